@@ -45,6 +45,6 @@ export function describeProgress(
 }
 
 /** A count with commas. */
-export function grouped(count: number): string {
+function grouped(count: number): string {
   return count.toLocaleString("en-US");
 }

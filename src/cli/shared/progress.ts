@@ -1,22 +1,5 @@
-import { describeProgress, grouped, type Progress, progressEveryMs, type Report } from "../../../lib/text/progress.ts";
+import { describeProgress, type Progress, progressEveryMs, type Report } from "../../../lib/text/progress.ts";
 import type { Io } from "./io.ts";
-
-/** Tells at a terminal how far a task is whose size is not known, and where it is. */
-export function trackCount(
-  what: string,
-  unit: string,
-  { progress }: Pick<Io, "progress">,
-  now = () => performance.now(),
-) {
-  let toldAt = now();
-  return (done: number, place?: string): void => {
-    const at = now();
-    if (at - toldAt >= progressEveryMs) {
-      toldAt = at;
-      progress(`${what}: ${grouped(done)} ${unit} so far${place === undefined ? "" : `, at ${place}`}`);
-    }
-  };
-}
 
 /** Tells at a terminal how far a task is that reports its steps, also while one of them takes long. */
 export async function whileTelling<T>(

@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { trackCount, whileTelling, whileWaiting } from "../../../src/cli/shared/progress.ts";
+import { whileTelling, whileWaiting } from "../../../src/cli/shared/progress.ts";
 
 test("a task that reports its steps tells where it is, also while one takes long; a short one nothing", async () => {
   const notes: string[] = [];
@@ -29,20 +29,4 @@ test("a wait tells how long it has lasted and how much longer it may, a short on
     () => told.promise,
   );
   expect(notes).toEqual([expect.stringMatching(/^the core works on it for [2-9] s; at most 5[1-8] s more$/)]);
-});
-
-test("a task of unknown size tells every two seconds how much it has done, and where it is", () => {
-  const notes: string[] = [];
-  let now = 0;
-  const report = trackCount("receipts", "receipts", { progress: (text) => void notes.push(text) }, () => now);
-  for (const [at, done] of [
-    [1999, 1000],
-    [2000, 2000],
-    [3999, 3000],
-    [4500, 4000],
-  ] as const) {
-    now = at;
-    report(done, done === 4000 ? undefined : "2026-01-31");
-  }
-  expect(notes).toEqual(["receipts: 2,000 receipts so far, at 2026-01-31", "receipts: 4,000 receipts so far"]);
 });

@@ -1,21 +1,17 @@
-import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { createClient, type Transport } from "@connectrpc/connect";
 import { type Command, Option } from "commander";
-import {
-  MeteringService,
-  type StreamUsageRequestSchema,
-  UsageGroup,
-} from "#gen/tollgate/metering/v1/metering_service_pb.js";
+import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import type { Receipt } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { moment } from "../../shared/arguments.ts";
 import type { Io } from "../../shared/io.ts";
-import { trackCount, whileTelling } from "../../shared/progress.ts";
+import { whileTelling } from "../../shared/progress.ts";
 import { addQuestion } from "../ask-core.ts";
 import { receiptDocument } from "../output/documents.ts";
-import { groups, toUsageRequest, type UsageOptions, usageDocument, usualGroups } from "../usage.ts";
+import { groups, usualGroups } from "../usage.ts";
 import { type ExportFile, openExport } from "./export-file.ts";
 import { columnsOf, type FormatName, formats } from "./formats.ts";
+import { countRequests, exportUsage, type UsageExportOptions } from "./usage.ts";
 
 const pageSize = 1000;
 
@@ -56,7 +52,7 @@ export function addExport(program: Command, io: Io): void {
     },
   });
 
-  addQuestion<[string], UsageOptions & { readonly format: FormatName }>(group, "usage <file>", io, {
+  addQuestion<[string], UsageExportOptions>(group, "usage <file>", io, {
     description: "write sums of requests, tokens and cost",
     tellsProgress: true,
     options: (command) =>
@@ -65,27 +61,7 @@ export function addExport(program: Command, io: Io): void {
         .option("--from <time>", "settled at or after, such as 2026-01-31 or 2026-01-31T12:00:00Z", moment)
         .option("--to <time>", "settled before", moment)
         .option("--by <groups>", "what to group by: account, key, model, day, hour", groups, usualGroups),
-    ask: async (core, options, path) => {
-      const told = trackCount("usage", "rows", io);
-      let file: ExportFile | undefined;
-      let rows = 0;
-      try {
-        for await (const piece of createClient(MeteringService, core).streamUsage(toUsageRequest(options))) {
-          const documents = piece.rows.map((row) => usageDocument(row, options));
-          file ??= await openExport(path, formats[options.format], {
-            columns: columnsOf(documents[0] ?? {}),
-            resume: false,
-          });
-          await file.write(documents);
-          rows += documents.length;
-          told(rows);
-        }
-        file ??= await openExport(path, formats[options.format], { columns: [], resume: false });
-      } finally {
-        await file?.close();
-      }
-      return { file: path, rows };
-    },
+    ask: async (core, options, path) => ({ file: path, rows: await exportUsage(core, path, options, io) }),
   });
 }
 
@@ -102,7 +78,7 @@ async function exportReceipts(
   const before = file.last === undefined ? to : new Date(Date.parse(String(file.last.settled_at)) + 1);
   const filter = { accountId, to: timestampFromDate(before), ...(from && { from: timestampFromDate(from) }) };
   return whileTelling("receipts", "receipts", io, async (report) => {
-    const total = await countReceipts(core, filter);
+    const total = await countRequests(core, filter);
     let written = 0;
     let pageToken = "";
     do {
@@ -115,21 +91,6 @@ async function exportReceipts(
     } while (pageToken !== "");
     return written;
   });
-}
-
-/** How many receipts there are, by the sums of usage, which takes no time. */
-async function countReceipts(
-  core: Transport,
-  filter: MessageInitShape<typeof StreamUsageRequestSchema>,
-): Promise<number> {
-  let total = 0n;
-  for await (const { rows } of createClient(MeteringService, core).streamUsage({
-    ...filter,
-    groupBy: [UsageGroup.MODEL],
-  })) {
-    total += rows.reduce((sum, { requests }) => sum + requests, 0n);
-  }
-  return Number(total);
 }
 
 type ReceiptDocument = ReturnType<typeof receiptDocument>;

@@ -1,7 +1,12 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, test } from "@jest/globals";
-import { chat, iso, json, newAccount, refusal, site, testModel, uuid } from "../administered.ts";
+import type { Interceptor } from "@connectrpc/connect";
+import { expect, jest, test } from "@jest/globals";
+import type { StreamUsageResponse } from "#gen/tollgate/metering/v1/metering_service_pb.js";
+import { exportUsage } from "../../../../src/cli/admin/export/usage.ts";
+import { readOperatorToken } from "../../../../src/config/secrets.ts";
+import { createChannelTransport } from "../../../../src/grpc/client/channel-transport.ts";
+import { chat, iso, json, newAccount, refusal, service, site, testModel, uuid } from "../administered.ts";
 
 /** The commands of receipts. */
 export function testReceipts(): void {
@@ -84,4 +89,57 @@ export function testReceipts(): void {
     const [row] = await json("usage", ...asked);
     expect(await readFile(table, "utf8")).toBe(`${Object.keys(row).join(",")}\n${Object.values(row).join(",")}\n`);
   }, 60_000);
+
+  test("an export of usage tells how much of it is done, by the requests in the rows so far", async () => {
+    const account = await newAccount();
+    for (const asked of [1, 3]) {
+      const { key } = await json("keys", "create", account);
+      for (let count = 0; count < asked; count++) {
+        expect((await chat(key)).status).toBe(200);
+      }
+    }
+    const notes: string[] = [];
+    const core = await reachSlowly();
+    try {
+      const file = join(site.folder, "told.jsonl");
+      const options = { account, by: ["key"], format: "jsonl" } as const;
+      expect(await exportUsage(core, file, options, { progress: (text) => void notes.push(text) })).toBe(2);
+      expect((await readFile(file, "utf8")).trimEnd().split("\n")).toHaveLength(2);
+    } finally {
+      jest.useRealTimers();
+      core.close();
+    }
+    const share = "(25 %, 1|75 %, 3) of 4 requests, about \\d+ s left";
+    expect(notes.filter((note) => !note.includes("0 of 0"))).toEqual([
+      expect.stringMatching(new RegExp(`^usage: ${share}$`)),
+      expect.stringMatching(/^usage: 100 %, 4 of 4 requests/),
+    ]);
+  }, 60_000);
+}
+
+/** The running core as if it took two seconds for each row: the clock of intervals is set forward. */
+async function reachSlowly() {
+  const token = await readOperatorToken(site.env);
+  jest.useFakeTimers({
+    doNotFake: [
+      ...(["Date", "hrtime", "nextTick", "performance", "queueMicrotask"] as const),
+      ...(["setImmediate", "clearImmediate", "setTimeout", "clearTimeout"] as const),
+    ],
+  });
+  async function* slowly(pieces: AsyncIterable<StreamUsageResponse>) {
+    for await (const piece of pieces) {
+      for (const row of piece.rows) {
+        yield { ...piece, rows: [row] };
+        jest.advanceTimersByTime(2000);
+      }
+    }
+  }
+  const interceptor: Interceptor = (next) => async (request) => {
+    request.header.set("authorization", `Bearer ${token}`);
+    const response = await next(request);
+    return response.stream
+      ? { ...response, message: slowly(response.message as AsyncIterable<StreamUsageResponse>) }
+      : response;
+  };
+  return createChannelTransport({ target: service.addresses.grpc ?? "", interceptors: [interceptor] });
 }
