@@ -17,6 +17,7 @@ import type { Hold, HoldRequest } from "../../src/metering/ledger/interface.ts";
 import { createLedger } from "../../src/metering/ledger/ledger.ts";
 import { PriceBook } from "../../src/metering/prices/price-book.ts";
 import { createPrices, type PriceList } from "../../src/metering/prices/prices.ts";
+import { readKeptFrom } from "../../src/metering/retention/kept-from.ts";
 import { createLedgerStore } from "../../src/metering/store/create.ts";
 import type { LedgerStore } from "../../src/metering/store/ledger-store.ts";
 import { BalanceEvents } from "../../src/metering/thresholds/balance-events.ts";
@@ -106,6 +107,7 @@ export async function openMetering(
       random: systemRandom,
       logger,
       observer: silentObserver,
+      readKeptFrom: () => readKeptFrom(storage),
     },
   });
   const ledger = await (clock instanceof ManualClock ? clock.until(opening) : opening);

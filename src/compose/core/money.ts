@@ -23,6 +23,7 @@ import { createPricesService } from "../../metering/prices/prices-service.ts";
 import { findRatePolicy } from "../../metering/rate-limits/max-rpm.ts";
 import { openWindows } from "../../metering/rate-limits/open-windows.ts";
 import { type ConfiguredRateLimits, createRateLimits } from "../../metering/rate-limits/rate-limits.ts";
+import { readKeptFrom } from "../../metering/retention/kept-from.ts";
 import { createLedgerStore } from "../../metering/store/create.ts";
 import type { LedgerStore } from "../../metering/store/ledger-store.ts";
 import { BalanceEvents } from "../../metering/thresholds/balance-events.ts";
@@ -102,7 +103,10 @@ export async function composeMoney(
   };
   const balances = new BalanceEvents({ prices, clock, announce });
   const debts = createDebts({ storage, clock, random, balances });
-  const ledger = await createLedger({ store, debts, prices, journal, deadLetters, clock, random, logger, observer });
+  const ledger = await createLedger({
+    ...{ store, debts, prices, journal, deadLetters, clock, random, logger, observer },
+    readKeptFrom: () => readKeptFrom(storage),
+  });
   const funds = createFunds({
     ...{ storage, ledger, limits: readPaymentLimits(config), clock, random },
     ...{ announce: announceMovement(announce), balances },

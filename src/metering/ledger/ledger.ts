@@ -38,6 +38,8 @@ export interface LedgerParts {
   readonly journal: Journal;
   readonly deadLetters: DeadLetters;
   readonly debts: Debts;
+  /** The first moment whose receipts are all in the books, in milliseconds since the epoch; 0: those of all times are. */
+  readonly readKeptFrom: () => Promise<number>;
   readonly clock: Clock;
   /** Makes run ids. */
   readonly random: Random;
@@ -132,9 +134,15 @@ class SliceLedger implements CoreLedger {
     if (fault !== undefined) {
       throw failure(Reason.INVALID_ARGUMENT, `The charge cannot be stored: ${fault}.`);
     }
-    // One of a budget stays in its window.
-    const settledAt = charge.budgetSliceId === undefined ? Math.floor(this.#parts.clock.now()) : charge.settledAt;
+    const settledAt = await this.#readSettledAt(charge);
     await this.#settler.settle(await this.#late.make({ ...charge, settledAt }));
+  }
+
+  /** A charge of a budget stays in its window, unless the receipts of that time have left the books: their archive is written. */
+  async #readSettledAt({ budgetSliceId, settledAt }: Charge): Promise<number> {
+    const { clock, readKeptFrom } = this.#parts;
+    const stays = budgetSliceId !== undefined && settledAt >= (await readKeptFrom());
+    return stays ? settledAt : Math.floor(clock.now());
   }
 
   async budgetState({ id, limit, period }: Budget): Promise<BudgetState> {

@@ -18,6 +18,7 @@ import { openJournal } from "../../../src/metering/journal/open-journal.ts";
 import type { CoreLedger } from "../../../src/metering/ledger/core-ledger.ts";
 import { createLedger } from "../../../src/metering/ledger/ledger.ts";
 import { createPrices } from "../../../src/metering/prices/prices.ts";
+import { readKeptFrom } from "../../../src/metering/retention/kept-from.ts";
 import { createLedgerStore } from "../../../src/metering/store/create.ts";
 import { openStorage } from "../../../src/storage/orm.ts";
 import { silentObserver } from "../../metering/silent-observer.ts";
@@ -246,6 +247,7 @@ const ledger = await createLedger({
     random: systemRandom,
     logger,
     observer,
+    readKeptFrom: () => readKeptFrom(storage),
   },
 });
 const requests = new Requests(ledger, await createAccounts(storage, systemRandom, Number(accounts)), counts);

@@ -19,6 +19,7 @@ import { createLedger } from "../../../src/metering/ledger/ledger.ts";
 import { costOf } from "../../../src/metering/ledger/wallet/split.ts";
 import type { Rates } from "../../../src/metering/prices/interface.ts";
 import { createPrices } from "../../../src/metering/prices/prices.ts";
+import { readKeptFrom } from "../../../src/metering/retention/kept-from.ts";
 import type { LedgerStore } from "../../../src/metering/store/ledger-store.ts";
 import { SqliteLedgerStore } from "../../../src/metering/store/sqlite/store.ts";
 import { BudgetSlice } from "../../../src/storage/entities/metering/budget.ts";
@@ -250,6 +251,7 @@ async function live(steps: readonly Step[]): Promise<void> {
       createLedger({
         ...{ store: storeOf(mine), debts, prices, journal, deadLetters, clock, random: systemRandom, logger },
         observer: silentObserver,
+        readKeptFrom: () => readKeptFrom(storage),
       }),
     );
   };

@@ -10,6 +10,7 @@ import { DeadLetters } from "../../../src/metering/dead-letters/dead-letters.ts"
 import { openJournal } from "../../../src/metering/journal/open-journal.ts";
 import { createLedger } from "../../../src/metering/ledger/ledger.ts";
 import { createPrices } from "../../../src/metering/prices/prices.ts";
+import { readKeptFrom } from "../../../src/metering/retention/kept-from.ts";
 import { createLedgerStore } from "../../../src/metering/store/create.ts";
 import type { LedgerStore } from "../../../src/metering/store/ledger-store.ts";
 import { openStorage } from "../../../src/storage/orm.ts";
@@ -42,6 +43,7 @@ const ledger = await createLedger({
     logger,
   },
   observer: silentObserver,
+  readKeptFrom: () => readKeptFrom(storage),
 });
 console.log("ready");
 

@@ -17,6 +17,10 @@ import { systemClock } from "../../../lib/time/clock.ts";
 import { reconcile } from "../../../src/metering/books/proof/reconcile.ts";
 import { readReceipts } from "../../../src/metering/books/receipts/receipts.ts";
 import { streamUsage } from "../../../src/metering/books/receipts/usage.ts";
+import { type Journal, noJournal } from "../../../src/metering/journal/journal.ts";
+import { firstRun, runKey } from "../../../src/metering/ledger/run.ts";
+import { agedReason } from "../../../src/metering/ledger/settlement/aged-charges.ts";
+import type { Charge } from "../../../src/metering/ledger/settlement/charge.ts";
 import { dayMs } from "../../../src/metering/retention/kept-from.ts";
 import { Retention, type RetentionParts } from "../../../src/metering/retention/retention.ts";
 import { removeReceiptsSql } from "../../../src/metering/store/postgresql/receipts.ts";
@@ -29,7 +33,7 @@ import { movableClock } from "../../storage/movable-clock.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
 import { silentLogger } from "../../support/loggers.ts";
 import { databases, dialects } from "../databases.ts";
-import { openMetering, request, run, usd } from "../fixture.ts";
+import { openMetering, request, run, testModel, usd } from "../fixture.ts";
 
 const newDatabase = databases();
 const directories: string[] = [];
@@ -52,9 +56,10 @@ describe.each(dialects)("%s", (dialect) => {
   async function live() {
     const url = await newDatabase(dialect);
     const midnight = Math.ceil(Date.now() / dayMs) * dayMs;
-    if (dialect === "postgresql") {
-      await (await movableClock(url))(midnight - 20_000 - Date.now());
-    }
+    const turn = dialect === "postgresql" ? await movableClock(url) : async () => {};
+    /** Sets the time of the database. */
+    const setTime = (at: number) => turn(at - Date.now());
+    await setTime(midnight - 20_000);
     const clock = new ManualClock(midnight - 20_000);
     const metering = await openMetering({ clock, url });
     const { ledger, storage, store } = metering;
@@ -95,7 +100,7 @@ describe.each(dialects)("%s", (dialect) => {
       });
     const settledOn = midnight - 1;
     return {
-      ...metering,
+      ...{ ...metering, url, setTime },
       clock,
       account,
       budget,
@@ -247,6 +252,57 @@ describe.each(dialects)("%s", (dialect) => {
     }
     await prove(storage);
     await clock.until(close());
+  }, 60_000);
+
+  test("a journal that is older than the receipts charges nothing twice; what an operator settles of it is of today", async () => {
+    const { url, setTime, storage, ledger, account, budget, ids, clock, midnight, retention, close } = await live();
+    const stored = await storage.orm.em.fork().findAll(Usage, { orderBy: { settledAt: "asc" } });
+    await retention().work();
+    const spent = (await ledger.budgetState(budget)).spent;
+    await clock.until(close());
+    await setTime(midnight + 60_000);
+
+    const charge = ({ requestId, runId, settledAt, outputTokens, budgetSliceId }: Usage): Charge => ({
+      ...{ requestId, runId, accountId: account, keyId: "", model: testModel, status: "completed", lines: [] },
+      ...{ inputTokens: 10, outputTokens, cost: 0, shortfall: 0, settledAt: settledAt.getTime() },
+      ...(budgetSliceId != null && { budgetSliceId }),
+    });
+    const note = ({ settledAt, status, cost, shortfall, lines, inputTokens, outputTokens, ...run }: Charge) => ({
+      ...run,
+      tokens: { inputTokens, outputTokens },
+    });
+    const [promised, noted, rest, old] = stored.slice(0, 4).map(charge) as [Charge, Charge, Charge, Charge];
+    const restRun = rest.runId.replace(/-7/, "-8");
+    const strange = { ...note(old), requestId: "my-own-id", runId: firstRun };
+    const young = { ...note(old), requestId: v7(), runId: v7({ msecs: midnight + 2 * dayMs }) };
+    const known = stored.slice(7).map(charge);
+    const left = new Set<string>();
+    const journal: Journal = {
+      ...noJournal,
+      read: async () => ({
+        epoch: 0,
+        charges: [promised, { ...rest, runId: restRun }, ...known],
+        running: [note(noted), strange, young],
+      }),
+      forget: (run) => void left.add(runKey(run)),
+    };
+    const opened = await openMetering({ clock, url, journal });
+    const usage = () => opened.storage.orm.em.fork().findAll(Usage, { orderBy: { settledAt: "asc" } });
+    expect((await usage()).map(({ requestId }) => requestId)).toEqual([...ids.slice(7), young.requestId]);
+    const letters = await opened.deadLetters.list({ after: undefined, limit: 100 });
+    const aged = [promised.runId, restRun, noted.runId, strange.requestId].toSorted();
+    expect(letters.map(({ id }) => id).toSorted()).toEqual(aged);
+    expect(new Set(letters.map(({ reason }) => reason))).toEqual(new Set([agedReason]));
+    expect(left).toEqual(new Set([...aged, ...known.map(runKey), young.runId]));
+    await prove(opened.storage);
+
+    expect(promised.budgetSliceId).toBeDefined();
+    await clock.until(opened.ledger.settleLate(promised));
+    const settled = (await usage()).find(({ runId }) => runId === promised.runId);
+    expect(settled?.settledAt.getTime()).toBeGreaterThanOrEqual(midnight);
+    expect((await opened.ledger.budgetState(budget)).spent).toBe(spent + (settled?.cost ?? Number.NaN));
+    await prove(opened.storage);
+    await clock.until(opened.close());
   }, 60_000);
 
   test("nothing leaves before its usage is summed up, nor what is not due, and what leaves is found by indexes", async () => {

@@ -99,9 +99,18 @@ export class Settler {
 
   /** Makes a charge that the journal knows, for the tokens that it says, and settles it. Resolves when nothing is left to be done. */
   remake(charge: Charge): Promise<void> {
+    return this.#conclude(charge, unlessFaulty(charge, "renew"));
+  }
+
+  /** Puts a charge that the journal knows among the dead letters. Resolves when nothing is left to be done. */
+  putAway(charge: Charge, why: string): Promise<void> {
+    return this.#conclude(charge, { giveUp: why });
+  }
+
+  #conclude(charge: Charge, step: Step): Promise<void> {
     return new Promise((resolve) => {
       const known = { charge, run: charge, promised: true, doubtful: true };
-      this.#begin({ ...known, durable: resolve, refused: () => resolve() }, unlessFaulty(charge, "renew"));
+      this.#begin({ ...known, durable: resolve, refused: () => resolve() }, step);
     });
   }
 
