@@ -1,8 +1,8 @@
 const none = -1;
 const firstCapacity = 256;
 
-// A block's numbers lie together, as a look into distant memory costs more than all that is done with it:
-// both halves of its hash, its tokens, when it was used last, the next place of its chain, the next older and newer block.
+// A block's numbers lie together, since reading distant memory costs more than everything that is done with them: both halves
+// of its hash, its tokens, its last use, the next place of its chain, the next older and the next newer block.
 const high = 0;
 const low = 1;
 const weight = 2;
@@ -12,29 +12,29 @@ const older = 5;
 const newer = 6;
 const stride = 8;
 
-/** Is told of a block, by the halves of its hash, that a server has no more. */
+/** Is called with the halves of a block's hash when the server has lost the block. */
 export type OnLost = (high: number, low: number) => void;
 
 /**
- * The blocks of prompts that one server is believed to have in its cache, in the order of their last use: when they are
- * more tokens than the cache holds, those that were used longest ago are lost, as in the server. Of bounded size.
+ * The blocks of prompts that one server is believed to have in its cache, in the order of their last use. When they have
+ * more tokens than the cache holds, the least recently used are lost, as in the server (LRU). Of bounded size.
  */
 export class CachedBlocks {
   readonly #most: number;
   readonly #onLost: OnLost;
-  /** Counts uses, over and over: of two blocks in a cache, their difference tells which was used later. */
+  /** Counts uses and wraps around; the sign of a difference tells which of two blocks was used later. */
   #uses = 0;
   #tokens = 0;
   #size = 0;
   #oldest = none;
   #newest = none;
-  /** The first free place; free places are linked as those of a chain are. */
+  /** The first free place; free places are linked like those of a chain. */
   #free = none;
   /** The first place of each chain of blocks whose hashes end alike. */
   #chains = new Int32Array(1).fill(none);
   #places = new Int32Array(0);
 
-  /** Holds so many blocks at most. */
+  /** Holds `most` blocks at most. */
   constructor(most: number, onLost: OnLost) {
     this.#most = most;
     this.#onLost = onLost;
@@ -45,7 +45,7 @@ export class CachedBlocks {
     return this.#tokens;
   }
 
-  /** A block of so many tokens is used. Returns when it was used before. Undefined: it was not there. */
+  /** Notes the use of a block. Returns its use before this one. Undefined: the block was not there. */
   use(blockHigh: number, blockLow: number, tokens: number): number | undefined {
     let before: number | undefined;
     let at = this.#find(blockHigh, blockLow);
@@ -72,14 +72,14 @@ export class CachedBlocks {
     return before;
   }
 
-  /** Loses what is more than so many tokens. */
+  /** Loses the least recently used blocks until at most so many tokens are left. */
   bound(tokens: number): void {
     while (this.#tokens > tokens && this.#oldest !== none) {
       this.#lose(this.#oldest);
     }
   }
 
-  /** Loses what was not used after a use. */
+  /** Loses every block that was last used at that use or before. */
   loseUntil(usedAt: number): void {
     while (this.#oldest !== none && (((this.#places[this.#oldest + used] as number) - usedAt) | 0) <= 0) {
       this.#lose(this.#oldest);

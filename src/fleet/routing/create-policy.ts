@@ -6,8 +6,8 @@ import { PrefixAffinity } from "./prefix-affinity.ts";
 import { RoundRobin } from "./round-robin.ts";
 
 /**
- * A way to choose, for a model that has no servers yet. `prefixBlocks` bounds what prefix routing remembers; `onPrompt` is
- * told of what it will remember.
+ * Makes the policy of a model, which has no servers yet. `prefixBlocks` bounds what prefix routing remembers; `onPrompt` is
+ * called with each prompt that it remembers.
  */
 export function createPolicy(routing: Routing, prefixBlocks: number, random: Random, onPrompt?: OnPrompt): Policy {
   switch (routing) {

@@ -2,7 +2,7 @@ import type { Random } from "../../../lib/ids/random.ts";
 import type { Member } from "../servers/member.ts";
 import { type Choice, type Policy, type RoutingRequest, toReaders } from "./policy.ts";
 
-/** The less loaded one of two random servers: nearly as even as the least loaded of all, and no herd runs to one. */
+/** Chooses the less loaded of two random servers: nearly as even as the least loaded of all, without a rush to that one. */
 export class LeastLoad implements Policy {
   readonly routing = "least-load";
   isAlone = false;
@@ -28,7 +28,7 @@ export class LeastLoad implements Policy {
   forget(): void {}
 }
 
-/** The less loaded one of two random members. */
+/** The less loaded of two random members. */
 export function lessLoaded(members: readonly Member[], random: Random): Member {
   const first = Math.floor(random.fraction() * members.length);
   const step = 1 + Math.floor(random.fraction() * (members.length - 1));

@@ -13,40 +13,40 @@ export interface RoutingRequest {
 /** A server for a request. */
 export interface Choice {
   readonly member: Member;
-  /** Tokens of the prompt that it is expected to have to read, the others being in its cache. */
+  /** Tokens of the prompt that the server is expected to read; the rest is in its cache. */
   readonly uncachedTokens: number;
-  /** What is believed to be in the cache. Undefined: the policy has no belief. */
+  /** The part of the prompt that is believed to be in the cache. Undefined: the policy believes nothing. */
   readonly known?: Known;
 }
 
 /** The beginning of a prompt that a server is believed to have in its cache. */
 export interface Known {
   readonly tokens: number;
-  /** When its last block was used last, as the policy counts. Undefined: it is not there. */
+  /** The last use of its last block, as the policy counts uses. Undefined: the block is not there. */
   readonly usedAt: number | undefined;
 }
 
-/** The members that would soon read a prompt of which nothing is in their caches. */
+/** The members that would soon read a prompt that is not in their caches. */
 export function toReaders(members: readonly Member[]): readonly Member[] {
   return members.some((member) => member.isBacklogged) ? members.filter((member) => !member.isBacklogged) : members;
 }
 
-/** Is told that a prompt was sent to a server, as `heard` is. The arrays are the teller's own. */
+/** Is called when a prompt was sent to a server, with the arguments of `heard`. The arrays are reused after the call. */
 export type OnPrompt = (member: Member, hashes: Int32Array, ends: Int32Array) => void;
 
 /** A way to choose a server. */
 export interface Policy {
   readonly routing: Routing;
-  /** These are the servers from now on. Facts about servers that stay are kept. */
+  /** Replaces the servers. Facts about servers that stay are kept. */
   replace(members: readonly Member[]): void;
-  /** One of the candidates, of which there is at least one. Undefined: each of them has more to read than it should. */
+  /** Chooses one of the candidates, of which there is at least one. Undefined: each has more to read than it should. */
   choose(candidates: readonly Member[], route: RoutingRequest): Choice | undefined;
-  /** A server has said how many tokens of a prompt that it was chosen for were in its cache. */
+  /** The chosen server has said how many tokens of the prompt were in its cache. */
   learn(choice: Choice, cachedTokens: number): void;
-  /** Another core has sent a prompt to a server: two halves of a hash for each of its blocks, and where each ends. */
+  /** Another core has sent a prompt to a server: both halves of each block's hash, and where each block ends, in characters. */
   heard(member: Member, hashes: Int32Array, ends: Int32Array): void;
-  /** Whether other cores choose as well and nothing is heard of them. */
+  /** True while other cores choose servers, too, but are not heard. */
   isAlone: boolean;
-  /** A server has lost its cache, or is suspected to. */
+  /** A server has lost its cache, or may have. */
   forget(member: Member): void;
 }

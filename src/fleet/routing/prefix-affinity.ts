@@ -8,20 +8,20 @@ import { type Choice, type OnPrompt, type Policy, type RoutingRequest, toReaders
 import { PrefixIndex } from "./prefix-index.ts";
 import { PromptBlocks } from "./prompt-blocks.ts";
 
-/** Requests that go to any server, to learn and to spread what is asked by many. */
+/** The part of requests that go to any server, to learn and to spread prompts that many send. */
 const exploration = 0.002;
 
-/** Costs this near to the lowest, in seconds or as a part of it, are as good. */
+/** A cost this near to the lowest, in seconds or as a part of it, counts as equal. */
 const tieSeconds = 0.005;
 const tiePart = 0.02;
 
-/** Blocks that are remembered for all servers together, as a multiple of those that are told apart: some have the same. */
+/** Blocks remembered for all servers together, as a multiple of distinct blocks: several servers may have the same block. */
 const blocksShare = 2;
 
-/** The part of what was expected in a cache from which on the belief was right. */
+/** A belief was right when at least this part of the expected tokens was in the cache. */
 const rightPart = 0.75;
 
-/** How much more a session's own server may cost when cores do not hear each other, in seconds. */
+/** How much more than the cheapest a session's own server may cost while cores do not hear each other, in seconds. */
 const farSeconds = 10;
 
 /** The blocks of a prompt. */
@@ -31,8 +31,8 @@ interface Prompt {
 }
 
 /**
- * The server that would be done first, given what it has in its prefix cache and what it has to do. A
- * conversation so returns to the server that has read it, until that one is too busy to be worth it.
+ * Chooses the server that would be done first, given its prefix cache and its work. So a conversation returns to the
+ * server that has read it, until that server is too busy for the cache to be worth the wait.
  */
 export class PrefixAffinity implements Policy {
   readonly routing = "prefix";
@@ -43,14 +43,14 @@ export class PrefixAffinity implements Policy {
   readonly #blocks = new PromptBlocks();
   /** Numbers of the servers in the index. */
   readonly #slots = new Map<Member, number>();
-  /** Made for the first choice: a single server is none, and embeddings have no beginning to be remembered. */
+  /** Made at the first choice that needs it: a single server leaves no choice, and embeddings have no prompt to remember. */
   #index: PrefixIndex | undefined;
   /** What each server is believed to have in its cache. */
   readonly #caches = new Map<Member, CachedBlocks>();
   #matched = new Int32Array();
   #costs = new Float64Array();
 
-  /** `blocks` bounds what is remembered; `onPrompt` is told of each prompt and its server. */
+  /** `blocks` bounds what is remembered; `onPrompt` is called with each prompt and its server. */
   constructor(blocks: number, random: Random, onPrompt?: OnPrompt) {
     this.#remembered = blocks;
     this.#random = random;
@@ -129,7 +129,7 @@ export class PrefixAffinity implements Policy {
     this.#index.addHashes(hashes, slot);
   }
 
-  /** Notes the blocks in a server's cache, the beginning as what is lost last. Returns when the last known one was used before. */
+  /** Notes a prompt's blocks as used, its beginning last, so that it is lost last. Returns the last matched block's use before. */
   #use(member: Member, slot: number, { hashes, ends }: Prompt, matched: number): number | undefined {
     let cache = this.#caches.get(member);
     if (cache === undefined) {
@@ -178,7 +178,7 @@ export class PrefixAffinity implements Policy {
     return candidates.filter((_, index) => (this.#costs[index] as number) <= limit);
   }
 
-  /** Where cores send a session that do not hear each other: to the same server, without a word (rendezvous hashing). */
+  /** The server to which every core sends a session without asking the others (rendezvous hashing). */
   #home(candidates: readonly Member[]): Member {
     const rank = ({ id }: Member) => hashText(id, this.#blocks.session);
     return candidates.reduce((one, other) => (rank(other) > rank(one) ? other : one));

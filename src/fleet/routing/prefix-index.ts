@@ -1,31 +1,31 @@
 import { maxBlocks, type PromptBlocks } from "./prompt-blocks.ts";
 
-/** Blocks that share a bucket; the one that was used longest ago makes room. */
+/** Blocks that share a bucket; the least recently used makes room. */
 const ways = 8;
 
-// A bucket's numbers lie together, as a look into distant memory costs more than all that is done with it:
-// first the tag of each block, then when each was used last, then who holds it, a bit for each of 32 servers,
-// as often as there are 32 servers. From a block's tag, the others are so far away:
+// A bucket's numbers lie together, since reading distant memory costs more than everything that is done with them: first the
+// tag of each block, then its last use, then who holds it, in a word of bits for every 32 servers. These are the distances
+// from a block's tag to its other numbers:
 const usedAt = ways;
 const holders = 2 * ways;
 
 /**
- * Which servers have read which beginnings of prompts. Of fixed size, in one flat array: a bucket of a few
- * blocks each, in which the least recently used one is overwritten, which comes near to an LRU list.
+ * Knows which servers have read which beginnings of prompts. One flat array of fixed size holds buckets of a few blocks each;
+ * in a full bucket the least recently used block is overwritten, which comes near to an LRU list.
  */
 export class PrefixIndex {
   readonly #buckets: number;
   /** Numbers of a bucket. */
   #stride: number;
   #table: Int32Array;
-  /** Servers that have read all blocks so far, while a prompt is matched. */
+  /** While a prompt is matched: the servers that have read all blocks so far. */
   #alive: Int32Array;
-  /** Where the first blocks of the prompt that was matched last are, and how many were found. */
+  /** The places of the blocks that were found of the prompt matched last, and their number. */
   readonly #found = new Int32Array(maxBlocks);
   #known = 0;
   #clock = 0;
 
-  /** Takes room for some blocks, rounded up to a power of two, and servers numbered from 0. */
+  /** Has room for `blocks` blocks, rounded up to a power of two, and for servers numbered from 0. */
   constructor(blocks: number, servers: number) {
     this.#buckets = 2 ** Math.ceil(Math.log2(Math.max(1, blocks / ways)));
     this.#alive = new Int32Array(wordsFor(servers));
@@ -86,7 +86,7 @@ export class PrefixIndex {
     }
   }
 
-  /** Notes that a server reads the prompt that was matched last. */
+  /** Notes that a server reads the prompt matched last. */
   add({ hashes, count }: PromptBlocks, server: number): void {
     this.#note(hashes, count, this.#known, server);
   }

@@ -4,7 +4,7 @@ import type { FleetRequest } from "../interface.ts";
 /** Characters of the smallest blocks. */
 const smallestBlock = 64;
 
-/** A block is between this part of all that is before it and half of it; the first ones are of the smallest size. */
+/** A block has at most this part of the characters before it (1 / 8) and over half of that; the first blocks have the smallest size. */
 const blocksOfSize = 8;
 
 /**
@@ -14,34 +14,33 @@ const blocksOfSize = 8;
 const sample = 4;
 const closeSpacing = 8;
 
-/** Blocks of these sizes alone that reach over 500,000 characters. */
+/** Number of blocks of these sizes that reach over 500,000 characters. */
 const sizedBlocks = 88;
 
 /** The most blocks of a prompt. */
 export const maxBlocks = 224;
 
-/** A block also ends where a message does, unless it would be a smaller part than this of all that is before its end. */
+/** A block also ends where a message ends, unless it would be a smaller part than this of all characters before its end. */
 const smallestPart = 1 / 64;
 
-/** Of two multiplicative hashes (FNV-1a) side by side, which make one of 64 bits. */
+/** Constants of two multiplicative hashes (FNV-1a), which run side by side and make one of 64 bits. */
 const highFactor = 0x01000193;
 const lowFactor = 0x85ebca6b;
 
 /**
  * The beginning of a prompt as a chain of hashes: each stands for its block and all before it, so that
  * prompts with equal hashes begin alike. Blocks grow with the distance from the start, to an eighth of
- * it, and of each only some characters are looked at, beside the length of every text: a long prompt
- * costs microseconds. A rare mistake sends a request to a server that does not have its beginning in the
- * cache, nothing worse.
+ * it, and only some characters of each are read, beside the length of every text: a long prompt costs
+ * microseconds. A mistake is rare and only sends a request to a server without its beginning in the cache.
  */
 export class PromptBlocks {
-  /** Blocks that the prompt fills. */
+  /** Number of blocks of the prompt. */
   count = 0;
   /** Two halves a block. */
   readonly hashes = new Int32Array(2 * maxBlocks);
   /** Where each block ends, in characters from the start. */
   readonly ends = new Int32Array(maxBlocks);
-  /** Stands for the account and all up to the end of the first message of a user. */
+  /** A hash of the account and of everything up to the end of the user's first message. */
   session = 0;
   #high = 0;
   #low = 0;
@@ -92,7 +91,7 @@ export class PromptBlocks {
     this.#openBlock();
   }
 
-  /** The length comes last, so that texts which begin alike share what they have in common. */
+  /** The length comes last, so that texts that begin alike share the blocks of their beginning. */
   #addText(text: string): void {
     const start = this.#position;
     const end = start + text.length;
@@ -107,7 +106,7 @@ export class PromptBlocks {
     this.#mix(text.length);
   }
 
-  /** Mixes in what is looked at of a part of a text; what is begun there is looked at whole. */
+  /** Mixes the sampled characters of a part of a text in; a sample that begins there is read to its end. */
   #sample(text: string, from: number, to: number): void {
     const spacing = this.#spacing; // a power of two
     const whole = Math.min(to, text.length - sample + 1);
@@ -129,7 +128,7 @@ export class PromptBlocks {
     }
   }
 
-  /** What comes after a message is often new, where all before it is known. */
+  /** May end a block at the end of a message: the text after it is often new, and all before it known. */
   #endMessage(): void {
     const length = this.#position - (this.ends[this.count - 1] ?? 0);
     const isLarge = length >= smallestBlock && length >= this.#position * smallestPart;

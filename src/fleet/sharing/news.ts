@@ -1,44 +1,45 @@
 /** What a core has on a server. */
 export interface Load {
   readonly inFlight: number;
-  /** Tokens that the server has to read yet, and those that prompts and answers take of its KV cache. */
+  /** Prompt tokens that the server still has to read, and all tokens that its requests take of its KV cache. */
   readonly unreadTokens: number;
   readonly tokensInFlight: number;
 }
 
-/** A piece of news about one server, which all cores know by this name. */
+/** News about one server, under the name that all cores have for it. */
 export type News =
   | { readonly kind: "load"; readonly server: string; readonly load: Load }
-  /** A prompt was sent to it: two halves of a hash for each block, and where each ends. */
+  /** A prompt was sent to the server: both halves of each block's hash, and where each block ends, in characters. */
   | { readonly kind: "prompt"; readonly server: string; readonly hashes: Int32Array; readonly ends: Int32Array }
-  /** It failed several requests, or its checks. */
+  /** The server failed several requests, or its checks. */
   | { readonly kind: "trouble"; readonly server: string };
 
-/** A message: whose it is, and what it tells. */
+/** A message of one core. */
 export interface Message {
   readonly core: string;
-  /** Whether it tells all loads of the core: on servers that it does not name there is none. */
+  /** Whether the message has all loads of the core: the core then has nothing on servers that it does not name. */
   readonly isWhole: boolean;
   readonly news: readonly News[];
 }
 
-/** Messages are not longer than this, in bytes. */
+/** The longest message, in bytes. */
 export const longestMessage = 262_144;
 /** The most blocks of one prompt that are believed. */
 const mostBlocks = 1024;
 const longestName = 1024;
-/** Figures above these are no loads. */
+/** A load with larger figures is not believed. */
 const mostRequests = 1_000_000;
 const mostTokens = 1_000_000_000;
 
-// Version, the core's id of 16 bytes, 1 if it is whole, then pieces: kind, length of the server's name and the name, and by kind three
-// figures, or a number of blocks with their hashes and ends, or nothing. Numbers are little-endian.
+// The form of a message: version, the core's id of 16 bytes, 1 if it is whole, then pieces. A piece has its kind, the length of the
+// server's name and the name; then a load has its three figures, a prompt the number of its blocks and their hashes and ends,
+// and trouble nothing. Numbers are little-endian.
 const version = 1;
 const idEnd = 17;
 const headBytes = 18;
 const kinds = { load: 1, prompt: 2, trouble: 3 } as const;
 
-/** A piece as bytes, which `join` makes messages of. */
+/** Encodes news as a piece of a message; `join` makes messages of pieces. */
 export function encode(news: News): Buffer {
   const name = Buffer.from(news.server);
   const begin = (bytes: number) => {
@@ -73,12 +74,12 @@ export function encode(news: News): Buffer {
   }
 }
 
-/** A message of a core, whose id has 32 hexadecimal digits. */
+/** Makes a message of pieces. The core's id has 32 hexadecimal digits. */
 export function join(core: string, isWhole: boolean, pieces: readonly Buffer[]): Buffer {
   return Buffer.concat([Buffer.from([version]), Buffer.from(core, "hex"), Buffer.from([Number(isWhole)]), ...pieces]);
 }
 
-/** Reads a message. Undefined: it is none, or of another version; not a part of it is believed then. */
+/** Reads a message. Undefined: the bytes are no message, or one of another version; no part of them is believed then. */
 export function decode(bytes: Uint8Array): Message | undefined {
   const message = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (message.length < headBytes || message.length > longestMessage || message[0] !== version) {

@@ -3,10 +3,10 @@ import type { FleetChannel } from "./channel.ts";
 
 const channel = "tollgate:fleet";
 const retryMs = 1000;
-/** Messages that the server has not taken yet, beyond which more are lost. */
+/** The most messages that the server has not taken yet; further messages are lost meanwhile. */
 const mostUnderway = 64;
 
-/** Carries messages over the channels of Valkey or Redis, on two connections: one that hears does nothing else. */
+/** Carries messages over the channels of Valkey or Redis, on two connections: a subscribed connection can send nothing. */
 export class RedisChannel implements FleetChannel {
   readonly #sender: Redis;
   readonly #hearer: Redis;
@@ -25,7 +25,7 @@ export class RedisChannel implements FleetChannel {
     this.#sender = new Redis(url, { ...options, commandTimeout: 1000 });
     this.#hearer = new Redis(url, options);
     for (const redis of [this.#sender, this.#hearer]) {
-      redis.on("error", () => {}); // that nothing is heard tells as much
+      redis.on("error", () => {}); // a core that hears nothing is reported by Sharing
     }
     this.#hearer.on("ready", () => void this.#hearer.subscribe(channel).catch(() => {}));
     void this.#sender.connect().catch(() => {});

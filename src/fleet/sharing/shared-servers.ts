@@ -4,7 +4,7 @@ import type { Pool } from "../servers/pool.ts";
 import type { Load } from "./news.ts";
 import type { SharedFleet } from "./sharing.ts";
 
-/** The servers of all models, as cores tell each other about them. */
+/** Passes what cores tell each other about servers to the pools and members of this core, and back. */
 export class SharedServers implements SharedFleet {
   readonly #pools: () => Iterable<Pool>;
   readonly #named = new WeakMap<readonly Member[], ReadonlyMap<string, Member>>();
@@ -42,8 +42,8 @@ export class SharedServers implements SharedFleet {
   }
 
   /**
-   * A server that fails one core fails others, too: it is checked at once and gets nothing for a while. A core that has
-   * trouble with half of the servers or more is believed to be in trouble itself.
+   * A server that fails another core would fail this one, too: it is checked at once and gets nothing for a while. When
+   * less than half of the servers would be left, its breaker stays as it is: the other core may be the one in trouble.
    */
   troubleElsewhere(server: string): void {
     const [pool, member] = this.#find(server) ?? [];
@@ -80,7 +80,7 @@ export class SharedServers implements SharedFleet {
   }
 }
 
-/** A name that is the same on all cores: one server may serve several models. */
+/** Names a server alike on all cores. The model is part of the name, since one server may serve several. */
 export function toName({ modelId, id }: Member): string {
   return `${modelId}\n${id}`;
 }

@@ -4,29 +4,29 @@ import type { FleetSharing } from "../interface.ts";
 import type { FleetChannel } from "./channel.ts";
 import { decode, encode, join, type Load, longestMessage, type News } from "./news.ts";
 
-/** The least time between two messages in milliseconds: what comes meanwhile is sent together. */
+/** The least time between two messages in milliseconds; news of the meantime is sent together. */
 const pauseMs = 10;
-/** All loads are told so often, whether they have changed or not: what was lost is made good, and a core is seen to live. */
+/** Milliseconds between two messages with all loads, changed or not: they repair lost messages and show that the core lives. */
 const beatMs = 1000;
-/** A core that was silent for so long has gone, with all that it had; one that does not hear itself has lost touch. */
+/** A core that was silent for this long, in milliseconds, counts as gone, with its load. A core that did not hear itself has lost touch. */
 const silentMs = 3500;
-/** The most bytes of prompts that are sent in a second. Beyond that others do not learn who was sent where. */
+/** The most bytes about prompts from one beat to the next. Beyond that, others do not learn which server got a prompt. */
 const promptBytesPerBeat = 2_097_152;
-/** The most that is believed of others. */
+/** Bounds of what is kept of other cores. */
 const mostCores = 256;
 const mostServers = 4096;
 
-/** What is known of a fleet, and may be told. */
+/** The fleet of this core: what may be told of it, and what it is told of other cores. */
 export interface SharedFleet {
-  /** What this core has on each server, by the name that all cores know it by. */
+  /** This core's load on each server, by the server's name on all cores. */
   loads(): Iterable<readonly [server: string, load: Load]>;
-  /** All other cores together have so much on a server. */
+  /** Takes the load of all other cores together on a server. */
   loadElsewhere(server: string, load: Load): void;
   /** Another core has sent a prompt to a server. */
   promptElsewhere(server: string, hashes: Int32Array, ends: Int32Array): void;
   /** Another core has trouble with a server. */
   troubleElsewhere(server: string): void;
-  /** Whether the other cores are heard has changed. */
+  /** The core has got in touch with the others, or lost touch. */
   touchChanged(isInTouch: boolean): void;
 }
 
@@ -44,7 +44,7 @@ interface Peer {
 
 const nothing: Load = { inFlight: 0, unreadTokens: 0, tokensInFlight: 0 };
 
-/** Tells the other cores what this one has on each server, and hears the same from them. */
+/** Tells the other cores this core's load on each server, and hears theirs. */
 export class Sharing implements FleetSharing {
   sentBytes = 0;
   heardBytes = 0;
@@ -84,7 +84,7 @@ export class Sharing implements FleetSharing {
     return this.#peers.size;
   }
 
-  /** What this core has on some server has changed. */
+  /** This core's load on some server has changed. */
   changed(): void {
     this.#isChanged = true;
     this.#sendSoon();
@@ -127,7 +127,7 @@ export class Sharing implements FleetSharing {
       }
     }
     this.#setTouch(now - this.#heardMyselfAt <= silentMs);
-    // Servers that a reload has brought know nothing of the others' load yet.
+    // Servers that a reload has added do not know the others' load yet.
     this.#addUp(new Set([...this.#peers.values()].flatMap(({ loads }) => [...loads.keys()])));
     this.#cancelBeat = this.#clock.after(beatMs, () => this.#beat());
   }
