@@ -4,7 +4,11 @@ import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import OpenAI from "openai";
 import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
 import { BudgetPeriod } from "#gen/tollgate/accounts/v1/api_key_pb.js";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
+import { readDetail } from "../../lib/errors/detail.ts";
 import { formatUsd } from "../../lib/money.ts";
+import { enterArchivedDay } from "../support/archived-receipt.ts";
 import { models, type Service, startService } from "../support/service.ts";
 
 // What a customer sees of its key and account with the key alone, over the real wire.
@@ -115,6 +119,18 @@ test("both SDKs read the customer's endpoints, with the credential and at the ad
   const { request_id: id } = await openai.chat.completions
     .create({ model: models.plain, messages: [{ role: "user", content: "[[sim:text=Hello]]" }] })
     .withResponse();
+  const { requestId: archived, day } = enterArchivedDay(service.database);
+  const asked = createClient(MeteringService, service.operator).getReceipt({ requestId: archived });
+  expect(await asked.then(() => undefined, readDetail)).toMatchObject({ reason: Reason.RECEIPT_ARCHIVED });
+  expect(await get(`/v1/generation?id=${archived}`)).toMatchObject({
+    status: 410,
+    json: {
+      error: {
+        ...{ type: "invalid_request_error", param: "id", code: "generation_archived" },
+        message: expect.stringContaining(`The receipts of ${day} left the books on `),
+      },
+    },
+  });
   const clients: Ask[] = [(path) => openai.get(path), (path) => anthropic.get(`/v1${path}`)];
   for (const read of clients) {
     expect((await read("/key")).data).toMatchObject({ limit: null, tpm: null, in_flight: null });
@@ -122,6 +138,7 @@ test("both SDKs read the customer's endpoints, with the credential and at the ad
     expect((await read(`/generation?id=${id}`)).data).toMatchObject({ id, total_cost: expect.any(Number) });
     expect((await read("/usage?by=model")).data).toEqual([expect.objectContaining({ model: models.plain })]);
     await expect(read("/generation?id=req_unknown")).rejects.toMatchObject({ status: 404 });
+    await expect(read(`/generation?id=${archived}`)).rejects.toMatchObject({ status: 410 });
     await expect(read("/usage?by=colour")).rejects.toMatchObject({ status: 400 });
   }
 });

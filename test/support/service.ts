@@ -44,6 +44,8 @@ export interface Service extends AsyncDisposable {
   /** The core as the operator calls it. */
   readonly operator: Transport;
   readonly operatorToken: string;
+  /** The file of its storage. */
+  readonly database: string;
   /** The way of the public surfaces to the core. */
   readonly transport: Transport;
   /** The public surfaces as they are served. */
@@ -142,7 +144,7 @@ export async function serveModels(
     key,
     anotherKey,
     ...{ operator, operatorToken: secrets.operatorToken, transport: channel ?? transport, front, lifecycle },
-    grpc: grpc?.address,
+    ...{ grpc: grpc?.address, database: join(dataDir, "tollgate.db") },
     async receipt(requestId) {
       const { receipt } = await metering.getReceipt({ requestId: requestId ?? "" });
       return (
