@@ -1,6 +1,6 @@
 const hourMs = 3_600_000n;
 
-/** A model of a server, and what the server costs an hour in pico-USD. Absent: it has no price. */
+/** A model of a server, and the server's cost an hour in pico-USD. Absent: it has no price. */
 export interface PricedServer {
   readonly url: string;
   readonly model: string;

@@ -7,7 +7,7 @@ const pieceBytes = 64 * 1024;
 const graceMs = 30_000;
 /** Bytes of it that the client has to take in a millisecond after that, on average. */
 const leastPace = 16;
-/** The same for the end of a stream, of whose readers less is asked: they may print it as it comes. */
+/** The same for the end of a stream, whose readers may be slower: they may print it as it comes. */
 const streamGraceMs = 60_000;
 const leastStreamPace = 0.128;
 

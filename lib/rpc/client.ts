@@ -54,7 +54,7 @@ function serverStreaming<I extends DescMessage, O extends DescMessage>(
   };
 }
 
-/** The messages of a call that starts with the first one that is asked for. */
+/** The messages of a call, which starts when the first message is asked for. */
 class Messages<O extends DescMessage> implements AsyncIterableIterator<MessageShape<O>, undefined> {
   readonly #open: () => Promise<StreamResponse<DescMessage, O>>;
   readonly #options: CallOptions;

@@ -12,7 +12,7 @@ export interface Progress {
 /** Takes a note of where a task is. */
 export type Report = (done: number, total: number, place?: string) => void;
 
-/** Tells every two seconds how far a task is whose size is known, and how long it still takes. */
+/** Tells every two seconds how far a task of known size is, and how long it still takes. */
 export function trackProgress(
   what: string,
   unit: string,

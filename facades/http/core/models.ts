@@ -3,7 +3,7 @@ import { readAll } from "../../../lib/rpc/pages.ts";
 import type { Exchange } from "../exchange.ts";
 import type { CoreClients } from "./core-clients.ts";
 
-/** The served models, in the configured order; those that the caller's key may use, if there is one. */
+/** Lists the served models in the configured order; with a key, only the models that it may use. */
 export function readModels({ catalogue }: CoreClients, { callOptions }: Exchange): Promise<Model[]> {
   return readAll(
     (page) => catalogue.listModels(page, callOptions),

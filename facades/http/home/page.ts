@@ -4,7 +4,7 @@ import { type Model, ModelKind } from "#gen/tollgate/catalogue/v1/model_pb.js";
 import { formatRate } from "../../../lib/money.ts";
 import { escapeHtml } from "./escape-html.ts";
 
-/** What the page says beside the models. */
+/** The facts that the page shows beside the models. */
 export interface HomeFacts {
   /** Where clients call, such as "https://api.example.com". */
   readonly baseUrl: string;

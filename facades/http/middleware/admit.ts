@@ -7,7 +7,7 @@ import type { Layer } from "./layer.ts";
 /** Seconds after which a request that was shed may come again. */
 const retryShedAfter = 5;
 
-/** Refuses what is not run: a wrong head, more work than the process can bear, too much of one client. */
+/** Refuses requests with a wrong head, beyond the work that the process can bear, or beyond one client's share. */
 export function admit(overload: Overload, proxied: ProxiedRequests): Layer {
   return (context, next) => {
     const { exchange, path } = context;

@@ -16,7 +16,7 @@ export function answerErrors(choose: Choose): Layer {
   };
 }
 
-/** Logs an error when it is a bug: one that nobody meant. */
+/** Logs an error when it is unexpected, which is a bug. */
 function answerError({ errorOf }: Surface, exchange: Exchange, error: unknown): void {
   if (exchange.isGone) {
     return;

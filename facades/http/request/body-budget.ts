@@ -38,8 +38,8 @@ class Share {
 
 /**
  * Memory for bodies that are being received, all requests together. Thousands of clients that each send a body slowly
- * must not fill it: what comes before the key is known counts for the client's network, what comes after it for the
- * account, and neither can take what is reserved for the other.
+ * must not fill it: bytes that come before the key is known count for the client's network, later bytes for the account,
+ * and neither can take the room that is reserved for the other.
  */
 export class BodyBudget {
   #left: number;

@@ -4,7 +4,7 @@ export class BodyBuffer {
   size = 0;
   #bytes: Buffer = Buffer.alloc(0);
 
-  /** The room that it takes once so many bytes are added. */
+  /** The room that the buffer takes once so many bytes are added. */
   roomFor(bytes: number): number {
     const size = this.size + bytes;
     if (size <= this.#bytes.length) {

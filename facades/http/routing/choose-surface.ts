@@ -3,7 +3,7 @@ import type { RequestHead, Surface } from "./surface.ts";
 /** Surfaces in the order in which they are asked; the last one takes what none recognizes. */
 export type Surfaces = readonly [...Surface[], Surface];
 
-/** Tells whose a request is. */
+/** Tells to which surface a request belongs. */
 export type Choose = (request: RequestHead) => Surface;
 
 /** The surface that answers a request: the one that owns the path; else, or among several, the first that knows the client. */
@@ -14,7 +14,7 @@ export function chooseSurface(surfaces: Surfaces, request: RequestHead): Surface
   return candidates.find((surface) => surface.recognizes(request)) ?? (candidates.at(-1) as Surface);
 }
 
-/** Why a path leads nowhere, in the terms of the surface whose it is. */
+/** Says why a path leads nowhere, in the terms of the surface that it belongs to. */
 export function unknownPath({ unavailable }: Surface, method: string, path: string): string {
   const feature = Object.entries(unavailable).find(([start]) => isBelow(path, start))?.[1];
   return feature === undefined

@@ -21,7 +21,7 @@ export interface FoundRoute {
 export class Routes {
   readonly #router = new Router();
   readonly #routes = new Map<Layer, Route>();
-  /** What was found for paths that stand in the table as they are, by method and path: no more than there are routes. */
+  /** The routes found for literal paths of the table, by method and path: never more than there are routes. */
   readonly #found = new Map<string, FoundRoute>();
   readonly #literal = new Set<string>();
 

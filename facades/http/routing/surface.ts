@@ -19,10 +19,10 @@ export interface ErrorAnswer {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The head of a request, as far as it tells whose client sent it. */
+/** The part of a request's head that tells which surface's client sent it. */
 export type RequestHead = Pick<IncomingMessage, "url" | "headers">;
 
-/** A public surface: what is its own, so that whoever chooses among surfaces need not know them. */
+/** Everything that sets one public surface apart for the rest of the program. */
 export interface Surface {
   /** The name that receipts have, too. */
   readonly name: PublicSurface;

@@ -33,7 +33,7 @@ export async function sumFreePaidMoney(em: SqlEntityManager, accountId: string, 
   return readSum(sums, "free");
 }
 
-/** The free money of accounts. Without those that have none. */
+/** The free money of accounts; accounts that have none are absent. */
 export async function sumFreeMoney(
   em: SqlEntityManager,
   accountIds: readonly string[],

@@ -4,7 +4,7 @@ import type { Charge } from "../ledger/settlement/charge.ts";
 import { readFacts } from "../ledger/settlement/run-facts.ts";
 import type { JournalEntry, JournalOwner } from "./journal.ts";
 
-/** The newest form of a journal that this version reads and writes. Those of before headers count as 0. */
+/** The newest form of a journal that this version reads and writes. Journals without a header count as 0. */
 const newestFormat = 1;
 
 /** A record of the journal. */
@@ -53,7 +53,7 @@ function encodeJson(json: string): string {
 
 /**
  * Reads a file. The end of a line that was being written is left out: it was never relied upon. Any other line that is not
- * whole was damaged later, and is reported; so is what is whole and yet no record.
+ * whole was damaged later, and is reported; so is a whole line that is no record.
  */
 export function decode(bytes: Uint8Array): JournalContent {
   const read: { owner: JournalOwner | undefined; records: JournalRecord[]; unusable: Uint8Array[]; newer: boolean } = {

@@ -48,7 +48,7 @@ export interface Journal {
    * they would be charged although they never ran there.
    */
   read(databaseId: string): Promise<JournalRemains>;
-  /** Says whose it is from now on. */
+  /** Writes whose the journal is from now on. */
   begin(owner: Pick<JournalOwner, "databaseId" | "epoch">): void;
   /** True when the journal outlives this process, so that a promise is as good as stored. */
   readonly lasting: boolean;

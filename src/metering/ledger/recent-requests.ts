@@ -13,8 +13,8 @@ interface AccountRequest {
 
 /**
  * Tells without the store whether an account ran a request before. Ids that our facades make carry the time
- * of their making (see newRequestId), so a fresh one was not used before that time, and what was charged
- * since is remembered here. Any other id has to be looked up. A caller that makes such an id itself and sends
+ * of their making (see newRequestId), so a fresh id was not used before that time, and requests charged
+ * since then are remembered here. Any other id has to be looked up. A caller that makes such an id itself and sends
  * it to two cores is run twice, and charged twice: each run has a charge of its own.
  */
 export class RecentRequests {

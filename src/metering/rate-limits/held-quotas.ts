@@ -14,13 +14,13 @@ interface Held {
   beginning: number;
 }
 
-/** Quotas are renewed so many at a time. */
+/** How many quotas one command renews. */
 const batchSize = 500;
 
 /**
  * The parts of quotas that runs of this core hold, where a server counts for all cores. Ends of one turn of the event
- * loop go out together. All that is held is sent again at an interval: the server forgets a core that falls silent, and
- * learns anew what it has lost.
+ * loop go out together. Everything that is held is sent again at an interval: the server forgets a core that falls silent,
+ * and a server that lost its data learns it anew.
  */
 export class HeldQuotas {
   readonly #server: QuotaServer;

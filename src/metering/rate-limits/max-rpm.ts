@@ -53,8 +53,8 @@ export function maxRpm(policy: RatePolicy, own: number | undefined, fundingState
 }
 
 /**
- * How many requests an account may run at once: as the best tier says that it has reached. One that does not say
- * allows as many as the key may send a minute, by its own limit or the tier's.
+ * How many requests an account may run at once, by the best tier that it has reached. A tier that does not say allows as
+ * many as the key may send a minute, by its own limit or the tier's.
  */
 export function maxInFlight(
   policy: RatePolicy,

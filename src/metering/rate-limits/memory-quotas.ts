@@ -50,7 +50,7 @@ export class MemoryQuotas {
     };
   }
 
-  /** Gives back what a run took; what it counted stays for a minute. */
+  /** Gives back the amounts that a run took; the amounts that it counted stay for a minute. */
   give(name: string, amount: number, counted: number): void {
     const quota = this.#open(name);
     quota.held = Math.max(0, quota.held - amount);

@@ -103,7 +103,7 @@ function toState(times: Times, limit: number, now: number): WindowState {
 
 const leastCapacity = 8;
 
-/** Times in ascending order, in a ring that grows and shrinks with what it holds. */
+/** Times in ascending order, in a ring that grows and shrinks with their number. */
 class Times {
   #ring = new Float64Array(leastCapacity);
   #head = 0;
@@ -124,7 +124,7 @@ class Times {
     this.newest = time;
   }
 
-  /** Drops what is not after a time. */
+  /** Drops all times up to one. */
   dropUntil(time: number): void {
     while (this.length > 0 && this.at(0) <= time) {
       this.#head = (this.#head + 1) % this.#ring.length;

@@ -16,7 +16,7 @@ export interface QuotaState {
   readonly limit: number;
   /** Taken by runs under way, and counted at the end of those of the last minute. */
   readonly used: number;
-  /** Until what was wished for may fit, as far as the minute tells; a second where runs under way stand in its way. 0: it fits. */
+  /** Milliseconds until the demand may fit, by the last minute's count; a second where running requests are in its way. 0: it fits. */
   readonly waitMs: number;
   /** Until nothing counts any more, if what is under way ended now. */
   readonly resetAfterMs: number;
@@ -32,7 +32,7 @@ export interface CountedSecond {
 /** A run that waits for another one's end asks again after so long, in milliseconds. */
 const retryMs = 1000;
 
-/** When what was counted in a second counts no more, in milliseconds of the same clock. */
+/** When the count of a second lapses, in milliseconds of the same clock. */
 export function computeLapse(second: number): number {
   return (second + 1) * 1000 + windowMs;
 }

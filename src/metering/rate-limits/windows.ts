@@ -12,7 +12,7 @@ export interface WindowState {
   readonly limit: number;
 }
 
-/** As WindowState, after one request. A refused one counts nothing, and waitMs is what it has to wait. */
+/** As WindowState, after one request. A refused request counts nothing and has to wait for waitMs. */
 export interface RateLimitDecision extends WindowState {
   readonly admitted: boolean;
 }
@@ -24,7 +24,7 @@ export interface RunDecision {
   readonly quotas: readonly QuotaState[];
   /** The index of the first demand that does not fit. Undefined: all do. */
   readonly full: number | undefined;
-  /** Gives back what was taken, once; so much of each stays counted for a minute. */
+  /** Gives back the taken amounts, once; the given part of each stays counted for a minute. */
   end(counted: readonly number[]): void;
 }
 

@@ -12,7 +12,7 @@ import type { ReceiptStore } from "./receipt-store.ts";
 import { type ArchiveGround, type WrittenArchive, writeArchive } from "./write-archive.ts";
 
 const lookMs = 600_000;
-/** A start is the time of most work: what is old waits a little. */
+/** A core has the most work at its start, so old receipts wait a little. */
 const firstLookMs = 60_000;
 /** Receipts that are removed at once: no lock is held for more than a few milliseconds. */
 const stepSizes = { sqlite: 40, postgresql: 100 } as const;
@@ -22,16 +22,16 @@ const leastPauseMs = 2;
 
 /** Observes how old receipts leave. */
 export interface RetentionObserver {
-  /** So many were removed. */
+  /** This many receipts were removed. */
   removed(receipts: number): void;
-  /** All receipts from this moment on are kept, in milliseconds since the epoch; the oldest one that is due has been for so long. */
+  /** All receipts from `keptFrom` on are kept, in milliseconds since the epoch; the oldest due receipt is `overdueMs` late. */
   looked(keptFrom: number, overdueMs: number): void;
 }
 
 /** Dependencies. */
 export interface RetentionParts extends ArchiveGround {
   readonly store: ReceiptStore;
-  /** Receipts are kept for so many whole days of UTC. */
+  /** For how many whole days of UTC receipts are kept. */
   readonly keepDays: number;
   /** Notes in the audit log that a day was archived, in the transaction that says so. */
   readonly note: (em: SqlEntityManager, archive: ReceiptArchive) => Promise<void>;
@@ -74,7 +74,7 @@ export class Retention {
     };
   }
 
-  /** Archives and removes all that is due; what is under way when the core ends is left as it is. */
+  /** Archives and removes all due receipts. When the core ends meanwhile, work under way is left as it is. */
   async work(): Promise<void> {
     try {
       await this.#workOff();
@@ -147,7 +147,7 @@ export class Retention {
     }
   }
 
-  /** Returns a function that waits for a time that grows with what was done since it was last called. Throws when the work was ended. */
+  /** Returns a function that waits the longer, the more was done since its last call. Throws when the work was ended. */
   #pacer(): () => Promise<void> {
     const { clock } = this.#parts;
     let since = clock.monotonic();

@@ -8,7 +8,7 @@ export interface Credit {
   readonly accountId: string;
   readonly kind: "free" | "grant" | "paid";
   readonly amount: PicoUsd;
-  /** Unique over all accounts: the same again answers the same, another amount is refused. */
+  /** Unique over all accounts: a repeated reference answers as before, and is refused with another amount. */
   readonly reference: string;
   readonly expiresAt?: Date;
 }
@@ -76,7 +76,7 @@ export interface Funds {
   ): Promise<{ readonly lotId: string }>;
   /** Throws ACCOUNT_NOT_FOUND. */
   statement(accountId: string): Promise<Statement>;
-  /** The statements of accounts, in a few queries for all of them; without those that there are not. */
+  /** The statements of accounts, in a few queries for all of them; accounts that do not exist are absent. */
   statements(accountIds: readonly string[]): Promise<ReadonlyMap<string, Statement>>;
   /** Lots of an account, spent ones included, oldest first; a lot's key is its id. None where there is no account. */
   lots(accountId: string, start: PageStart): Promise<readonly LotStatement[]>;

@@ -16,7 +16,7 @@ export interface UsageQuestion {
   readonly fromMs?: number;
   /** Settled before. Absent: until now. */
   readonly toMs?: number;
-  /** Only so many groups, the dearest first. 0: all, in the order of the groups. */
+  /** How many groups at most, those that cost most first. 0: all, in the order of the groups. */
   readonly dearest?: number;
 }
 

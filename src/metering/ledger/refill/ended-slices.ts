@@ -1,12 +1,12 @@
 import type { Logger } from "../../../../lib/logger.ts";
 
-/** Slices that nobody spends here any more, until the store has closed them. */
+/** Slices that this core no longer spends, kept until the store has closed them. */
 export class EndedSlices {
   readonly #ids = new Set<string>();
   readonly #close: (ids: readonly string[]) => Promise<void>;
   readonly #logger: Logger;
 
-  /** `close` has the store close slices; those that it has closed before are left alone. */
+  /** `close` has the store close slices, and leaves alone any that the store has closed before. */
   constructor(close: (ids: readonly string[]) => Promise<void>, logger: Logger) {
     this.#close = close;
     this.#logger = logger;
@@ -22,7 +22,7 @@ export class EndedSlices {
     }
   }
 
-  /** Closes all. Rejects when the store does not; then they are closed the next time. */
+  /** Closes all slices. Rejects when the store fails; the next call then closes them. */
   async close(): Promise<void> {
     if (this.#ids.size === 0) {
       return;
@@ -34,7 +34,7 @@ export class EndedSlices {
     }
   }
 
-  /** Closes these too, now or as soon as the store can be reached. Never rejects. */
+  /** Adds slices and closes them, now or as soon as the store can be reached. Never rejects. */
   async closeSoon(ids: Iterable<string>): Promise<void> {
     this.add(ids);
     await this.close().catch((error: unknown) => this.#logger.warn({ error }, "slices could not be closed yet"));

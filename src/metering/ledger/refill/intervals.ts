@@ -1,6 +1,6 @@
-/** Where cores share money, how long one that found too little waits before it looks again. */
+/** How long a core that found too little shared money waits before it looks again. */
 export const lookAgainMs = 250;
-/** How often at most a core asks the others for money that it lacks: each time all of them ask the store. */
+/** The least time between two calls to other cores for lacking money: each call makes all of them ask the store. */
 export const callInMs = 500;
 /** Money that was not used for this long is given back where another core may need it. */
 export const idleSharedMs = 3000;

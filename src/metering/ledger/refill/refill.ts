@@ -6,7 +6,7 @@ import { unavailable } from "../unavailable.ts";
 import { callInMs, lookAgainMs } from "./intervals.ts";
 import { Turns } from "./turns.ts";
 
-/** Money of which this core has leased a part: an account's, or that of a budget's window. */
+/** Money of which this core has leased a part: an account's, or a budget's in one of its windows. */
 export interface LeasedMoney {
   readonly accountId: string;
   /** The money that a new request may hold. */
@@ -19,13 +19,13 @@ export interface LeasedMoney {
 
 /** The ways in which one kind of money comes here. */
 export interface RefillSource {
-  /** True when there may come to be more of it in the store without this core's hearing of it. */
+  /** True when the store may come to have more of the money without this core's hearing of it. */
   readonly growsUnheard: boolean;
   /** The amount to lease when there is plenty. Asked once a look. */
   wish(least: PicoUsd): PicoUsd;
-  /** Clears up what became of moves whose reply was lost, before more is leased. Nothing to do when none was. */
+  /** Finds out, before more is leased, what became of moves whose reply was lost. Does nothing when no reply was lost. */
   clear(): Promise<void>;
-  /** Leases at least so much if there is so much, and `most` if there is plenty. Returns whether some came. */
+  /** Leases at least so much if the store has it, and `most` if it has plenty. Returns whether any money came. */
   lease(least: PicoUsd, most: PicoUsd): Promise<boolean>;
   /** The reply to a move was lost, so nobody knows whether the money was moved. */
   lost(): void;
@@ -137,7 +137,7 @@ export class Refill {
     return this.#source.lease(least, most);
   }
 
-  /** Asks the other cores to give back what they do not hold; they hear it, or give it back once they do not use it. */
+  /** Asks the other cores to give back money that they do not hold. A core that misses this gives it back once it lies unused. */
   #callIn(): void {
     const { announcements, clock } = this.#parts;
     if (clock.monotonic() - this.#calledInAt >= callInMs) {
@@ -151,7 +151,7 @@ export class Refill {
     return this.#turns.take(run);
   }
 
-  /** Has the store move the money; to be called alone. When it fails nobody knows whether it did. Throws LEDGER_UNAVAILABLE. */
+  /** Has the store move the money; no two calls at a time. After a failure nobody knows whether it moved. Throws LEDGER_UNAVAILABLE. */
   async move<T>(run: () => Promise<T>): Promise<T> {
     try {
       return await this.ask(run);
@@ -162,7 +162,7 @@ export class Refill {
     }
   }
 
-  /** Asks the store for what leaves this core's money where it is. Throws LEDGER_UNAVAILABLE. */
+  /** Asks the store something that moves none of this core's money. Throws LEDGER_UNAVAILABLE. */
   async ask<T>(run: () => Promise<T>): Promise<T> {
     try {
       return await run();

@@ -73,9 +73,9 @@ function isLine(line: Partial<ChargeLine> | null | undefined): boolean {
 }
 
 /**
- * The tokens to charge of those that an engine counted: the same, when a receipt can hold them and what they cost. A count
- * that it cannot hold (a fraction, less than nothing, more than money can express) is taken for no more than what was
- * admitted.
+ * Returns the tokens to charge for an engine's counts: the counts themselves, when a receipt can hold them and their cost. A
+ * count that no receipt can hold (a fraction, below zero, beyond what money can express) is charged as at most the admitted
+ * tokens.
  */
 export function toChargeable(counted: ChargedTokens, admitted: ChargedTokens, rates: Rates): ChargedTokens {
   const { inputTokens, outputTokens } = counted;

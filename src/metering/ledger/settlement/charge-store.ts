@@ -1,7 +1,7 @@
 import type { Run } from "../run.ts";
 import type { Charge } from "./charge.ts";
 
-/** A stored charge, as far as it says what was charged. */
+/** The part of a stored charge that says which tokens were charged. */
 export type StoredCharge = Pick<Charge, "inputTokens" | "outputTokens" | "status">;
 
 /**
@@ -10,7 +10,7 @@ export type StoredCharge = Pick<Charge, "inputTokens" | "outputTokens" | "status
  */
 export type SettleOutcome = "stored" | "repeated" | "fenced";
 
-/** Keeps what was charged. */
+/** Stores charges. */
 export interface ChargeStore {
   /** Stores charges durably, each run at most once. Outcomes are in the order of the charges. */
   settle(charges: readonly Charge[]): Promise<SettleOutcome[]>;

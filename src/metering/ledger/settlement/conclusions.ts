@@ -9,8 +9,8 @@ import type { Wallet } from "../wallet/wallet.ts";
 import type { Charge, ChargeLine } from "./charge.ts";
 
 /**
- * The store has the charge; or another one of its run, that a successor made of the same tokens (covered) or that nobody
- * knows of (repeated); or it was given up and is among the dead letters (refused).
+ * How a charge ended. stored: the store has it. covered: the store has a successor's charge for the same tokens of the run.
+ * repeated: the store has another charge of the run, of unknown origin. refused: the charge is among the dead letters.
  */
 export type Conclusion = "stored" | "covered" | "repeated" | "refused";
 
@@ -61,12 +61,12 @@ export class Conclusions {
     }
   }
 
-  /** The store has another charge of the run: what the lines of this one paid is free again. */
+  /** The store has another charge of the run: the money that this charge's lines paid is free again. */
   superseded(charge: Charge): void {
     this.#tell(charge, (wallet, lines) => wallet.revert(lines));
   }
 
-  /** A broken wallet hears nothing any more, and keeps nobody from being served. */
+  /** A broken wallet is told nothing any more, so that it disturbs no other account. */
   #tell(
     { accountId, lines, cost, budgetSliceId }: Charge,
     tell: (wallet: Wallet, lines: readonly ChargeLine[]) => void,

@@ -21,7 +21,7 @@ export interface LateChargeParts {
   readonly observer: Pick<MeteringObserver, "fenced">;
 }
 
-/** Makes charges for tokens that nothing is held for: what the account has free pays, the rest is owed. */
+/** Makes charges for tokens without a hold: the account's free money pays, and the account owes the rest. */
 export class LateCharges {
   readonly #parts: LateChargeParts;
 
@@ -30,7 +30,7 @@ export class LateCharges {
   }
 
   /**
-   * Slices of the charge are lost, or it never had any: makes a charge for the same tokens out of what is left.
+   * Makes a charge anew, for the same tokens out of the money that is left, when its slices are lost or it never had any.
    * Throws ACCOUNT_NOT_FOUND, MODEL_NOT_FOUND, INVALID_ARGUMENT, LEDGER_UNAVAILABLE.
    */
   async renew(charge: Charge): Promise<Charge> {

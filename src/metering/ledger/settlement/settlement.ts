@@ -77,12 +77,12 @@ export class Settlement implements HoldKeeper {
     return tokens;
   }
 
-  /** Leases what the tokens cost beyond the hold, as far as there is money. */
+  /** Leases money for the cost of the tokens beyond the hold, as far as there is any. */
   async #cover(hold: RunningHold, tokens: ChargedTokens): Promise<void> {
     while (lacking(hold, tokens) > 0 && (await hold.wallet.lease(lacking(hold, tokens)).catch(() => false))) {}
   }
 
-  /** Frees what was held, of which the charge may use all that is free then. */
+  /** Frees the held money; the charge may then use all free money. */
   #pay({ wallet, request, rates, amount, budget, budgetSliceId }: RunningHold, tokens: ChargedTokens): PaidCost {
     budget?.unhold(amount);
     wallet.wallet.unhold(amount);

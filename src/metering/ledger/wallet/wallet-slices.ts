@@ -67,7 +67,7 @@ export class WalletSlices {
     this.#available -= cost;
   }
 
-  /** Puts aside what is used up. To be called after money was taken out. Returns whether there was any. */
+  /** Puts aside slices that are used up. To be called after money was taken out. Returns whether there were any. */
   settleDown(): boolean {
     this.#check();
     if (!this.#open.some((slice) => slice.available === 0)) {
@@ -188,7 +188,7 @@ export function isExpired({ expiresAt }: LeasedSlice, now: number): boolean {
   return expiresAt !== undefined && expiresAt <= now;
 }
 
-/** In the order in which they are spent; of one lot, what was leased first. */
+/** Compares slices by the order of spending; of one lot, the slice that was leased first comes first. */
 function byTurn(a: LeasedSlice, b: LeasedSlice): number {
   return bySpending(a, b) || (a.id < b.id ? -1 : 1);
 }

@@ -40,7 +40,7 @@ export type SliceRange =
 /** Comes before all accounts and slices in the order of ids. */
 export const noId = "00000000-0000-0000-0000-000000000000";
 
-/** About so many slices are a page; all those of its last account belong to it. */
+/** About how many slices a page has; all slices of its last account belong to it. */
 export const slicePage = 1000;
 
 /** Asks for money of an account. */
@@ -78,6 +78,6 @@ export interface WalletStore {
   acquire(requests: readonly LeaseRequest[], now: number): Promise<Map<string, Lease>>;
   /** Makes slices smaller by the amounts; the money is the lot's again. */
   giveBack(parts: readonly SlicePart[]): Promise<void>;
-  /** Ends slices: what they spent is the lot's expense, the rest is the lot's again. */
+  /** Ends slices: their spent money counts as spent of the lot, the rest is the lot's again. */
   close(sliceIds: readonly string[]): Promise<void>;
 }

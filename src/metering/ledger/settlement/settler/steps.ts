@@ -12,9 +12,9 @@ import type { OpenCharge, OpenCharges } from "./open-charges.ts";
 import type { Pauses } from "./pauses.ts";
 import { toRest } from "./run-rest.ts";
 
-/** A charge by itself is tried again so often; it holds nobody up. */
+/** The longest pause between two attempts at a single charge, in milliseconds; no other charge waits for it. */
 const lastRetryMs = 5000;
-/** A charge that could not be made so often, with the store in reach, is given up: after a minute and a half. */
+/** Failures, with the store in reach, after which a charge is given up: about a minute and a half. */
 const mostAttempts = 20;
 
 /** The next step of a charge. giveUp: the charge goes to the dead letters, with this reason. */
@@ -32,8 +32,8 @@ export interface StepParts {
 }
 
 /**
- * What is done with a charge that the store did not just take, one charge by itself. Each step is tried until it succeeds
- * or the ledger closes, and returns the next one; none rejects.
+ * The steps of a single charge that the store did not take at the first commit. Each step is tried until it succeeds or the
+ * ledger closes, and returns the next step; no step rejects.
  */
 export class Steps {
   readonly #parts: StepParts;
@@ -43,8 +43,8 @@ export class Steps {
   }
 
   /**
-   * The store has a charge of the run: this very one, when the reply to it was lost, or one that a successor of this core
-   * made of what it knew, and then the rest is charged.
+   * The store has a charge of the run: either this charge, when the store's reply was lost, or a charge that a successor of
+   * this core made of the tokens that it knew; then the rest is charged.
    */
   async settleRest(open: OpenCharge): Promise<Step> {
     for (let attempt = 1; ; attempt++) {

@@ -30,7 +30,7 @@ export interface CachedWalletParts {
   readonly logger: Logger;
 }
 
-/** A wallet with those who wait for its money and what keeps it filled: leases, gives back, pays what is owed. */
+/** A wallet with the requests that wait for its money. Keeps it filled: leases, gives back, pays the account's debt. */
 export class CachedWallet {
   readonly wallet: Wallet;
   /** Requests that wait for this money. */
@@ -120,7 +120,7 @@ export class CachedWallet {
     return this.#refill.alone(run);
   }
 
-  /** Leases money and has it pay what is owed. To be called while nothing else moves the wallet's money. */
+  /** Leases money and pays the account's debt with it. To be called while nothing else moves the wallet's money. */
   async #lease(least: PicoUsd, wish: PicoUsd): Promise<boolean> {
     const most = Math.min(wish, mostLeased - this.wallet.available);
     const { accountId } = this.wallet;
@@ -142,7 +142,7 @@ export class CachedWallet {
     return lease.slices.length;
   }
 
-  /** Pays what the account owes out of its free money, as far as there is any. */
+  /** Pays the account's debt out of its free money, as far as there is any. */
   payDebt(): Promise<boolean> {
     return this.alone(() => this.#payDebt());
   }
@@ -159,7 +159,7 @@ export class CachedWallet {
     return paid > 0;
   }
 
-  /** Money of the wallet became free: it pays what the account owes, or lets the next request in. */
+  /** Money of the wallet became free: it pays the account's debt, or lets the next request in. */
   freed(): void {
     if (this.wallet.canPayDebt) {
       const paid = this.payDebt().then(() => this.queue.changed());
@@ -176,7 +176,7 @@ export class CachedWallet {
     }
   }
 
-  /** Gives back what has expired and nobody holds. Never rejects: what the store has not heard of is cleared up later. */
+  /** Gives back expired money that nobody holds. Never rejects: whatever the store did not hear of is cleared up later. */
   async returnExpired(): Promise<void> {
     try {
       await this.alone(() => this.#giveBack(this.wallet.takeExpired(this.#parts.clock.now())));

@@ -178,7 +178,7 @@ export class SliceAudit {
   }
 }
 
-/** Compares what is known of an account's slices, the most that each may have unspent, with what the store has. */
+/** Compares an account's known slices, the most that each may have unspent, with the store's. */
 export function compareSlices(
   known: ReadonlyMap<string, PicoUsd>,
   stored: readonly StoredSlice[],

@@ -91,7 +91,7 @@ export class WalletCache implements AuditedWallets {
     }
   }
 
-  /** An account owes what no money was left for here: what others have of it free is to pay that, and what comes free. */
+  /** An account owes more than its money here could pay: free money on other cores is to pay the rest, also what comes free later. */
   owe(accountId: string, shortfall: number): void {
     const cached = this.#wallets.get(accountId);
     if (cached !== undefined) {
@@ -107,7 +107,7 @@ export class WalletCache implements AuditedWallets {
     this.#ended.add(sliceIds); // those that are this core's after all
   }
 
-  /** Compares what this core knows with what the store says that it has, and clears up where they differ. */
+  /** Compares the slices that this core knows with those that the store says it has, and clears up differences. */
   audit(): Promise<void> {
     return this.#audit.run();
   }
@@ -122,7 +122,7 @@ export class WalletCache implements AuditedWallets {
     return this.#ended.closeSoon(sliceIds);
   }
 
-  /** Closes what is used up, gives back what has expired or lies idle, clears up what became of calls that failed. */
+  /** Closes slices that are used up, gives back expired and idle money, and finds out what became of failed calls. */
   async tidy(): Promise<void> {
     const now = this.#clock.now();
     for (const cached of this.#sound()) {
