@@ -24,9 +24,10 @@ test("an operator gets from the printed link to an answer, its receipt and prove
 });
 
 test("a customer sees its own account by its key, and nobody else's by any page", async () => {
-  const { own, other, forbidden, menu } = await liveAsCustomer(stage);
+  const { own, other, archived, forbidden, menu } = await liveAsCustomer(stage);
   expect(own).toBeGreaterThan(0n);
   expect(other).not.toContain("$");
+  expect(archived).toMatch(/^The receipts of \S+ left the books on \S+; the operator has an archive of them\./);
   expect(forbidden).toBe(`${stage.origin}/overview`);
   expect(menu).toEqual(["Overview", "Playground", "Models", "Keys", "Usage"]);
 });

@@ -1,3 +1,4 @@
+import { enterArchivedDay } from "../support/archived-receipt.ts";
 import { readAmount, type Stage } from "./stage.ts";
 
 interface Life {
@@ -5,6 +6,8 @@ interface Life {
   readonly own: bigint;
   /** What it sees of another account's receipt. */
   readonly other: string;
+  /** What it sees of a receipt that has left the books. */
+  readonly archived: string;
   /** Where an operator's page leads it. */
   readonly forbidden: string;
   readonly menu: readonly string[];
@@ -26,12 +29,14 @@ export async function liveAsCustomer(stage: Stage): Promise<Life> {
   await page.goto(`/receipts/${other.requestId}`);
   await page.getByRole("alert").waitFor();
   const seen = (await page.getByRole("main").textContent()) ?? "";
+  await page.goto(`/receipts/${enterArchivedDay(stage.database).requestId}`);
+  const archived = (await page.getByRole("alert").textContent()) ?? "";
   await page.goto(`/accounts/${other.accountId}`);
   await page.waitForURL("**/overview");
   const forbidden = page.url();
   await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
   await context.close();
-  return { own: cost, other: seen, forbidden, menu };
+  return { own: cost, other: seen, archived, forbidden, menu };
 }
 
 /** An account with a key that has sent one request. */

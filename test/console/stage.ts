@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { startChromium } from "../../scripts/test-services/chromium.ts";
 import { createSite, freePorts, startTollgate, type Tollgate } from "../support/tollgate.ts";
@@ -6,6 +7,8 @@ import { startIdentityProvider } from "./identity-provider.ts";
 /** A browser in front of a console, with the simulated fleet behind it. */
 export interface Stage {
   readonly tollgate: Tollgate;
+  /** The file of its storage. */
+  readonly database: string;
   /** http://host:port of the console. */
   readonly origin: string;
   readonly browser: Browser;
@@ -29,7 +32,7 @@ export async function openStage(): Promise<Stage> {
   const origin = `http://${tollgate.addresses.console}`;
   const complaints: string[] = [];
   return {
-    tollgate,
+    ...{ tollgate, database: join(site.folder, "data/tollgate.db") },
     origin,
     browser,
     complaints,
