@@ -121,7 +121,12 @@ test.each([
 });
 
 test("what only a start reads is named", async () => {
-  await reload({ models: [model("stays", simulators[1])], keys: { max_per_account: 3 }, rate_tiers: [{ rpm: 17 }] });
+  await reload({
+    models: [model("stays", simulators[1])],
+    keys: { max_per_account: 3 },
+    rate_tiers: [{ rpm: 17 }],
+    free_tier: { in_flight: 5 }, // is taken over
+  });
   await logs(tollgate, { msg: "some changes need a restart", sections: ["keys"] });
   expect(await served()).toEqual(["stays"]);
 });

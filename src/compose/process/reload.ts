@@ -45,7 +45,8 @@ export function reloadOnHangup(
 }
 
 function sectionsToRestartFor(started: Config, config: Config): string[] {
-  const comparable = (of: Config): Config => ({ ...of, free_tier: { ...of.free_tier, rpm: 1 } }); // its limit is a tier
+  // The limits of the free tier are taken over as those of the tiers are.
+  const comparable = (of: Config): Config => ({ ...of, free_tier: { ...of.free_tier, rpm: 1, in_flight: 1 } });
   const [before, now] = [comparable(started), comparable(config)];
   const sections = Object.keys(now) as (keyof Config)[];
   return sections.filter((section) => !reloadable[section] && !isDeepStrictEqual(before[section], now[section]));
