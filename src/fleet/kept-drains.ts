@@ -8,7 +8,7 @@ import { inTransaction } from "../storage/transaction.ts";
 import type { Fleet } from "./interface.ts";
 
 /** How often a core looks at what the others drain and resume, in milliseconds. */
-const readMs = 5_000;
+const readMs = 1_000;
 const prefix = "drained ";
 
 /** Dependencies. */

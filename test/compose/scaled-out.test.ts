@@ -60,6 +60,11 @@ async function onServer(statement: string): Promise<void> {
   await client.query(statement).finally(() => client.end());
 }
 
+interface ListedServer {
+  readonly id: string;
+  readonly state: string;
+}
+
 const admin = (...args: string[]) => (cores.at(-1) as Tollgate).admin(...args);
 
 async function customer(rpm: string): Promise<{ account: string; id: string; key: string }> {
@@ -215,6 +220,18 @@ interface Ran {
   readonly run_id: string;
   readonly output_tokens: number;
 }
+
+test("a server that one core drains is drained by the other, and resumed", async () => {
+  const states = async (id: unknown) => {
+    const lists = await Promise.all(cores.map((core) => core.admin("servers", "list") as Promise<ListedServer[]>));
+    return lists.map((list) => list.find((server) => server.id === id)?.state);
+  };
+  const [server] = (await admin("servers", "list")) as ListedServer[];
+  await admin("servers", "drain", String(server?.id));
+  await eventually("both drain it", async () => (await states(server?.id)).every((state) => state === "draining"));
+  await cores[0]?.admin("servers", "resume", String(server?.id));
+  await eventually("both resume it", async () => (await states(server?.id)).every((state) => state === "healthy"));
+});
 
 test("a core that is killed under load leaves the books right, and the other goes on", async () => {
   const { account, key } = await customer("100000");

@@ -22,6 +22,16 @@ export class SharedServers implements SharedFleet {
     }
   }
 
+  *troubles(): Iterable<string> {
+    for (const { members } of this.#pools()) {
+      for (const member of members) {
+        if (member.breaker.state === BreakerState.OPEN) {
+          yield toName(member);
+        }
+      }
+    }
+  }
+
   loadElsewhere(server: string, load: Load): void {
     const [pool, member] = this.#find(server) ?? [];
     if (pool === undefined || member === undefined) {

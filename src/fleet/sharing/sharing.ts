@@ -20,6 +20,8 @@ const mostServers = 4096;
 export interface SharedFleet {
   /** This core's load on each server, by the server's name on all cores. */
   loads(): Iterable<readonly [server: string, load: Load]>;
+  /** The servers with which this core has trouble now, by their names on all cores. */
+  troubles(): Iterable<string>;
   /** Takes the load of all other cores together on a server. */
   loadElsewhere(server: string, load: Load): void;
   /** Another core has sent a prompt to a server. */
@@ -190,11 +192,10 @@ export class Sharing implements FleetSharing {
       this.#setTouch(true);
       return;
     }
-    const peer = this.#peers.get(message.core) ?? { heardAt: now, loads: new Map<string, Load>() };
-    if (this.#peers.size >= mostCores && !this.#peers.has(message.core)) {
+    const peer = this.#peers.get(message.core) ?? this.#meet(message.core, now);
+    if (peer === undefined) {
       return;
     }
-    this.#peers.set(message.core, peer);
     peer.heardAt = now;
     if (message.isWhole) {
       const before = [...peer.loads.keys()];
@@ -205,6 +206,19 @@ export class Sharing implements FleetSharing {
     for (const news of message.news) {
       this.#take(peer, news);
     }
+  }
+
+  /** Notes a core that was not heard before and tells it what it missed: it may have been started this moment. */
+  #meet(core: string, now: number): Peer | undefined {
+    if (this.#peers.size >= mostCores) {
+      return undefined;
+    }
+    const peer = { heardAt: now, loads: new Map<string, Load>() };
+    this.#peers.set(core, peer);
+    for (const server of this.#fleet.troubles()) {
+      this.troubled(server);
+    }
+    return peer;
   }
 
   #take(peer: Peer, news: News): void {

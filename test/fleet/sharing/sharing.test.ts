@@ -20,10 +20,10 @@ function cores(capacities: readonly number[], count = 2) {
     listen: (hear) => void hearers.push(hear),
     close: async () => {},
   });
-  const fleets = Array.from({ length: count }, (_, core) =>
-    fixture(capacities, { routing: "prefix" }, {}, undefined, { clock, channel: channel(), seed: core + 1 }),
-  );
-  return { fleets: fleets as [Fixture, Fixture], clock, line };
+  const start = (seed: number) =>
+    fixture(capacities, { routing: "prefix" }, {}, undefined, { clock, channel: channel(), seed });
+  const fleets = Array.from({ length: count }, (_, core) => start(core + 1));
+  return { fleets: fleets as [Fixture, Fixture], clock, line, join: () => start(count + 1) };
 }
 
 /** Which server of a core has had the latest request. */
@@ -86,6 +86,22 @@ test("a server that fails one core is left alone by the others, unless most serv
   expect(one.fleet.servers().every(({ breaker }) => breaker === BreakerState.OPEN)).toBe(true);
   expect(breakers().filter(Boolean)).toHaveLength(1);
   await Promise.all(fleets.map(({ fleet }) => fleet.close()));
+});
+
+test("a core that comes later is told which servers others have trouble with", async () => {
+  const { fleets, clock, join } = cores([10, 10, 10]);
+  const [one] = fleets;
+  await settle();
+  one.engines[0]?.scripts.push([broken()], [broken()], [broken()]);
+  const states = ({ fleet }: Fixture) => fleet.servers().map(({ breaker }) => breaker);
+  for (let request = 0; request < 100 && states(one)[0] !== BreakerState.OPEN; request++) {
+    await one.run();
+  }
+  const late = join();
+  await settle();
+  clock.advance(20);
+  expect(states(late)).toEqual([BreakerState.OPEN, BreakerState.CLOSED, BreakerState.CLOSED]);
+  await Promise.all([...fleets, late].map(({ fleet }) => fleet.close()));
 });
 
 test("cores that lose touch say so, forget each other, and send a session to the same server without a word", async () => {
