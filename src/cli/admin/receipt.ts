@@ -7,7 +7,7 @@ import { count, moment } from "../shared/arguments.ts";
 import type { Io } from "../shared/io.ts";
 import { required } from "./accounts.ts";
 import { addQuestion } from "./ask-core.ts";
-import { receiptDocument } from "./output/documents.ts";
+import { receiptDocument, wholeReceiptDocument } from "./output/documents.ts";
 
 interface ReceiptFilter {
   readonly key?: string;
@@ -21,14 +21,15 @@ interface ReceiptFilter {
 /** `tollgate receipt` */
 export function addReceipt(program: Command, io: Io): void {
   addQuestion<[string], { account?: string }>(program, "receipt <request>", io, {
-    description: "show what a request cost and which lots paid; REQUEST is the x-request-id of its response",
+    description:
+      "show what a request cost, which lots paid and what was held for it; REQUEST is the x-request-id of its response",
     options: (command) =>
       command.option("--account <account>", "only this account's: callers of the core choose ids of their own"),
     ask: async (core, { account = "" }, requestId) => {
       const client = createClient(MeteringService, core);
       const { receipt, furtherRuns } = await client.getReceipt({ requestId, accountId: account });
       const further = furtherRuns.length === 0 ? {} : { further_runs: furtherRuns.map(receiptDocument) };
-      return { ...receiptDocument(required(receipt)), ...further };
+      return { ...wholeReceiptDocument(required(receipt)), ...further };
     },
   });
 }

@@ -157,6 +157,25 @@ export function receiptDocument(receipt: Receipt) {
   };
 }
 
+/** One receipt for itself: also what was held for the request, and what that shrank to. Null: not known, as after a crash. */
+export function wholeReceiptDocument(receipt: Receipt) {
+  const { hold } = receipt;
+  return {
+    ...receiptDocument(receipt),
+    hold:
+      hold === undefined
+        ? null
+        : {
+            held_usd: formatUsd(hold.heldPicoUsd),
+            shrunk_usd: formatUsd(hold.shrunkPicoUsd),
+            input_tokens: Number(hold.inputTokens),
+            output_tokens: Number(hold.outputTokens),
+            input_usd_per_million: formatRate(hold.inputPicoUsdPerToken),
+            output_usd_per_million: formatRate(hold.outputPicoUsdPerToken),
+          },
+  };
+}
+
 /** Its counts may be no numbers; null where JSON has no word for them. */
 export function deadLetterDocument(letter: DeadLetter) {
   return {

@@ -15,7 +15,7 @@ export function testReceipts(): void {
     const key = await json("keys", "create", account);
     const { id, status, body } = await chat(key.key);
     expect(status).toBe(200);
-    const receipt = await json("receipt", id);
+    const { hold, ...receipt } = await json("receipt", id);
     const tokens = { input_tokens: body.usage.prompt_tokens, output_tokens: body.usage.completion_tokens };
     expect(receipt).toMatchObject({ request_id: id, account_id: account, key_id: key.id, model: testModel, ...tokens });
     expect(receipt).toMatchObject({
@@ -35,6 +35,12 @@ export function testReceipts(): void {
     ]);
     const cost = tokens.input_tokens * 200_000 + tokens.output_tokens * 250_000;
     expect(Number(receipt.cost_usd)).toBeCloseTo(cost / 1e12, 12);
+    expect(hold).toMatchObject({ input_usd_per_million: "0.20", output_usd_per_million: "0.25" });
+    expect(Number(hold.held_usd)).toBeCloseTo((hold.input_tokens * 200_000 + hold.output_tokens * 250_000) / 1e12, 12);
+    expect(Number(hold.shrunk_usd)).toBeCloseTo(
+      (tokens.input_tokens * 200_000 + hold.output_tokens * 250_000) / 1e12,
+      12,
+    );
 
     const sums = { requests: 1, ...tokens, cost_usd: receipt.cost_usd };
     expect(await json("usage", "--account", account)).toEqual([
