@@ -51,7 +51,7 @@ export const consolePages: Scenario = {
       });
       try {
         progress(`opening pages on ${store}`);
-        figures.push(...(await measurePages(stage, store)));
+        figures.push(...(await measurePages(stage, store, progress)));
       } finally {
         await stage.close();
         await databases.stop();
@@ -62,7 +62,11 @@ export const consolePages: Scenario = {
 };
 
 /** Opens each page by a click, again and again. The first time of each loads its script and is left out. */
-export async function measurePages(stage: ConsoleStage, store: string): Promise<Figure[]> {
+export async function measurePages(
+  stage: ConsoleStage,
+  store: string,
+  progress: (line: string) => void,
+): Promise<Figure[]> {
   const { page, tollgate } = stage;
   const session = await page.context().newCDPSession(page);
   await session.send("Performance.enable");
@@ -77,13 +81,15 @@ export async function measurePages(stage: ConsoleStage, store: string): Promise<
     }
     const median = (read: (opening: Opening) => number) => spread([percentiles(openings.map(read)).p50]);
     const figure = { scenario: "console", better: "lower" } as const;
-    figures.push(
+    const found: Figure[] = [
       { ...figure, name: `${store}: ${name}`, unit: "ms", value: median(({ ms }) => ms), limit: mostMs },
       { ...figure, name: `${store}: ${name}, main thread`, unit: "ms", value: median(({ browserMs }) => browserMs) },
       { ...figure, name: `${store}: ${name}, server`, unit: "ms", value: median(({ serverMs }) => serverMs) },
       { ...figure, name: `${store}: ${name}, calls`, unit: "calls", value: median(({ calls }) => calls) },
       { ...figure, name: `${store}: ${name}, slowest call`, unit: "ms", value: median(({ slowestMs }) => slowestMs) },
-    );
+    ];
+    progress(found.map(({ name: title, unit, value }) => `${title} ${value.median.toFixed(0)} ${unit}`).join("; "));
+    figures.push(...found);
   }
   return figures;
 }

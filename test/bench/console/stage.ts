@@ -16,6 +16,11 @@ export interface ConsoleStage {
 
 /** To fill a database takes statements that run for minutes. */
 const patience = { connectMs: 10_000, answerMs: 900_000 };
+/** What cores of one PostgreSQL have in common. */
+const secrets = {
+  TOLLGATE_OPERATOR_TOKEN: "operator-token-of-the-bench",
+  TOLLGATE_KEY_PEPPER: "1:pepper-of-the-bench",
+};
 
 /** Starts one, with so many servers of each model of the default fleet. The database is made once, and filled if a size is given. */
 export async function openConsole(
@@ -23,7 +28,7 @@ export async function openConsole(
   { servers, size, progress }: { servers: number; size?: Size; progress: (line: string) => void },
 ): Promise<ConsoleStage> {
   const fleets = await Promise.all(Array.from({ length: servers }, () => startDefaultFleet()));
-  const site = await createSite({ TOLLGATE_STORAGE_URL: url });
+  const site = await createSite({ ...secrets, TOLLGATE_STORAGE_URL: url });
   const listen = { ...freePorts.listen, console: "127.0.0.1:0" };
   const config = await site.configure({ listen, models: defaultFleetConfig(fleets.flat()) });
   const start = () => startTollgate(site, "serve", "--config", config);
