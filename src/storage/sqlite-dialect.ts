@@ -1,5 +1,6 @@
 import type { DatabaseSync, SQLInputValue, SQLOutputValue } from "node:sqlite";
 import { SqliteDialect } from "kysely";
+import { releaseAlways } from "./workarounds/kept-connection.ts";
 
 /**
  * Lets Kysely, and with it the ORM, use a connection. Transactions take the right to write when they begin:
@@ -9,8 +10,8 @@ export function sqliteDialect(database: DatabaseSync): SqliteDialect {
   return new SqliteDialect({
     database: {
       close: () => {},
-      prepare(sql) {
-        const statement = database.prepare(sql === "begin" ? "begin immediate" : sql);
+      prepare: releaseAlways(database, (sql) => {
+        const statement = database.prepare(sql);
         statement.setReadBigInts(true); // a sum may pass 2^53, where node:sqlite would throw
         return {
           reader: statement.columns().length > 0,
@@ -22,7 +23,7 @@ export function sqliteDialect(database: DatabaseSync): SqliteDialect {
             }
           },
         };
-      },
+      }),
     },
   });
 }
