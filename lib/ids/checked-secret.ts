@@ -1,8 +1,10 @@
 import { crc32 } from "node:zlib";
 import type { Random } from "./random.ts";
+import { keyMarkOf } from "./shard.ts";
 
 // A secret reads <prefix><43 letters and digits: 256 random bits><6 more: CRC-32 of what stands before>. The checksum
-// tells typing mistakes and guesses from secrets without asking the database.
+// tells typing mistakes and guesses from secrets without asking the database. Behind the mark of a shard other than 0 are
+// 40 letters and digits: 238 random bits.
 
 const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const secretBytes = 32;
@@ -10,9 +12,11 @@ const secretLength = 43;
 const checksumLength = 6;
 
 /** Makes a secret behind a prefix. */
-export function newCheckedSecret(prefix: string, random: Random): string {
+export function newCheckedSecret(prefix: string, random: Random, shard = 0): string {
   const secret = BigInt(`0x${Buffer.from(random.bytes(secretBytes)).toString("hex")}`);
-  const body = prefix + base62(secret, secretLength);
+  const mark = keyMarkOf(shard);
+  // The lowest digits, each of which is as random as the others.
+  const body = prefix + mark + base62(secret, secretLength).slice(mark.length);
   return body + checksum(body);
 }
 

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { readKeyShard } from "../../../lib/ids/shard.ts";
 import { clientAddressHeader, surfaceHeader } from "../../../lib/rpc/call-headers.ts";
 import type { PublicSurface } from "../../../lib/surface-names.ts";
 
@@ -33,6 +34,12 @@ export function callHeaders(
     headers[clientAddressHeader] = address;
   }
   return headers;
+}
+
+/** The shard that the request's key names, so that the request's id names it, too. 0: the first one, or no key tells. */
+export function readCallerShard({ headers }: IncomingMessage): number {
+  const apiKey = headers["x-api-key"];
+  return (typeof apiKey === "string" ? readKeyShard(apiKey) : 0) || readKeyShard(headers.authorization ?? "");
 }
 
 function readApiKey({ headers }: IncomingMessage): string | undefined {

@@ -12,6 +12,8 @@ export interface NewKeyOptions {
   readonly prefix: string;
   /** Makes the digests of new keys. */
   readonly pepper: Pepper;
+  /** The shard of its storage, which new keys name. Absent: the first one. */
+  readonly shard?: number;
 }
 
 /** A key just made. The secret is stored nowhere. */
@@ -31,11 +33,11 @@ export interface KeyFacts extends Pick<ApiKey, "accountId" | "name" | "rotatedFr
 /** Makes a key with a new secret. To be called in the transaction that stores it. */
 export function addKey(
   em: SqlEntityManager,
-  { random, prefix, pepper }: NewKeyOptions,
+  { random, prefix, pepper, shard }: NewKeyOptions,
   now: Date,
   facts: KeyFacts,
 ): NewKey {
-  const secret = newApiKey(prefix, random);
+  const secret = newApiKey(prefix, random, shard);
   const key = em.create(ApiKey, {
     id: random.uuid(),
     rpm: null,

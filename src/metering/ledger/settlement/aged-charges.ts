@@ -26,6 +26,6 @@ function readTime({ requestId, runId, settledAt }: Run & { readonly settledAt?: 
 }
 
 function readRunTime(runId: string): number | undefined {
-  const [, high, low] = /^([0-9a-f]{8})-([0-9a-f]{4})-7/.exec(runId) ?? [];
+  const [, high, low] = /^([0-9a-f]{8})-([0-9a-f]{4})-[78]/.exec(runId) ?? [];
   return high === undefined || low === undefined ? undefined : Number.parseInt(high + low, 16);
 }
