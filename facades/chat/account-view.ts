@@ -20,6 +20,8 @@ import { invalidField } from "../http/request/error.ts";
 // A customer's view of its key and its account, in the shapes that clients of aggregators read.
 
 const dayMs = 86_400_000;
+/** Rows of one answer about usage: to write them takes a few milliseconds. */
+const mostUsageRows = 5000;
 
 /** The key's own label, spending and limits. */
 export async function readKey(core: CoreClients, exchange: Exchange): Promise<GetKeyResponse> {
@@ -117,7 +119,7 @@ const groups: Readonly<Record<string, UsageGroup>> = {
   hour: UsageGroup.HOUR,
 };
 
-/** The account's usage of the last 30 days, unless other times are named. Throws RequestError for a wrong field. */
+/** The account's usage of the last 30 days, unless other times are named. Throws RequestError for a wrong field, or where that makes too many rows. */
 export async function readUsage(
   core: CoreClients,
   exchange: Exchange,
@@ -134,6 +136,9 @@ export async function readUsage(
   const groupBy = by.map((group) => groups[group] ?? UsageGroup.UNSPECIFIED);
   const request = { from: timestampFromDate(from), ...(to && { to: timestampFromDate(to) }), groupBy };
   for await (const { rows } of core.metering.streamUsage(request, exchange.callOptions)) {
+    if (data.length + rows.length > mostUsageRows) {
+      throw invalidField("by", `makes more than ${mostUsageRows} rows: ask for a shorter time or fewer groups`);
+    }
     for (const row of rows) {
       data.push({
         $typeName: "tollgate.chat.v1.UsageSums" as const,

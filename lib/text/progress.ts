@@ -1,9 +1,10 @@
 /** A task that is done sooner says nothing; a longer one says where it is this often. Milliseconds. */
 export const progressEveryMs = 2000;
 
-/** Where a task of known size is. */
+/** Where a task is. */
 export interface Progress {
   readonly done: number;
+  /** 0: its size is not known yet. */
   readonly total: number;
   /** Such as the step that comes next. */
   readonly place?: string;
@@ -38,7 +39,10 @@ export function describeProgress(
   { done, total, place }: Progress,
   sinceMs: number,
 ): string {
-  const part = Math.min(100, Math.floor((100 * done) / Math.max(total, 1)));
+  if (total === 0) {
+    return `${what}: counting ${unit}`;
+  }
+  const part = Math.min(100, Math.floor((100 * done) / total));
   const leftS = Math.ceil(((sinceMs / done) * Math.max(0, total - done)) / 1000);
   const left = done === 0 ? "" : `, about ${leftS} s left`;
   return `${what}: ${part} %, ${grouped(done)} of ${grouped(total)} ${unit}${left}${place === undefined ? "" : `, at ${place}`}`;

@@ -1,3 +1,4 @@
+import { DatabaseSync } from "node:sqlite";
 import Anthropic from "@anthropic-ai/sdk";
 import { type Client, createClient } from "@connectrpc/connect";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
@@ -102,6 +103,30 @@ test("a key, its account's money, an answer and the usage tell the same cost", a
   await operator.freezeAccount({ accountId, reason: "unpaid" });
   expect((await get("/v1/key", secret)).json.data).toMatchObject({ frozen: true });
   expect((await get("/v1/credits", secret)).json.data).toMatchObject({ frozen: true });
+});
+
+test("usage of thousands of rows is answered, and of more than 5,000 refused by name", async () => {
+  const accountId = (await operator.createAccount({})).account?.id ?? "";
+  const { secret } = await operator.createKey({ accountId });
+  const database = new DatabaseSync(service.database, { timeout: 10_000 });
+  const fill = (models: number) =>
+    database
+      .prepare(
+        `with recursive n(at) as (select 1 union all select at + 1 from n where at < ?)
+         insert or ignore into usage_rollup
+           (account_id, span, slot, key_id, model, requests, input_tokens, output_tokens, cost_high, cost_low, shortfall)
+         select ?, 'day', 18300, '', 'm' || at, 1, 1, 1, 0, 1, 0 from n`,
+      )
+      .run(models, accountId);
+  fill(5000);
+  expect((await get("/v1/usage?from=2020-01-01&by=model", secret)).json.data).toHaveLength(5000);
+  fill(5001);
+  database.close();
+  expect(await get("/v1/usage?from=2020-01-01&by=model", secret)).toMatchObject({
+    status: 400,
+    json: { error: { type: "invalid_request_error", param: "by", message: expect.stringContaining("5000 rows") } },
+  });
+  expect((await get("/v1/usage?from=2020-01-01&by=day", secret)).json.data).toMatchObject([{ requests: 5001 }]);
 });
 
 test("a key without name and limits says so, and a wrong key is refused", async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { Setting } from "../../src/storage/entities/setting.ts";
 import { openStorage } from "../../src/storage/orm.ts";
-import type { Row } from "../../src/storage/snapshot.ts";
+import { pieceSize, type Row } from "../../src/storage/snapshot.ts";
 import { databases, dialects } from "../metering/databases.ts";
 import { pause } from "../support/pause.ts";
 
@@ -12,7 +12,7 @@ const settings = (from: number, count: number) =>
 describe.each(dialects)("%s", (dialect) => {
   test("reads one moment in pieces, whatever is written meanwhile", async () => {
     const storage = await openStorage(await newDatabase(dialect));
-    await storage.orm.em.fork().insertMany(Setting, settings(0, 2500));
+    await storage.orm.em.fork().insertMany(Setting, settings(0, 2.5 * pieceSize));
     const snapshot = await storage.snapshot();
     const pieces: (readonly Row[])[] = [];
     for await (const piece of snapshot.rows("select name, value from setting where name < ? order by name", [
@@ -23,13 +23,13 @@ describe.each(dialects)("%s", (dialect) => {
       }
       pieces.push(piece);
     }
-    expect(pieces.map((piece) => piece.length)).toEqual([1000, 1000, 500]);
-    expect(pieces[2]?.[499]).toEqual({ name: "002499", value: "é\n'" });
+    expect(pieces.map((piece) => piece.length)).toEqual([pieceSize, pieceSize, pieceSize / 2]);
+    expect(pieces[2]?.at(-1)).toEqual({ name: "000249", value: "é\n'" });
     const counted = [];
     for await (const [row] of snapshot.rows("select count(*) as count from setting")) {
       counted.push(Number(row?.count));
     }
-    expect(counted).toEqual([2500]);
+    expect(counted).toEqual([2.5 * pieceSize]);
     await snapshot.close();
     await storage.close();
   });
@@ -39,7 +39,7 @@ describe.each(dialects)("%s", (dialect) => {
     await storage.orm.em.fork().insertMany(Setting, settings(0, 1500));
     const snapshot = await storage.snapshot();
     for await (const piece of snapshot.rows("select name from setting order by name")) {
-      expect(piece).toHaveLength(1000);
+      expect(piece).toHaveLength(pieceSize);
       break;
     }
     const counts = [];

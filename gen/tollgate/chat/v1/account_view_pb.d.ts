@@ -423,6 +423,7 @@ export declare type GetUsageRequest = Message<"tollgate.chat.v1.GetUsageRequest"
 
   /**
    * The dimensions to group by: some of hour, day, model, key and account, with commas between. Absent: account, key and model.
+   * What makes more than 5,000 rows is refused.
    *
    * @generated from field: string by = 3;
    */
