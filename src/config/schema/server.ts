@@ -16,7 +16,14 @@ export const server = z
       ),
     engine: z.enum(engineNames).default("vllm").describe("Its protocol and dialect."),
     model: plainName.min(1).optional().describe("The server's own name of the model. Default: the model's id."),
-    capacity: z.int().positive().max(100_000).default(256).describe("Requests that it may run at once."),
+    capacity: z
+      .int()
+      .positive()
+      .max(100_000)
+      .default(256)
+      .describe(
+        "Requests of this model that it may run at once. Models at one address share the largest capacity among them.",
+      ),
     kv_tokens: z
       .int()
       .positive()

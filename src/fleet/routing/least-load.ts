@@ -39,5 +39,5 @@ export function lessLoaded(members: readonly Member[], random: Random): Member {
 
 /** The part of a server's capacity that is taken. */
 function relativeLoad(member: Member): number {
-  return member.running / member.config.capacity;
+  return member.running / member.machine.capacity;
 }

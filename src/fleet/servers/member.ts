@@ -3,9 +3,9 @@ import { parseUsd } from "../../../lib/money.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
 import type { Routing, ServerConfig } from "../../config/schema.ts";
 import type { Engine, EngineLoad } from "../../engines/interface.ts";
-import { believableLoad } from "../health/believable-load.ts";
 import { Breaker } from "../health/breaker.ts";
 import type { Load } from "../sharing/news.ts";
+import { Machine, type Tenant } from "./machine.ts";
 
 /** The part of a KV cache that is filled: what answers grow by beyond what was expected needs the rest. */
 const usableKv = 0.9;
@@ -20,8 +20,21 @@ const mostUnread = 16_384;
 /** The part of a prompt up to which the rest of it counts as known to a server: it adds little to what is to be read. */
 const newPart = 0.25;
 
+/** The surroundings of a member. */
+export interface MemberSettings {
+  readonly clock: Clock;
+  /** How long its breaker stays open, in milliseconds. */
+  readonly openMs: number;
+  /** Is told when the server may take work again. */
+  readonly onFree: () => void;
+  /** Where it runs. Absent: on a machine of its own. */
+  readonly machine?: Machine;
+}
+
+const nothing: Load = { inFlight: 0, unreadTokens: 0, tokensInFlight: 0 };
+
 /** One server of one model as the fleet sees it. */
-export class Member {
+export class Member implements Tenant {
   readonly id: string;
   /** The model that it serves, by our id. */
   readonly modelId: string;
@@ -30,14 +43,8 @@ export class Member {
   /** The model under the server's own name. */
   readonly model: string;
   readonly breaker: Breaker;
-  /** Requests that run on it for us. */
-  inFlight = 0;
-  /** Prompt tokens of theirs that it has yet to read, roughly. */
-  unreadTokens = 0;
-  /** Tokens of their prompts and answers, roughly: what they take of its KV cache. */
-  tokensInFlight = 0;
-  /** What other cores have on it, as far as they are heard. */
-  elsewhere: Load = { inFlight: 0, unreadTokens: 0, tokensInFlight: 0 };
+  /** What it shares with the server's other models. */
+  readonly machine: Machine;
   draining = false;
   healthy = true;
   lastError = "";
@@ -45,31 +52,22 @@ export class Member {
   onFailure: (error: unknown) => void = () => {};
   readonly #clock: Clock;
   readonly #onFree: () => void;
-  #load: EngineLoad | undefined;
-  /** Requests of others that it had at the last poll, and the tokens of its KV cache that they took. */
-  #foreign = 0;
-  #foreignTokens = 0;
-  /** Pauses that it asked for and that are not over. */
-  #pauses = 0;
+  #own: Load = nothing;
+  #elsewhere: Load = nothing;
   #retired = false;
   #closing: Promise<void> | undefined;
 
-  /** `onFree` is told when the server may take work again. */
-  constructor(
-    id: string,
-    modelId: string,
-    config: ServerConfig,
-    engine: Engine,
-    settings: { readonly clock: Clock; readonly openMs: number; readonly onFree: () => void },
-  ) {
+  constructor(id: string, modelId: string, config: ServerConfig, engine: Engine, settings: MemberSettings) {
     this.id = id;
     this.modelId = modelId;
     this.config = config;
     this.engine = engine;
     this.model = config.model ?? modelId;
-    this.breaker = new Breaker(settings.clock, settings.openMs, settings.onFree);
+    this.machine = settings.machine ?? new Machine();
+    this.breaker = new Breaker(settings.clock, settings.openMs, () => this.freed());
     this.#clock = settings.clock;
     this.#onFree = settings.onFree;
+    this.machine.join(this);
   }
 
   /** Whether it is fit for work, be it full or not. */
@@ -79,14 +77,25 @@ export class Member {
 
   /** Whether it can take a request now. */
   get available(): boolean {
-    return (
-      this.healthy && !this.draining && this.known < this.config.capacity && this.#pauses === 0 && this.breaker.allows
-    );
+    const { keptFor, isPaused } = this.machine;
+    const isOpen = this.healthy && !this.draining && !isPaused && this.breaker.allows;
+    return isOpen && this.freePlaces > 0 && (keptFor === undefined || keptFor === this);
+  }
+
+  /** Requests of its model that it may run at once. */
+  get capacity(): number {
+    return this.config.capacity;
+  }
+
+  /** Requests that it may take beside those that run: as its own capacity and that of all models on its machine allow. */
+  get freePlaces(): number {
+    const { machine } = this;
+    return Math.min(this.capacity - this.#own.inFlight - this.#elsewhere.inFlight, machine.capacity - machine.known);
   }
 
   /** Tokens that its KV cache holds. Undefined: neither configured nor told. */
   get cacheTokens(): number | undefined {
-    return this.config.kv_tokens ?? this.#load?.kvTokens;
+    return this.config.kv_tokens ?? this.machine.load?.kvTokens;
   }
 
   /** Tokens of its KV cache that requests may take together. Undefined: its size is not known. */
@@ -97,13 +106,13 @@ export class Member {
 
   /** Tokens of that room that nobody takes, ours or others; below zero when answers grew beyond it. Undefined: it is not known. */
   get freeTokens(): number | undefined {
-    return this.room === undefined ? undefined : this.room - this.knownTokens - this.#foreignTokens;
+    return this.room === undefined ? undefined : this.room - this.machine.tokens;
   }
 
   /** Whether its KV cache has room for so many tokens. A request that is larger than all of it waits until it is alone. */
   hasRoomFor(tokens: number): boolean {
     const { freeTokens } = this;
-    return freeTokens === undefined || this.knownTokens === 0 || tokens <= freeTokens;
+    return freeTokens === undefined || this.machine.knownTokens === 0 || tokens <= freeTokens;
   }
 
   /** Whether it has as much to read as it should: it gets nothing that is new to it. */
@@ -116,59 +125,99 @@ export class Member {
     return !this.isBacklogged || uncached < prompt * newPart;
   }
 
-  /** Requests on it of which this core knows: its own and those of other cores. */
-  get known(): number {
-    return this.inFlight + this.elsewhere.inFlight;
+  /** Requests of its model that run on it for this core. */
+  get inFlight(): number {
+    return this.#own.inFlight;
   }
 
-  /** Tokens of those requests. */
-  get knownTokens(): number {
-    return this.tokensInFlight + this.elsewhere.tokensInFlight;
+  set inFlight(inFlight: number) {
+    this.#change({ ...this.#own, inFlight });
   }
 
-  /** Prompt tokens of theirs that it has yet to read. */
+  /** Prompt tokens of theirs that it has yet to read, roughly. */
+  get unreadTokens(): number {
+    return this.#own.unreadTokens;
+  }
+
+  set unreadTokens(unreadTokens: number) {
+    this.#change({ ...this.#own, unreadTokens });
+  }
+
+  /** Tokens of their prompts and answers, roughly: what they take of its KV cache. */
+  get tokensInFlight(): number {
+    return this.#own.tokensInFlight;
+  }
+
+  set tokensInFlight(tokensInFlight: number) {
+    this.#change({ ...this.#own, tokensInFlight });
+  }
+
+  /** What other cores have on it of its model, as far as they are heard. */
+  get elsewhere(): Load {
+    return this.#elsewhere;
+  }
+
+  set elsewhere(load: Load) {
+    this.machine.changed(this.#elsewhere, load);
+    this.#elsewhere = load;
+  }
+
+  get ownTokens(): number {
+    return this.#own.tokensInFlight + this.#elsewhere.tokensInFlight;
+  }
+
+  /** Prompt tokens that the server has yet to read, of all its models. */
   get unread(): number {
-    return this.unreadTokens + this.elsewhere.unreadTokens;
+    return this.machine.unread;
   }
 
-  /** Requests that run or wait on it: those that are known now, and those of others at the last poll. */
+  /** Requests that run or wait on the server, of all its models. */
   get running(): number {
-    return this.known + this.#foreign;
+    return this.machine.running;
   }
 
-  /** Its load at the last poll. Undefined: it told none. */
+  /** The server's load at the last poll. Undefined: it told none. */
   get load(): EngineLoad | undefined {
-    return this.#load;
+    return this.machine.load;
   }
 
   set load(load: EngineLoad | undefined) {
-    this.#load = load && believableLoad(load);
-    const { running = 0, waiting = 0, kvUsage = 0, kvTokens = 0 } = this.#load ?? {};
-    this.#foreign = Math.max(0, running + waiting - this.known);
-    this.#foreignTokens = Math.max(0, kvUsage * kvTokens - this.knownTokens);
+    this.machine.load = load;
   }
 
-  /** It said that it is full: no work for a while. */
+  /** Something on the server has become free: those who wait for any of its models may have it. */
+  freed(): void {
+    this.machine.freed(this);
+  }
+
+  pump(): void {
+    this.#onFree();
+  }
+
+  /** The server said that it is full: no work for a while. */
   full(forMs: number): void {
-    this.#pauses++;
+    this.machine.pause();
     this.#clock.after(forMs, () => {
-      this.#pauses--;
-      this.#onFree();
+      this.machine.resume();
+      this.freed();
     });
   }
 
   /** A request begins on it: its tokens, and those of its prompt that are not in the cache. */
   enter(tokens: number, unread: number): void {
-    this.inFlight++;
-    this.tokensInFlight += tokens;
-    this.unreadTokens += unread;
+    const { inFlight, unreadTokens, tokensInFlight } = this.#own;
+    this.#change({
+      inFlight: inFlight + 1,
+      unreadTokens: unreadTokens + unread,
+      tokensInFlight: tokensInFlight + tokens,
+    });
     this.breaker.enter();
   }
 
   /** A request with so many tokens has left it. */
   leave(tokens: number): void {
-    this.inFlight--;
-    this.tokensInFlight -= tokens;
+    const { inFlight, unreadTokens, tokensInFlight } = this.#own;
+    this.#change({ inFlight: inFlight - 1, unreadTokens, tokensInFlight: tokensInFlight - tokens });
     this.breaker.leave();
     this.#closeIfDone();
   }
@@ -176,6 +225,7 @@ export class Member {
   /** It gets no more requests, and closes when the last one has left. */
   retire(): void {
     this.#retired = true;
+    this.machine.leave(this);
     this.#closeIfDone();
   }
 
@@ -186,8 +236,14 @@ export class Member {
   /** Closes its adapter, whatever runs on it. */
   close(): Promise<void> {
     this.breaker.close();
+    this.machine.leave(this);
     this.#closing ??= this.engine.close();
     return this.#closing;
+  }
+
+  #change(load: Load): void {
+    this.machine.changed(this.#own, load);
+    this.#own = load;
   }
 
   #closeIfDone(): void {

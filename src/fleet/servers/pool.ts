@@ -27,6 +27,8 @@ export class Pool {
   readonly #turns = new TokenTurns();
   readonly #output = new ExpectedOutput();
   readonly #line = new WaitingLine<Waiter>((key) => this.#turns.rank(key) + this.#shares.workOf(key));
+  /** Servers that are kept free for requests that wait for room on them. */
+  readonly #kept = new Set<Member>();
   #closed = false;
   /** Is told when what runs on some server has changed. */
   onChange: () => void = () => {};
@@ -80,6 +82,7 @@ export class Pool {
     this.#makeRoom(wish.key);
     const onLate = () => this.#overloaded("no server became free in time");
     const waiting = waitFor(wish, this.#line, this.#clock, signal, onLate);
+    waiting.catch(() => this.#gaveUp());
     this.pump();
     return waiting;
   }
@@ -88,7 +91,7 @@ export class Pool {
   began(place: Place): void {
     place.began();
     this.onChange();
-    this.pump();
+    place.member.freed();
   }
 
   /** Gives a place back. */
@@ -101,7 +104,7 @@ export class Pool {
     this.#shares.leave(place);
     this.#turns.serve(place.key, place.work - place.expectedWork);
     this.onChange();
-    this.pump();
+    place.member.freed();
   }
 
   /** Takes other servers. While there are none, requests wait. */
@@ -130,7 +133,19 @@ export class Pool {
 
   /** Gives free places to those who wait. Called whenever a server may have become available. */
   pump(): void {
-    const kept = new Set<Member>();
+    const kept = this.#kept;
+    for (const { machine } of kept) {
+      machine.keptFor = undefined;
+    }
+    kept.clear();
+    this.#serve(kept);
+    for (const member of kept) {
+      member.machine.keptFor = member;
+    }
+  }
+
+  /** Serves who waits in turn until nobody can be, and notes the servers that are kept. */
+  #serve(kept: Set<Member>): void {
     const takes = (member: Member) => member.available && !kept.has(member);
     while (this.#line.length > 0 && kept.size < mostKept && this.members.some(takes)) {
       const lowest = this.#line.lowestRank();
@@ -154,6 +169,13 @@ export class Pool {
         return;
       }
       this.#turns.advance(lowest);
+    }
+  }
+
+  /** Somebody waits no longer, for whom servers may have been kept free. */
+  #gaveUp(): void {
+    for (const member of [...this.#kept]) {
+      member.freed();
     }
   }
 
@@ -243,5 +265,5 @@ const retryAfterMs = 2000;
 
 /** The member with the fewest tokens in flight. */
 function emptiest(members: readonly Member[]): Member {
-  return members.reduce((one, other) => (other.knownTokens < one.knownTokens ? other : one));
+  return members.reduce((one, other) => (other.machine.knownTokens < one.machine.knownTokens ? other : one));
 }

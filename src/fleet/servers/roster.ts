@@ -14,6 +14,7 @@ import type { Policy } from "../routing/policy.ts";
 import { SharedServers, toName } from "../sharing/shared-servers.ts";
 import { Sharing, type SharingParts } from "../sharing/sharing.ts";
 import { Addresses } from "./addresses.ts";
+import { Machine } from "./machine.ts";
 import { Member, memberId } from "./member.ts";
 import { Pool } from "./pool.ts";
 
@@ -50,6 +51,8 @@ export class Roster {
   /** By model id, in the configured order. */
   pools: ReadonlyMap<string, Pool> = new Map();
   readonly #settings: RosterSettings;
+  /** By their addresses. */
+  readonly #machines = new Map<string, Machine>();
   readonly #checkers = new Map<Member, HealthChecker>();
   #entries: readonly Entry[] = [];
   /** Members that were left out; they close when what runs on them has ended. */
@@ -177,6 +180,11 @@ export class Roster {
       member.retire();
     }
     this.#retired = [...this.#retired, ...left].filter((member) => !member.closed);
+    for (const [key, machine] of this.#machines) {
+      if (machine.isEmpty) {
+        this.#machines.delete(key);
+      }
+    }
     for (const { model, pool } of plans) {
       for (const member of pool.members) {
         this.#watch(member, model, pool);
@@ -193,6 +201,7 @@ export class Roster {
       clock,
       openMs: config.health_interval_s * 1000,
       onFree: () => pool.pump(),
+      machine: this.#machineOf(server),
     });
     member.breaker.onOpen = () => this.#sharing?.troubled(toName(member));
     // An embedding server gets work only when it has shown that it cuts nothing, one that a lookup brought
@@ -201,6 +210,17 @@ export class Roster {
     // An operator's word holds for the server, whatever else of it has changed.
     member.draining = this.#entries.some((entry) => entry.member.id === id && entry.member.draining);
     return { member, made: toFingerprint(server, model) };
+  }
+
+  /** The machine at a server's address. A model file is loaded into this process for each model that names it. */
+  #machineOf({ url, address }: ServerConfig): Machine {
+    if (url.startsWith("file:")) {
+      return new Machine();
+    }
+    const key = `${url.replace(/\/+$/, "")} ${address ?? ""}`;
+    const machine = this.#machines.get(key) ?? new Machine();
+    this.#machines.set(key, machine);
+    return machine;
   }
 
   #watch(member: Member, model: ServedModel, pool: Pool): void {
@@ -226,11 +246,21 @@ export class Roster {
       onUnhealthy: (reason) => {
         wasDown = true;
         this.#sharing?.troubled(toName(member));
+        this.#suspectOthersOn(member);
         healthChanged?.({ server: member.id, model: model.id, isUp: false, reason });
       },
     });
     member.onFailure = (error) => checker.suspect(error);
     this.#checkers.set(member, checker);
+  }
+
+  /** What fails one model of a server may fail its others: they are checked at once. */
+  #suspectOthersOn({ id, machine }: Member): void {
+    for (const other of this.#checkers.keys()) {
+      if (other.machine === machine && other.id !== id) {
+        other.onFailure(new Error("another model of the server fails"));
+      }
+    }
   }
 
   #createPool(model: ServedModel): Pool {

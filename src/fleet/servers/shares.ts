@@ -25,7 +25,7 @@ export function findFreeRoom(members: readonly Member[]): FreeRoom {
   let tokens: number | undefined;
   for (const member of members) {
     if (member.available) {
-      places += member.config.capacity - member.known;
+      places += member.freePlaces;
       tokens = member.freeTokens === undefined ? tokens : (tokens ?? 0) + member.freeTokens;
     }
   }

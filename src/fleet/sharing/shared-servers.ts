@@ -33,14 +33,14 @@ export class SharedServers implements SharedFleet {
   }
 
   loadElsewhere(server: string, load: Load): void {
-    const [pool, member] = this.#find(server) ?? [];
-    if (pool === undefined || member === undefined) {
+    const [, member] = this.#find(server) ?? [];
+    if (member === undefined) {
       return;
     }
     const before = member.elsewhere;
     member.elsewhere = load;
     if (load.inFlight < before.inFlight || load.unreadTokens < before.unreadTokens) {
-      pool.pump();
+      member.freed();
     }
   }
 
