@@ -22,7 +22,11 @@ const defaultMaxTokens = 16n;
 const writeChunk = jsonEncoder(CompletionChunkSchema);
 
 /** Translates a request to continue a bare text. Throws RequestError with the field's path. */
-export function continueRequest(request: CreateCompletionRequest, requestId: string): GenerateRequest {
+export function continueRequest(
+  request: CreateCompletionRequest,
+  requestId: string,
+  session?: string,
+): GenerateRequest {
   return {
     $typeName: "tollgate.inference.v1.GenerateRequest",
     requestId,
@@ -33,6 +37,7 @@ export function continueRequest(request: CreateCompletionRequest, requestId: str
     thinking: Thinking.UNSPECIFIED,
     stopSequences: toStopSequences(request.stop),
     gathered: !request.stream,
+    ...(session !== undefined && { session }),
   };
 }
 

@@ -14,6 +14,7 @@ import { collectAnswer, collectAnswers } from "../http/core/answer.ts";
 import type { CoreClients } from "../http/core/core-clients.ts";
 import { readModels } from "../http/core/models.ts";
 import { jsonEncoder } from "../http/json/encoder.ts";
+import { readSession } from "../http/request/session.ts";
 import { sendEvents } from "../http/response/sse.ts";
 import { createEndpoints } from "../http/routing/endpoints.ts";
 import type { Endpoint, Surface } from "../http/routing/surface.ts";
@@ -74,7 +75,9 @@ export function createChatSurface(core: CoreClients): Surface {
         surface: "chat",
         handlers: {
           async createChatCompletion(request, exchange) {
-            const answer = core.inference.generate(generateRequest(request, exchange.requestId), exchange.callOptions);
+            const session = readSession(exchange.request.headers, request.promptCacheKey);
+            const generation = generateRequest(request, exchange.requestId, session);
+            const answer = core.inference.generate(generation, exchange.callOptions);
             const head = createHead(exchange, "chatcmpl-", request.model);
             const hideReasoning = request.reasoning?.exclude ?? false;
             const withLots = request.usage?.include ?? false;
@@ -87,7 +90,9 @@ export function createChatSurface(core: CoreClients): Surface {
           },
 
           async createCompletion(request, exchange) {
-            const answer = core.inference.generate(continueRequest(request, exchange.requestId), exchange.callOptions);
+            const session = readSession(exchange.request.headers, request.promptCacheKey);
+            const generation = continueRequest(request, exchange.requestId, session);
+            const answer = core.inference.generate(generation, exchange.callOptions);
             const head = createHead(exchange, "cmpl-", request.model);
             const answers = promptCount(request);
             const withLots = request.usage?.include ?? false;

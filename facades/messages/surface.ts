@@ -6,6 +6,7 @@ import { collectAnswer } from "../http/core/answer.ts";
 import type { CoreClients } from "../http/core/core-clients.ts";
 import { readModels } from "../http/core/models.ts";
 import { jsonEncoder } from "../http/json/encoder.ts";
+import { readSession } from "../http/request/session.ts";
 import { sendEvents } from "../http/response/sse.ts";
 import { createEndpoints } from "../http/routing/endpoints.ts";
 import type { Surface } from "../http/routing/surface.ts";
@@ -43,7 +44,8 @@ export function createMessagesSurface(core: CoreClients): Surface {
       handlers: {
         async createMessage(request, exchange) {
           const { requestId, callOptions } = exchange;
-          const stream = core.inference.generate(generateRequest(request, requestId), callOptions);
+          const session = readSession(exchange.request.headers);
+          const stream = core.inference.generate(generateRequest(request, requestId, session), callOptions);
           if (request.stream) {
             return sendEvents(exchange, stream, new StreamEncoder(request.model, requestId));
           }

@@ -8,6 +8,8 @@ export interface FleetRequest extends Omit<EngineRequest, "model"> {
   readonly requestId: string;
   /** Whose request it is: accounts take turns in the queue. Undefined: all such requests share one turn. */
   readonly accountId?: string;
+  /** The account's name for requests that belong together. Undefined: the prompt alone tells. */
+  readonly session?: string;
   /** Is told the id of the server that answers, before its first output. */
   readonly onServer?: (server: string) => void;
 }

@@ -7,7 +7,11 @@ import type { EngineRequest, ThinkingRecipe } from "../../src/engines/interface.
 export const plain: ThinkingRecipe = { mode: "none", depths: false, switch: "chat_template_kwargs" };
 
 /** A request as an engine and as the fleet takes it. */
-type AnyRequest = EngineRequest & { readonly requestId: string };
+type AnyRequest = EngineRequest & {
+  readonly requestId: string;
+  readonly accountId?: string;
+  readonly session?: string;
+};
 
 /** A generation of a conversation. */
 export function chatRequest(

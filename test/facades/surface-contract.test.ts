@@ -62,6 +62,12 @@ describe.each(listed)("the surface $name", ({ name, claims, unavailable, sample,
     return told.message;
   }
 
+  test("tells the core the session that a header names", async () => {
+    const { status, log } = await ask(path, { body, headers: { "x-session-id": "chat-7" } });
+    expect(status).toBe(200);
+    expect(log.generated).toMatchObject([{ session: "chat-7" }]);
+  });
+
   test("knows its own clients", () => {
     expect(chooseSurface(surfaces, { url: "/nothing", ...sample }).name).toBe(name);
   });

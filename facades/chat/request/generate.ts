@@ -6,7 +6,11 @@ import { toThinking } from "./thinking.ts";
 import { toTools } from "./tools.ts";
 
 /** Translates a chat request. Throws RequestError with the field's path. */
-export function generateRequest(request: CreateChatCompletionRequest, requestId: string): GenerateRequest {
+export function generateRequest(
+  request: CreateChatCompletionRequest,
+  requestId: string,
+  session?: string,
+): GenerateRequest {
   const maxTokens = request.maxCompletionTokens ?? request.maxTokens;
   return {
     $typeName: "tollgate.inference.v1.GenerateRequest",
@@ -25,5 +29,6 @@ export function generateRequest(request: CreateChatCompletionRequest, requestId:
     thinking: toThinking(request),
     stopSequences: toStopSequences(request.stop),
     gathered: !request.stream,
+    ...(session !== undefined && { session }),
   };
 }

@@ -4,7 +4,7 @@ import { toConversation } from "./conversation.ts";
 import { toThinking } from "./thinking.ts";
 
 /** Translates a request of this surface. Throws RequestError with the field's path. */
-export function generateRequest(request: CreateMessageRequest, requestId: string): GenerateRequest {
+export function generateRequest(request: CreateMessageRequest, requestId: string, session?: string): GenerateRequest {
   return {
     $typeName: "tollgate.inference.v1.GenerateRequest",
     requestId,
@@ -15,6 +15,7 @@ export function generateRequest(request: CreateMessageRequest, requestId: string
     thinking: toThinking(request),
     stopSequences: request.stopSequences.filter((sequence) => sequence !== ""),
     gathered: !request.stream,
+    ...(session !== undefined && { session }),
   };
 }
 

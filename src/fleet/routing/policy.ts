@@ -24,6 +24,15 @@ export interface Known {
   readonly tokens: number;
   /** The last use of its last block, as the policy counts uses. Undefined: the block is not there. */
   readonly usedAt: number | undefined;
+  /** Whether the prompt goes on from an earlier answer, and its server was chosen for having read that. */
+  readonly isReturn: boolean;
+}
+
+/** What a server has told of a request that has ended. */
+export interface Told {
+  readonly promptTokens: number;
+  /** Tokens of the prompt that were in its cache. Undefined: it did not say. */
+  readonly cachedTokens: number | undefined;
 }
 
 /** The members that would soon read a prompt that is not in their caches. */
@@ -41,8 +50,8 @@ export interface Policy {
   replace(members: readonly Member[]): void;
   /** Chooses one of the candidates, of which there is at least one. Undefined: each has more to read than it should. */
   choose(candidates: readonly Member[], route: RoutingRequest): Choice | undefined;
-  /** The chosen server has said how many tokens of the prompt were in its cache. */
-  learn(choice: Choice, cachedTokens: number): void;
+  /** A request has ended on its server. */
+  learn(choice: Choice, told: Told): void;
   /** Another core has sent a prompt to a server: both halves of each block's hash, and where each block ends, in characters. */
   heard(member: Member, hashes: Int32Array, ends: Int32Array): void;
   /** True while other cores choose servers, too, but are not heard. */

@@ -3,8 +3,10 @@ import { charactersPerToken } from "../../../lib/text/estimate-tokens.ts";
 import type { Member } from "../servers/member.ts";
 import { CachedBlocks } from "./cached-blocks.ts";
 import { estimateCost } from "./cost.ts";
+import { hashText } from "./hash-text.ts";
+import { HitPart } from "./hit-part.ts";
 import { lessLoaded } from "./least-load.ts";
-import { type Choice, type OnPrompt, type Policy, type RoutingRequest, toReaders } from "./policy.ts";
+import { type Choice, type OnPrompt, type Policy, type RoutingRequest, type Told, toReaders } from "./policy.ts";
 import { PrefixIndex } from "./prefix-index.ts";
 import { PromptBlocks } from "./prompt-blocks.ts";
 
@@ -21,8 +23,11 @@ const blocksShare = 2;
 /** A belief was right when at least this part of the expected tokens was in the cache. */
 const rightPart = 0.75;
 
-/** How much more than the cheapest a session's own server may cost while cores do not hear each other, in seconds. */
-const farSeconds = 10;
+/** How much more than the cheapest the home of a session that begins may cost, in seconds: it will come back to it. */
+const nearSeconds = 0.25;
+
+/** A prompt is new to a server that is believed to have a smaller part of it. */
+const newPart = 0.25;
 
 /** The blocks of a prompt. */
 interface Prompt {
@@ -49,6 +54,9 @@ export class PrefixAffinity implements Policy {
   readonly #caches = new Map<Member, CachedBlocks>();
   #matched = new Int32Array();
   #costs = new Float64Array();
+  readonly #hitPart = new HitPart();
+  /** The home of the session that was chosen for last. Undefined: it was not asked for. */
+  #sought: Member | undefined;
 
   /** `blocks` bounds what is remembered; `onPrompt` is called with each prompt and its server. */
   constructor(blocks: number, random: Random, onPrompt?: OnPrompt) {
@@ -96,6 +104,7 @@ export class PrefixAffinity implements Policy {
     this.#index ??= new PrefixIndex(this.#remembered, this.#costs.length);
     this.#blocks.read(request);
     this.#index.match(this.#blocks, this.#matched);
+    this.#sought = undefined;
     const explores = this.#random.fraction() < exploration;
     const readers = this.#readers(candidates, route);
     if (readers.length === 0) {
@@ -110,11 +119,19 @@ export class PrefixAffinity implements Policy {
     const usedAt = this.#use(member, slot, prompt, matched);
     this.#index.add(this.#blocks, slot);
     this.#onPrompt?.(member, prompt.hashes, prompt.ends);
-    return { member, uncachedTokens, known: { tokens: Math.floor(matched / charactersPerToken), usedAt } };
+    const isKnown = uncachedTokens <= route.promptTokens * (1 - newPart);
+    const isReturn = this.#blocks.isContinued && (isKnown || member === this.#sought);
+    return { member, uncachedTokens, known: { tokens: Math.floor(matched / charactersPerToken), usedAt, isReturn } };
   }
 
-  learn({ member, known }: Choice, cachedTokens: number): void {
-    if (known?.usedAt !== undefined && cachedTokens < known.tokens * rightPart) {
+  learn({ member, known }: Choice, { promptTokens, cachedTokens }: Told): void {
+    if (known === undefined || cachedTokens === undefined) {
+      return;
+    }
+    if (known.isReturn) {
+      this.#hitPart.learn(promptTokens, cachedTokens);
+    }
+    if (known.usedAt !== undefined && cachedTokens < known.tokens * rightPart) {
       this.#caches.get(member)?.loseUntil(known.usedAt);
     }
   }
@@ -162,20 +179,33 @@ export class PrefixAffinity implements Policy {
 
   /** The candidates whose cost is about the lowest. */
   #best(candidates: readonly Member[], route: RoutingRequest): readonly Member[] {
+    this.#sought = this.#seeksHome(candidates, route) ? this.#home(candidates) : undefined;
     let lowest = Number.POSITIVE_INFINITY;
     for (const [index, member] of candidates.entries()) {
-      const cost = estimateCost(member, this.#uncachedOn(member, route));
+      const uncached = this.#uncachedOn(member, route);
+      const cost = member === this.#sought ? this.#costAtHome(member, uncached, route) : estimateCost(member, uncached);
       this.#costs[index] = cost;
       lowest = Math.min(lowest, cost);
     }
-    if (this.isAlone) {
-      const home = this.#home(candidates);
-      if ((this.#costs[candidates.indexOf(home)] as number) <= lowest + farSeconds) {
-        return [home];
-      }
-    }
     const limit = lowest + Math.max(tieSeconds, lowest * tiePart);
     return candidates.filter((_, index) => (this.#costs[index] as number) <= limit);
+  }
+
+  /** Whether another core, or this one before it was started anew, may have sent the session to its home. */
+  #seeksHome(candidates: readonly Member[], route: RoutingRequest): boolean {
+    if (this.isAlone) {
+      return true;
+    }
+    const least = route.promptTokens * (1 - newPart);
+    return route.request?.session !== undefined && candidates.every((one) => this.#uncachedOn(one, route) >= least);
+  }
+
+  /** The cost on the session's home, which has as much of a prompt that goes on as such prompts were found to have of late. */
+  #costAtHome(home: Member, uncached: number, { promptTokens }: RoutingRequest): number {
+    if (!this.#blocks.isContinued) {
+      return estimateCost(home, uncached) - nearSeconds;
+    }
+    return estimateCost(home, Math.min(uncached, promptTokens * (1 - this.#hitPart.value)));
   }
 
   /** The server to which every core sends a session without asking the others (rendezvous hashing). */
@@ -198,13 +228,4 @@ export class PrefixAffinity implements Policy {
   #uncached(slot: number, { promptTokens }: RoutingRequest): number {
     return Math.max(0, promptTokens - Math.floor((this.#matched[slot] ?? 0) / charactersPerToken));
   }
-}
-
-function hashText(text: string, seed: number): number {
-  let hash = seed;
-  for (let at = 0; at < text.length; at++) {
-    hash = Math.imul(hash ^ text.charCodeAt(at), 0x85ebca6b);
-    hash ^= hash >>> 13;
-  }
-  return hash >>> 0;
 }

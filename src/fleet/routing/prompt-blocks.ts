@@ -1,5 +1,6 @@
 import { Role } from "#gen/tollgate/inference/v1/conversation_pb.js";
 import type { FleetRequest } from "../interface.ts";
+import { hashText } from "./hash-text.ts";
 
 /** Characters of the smallest blocks. */
 const smallestBlock = 64;
@@ -40,8 +41,10 @@ export class PromptBlocks {
   readonly hashes = new Int32Array(2 * maxBlocks);
   /** Where each block ends, in characters from the start. */
   readonly ends = new Int32Array(maxBlocks);
-  /** A hash of the account and of everything up to the end of the user's first message. */
+  /** A hash of the account, and of the session's name or else of everything up to the end of the user's first message. */
   session = 0;
+  /** Whether the prompt goes on from an earlier answer. */
+  isContinued = false;
   #high = 0;
   #low = 0;
   #position = 0;
@@ -55,13 +58,17 @@ export class PromptBlocks {
     this.#restart();
     this.#addText(request.cacheSalt ?? "");
     this.#restart(); // the salt seeds the hashes but takes no room of the prompt
-    const { prompt } = request;
+    this.isContinued = false;
+    const { prompt, session } = request;
     if (prompt.case === "text") {
       this.#addText(prompt.value);
-      this.session = this.hashes[0] ?? 0;
+      this.session = session === undefined ? (this.hashes[0] ?? 0) : hashName(session, request.accountId);
       return;
     }
-    let isOpen = true;
+    let isOpen = session === undefined;
+    if (session !== undefined) {
+      this.session = hashName(session, request.accountId);
+    }
     for (const { name, description, parametersJson } of prompt.value.tools) {
       this.#mix(name.length);
       this.#addText(description);
@@ -69,6 +76,7 @@ export class PromptBlocks {
     }
     for (const { role, text, reasoning, toolCalls } of prompt.value.messages) {
       this.#mix(role);
+      this.isContinued ||= role === Role.ASSISTANT;
       this.#addText(reasoning);
       this.#addText(text);
       for (const call of toolCalls) {
@@ -156,6 +164,11 @@ export class PromptBlocks {
     this.#high = Math.imul(this.#high ^ value, highFactor);
     this.#low = Math.imul(this.#low ^ value, lowFactor);
   }
+}
+
+/** A hash of an account's name for a session: another account's session of that name is another one. */
+function hashName(session: string, account = ""): number {
+  return hashText(session, spread(hashText(account, 0x1e3779b9)));
 }
 
 /** Lets every bit of a hash depend on all of it. */

@@ -52,6 +52,11 @@ export class Place {
     member.enter(this.#held, uncached);
   }
 
+  /** Tokens of its prompt, as the server has counted them, or as they were estimated. */
+  get prompt(): number {
+    return this.#prompt;
+  }
+
   /** Tokens of its answer so far. */
   get output(): number {
     return this.#output;

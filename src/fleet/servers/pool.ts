@@ -97,9 +97,7 @@ export class Pool {
   /** Gives a place back. */
   release(place: Place): void {
     place.leave();
-    if (place.cached !== undefined) {
-      this.#policy.learn(place.choice, place.cached);
-    }
+    this.#policy.learn(place.choice, { promptTokens: place.prompt, cachedTokens: place.cached });
     this.#output.learn(place.output);
     this.#shares.leave(place);
     this.#turns.serve(place.key, place.work - place.expectedWork);

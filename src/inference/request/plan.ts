@@ -97,6 +97,7 @@ export async function plan(
         sampling,
         stopSequences: request.stopSequences,
         ...(trace && { trace }),
+        ...(request.session && { session: request.session }),
         ...(deps.cacheSalt ? { cacheSalt: caller.accountId } : {}),
       },
     };

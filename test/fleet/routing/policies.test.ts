@@ -77,6 +77,8 @@ test.each([
   }
 });
 
+const told = (cachedTokens: number) => ({ promptTokens: 4250, cachedTokens });
+
 /** Prefix affinity among some servers. */
 function affinity(all: readonly Member[], seed: number): PrefixAffinity {
   const policy = new PrefixAffinity(4096, new SeededRandom(seed));
@@ -146,13 +148,50 @@ describe("prefix affinity", () => {
     read(long);
     read("a later day ".repeat(1000));
     const again = read(long);
-    policy.learn(again, 4000);
+    policy.learn(again, told(4000));
     expect(read("an earlier day ".repeat(1000)).uncachedTokens).toBeLessThan(500);
     read(long);
-    policy.learn(again, 0);
+    policy.learn(again, told(0));
     expect(read("an earlier day ".repeat(1000)).uncachedTokens).toBeLessThan(500);
-    policy.learn(read(long), 0);
+    policy.learn(read(long), told(0));
     expect(read("a later day ".repeat(1000)).uncachedTokens).toBe(3000);
+  });
+
+  describe("sessions of the same name", () => {
+    const all = members(8);
+    /** Where a core that knows nothing sends a prompt of an account's session. */
+    const sendTo = (seed: number, accountId: string, session: string, text: string, isAlone = false) => {
+      const policy = affinity(all, seed);
+      policy.isAlone = isAlone;
+      return choose(policy, all, { request: textRequest(text, { accountId, session }), promptTokens: text.length / 4 })
+        .member;
+    };
+    const names = Array.from({ length: 40 }, (_, at) => `chat-${at}`);
+
+    test.each([true, false])("go to one server from cores that know nothing of each other, alone: %s", (isAlone) => {
+      for (const name of names) {
+        expect(sendTo(5, "a", name, "other words", isAlone)).toBe(sendTo(1, "a", name, long, isAlone));
+      }
+    });
+
+    test("are others when they are another account's", () => {
+      const own = names.map((name) => sendTo(1, "a", name, long));
+      expect(new Set(own).size).toBeGreaterThan(4);
+      expect(names.filter((name, at) => sendTo(1, "b", name, long) === own[at]).length).toBeLessThan(20);
+    });
+
+    test("go to a server that has read the beginning first, and never to a busy one for the name", () => {
+      const policy = affinity(all, 1);
+      const [first] = all as [Member];
+      choose(policy, [first], route(long));
+      const session = names.find((name) => sendTo(1, "", name, "hi") !== first) as string;
+      const home = sendTo(1, "", session, "hi");
+      const named = { request: textRequest(long, { accountId: "", session }), promptTokens: 4250 };
+      expect(choose(policy, all, named).member).toBe(first);
+      home.inFlight = 50;
+      expect(sendTo(1, "", session, "hi")).not.toBe(home);
+      home.inFlight = 0;
+    });
   });
 
   test("spreads what has nothing in common", () => {

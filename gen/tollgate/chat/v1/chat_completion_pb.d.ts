@@ -244,6 +244,14 @@ export declare type CreateChatCompletionRequest = Message<"tollgate.chat.v1.Crea
    * @generated from field: tollgate.chat.v1.UsageOptions usage = 32;
    */
   usage?: UsageOptions | undefined;
+
+  /**
+   * Requests with the same key help each other to find the beginning of their prompts in a server's cache. Absent: the
+   * session header, if there is one.
+   *
+   * @generated from field: optional string prompt_cache_key = 33;
+   */
+  promptCacheKey?: string | undefined;
 };
 
 /**

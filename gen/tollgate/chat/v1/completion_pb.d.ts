@@ -165,6 +165,14 @@ export declare type CreateCompletionRequest = Message<"tollgate.chat.v1.CreateCo
    * @generated from field: tollgate.chat.v1.UsageOptions usage = 21;
    */
   usage?: UsageOptions | undefined;
+
+  /**
+   * Requests with the same key help each other to find the beginning of their prompts in a server's cache. Absent: the
+   * session header, if there is one.
+   *
+   * @generated from field: optional string prompt_cache_key = 22;
+   */
+  promptCacheKey?: string | undefined;
 };
 
 /**

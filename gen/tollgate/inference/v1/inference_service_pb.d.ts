@@ -102,6 +102,15 @@ export declare type GenerateRequest = Message<"tollgate.inference.v1.GenerateReq
    * @generated from field: bool gathered = 9;
    */
   gathered: boolean;
+
+  /**
+   * A name that the caller gives to requests that belong together, such as a conversation's id. It helps the account's
+   * requests to find their beginning in the cache of a server, and changes nothing else; it is neither stored nor sent
+   * to servers. Absent: the prompt alone tells.
+   *
+   * @generated from field: optional string session = 11;
+   */
+  session?: string | undefined;
 };
 
 /**
