@@ -1,4 +1,5 @@
 import { formatUsd } from "../../lib/money.ts";
+import { decimalsOf } from "./numbers.ts";
 
 /** An exact amount in two parts: what a person reads at a glance, and the digits behind it, down to the last one that is not zero. */
 export interface SplitAmount {
@@ -36,4 +37,12 @@ export function formatPace(pico: bigint): string {
   const usd = Math.abs(Number(pico) * usdPerPico);
   const sign = pico < 0n ? "−" : "";
   return `${sign}$${usd === 0 || usd >= 0.1 ? usd.toFixed(2) : Number(usd.toPrecision(2))}`;
+}
+
+/** A value of a plot in USD: three digits are enough, exact sums are in tables. As a label of an axis: as its step asks for. */
+export function formatUsdValue(usd: number, step?: number): string {
+  if (step !== undefined) {
+    return `$${usd.toFixed(step < 1 ? Math.max(glanceDecimals, decimalsOf(step)) : 0)}`;
+  }
+  return `$${usd === 0 || usd >= 1 ? usd.toFixed(glanceDecimals) : Number(usd.toPrecision(glanceDigits))}`;
 }

@@ -12,9 +12,24 @@ export function formatShort(count: number | bigint): string {
   return short.format(count);
 }
 
-/** Whole above 100, else with one decimal: "2,340", "7.5", "0". */
-export function formatRatePerSecond(value: number): string {
+/** Whole above 100, else with one decimal: "2,340", "7.5", "0". As a label of an axis: as its step asks for. */
+export function formatRatePerSecond(value: number, step?: number): string {
+  if (step !== undefined) {
+    return step < 1 ? value.toFixed(decimalsOf(step)) : whole.format(value);
+  }
   return value === 0 || value >= 100 ? whole.format(Math.round(value)) : tenths.format(value);
+}
+
+const mostDecimals = 9;
+const rounding = 1e-6;
+
+/** Decimals that tell values apart which are a step apart: 0 for 5, 1 for 0.5, 2 for 0.25. */
+export function decimalsOf(step: number): number {
+  const tells = (decimals: number) => {
+    const scaled = step * 10 ** decimals;
+    return scaled > 1 - rounding && Math.abs(scaled - Math.round(scaled)) < rounding;
+  };
+  return Array.from({ length: mostDecimals }, (_, decimals) => decimals).find(tells) ?? mostDecimals;
 }
 
 /** A part of one, such as "77 %". */

@@ -46,7 +46,7 @@ export function createCatalogueService({
 
     async listServers(request) {
       const { entries, nextPageToken } = await readPage("servers", request, toPageOf(fleet.servers(), toId), toId);
-      return { servers: [...entries], nextPageToken };
+      return { servers: [...entries], nextPageToken, cores: 1 + (fleet.sharing?.cores ?? 0) };
     },
 
     async drainServer({ serverId }, context) {

@@ -14,6 +14,7 @@ import type { Fleet, FleetChange, FleetEmbedRequest, FleetRequest, FleetSharing 
 import type { Member } from "./servers/member.ts";
 import type { Pool } from "./servers/pool.ts";
 import type { Roster } from "./servers/roster.ts";
+import { toName } from "./sharing/shared-servers.ts";
 import { unitVector } from "./unit-vectors.ts";
 import { utilisation } from "./utilisation.ts";
 
@@ -170,7 +171,11 @@ export class PooledFleet implements Fleet {
   }
 
   #describe(member: Member): Server {
-    return member.toServer(this.#pool(member.modelId).policy.routing);
+    return {
+      ...member.toServer(this.#pool(member.modelId).policy.routing),
+      inFlightElsewhere: member.elsewhere.inFlight,
+      avoidedElsewhere: this.sharing?.avoiding(toName(member)) ?? 0,
+    };
   }
 
   #members(): Member[] {

@@ -36,6 +36,8 @@ export interface FleetSharing {
   readonly isInTouch: boolean;
   /** Other cores that are heard. */
   readonly cores: number;
+  /** How many of them give a server no work for now. A server is named as toName does. */
+  avoiding(server: string): number;
   readonly sentBytes: number;
   readonly heardBytes: number;
   /** Messages that could not be read. */

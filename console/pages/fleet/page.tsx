@@ -1,40 +1,88 @@
-import type { Server } from "#gen/tollgate/catalogue/v1/server_pb.js";
+import { useState } from "preact/hooks";
+import { BreakerState, type Server, ServerState } from "#gen/tollgate/catalogue/v1/server_pb.js";
 import { catalogue } from "../../contract/clients.ts";
 import { countOf } from "../../format/numbers.ts";
 import { Answer, Empty } from "../../parts/calls/answer.tsx";
 import { useQuery } from "../../parts/calls/use-query.ts";
+import { FirstRows } from "../../parts/figures/first-rows.tsx";
+import { Field } from "../../parts/forms/field.tsx";
 import { Page } from "../../parts/page.tsx";
 import { ServerTable } from "./server-table.tsx";
 
 const refreshMs = 2000;
 const pageSize = 1000;
+/** Up to so many servers are seen at a glance, and need no field to find one. */
+const atAGlance = 12;
+
+interface Fleet {
+  /** Those that need somebody's eye first. */
+  readonly servers: readonly Server[];
+  /** Cores whose figures these are, together. */
+  readonly cores: number;
+}
 
 /** The inference servers: how they are and what they do. */
 export default function FleetPage() {
-  const query = useQuery(
-    async (signal) => (await catalogue.listServers({ pageSize }, { signal })).servers,
-    [],
-    refreshMs,
-  );
+  const query = useQuery(load, [], refreshMs);
+  const [sought, setSought] = useState("");
   return (
     <Page title="Fleet" lead={query.data && summarize(query.data)}>
       <Answer query={query}>
-        {(servers) =>
-          servers.length === 0 ? (
+        {({ servers, cores }) => {
+          const found = servers.filter((server) => isFound(server, sought));
+          return servers.length === 0 ? (
             <Empty title="There is no inference server">
               Name servers in the configuration, or start with <code>tollgate serve --server URL</code>.
             </Empty>
           ) : (
-            <ServerTable servers={servers} onChanged={query.reload} />
-          )
-        }
+            <>
+              {servers.length > atAGlance && (
+                <div class="filter">
+                  <Field
+                    label="Find a server"
+                    name="find"
+                    value={sought}
+                    onInput={setSought}
+                    placeholder="part of its address, model, engine or state"
+                  />
+                </div>
+              )}
+              {found.length === 0 ? (
+                <Empty title="No server is called so" />
+              ) : (
+                <FirstRows rows={found}>
+                  {(shown) => <ServerTable servers={shown} cores={cores} onChanged={query.reload} />}
+                </FirstRows>
+              )}
+            </>
+          );
+        }}
       </Answer>
     </Page>
   );
 }
 
-function summarize(servers: readonly Server[]): string {
-  const inFlight = servers.reduce((all, server) => all + server.inFlight, 0);
+async function load(signal: AbortSignal): Promise<Fleet> {
+  const { servers, cores } = await catalogue.listServers({ pageSize }, { signal });
+  return { servers: [...servers.filter(needsEye), ...servers.filter((server) => !needsEye(server))], cores };
+}
+
+/** A drained one was drained by somebody, and stays where it was. */
+function needsEye({ state, breaker, avoidedElsewhere }: Server): boolean {
+  return state === ServerState.UNHEALTHY || breaker !== BreakerState.CLOSED || avoidedElsewhere > 0;
+}
+
+function isFound({ url, model, engine, state }: Server, sought: string): boolean {
+  return `${url} ${model} ${engine} ${ServerState[state]}`.toLowerCase().includes(sought.trim().toLowerCase());
+}
+
+function summarize({ servers, cores }: Fleet): string {
+  const running = servers.reduce((all, server) => all + server.inFlight + server.inFlightElsewhere, 0);
   const models = new Set(servers.map(({ model }) => model)).size;
-  return `${countOf(servers.length, "server")} of ${countOf(models, "model")}, ${countOf(inFlight, "request")} in flight.`;
+  const whose = cores > 1 ? ` from ${cores} cores together` : "";
+  const troubled = servers.filter(needsEye).length;
+  return [
+    `${countOf(servers.length, "server")} of ${countOf(models, "model")}, ${countOf(running, "request")} in flight${whose}.`,
+    ...(troubled > 0 && servers.length > atAGlance ? [`${countOf(troubled, "server")} to look at, listed first.`] : []),
+  ].join(" ");
 }

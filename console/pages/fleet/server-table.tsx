@@ -1,6 +1,6 @@
 import { BreakerState, type Server, ServerState } from "#gen/tollgate/catalogue/v1/server_pb.js";
 import { mayOwn } from "../../app/session.ts";
-import { formatCount, formatPercent } from "../../format/numbers.ts";
+import { countOf, formatCount, formatPercent } from "../../format/numbers.ts";
 import { Badge, type Tone } from "../../parts/figures/badge.tsx";
 import { Meter } from "../../parts/figures/figure.tsx";
 import { Table } from "../../parts/figures/table.tsx";
@@ -8,6 +8,8 @@ import { DrainButton } from "./drain-button.tsx";
 
 interface Props {
   readonly servers: readonly Server[];
+  /** Cores whose figures these are, together. */
+  readonly cores: number;
   readonly onChanged: () => void;
 }
 
@@ -19,12 +21,12 @@ const states: Readonly<Record<ServerState, { readonly word: string; readonly ton
 };
 const breakers: Readonly<Record<BreakerState, string>> = {
   [BreakerState.UNSPECIFIED]: "–",
-  [BreakerState.CLOSED]: "closed",
-  [BreakerState.OPEN]: "open: none pass",
-  [BreakerState.HALF_OPEN]: "trying one",
+  [BreakerState.CLOSED]: "lets all pass",
+  [BreakerState.OPEN]: "lets none pass",
+  [BreakerState.HALF_OPEN]: "tries one",
 };
 
-export function ServerTable({ servers, onChanged }: Props) {
+export function ServerTable({ servers, cores, onChanged }: Props) {
   const actions = {
     name: "Actions",
     isNameHidden: true,
@@ -40,11 +42,11 @@ export function ServerTable({ servers, onChanged }: Props) {
         { name: "Server", isHeader: true, show: (server) => <ServerName server={server} /> },
         { name: "State", show: (server) => <State server={server} /> },
         ...(mayOwn.value ? [actions] : []),
-        { name: "In flight", isNumber: true, show: (server) => <Load server={server} /> },
+        { name: "In flight", isNumber: true, show: (server) => <Load server={server} isShared={cores > 1} /> },
         { name: "Waiting", isNumber: true, show: ({ queued }) => (queued === undefined ? "–" : formatCount(queued)) },
         { name: "KV cache", isNumber: true, show: ({ kvUsage }) => <Part part={kvUsage} /> },
         {
-          name: "Prefix hits",
+          name: "Prefix cache hits",
           isNumber: true,
           show: ({ cacheHitRate }) => (cacheHitRate === undefined ? "–" : formatPercent(cacheHitRate)),
         },
@@ -75,15 +77,24 @@ function State({ server }: { readonly server: Server }) {
           {server.lastError}
         </span>
       )}
+      {server.avoidedElsewhere > 0 && (
+        <span class="small muted">
+          {countOf(server.avoidedElsewhere, "other core gives", "other cores give")} it no work
+        </span>
+      )}
     </div>
   );
 }
 
-function Load({ server }: { readonly server: Server }) {
+/** What runs on it for all cores; the title tells this core's part. */
+function Load({ server, isShared }: { readonly server: Server; readonly isShared: boolean }) {
+  const { inFlight, inFlightElsewhere, capacity } = server;
+  const running = inFlight + inFlightElsewhere;
+  const parts = `${formatCount(inFlight)} from the core that answers, ${formatCount(inFlightElsewhere)} from others`;
   return (
-    <div class="with-meter">
-      {formatCount(server.inFlight)} of {formatCount(server.capacity)}
-      <Meter part={server.capacity === 0 ? 0 : server.inFlight / server.capacity} />
+    <div class="with-meter" title={isShared ? parts : undefined}>
+      {formatCount(running)} of {formatCount(capacity)}
+      <Meter part={capacity === 0 ? 0 : running / capacity} />
     </div>
   );
 }

@@ -1,5 +1,6 @@
 import { useMemo } from "preact/hooks";
 import type { OverviewSample } from "#gen/tollgate/overview/v1/overview_service_pb.js";
+import { formatUsdValue } from "../../format/money.ts";
 import { formatCount, formatRatePerSecond } from "../../format/numbers.ts";
 import { formatMs, toDate } from "../../format/time.ts";
 import { Plot, type Series } from "../../parts/figures/plot.tsx";
@@ -19,8 +20,9 @@ export function Plots({ samples }: { readonly samples: readonly OverviewSample[]
         times={times}
         series={series.requests}
         format={(value) => formatCount(Math.round(value))}
+        isWhole
       />
-      <Plot title="USD an hour" times={times} series={series.money} format={formatUsd} />
+      <Plot title="USD an hour" times={times} series={series.money} format={formatUsdValue} />
     </div>
   );
 }
@@ -48,8 +50,4 @@ function toSeries(samples: readonly OverviewSample[]) {
       ...(hasCost ? [line("Servers", (sample) => toUsd(sample.serversPicoUsdPerHour))] : []),
     ],
   };
-}
-
-function formatUsd(usd: number): string {
-  return `$${usd === 0 || usd >= 1 ? usd.toFixed(2) : Number(usd.toPrecision(2))}`;
 }

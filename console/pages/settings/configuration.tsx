@@ -5,6 +5,7 @@ import { countOf, formatCount } from "../../format/numbers.ts";
 import { Answer, Empty } from "../../parts/calls/answer.tsx";
 import { useQuery } from "../../parts/calls/use-query.ts";
 import { Badge } from "../../parts/figures/badge.tsx";
+import { FirstRows } from "../../parts/figures/first-rows.tsx";
 import { Table } from "../../parts/figures/table.tsx";
 import { Field } from "../../parts/forms/field.tsx";
 
@@ -27,7 +28,11 @@ export function Configuration() {
               <Field label="Find" name="find" value={sought} onInput={setSought} placeholder="such as fleet or file" />
             </div>
             <div>
-              {rows.length === 0 ? <Empty title="No value is other than its default" /> : <Settings rows={rows} />}
+              {rows.length === 0 ? (
+                <Empty title="No value is other than its default" />
+              ) : (
+                <FirstRows rows={rows}>{(shown) => <Settings rows={shown} />}</FirstRows>
+              )}
               <div class="below-table">
                 <span>
                   {formatCount(rows.length)} of {countOf(all.length, "value")}

@@ -16,7 +16,7 @@ const retryMs = 2000;
 /**
  * Asks for something once, and again whenever what it depends on changes. While the server is gone it asks again by itself.
  * `everyMs`: also as often as that, as long as somebody looks. `version`: a change of it
- * asks again, and what was there stays until the answer comes.
+ * asks again, and what was there stays until the answer comes; it may become known after the first question.
  */
 export function useQuery<Data>(
   ask: (signal: AbortSignal) => Promise<Data>,
@@ -28,6 +28,8 @@ export function useQuery<Data>(
   const [round, setRound] = useState(0);
   const reload = useCallback(() => setRound((before) => before + 1), []);
   const asked = useRef(dependencies);
+  const first = useRef(version);
+  first.current ??= version;
   useEffect(() => {
     const abort = new AbortController();
     if (dependencies.some((value, index) => !Object.is(value, asked.current[index]))) {
@@ -36,7 +38,7 @@ export function useQuery<Data>(
     asked.current = dependencies;
     void askUntilAborted(ask, everyMs, abort.signal, (answered) => setState((before) => ({ ...before, ...answered })));
     return () => abort.abort();
-  }, [...dependencies, round, version]);
+  }, [...dependencies, round, version === undefined || version === first.current ? undefined : version]);
   return { data: state.data, error: state.error, reload };
 }
 

@@ -253,7 +253,7 @@ export class Member implements Tenant {
   }
 
   /** As the catalogue shows it, among the servers of a model that are chosen in this way. */
-  toServer(routing: Routing): Server {
+  toServer(routing: Routing): Omit<Server, "inFlightElsewhere" | "avoidedElsewhere"> {
     const { running, waiting: queued, kvUsage, cacheHits, cacheQueries } = this.load ?? {};
     const cost = parseUsd(this.config.usd_per_hour ?? "");
     return {

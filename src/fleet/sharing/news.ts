@@ -12,7 +12,9 @@ export type News =
   /** A prompt was sent to the server: both halves of each block's hash, and where each block ends, in characters. */
   | { readonly kind: "prompt"; readonly server: string; readonly hashes: Int32Array; readonly ends: Int32Array }
   /** The server failed several requests, or its checks. */
-  | { readonly kind: "trouble"; readonly server: string };
+  | { readonly kind: "trouble"; readonly server: string }
+  /** The server gets no work of the core for now. */
+  | { readonly kind: "avoided"; readonly server: string };
 
 /** A message of one core. */
 export interface Message {
@@ -33,11 +35,11 @@ const mostTokens = 1_000_000_000;
 
 // The form of a message: version, the core's id of 16 bytes, 1 if it is whole, then pieces. A piece has its kind, the length of the
 // server's name and the name; then a load has its three figures, a prompt the number of its blocks and their hashes and ends,
-// and trouble nothing. Numbers are little-endian.
+// and trouble and avoided nothing. Numbers are little-endian.
 const version = 1;
 const idEnd = 17;
 const headBytes = 18;
-const kinds = { load: 1, prompt: 2, trouble: 3 } as const;
+const kinds = { load: 1, prompt: 2, trouble: 3, avoided: 4 } as const;
 
 /** Encodes news as a piece of a message; `join` makes messages of pieces. */
 export function encode(news: News): Buffer {
@@ -70,6 +72,7 @@ export function encode(news: News): Buffer {
       return piece;
     }
     case "trouble":
+    case "avoided":
       return begin(0);
   }
 }
@@ -126,6 +129,8 @@ function readPiece(message: Buffer, from: number): { readonly news: News; readon
     }
     case kinds.trouble:
       return { news: { kind: "trouble", server }, end: at };
+    case kinds.avoided:
+      return { news: { kind: "avoided", server }, end: at };
     default:
       return undefined;
   }

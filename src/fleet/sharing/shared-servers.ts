@@ -32,6 +32,16 @@ export class SharedServers implements SharedFleet {
     }
   }
 
+  *avoided(): Iterable<string> {
+    for (const { members } of this.#pools()) {
+      for (const member of members) {
+        if (!member.healthy || member.breaker.state === BreakerState.OPEN) {
+          yield toName(member);
+        }
+      }
+    }
+  }
+
   loadElsewhere(server: string, load: Load): void {
     const [, member] = this.#find(server) ?? [];
     if (member === undefined) {

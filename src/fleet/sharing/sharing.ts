@@ -20,6 +20,8 @@ const mostServers = 4096;
 export interface SharedFleet {
   /** This core's load on each server, by the server's name on all cores. */
   loads(): Iterable<readonly [server: string, load: Load]>;
+  /** The servers that get no work of this core for now. */
+  avoided(): Iterable<string>;
   /** The servers with which this core has trouble now, by their names on all cores. */
   troubles(): Iterable<string>;
   /** Takes the load of all other cores together on a server. */
@@ -42,6 +44,8 @@ export interface SharingParts {
 interface Peer {
   heardAt: number;
   readonly loads: Map<string, Load>;
+  /** Servers that it gives no work, and when it last said so. */
+  readonly avoided: Map<string, number>;
 }
 
 const nothing: Load = { inFlight: 0, unreadTokens: 0, tokensInFlight: 0 };
@@ -86,6 +90,12 @@ export class Sharing implements FleetSharing {
     return this.#peers.size;
   }
 
+  avoiding(server: string): number {
+    const since = this.#clock.monotonic() - silentMs;
+    const isAvoided = ({ avoided }: Peer) => (avoided.get(server) ?? Number.NEGATIVE_INFINITY) >= since;
+    return [...this.#peers.values()].filter(isAvoided).length;
+  }
+
   /** This core's load on some server has changed. */
   changed(): void {
     this.#isChanged = true;
@@ -121,11 +131,21 @@ export class Sharing implements FleetSharing {
     this.#promptBytes = 0;
     this.#isChanged = true;
     this.#send(true);
+    // In a message of its own: a core of an older version cannot read it, but should read the loads.
+    this.#sendAll(
+      [...this.#fleet.avoided()].map((server) => encode({ kind: "avoided", server })),
+      false,
+    );
     const now = this.#clock.monotonic();
-    for (const [core, { heardAt, loads }] of this.#peers) {
+    for (const [core, { heardAt, loads, avoided }] of this.#peers) {
       if (now - heardAt > silentMs) {
         this.#peers.delete(core);
         this.#addUp(loads.keys());
+      }
+      for (const [server, saidAt] of avoided) {
+        if (now - saidAt > silentMs) {
+          avoided.delete(server);
+        }
       }
     }
     this.#setTouch(now - this.#heardMyselfAt <= silentMs);
@@ -154,8 +174,13 @@ export class Sharing implements FleetSharing {
     const pieces = this.#isChanged ? [...this.#changedLoads(), ...this.#pieces] : this.#pieces;
     this.#pieces = [];
     this.#isChanged = false;
+    this.#sendAll(pieces, isWhole);
+  }
+
+  /** Sends pieces in as few messages as take them; a whole message goes out even without any. */
+  #sendAll(pieces: readonly Buffer[], isWhole: boolean): void {
     const room = longestMessage - 64;
-    for (let from = 0; from < pieces.length || from === 0; ) {
+    for (let from = 0; from < pieces.length || (from === 0 && isWhole); ) {
       let [to, bytes] = [from, 0];
       while (to < pieces.length && bytes + (pieces[to] as Buffer).length <= room) {
         bytes += (pieces[to++] as Buffer).length;
@@ -213,7 +238,7 @@ export class Sharing implements FleetSharing {
     if (this.#peers.size >= mostCores) {
       return undefined;
     }
-    const peer = { heardAt: now, loads: new Map<string, Load>() };
+    const peer: Peer = { heardAt: now, loads: new Map(), avoided: new Map() };
     this.#peers.set(core, peer);
     for (const server of this.#fleet.troubles()) {
       this.troubled(server);
@@ -234,6 +259,11 @@ export class Sharing implements FleetSharing {
         break;
       case "trouble":
         this.#fleet.troubleElsewhere(news.server);
+        break;
+      case "avoided":
+        if (peer.avoided.has(news.server) || peer.avoided.size < mostServers) {
+          peer.avoided.set(news.server, this.#clock.monotonic());
+        }
     }
   }
 

@@ -7,6 +7,7 @@ const news: News[] = [
   { kind: "load", server: "m\n10.0.0.5:8000/m", load },
   { kind: "prompt", server: "m\nß", hashes: Int32Array.of(-1, 2, 3, -4), ends: Int32Array.of(64, 500) },
   { kind: "trouble", server: "m\n1" },
+  { kind: "avoided", server: "m\n2" },
 ];
 
 test("a message is read as it was written", () => {

@@ -71,6 +71,40 @@ test("a conversation goes on where another core has begun it", async () => {
   await Promise.all(fleets.map(({ fleet }) => fleet.close()));
 });
 
+test("a core tells what the others run on a server and which of them give it no work, while they live", async () => {
+  const { fleets, clock, line } = cores([10, 10, 10], 3);
+  const [one, other] = fleets;
+  await settle();
+  const ends = Promise.withResolvers<void>();
+  for (const engine of one.engines) {
+    engine.scripts.push([ends.promise]);
+  }
+  const running = one.run();
+  await settle();
+  clock.advance(20);
+  const view = () => other.fleet.servers().map(({ inFlight, inFlightElsewhere }) => [inFlight, inFlightElsewhere]);
+  expect(view().toSorted()).toEqual([
+    [0, 0],
+    [0, 0],
+    [0, 1],
+  ]);
+  ends.resolve();
+  await running;
+  const [failing] = one.engines;
+  failing?.scripts.splice(0, failing.scripts.length, [broken()], [broken()], [broken()]);
+  const opened = () => one.fleet.servers().findIndex(({ breaker }) => breaker === BreakerState.OPEN);
+  for (let request = 0; request < 100 && opened() < 0; request++) {
+    await one.run();
+  }
+  clock.advance(1000);
+  const avoided = () => other.fleet.servers().map(({ avoidedElsewhere }) => avoidedElsewhere > 0);
+  expect(avoided()).toEqual([true, false, false]);
+  line.isCut = true;
+  clock.advance(5000);
+  expect(avoided()).toEqual([false, false, false]);
+  await Promise.all(fleets.map(({ fleet }) => fleet.close()));
+});
+
 test("a server that fails one core is left alone by the others, unless most servers do", async () => {
   const { fleets, clock } = cores([10, 10, 10]);
   const [one, other] = fleets;

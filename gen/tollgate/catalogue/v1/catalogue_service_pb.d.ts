@@ -152,6 +152,13 @@ export declare type ListServersResponse = Message<"tollgate.catalogue.v1.ListSer
    * @generated from field: string next_page_token = 2;
    */
   nextPageToken: string;
+
+  /**
+   * Cores that tell each other what they have on these servers, the one that answers included. 1: it is alone, or hears nobody.
+   *
+   * @generated from field: uint32 cores = 3;
+   */
+  cores: number;
 };
 
 /**

@@ -120,6 +120,21 @@ export declare type Server = Message<"tollgate.catalogue.v1.Server"> & {
    * @generated from field: optional int64 pico_usd_per_hour = 15;
    */
   picoUsdPerHour?: bigint | undefined;
+
+  /**
+   * Requests that other cores run on it, as far as they are heard. 0 also where cores tell each other nothing.
+   *
+   * @generated from field: uint32 in_flight_elsewhere = 16;
+   */
+  inFlightElsewhere: number;
+
+  /**
+   * Other cores that give it no work for now: it fails their checks, or their breaker is open. 0 also where cores tell each
+   * other nothing.
+   *
+   * @generated from field: uint32 avoided_elsewhere = 17;
+   */
+  avoidedElsewhere: number;
 };
 
 /**

@@ -1,0 +1,121 @@
+import uPlot from "uplot";
+
+/** How a plot writes a value: in full, or as a label of an axis whose labels are a step apart. */
+export type FormatValue = (value: number, step?: number) => string;
+
+/** What a plot is drawn with. */
+export interface Style {
+  readonly names: readonly string[];
+  readonly format: FormatValue;
+  readonly isDark: boolean;
+  /** Whether each point is the sum of a span, which a step shows rightly. */
+  readonly isStepped: boolean;
+  /** Whether values are counts of things, so that axes have whole labels. */
+  readonly isWhole: boolean;
+}
+
+export const plotHeight = 168;
+const tenth = 0.1;
+/** The steps of an axis of counts: 1, 2, 5, 10 and so on. */
+const wholeSteps = [1, 10, 100, 1e3, 1e4, 1e5, 1e6].flatMap((power) => [power, 2 * power, 5 * power]);
+/** Where the axis of a plot without any value ends. */
+const emptyTop = { whole: 4, other: 1 };
+
+export function toOptions(element: Element, width: number, style: Style): uPlot.Options {
+  const { names, format, isStepped, isWhole } = style;
+  const colors = readPalette(element, style.isDark);
+  const empty = isWhole ? emptyTop.whole : emptyTop.other;
+  const axis = {
+    stroke: colors.text,
+    font: `11px ${colors.font}`,
+    grid: { stroke: colors.line, width: 1 },
+    ticks: { show: false },
+  };
+  return {
+    width,
+    height: plotHeight,
+    padding: [8, 18, 0, 0],
+    legend: { show: false },
+    cursor: { y: false, points: { size: 7 } },
+    scales: { y: { range: (_, __, most) => [0, most ? most * (1 + tenth) : empty] } },
+    axes: [
+      {
+        ...axis,
+        grid: { show: false },
+        size: 28,
+        space: 80,
+        values: (_, times, __, ___, step) => times.map(timeFormat(step).format),
+      },
+      {
+        ...axis,
+        size: 52,
+        ...(isWhole ? { incrs: wholeSteps } : {}),
+        values: (_, values, __, ___, step) => values.map((value) => format(value, step)),
+      },
+    ],
+    series: [
+      {},
+      ...names.map((label, index) => ({
+        label,
+        stroke: colors.series[index],
+        width: 1.75,
+        fill: index === 0 ? toFill(colors.series[0] ?? "") : undefined,
+        points: { show: false },
+        paths: isStepped ? uPlot.paths.stepped?.({ align: 1 }) : uPlot.paths.linear?.(),
+      })),
+    ] as uPlot.Series[],
+  };
+}
+
+interface Palette {
+  readonly text: string;
+  readonly line: string;
+  readonly series: readonly string[];
+  readonly font: string;
+}
+
+/** By whether they are dark: to ask a browser for a colour makes it lay the page out anew. */
+const palettes = new Map<boolean, Palette>();
+const seriesCount = 4;
+
+/** A canvas takes a colour, not a custom property. */
+function readPalette(element: Element, isDark: boolean): Palette {
+  const known = palettes.get(isDark);
+  if (known !== undefined) {
+    return known;
+  }
+  const probe = document.createElement("span");
+  element.append(probe);
+  const read = (name: string): string => {
+    probe.style.color = `var(--${name})`;
+    return getComputedStyle(probe).color;
+  };
+  const palette = {
+    text: read("text-muted"),
+    line: read("line"),
+    series: Array.from({ length: seriesCount }, (_, index) => read(`series-${index + 1}`)),
+    font: getComputedStyle(probe).fontFamily,
+  };
+  probe.remove();
+  palettes.set(isDark, palette);
+  return palette;
+}
+
+function toFill(rgb: string): string {
+  return rgb.replace(/^rgb\((.*)\)$/, "rgba($1, 0.08)");
+}
+
+const daySeconds = 86_400;
+const minuteSeconds = 60;
+const clock = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" } as const;
+const timeFormats = {
+  day: new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric" }),
+  minute: new Intl.DateTimeFormat(undefined, clock),
+  second: new Intl.DateTimeFormat(undefined, { ...clock, second: "2-digit" }),
+};
+
+/** Labels of a time axis, as fine as its steps. Times are Unix times in seconds. */
+function timeFormat(stepSeconds: number): { readonly format: (seconds: number) => string } {
+  const unit = stepSeconds >= daySeconds ? "day" : stepSeconds < minuteSeconds ? "second" : "minute";
+  return { format: (seconds) => timeFormats[unit].format(seconds * 1000) };
+}
