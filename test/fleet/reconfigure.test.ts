@@ -11,9 +11,10 @@ const reconfigure = (fleet: Fleet, models: readonly ServedModel[]) => fleet.prep
 
 /** The model with other servers, some of which it had before. */
 function withServers(model: ServedModel, ...hosts: string[]): ServedModel {
+  const weight = 1;
   return {
     ...model,
-    servers: hosts.map((host) => ({ url: `http://${host}:8000`, engine: "vllm", capacity: 1, resolve: false })),
+    servers: hosts.map((host) => ({ url: `http://${host}:8000`, engine: "vllm", capacity: 1, weight, resolve: false })),
   };
 }
 
@@ -32,6 +33,15 @@ test("servers that stay keep what they have, new ones get work", async () => {
     await run();
   }
   expect(engines.map(({ requests }) => requests.length)).toEqual([0, 3, 2]);
+});
+
+test("a server whose weight changes stays as it is", async () => {
+  const { fleet, engines, model } = fixture([1, 1]);
+  const weighted = withServers(model, "server-0", "server-1");
+  const [first, ...others] = weighted.servers.map((server) => ({ ...server, weight: 0.1 }));
+  reconfigure(fleet, [{ ...weighted, servers: first ? [{ ...first, weight: 0.5 }, ...others] : [] }]);
+  expect(engines).toHaveLength(2);
+  expect(fleet.servers().map(({ weight }) => weight)).toEqual([0.5, 0.1]);
 });
 
 test("a server that is gone finishes what it has and is closed then", async () => {

@@ -24,6 +24,14 @@ export const server = z
       .describe(
         "Requests of this model that it may run at once. Models at one address share the largest capacity among them.",
       ),
+    weight: z
+      .number()
+      .min(0)
+      .max(1000)
+      .default(1)
+      .describe(
+        "Its part of the model's requests beside servers of other weights, such as 0.05 for a canary. 0: it gets what no other server can take.",
+      ),
     kv_tokens: z
       .int()
       .positive()

@@ -4,12 +4,17 @@ import { LeastLoad } from "./least-load.ts";
 import type { OnPrompt, Policy } from "./policy.ts";
 import { PrefixAffinity } from "./prefix-affinity.ts";
 import { RoundRobin } from "./round-robin.ts";
+import { Weighted } from "./weighted.ts";
 
 /**
  * Makes the policy of a model, which has no servers yet. `prefixBlocks` bounds what prefix routing remembers; `onPrompt` is
  * called with each prompt that it remembers.
  */
 export function createPolicy(routing: Routing, prefixBlocks: number, random: Random, onPrompt?: OnPrompt): Policy {
+  return new Weighted(createUnweighted(routing, prefixBlocks, random, onPrompt));
+}
+
+function createUnweighted(routing: Routing, prefixBlocks: number, random: Random, onPrompt?: OnPrompt): Policy {
   switch (routing) {
     case "prefix":
       return new PrefixAffinity(prefixBlocks, random, onPrompt);

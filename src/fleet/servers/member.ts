@@ -45,6 +45,8 @@ export class Member implements Tenant {
   readonly breaker: Breaker;
   /** What it shares with the server's other models. */
   readonly machine: Machine;
+  /** Its part of the model's requests, beside those of members with other weights. */
+  weight: number;
   draining = false;
   healthy = true;
   lastError = "";
@@ -63,6 +65,7 @@ export class Member implements Tenant {
     this.config = config;
     this.engine = engine;
     this.model = config.model ?? modelId;
+    this.weight = config.weight;
     this.machine = settings.machine ?? new Machine();
     this.breaker = new Breaker(settings.clock, settings.openMs, () => this.freed());
     this.#clock = settings.clock;
@@ -270,6 +273,7 @@ export class Member implements Tenant {
       ...(cost !== undefined && { picoUsdPerHour: cost }),
       breaker: this.breaker.state,
       capacity: this.config.capacity,
+      weight: this.weight,
       ...(cacheHits !== undefined && cacheQueries && { cacheHitRate: cacheHits / cacheQueries }),
       lastError: this.lastError,
       routing,

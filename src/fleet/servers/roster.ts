@@ -44,6 +44,8 @@ interface Plan {
   readonly model: ServedModel;
   readonly pool: Pool;
   readonly entries: readonly Entry[];
+  /** Of each entry's member, from then on. */
+  readonly weights: readonly number[];
 }
 
 /** The servers of every model and who checks their health. It changes as a whole or not at all. */
@@ -105,18 +107,17 @@ export class Roster {
     try {
       const plans = models.map((model): Plan => {
         const pool = this.pools.get(model.id) ?? this.#createPool(model);
-        const entries = model.servers
-          .flatMap((server) => this.#place(server))
-          .map((server) => {
-            const known = this.#entries.find((entry) => entry.made === toFingerprint(server, model));
-            if (known !== undefined) {
-              return known;
-            }
-            const entry = this.#take(server, model, pool);
-            made.push(entry);
-            return entry;
-          });
-        return { model, pool, entries };
+        const servers = model.servers.flatMap((server) => this.#place(server));
+        const entries = servers.map((server) => {
+          const known = this.#entries.find((entry) => entry.made === toFingerprint(server, model));
+          if (known !== undefined) {
+            return known;
+          }
+          const entry = this.#take(server, model, pool);
+          made.push(entry);
+          return entry;
+        });
+        return { model, pool, entries, weights: servers.map(({ weight }) => weight) };
       });
       return { apply: () => this.#apply(models, plans), discard };
     } catch (error) {
@@ -161,8 +162,11 @@ export class Roster {
     this.#models = models;
     this.#entries = plans.flatMap(({ entries }) => entries);
     this.pools = new Map(plans.map(({ pool }) => [pool.modelId, pool]));
-    for (const { model, pool, entries } of plans) {
+    for (const { model, pool, entries, weights } of plans) {
       const members = entries.map(({ member }) => member);
+      for (const [at, member] of members.entries()) {
+        member.weight = weights[at] as number;
+      }
       // A policy that stays has learnt what is in the servers' caches.
       const stays = pool.policy.routing === this.#routingOf(model);
       pool.replace(members, stays ? pool.policy : this.#createPolicy(model));
@@ -289,9 +293,9 @@ function parseHost({ url }: ServerConfig): string {
   return new URL(url).hostname;
 }
 
-/** Prices and routing say nothing to a server; whatever else of its model has changed, it may need another adapter for. */
+/** Prices, routing and weights say nothing to a server; whatever else of its model has changed, it may need another adapter for. */
 function toFingerprint(
-  server: ServerConfig,
+  { weight: _____, ...server }: ServerConfig,
   { price: _, routing: __, servers: ___, createdAt: ____, ...model }: ServedModel,
 ) {
   return JSON.stringify([server, model]);

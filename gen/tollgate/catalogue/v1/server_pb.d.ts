@@ -135,6 +135,13 @@ export declare type Server = Message<"tollgate.catalogue.v1.Server"> & {
    * @generated from field: uint32 avoided_elsewhere = 17;
    */
   avoidedElsewhere: number;
+
+  /**
+   * Its part of the model's requests beside servers of other weights. 0: it gets what no other server can take.
+   *
+   * @generated from field: double weight = 18;
+   */
+  weight: number;
 };
 
 /**

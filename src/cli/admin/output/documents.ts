@@ -237,6 +237,7 @@ export function serverDocument(server: Server) {
     breaker: word(BreakerState, server.breaker),
     avoided_elsewhere: server.avoidedElsewhere,
     capacity: server.capacity,
+    weight: server.weight,
     cache_hit_rate: part(server.cacheHitRate),
     usd_per_hour: server.picoUsdPerHour === undefined ? null : formatUsd(server.picoUsdPerHour),
     last_error: server.lastError === "" ? null : server.lastError,

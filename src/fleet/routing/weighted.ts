@@ -1,0 +1,91 @@
+import type { Member } from "../servers/member.ts";
+import type { Choice, Policy, RoutingRequest, Told } from "./policy.ts";
+import { PromptBlocks } from "./prompt-blocks.ts";
+
+/** The fractional part of the golden ratio: its multiples fall evenly between 0 and 1, however many they are. */
+const golden = 0.618_033_988_749_895;
+
+/** Servers of the same weight. */
+interface Part {
+  readonly weight: number;
+  /** Where its requests end, when they are numbers from 0 to 1. */
+  readonly end: number;
+}
+
+/**
+ * Gives each weight its part of the requests, and lets another policy choose among the servers of that weight. Under
+ * prefix routing sessions stay whole: every core sends one to the same part, by its hash. A request whose part cannot take
+ * it goes to another one, to servers of weight 0 only then.
+ */
+export class Weighted implements Policy {
+  readonly #inner: Policy;
+  readonly #blocks = new PromptBlocks();
+  /** The heaviest first. */
+  #parts: readonly Part[] = [];
+  #requests = 0;
+
+  constructor(inner: Policy) {
+    this.#inner = inner;
+  }
+
+  get routing() {
+    return this.#inner.routing;
+  }
+
+  get isAlone(): boolean {
+    return this.#inner.isAlone;
+  }
+
+  set isAlone(isAlone: boolean) {
+    this.#inner.isAlone = isAlone;
+  }
+
+  replace(members: readonly Member[]): void {
+    this.#inner.replace(members);
+    const weights = [...new Set(members.map(({ weight }) => weight))].sort((one, other) => other - one);
+    const all = members.reduce((sum, { weight }) => sum + weight, 0);
+    let end = 0;
+    this.#parts = weights.map((weight) => {
+      end += members.reduce((sum, member) => sum + (member.weight === weight ? weight : 0), 0) / all;
+      return { weight, end };
+    });
+  }
+
+  choose(candidates: readonly Member[], route: RoutingRequest): Choice | undefined {
+    if (this.#parts.length < 2) {
+      return this.#inner.choose(candidates, route);
+    }
+    const at = this.#place(route);
+    const own = this.#parts.find(({ end }) => at < end)?.weight;
+    for (const weight of [own, ...this.#parts.map((part) => part.weight)]) {
+      const members = candidates.filter((member) => member.weight === weight);
+      const choice = members.length === 0 ? undefined : this.#inner.choose(members, route);
+      if (choice !== undefined) {
+        return choice;
+      }
+    }
+    return undefined;
+  }
+
+  learn(choice: Choice, told: Told): void {
+    this.#inner.learn(choice, told);
+  }
+
+  heard(member: Member, hashes: Int32Array, ends: Int32Array): void {
+    this.#inner.heard(member, hashes, ends);
+  }
+
+  forget(member: Member): void {
+    this.#inner.forget(member);
+  }
+
+  /** A number from 0 to 1 for a request: the same for all of a session, else one after the other evenly. */
+  #place({ request }: RoutingRequest): number {
+    if (request === undefined || this.#inner.routing !== "prefix") {
+      this.#requests++;
+      return (this.#requests * golden) % 1;
+    }
+    this.#blocks.read(request);
+    return (this.#blocks.session >>> 0) / 2 ** 32;
+  }
+}
