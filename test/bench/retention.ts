@@ -15,6 +15,8 @@ const firstDay = Math.floor(Date.now() / dayMs) - 250;
 const accounts = 500;
 /** Requests a second meanwhile. */
 const rate = 300;
+/** How often the load is measured alone and then beside the retention, so that what drifts touches both alike. */
+const turns = 8;
 const patience = { connectMs: 10_000, answerMs: 600_000 };
 
 /** A month of receipts leaves beside a load. */
@@ -43,31 +45,63 @@ async function measure(store: Store, { directory, options, progress }: Bench): P
   await storage.close();
   const process = await startHelper("ledger/load.ts", [url, own, String(accounts)]);
   try {
-    const job: LedgerJob = { load: { rate }, warmUp: 2000, duration: options.duration, processes: databases.processes };
-    const alone = await process.ask<LedgerMeasurement>({ ...job });
+    const job: LedgerJob = { load: { rate }, warmUp: 500, duration: options.duration, processes: databases.processes };
+    const alone: LedgerMeasurement[] = [];
+    const beside: LedgerMeasurement[] = [];
     await process.ask("retain");
-    const beside = await process.ask<LedgerMeasurement>({ ...job });
+    for (let turn = 0; turn < turns; turn++) {
+      progress(`${store}: turn ${turn + 1} of ${turns}`);
+      await process.ask("pause");
+      alone.push(await process.ask<LedgerMeasurement>({ ...job }));
+      await process.ask("retain");
+      beside.push(await process.ask<LedgerMeasurement>({ ...job }));
+    }
     let retained = await process.ask<Retained>("retained");
-    for (let removed = -1; retained.removed > removed && retained.removed < receipts; ) {
+    const done = ({ archived, removed }: Retained) => archived + removed;
+    for (let before = -1; done(retained) > before && retained.removed < receipts; ) {
       progress(`${store}: ${retained.archived} archived, ${retained.removed} removed`);
-      removed = retained.removed;
+      before = done(retained);
       await sleep(20_000);
       retained = await process.ask<Retained>("retained");
     }
-    if (retained.removed !== receipts || alone.errors.length + beside.errors.length > 0) {
-      throw new Error(`${store}: ${retained.removed} were removed; ${[...alone.errors, ...beside.errors].join("; ")}`);
+    const errors = [...alone, ...beside].flatMap((measured) => measured.errors);
+    if (retained.removed !== receipts || errors.length > 0) {
+      throw new Error(`${store}: ${retained.removed} were removed; ${errors.join("; ")}`);
     }
-    const figure = (name: string, unit: string, value: number, better: "lower" | "higher" = "lower"): Figure => ({
+    const figure = (
+      name: string,
+      unit: string,
+      values: readonly number[],
+      better: "lower" | "higher" = "lower",
+    ): Figure => ({
       ...{ scenario: "retention", name: `${store}: ${name}`, unit, better },
-      value: spread([value]),
+      value: spread(values),
     });
+    const each = (measured: readonly LedgerMeasurement[], of: (one: LedgerMeasurement) => number) => measured.map(of);
     return [
-      figure("acknowledged alone, p99", "ms", alone.acknowledgement.p99),
-      figure("acknowledged meanwhile, p99", "ms", beside.acknowledgement.p99),
-      figure("held meanwhile, p99", "ms", beside.hold.p99),
-      figure("a step, p50", "ms", retained.step.p50),
-      figure("a step, p99", "ms", retained.step.p99),
-      figure("removed", "1/s", (retained.removed / retained.duration) * 1000, "higher"),
+      figure(
+        "acknowledged alone, p99",
+        "ms",
+        each(alone, ({ acknowledgement }) => acknowledgement.p99),
+      ),
+      figure(
+        "acknowledged meanwhile, p99",
+        "ms",
+        each(beside, ({ acknowledgement }) => acknowledgement.p99),
+      ),
+      figure(
+        "held alone, p99",
+        "ms",
+        each(alone, ({ hold }) => hold.p99),
+      ),
+      figure(
+        "held meanwhile, p99",
+        "ms",
+        each(beside, ({ hold }) => hold.p99),
+      ),
+      figure("a step, p50", "ms", [retained.step.p50]),
+      figure("a step, p99", "ms", [retained.step.p99]),
+      figure("removed", "1/s", [(retained.removed / retained.duration) * 1000], "higher"),
     ];
   } finally {
     await process.stop();

@@ -2,7 +2,7 @@
  * A core's ledger under load, in a process of its own: holds and settlements as the core's services ask for them,
  * without the HTTP around them. Arguments: storage URL, data directory, number of accounts. The parent sends jobs; each
  * is answered with a measurement, and the question whether the books add up with the proof. Retention of receipts is begun,
- * and tells how far it is, when it is asked to.
+ * stands still, goes on and tells how far it is, when it is asked to.
  */
 import { availableParallelism } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -27,7 +27,7 @@ import { type Percentiles, percentiles } from "../report/statistics.ts";
 import { createAccounts } from "./accounts.ts";
 import { type Counts, countCalls, countRoundTrips } from "./counted-store.ts";
 import type { Arrivals } from "./pacer.ts";
-import { type Retained, retain } from "./retain.ts";
+import { type Retaining, retain } from "./retain.ts";
 
 /** Requests a second, which come whether the ones before were settled or not; or so many at once, all the time. */
 export type LedgerLoad = { readonly rate: number } | { readonly atOnce: number };
@@ -259,14 +259,15 @@ async function prove() {
   return { ok, findings: findings.map(({ $typeName: _, ...finding }) => finding) };
 }
 
-let retained: (() => Retained) | undefined;
+let retaining: Retaining | undefined;
 
-process.on("message", async (asked: LedgerJob | "prove" | "retain" | "retained") => {
-  if (asked === "retain") {
-    retained = await retain({ storage, store, logger }, directory);
+process.on("message", async (asked: LedgerJob | "prove" | "retain" | "pause" | "retained") => {
+  if (asked === "retain" || asked === "pause") {
+    retaining ??= await retain({ storage, store, logger }, directory);
+    retaining.pause(asked === "pause");
     process.send?.({});
   } else if (asked === "retained") {
-    process.send?.(retained?.());
+    process.send?.(retaining?.tell());
   } else {
     process.send?.(asked === "prove" ? await prove() : await measure(asked, requests, counts));
   }

@@ -2,7 +2,7 @@ import { mkdtemp } from "node:fs/promises";
 import { join } from "node:path";
 import { systemRandom } from "../../../lib/ids/random.ts";
 import type { Logger } from "../../../lib/logger.ts";
-import { systemClock } from "../../../lib/time/clock.ts";
+import { type Clock, systemClock } from "../../../lib/time/clock.ts";
 import type { ReceiptStore } from "../../../src/metering/retention/receipt-store.ts";
 import { Retention } from "../../../src/metering/retention/retention.ts";
 import type { Storage } from "../../../src/storage/orm.ts";
@@ -18,16 +18,38 @@ export interface Retained {
   readonly step: Percentiles;
 }
 
-/** Archives and removes what is older than 180 days, as a core does, beside its requests. Returns the function that tells how far it is. */
+/** A retention that is under way. */
+export interface Retaining {
+  /** How far it is. */
+  tell(): Retained;
+  /** Lets it stand still after its present step, or go on. */
+  pause(paused: boolean): void;
+}
+
+/** Archives and removes what is older than 180 days, as a core does, beside its requests. */
 export async function retain(
   { storage, store, logger }: { readonly storage: Storage; readonly store: ReceiptStore; readonly logger: Logger },
   directory: string,
-): Promise<() => Retained> {
+): Promise<Retaining> {
   const steps: number[] = [];
+  let paused = false;
+  let goOn: (() => void) | undefined;
+  const clock: Clock = {
+    ...systemClock,
+    after(ms, act) {
+      return systemClock.after(ms, () => {
+        if (paused) {
+          goOn = act;
+        } else {
+          act();
+        }
+      });
+    },
+  };
   let [archived, removed, first, last] = [0, 0, 0, 0];
   const retention = new Retention({
     ...{ storage, keepDays: 180, directory: await mkdtemp(join(directory, "archive-")), logger },
-    ...{ clock: systemClock, random: systemRandom },
+    ...{ clock, random: systemRandom },
     store: {
       async removeReceipts(before, most) {
         const since = performance.now();
@@ -52,5 +74,15 @@ export async function retain(
     },
   });
   retention.work().catch((error: unknown) => logger.error({ error }, "the retention failed"));
-  return () => ({ archived, removed, duration: last - first, step: percentiles(steps) });
+  return {
+    tell: () => ({ archived, removed, duration: last - first, step: percentiles(steps) }),
+    pause(now) {
+      paused = now;
+      const act = paused ? undefined : goOn;
+      if (act !== undefined) {
+        goOn = undefined;
+        act();
+      }
+    },
+  };
 }

@@ -331,6 +331,8 @@ describe.each(dialects)("%s", (dialect) => {
       }
     } else {
       const client = await storage.pool.connect();
+      await client.query(removeReceiptsSql.text, [0, 1]);
+      expect((await client.query("show synchronous_commit")).rows).toEqual([{ synchronous_commit: "on" }]);
       await client.query("begin");
       await client.query(
         "set local enable_seqscan = off; set local enable_hashjoin = off; set local enable_mergejoin = off",

@@ -2,7 +2,7 @@ import type { Executor, Statement } from "./executor.ts";
 
 /**
  * $1 the time before which receipts are removed, $2 how many at most. It waits for no lock and locks no slice, so that no
- * settlement waits for it.
+ * settlement waits for it. Its commit does not wait for the disk: what a crash takes back is removed again.
  */
 export const removeReceiptsSql: Statement = {
   name: "remove receipts",
@@ -23,7 +23,7 @@ export const removeReceiptsSql: Statement = {
       union all select budget_slice_id, cost from gone where budget_slice_id is not null) parts
     group by slice_id order by slice_id
     on conflict (slice_id) do update set cost = archived_cost.cost + excluded.cost)
-  select count(*)::int as removed from gone`,
+  select count(*)::int as removed, set_config('synchronous_commit', 'off', true) from gone`,
 };
 
 /** Receipts: removed once they are archived. */

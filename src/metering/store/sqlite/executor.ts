@@ -27,20 +27,37 @@ export class Executor {
 
   /** All statements or none. */
   transaction<T>(run: (runner: Runner) => T): Promise<T> {
+    return this.#exclusive((database) => this.#transact(database, run));
+  }
+
+  /**
+   * The same for work that is done again when a power cut takes it back: its commit does not wait for the disk, and goes there
+   * with the next one that does.
+   */
+  unhurried<T>(run: (runner: Runner) => T): Promise<T> {
     return this.#exclusive((database) => {
-      const runner = this.#runner(database);
-      runner.run("begin immediate", []);
+      database.exec("pragma synchronous = normal");
       try {
-        const result = run(runner);
-        runner.run("commit", []);
-        return result;
-      } catch (error) {
-        if (database.isTransaction) {
-          database.exec("rollback");
-        }
-        throw error;
+        return this.#transact(database, run);
+      } finally {
+        database.exec("pragma synchronous = full");
       }
     });
+  }
+
+  #transact<T>(database: DatabaseSync, run: (runner: Runner) => T): T {
+    const runner = this.#runner(database);
+    runner.run("begin immediate", []);
+    try {
+      const result = run(runner);
+      runner.run("commit", []);
+      return result;
+    } catch (error) {
+      if (database.isTransaction) {
+        database.exec("rollback");
+      }
+      throw error;
+    }
   }
 
   #runner(database: DatabaseSync): Runner {

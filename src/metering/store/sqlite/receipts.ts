@@ -37,7 +37,7 @@ export class Receipts {
   }
 
   remove(before: number, most: number): Promise<number> {
-    return this.#executor.transaction(({ all, run }) => {
+    return this.#executor.unhurried(({ all, run }) => {
       const receipts = all<OldReceipt>(oldReceipts, [before, most]);
       const costs = new Map<string, PicoUsd>();
       const add = (sliceId: string, cost: PicoUsd) => costs.set(sliceId, (costs.get(sliceId) ?? 0) + cost);
