@@ -67,7 +67,7 @@ export function Navigation() {
       <div class="who">
         <p class="small muted">
           {session.value?.name || "Customer"}
-          <span class="role">{session.value?.role}</span>
+          {session.value?.name && <span class="role">{session.value.role}</span>}
         </p>
         <button type="button" class="quiet" onClick={() => void signOut()}>
           Sign out

@@ -33,6 +33,9 @@ export async function liveByKeyboard(stage: Stage): Promise<readonly string[]> {
   await page.getByRole("dialog").waitFor();
   await page.keyboard.press("Escape");
   await by.expectFocus(show, "after a change was shown");
+  await makeFirstRequest(page, by);
+  await setPrice(page, by);
+  await sendPrompt(page, by);
   await by.open("Settings");
   await by.reach(page.getByLabel("Find", { exact: true }));
   await page.keyboard.type("listen.console");
@@ -88,6 +91,44 @@ async function makeKey(page: Page, by: Keyboard): Promise<void> {
   const row = page.getByRole("row", { name: /typed.*Ends.*1 model/ });
   await row.waitFor();
   await by.expectFocus(page.getByRole("button", { name: "Create key" }), "after a key was made");
+}
+
+/** The first steps, to the receipt of the answer and from there to the account. */
+async function makeFirstRequest(page: Page, by: Keyboard): Promise<void> {
+  await page.goto("/first-run");
+  await by.press(page.getByRole("button", { name: "Create account and key" }));
+  await by.expectFocus(page.getByLabel("Prompt"), "after the first key was made");
+  await by.press(page.getByRole("button", { name: "Send" }));
+  await by.press(page.getByRole("link", { name: "Open the receipt" }));
+  await by.expectFocus(page.getByRole("heading", { level: 1, name: "Receipt" }), "on the page Receipt");
+  await page.getByText("The lines add up to the cost").waitFor();
+  await by.press(page.getByRole("link", { name: "My first customer" }));
+  await page.getByRole("heading", { level: 1, name: "My first customer" }).waitFor();
+}
+
+async function setPrice(page: Page, by: Keyboard): Promise<void> {
+  await by.open("Models");
+  await by.press(page.getByRole("link", { name: "tollgate-sim/embedder" }));
+  const set = page.getByRole("button", { name: "Set price" });
+  await by.press(set);
+  await by.reach(page.getByLabel("Input"));
+  await page.keyboard.press("ControlOrMeta+A");
+  await page.keyboard.type("0.015");
+  await by.press(page.getByRole("button", { name: "Apply" }));
+  await page.getByRole("row").filter({ hasText: "Set by an operator" }).waitFor();
+  await by.expectFocus(set, "after a price was set");
+}
+
+/** With a key that is made for it, through the other surface. */
+async function sendPrompt(page: Page, by: Keyboard): Promise<void> {
+  await by.open("Playground");
+  await by.reach(page.getByLabel("Surface"));
+  await page.keyboard.press("m"); // the first letter chooses "Messages"
+  await by.reach(page.getByLabel("Prompt"));
+  await page.keyboard.press("ControlOrMeta+A");
+  await page.keyboard.type("Hello");
+  await by.press(page.getByRole("button", { name: "Send" }));
+  await by.reach(page.getByRole("link", { name: "Open the receipt" }));
 }
 
 /** Somebody who has no mouse, and looks whether the focus can be seen. */

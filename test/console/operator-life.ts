@@ -26,7 +26,7 @@ export async function liveAsOperator(stage: Stage): Promise<Life> {
   await drainAndResume(page);
   await setPrice(page);
   await page.goto(account);
-  await page.getByText("The sum of 2 lots below").waitFor();
+  await page.getByText("The sum of 2 credits below").waitFor();
   const balanceAfter = await readAmount(page, "balance");
   await page.getByRole("button", { name: "Sign out" }).click();
   await page.waitForURL("**/sign-in");
@@ -153,7 +153,7 @@ async function setPrice(page: Page): Promise<void> {
   await page.getByRole("button", { name: "Set price" }).click();
   await page.getByLabel("Input").fill("0.75");
   await page.getByText("Money that comes in from now on pays this").waitFor();
-  await page.getByText(/in \d+ lots/).waitFor();
+  await page.getByText(/in \d+ credits/).waitFor();
   await page.getByRole("button", { name: "Apply" }).click();
   await page.getByRole("button", { name: "Confirm" }).click();
   await page.locator('[data-name="rate"][data-pico-usd="750000000000"]').first().waitFor();

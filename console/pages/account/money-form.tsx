@@ -15,7 +15,7 @@ interface Kind {
 const kinds: Readonly<Record<"top-up" | "grant" | "refund", Kind>> = {
   "top-up": {
     verb: "Top up",
-    what: "A payment that came in. It makes a lot that keeps today's prices for as long as its money lasts.",
+    what: "A payment that came in. It adds a credit that keeps today's prices for as long as it lasts.",
     send: (request) => accounts.topUp(request),
   },
   grant: {

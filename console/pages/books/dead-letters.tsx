@@ -32,7 +32,7 @@ export function DeadLetters() {
       <Answer query={pages}>
         {(rows) =>
           rows.length === 0 ? (
-            <Empty title="There are none">A charge that can never be stored would wait here for you.</Empty>
+            <Empty title="There are none">A charge that the books refuse would wait here for you to decide.</Empty>
           ) : (
             <Table
               caption="Charges that could not be made"

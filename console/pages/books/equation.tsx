@@ -15,13 +15,18 @@ type Field =
   | "debtPicoUsd";
 
 /** The terms, in the order of the equation. */
-const terms: readonly { readonly sign: string; readonly name: string; readonly field: Field }[] = [
-  { sign: "", name: "Paid in and given", field: "grantedPicoUsd" },
-  { sign: "=", name: "Unspent", field: "balancePicoUsd" },
-  { sign: "+", name: "Spent", field: "spentPicoUsd" },
-  { sign: "+", name: "Paid back", field: "refundedPicoUsd" },
-  { sign: "+", name: "Lapsed", field: "expiredPicoUsd" },
-  { sign: "−", name: "Owed", field: "debtPicoUsd" },
+const terms: readonly {
+  readonly sign: string;
+  readonly name: string;
+  readonly field: Field;
+  readonly path?: string;
+}[] = [
+  { sign: "", name: "Paid in and granted", field: "grantedPicoUsd" },
+  { sign: "=", name: "Unspent", field: "balancePicoUsd", path: "/accounts" },
+  { sign: "+", name: "Spent", field: "spentPicoUsd", path: "/usage?by=account&period=quarter" },
+  { sign: "+", name: "Refunded", field: "refundedPicoUsd" },
+  { sign: "+", name: "Expired", field: "expiredPicoUsd" },
+  { sign: "−", name: "Owed by accounts", field: "debtPicoUsd" },
 ];
 
 /** The equation with its numbers. */
@@ -30,12 +35,12 @@ export function Equation({ answer }: Props) {
   const decimals = mostDecimals(terms.map(({ field }) => amount(field)));
   return (
     <dl class="equation card">
-      {terms.map(({ sign, name, field }) => (
+      {terms.map(({ sign, name, field, path }) => (
         <div key={field} class="term">
           <span class="sign" aria-hidden="true">
             {sign}
           </span>
-          <dt>{name}</dt>
+          <dt>{path === undefined ? name : <a href={path}>{name}</a>}</dt>
           <dd>
             {answer === undefined ? <span class="muted">–</span> : <Amount pico={amount(field)} decimals={decimals} />}
           </dd>

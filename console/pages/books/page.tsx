@@ -34,7 +34,7 @@ export default function BooksPage() {
   return (
     <Page
       title="Books"
-      lead="What came in equals what is there, what was spent, what went back and what lapsed, less what is owed: for each account and in all."
+      lead="Every dollar accounted for: what came in is unspent, spent, refunded or expired, less what accounts owe. Checked for each account, credit and receipt."
       actions={
         <button type="button" class="primary" aria-busy={progress !== undefined} onClick={() => void start()}>
           Prove now

@@ -30,8 +30,8 @@ function Found({ servers }: { readonly servers: readonly Server[] }) {
   return (
     <>
       <p>
-        {countOf(servers.length, "server")} {servers.length === 1 ? "is" : "are"} there.{" "}
-        {isSimulated && "They are simulated: they answer, and bill, without a GPU."}
+        {countOf(servers.length, "server")} {servers.length === 1 ? "was" : "were"} found.{" "}
+        {isSimulated && "They are simulated: they answer made-up words, and bill, without a GPU."}
       </p>
       <ul class="tags">
         {servers.map(({ id, model, state }) => (

@@ -43,7 +43,13 @@ export function FirstAccount({ made, onMade }: Props) {
   };
   return (
     <ActionForm verb="Create account and key" send={send}>
-      <Field label="Name" name="name" value={name} onInput={setName} hint="The free tier's money is given at once." />
+      <Field
+        label="Name"
+        name="name"
+        value={name}
+        onInput={setName}
+        hint="It gets the free credit of the configuration at once."
+      />
     </ActionForm>
   );
 }

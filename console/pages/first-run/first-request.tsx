@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { session } from "../../app/session.ts";
 import { Answer } from "../../parts/calls/answer.tsx";
 import { Copyable } from "../../parts/copy.tsx";
@@ -14,7 +14,7 @@ import type { FirstKey } from "./first-account.tsx";
 export function FirstRequest({ made }: { readonly made: FirstKey | undefined }) {
   const models = useGenerators();
   if (made === undefined) {
-    return <p class="muted">It needs the key of the step before.</p>;
+    return <p class="muted">Create the key above first.</p>;
   }
   return <Answer query={models}>{([model = ""]) => <Sending apiKey={made.secret} model={model} />}</Answer>;
 }
@@ -22,12 +22,15 @@ export function FirstRequest({ made }: { readonly made: FirstKey | undefined }) 
 function Sending({ apiKey, model }: { readonly apiKey: string; readonly model: string }) {
   const [prompt, setPrompt] = useState("In two sentences: why is the sky blue?");
   const { run, start } = useRun();
+  const form = useRef<HTMLDivElement>(null);
+  // The button of the step before is gone: who has no mouse goes on here.
+  useEffect(() => form.current?.querySelector("input")?.focus(), []);
   const choice: Choice = {
     ...{ surface: "chat", model, prompt, maxTokens: 1024, isStreamed: true, isThinking: undefined },
     ...{ tools: [], turns: [] },
   };
   return (
-    <div class="stack">
+    <div class="stack" ref={form}>
       <ActionForm verb={run === undefined ? "Send" : "Send again"} send={() => start(choice, apiKey)}>
         <Field label="Prompt" name="prompt" value={prompt} onInput={setPrompt} hint={`To ${model}.`} />
       </ActionForm>

@@ -8,10 +8,10 @@ import { FirstRequest } from "./first-request.tsx";
 export default function FirstRunPage() {
   const [key, setKey] = useState<FirstKey | undefined>(undefined);
   return (
-    <Page title="First steps" lead="From nothing to an answer that was paid for: two buttons.">
+    <Page title="First steps" lead="An account with a key, a first answer, and what it cost: two buttons.">
       <ol class="steps">
         <li class="card">
-          <h2>The engines that were found</h2>
+          <h2>The servers that answer</h2>
           <Engines />
         </li>
         <li class="card">

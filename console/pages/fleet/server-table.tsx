@@ -19,11 +19,11 @@ const states: Readonly<Record<ServerState, { readonly word: string; readonly ton
   [ServerState.UNHEALTHY]: { word: "Unhealthy", tone: "bad" },
   [ServerState.DRAINING]: { word: "Draining", tone: "warn" },
 };
-const breakers: Readonly<Record<BreakerState, string>> = {
-  [BreakerState.UNSPECIFIED]: "–",
-  [BreakerState.CLOSED]: "lets all pass",
-  [BreakerState.OPEN]: "lets none pass",
-  [BreakerState.HALF_OPEN]: "tries one",
+const breakers: Readonly<Record<BreakerState, { readonly word: string; readonly meaning: string }>> = {
+  [BreakerState.UNSPECIFIED]: { word: "–", meaning: "It is not known." },
+  [BreakerState.CLOSED]: { word: "closed", meaning: "All requests pass." },
+  [BreakerState.OPEN]: { word: "open", meaning: "Requests failed on it: none pass for a while." },
+  [BreakerState.HALF_OPEN]: { word: "trying", meaning: "One request may pass, to see whether it works again." },
 };
 
 export function ServerTable({ servers, cores, onChanged }: Props) {
@@ -46,11 +46,14 @@ export function ServerTable({ servers, cores, onChanged }: Props) {
         { name: "Waiting", isNumber: true, show: ({ queued }) => (queued === undefined ? "–" : formatCount(queued)) },
         { name: "KV cache", isNumber: true, show: ({ kvUsage }) => <Part part={kvUsage} /> },
         {
-          name: "Prefix cache hits",
+          name: "Cache hits",
           isNumber: true,
           show: ({ cacheHitRate }) => (cacheHitRate === undefined ? "–" : formatPercent(cacheHitRate)),
         },
-        { name: "Breaker", show: (server) => breakers[server.breaker] },
+        {
+          name: "Breaker",
+          show: ({ breaker }) => <span title={breakers[breaker].meaning}>{breakers[breaker].word}</span>,
+        },
       ]}
     />
   );

@@ -15,7 +15,7 @@ export default function KeysPage() {
     );
   }
   return (
-    <Page title="Keys" lead="What programs call with. Limits hold over all replicas together.">
+    <Page title="Keys" lead="Programs send a key with each request. Its limits hold over all replicas together.">
       <div class="filter">
         <AccountField label="Keys of" value={accountId} onInput={(account) => setQuery({ account: account.trim() })} />
       </div>

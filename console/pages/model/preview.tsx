@@ -54,7 +54,7 @@ function WhoPaysWhat({ model }: { readonly model: Model }) {
       {paid.map(({ inputPicoUsdPerToken: input, outputPicoUsdPerToken: output, unspentPicoUsd, lots }) => (
         <Fragment key={`${input} ${output}`}>
           <dt>
-            <Amount pico={BigInt(unspentPicoUsd)} /> <span class="muted">in {countOf(lots, "lot")}</span>
+            <Amount pico={BigInt(unspentPicoUsd)} /> <span class="muted">in {countOf(lots, "credit")}</span>
           </dt>
           <dd class="number">
             <Rate picoPerToken={input} /> in

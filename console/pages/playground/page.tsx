@@ -27,12 +27,15 @@ export default function PlaygroundPage() {
   const { run, start, stop } = useRun();
   const { data: models = [] } = useGenerators();
   const chosen = { ...choice, model: choice.model || (models[0] ?? "") };
-  const begin = async (next: Choice): Promise<void> => {
+  const begin = async (next: Choice, key: string): Promise<void> => {
     setChoice(next);
-    await start(next, apiKey.trim());
+    await start(next, key);
   };
   return (
-    <Page title="Playground" lead="Sends what a program would send, through the same door, at the same price.">
+    <Page
+      title="Playground"
+      lead="Sends a request as a program would, at the same price, and shows its answer, cost and receipt."
+    >
       <div class="columns">
         <RequestForm
           choice={chosen}
@@ -41,7 +44,7 @@ export default function PlaygroundPage() {
           isRunning={run?.state === "running"}
           onChoice={setChoice}
           onApiKey={setApiKey}
-          onSend={() => begin({ ...chosen, turns: [] })}
+          onSend={(key) => begin({ ...chosen, turns: [] }, key)}
           onStop={stop}
         />
         <Answering run={run}>
@@ -50,7 +53,10 @@ export default function PlaygroundPage() {
               key={run.sent?.requestId}
               calls={run.calls}
               onSend={(results) =>
-                begin({ ...chosen, turns: [...chosen.turns, { text: run.text, calls: run.calls, results }] })
+                begin(
+                  { ...chosen, turns: [...chosen.turns, { text: run.text, calls: run.calls, results }] },
+                  apiKey.trim(),
+                )
               }
             />
           )}

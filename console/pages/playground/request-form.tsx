@@ -12,7 +12,7 @@ interface Props {
   readonly isRunning: boolean;
   readonly onChoice: (choice: Choice) => void;
   readonly onApiKey: (apiKey: string) => void;
-  readonly onSend: () => Promise<void>;
+  readonly onSend: (apiKey: string) => Promise<void>;
   readonly onStop: () => void;
 }
 
@@ -28,31 +28,30 @@ const lengths = [256, 1024, 4096].map((tokens) => ({ value: String(tokens), text
 export function RequestForm({ choice, models, apiKey, isRunning, onChoice, onApiKey, onSend, onStop }: Props) {
   const set = (change: Partial<Choice>) => onChoice({ ...choice, ...change });
   const submit = async (): Promise<void> => {
-    if (apiKey.trim() === "") {
-      throw new Error("An API key is missing: whoever it belongs to pays for the request.");
-    }
     if (choice.prompt.trim() === "") {
       throw new Error("The prompt is empty.");
     }
-    void onSend();
+    void onSend(await readKey(apiKey, onApiKey));
   };
   return (
     <ActionForm verb="Send" send={submit} {...(isRunning ? { onCancel: onStop, cancelVerb: "Stop" } : {})}>
       <KeyField apiKey={apiKey} onApiKey={onApiKey} />
       <div class="fields">
+        <div class="across">
+          <Select
+            label="Model"
+            name="model"
+            value={choice.model}
+            options={models.map((model) => ({ value: model, text: model }))}
+            onChange={(model) => set({ model })}
+          />
+        </div>
         <Select
           label="Surface"
           name="surface"
           value={choice.surface}
           options={surfaceOptions}
           onChange={(surface) => set({ surface: surface as SurfaceName })}
-        />
-        <Select
-          label="Model"
-          name="model"
-          value={choice.model}
-          options={models.map((model) => ({ value: model, text: model }))}
-          onChange={(model) => set({ model })}
         />
         <Select
           label="Thinking"
@@ -68,6 +67,14 @@ export function RequestForm({ choice, models, apiKey, isRunning, onChoice, onApi
           options={lengths}
           onChange={(value) => set({ maxTokens: Number(value) })}
         />
+        <label class="check beside-field">
+          <input
+            type="checkbox"
+            checked={choice.isStreamed}
+            onChange={(event) => set({ isStreamed: event.currentTarget.checked })}
+          />
+          Stream the answer
+        </label>
       </div>
       <TextArea
         label="Prompt"
@@ -77,20 +84,28 @@ export function RequestForm({ choice, models, apiKey, isRunning, onChoice, onApi
         rows={5}
       />
       <ToolsField onTools={(tools) => set({ tools, turns: [] })} />
-      <label class="check">
-        <input
-          type="checkbox"
-          checked={choice.isStreamed}
-          onChange={(event) => set({ isStreamed: event.currentTarget.checked })}
-        />
-        Stream the answer as it is produced
-      </label>
     </ActionForm>
   );
 }
 
+/** Whether a key of the demo account can be made for the session. */
+const mayMakeKey = () => mayBill.value && session.value?.demoAccountId !== "";
+
+/** The key that is typed; without one an operator's request runs on a demo key. */
+async function readKey(typed: string, onApiKey: (apiKey: string) => void): Promise<string> {
+  if (typed.trim() !== "") {
+    return typed.trim();
+  }
+  if (!mayMakeKey()) {
+    throw new Error("An API key is missing: whoever it belongs to pays for the request.");
+  }
+  const made = await makeSessionKey();
+  onApiKey(made);
+  return made;
+}
+
 function KeyField({ apiKey, onApiKey }: Pick<Props, "apiKey" | "onApiKey">) {
-  const mayMake = mayBill.value && session.value?.demoAccountId !== "";
+  const mayMake = mayMakeKey();
   const make = async (): Promise<void> => onApiKey(await makeSessionKey());
   return (
     <div class="with-button">
@@ -102,7 +117,9 @@ function KeyField({ apiKey, onApiKey }: Pick<Props, "apiKey" | "onApiKey">) {
         onInput={onApiKey}
         isCode
         placeholder="tg-…"
-        hint="It stays in this page: it is not stored anywhere."
+        hint={
+          mayMake ? "It stays in this page. Empty: a demo key." : "It stays in this page: it is not stored anywhere."
+        }
       />
       {mayMake && (
         <button type="button" onClick={() => void make()}>

@@ -15,7 +15,7 @@ export function Charge({ receipt }: { readonly receipt: Receipt }) {
       <Figure
         name="Input tokens"
         detail={
-          cachedInputTokens === undefined ? undefined : `${formatCount(cachedInputTokens)} found in the prefix cache`
+          cachedInputTokens === undefined ? undefined : `${formatCount(cachedInputTokens)} found in the server's cache`
         }
       >
         {formatCount(inputTokens)}
@@ -26,7 +26,7 @@ export function Charge({ receipt }: { readonly receipt: Receipt }) {
       >
         {formatCount(outputTokens)}
       </Figure>
-      <Figure name="Ended" detail={statusWords[receipt.status].long}>
+      <Figure name="Status" detail={statusWords[receipt.status].long}>
         <ReceiptStatusBadge status={receipt.status} />
       </Figure>
     </Figures>

@@ -12,8 +12,8 @@ const endings: Readonly<Record<string, string>> = {
   content_filter: "by the engine's content filter",
 };
 const surfaces: Readonly<Record<string, string>> = {
-  chat: "the chat-completions surface",
-  messages: "the messages surface",
+  chat: "Chat completions",
+  messages: "Messages",
   grpc: "gRPC",
 };
 
@@ -26,15 +26,15 @@ export function Facts({ receipt, known }: { readonly receipt: Receipt; readonly 
     { name: "Model", value: <a href={`/models/${receipt.model}`}>{receipt.model}</a> },
     { name: "Account", value: account },
     { name: "Key", value: keyId === "" ? "A service token" : known.key || <code>{keyId}</code> },
-    { name: "Came through", value: `${surfaces[surface] ?? surface}${streamed ? ", as a stream" : ""}` },
+    { name: "API", value: `${surfaces[surface] ?? surface}${streamed ? ", streamed" : ""}` },
     { name: "First token", value: firstToken && `after ${formatMs(toMs(firstToken))}` },
     {
       name: "End of the answer",
       value: duration && `after ${formatMs(toMs(duration))}, ${endings[finishReason] ?? "cut off"}`,
     },
-    { name: "Settled", value: <Time at={settledAt} /> },
+    { name: "Charged", value: <Time at={settledAt} /> },
     { name: "Server", value: server },
-    { name: "Run", value: <code>{receipt.runId}</code> },
+    { name: "Run id", value: <code>{receipt.runId}</code> },
   ];
   return (
     <Section title="The request">

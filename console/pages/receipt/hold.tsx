@@ -14,18 +14,28 @@ export function Hold({ receipt }: { readonly receipt: Receipt }) {
   const [counted = 0n] = [inputTokens, hold.inputTokens].sort((one, other) => Number(one - other));
   const rates = [hold.inputPicoUsdPerToken, hold.outputPicoUsdPerToken] as const;
   const steps = [
-    { name: "Held", why: "at its admission", amount: hold.heldPicoUsd, tokens: [hold.inputTokens, hold.outputTokens] },
     {
-      name: "Shrunk",
+      name: "Reserved",
+      why: "before it began: the most it could cost",
+      amount: hold.heldPicoUsd,
+      tokens: [hold.inputTokens, hold.outputTokens],
+    },
+    {
+      name: "Reduced",
       why: "once the input was counted",
       amount: hold.shrunkPicoUsd,
       tokens: [counted, hold.outputTokens],
     },
-    { name: "Settled", why: "at its end", amount: costPicoUsd, tokens: [inputTokens, outputTokens] },
+    {
+      name: "Charged",
+      why: "at its end; the rest was free again",
+      amount: costPicoUsd,
+      tokens: [inputTokens, outputTokens],
+    },
   ] as const;
   const decimals = mostDecimals(steps.map(({ amount }) => amount));
   return (
-    <Section title="What was set aside for it">
+    <Section title="Reserved first, then charged">
       <ol class="hold card">
         {steps.map(({ name, why, amount, tokens }) => (
           <li key={name}>
@@ -33,12 +43,12 @@ export function Hold({ receipt }: { readonly receipt: Receipt }) {
               {name} <span class="muted small">{why}</span>
             </span>
             <span class="hold-amount">
-              <Amount pico={amount} name={name === "Settled" ? "settled" : "held"} decimals={decimals} />
+              <Amount pico={amount} name={name === "Charged" ? "settled" : "held"} decimals={decimals} />
             </span>
             <Meter part={most === 0n ? 0 : Number(amount) / Number(most)} isLevel />
             <span class="muted small">
-              {name === "Settled" ? (
-                `${formatCount(tokens[0])} input and ${formatCount(tokens[1])} output tokens, at the lots' own rates`
+              {name === "Charged" ? (
+                `${formatCount(tokens[0])} input and ${formatCount(tokens[1])} output tokens, at the prices of the credits that paid`
               ) : (
                 <>
                   {formatCount(tokens[0])} × <Rate picoPerToken={rates[0]} /> + {formatCount(tokens[1])} ×{" "}

@@ -24,14 +24,14 @@ export function Lines({ receipt, lots }: Props) {
   const sum = lines.reduce((all, line) => all + line.costPicoUsd, 0n);
   const tokens = lines.reduce((all, line) => all + line.inputTokens + line.outputTokens, 0n);
   return (
-    <Section title="Which money paid">
+    <Section title="Which credit paid">
       <Table
-        caption="What each lot paid, and what that is made of"
+        caption="What each credit paid, and what that is made of"
         rows={addends}
         keyOf={({ line, kind }) => line.lotId + kind}
         isDimmed={({ kind }) => kind !== "line"}
         columns={[
-          { name: "Lot", isHeader: true, show: (row) => <Name row={row} lots={lots} accountId={accountId} /> },
+          { name: "Credit", isHeader: true, show: (row) => <Name row={row} lots={lots} accountId={accountId} /> },
           {
             name: "Tokens",
             isNumber: true,
@@ -60,7 +60,7 @@ export function Lines({ receipt, lots }: Props) {
       {receipt.shortfallPicoUsd > 0n && (
         <p class="notice warn">
           <span>
-            No lot could pay <Amount pico={receipt.shortfallPicoUsd} />: the account owes it.
+            No credit could pay <Amount pico={receipt.shortfallPicoUsd} />: the account owes it.
           </span>
         </p>
       )}
@@ -82,7 +82,7 @@ function Name({ row: { kind, line }, lots, accountId }: NameProps) {
       return <span class="addend">output</span>;
     case "shared":
       return (
-        <span class="addend" title="A token that one lot could not pay whole: the next one pays the rest of it.">
+        <span class="addend" title="A token that one credit could not pay whole: the next one pays the rest of it.">
           one token, shared
         </span>
       );

@@ -33,7 +33,7 @@ export default function UsagePage() {
   return (
     <Page
       title="Usage"
-      lead="From rollups of settled receipts, in UTC."
+      lead="What requests cost, in hours or days of UTC. A row opens the receipts that it is the sum of."
       actions={
         usage.data &&
         usage.data.used.sums.length > 0 && <CsvButton load={(signal) => loadAll(group, period, from, signal)} />

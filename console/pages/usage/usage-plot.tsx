@@ -27,6 +27,7 @@ export function UsagePlot({ lines, names, period, from }: Props) {
         series={series}
         format={formatUsdValue}
         isStepped
+        isNamedOnly
       />
     </div>
   );

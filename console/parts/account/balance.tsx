@@ -11,11 +11,11 @@ export function Balance({ account }: { readonly account: Account }) {
       <Figure
         name="Balance"
         isWide
-        detail={lots.length === 0 ? "No lot has money left" : `The sum of ${countOf(lots.length, "lot")} below`}
+        detail={lots.length === 0 ? "No credit is left" : `The sum of ${countOf(lots.length, "credit")} below`}
       >
         <Amount pico={balancePicoUsd} name="balance" />
       </Figure>
-      <Figure name="Held" detail="By requests that run now">
+      <Figure name="Reserved" detail="Part of it, for requests that run now">
         <Amount pico={heldPicoUsd} name="held" />
       </Figure>
       {debtPicoUsd > 0n && (
@@ -23,7 +23,7 @@ export function Balance({ account }: { readonly account: Account }) {
           <Amount pico={debtPicoUsd} name="debt" />
         </Figure>
       )}
-      <Figure name="Paid in all" detail={account.freeOnly ? "Runs on free money alone" : "Refunds deducted"}>
+      <Figure name="Paid in total" detail={account.freeOnly ? "Runs on free money alone" : "Refunds deducted"}>
         <Amount pico={paidTotalPicoUsd} name="paid" />
       </Figure>
     </Figures>

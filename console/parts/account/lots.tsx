@@ -26,14 +26,14 @@ export function Lots({ account }: { readonly account: Account }) {
     remaining: mostDecimals([...remaining, sum(remaining)]),
   };
   return (
-    <Section title="Lots, in the order of spending">
+    <Section title="Credits, spent from the first to the last">
       {lots.length === 0 ? (
         <Empty title="There is no money left">
-          A top-up or a grant makes a lot, which keeps the prices of that day.
+          A top-up or a grant adds a credit, which keeps the prices of the day on which it came in.
         </Empty>
       ) : (
         <Table
-          caption="Lots, in the order of spending"
+          caption="Credits, spent from the first to the last"
           rows={lots}
           keyOf={(lot) => lot.id}
           columns={[
@@ -50,8 +50,8 @@ export function Lots({ account }: { readonly account: Account }) {
             },
             { name: "Left", isOptional: true, show: (lot) => <Meter part={partLeft(lot)} isLevel /> },
             { name: "Came in", isNumber: true, isOptional: true, show: (lot) => <Time at={lot.createdAt} /> },
-            { name: "Lapses", isNumber: true, isOptional: true, show: (lot) => <Lapse lot={lot} /> },
-            { name: "Lot", isOptional: true, show: (lot) => <Id id={lot.id} /> },
+            { name: "Expires", isNumber: true, isOptional: true, show: (lot) => <Lapse lot={lot} /> },
+            { name: "Id", isOptional: true, show: (lot) => <Id id={lot.id} /> },
           ]}
           foot={[
             "Balance",
@@ -61,7 +61,7 @@ export function Lots({ account }: { readonly account: Account }) {
         />
       )}
       {sum(remaining) !== account.balancePicoUsd && lots.length > 0 && (
-        <p class="below-table">The account has more lots than the {lots.length} that are shown.</p>
+        <p class="below-table">The account has more credits than the {lots.length} that are shown.</p>
       )}
     </Section>
   );

@@ -49,15 +49,30 @@ function PaymentTable({ rows }: { readonly rows: readonly Payment[] }) {
       rows={rows}
       keyOf={(row) => row.id}
       columns={[
-        { name: "Kind", isHeader: true, show: (row) => kinds[row.kind] },
+        { name: "Kind", isHeader: true, show: (row) => (isFreeTier(row) ? "Free tier" : kinds[row.kind]) },
         {
           name: "Amount",
           isNumber: true,
           show: (row) => <Amount pico={row.amountPicoUsd} decimals={decimals} />,
         },
-        { name: "Reference", show: (row) => <span class="wrap-anywhere">{row.reference}</span> },
+        { name: "Reference", show: (row) => <Reference payment={row} /> },
         { name: "Entered", isNumber: true, isOptional: true, show: (row) => <Time at={row.createdAt} /> },
       ]}
     />
+  );
+}
+
+/** What each new account is given is entered under a reference of the core's own. */
+function isFreeTier({ kind, reference }: Payment): boolean {
+  return kind === PaymentKind.GRANT && /^free:[0-9a-f-]{36}$/.test(reference);
+}
+
+function Reference({ payment }: { readonly payment: Payment }) {
+  return isFreeTier(payment) ? (
+    <span class="muted" title={payment.reference}>
+      given to every new account
+    </span>
+  ) : (
+    <span class="wrap-anywhere">{payment.reference}</span>
   );
 }

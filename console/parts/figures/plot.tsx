@@ -19,10 +19,12 @@ interface Props {
   readonly isStepped?: boolean;
   /** Whether values are counts of things. */
   readonly isWhole?: boolean;
+  /** Whether the legend has names alone: the last value is no news. */
+  readonly isNamedOnly?: boolean;
 }
 
 /** The one plot of the console: lines over time, with the same figures as a table for who does not see or wants them exact. */
-export function Plot({ title, times, series, format, isStepped = false, isWhole = false }: Props) {
+export function Plot({ title, times, series, format, isStepped = false, isWhole = false, isNamedOnly = false }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | undefined>(undefined);
   const [isDark, setDark] = useState(() => matchMedia("(prefers-color-scheme: dark)").matches);
@@ -56,7 +58,7 @@ export function Plot({ title, times, series, format, isStepped = false, isWhole 
     <figure class="plot">
       <figcaption>
         <span class="plot-title">{title}</span>
-        <Legend series={series} format={format} />
+        <Legend series={series} format={format} isNamedOnly={isNamedOnly} />
       </figcaption>
       <div ref={box} class="plot-box" aria-hidden="true">
         {isEmpty(series) && <p class="plot-empty">Nothing in this time</p>}
@@ -66,7 +68,7 @@ export function Plot({ title, times, series, format, isStepped = false, isWhole 
   );
 }
 
-function Legend({ series, format }: Pick<Props, "series" | "format">) {
+function Legend({ series, format, isNamedOnly }: Pick<Props, "series" | "format" | "isNamedOnly">) {
   return (
     <span class="legend">
       {series.map(({ name, values }, index) => {
@@ -74,7 +76,7 @@ function Legend({ series, format }: Pick<Props, "series" | "format">) {
         return (
           <span key={name} class={`legend-entry series-${index + 1}`}>
             {name}
-            <b>{last === undefined || last === null ? "–" : format(last)}</b>
+            {!isNamedOnly && <b>{last === undefined || last === null ? "–" : format(last)}</b>}
           </span>
         );
       })}

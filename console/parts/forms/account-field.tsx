@@ -41,7 +41,7 @@ export function AccountField({ label, value, onInput }: Props) {
         ))}
       </datalist>
       <p id={`${id}-hint`} class="hint">
-        {chosen?.name || "The account's id; type how its name begins to find it."}
+        {chosen?.name ? <strong>{chosen.name}</strong> : "The account's id; type how its name begins to find it."}
       </p>
     </div>
   );

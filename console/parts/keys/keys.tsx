@@ -7,6 +7,7 @@ import { countOf } from "../../format/numbers.ts";
 import { Answer, Empty } from "../calls/answer.tsx";
 import { MoreRows, usePages } from "../calls/more-rows.tsx";
 import { Section } from "../page.tsx";
+import { AccountChoice } from "./account-choice.tsx";
 import { CreateKey } from "./create-key.tsx";
 import { KeyTable } from "./key-table.tsx";
 
@@ -59,9 +60,7 @@ function NoKeys({ isChosen }: { readonly isChosen: boolean }) {
   return isChosen ? (
     <Empty title="There is no key yet">A key is what programs send; its secret is shown once.</Empty>
   ) : (
-    <Empty title="No account is chosen">
-      Type how its name begins, or open it from the <a href="/accounts">accounts</a>.
-    </Empty>
+    <AccountChoice />
   );
 }
 

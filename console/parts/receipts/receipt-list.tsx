@@ -87,7 +87,7 @@ function ReceiptTable({ rows, isNamed }: { readonly rows: readonly Row[]; readon
       keyOf={({ receipt }) => receipt.runId + receipt.requestId}
       columns={[
         {
-          name: "Settled",
+          name: "When",
           isHeader: true,
           show: ({ receipt }) => (
             <a href={`/receipts/${receipt.requestId}`}>
@@ -104,7 +104,7 @@ function ReceiptTable({ rows, isNamed }: { readonly rows: readonly Row[]; readon
         { name: "Model", show: ({ receipt }) => receipt.model },
         count("Input", ({ inputTokens }) => inputTokens),
         count("Output", ({ outputTokens }) => outputTokens),
-        { name: "Ended", isOptional: true, show: ({ receipt }) => <ReceiptStatusBadge status={receipt.status} /> },
+        { name: "Status", isOptional: true, show: ({ receipt }) => <ReceiptStatusBadge status={receipt.status} /> },
       ]}
     />
   );

@@ -24,7 +24,7 @@ export const statusWords: Readonly<Record<ReceiptStatus, Words>> = {
   },
   [ReceiptStatus.RECOVERED]: {
     short: "Recovered",
-    long: "The core that served it died; what its journal had last recorded was billed.",
+    long: "The process that served it died; what it had written down until then was billed.",
     tone: "warn",
   },
 };

@@ -63,7 +63,7 @@ export function readBaseUrl({ headers, socket }: IncomingMessage): string {
 export function renderHome(models: readonly Model[], { baseUrl, hasSignIn }: HomeFacts): string {
   const base = escapeHtml(baseUrl);
   const example = models.find(({ kind }) => kind === ModelKind.GENERATION)?.id ?? "MODEL";
-  const body = JSON.stringify({ model: example, messages: [{ role: "user", content: "Hello" }] });
+  const messages = JSON.stringify([{ role: "user", content: "Hello" }]);
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -81,7 +81,8 @@ ${models.length === 0 ? "<p>No model is served at the moment.</p>" : table(model
 <p>OpenAI-style clients use <code>${base}/v1</code>, Anthropic-style clients <code>${base}</code>, both with the same API key.</p>
 <pre tabindex="0">curl ${base}/v1/chat/completions \\
   -H 'authorization: Bearer API_KEY' \\
-  -d '${escapeHtml(body)}'</pre>
+  -d '{"model": ${escapeHtml(JSON.stringify(example))},
+       "messages": ${escapeHtml(messages)}}'</pre>
 <footer><a href="${base}/v1/models">Models as JSON</a> · <a href="${base}/openapi.json">OpenAPI document</a></footer>
 </body>
 </html>
