@@ -44,7 +44,7 @@ export const faults: readonly Fault[] = [
       const machine = dice.pick(machines);
       history.fault(`${machine.name}: kill -9`);
       machine.kill();
-      machine.startAfter(dice.chance(0.7) ? dice.exponential(3 * second) : dice.between(20, 90) * second);
+      machine.startAfter(dice.chance(0.85) ? dice.exponential(2 * second) : dice.between(20, 90) * second);
     },
   },
   {
@@ -139,6 +139,9 @@ export const faults: readonly Fault[] = [
     weight: 1,
     strike(world) {
       const { dice, timeline } = world;
+      if (!world.mayGoBack()) {
+        return;
+      }
       world.server.remember();
       timeline.after(dice.exponential(0.5 * second), () => goBack(world, "the server fails over into the past"));
     },
@@ -148,6 +151,9 @@ export const faults: readonly Fault[] = [
     weight: 0.5,
     strike(world) {
       const { dice, timeline } = world;
+      if (!world.mayGoBack()) {
+        return;
+      }
       world.server.remember();
       timeline.after(dice.exponential(20 * second), () => goBack(world, "the server is restored from a backup"));
     },
@@ -242,8 +248,9 @@ export const faults: readonly Fault[] = [
     strike(world) {
       const { dice, machines, history } = world;
       const machine = dice.pick(machines);
-      history.fault(`${machine.name}: another machine starts on a copy of its disk`);
-      world.addTwin(machine, dice.between(20, 90) * second);
+      if (world.addTwin(machine, dice.between(20, 90) * second)) {
+        history.fault(`${machine.name}: another machine starts on a copy of its disk`);
+      }
     },
   },
   {

@@ -1,7 +1,7 @@
 // Lives worlds of the ledger on a simulated network, disk, database and clock, and judges them.
 //   npm run simulate -- --seed N [--history]            one world, with all that happens in it
 //   npm run simulate -- --seeds 100000 [--seed FIRST]   a night's run; prints the seeds whose worlds break a promise
-//   [--requests 2000] a world, [--without "FAULT"] again and again
+//   [--requests 5000] a world, [--without "FAULT"] again and again
 import { parseArgs } from "node:util";
 import { SimulatedServer } from "./database/server.ts";
 import { simulate } from "./simulate.ts";
@@ -10,7 +10,7 @@ const { values } = parseArgs({
   options: {
     seed: { type: "string" },
     seeds: { type: "string", default: "1" },
-    requests: { type: "string", default: "2000" },
+    requests: { type: "string", default: "5000" },
     history: { type: "boolean", default: false },
     without: { type: "string", multiple: true, default: [] },
   },

@@ -34,8 +34,11 @@ export interface Settings {
 
 /** How often the books are proved. */
 const judgeMs = 20_000;
-/** A world in which nothing can be run is given up. */
-const mostMs = 600_000;
+/** A world with few requests, or in which nothing can be run, ends all the same. */
+const mostMs = 110_000;
+/** The part of the requests that come while things go wrong; the others come to a world that works again. */
+const faultyPart = 0.7;
+const healthyMs = 40_000;
 const healMs = 150_000;
 const stopMs = 70_000;
 
@@ -43,7 +46,7 @@ const stopMs = 70_000;
 export async function simulate(
   seed: number,
   server: SimulatedServer,
-  { tell, requests = 2000, without = [], only, instead = {} }: Settings = {},
+  { tell, requests = 5000, without = [], only, instead = {} }: Settings = {},
 ): Promise<Outcome> {
   const shape = { cores: 1 + (seed % 4), customers: 2 + (seed % 5), ...(tell && { tell }) };
   const world = new World(seed, server, shape);
@@ -54,23 +57,16 @@ export async function simulate(
   }
   await timeline.pass(2000);
   await openAccounts(world);
-  const meanMs = dice.pick([10, 50, 400]);
-  traffic.begin(meanMs);
-  operators.begin(Math.min(meanMs * 15, 2000));
-  beginFaults(world, Math.min(meanMs * dice.pick([5, 20]), 5000), { without, only });
-  let judgeAt = judgeMs;
-  while (traffic.runs.length < requests && timeline.now < mostMs) {
-    await timeline.pass(1000);
-    if (timeline.now >= judgeAt && history.violations.length === 0) {
-      judgeAt += judgeMs;
-      await judgeBooks(world);
-      judgeExpiry(world);
-    }
-  }
+  traffic.begin(dice.pick([3, 10, 40, 200]));
+  operators.begin(dice.pick([200, 1000, 4000]));
+  beginFaults(world, dice.pick([300, 1000, 4000]), { without, only });
+  await live(world, requests * faultyPart, mostMs);
   world.heal();
+  const healedAt = timeline.now;
+  await live(world, requests, timeline.now + healthyMs);
   traffic.stop();
   operators.stop();
-  await timeline.pass(healMs);
+  await timeline.pass(healedAt + healMs - timeline.now);
   for (const machine of machines) {
     if (machine.life === undefined && !machine.isGone) {
       history.violation(`${machine.name} does not start again: ${String(machine.failure)}`);
@@ -87,6 +83,20 @@ export async function simulate(
     ...{ events: timeline.count, faults: history.faults, simulatedMs: timeline.now, digest: history.digest },
     violations: history.violations,
   };
+}
+
+/** Lets requests come until there were so many, or until a time; proves the books meanwhile. */
+async function live(world: World, requests: number, until: number): Promise<void> {
+  const { timeline, traffic, history } = world;
+  let judgeAt = timeline.now + judgeMs;
+  while (traffic.runs.length < requests && timeline.now < until) {
+    await timeline.pass(1000);
+    if (timeline.now >= judgeAt && history.violations.length === 0) {
+      judgeAt += judgeMs;
+      await judgeBooks(world);
+      judgeExpiry(world);
+    }
+  }
 }
 
 async function openAccounts({ machines, customers, operators, timeline, history }: World): Promise<void> {

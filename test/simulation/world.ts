@@ -12,6 +12,12 @@ import { Timeline } from "./world/timeline.ts";
 /** Why something that was promised may be lost all the same: nobody promised it against this. */
 export type Excuse = "unsynced" | "lost journal";
 
+/** So many machines at once run on copies of others' disks. */
+const mostTwins = 2;
+
+/** The least time from one loss of the server's to the next. */
+const backMs = 5000;
+
 /** Machines, a database server, customers and operators: all that happens in it follows from its seed. */
 export class World {
   readonly timeline = new Timeline();
@@ -27,6 +33,9 @@ export class World {
   /** Whether everything works again, for good. */
   isHealed = false;
   readonly #ears = new Set<Ear>();
+  #twins = 0;
+  #twinsEver = 0;
+  #backAt = Number.NEGATIVE_INFINITY;
 
   constructor(
     seed: number,
@@ -63,16 +72,23 @@ export class World {
     return machine;
   }
 
-  /** Starts a machine with a copy of another one's disk, for a while. */
-  addTwin(machine: Machine, ms: number): void {
-    const twin = this.#addMachine(`twin ${this.machines.length} of ${machine.name}`);
+  /** Starts a machine with a copy of another one's disk, for a while. Returns false when there are enough of them. */
+  addTwin(machine: Machine, ms: number): boolean {
+    if (this.#twins >= mostTwins) {
+      return false;
+    }
+    this.#twins++;
+    const twin = this.#addMachine(`twin ${++this.#twinsEver} of ${machine.name}`);
     twin.disk.restore(machine.disk.copy());
     twin.start();
     this.timeline.after(ms, () => {
       twin.isGone = true;
       this.excuse("lost journal", twin);
       twin.kill();
+      this.machines.splice(this.machines.indexOf(twin), 1);
+      this.#twins--;
     });
+    return true;
   }
 
   /** The time that a right clock shows, in milliseconds since the epoch. */
@@ -112,6 +128,13 @@ export class World {
     for (const deed of this.operators.deeds) {
       deed.mayBeLost ||= !paid.has(deed.reference);
     }
+  }
+
+  /** Whether the server may lose something once more: a database that loses each second is none. */
+  mayGoBack(): boolean {
+    const may = this.timeline.now - this.#backAt >= backMs;
+    this.#backAt = may ? this.timeline.now : this.#backAt;
+    return may;
   }
 
   /** Ends all faults, and starts what does not run. */

@@ -18,8 +18,6 @@ export interface EngineFaults {
   nonsense: number;
 }
 
-const never = new AbortController().signal;
-
 /** Sends requests to the cores that serve, and plays the engines that answer them. */
 export class Traffic {
   readonly runs: Run[] = [];
@@ -110,7 +108,7 @@ export class Traffic {
           ...wanted,
           ...(this.#dice.chance(0.5) && { countInput: async () => exact }),
         },
-        never,
+        new AbortController().signal,
       );
     } catch (error) {
       leave(0);

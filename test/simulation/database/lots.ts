@@ -1,40 +1,70 @@
-import { firstLots, freeMoney } from "../../../src/metering/store/spending-order.ts";
+import { bySpending, priorities, type SpendingKey } from "../../../src/metering/store/spending-order.ts";
+import { withFreeMoney } from "../../../src/storage/entities/metering/lot.ts";
 import { countEpoch } from "./own-epoch.ts";
-import type { Meaning } from "./statement.ts";
+import type { Meaning, Tables } from "./statement.ts";
 
-// What the statements about lots mean, beside src/metering/store/postgresql/statements.ts.
-
-const page = firstLots({ account: "?1", now: "?2", limit: "?3" });
-const paidPage = firstLots({ account: "?1", now: "?2", limit: "?3", paid: true });
+// What the statements about lots mean, beside src/metering/store/postgresql/leases.ts.
 
 interface LotRow {
   readonly id: string;
+  readonly kind: string;
+  readonly priority: number;
+  readonly price_version_id: number;
+  readonly created_at: number;
+  readonly expires_at: number | null;
+  readonly account_id: string;
   readonly available: number;
 }
 
+const lotsOf = `
+  select id, kind, priority, price_version_id, created_at, expires_at, account_id,
+    granted - spent - leased - refunded - expired as available
+  from lot where account_id = ? and ${withFreeMoney}`;
+const soonest = "and expires_at is not null and expires_at > ? order by priority, expires_at, created_at, id limit ?";
+const lasting = "and expires_at is null order by priority, created_at, id limit ?";
+const paid = `and priority = ${priorities.paid}`;
+const pages = {
+  all: [`${lotsOf} ${soonest}`, `${lotsOf} ${lasting}`],
+  paid: [`${lotsOf} ${paid} ${soonest}`, `${lotsOf} ${paid} ${lasting}`],
+} as const;
+
+const toKey = ({ priority, expires_at, created_at, id }: LotRow): SpendingKey => ({
+  ...{ priority, expiresAt: expires_at ?? undefined, createdAt: created_at, lotId: id },
+});
+
+/** The first lots of an account in the order of spending that have free money and have not lapsed. */
+function firstLots(tables: Tables, account: string, now: number, limit: number, of: keyof typeof pages): LotRow[] {
+  const [expiring, others] = pages[of];
+  const page = tables.all<LotRow>(expiring, account, now, limit);
+  page.push(...tables.all<LotRow>(others, account, limit));
+  return page.length < 2 ? page : page.sort((a, b) => bySpending(toKey(a), toKey(b))).slice(0, limit);
+}
+
 const toTime = (at: unknown) => (at as Date).getTime();
+const sum = (lots: readonly LotRow[]) => lots.reduce((all, { available }) => all + BigInt(available), 0n);
+const byText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
+
+const slicesOf = `
+  select core_id, epoch, (select kind from lot where lot.id = slice.lot_id) as kind, granted - spent as unspent
+  from slice where account_id = ? and open`;
 
 export const lotStatements: Readonly<Record<string, Meaning>> = {
-  "lock lots": (tables, [accounts, now, lots, core, epoch]) =>
-    (accounts as string[]).flatMap((account) =>
-      tables
-        .all<object>(`select id from (${page})`, account, toTime(now), Number(lots))
-        .map((lot) => ({ ...lot, own: countEpoch(tables, core, epoch) })),
-    ),
+  "lock lots"(tables, [accounts, now, lots, core, epoch]) {
+    const own = countEpoch(tables, core, epoch);
+    return (accounts as string[])
+      .flatMap((account) => firstLots(tables, account, toTime(now), Number(lots), "all"))
+      .map(({ id }) => ({ id, own }))
+      .sort((a, b) => byText(a.id, b.id));
+  },
 
   lease(tables, [accounts, leasts, mosts, ids, perAccount, cores, now, core, epoch, locked]) {
     const lockedIds = new Set(locked as string[]);
     const leased: { readonly account_id: string }[] = [];
     for (const [at, account] of (accounts as string[]).entries()) {
       const [least, most] = [Number((leasts as number[])[at]), Number((mosts as number[])[at])];
-      const lots = tables
-        .all<LotRow>(
-          `select id, kind, priority, price_version_id, created_at, expires_at, account_id, ${freeMoney} as available
-           from (${page})`,
-          ...[account, toTime(now), Number(perAccount)],
-        )
-        .filter(({ id }) => lockedIds.has(id));
-      const all = lots.reduce((sum, { available }) => sum + available, 0);
+      const page = lockedIds.size === 0 ? [] : firstLots(tables, account, toTime(now), Number(perAccount), "all");
+      const lots = page.filter(({ id }) => lockedIds.has(id));
+      const all = lots.reduce((free, { available }) => free + available, 0);
       const target = Math.max(least, Math.min(most, Math.floor(all / (2 * Number(cores)))));
       let before = 0;
       for (const [place, { available, ...lot }] of lots.entries()) {
@@ -52,7 +82,7 @@ export const lotStatements: Readonly<Record<string, Meaning>> = {
         leased.push({ ...lot, account_id: account, id, lot_id: lot.id, granted: amount, spent: 0 } as never);
       }
     }
-    return leased.sort((a, b) => (a.account_id < b.account_id ? -1 : a.account_id > b.account_id ? 1 : 0));
+    return leased.sort((a, b) => byText(a.account_id, b.account_id));
   },
 
   facts: (tables, [accounts, core, now, lots, epoch]) =>
@@ -65,29 +95,30 @@ export const lotStatements: Readonly<Record<string, Meaning>> = {
       if (row === undefined) {
         return [];
       }
-      const slices = tables.get<{ elsewhere: string; paid: number }>(
-        `select cast(coalesce(sum(slice.granted - slice.spent) filter (where not (slice.core_id = ?2 and slice.epoch = ?3)), 0) as text) as elsewhere,
-           coalesce(sum(slice.granted - slice.spent) filter (where lot.kind = 'paid'), 0) as paid
-         from slice join lot on lot.id = slice.lot_id where slice.account_id = ?1 and slice.open`,
-        ...[account, String(core), Number(epoch)],
+      const slices = tables.all<{ core_id: string; epoch: number; kind: string; unspent: number }>(slicesOf, account);
+      let [elsewhere, paidLeft] = [0n, 0n];
+      for (const slice of slices) {
+        if (slice.core_id !== core || slice.epoch !== epoch) {
+          elsewhere += BigInt(slice.unspent);
+        }
+        if (slice.kind === "paid") {
+          paidLeft += BigInt(slice.unspent);
+        }
+      }
+      const [limit, at] = [Number(lots), toTime(now)];
+      const page = firstLots(tables, account, at, limit, "all");
+      paidLeft += sum(
+        page.length < limit
+          ? page.filter(({ priority }) => priority === priorities.paid)
+          : firstLots(tables, account, at, limit, "paid"),
       );
-      const sum = (from: string) =>
-        tables.get<{ free: number }>(
-          `select coalesce(sum(${freeMoney}), 0) as free from (${from})`,
-          ...[account, toTime(now), Number(lots)],
-        )?.free ?? 0;
-      const paidLeft = String((slices?.paid ?? 0) + sum(paidPage));
       const prices = tables.get<object>(
         "select id as price_version, mark as price_mark from price_version order by id desc limit 1",
       );
       return [
         {
-          price_version: null,
-          ...prices,
-          ...row,
-          elsewhere: slices?.elsewhere ?? "0",
-          unleased: String(sum(page)),
-          paid_left: paidLeft,
+          ...{ price_version: null, ...prices, ...row },
+          ...{ elsewhere: String(elsewhere), unleased: String(sum(page)), paid_left: String(paidLeft) },
         },
       ];
     }),

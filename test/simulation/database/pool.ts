@@ -53,9 +53,15 @@ export function simulatedPool(parts: {
       hear: (payload) => process.reach(() => listeners.get("notification")?.({ payload } as never)),
       broke: () => process.reach(() => listeners.get("error")?.(new Error("the connection broke") as never)),
     };
+    let isClosed = false;
+    const close = () => {
+      isClosed = true;
+      ears.delete(ear);
+    };
+    process.onDeath(close);
     const client = {
       on: (event: string, listener: (...values: never[]) => void) => void listeners.set(event, listener),
-      release: () => void ears.delete(ear),
+      release: close,
       query(asked: string | Query): Promise<unknown> {
         const text = typeof asked === "string" ? asked : asked.text;
         if (text.startsWith("begin")) {
@@ -65,7 +71,7 @@ export function simulatedPool(parts: {
           return wire.commit(() => server.commit());
         }
         if (text.startsWith("listen")) {
-          return wire.call("listen", () => void ears.add(ear));
+          return wire.call("listen", () => void (isClosed || ears.add(ear))); // it may come late
         }
         if (text === "select 1") {
           return wire.call("ask", () => {

@@ -1,4 +1,4 @@
-import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
+import type { SQLInputValue, StatementSync } from "node:sqlite";
 
 /** The tables as a statement sees them. */
 export interface Tables {
@@ -14,12 +14,12 @@ export interface Tables {
 export type Meaning = (tables: Tables, values: readonly unknown[]) => readonly object[];
 
 /** Statements of SQLite, each prepared once. */
-export function tablesOf(database: DatabaseSync, now: () => number): Tables {
+export function tablesOf(prepareApart: (sql: string) => StatementSync, now: () => number): Tables {
   const statements = new Map<string, StatementSync>();
   const prepare = (sql: string) => {
     let statement = statements.get(sql);
     if (statement === undefined) {
-      statement = database.prepare(sql);
+      statement = prepareApart(sql);
       statements.set(sql, statement);
     }
     return statement;

@@ -1,5 +1,8 @@
 import { TimerHeap } from "../../support/clocks/timer-heap.ts";
 
+/** Events to a turn of the event loop, in which Node.js looks for rejections that nobody heard of. */
+const turnEvents = 256;
+
 /**
  * Simulated time. One event happens after the other, and all promises that follow from it run before the next one: what
  * happens depends on nothing but the seed. The clock moves only from event to event.
@@ -70,14 +73,13 @@ export class Timeline {
     }
   }
 
-  /** A turn of Node.js's event loop comes when no promise is left that could go on. */
+  /** A tick comes when no promise is left that could go on; a turn of the event loop, now and then, lets Node.js do the rest. */
   async #promisesRun(): Promise<void> {
-    for (let work = this.#work.shift(); work !== undefined; work = this.#work.shift()) {
-      await work;
-    }
-    await new Promise((resolve) => setImmediate(resolve));
-    if (this.#work.length > 0) {
-      await this.#promisesRun();
-    }
+    do {
+      for (let work = this.#work.shift(); work !== undefined; work = this.#work.shift()) {
+        await work;
+      }
+      await new Promise<void>(this.#count % turnEvents === 0 ? setImmediate : process.nextTick);
+    } while (this.#work.length > 0);
   }
 }
