@@ -8,6 +8,7 @@ import { budgetStatements } from "./database/budgets.ts";
 import { chargeStatements } from "./database/charges.ts";
 import { lotStatements } from "./database/lots.ts";
 import { type Meaning, parseArray } from "./database/statement.ts";
+import type { Settings } from "./simulate.ts";
 
 /** A guarantee that is taken out: the judges must notice. */
 export interface Break {
@@ -17,6 +18,10 @@ export interface Break {
   /** Takes it out. Returns the function that puts it back. */
   apply(): () => void;
   readonly instead?: Readonly<Record<string, Meaning>>;
+  /** A world that shows it. The test lives others, too, should this one no longer do. Absent: the first. */
+  readonly seed?: number;
+  /** How the world differs from that of the other breaks. */
+  readonly settings?: Pick<Settings, "trafficMs" | "faultsMs" | "requests">;
 }
 
 /** Replaces a property of a class. */
@@ -54,6 +59,7 @@ export const breaks: readonly Break[] = [
   },
   {
     name: "a charge is stored on slices that are others' by now",
+    seed: 3,
     only: ["suspend"],
     apply: () => () => {},
     instead: {
@@ -104,11 +110,14 @@ export const breaks: readonly Break[] = [
   {
     name: "slices of budgets that a failover brings back are not looked for",
     only: ["failover"],
+    settings: { trafficMs: 100, faultsMs: 1000, requests: 200 },
     apply: method(BudgetAudit, "run", async () => {}),
   },
   {
     name: "a price version that took the number of a lost one is taken for that one",
     only: ["old backup"],
+    seed: 14,
+    settings: { trafficMs: 100, faultsMs: 1000, requests: 200 },
     apply: method(PriceBook, "look", async () => {}),
   },
   {

@@ -1,58 +1,70 @@
 // Lives worlds of the ledger on a simulated network, disk, database and clock, and judges them.
 //   npm run simulate -- --seed N [--history]            one world, with all that happens in it
-//   npm run simulate -- --seeds 100000 [--seed FIRST]   a night's run; prints the seeds whose worlds break a promise
-//   [--requests 5000] a world, [--without "FAULT"] again and again
+//   npm run simulate -- --seeds 1000 [--seed FIRST]     so many worlds, on all CPUs; tells the seeds that break a promise
+//   npm run simulate -- --hours 8                       a night's run
+//   [--requests 10000] a world, [--threads 2], [--without "FAULT"] again and again
+import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
 import { SimulatedServer } from "./database/server.ts";
+import { addOutcome, type Figures, noFigures } from "./figures.ts";
 import { simulate } from "./simulate.ts";
+import { liveInThreads } from "./threads.ts";
 
 const { values } = parseArgs({
   options: {
     seed: { type: "string" },
-    seeds: { type: "string", default: "1" },
-    requests: { type: "string", default: "5000" },
+    seeds: { type: "string" },
+    hours: { type: "string" },
+    requests: { type: "string", default: "10000" },
+    threads: { type: "string", default: String(availableParallelism()) },
     history: { type: "boolean", default: false },
     without: { type: "string", multiple: true, default: [] },
   },
 });
 const first = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31));
-const [seeds, requests] = [Number(values.seeds), Number(values.requests)];
-if (![first, seeds, requests].every(Number.isSafeInteger)) {
-  console.error("simulate: --seed, --seeds and --requests are whole numbers");
+const [requests, threads, hours] = [Number(values.requests), Number(values.threads), Number(values.hours ?? 0)];
+const seeds = Number(values.seeds ?? (hours > 0 ? Number.MAX_SAFE_INTEGER : 1));
+if (![first, seeds, requests, threads].every(Number.isSafeInteger) || !(hours >= 0) || threads < 1) {
+  console.error("simulate: --seed, --seeds, --requests and --threads are whole numbers, --hours is a number");
   process.exit(1);
 }
 
-let broken = 0;
-process.on("unhandledRejection", (error) => {
-  broken++;
-  console.log("nobody heard of an error:", error);
-});
-const server = await SimulatedServer.open();
-const sum = { worlds: 0, requests: 0, admitted: 0, faults: 0, events: 0, simulatedHours: 0 };
-const began = performance.now();
-for (let seed = first; seed < first + seeds; seed++) {
-  const tell = values.history ? { tell: (line: string) => console.log(line) } : {};
-  const outcome = await simulate(seed, server, { requests, without: values.without, ...tell });
-  sum.worlds++;
-  sum.requests += outcome.requests;
-  sum.admitted += outcome.admitted;
-  sum.faults += outcome.faults;
-  sum.events += outcome.events;
-  sum.simulatedHours += outcome.simulatedMs / 3_600_000;
-  broken += outcome.violations.length;
-  if (seeds === 1 || outcome.violations.length > 0) {
-    console.log(outcome);
-  }
-  if (sum.worlds % 100 === 0) {
-    tellSum();
-  }
-}
-tellSum();
-await server.close();
-process.exitCode = broken > 0 ? 1 : 0;
+const settings = { requests, without: values.without };
+process.exitCode = (await (seeds === 1 ? liveOne() : liveMany())) > 0 ? 1 : 0;
 
-function tellSum(): void {
-  const seconds = Math.round((performance.now() - began) / 1000);
+/** Lives one world in this thread. Returns how many promises it broke. */
+async function liveOne(): Promise<number> {
+  const server = await SimulatedServer.open();
+  let unheard = 0;
+  process.on("unhandledRejection", (error) => {
+    unheard++;
+    console.log("nobody heard of an error:", error);
+  });
+  const tell = values.history ? { tell: (line: string) => console.log(line) } : {};
+  const outcome = await simulate(first, server, { ...settings, ...tell });
+  console.log(outcome);
+  await server.close();
+  return outcome.violations.length + unheard;
+}
+
+async function liveMany(): Promise<number> {
+  const began = performance.now();
+  const seconds = () => Math.round((performance.now() - began) / 1000);
+  const until = hours > 0 ? began + hours * 3_600_000 : Number.POSITIVE_INFINITY;
+  console.log(`seeds from ${first}, on ${threads} threads`);
+  let figures: Figures = noFigures;
+  let toldAt = began;
+  await liveInThreads({ first, seeds, threads, settings, mayGoOn: () => performance.now() < until }, (outcome) => {
+    figures = addOutcome(figures, outcome);
+    if (outcome.violations.length > 0) {
+      console.log(outcome);
+    }
+    if (performance.now() - toldAt > 60_000) {
+      toldAt = performance.now();
+      console.log({ ...figures, seconds: seconds() });
+    }
+  });
   const cpuSeconds = Math.round(process.cpuUsage().user / 1_000_000);
-  console.log({ ...sum, violations: broken, seconds, cpuSeconds });
+  console.log({ ...figures, seconds: seconds(), cpuSeconds });
+  return figures.violations;
 }

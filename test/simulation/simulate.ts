@@ -19,6 +19,11 @@ export interface Outcome {
   readonly violations: readonly string[];
 }
 
+/** The figures of a world that nobody lived. */
+export const noOutcome: Omit<Outcome, "seed"> = {
+  ...{ requests: 0, admitted: 0, events: 0, faults: 0, simulatedMs: 0, digest: "", violations: [] },
+};
+
 /** What is different from a seed's own world. */
 export interface Settings {
   /** Takes the history, line by line. */
@@ -28,6 +33,9 @@ export interface Settings {
   readonly without?: readonly string[];
   /** The only faults that come, by name. Absent: each world has some of all. */
   readonly only?: readonly string[] | undefined;
+  /** Milliseconds from one request to the next, and from one fault to the next, in the mean. Absent: as the seed has it. */
+  readonly trafficMs?: number | undefined;
+  readonly faultsMs?: number | undefined;
   /** Statements that do something else than PostgreSQL would, by name: what judges must notice. */
   readonly instead?: Readonly<Record<string, Meaning>>;
 }
@@ -43,11 +51,8 @@ const healMs = 150_000;
 const stopMs = 70_000;
 
 /** Lives one world from its beginning to its end, and judges it. */
-export async function simulate(
-  seed: number,
-  server: SimulatedServer,
-  { tell, requests = 5000, without = [], only, instead = {} }: Settings = {},
-): Promise<Outcome> {
+export async function simulate(seed: number, server: SimulatedServer, settings: Settings = {}): Promise<Outcome> {
+  const { tell, requests = 10_000, instead = {} } = settings;
   const shape = { cores: 1 + (seed % 4), customers: 2 + (seed % 5), ...(tell && { tell }) };
   const world = new World(seed, server, shape);
   server.instead = instead;
@@ -57,9 +62,14 @@ export async function simulate(
   }
   await timeline.pass(2000);
   await openAccounts(world);
-  traffic.begin(dice.pick([3, 10, 40, 200]));
-  operators.begin(dice.pick([200, 1000, 4000]));
-  beginFaults(world, dice.pick([300, 1000, 4000]), { without, only });
+  const [trafficMs, operatorsMs, faultsMs] = [
+    dice.pick([2, 5, 20, 100]),
+    dice.pick([200, 1000, 4000]),
+    dice.pick([300, 1000, 4000]),
+  ];
+  traffic.begin(settings.trafficMs ?? trafficMs);
+  operators.begin(operatorsMs);
+  beginFaults(world, settings.faultsMs ?? faultsMs, settings);
   await live(world, requests * faultyPart, mostMs);
   world.heal();
   const healedAt = timeline.now;

@@ -16,7 +16,7 @@ export type Excuse = "unsynced" | "lost journal";
 const mostTwins = 2;
 
 /** The least time from one loss of the server's to the next. */
-const backMs = 5000;
+const backMs = 1000;
 
 /** Machines, a database server, customers and operators: all that happens in it follows from its seed. */
 export class World {
