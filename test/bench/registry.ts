@@ -1,6 +1,7 @@
 import { consolePages } from "./console/pages.ts";
 import { consoleSoak } from "./console/soak.ts";
 import { ledger } from "./ledger/ledger.ts";
+import { limits } from "./limits.ts";
 import { loadScenarios } from "./load/loads.ts";
 import { memory } from "./measure/memory.ts";
 import { profile } from "./profile/profile.ts";
@@ -19,6 +20,7 @@ export const scenarios: readonly Scenario[] = [
   routing,
   memory,
   tenants,
+  limits,
   start,
   soak,
   profile,
