@@ -130,7 +130,7 @@ export class Dispatcher {
     let isOver = false;
     try {
       const attempt = await this.#attempt(delivery);
-      const status = attempt && (await outbox.finish(delivery.id, startedAt, attempt));
+      const status = attempt && (await outbox.finish(delivery, startedAt, attempt));
       if (status !== undefined) {
         observer.attempted(status === "pending" ? "retried" : status);
       }

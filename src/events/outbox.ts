@@ -1,4 +1,4 @@
-import type { SqlEntityManager } from "@mikro-orm/sql";
+import { LockMode, type SqlEntityManager } from "@mikro-orm/sql";
 import type { Random } from "../../lib/ids/random.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import { Delivery, Event, Webhook } from "../storage/entities/event.ts";
@@ -35,7 +35,8 @@ export class Outbox {
       if (events.length === 0) {
         return 0;
       }
-      const webhooks = await em.find(Webhook, {});
+      // A delivery that ends meanwhile would not see those that wait for it.
+      const webhooks = await em.find(Webhook, {}, { orderBy: { id: "asc" }, lockMode: LockMode.PESSIMISTIC_WRITE });
       const busy = new Set<string>();
       for (const event of events) {
         for (const webhook of webhooks.filter((one) => isTold(one, event))) {
@@ -76,9 +77,14 @@ export class Outbox {
   }
 
   /** Writes how an attempt ended, and lets the next one of the lane go when this one is over. Returns how it stands. */
-  finish(id: string, startedAt: Date, { ok, status, error }: Attempt): Promise<Delivery["status"] | undefined> {
+  finish(
+    { id, webhookId }: Pick<Delivery, "id" | "webhookId">,
+    startedAt: Date,
+    { ok, status, error }: Attempt,
+  ): Promise<Delivery["status"] | undefined> {
     const now = new Date(this.#clock.now());
     return inTransaction(this.#storage, async (em) => {
+      await em.findOne(Webhook, webhookId, { lockMode: LockMode.PESSIMISTIC_WRITE });
       const delivery = await em.findOne(Delivery, { id, status: "pending" });
       if (delivery === null) {
         return undefined; // its endpoint was deleted meanwhile, or another core was faster

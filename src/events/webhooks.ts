@@ -1,3 +1,4 @@
+import { LockMode } from "@mikro-orm/sql";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../lib/errors/failure.ts";
 import type { Random } from "../../lib/ids/random.ts";
@@ -82,7 +83,7 @@ export class Webhooks {
   /** Throws WEBHOOK_NOT_FOUND. */
   delete(id: string): Promise<Webhook> {
     return inTransaction(this.#parts.storage, async (em) => {
-      const webhook = required(await em.findOne(Webhook, id));
+      const webhook = required(await em.findOne(Webhook, id, { lockMode: LockMode.PESSIMISTIC_WRITE }));
       await em.nativeDelete(Delivery, { webhookId: id });
       await em.nativeDelete(Webhook, { id });
       return webhook;

@@ -271,6 +271,40 @@ describe.each(dialects)("%s", (dialect) => {
   });
 });
 
+test("an event that comes while the one before it ends is not forgotten", async () => {
+  const { storage, clock, webhooks, outbox, tell } = await start("postgresql");
+  if (storage.dialect !== "postgresql") {
+    throw new Error("SQLite has one transaction after the other");
+  }
+  await webhooks.create("https://example.com", ["account.topped_up"]);
+  const account = systemRandom.uuid();
+  await tell(account, "first");
+  await outbox.spread();
+  const [first] = await outbox.due([], 10);
+  clock.advance(1);
+  await tell(account, "second");
+  const { pool } = storage;
+  const blocked = async () =>
+    (await pool.query("select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"))
+      .rows.length;
+  const client = await pool.connect();
+  await client.query("begin; select 1 from event for update");
+  const spreading = outbox.spread(); // comes as far as its last statement
+  await eventually("the event is being spread", async () => (await blocked()) === 1);
+  let isOver = false;
+  const ended = first && outbox.finish(first, new Date(clock.now()), { ok: true, status: 200, error: "" });
+  const ending = ended?.then((status) => {
+    isOver = true;
+    return status;
+  });
+  await eventually("the delivery has ended, or waits", async () => isOver || (await blocked()) === 2);
+  await client.query("rollback");
+  client.release();
+  expect(await spreading).toBe(1);
+  expect(await ending).toBe("delivered");
+  expect(await outbox.due([], 10)).toMatchObject([{ lane: account, attempts: 0 }]);
+});
+
 test("an endpoint that hangs holds no other one up, and is cut off", async () => {
   const { clock, webhooks, core, endpoint, tell, outcomes } = await start();
   const [hanging, other] = [await endpoint(), await endpoint()];
