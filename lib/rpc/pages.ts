@@ -67,6 +67,20 @@ export function toPageOf<T>(entries: readonly T[], keyOf: (entry: T) => string):
   };
 }
 
+/**
+ * Finds a page in several lists as if they were one. `order` is that of each list, by the keys that their entries have in
+ * all lists alike. Of each list as many entries are read as the page may have.
+ */
+export function mergeLists<T>(
+  lists: readonly ((start: PageStart) => readonly T[] | Promise<readonly T[]>)[],
+  order: (one: T, other: T) => number,
+): (start: PageStart) => Promise<readonly T[]> {
+  return async (start) => {
+    const found = await Promise.all(lists.map((read) => read(start)));
+    return found.length === 1 ? (found[0] ?? []) : found.flat().sort(order).slice(0, start.limit);
+  };
+}
+
 const notOurs = "The page token is not of an answer to this call with the same arguments.";
 
 /** A token that says nothing to whoever is given it. */

@@ -86,7 +86,7 @@ export function createAccountMethods(deps: AccountsDependencies) {
   return {
     async createAccount(request, context) {
       const { name, requestId, maxKeys = deps.maxKeys } = request;
-      const id = deps.random.uuid();
+      const id = await deps.newAccountId(requestId);
       if (requestId === "") {
         await open({ id, name, maxKeys }, context);
         return describe(await accounts.get(id));

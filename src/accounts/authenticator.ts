@@ -21,10 +21,10 @@ export interface AuthenticatorOptions {
   readonly operatorToken: string;
   readonly services: readonly ServiceCredential[];
   readonly peppers: readonly [Pepper, ...Pepper[]];
-  /** Tells keys that do not exist, by their digests, without asking the store. */
-  readonly mayExist: (digests: readonly Buffer[]) => boolean | Promise<boolean>;
+  /** Tells keys that do not exist, by their digests, without asking the store. The key's own text says in which database it is. */
+  readonly mayExist: (digests: readonly Buffer[], secret: string) => boolean | Promise<boolean>;
   /** Finds the key that has one of these digests. */
-  readonly findKey: (digests: readonly [Buffer, ...Buffer[]]) => Promise<ApiKey | undefined>;
+  readonly findKey: (digests: readonly [Buffer, ...Buffer[]], secret: string) => Promise<ApiKey | undefined>;
   /** Finds the operator that has a token of its own. */
   readonly findOperator: (token: string) => Promise<Operator | undefined>;
   /** Finds an account by its id. */
@@ -73,12 +73,12 @@ export function createAuthenticator(options: AuthenticatorOptions): KeyAuthentic
   const cache = new KeyCache<KnownKey>(async (secret) => {
     const [pepper, ...older] = peppers;
     const digests: [Buffer, ...Buffer[]] = [toDigest(secret, pepper), ...older.map((one) => toDigest(secret, one))];
-    const isPossible = mayExist(digests);
+    const isPossible = mayExist(digests, secret);
     // Thrown and not answered, so that it is not remembered: another core may make the key at this moment.
     if (!(typeof isPossible === "boolean" ? isPossible : await inTime(isPossible, clock))) {
       throw unknownKey();
     }
-    const key = await inTime(findKey(digests), clock);
+    const key = await inTime(findKey(digests, secret), clock);
     return key && toKnownKey(key);
   }, clock);
   const states = new KeyCache<AccountState>(

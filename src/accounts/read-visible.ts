@@ -1,11 +1,15 @@
 import type { HandlerContext } from "@connectrpc/connect";
 import { readPrincipal, visibleAccount } from "../interceptors/access/principal.ts";
 import type { Account } from "../storage/entities/account.ts";
-import type { Accounts } from "./accounts.ts";
+import type { AccountList } from "./accounts.ts";
 import { requireId } from "./validate.ts";
 
 /** An account that the caller may see; operators' labels are theirs. Throws ACCOUNT_NOT_FOUND, PERMISSION_DENIED. */
-export async function readVisible(accounts: Accounts, accountId: string, context: HandlerContext): Promise<Account> {
+export async function readVisible(
+  accounts: Pick<AccountList, "get">,
+  accountId: string,
+  context: HandlerContext,
+): Promise<Account> {
   const account = await accounts.get(requireId(visibleAccount(context, accountId), "account"));
   return readPrincipal(context).kind === "operator" ? account : { ...account, name: "" };
 }

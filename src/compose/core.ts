@@ -4,7 +4,7 @@ import type { Setting } from "../config/effective.ts";
 import type { Config } from "../config/schema.ts";
 import type { Secrets } from "../config/secrets.ts";
 import { composeAccess } from "./core/access.ts";
-import { composeRetention } from "./core/books/retention.ts";
+import { startRetention } from "./core/books/retention.ts";
 import { composeEvents } from "./core/events.ts";
 import { composeFleet } from "./core/fleet.ts";
 import { openFoundation } from "./core/foundation.ts";
@@ -40,7 +40,7 @@ export async function composeCore(
   const { fleet, drains, ...fleetPart } = running("the fleet", await composeFleet(foundation, money));
   const access = running("access", await composeAccess(foundation, money));
   const events = running("events", composeEvents(foundation, money));
-  running("retention", composeRetention(foundation, money, access.trail));
+  money.shards.each((shard, number) => startRetention(shard, number, access.trail));
   const serving = running("serving", composeServing(foundation, money, fleet, overload));
   const overview = running("the overview", composeOverview(foundation, money, fleet, telemetry.registry, settings));
   const services = [serving, access, events, money, fleetPart, overview].flatMap((part) => part.services);

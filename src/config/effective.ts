@@ -19,6 +19,10 @@ const hiddenText = "(hidden)";
 const fromEnvironment: Record<SettingName, { setting: string; value: (secrets: Secrets) => string }> = {
   TOLLGATE_DATA_DIR: { setting: "data_dir", value: ({ dataDir }) => dataDir },
   TOLLGATE_STORAGE_URL: { setting: "storage.url", value: ({ storageUrl }) => storageUrl },
+  TOLLGATE_STORAGE_SHARDS: {
+    setting: "storage.shards",
+    value: ({ shardUrls }) => shardUrls.map(withoutPassword).join(" ") || "(none)",
+  },
   TOLLGATE_STORAGE_LISTEN_URL: {
     setting: "storage.listen_url",
     value: ({ listenUrl, storageUrl }) => listenUrl ?? storageUrl,
@@ -71,7 +75,7 @@ function* leaves(value: Config | object, path: Path = []): Generator<{ path: Pat
 }
 
 /** A URL's password is a secret, before the host as among the parameters. */
-function withoutPassword(value: Setting["value"]): Setting["value"] {
+function withoutPassword<Value extends Setting["value"]>(value: Value): Value | string {
   if (typeof value !== "string" || !value.includes("://")) {
     return value;
   }

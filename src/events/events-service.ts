@@ -18,7 +18,7 @@ const longestOverlapMs = 30 * dayMs;
 const isKey = (key: string) => readEventKey(key) !== undefined;
 
 /** Past events and their types. */
-export function createEventsService(webhooks: Webhooks): ServiceImpl<typeof EventsService> {
+export function createEventsService(webhooks: Pick<Webhooks, "events">): ServiceImpl<typeof EventsService> {
   return {
     async listEvents(request) {
       const key = ({ at, id }: Event) => toEventKey(at, id);
@@ -39,7 +39,7 @@ export function createEventsService(webhooks: Webhooks): ServiceImpl<typeof Even
 
 /** Endpoints and their deliveries. `allow` names private networks that may be reached. */
 export function createWebhooksService(
-  webhooks: Webhooks,
+  webhooks: Pick<Webhooks, keyof Webhooks>,
   allow: readonly string[],
 ): ServiceImpl<typeof WebhooksService> {
   return {

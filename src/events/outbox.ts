@@ -20,15 +20,29 @@ export class Outbox {
   readonly #storage: Storage;
   readonly #clock: Pick<Clock, "now">;
   readonly #random: Random;
+  readonly #copyEndpoints: () => Promise<boolean>;
 
-  constructor(parts: { storage: Storage; clock: Pick<Clock, "now">; random: Random }) {
+  /** copyEndpoints: brings the endpoints up to date, where they are copies; false: it cannot now. Absent: they are no copies. */
+  constructor(parts: {
+    storage: Storage;
+    clock: Pick<Clock, "now">;
+    random: Random;
+    copyEndpoints?: () => Promise<boolean>;
+  }) {
     this.#storage = parts.storage;
     this.#clock = parts.clock;
     this.#random = parts.random;
+    this.#copyEndpoints = parts.copyEndpoints ?? (async () => true);
   }
 
-  /** Makes the deliveries of events that have none yet. Returns how many events there were. */
-  spread(): Promise<number> {
+  /**
+   * Makes the deliveries of events that have none yet. Returns how many events there were; 0 too while it cannot be known which
+   * endpoints there are.
+   */
+  async spread(): Promise<number> {
+    if (!(await this.#copyEndpoints())) {
+      return 0;
+    }
     return inTransaction(this.#storage, async (em) => {
       const order = { at: "asc", id: "asc" } as const;
       const events = await em.find(Event, { spread: false }, { orderBy: order, limit: eventsAtOnce });

@@ -155,7 +155,9 @@ async function openServer(url: string, { connectMs, answerMs }: Patience) {
     },
   });
   await orm.connect().catch((error: unknown) => {
-    throw new Error(`PostgreSQL: ${toReason(error)}: check that it runs, and TOLLGATE_STORAGE_URL or storage.url`);
+    throw new Error(`PostgreSQL: ${toReason(error)}: check that it runs, and TOLLGATE_STORAGE_URL or storage.url`, {
+      cause: error,
+    });
   });
   if (pool === undefined) {
     throw new Error("the driver made no connection pool");

@@ -54,7 +54,7 @@ export async function serveAccounts(): Promise<ServedAccounts> {
     keys: new ApiKeys({ storage, clock, random: systemRandom, prefix: "tg-", pepper: { version: 1, secret: "p" } }),
     funds,
     clock,
-    random: systemRandom,
+    newAccountId: () => systemRandom.uuid(),
     accountChanged: (accountId) => void changed.push(accountId),
     budgetState: async ({ limit }) => ({ spent: 1, left: limit - 1, resetsAt: 86_400_000 }),
     maxKeys: 20,

@@ -27,6 +27,9 @@ export interface ApiKeysOptions extends NewKeyOptions {
   readonly added?: (digest: Uint8Array) => void;
 }
 
+/** Keys of accounts in one database or in several. */
+export type KeyList = Pick<ApiKeys, "get" | "list" | "create" | "rotate" | "revoke" | "update" | "storeLastUsed">;
+
 /** The keys of all accounts, as they are stored. Ids are UUIDs. */
 export class ApiKeys {
   readonly #options: ApiKeysOptions;

@@ -1,11 +1,8 @@
 import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
 import { AuditService } from "#gen/tollgate/audit/v1/audit_service_pb.js";
 import { OperatorsService } from "#gen/tollgate/operators/v1/operators_service_pb.js";
-import { Accounts } from "../../accounts/accounts.ts";
 import { createAccountsService } from "../../accounts/accounts-service.ts";
 import { createAuthenticator } from "../../accounts/authenticator.ts";
-import { ApiKeys } from "../../accounts/keys/api-keys.ts";
-import { KeyFilter } from "../../accounts/keys/key-filter.ts";
 import { LastUsed } from "../../accounts/keys/last-used.ts";
 import { reportPeppers } from "../../accounts/keys/report-peppers.ts";
 import { verifyPeppers } from "../../accounts/keys/verify-peppers.ts";
@@ -21,6 +18,8 @@ import { LiveTokens } from "../../operators/live-tokens.ts";
 import { toRole } from "../../operators/messages.ts";
 import { Operators } from "../../operators/operators.ts";
 import { createOperatorsService } from "../../operators/operators-service.ts";
+import { createCustomers, createPlacement, findByText, routeAccounts, routeKeys } from "../shards/customers.ts";
+import { mergeTrails } from "../shards/records.ts";
 import { readPicoUsd } from "./amount.ts";
 import type { Foundation } from "./foundation.ts";
 import type { Part } from "./interface.ts";
@@ -36,30 +35,23 @@ export interface Access extends Part {
   readonly trusts: TrustsPeer;
 }
 
-export async function composeAccess(
-  foundation: Foundation,
-  { funds, ledger, announcements, balances }: Money,
-): Promise<Access> {
-  const { config, secrets, logger, random, clock, storage, catalogue, announce } = foundation;
-  const [pepper] = secrets.peppers;
-  const accounts = new Accounts(storage, announce, balances);
-  const keys = new ApiKeys({
-    ...{ storage, clock, random, pepper, prefix: config.keys.prefix, announce },
-    added: (digest) => keyFilter.add(digest),
-  });
-  const keyFilter = new KeyFilter(
-    { after: (id) => keys.digestsAfter(id), ofAccounts: (accountIds) => keys.digestsOfAccounts(accountIds) },
-    clock,
-  );
+export async function composeAccess(foundation: Foundation, { funds, ledger, shards, claims }: Money): Promise<Access> {
+  const { config, secrets, logger, random, clock, storage, catalogue } = foundation;
+  const customers = shards.map(createCustomers);
+  const { areSeveral } = shards;
+  const accounts = areSeveral ? routeAccounts(customers, claims) : customers.first.accounts;
+  const keys = areSeveral ? routeKeys(customers) : customers.first.keys;
+  const newAccountId = createPlacement(shards, claims);
   await verifyPeppers(storage, secrets.peppers);
-  await reportPeppers(keys, secrets.peppers, logger);
+  await Promise.all(customers.present().map((one) => reportPeppers(one.keys, secrets.peppers, logger)));
   const operators = new Operators({ storage, clock, random });
   const liveTokens = new LiveTokens(() => operators.live(), clock);
-  const trail = new AuditTrail({ storage, clock, random });
+  const trails = shards.map(({ foundation }) => new AuditTrail(foundation));
+  const trail = trails.first;
   const trusts = readTrust(config);
   const lastUsed = new LastUsed((ids, at) => keys.storeLastUsed(ids, at), clock, logger);
   const sessions = composeSessions(foundation, {
-    ...{ operators, keys, accounts },
+    ...{ operators, keys, accounts, newAccountId },
     openAccount: (account) => funds.open(account, Number(readPicoUsd(config.free_tier.grant_usd))),
     authenticator: () => authenticator,
     accountChanged: (accountId) => accountChanged(accountId),
@@ -67,8 +59,7 @@ export async function composeAccess(
   const authenticator = createAuthenticator({
     ...secrets,
     sessions: sessions.finder,
-    mayExist: (digests) => keyFilter.mayExist(digests),
-    findKey: (digests) => keys.find(digests),
+    ...findByText(customers),
     findOperator: async (token) => {
       const found = await liveTokens.find(token);
       return found && { kind: "operator", id: found.id, name: found.name, role: toRole(found.role) };
@@ -77,20 +68,28 @@ export async function composeAccess(
     lastUsed,
     clock,
   });
-  const stopKeyFilter = keyFilter.start(logger);
-  await announcements.listen((accountId) => {
-    keyFilter.announce(accountId);
-    authenticator.forget(accountId);
+  customers.each(({ keyFilter }, number) => {
+    const { foundation, books } = shards.at(number);
+    const stopKeyFilter = keyFilter.start(foundation.logger);
+    const heard = (accountId: string) => {
+      keyFilter.announce(accountId);
+      authenticator.forget(accountId);
+    };
+    // A connection that is not there yet is made with the ledger's own, which looks for it again and again.
+    books.announcements
+      .listen(heard)
+      .catch((error: unknown) => foundation.logger.warn({ error }, "announcements of other cores are not heard yet"));
+    return stopKeyFilter;
   });
   const accountChanged = (accountId: string) => {
     authenticator.forget(accountId);
     // A lost announcement does little harm: other cores keep an answer about a key for a short time only.
-    announcements
-      .announce(accountId)
-      .catch((error: unknown) => logger.warn({ error }, "a changed account was not announced"));
+    announceIn(shards, accountId).catch((error: unknown) =>
+      logger.warn({ error }, "a changed account was not announced"),
+    );
   };
   const accountsService = createAccountsService({
-    ...{ accounts, keys, funds, clock, random, accountChanged },
+    ...{ accounts, keys, funds, clock, newAccountId, accountChanged },
     budgetState: (budget) => ledger.budgetState(budget),
     maxKeys: config.keys.max_per_account,
     freeGrant: Number(readPicoUsd(config.free_tier.grant_usd)),
@@ -99,17 +98,22 @@ export async function composeAccess(
   return {
     services: [
       registration(AccountsService, accountsService),
-      registration(AuditService, createAuditService(trail)),
+      registration(AuditService, createAuditService(areSeveral ? mergeTrails(trails) : trail)),
       registration(OperatorsService, createOperatorsService({ operators, changed: () => liveTokens.forget() })),
       sessions.service,
     ],
     gate: createGate(authenticator, createFailedAttempts({}, clock), trusts),
     ...{ trail, trusts },
     async stop() {
-      stopKeyFilter();
+      await customers.stop();
       await lastUsed.flush();
     },
   };
+}
+
+/** Tells other cores of an account. */
+async function announceIn(shards: Money["shards"], accountId: string): Promise<void> {
+  await shards.of(accountId).books.announcements.announce(accountId);
 }
 
 function readTrust({ listen: { tls, trusted_facades } }: Config): TrustsPeer {

@@ -2,6 +2,7 @@ import { EventsService } from "#gen/tollgate/events/v1/events_service_pb.js";
 import { WebhooksService } from "#gen/tollgate/events/v1/webhooks_service_pb.js";
 import { systemLookup } from "../../../lib/net/lookup.ts";
 import { toBudget } from "../../accounts/keys/key-budget.ts";
+import { copyWebhooks } from "../../events/copy-webhooks.ts";
 import { Dispatcher } from "../../events/dispatcher.ts";
 import { createEventsService, createWebhooksService } from "../../events/events-service.ts";
 import { Outbox } from "../../events/outbox.ts";
@@ -12,23 +13,47 @@ import { WorkLease } from "../../events/work-lease.ts";
 import { registration } from "../../grpc/server/registration.ts";
 import { BudgetEvents } from "../../metering/thresholds/budget-events.ts";
 import { SpendingWatch } from "../../metering/thresholds/spending-watch.ts";
+import type { Storage } from "../../storage/orm.ts";
 import { UsageOutbox } from "../../usage-events/usage-outbox.ts";
 import { UsageSender } from "../../usage-events/usage-sender.ts";
+import type { Shard } from "../shards/open-shards.ts";
+import { mergeEvents } from "../shards/records.ts";
 import type { Foundation } from "./foundation.ts";
 import type { Part } from "./interface.ts";
 import type { Money } from "./money.ts";
 
 /** Events, and the endpoints that are told of them. */
-export function composeEvents(
-  foundation: Foundation,
-  { store, prices, balances }: Pick<Money, "store" | "prices" | "balances">,
-): Part {
+export function composeEvents({ config, secrets }: Foundation, { shards }: Pick<Money, "shards">): Part {
+  const { allow } = config.webhooks;
+  const all = shards.map(({ foundation: { storage, clock, random } }) => {
+    return new Webhooks({ storage, clock, random, seal: createSeal(secrets.peppers, random) });
+  });
+  shards.each((shard, number) => startDelivery(shard, number === 0 ? undefined : shards.first.foundation.storage));
+  const webhooks = shards.areSeveral ? mergeEvents(all) : all.first;
+  return {
+    services: [
+      registration(EventsService, createEventsService(webhooks)),
+      registration(WebhooksService, createWebhooksService(webhooks, allow)),
+    ],
+    stop: async () => {},
+  };
+}
+
+/**
+ * Sends the events of one database, and looks for those that spending makes. `endpoints`: the database whose endpoints are told;
+ * undefined: it is this one. Returns the function that ends it.
+ */
+function startDelivery({ foundation, books }: Shard, endpoints: Storage | undefined): () => Promise<void> {
   const { config, secrets, storage, clock, random, logger, metrics, announce } = foundation;
+  const { store, prices, balances } = books;
   const { allow } = config.webhooks;
   const seal = createSeal(secrets.peppers, random);
-  const webhooks = new Webhooks({ storage, clock, random, seal });
+  const copyEndpoints = async () => {
+    await (endpoints && copyWebhooks(endpoints, storage));
+    return true;
+  };
   const dispatcher = new Dispatcher({
-    outbox: new Outbox({ storage, clock, random }),
+    outbox: new Outbox({ storage, clock, random, copyEndpoints: () => copyEndpoints().catch(() => false) }),
     lease: new WorkLease({ storage, clock, random, name: "webhooks" }),
     send: createSend({ allow, lookup: systemLookup, clock }),
     observer: metrics.deliveries,
@@ -42,16 +67,10 @@ export function composeEvents(
   });
   const stopWatch = watch.start();
   const stopUsage = startUsageEvents(foundation);
-  return {
-    services: [
-      registration(EventsService, createEventsService(webhooks)),
-      registration(WebhooksService, createWebhooksService(webhooks, allow)),
-    ],
-    async stop() {
-      await stopWatch();
-      await stopUsage();
-      await dispatcher.stop();
-    },
+  return async () => {
+    await stopWatch();
+    await stopUsage();
+    await dispatcher.stop();
   };
 }
 

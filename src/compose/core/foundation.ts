@@ -8,6 +8,7 @@ import type { Secrets } from "../../config/secrets.ts";
 import { type Announce, createAnnounce } from "../../events/announcer.ts";
 import { DatabaseClock } from "../../storage/database-clock.ts";
 import { openStorage, type Storage } from "../../storage/orm.ts";
+import { claimFirst } from "../../storage/shard-mark.ts";
 import { type CoreMetrics, coreMetrics } from "../../telemetry/core-metrics.ts";
 import type { Telemetry } from "../process/tracing.ts";
 
@@ -22,6 +23,8 @@ export interface Foundation {
   /** The database's time, by which money and keys live; only what has no part in either goes by the machine's. */
   readonly clock: DatabaseClock;
   readonly storage: Storage;
+  /** Names the service in each of its databases. */
+  readonly serviceId: string;
   readonly catalogue: ConfiguredCatalogue;
   /** Announces events to their subscribers. */
   readonly announce: Announce;
@@ -46,10 +49,14 @@ export async function openFoundation(
   const storage = await openStorage(secrets.storageUrl, undefined, (found) =>
     logger.warn({ found }, "the database server is dangerous"),
   );
+  const serviceId = await claimFirst(storage, 1 + secrets.shardUrls.length, systemRandom.uuid).catch(async (error) => {
+    await storage.close();
+    throw error;
+  });
   const clock = await DatabaseClock.open(storage, systemClock, logger);
   const stopMeasuring = clock.keepMeasuring();
   return {
-    ...{ config, secrets, logger, tracer, metrics, random: systemRandom, clock, storage, catalogue },
+    ...{ config, secrets, logger, tracer, metrics, random: systemRandom, clock, storage, serviceId, catalogue },
     announce: createAnnounce({ clock, random: systemRandom }),
     async stop() {
       stopMeasuring();

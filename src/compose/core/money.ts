@@ -1,82 +1,39 @@
-import { join } from "node:path";
 import { BooksService } from "#gen/tollgate/metering/v1/books_service_pb.js";
 import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import { PricesService } from "#gen/tollgate/metering/v1/prices_service_pb.js";
-import { formatUsd } from "../../../lib/money.ts";
-import type { Config } from "../../config/schema.ts";
-import type { Announce } from "../../events/announcer.ts";
 import { registration } from "../../grpc/server/registration.ts";
-import { createBooksService } from "../../metering/books/books-service.ts";
-import { createDebts } from "../../metering/books/debts.ts";
-import { createFunds } from "../../metering/books/payments/funds.ts";
-import type { Alongside, Funds } from "../../metering/books/payments/interface.ts";
-import type { PaymentLimits } from "../../metering/books/payments/payments.ts";
-import { DeadLetters } from "../../metering/dead-letters/dead-letters.ts";
-import { openCoreJournal } from "../../metering/journal/core-journal.ts";
-import type { CoreJournal } from "../../metering/journal/file-journal.ts";
+import type { Funds } from "../../metering/books/payments/interface.ts";
 import type { CoreLedger } from "../../metering/ledger/core-ledger.ts";
-import { createLedger } from "../../metering/ledger/ledger.ts";
 import { createMeteringService } from "../../metering/metering-service.ts";
-import type { MeteringObserver } from "../../metering/observer.ts";
 import { createPrices, type PriceList } from "../../metering/prices/prices.ts";
 import { createPricesService } from "../../metering/prices/prices-service.ts";
 import { findRatePolicy } from "../../metering/rate-limits/max-rpm.ts";
 import { openWindows } from "../../metering/rate-limits/open-windows.ts";
 import { type ConfiguredRateLimits, createRateLimits } from "../../metering/rate-limits/rate-limits.ts";
-import { readKeptFrom } from "../../metering/retention/kept-from.ts";
-import { createLedgerStore } from "../../metering/store/create.ts";
-import type { LedgerStore } from "../../metering/store/ledger-store.ts";
-import { BalanceEvents } from "../../metering/thresholds/balance-events.ts";
-import { inTransaction } from "../../storage/transaction.ts";
-import { readPicoUsd } from "./amount.ts";
-import { describeProof } from "./books/proof-event.ts";
+import { createShardedBooksService } from "../shards/books-service.ts";
+import { Claims } from "../shards/claims.ts";
+import { routeFunds } from "../shards/funds.ts";
+import { routeLedger } from "../shards/ledger.ts";
+import { openShards, type Shard } from "../shards/open-shards.ts";
+import { spreadPrices } from "../shards/prices.ts";
+import { Shards } from "../shards/shards.ts";
+import { composeBooks, type MoneyFoundation, type MoneyGround, openGround, type Proof } from "./books/books.ts";
 import type { Foundation } from "./foundation.ts";
 import type { Part } from "./interface.ts";
 
-/** Prices, the ledger with its journal, payments, rate limits. */
+/** Prices, the ledger, payments, rate limits. */
 export interface Money extends Part {
   readonly prices: PriceList;
-  readonly observer: MeteringObserver;
-  /** When and how this core last proved the books. Undefined: not yet. */
-  readonly lastProof: () => { readonly at: number; readonly ok: boolean } | undefined;
-  readonly deadLetters: DeadLetters;
+  /** Of the database that was proved the longest time ago. Undefined: one was not proved yet. */
+  readonly lastProof: () => Proof | undefined;
   readonly ledger: CoreLedger;
   readonly funds: Funds;
   readonly windows: Awaited<ReturnType<typeof openWindows>>;
   readonly rateLimits: ConfiguredRateLimits;
-  readonly store: Pick<LedgerStore, "foldTallies" | "removeReceipts" | "unseenTallies" | "markSeen" | "budgetSpending">;
-  /** Tells of balances that run low. */
-  readonly balances: BalanceEvents;
-  /** The announcements about accounts between cores that share a store. */
-  readonly announcements: Pick<LedgerStore, "listen" | "announce">;
-}
-
-/** The part of the foundation that the ledger depends on. */
-export type MoneyFoundation = Pick<
-  Foundation,
-  "config" | "secrets" | "logger" | "random" | "clock" | "storage" | "announce"
-> & { readonly metrics: Pick<Foundation["metrics"], "metering"> };
-
-/** The journal and the store that the ledger writes to. */
-export interface MoneyGround {
-  readonly journal: CoreJournal;
-  readonly store: LedgerStore;
-}
-
-/** Opens the journal in the data directory, and the ledger's statements for the database. */
-function openGround({ config, secrets, logger, metrics, random, clock, storage }: MoneyFoundation): MoneyGround {
-  const inMemory = storage.dialect === "sqlite" && storage.path === ":memory:";
-  const journal = openCoreJournal(join(secrets.dataDir, "cores"), inMemory, { clock, random, logger });
-  const store = createLedgerStore(storage, random, journal.coreId, {
-    clock,
-    listenUrl: secrets.listenUrl,
-    usageEvents: config.usage_events.url !== undefined,
-    ended(error, restartMs) {
-      metrics.metering.threadEnded();
-      logger.error({ error, restartMs }, "the thread that writes the ledger ended and is started again");
-    },
-  });
-  return { journal, store };
+  /** The databases of accounts with their books. */
+  readonly shards: Shards<Shard>;
+  /** Names that stand for one account in all of them. */
+  readonly claims: Claims;
 }
 
 /** The ground is opened once there are prices; a simulation gives one of its own. */
@@ -84,33 +41,17 @@ export async function composeMoney(
   foundation: MoneyFoundation,
   open: (foundation: MoneyFoundation) => MoneyGround = openGround,
 ): Promise<Money> {
-  const { config, secrets, logger, metrics, random, clock, storage, announce } = foundation;
-  const prices = await createPrices({ storage, clock, random, models: config.models, announce });
-  const { journal, store } = open(foundation);
-  const deadLetters = new DeadLetters({ storage, clock, coreId: journal.coreId });
-  let proved: ReturnType<Money["lastProof"]>;
-  const observer: MeteringObserver = {
-    ...metrics.metering,
-    reconciled(proof) {
-      const { ok } = proof;
-      proved = { at: clock.now(), ok };
-      metrics.metering.reconciled(proof);
-      const event = { type: ok ? "books.proved" : "books.failed", data: describeProof(proof) } as const;
-      inTransaction(storage, (em) => announce(em, event)).catch((error: unknown) =>
-        logger.error({ error }, "could not tell of the proof of the books"),
-      );
-    },
-  };
-  const balances = new BalanceEvents({ prices, clock, announce });
-  const debts = createDebts({ storage, clock, random, balances });
-  const ledger = await createLedger({
-    ...{ store, debts, prices, journal, deadLetters, clock, random, logger, observer },
-    readKeptFrom: () => readKeptFrom(storage),
-  });
-  const funds = createFunds({
-    ...{ storage, ledger, limits: readPaymentLimits(config), clock, random },
-    ...{ announce: announceMovement(announce), balances },
-  });
+  const { config, secrets, logger, random, clock, storage, announce } = foundation;
+  const firstPrices = await createPrices({ storage, clock, random, models: config.models, announce });
+  const books = await composeBooks(foundation, firstPrices, open(foundation));
+  const { shardUrls = [] } = secrets;
+  // The parts of a database beside its books are asked for by those alone who compose a whole core.
+  const shards = new Shards<Shard>({ foundation: foundation as Foundation, books }, 1 + shardUrls.length);
+  const claims = new Claims(storage);
+  const closeShards = await openShards(shards);
+  const { areSeveral } = shards;
+  const prices = areSeveral ? spreadPrices(firstPrices, shards) : firstPrices;
+  const ledger = areSeveral ? routeLedger(shards) : books.ledger;
   const windows = await openWindows(secrets.rateLimitUrl, { clock, random, logger });
   const rateLimits = createRateLimits({
     policy: findRatePolicy(config),
@@ -118,36 +59,30 @@ export async function composeMoney(
     fundingState: (accountId) => ledger.fundingState(accountId),
     clock,
   });
+  const storages = shards.map(({ foundation: { storage } }) => storage);
+  const priced = () => shards.all().map(({ foundation: { storage }, books }) => ({ storage, book: books.prices.book }));
   return {
-    lastProof: () => proved,
-    ...{ observer, prices, balances, deadLetters, ledger, funds, windows, rateLimits, store, announcements: store },
+    ...{ prices, ledger, windows, rateLimits, shards, claims },
+    lastProof: () => readOldest(shards.all().map(({ books }) => books.lastProof())),
+    funds: areSeveral ? routeFunds(shards, claims) : books.funds,
     services: [
-      registration(MeteringService, createMeteringService({ storage })),
-      registration(PricesService, createPricesService(prices, storage)),
-      registration(BooksService, createBooksService({ storage, ledger, deadLetters, observer, logger })),
+      registration(MeteringService, createMeteringService({ storages })),
+      registration(PricesService, createPricesService(prices, priced)),
+      registration(BooksService, createShardedBooksService(shards)),
     ],
     async stop() {
+      await shards.stop();
       await windows.close();
-      await ledger.close();
+      await Promise.all([books.ledger.close(), closeShards()]);
     },
   };
 }
 
-/** Tells of money that comes in and goes back. */
-function announceMovement(announce: Announce): Alongside {
-  const types = { paid: "account.topped_up", grant: "account.granted", free: "account.granted" } as const;
-  return (em, { accountId, kind, amount, reference, lotId }) =>
-    announce(em, {
-      type: kind === "refund" ? "account.refunded" : types[kind],
-      accountId,
-      data: { amount_usd: formatUsd(BigInt(amount)), reference, lot_id: lotId },
-    });
-}
-
-function readPaymentLimits({ payments }: Config): PaymentLimits {
-  return {
-    minimum: readPicoUsd(payments.minimum_usd),
-    maximum: readPicoUsd(payments.maximum_usd),
-    rolling24h: readPicoUsd(payments.rolling_24h_usd),
-  };
+/** The proof that is the oldest. Undefined: one of them is not there yet. */
+function readOldest(proofs: readonly (Proof | undefined)[]): Proof | undefined {
+  return proofs.reduce((oldest, proof) =>
+    oldest === undefined || proof === undefined
+      ? undefined
+      : { at: Math.min(oldest.at, proof.at), ok: oldest.ok && proof.ok },
+  );
 }

@@ -1,10 +1,10 @@
 import { validate as isUuid } from "uuid";
 import type { Role } from "#gen/tollgate/access/v1/access_pb.js";
 import { SessionsService } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
-import type { Accounts } from "../../accounts/accounts.ts";
+import type { AccountList } from "../../accounts/accounts.ts";
 import type { KeyAuthenticator } from "../../accounts/authenticator.ts";
 import type { Operator, SessionFinder } from "../../accounts/interface.ts";
-import type { ApiKeys } from "../../accounts/keys/api-keys.ts";
+import type { KeyList } from "../../accounts/keys/api-keys.ts";
 import { requireId } from "../../accounts/validate.ts";
 import { createSeal } from "../../events/sealed.ts";
 import { registration, type ServiceRegistration } from "../../grpc/server/registration.ts";
@@ -22,10 +22,12 @@ import type { Foundation } from "./foundation.ts";
 /** Dependencies. */
 interface SessionsParts {
   readonly operators: Operators;
-  readonly keys: ApiKeys;
+  readonly keys: KeyList;
   readonly authenticator: () => KeyAuthenticator;
   readonly accountChanged: (accountId: string) => void;
-  readonly accounts: Accounts;
+  readonly accounts: AccountList;
+  /** As AccountsDependencies.newAccountId. */
+  readonly newAccountId: (requestId: string) => Promise<string>;
   /** Makes an account that has the free tier's money. */
   readonly openAccount: (account: {
     readonly id: string;
@@ -41,7 +43,7 @@ const keyName = "console";
 /** Sessions of the console: how they are found by their tokens, and the service that opens and ends them. */
 export function composeSessions(
   foundation: Foundation,
-  { operators, keys, authenticator, accountChanged, accounts, openAccount }: SessionsParts,
+  { operators, keys, authenticator, accountChanged, accounts, newAccountId, openAccount }: SessionsParts,
 ): { finder: SessionFinder; service: ServiceRegistration } {
   const { storage, clock, random, secrets } = foundation;
   const sessions = new Sessions({ storage, clock, random, operatorToken: secrets.operatorToken });
@@ -56,7 +58,7 @@ export function composeSessions(
     },
     findName: async (id) => (await operators.get(id)).name,
     rootName,
-    oidc: composeOidc(foundation, accounts, openAccount),
+    oidc: composeOidc(foundation, { accounts, newAccountId, openAccount }),
     ended: (id) => authenticator().forgetSession(id),
     ...{ toRole, readRole },
   });
@@ -75,8 +77,7 @@ export function composeSessions(
 /** Sign-in by the configured provider of identities. Undefined: there is none. */
 function composeOidc(
   { config, secrets, clock, random, logger }: Foundation,
-  accounts: Accounts,
-  openAccount: SessionsParts["openAccount"],
+  { accounts, newAccountId, openAccount }: Pick<SessionsParts, "accounts" | "newAccountId" | "openAccount">,
 ): OidcSignIn | undefined {
   const { oidc } = config.sign_in;
   if (oidc === undefined) {
@@ -90,7 +91,7 @@ function composeOidc(
     findMade,
     exists: async (id) => isUuid(id) && (await accounts.find(id)) !== undefined,
     async create(name, requestId) {
-      const id = random.uuid();
+      const id = await newAccountId(requestId);
       try {
         await openAccount({ id, name, maxKeys: config.keys.max_per_account, requestId });
         return id;
@@ -108,7 +109,7 @@ function composeOidc(
   });
 }
 
-async function readLive(session: ConsoleSession, operators: Operators, keys: ApiKeys) {
+async function readLive(session: ConsoleSession, operators: Operators, keys: KeyList) {
   const { id, expiresAt, accountId, keyId } = session;
   if (accountId) {
     const key = keyId ? await keys.get(keyId) : undefined;

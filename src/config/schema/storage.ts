@@ -1,5 +1,10 @@
 import * as z from "zod";
 
+/** The start of an address of PostgreSQL. */
+export const postgresqlUrl = /^postgres(ql)?:\/\//;
+/** Further databases of accounts. */
+export const mostShards = 63;
+
 /** The database. */
 export const storage = z
   .strictObject({
@@ -10,9 +15,16 @@ export const storage = z
       .describe(
         "sqlite:PATH or postgresql://…; TOLLGATE_STORAGE_URL wins. Default: tollgate.db in the data directory.",
       ),
+    shards: z
+      .array(z.string().regex(postgresqlUrl, "must start with postgresql://"))
+      .max(mostShards)
+      .default([])
+      .describe(
+        "Further databases of accounts, postgresql://… each, behind the first, which is storage.url: an id of an account names its database by the place in this list, so that it may only grow at its end; TOLLGATE_STORAGE_SHARDS, with blanks between, wins.",
+      ),
     listen_url: z
       .string()
-      .regex(/^postgres(ql)?:\/\//, "must start with postgresql://")
+      .regex(postgresqlUrl, "must start with postgresql://")
       .optional()
       .describe(
         "Where a pooler of transactions stands before PostgreSQL: postgresql://… of the server itself, on which each core hears the others over one connection; TOLLGATE_STORAGE_LISTEN_URL wins. Default: storage.url.",

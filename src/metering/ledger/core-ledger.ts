@@ -11,8 +11,11 @@ export interface CoreLedger extends Ledger {
   state(): LedgerState;
   /** The open slices that the store says are this core's and that it does not know; none while all is well. */
   unknownSlices(): Promise<StoredSlice[]>;
-  /** Resolves when the store has what was settled here before, or after a second: call it before reading the store. */
-  caughtUp(): Promise<void>;
+  /**
+   * Resolves when the store has what was settled here before, or after a second: call it before reading the store. Given an
+   * account, the store that has it.
+   */
+  caughtUp(accountId?: string): Promise<void>;
   /** Looks at the account's money again, after some came in or may have. Never fails: what is not seen now is later. */
   refresh(accountId: string): Promise<void>;
   /** Runs a function while this core leases no more of the account's money than running requests hold. */

@@ -17,9 +17,38 @@ const unspentMoney = `
     on slices.version = lots.version
   order by lots.version`;
 
+/** Lots of one database, and what they pay. */
+export interface PricedLots {
+  readonly storage: Storage;
+  readonly book: PriceBook;
+}
+
+/** The unspent money that pays certain rates. */
+interface Paying {
+  readonly input: number;
+  readonly output: number;
+  readonly unspent: bigint;
+  readonly lots: bigint;
+}
+
 /** What the money of all accounts pays for a model, the most money first. Versions with the same rates are one price. */
-export async function listPaidPrices(storage: Storage, book: PriceBook, model: string): Promise<PaidPrice[]> {
-  const prices = new Map<string, { input: number; output: number; unspent: bigint; lots: bigint }>();
+export async function listPaidPrices(all: readonly PricedLots[], model: string): Promise<PaidPrice[]> {
+  const prices = new Map<string, Paying>();
+  for (const lots of all) {
+    await addPrices(prices, lots, model);
+  }
+  return [...prices.values()]
+    .sort((one, other) => (one.unspent < other.unspent ? 1 : -1))
+    .map(({ input, output, unspent, lots }) => ({
+      $typeName: "tollgate.metering.v1.PaidPrice",
+      inputPicoUsdPerToken: BigInt(input),
+      outputPicoUsdPerToken: BigInt(output),
+      unspentPicoUsd: String(unspent),
+      lots,
+    }));
+}
+
+async function addPrices(prices: Map<string, Paying>, { storage, book }: PricedLots, model: string): Promise<void> {
   const snapshot = await storage.snapshot();
   try {
     for await (const rows of snapshot.rows(unspentMoney)) {
@@ -34,13 +63,4 @@ export async function listPaidPrices(storage: Storage, book: PriceBook, model: s
   } finally {
     await snapshot.close();
   }
-  return [...prices.values()]
-    .sort((one, other) => (one.unspent < other.unspent ? 1 : -1))
-    .map(({ input, output, unspent, lots }) => ({
-      $typeName: "tollgate.metering.v1.PaidPrice",
-      inputPicoUsdPerToken: BigInt(input),
-      outputPicoUsdPerToken: BigInt(output),
-      unspentPicoUsd: String(unspent),
-      lots,
-    }));
 }

@@ -4,13 +4,15 @@ import { type Price, PriceReason, PriceSchema } from "#gen/tollgate/metering/v1/
 import type { PricesService } from "#gen/tollgate/metering/v1/prices_service_pb.js";
 import { readPage, toPageOf } from "../../../lib/rpc/pages.ts";
 import { noteBefore } from "../../interceptors/changes/change.ts";
-import type { Storage } from "../../storage/orm.ts";
-import { listPaidPrices } from "./paid-prices.ts";
+import { listPaidPrices, type PricedLots } from "./paid-prices.ts";
 import type { PriceRecord } from "./price-versions.ts";
 import type { PriceList } from "./prices.ts";
 
-/** The prices that are, those that were, and the operator's hand on them. */
-export function createPricesService(prices: PriceList, storage: Storage): ServiceImpl<typeof PricesService> {
+/** The prices that are, those that were, and the operator's hand on them. `priced`: the databases whose money pays them. */
+export function createPricesService(
+  prices: PriceList,
+  priced: () => readonly PricedLots[],
+): ServiceImpl<typeof PricesService> {
   /** Reads a price before its change, for the audit log. */
   function keepPrice(context: HandlerContext, model: string): void {
     const price = prices.list().find((one) => one.model === model);
@@ -40,7 +42,7 @@ export function createPricesService(prices: PriceList, storage: Storage): Servic
 
     async listPaidPrices({ model }) {
       prices.live(model);
-      return { paidPrices: await listPaidPrices(storage, prices.book, model) };
+      return { paidPrices: await listPaidPrices(priced(), model) };
     },
 
     async setPrice({ model, inputPicoUsdPerToken, outputPicoUsdPerToken }, context) {

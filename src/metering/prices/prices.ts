@@ -17,6 +17,7 @@ import {
   publish,
   readHistory,
   readNewest,
+  readNewestFacts,
 } from "./price-versions.ts";
 import { readNewestVersion } from "./version-marks.ts";
 
@@ -70,6 +71,8 @@ interface PricesParts {
   readonly book?: PriceBook;
   /** Is called with every change. Absent: nothing is. */
   readonly announce?: Announce;
+  /** The storage whose prices these are a copy of, which is made at each `refresh`. Absent: they are published here. */
+  readonly copyOf?: Storage;
 }
 
 /** Reads the live prices, once what the configuration has changed is published: new models, other base prices. */
@@ -85,6 +88,7 @@ class PublishedPrices implements PriceList {
   readonly book: PriceBook;
   readonly #storage: Storage;
   readonly #publishing: PublishParts;
+  readonly #original: Storage | undefined;
   #models: ReadonlyMap<string, ModelConfig> = new Map();
   #newest: ReadonlyMap<string, PriceRecord> = new Map();
 
@@ -92,6 +96,7 @@ class PublishedPrices implements PriceList {
     this.book = parts.book ?? new PriceBook(parts.storage);
     this.#storage = parts.storage;
     this.#publishing = { ...parts, random };
+    this.#original = parts.copyOf;
     this.book.onLoss(() => this.#list([...this.#models.values()]));
   }
 
@@ -132,7 +137,7 @@ class PublishedPrices implements PriceList {
   }
 
   async move(unchangedSince: Date, next: Parameters<PriceList["move"]>[1]): Promise<void> {
-    await publish(this.#publishing, (newest, publishedAt) => {
+    await this.#publish((newest, publishedAt) => {
       const moved = new Map<string, PriceFacts>();
       if (publishedAt !== undefined && publishedAt > unchangedSince) {
         return moved;
@@ -155,8 +160,12 @@ class PublishedPrices implements PriceList {
   }
 
   async refresh(): Promise<void> {
-    await this.book.look(await readNewestVersion(this.#storage));
-    await this.#read();
+    try {
+      await (this.#original && this.#copy(this.#original));
+    } finally {
+      await this.book.look(await readNewestVersion(this.#storage));
+      await this.#read();
+    }
   }
 
   async #read(): Promise<void> {
@@ -168,9 +177,26 @@ class PublishedPrices implements PriceList {
     this.#models = new Map(models.map((model) => [model.id, model]));
   }
 
+  /** Publishes a change; of a copy the original is what is published. */
+  async #publish(change: Parameters<typeof publish>[1]): Promise<void> {
+    await (this.#original === undefined ? publish(this.#publishing, change) : this.#copy(this.#original));
+  }
+
+  /** Publishes here what is published there. The versions have numbers of their own, since a lot pays what its own storage says. */
+  async #copy(original: Storage): Promise<void> {
+    const there = await readNewestFacts(original);
+    await publish(this.#publishing, (newest) => {
+      const differ = (model: string, facts: PriceFacts) => {
+        const here = newest.get(model);
+        return here === undefined || !isSame(readFacts(here, "set"), readFacts(facts, "set"));
+      };
+      return new Map([...there].filter(([model, facts]) => differ(model, facts)));
+    });
+  }
+
   /** Publishes what the configuration of these models has changed, and reads what there is then. */
   async #list(models: readonly ModelConfig[]): Promise<void> {
-    await publish(this.#publishing, (newest) => {
+    await this.#publish((newest) => {
       const changed = new Map<string, PriceFacts>();
       for (const model of models) {
         const { input, output } = configured(model);
@@ -190,7 +216,7 @@ class PublishedPrices implements PriceList {
 
   async #change(model: string, reason: PriceReason, change: (price: PriceFacts) => PriceFacts): Promise<PriceRecord> {
     this.#record(model);
-    await publish(this.#publishing, (newest) => {
+    await this.#publish((newest) => {
       const price = newest.get(model);
       return price === undefined ? new Map() : new Map([[model, change(readFacts(price, reason))]]);
     });
@@ -239,6 +265,11 @@ function readRate(model: ModelConfig, usdPerMillion: string): number {
     return Number(rate);
   }
   throw new RangeError(`${model.id}: the price ${usdPerMillion} is not from 0 to 1000 USD per 1M tokens`);
+}
+
+/** Whether prices are the same, whatever made them. */
+function isSame(one: PriceFacts, other: PriceFacts): boolean {
+  return Object.entries(one).every(([name, value]) => other[name as keyof PriceFacts] === value);
 }
 
 /** What a price was, to be changed for a reason. */

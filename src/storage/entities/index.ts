@@ -1,6 +1,7 @@
 import { Account } from "./account.ts";
 import { ApiKey } from "./api-key.ts";
 import { AuditEvent } from "./audit-event.ts";
+import { Claim } from "./claim.ts";
 import { ConsoleSession, SignInLink } from "./console-session.ts";
 import { Delivery, Event, Webhook, WorkLease } from "./event.ts";
 import { ArchivedCost, ReceiptArchive } from "./metering/archive.ts";
@@ -38,6 +39,7 @@ export const entities = [
   BudgetSlice,
   DeadLetter,
   Setting,
+  Claim,
   Operator,
   AuditEvent,
   Event,

@@ -26,7 +26,15 @@ describe.each(dialects)("%s", (dialect) => {
     const metering = await openMetering({ clock, url: await newDatabase(dialect), models: models(embedding) });
     const service = createClient(
       PricesService,
-      createDirectTransport([registration(PricesService, createPricesService(metering.prices, metering.storage))], []),
+      createDirectTransport(
+        [
+          registration(
+            PricesService,
+            createPricesService(metering.prices, () => [{ storage: metering.storage, book: metering.prices.book }]),
+          ),
+        ],
+        [],
+      ),
     );
     const listed = await service.listPrices({});
     expect(listed.prices).toMatchObject([
@@ -99,7 +107,15 @@ describe.each(dialects)("%s", (dialect) => {
     const metering = await openMetering({ clock, url: await newDatabase(dialect) });
     const service = createClient(
       PricesService,
-      createDirectTransport([registration(PricesService, createPricesService(metering.prices, metering.storage))], []),
+      createDirectTransport(
+        [
+          registration(
+            PricesService,
+            createPricesService(metering.prices, () => [{ storage: metering.storage, book: metering.prices.book }]),
+          ),
+        ],
+        [],
+      ),
     );
     expect((await service.listPaidPrices({ model: testModel })).paidPrices).toEqual([]);
     const account = await metering.account({ paid: usd });

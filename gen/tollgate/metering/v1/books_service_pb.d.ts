@@ -157,6 +157,13 @@ export declare type ReconcileResponse = Message<"tollgate.metering.v1.ReconcileR
    * @generated from field: repeated tollgate.metering.v1.ReconcileFinding findings = 10;
    */
   findings: ReconcileFinding[];
+
+  /**
+   * The proofs of each database of accounts, the first one first, of which all else is the sum. Empty: there is one database.
+   *
+   * @generated from field: repeated tollgate.metering.v1.ReconcileResponse shards = 11;
+   */
+  shards: ReconcileResponse[];
 };
 
 /**

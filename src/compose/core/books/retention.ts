@@ -6,27 +6,28 @@ import { WorkLease } from "../../../events/work-lease.ts";
 import { toArchiveMessage } from "../../../metering/retention/archives.ts";
 import { Retention } from "../../../metering/retention/retention.ts";
 import type { ReceiptArchive } from "../../../storage/entities/metering/archive.ts";
-import type { Foundation } from "../foundation.ts";
-import type { Part } from "../interface.ts";
-import type { Money } from "../money.ts";
+import { type Shard, toShardDirectory } from "../../shards/open-shards.ts";
 
-/** Takes old receipts out of the books, where the configuration says how old. */
-export function composeRetention(
-  { config, secrets, storage, clock, random, logger, metrics }: Foundation,
-  { store }: Pick<Money, "store">,
+/** Takes old receipts out of a database, where the configuration says how old. Returns the function that ends it. */
+export function startRetention(
+  { foundation, books: { store } }: Shard,
+  shard: number,
   trail: Pick<AuditTrail, "addWithin">,
-): Part {
-  const { keep_days: keepDays, archive_dir: directory = join(secrets.dataDir, "archive") } = config.receipts;
+): () => Promise<void> {
+  const { config, secrets, storage, clock, random, logger, metrics } = foundation;
+  const { keep_days: keepDays, archive_dir: common } = config.receipts;
   if (keepDays === undefined) {
-    return { services: [], stop: async () => {} };
+    return async () => {};
   }
+  // An archive is called by its day, so that each database needs a directory of its own.
+  const directory = common === undefined ? join(secrets.dataDir, "archive") : toShardDirectory(common, shard);
   const retention = new Retention({
     ...{ storage, store, keepDays, directory, clock, random, logger },
     note: (em, archive) => noteArchive(trail, em, archive),
     lease: new WorkLease({ storage, clock, random, name: "retention" }),
     observer: metrics.retention,
   });
-  return { services: [], stop: retention.start() };
+  return retention.start();
 }
 
 /** The program itself makes this change, as the configuration tells it to. */

@@ -69,6 +69,7 @@ export async function reconcile(
       expiredPicoUsd: String(totals.expired),
       debtPicoUsd: String(totals.debt),
       findings,
+      shards: [],
     };
   } finally {
     await snapshot.close();

@@ -2,7 +2,7 @@ import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { validate as isUuid } from "uuid";
 import type { ListReceiptsRequest } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import type { Receipt } from "#gen/tollgate/metering/v1/usage_pb.js";
-import { type PageStart, readPage } from "../../../../lib/rpc/pages.ts";
+import { mergeLists, type PageStart, readPage } from "../../../../lib/rpc/pages.ts";
 import { isStorable } from "../../../../lib/text/storable.ts";
 import { Usage, UsageLine } from "../../../storage/entities/metering/usage.ts";
 import type { Storage } from "../../../storage/orm.ts";
@@ -14,14 +14,15 @@ import { toReceipt } from "./receipts.ts";
 type Asked = Omit<ListReceiptsRequest, "$typeName" | "$unknown">;
 
 /**
- * A page of receipts, newest first. It is read from a snapshot, which SQLite has a thread for: filters that fit little
+ * A page of receipts of these databases, newest first. It is read from a snapshot, which SQLite has a thread for: filters that fit little
  * may look at many rows. Throws INVALID_ARGUMENT for a page token of another list.
  */
-export async function listReceipts(storage: Storage, asked: Asked) {
+export async function listReceipts(storages: readonly Storage[], asked: Asked) {
+  const lists = storages.map((storage) => (start: PageStart) => readRuns(storage, asked, start));
   const { entries, nextPageToken } = await readPage(
     `receipts of ${JSON.stringify(toFilters(asked))}`,
     asked,
-    (start) => readRuns(storage, asked, start),
+    mergeLists(lists, newestFirst),
     ({ settledMs, usage }) => `${settledMs} ${usage.runId} ${usage.requestId}`,
     (key) => keyPattern.test(key) && isStorable(key),
   );
@@ -35,6 +36,15 @@ interface StoredRun {
   readonly settledMs: number;
   readonly usage: Usage;
   readonly lines: readonly UsageLine[];
+}
+
+/** As the query has them. */
+function newestFirst(one: StoredRun, other: StoredRun): number {
+  const [a, b] = [one.usage, other.usage];
+  return (
+    other.settledMs - one.settledMs ||
+    (a.runId < b.runId ? 1 : a.runId > b.runId ? -1 : a.requestId < b.requestId ? 1 : -1)
+  );
 }
 
 function toFilters({ accountId, keyId, model, requestId, from, to }: Asked) {

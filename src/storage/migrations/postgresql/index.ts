@@ -22,6 +22,7 @@ import { Migration20261122131600 } from "./Migration20261122131600.ts";
 import { Migration20261122140000 } from "./Migration20261122140000.ts";
 import { Migration20261122160000 } from "./Migration20261122160000.ts";
 import { Migration20261122162000 } from "./Migration20261122162000.ts";
+import { Migration20261122191700 } from "./Migration20261122191700.ts";
 
 /** In the order in which they run. */
 export const migrations: MigrationObject[] = [
@@ -48,4 +49,5 @@ export const migrations: MigrationObject[] = [
   { name: "Migration20261122140000", class: Migration20261122140000 },
   { name: "Migration20261122160000", class: Migration20261122160000 },
   { name: "Migration20261122162000", class: Migration20261122162000 },
+  { name: "Migration20261122191700", class: Migration20261122191700 },
 ];

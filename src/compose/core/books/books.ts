@@ -1,0 +1,127 @@
+import { join } from "node:path";
+import { formatUsd } from "../../../../lib/money.ts";
+import type { Config } from "../../../config/schema.ts";
+import type { Announce } from "../../../events/announcer.ts";
+import { createDebts } from "../../../metering/books/debts.ts";
+import { createFunds } from "../../../metering/books/payments/funds.ts";
+import type { Alongside, Funds } from "../../../metering/books/payments/interface.ts";
+import type { PaymentLimits } from "../../../metering/books/payments/payments.ts";
+import { DeadLetters } from "../../../metering/dead-letters/dead-letters.ts";
+import { openCoreJournal } from "../../../metering/journal/core-journal.ts";
+import type { CoreJournal } from "../../../metering/journal/file-journal.ts";
+import type { CoreLedger } from "../../../metering/ledger/core-ledger.ts";
+import { createLedger } from "../../../metering/ledger/ledger.ts";
+import type { MeteringObserver } from "../../../metering/observer.ts";
+import type { PriceList } from "../../../metering/prices/prices.ts";
+import { readKeptFrom } from "../../../metering/retention/kept-from.ts";
+import { createLedgerStore } from "../../../metering/store/create.ts";
+import type { LedgerStore } from "../../../metering/store/ledger-store.ts";
+import { BalanceEvents } from "../../../metering/thresholds/balance-events.ts";
+import { inTransaction } from "../../../storage/transaction.ts";
+import { readPicoUsd } from "../amount.ts";
+import type { Foundation } from "../foundation.ts";
+import { describeProof } from "./proof-event.ts";
+
+/** The part of the foundation that the ledger depends on. */
+export type MoneyFoundation = Pick<
+  Foundation,
+  "config" | "secrets" | "logger" | "random" | "clock" | "storage" | "announce"
+> & { readonly metrics: Pick<Foundation["metrics"], "metering"> };
+
+/** The journal and the store that the ledger writes to. */
+export interface MoneyGround {
+  readonly journal: CoreJournal;
+  readonly store: LedgerStore;
+}
+
+/** The books of one database: its ledger with the journal, and payments. */
+export interface Books {
+  readonly prices: PriceList;
+  readonly observer: MeteringObserver;
+  /** When and how this core last proved the books. Undefined: not yet. */
+  readonly lastProof: () => Proof | undefined;
+  readonly deadLetters: DeadLetters;
+  readonly ledger: CoreLedger;
+  readonly funds: Funds;
+  readonly store: Pick<LedgerStore, "foldTallies" | "removeReceipts" | "unseenTallies" | "markSeen" | "budgetSpending">;
+  /** Tells of balances that run low. */
+  readonly balances: BalanceEvents;
+  /** The announcements about accounts between cores that share a store. */
+  readonly announcements: Pick<LedgerStore, "listen" | "announce">;
+}
+
+/** When and how books were proved. */
+export interface Proof {
+  readonly at: number;
+  readonly ok: boolean;
+}
+
+/** Opens the journal in the data directory, and the ledger's statements for the database. */
+export function openGround({ config, secrets, logger, metrics, random, clock, storage }: MoneyFoundation): MoneyGround {
+  const inMemory = storage.dialect === "sqlite" && storage.path === ":memory:";
+  const journal = openCoreJournal(join(secrets.dataDir, "cores"), inMemory, { clock, random, logger });
+  const store = createLedgerStore(storage, random, journal.coreId, {
+    clock,
+    listenUrl: secrets.listenUrl,
+    usageEvents: config.usage_events.url !== undefined,
+    ended(error, restartMs) {
+      metrics.metering.threadEnded();
+      logger.error({ error, restartMs }, "the thread that writes the ledger ended and is started again");
+    },
+  });
+  return { journal, store };
+}
+
+/** Opens the books: recovers what an earlier process left in the journal, then takes requests. */
+export async function composeBooks(
+  foundation: MoneyFoundation,
+  prices: PriceList,
+  { journal, store }: MoneyGround,
+): Promise<Books> {
+  const { config, logger, metrics, random, clock, storage, announce } = foundation;
+  const deadLetters = new DeadLetters({ storage, clock, coreId: journal.coreId });
+  let proved: Proof | undefined;
+  const observer: MeteringObserver = {
+    ...metrics.metering,
+    reconciled(proof) {
+      const { ok } = proof;
+      proved = { at: clock.now(), ok };
+      metrics.metering.reconciled(proof);
+      const event = { type: ok ? "books.proved" : "books.failed", data: describeProof(proof) } as const;
+      inTransaction(storage, (em) => announce(em, event)).catch((error: unknown) =>
+        logger.error({ error }, "could not tell of the proof of the books"),
+      );
+    },
+  };
+  const balances = new BalanceEvents({ prices, clock, announce });
+  const debts = createDebts({ storage, clock, random, balances });
+  const ledger = await createLedger({
+    ...{ store, debts, prices, journal, deadLetters, clock, random, logger, observer },
+    readKeptFrom: () => readKeptFrom(storage),
+  });
+  const funds = createFunds({
+    ...{ storage, ledger, limits: readPaymentLimits(config), clock, random },
+    ...{ announce: announceMovement(announce), balances },
+  });
+  const lastProof = () => proved;
+  return { prices, observer, lastProof, deadLetters, ledger, funds, store, balances, announcements: store };
+}
+
+/** Tells of money that comes in and goes back. */
+function announceMovement(announce: Announce): Alongside {
+  const types = { paid: "account.topped_up", grant: "account.granted", free: "account.granted" } as const;
+  return (em, { accountId, kind, amount, reference, lotId }) =>
+    announce(em, {
+      type: kind === "refund" ? "account.refunded" : types[kind],
+      accountId,
+      data: { amount_usd: formatUsd(BigInt(amount)), reference, lot_id: lotId },
+    });
+}
+
+function readPaymentLimits({ payments }: Config): PaymentLimits {
+  return {
+    minimum: readPicoUsd(payments.minimum_usd),
+    maximum: readPicoUsd(payments.maximum_usd),
+    rolling24h: readPicoUsd(payments.rolling_24h_usd),
+  };
+}

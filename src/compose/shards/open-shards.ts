@@ -1,0 +1,162 @@
+import { join } from "node:path";
+import { markRandom } from "../../../lib/ids/shard.ts";
+import type { Logger } from "../../../lib/logger.ts";
+import { systemClock } from "../../../lib/time/clock.ts";
+import { repeat } from "../../../lib/time/repeat.ts";
+import { verifyPeppers } from "../../accounts/keys/verify-peppers.ts";
+import { createAnnounce } from "../../events/announcer.ts";
+import { createPrices, type PriceList } from "../../metering/prices/prices.ts";
+import { DatabaseClock } from "../../storage/database-clock.ts";
+import { openStorage } from "../../storage/orm.ts";
+import { claimShard } from "../../storage/shard-mark.ts";
+import { isUnreachable } from "../../storage/unreachable.ts";
+import { type Books, composeBooks, openGround } from "../core/books/books.ts";
+import type { Foundation } from "../core/foundation.ts";
+import { ShardObservers } from "./observer.ts";
+import type { Shards } from "./shards.ts";
+
+/** One database of accounts with its books. */
+export interface Shard {
+  readonly foundation: Foundation;
+  readonly books: Books;
+}
+
+const reopenMs = 2000;
+
+/**
+ * Opens the databases of `storage.shards`, each with a journal of its own. One that cannot be reached is tried again and again,
+ * while the others serve. Throws, in words, for one that must not be used. Returns the function that closes them.
+ */
+export async function openShards(shards: Shards<Shard>): Promise<() => Promise<void>> {
+  if (!shards.areSeveral) {
+    return async () => {};
+  }
+  const { foundation } = shards.first;
+  const observers = new ShardObservers(foundation.metrics);
+  const closes: (() => Promise<void>)[] = [];
+  const stopTrying: (() => void)[] = [];
+  const open = async (number: number): Promise<void> => {
+    const opened = await openShard(foundation, { number, observers });
+    closes.push(opened.close);
+    shards.add(number, opened.shard);
+  };
+  const tryAgain = (number: number) => {
+    const stop = repeat(
+      systemClock,
+      reopenMs,
+      toShardLogger(foundation.logger, number),
+      "open this database",
+      async () => {
+        await open(number);
+        stop();
+        foundation.logger.info({ shard: number }, "a database of accounts is there");
+      },
+    );
+    stopTrying.push(stop);
+  };
+  const numbers = Array.from({ length: shards.count - 1 }, (_, index) => index + 1);
+  await Promise.all(
+    numbers.map(async (number) => {
+      try {
+        await open(number);
+      } catch (error) {
+        if (!isUnreachable(error)) {
+          throw error;
+        }
+        foundation.logger.error(
+          { error, shard: number },
+          "a database of accounts is away: its accounts are not served",
+        );
+        tryAgain(number);
+      }
+    }),
+  );
+  return async () => {
+    for (const stop of stopTrying) {
+      stop();
+    }
+    await Promise.all(closes.map((close) => close()));
+  };
+}
+
+interface Place {
+  readonly number: number;
+  readonly observers: ShardObservers;
+}
+
+async function openShard(first: Foundation, { number, observers }: Place) {
+  const { config, secrets, catalogue, tracer, serviceId } = first;
+  const logger = toShardLogger(first.logger, number);
+  const url = secrets.shardUrls[number - 1] as string;
+  const where = `storage.shards[${number - 1}]`;
+  const storage = await explained(where, () =>
+    openStorage(url, undefined, (found) => logger.warn({ found }, "the database server is dangerous")),
+  );
+  let stopMeasuring = () => {};
+  try {
+    await explained(where, () => claimShard(storage, first.serviceId, number));
+    await explained(where, () => verifyPeppers(storage, secrets.peppers));
+    const clock = await DatabaseClock.open(storage, systemClock, logger);
+    stopMeasuring = clock.keepMeasuring();
+    const random = markRandom(first.random, number);
+    const foundation: Foundation = {
+      ...{ config, catalogue, tracer, serviceId, logger, random, clock, storage },
+      secrets: {
+        ...secrets,
+        storageUrl: url,
+        listenUrl: undefined,
+        dataDir: toShardDirectory(secrets.dataDir, number),
+      },
+      metrics: { ...first.metrics, ...observers.of(number) },
+      announce: createAnnounce({ clock, random }),
+      async stop() {
+        stopMeasuring();
+        await storage.close();
+      },
+    };
+    const models = catalogue.list();
+    const prices = await createPrices({ storage, clock, random, models, copyOf: first.storage });
+    const books = await openBooks(foundation, prices);
+    const close = async () => {
+      await books.ledger.close();
+      await foundation.stop();
+    };
+    return { shard: { foundation, books }, close };
+  } catch (error) {
+    stopMeasuring();
+    await storage.close();
+    throw error;
+  }
+}
+
+/** Opens the books; when that fails, gives the journal back, so that the next try finds it with all that is unfinished. */
+async function openBooks(foundation: Foundation, prices: PriceList): Promise<Books> {
+  const ground = openGround(foundation);
+  try {
+    return await composeBooks(foundation, prices, ground);
+  } catch (error) {
+    await ground.store.end();
+    await ground.journal.close();
+    throw error;
+  }
+}
+
+/** Where a shard's journal and archives are. */
+export function toShardDirectory(directory: string, number: number): string {
+  return number === 0 ? directory : join(directory, "shards", String(number));
+}
+
+/** Runs a function, whose errors then tell what of the configuration they are about. */
+async function explained<T>(where: string, run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    throw new Error(`${where}: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+/** A log whose lines name the shard. */
+function toShardLogger(logger: Logger, shard: number): Logger {
+  const at = (level: keyof Logger) => (fields: object, message: string) => logger[level]({ shard, ...fields }, message);
+  return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
+}

@@ -1,0 +1,107 @@
+import { readIdShard, readRequestShard } from "../../../lib/ids/shard.ts";
+import { unavailable } from "../../metering/ledger/unavailable.ts";
+
+/** Ends what was begun for a shard. */
+export type StopPart = () => void | Promise<void>;
+
+/**
+ * A part of each shard: of each database of accounts. The first is always there; another one may not have been reached since
+ * the start, and what asks for it is refused with LEDGER_UNAVAILABLE, while the others serve.
+ */
+export class Shards<Part> {
+  readonly #parts: (Part | undefined)[];
+  readonly #starts: ((part: Part, number: number) => StopPart)[] = [];
+  #stops: StopPart[] = [];
+
+  /** The others come by `add`. */
+  constructor(first: Part, count: number) {
+    this.#parts = [first, ...Array.from({ length: count - 1 }, () => undefined)];
+  }
+
+  /** Whether there is more than one. */
+  get areSeveral(): boolean {
+    return this.#parts.length > 1;
+  }
+
+  get first(): Part {
+    return this.#parts[0] as Part;
+  }
+
+  get count(): number {
+    return this.#parts.length;
+  }
+
+  /** The part of a number; the first for a number that no shard has, as nothing is found there either. Throws LEDGER_UNAVAILABLE. */
+  at(number: number): Part {
+    if (number >= this.#parts.length) {
+      return this.first;
+    }
+    const part = this.#parts[number];
+    if (part === undefined) {
+      throw unavailable(
+        `The database of these accounts, storage.shards[${number - 1}], cannot be reached at the moment.`,
+      );
+    }
+    return part;
+  }
+
+  /** The part that a UUID's mark names. Throws LEDGER_UNAVAILABLE. */
+  of(id: string): Part {
+    return this.#parts.length === 1 ? this.first : this.at(readIdShard(id));
+  }
+
+  /** All, the one that a request's id names first. Throws LEDGER_UNAVAILABLE. */
+  forRequest(requestId: string): readonly Part[] {
+    const named = this.at(readRequestShard(requestId));
+    return [named, ...this.all().filter((part) => part !== named)];
+  }
+
+  /** All of them. Throws LEDGER_UNAVAILABLE while one is missing: what is told of all accounts is never told of some. */
+  all(): readonly Part[] {
+    return this.#parts.map((_, number) => this.at(number));
+  }
+
+  /** Those that are there. */
+  present(): readonly Part[] {
+    return this.#parts.filter((part) => part !== undefined);
+  }
+
+  /** Adds the part of a shard that was reached. */
+  add(number: number, part: Part): void {
+    this.#parts[number] = part;
+    for (const start of this.#starts) {
+      this.#stops.push(start(part, number));
+    }
+  }
+
+  /** Runs a function for each shard that is there and each that comes. What it returns is called at the end. */
+  each(start: (part: Part, number: number) => StopPart): void {
+    this.#starts.push(start);
+    for (const [number, part] of this.#parts.entries()) {
+      if (part !== undefined) {
+        this.#stops.push(start(part, number));
+      }
+    }
+  }
+
+  /** Another part of each shard, made of this one once it is there. */
+  map<Other>(make: (part: Part, number: number) => Other): Shards<Other> {
+    const others = new Shards(make(this.first, 0), this.count);
+    this.each((part, number) => {
+      if (number > 0) {
+        others.add(number, make(part, number));
+      }
+      return () => {};
+    });
+    return others;
+  }
+
+  /** Ends what was begun, the newest first. */
+  async stop(): Promise<void> {
+    const stops = this.#stops.toReversed();
+    this.#stops = [];
+    for (const stop of stops) {
+      await stop();
+    }
+  }
+}

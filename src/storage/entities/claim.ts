@@ -1,0 +1,18 @@
+import { defineEntity, type InferEntity, p } from "@mikro-orm/core";
+
+/** What a name may stand for. payment: the reference of a payment. account: the id of the request that makes an account. */
+export type ClaimKind = "payment" | "account";
+
+/**
+ * A name that may be used once in all databases of accounts, kept in the first of them. It stands for an account for good: also
+ * when what it was claimed for was refused.
+ */
+export const Claim = defineEntity({
+  name: "Claim",
+  properties: {
+    kind: p.string().$type<ClaimKind>().primary(),
+    name: p.string().primary(),
+    accountId: p.uuid(),
+  },
+});
+export type Claim = InferEntity<typeof Claim>;

@@ -1,0 +1,17 @@
+import type { Storage } from "./orm.ts";
+
+/** The databases that accounts live on. Each method throws LEDGER_UNAVAILABLE for one that has not been reached since the start. */
+export interface Storages {
+  /** That of an account, or of anything else whose id tells it. What no id tells is in the first. */
+  of(id: string): Storage;
+  /** All of them, the first one first. */
+  all(): readonly Storage[];
+  /** All of them, that which a request's id names first. */
+  forRequest(requestId: string): readonly Storage[];
+}
+
+/** The one database of a service that has no more. */
+export function oneStorage(storage: Storage): Storages {
+  const all = [storage];
+  return { of: () => storage, all: () => all, forRequest: () => all };
+}

@@ -1,0 +1,251 @@
+import { Code, createClient } from "@connectrpc/connect";
+import { createGrpcTransport } from "@connectrpc/connect-node";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import pg from "pg";
+import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
+import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
+import { readIdShard, readKeyShard, readRequestShard } from "../../lib/ids/shard.ts";
+import { defaultFleetConfig, startDefaultFleet } from "../../src/simulator/fleet.ts";
+import type { Simulator } from "../../src/simulator/server.ts";
+import { type Door, startDoor } from "../support/door.ts";
+import { eventually } from "../support/eventually.ts";
+import { createSite, freePorts, type Site, startTollgate, type Tollgate } from "../support/tollgate.ts";
+
+// One process on three databases of a real PostgreSQL, the last of which a test can cut off.
+
+const postgres = process.env.TOLLGATE_TEST_POSTGRES_URL ?? "";
+const names = [0, 1, 2].map((number) => `tollgate_shards_${process.pid}_${number}`);
+
+interface Customer {
+  readonly account: string;
+  readonly keyId: string;
+  readonly key: string;
+}
+
+let fleet: Simulator[];
+let door: Door;
+let urls: string[];
+let site: Site;
+let config: string;
+let tollgate: Tollgate;
+let customers: Customer[];
+
+beforeAll(async () => {
+  for (const name of names) {
+    await onServer(`create database ${name}`);
+  }
+  urls = names.map((name) => Object.assign(new URL(postgres), { pathname: `/${name}` }).href);
+  door = await startDoor(urls[2] ?? "");
+  fleet = await startDefaultFleet({ speed: 0 });
+  site = await createSite({
+    TOLLGATE_OPERATOR_TOKEN: "operator-token-of-the-test-0123456789",
+    TOLLGATE_KEY_PEPPER: "pepper-of-the-test-0123456789abcdef-0123456789",
+  });
+  config = await configure([urls[1] ?? "", door.url]);
+  tollgate = await startTollgate(site, "serve", "--config", config);
+  customers = await Promise.all([0, 1, 2].map(customerOn));
+}, 120_000);
+
+afterAll(async () => {
+  await tollgate?.stop();
+  await Promise.all(fleet.map((simulator) => simulator.close()));
+  await site?.remove();
+  await door?.shut();
+  for (const name of names) {
+    await onServer(`drop database if exists ${name} with (force)`);
+  }
+}, 90_000);
+
+async function onServer(statement: string): Promise<void> {
+  const client = new pg.Client(postgres);
+  await client.connect();
+  await client.query(statement).finally(() => client.end());
+}
+
+const configure = (shards: string[], name?: string) =>
+  site.configure({ ...freePorts, storage: { url: urls[0], shards }, models: defaultFleetConfig(fleet) }, name);
+
+const admin = (...args: string[]) => tollgate.admin(...args);
+
+/** Makes accounts until one is in the database of a number, and gives it money and a key. */
+async function customerOn(shard: number): Promise<Customer> {
+  for (;;) {
+    const { id: account } = (await admin("accounts", "create", "--name", `customer ${shard}`)) as { id: string };
+    if (readIdShard(account) !== shard) {
+      continue;
+    }
+    await admin("accounts", "top-up", account, "--usd", "10", "--ref", `payment-${account}`);
+    const made = (await admin("keys", "create", account, "--rpm", "1000")) as { id: string; key: string };
+    return { account, keyId: made.id, key: made.key };
+  }
+}
+
+const ask = ({ key }: Customer) =>
+  fetch(`${tollgate.url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}` },
+    body: JSON.stringify({
+      model: "tollgate-sim/plain",
+      max_tokens: 5,
+      messages: [{ role: "user", content: "Tell me about toll gates." }],
+    }),
+    signal: AbortSignal.timeout(30_000),
+  });
+
+/** The status of a request, whose answer is read. */
+async function statusOf(customer: Customer): Promise<number> {
+  const answer = await ask(customer);
+  await answer.arrayBuffer();
+  return answer.status;
+}
+
+const [first, second, third] = [0, 1, 2].map((number) => () => customers[number] as Customer) as [
+  () => Customer,
+  () => Customer,
+  () => Customer,
+];
+
+test("each database serves its accounts, and ids say which it is", async () => {
+  for (const [shard, customer] of customers.entries()) {
+    const answer = await ask(customer);
+    expect(answer.status).toBe(200);
+    await answer.arrayBuffer();
+    const requestId = String(answer.headers.get("x-request-id"));
+    const marks = [readIdShard(customer.keyId), readKeyShard(customer.key), readRequestShard(requestId)];
+    expect(marks).toEqual([shard, shard, shard]);
+    expect(await admin("receipt", requestId)).toMatchObject({ request_id: requestId, account_id: customer.account });
+  }
+}, 60_000);
+
+test("a caller's own request id is found in whichever database has it", async () => {
+  const client = createClient(InferenceService, grpc());
+  for (const { key, account } of customers) {
+    const requestId = `own-${account}`;
+    const prompt = { case: "text", value: "Tell me about toll gates." } as const;
+    const asked = { requestId, model: "tollgate-sim/plain", prompt, maxOutputTokens: 5 };
+    const answers = [];
+    for await (const answer of client.generate(asked, { headers: { authorization: `Bearer ${key}` } })) {
+      answers.push(answer);
+    }
+    expect(answers.length).toBeGreaterThan(0);
+    expect(await admin("receipt", requestId)).toMatchObject({ request_id: requestId, account_id: account });
+  }
+  await expect(admin("receipt", "own-of-nobody")).rejects.toThrow("There is no receipt");
+}, 60_000);
+
+test("lists, usage and the proof are of all databases", async () => {
+  const listed = (await admin("accounts", "list")) as { id: string }[];
+  const ids = listed.map(({ id }) => id);
+  expect(ids).toEqual(ids.toSorted());
+  expect(new Set(ids).size).toBe(ids.length);
+  expect(ids).toEqual(expect.arrayContaining(customers.map(({ account }) => account)));
+  const byAccount = (await admin("usage")) as { account_id: string; requests: number }[];
+  expect(byAccount.map((row) => [readIdShard(row.account_id), row.requests])).toEqual(
+    [0, 1, 2].map((shard) => [shard, 2]),
+  );
+  const proof = (await admin("reconcile")) as { ok: boolean; granted_usd: string; accounts: number; receipts: number };
+  expect(proof).toMatchObject({ ok: true, accounts: listed.length, receipts: 6 });
+  expect(Number(proof.granted_usd)).toBe(30 + listed.length);
+}, 60_000);
+
+test("pages of a merged list tell every account once", async () => {
+  const client = accountsClient();
+  const seen: string[] = [];
+  let pageToken = "";
+  do {
+    const page = await client.listAccounts({ pageSize: 1, pageToken, withoutMoney: true }, call());
+    seen.push(...page.accounts.map(({ id }) => id));
+    ({ nextPageToken: pageToken } = page);
+  } while (pageToken !== "");
+  expect(seen).toEqual(((await admin("accounts", "list")) as { id: string }[]).map(({ id }) => id));
+}, 60_000);
+
+const grpc = () => createGrpcTransport({ baseUrl: `http://${tollgate.addresses.grpc}` });
+const accountsClient = () => createClient(AccountsService, grpc());
+const call = () => ({ headers: { authorization: `Bearer ${site.env.TOLLGATE_OPERATOR_TOKEN}` } });
+
+test("a payment reference stands for one account in all databases", async () => {
+  const reference = `payment-${second().account}`;
+  for (const { account } of [first(), third()]) {
+    const refused = admin("accounts", "top-up", account, "--usd", "10", "--ref", reference);
+    await expect(refused).rejects.toThrow("already used for another account");
+  }
+  const again = admin("accounts", "top-up", second().account, "--usd", "10", "--ref", reference);
+  expect(await again).toMatchObject({ id: second().account });
+}, 60_000);
+
+test("a request makes one account, however often it is sent", async () => {
+  const client = accountsClient();
+  const made = await Promise.all(
+    Array.from({ length: 10 }, () => client.createAccount({ name: "once", requestId: "one-request" }, call())),
+  );
+  expect(new Set(made.map(({ account }) => account?.id)).size).toBe(1);
+}, 60_000);
+
+test("a key is rotated and revoked in its own database", async () => {
+  const customer = await customerOn(1);
+  const rotated = (await admin("keys", "rotate", customer.keyId, "--overlap", "0s")) as { id: string; key: string };
+  expect([readIdShard(rotated.id), readKeyShard(rotated.key)]).toEqual([1, 1]);
+  expect([await statusOf(customer), await statusOf({ ...customer, key: rotated.key })]).toEqual([401, 200]);
+  await admin("keys", "revoke", rotated.id);
+  expect(await statusOf({ ...customer, key: rotated.key })).toBe(401);
+}, 60_000);
+
+test("a price that is set holds for money that comes in anywhere", async () => {
+  const model = "tollgate-sim/plain";
+  await admin("prices", "pin", model, "--input", "7", "--output", "9");
+  for (const shard of [0, 1, 2]) {
+    const customer = await customerOn(shard);
+    const answer = await ask(customer);
+    await answer.arrayBuffer();
+    const receipt = admin("receipt", String(answer.headers.get("x-request-id")));
+    const rates = { input_usd_per_million: "7.00", output_usd_per_million: "9.00" };
+    expect(await receipt).toMatchObject({ lines: [expect.objectContaining(rates)] });
+  }
+  await admin("prices", "unpin", model);
+}, 60_000);
+
+test("a database that is away leaves the others serving, and is served again when it is back", async () => {
+  await door.shut();
+  await eventually("its accounts are refused", async () => (await statusOf(third())) === 503);
+  expect([await statusOf(first()), await statusOf(second())]).toEqual([200, 200]);
+  await expect(admin("accounts", "list")).rejects.toThrow();
+  expect(await admin("accounts", "show", second().account)).toMatchObject({ id: second().account });
+  await door.open();
+  await eventually("its accounts are served again", async () => (await statusOf(third())) === 200);
+}, 150_000);
+
+test("a start does not wait for a database that is away", async () => {
+  await tollgate.stop();
+  await door.shut();
+  tollgate = await startTollgate(site, "serve", "--config", config);
+  expect([await statusOf(first()), await statusOf(second()), await statusOf(third())]).toEqual([200, 200, 503]);
+  const made = await accountsClient().createAccount({ name: "placed meanwhile" }, call());
+  expect(readIdShard(String(made.account?.id))).toBeLessThan(2);
+  await expect(accountsClient().getAccount({ accountId: third().account }, call())).rejects.toMatchObject({
+    code: Code.Unavailable,
+  });
+  await door.open();
+  await eventually("its accounts are served", async () => (await statusOf(third())) === 200);
+  expect(await admin("reconcile")).toMatchObject({ ok: true });
+}, 150_000);
+
+test.each([
+  ["fewer databases than there were", () => [urls[1] ?? ""], "this service has 3 databases, and 2 are configured"],
+  ["databases in another order", () => [urls[2] ?? "", urls[1] ?? ""], "keep the order that storage.shards had"],
+])(
+  "a start with %s is refused",
+  async (_, shards, message) => {
+    const other = await createSite(site.env);
+    const file = await configure(shards(), "wrong.yaml");
+    const start = startTollgate(
+      { ...site, env: { ...site.env, TOLLGATE_DATA_DIR: other.folder } },
+      "serve",
+      "--config",
+      file,
+    );
+    await expect(start).rejects.toThrow(message);
+    await other.remove();
+  },
+  60_000,
+);
