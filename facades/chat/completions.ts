@@ -6,6 +6,7 @@ import {
 } from "#gen/tollgate/chat/v1/completion_pb.js";
 import type { FinishReason, GenerationEvent, Usage } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 import { type GenerateRequest, Thinking } from "#gen/tollgate/inference/v1/inference_service_pb.js";
+import { ServiceClass } from "#gen/tollgate/inference/v1/service_class_pb.js";
 import type { Answer } from "../http/core/answer.ts";
 import { jsonEncoder } from "../http/json/encoder.ts";
 import { textTemplate } from "../http/json/text-template.ts";
@@ -37,6 +38,7 @@ export function continueRequest(
     thinking: Thinking.UNSPECIFIED,
     stopSequences: toStopSequences(request.stop),
     gathered: !request.stream,
+    serviceClass: ServiceClass.UNSPECIFIED,
     ...(session !== undefined && { session }),
   };
 }

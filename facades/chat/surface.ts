@@ -10,6 +10,7 @@ import { CompletionSchema } from "#gen/tollgate/chat/v1/completion_pb.js";
 import { CreateEmbeddingResponseSchema } from "#gen/tollgate/chat/v1/embedding_pb.js";
 import { TestAuthResponseSchema } from "#gen/tollgate/chat/v1/key_status_pb.js";
 import { ListModelsResponseSchema, ModelSchema } from "#gen/tollgate/chat/v1/model_pb.js";
+import { ServiceTier } from "#gen/tollgate/chat/v1/service_tier_pb.js";
 import { collectAnswer, collectAnswers } from "../http/core/answer.ts";
 import type { CoreClients } from "../http/core/core-clients.ts";
 import { readModels } from "../http/core/models.ts";
@@ -81,12 +82,14 @@ export function createChatSurface(core: CoreClients): Surface {
             const head = createHead(exchange, "chatcmpl-", request.model);
             const hideReasoning = request.reasoning?.exclude ?? false;
             const withLots = request.usage?.include ?? false;
+            const tellsTier = request.serviceTier !== ServiceTier.UNSPECIFIED;
+            const options = { hideReasoning, withLots, tellsTier };
             if (request.stream) {
               const separateUsage = request.streamOptions?.includeUsage ?? false;
-              return await sendEvents(exchange, answer, chatStream(head, { separateUsage, hideReasoning, withLots }));
+              return await sendEvents(exchange, answer, chatStream(head, { separateUsage, ...options }));
             }
             const collected = await collectAnswer(answer);
-            exchange.send(200, writeChatCompletion(chatCompletion(head, collected, { hideReasoning, withLots })));
+            exchange.send(200, writeChatCompletion(chatCompletion(head, collected, options)));
           },
 
           async createCompletion(request, exchange) {

@@ -2,6 +2,7 @@ import { CountTokensResponseSchema } from "#gen/tollgate/messages/v1/count_token
 import { MessageSchema } from "#gen/tollgate/messages/v1/message_pb.js";
 import { messagesServiceRoutes } from "#gen/tollgate/messages/v1/messages_service_http.js";
 import { ListModelsResponseSchema, ModelSchema } from "#gen/tollgate/messages/v1/model_pb.js";
+import { ServiceTier } from "#gen/tollgate/messages/v1/service_tier_pb.js";
 import { collectAnswer } from "../http/core/answer.ts";
 import type { CoreClients } from "../http/core/core-clients.ts";
 import { readModels } from "../http/core/models.ts";
@@ -46,11 +47,12 @@ export function createMessagesSurface(core: CoreClients): Surface {
           const { requestId, callOptions } = exchange;
           const session = readSession(exchange.request.headers);
           const stream = core.inference.generate(generateRequest(request, requestId, session), callOptions);
+          const tellsTier = request.serviceTier !== ServiceTier.UNSPECIFIED;
           if (request.stream) {
-            return sendEvents(exchange, stream, new StreamEncoder(request.model, requestId));
+            return sendEvents(exchange, stream, new StreamEncoder(request.model, requestId, tellsTier));
           }
           const answer = await collectAnswer(stream);
-          exchange.send(200, messageJson(toMessage(answer, request.model, requestId)));
+          exchange.send(200, messageJson(toMessage(answer, request.model, requestId, tellsTier)));
         },
 
         async countTokens(request, exchange) {

@@ -1,4 +1,5 @@
 import type { Role } from "#gen/tollgate/access/v1/access_pb.js";
+import type { ServiceClass } from "../../lib/service-class.ts";
 import type { ApiKey, BudgetPeriod } from "../storage/entities/api-key.ts";
 
 /** A spending limit of the keys of a rotation chain together, in each period, whatever the account has. */
@@ -27,6 +28,10 @@ export interface Caller {
   readonly maxInFlight?: number;
   /** The spending limit of the key, shared with its rotation chain. Undefined: as much as the account has. */
   readonly budget?: Budget;
+  /** The class of its requests, and the highest that they may have. Undefined: its account's. */
+  readonly serviceClass?: ServiceClass;
+  /** The class of its account's requests, and the highest that they may have. Undefined: standard. */
+  readonly accountServiceClass?: ServiceClass;
   /** The only models that it may use. Undefined: all. */
   readonly models?: ReadonlySet<string>;
   /** Why its account is frozen. Undefined: it is not. */

@@ -2,6 +2,7 @@ import type { Conversation } from "#gen/tollgate/inference/v1/conversation_pb.js
 import type { FinishReason, GenerationEvent } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 import type { Sampling } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import type { TraceContext } from "../../lib/rpc/trace-context.ts";
+import type { ServiceClass } from "../../lib/service-class.ts";
 import type { EngineName } from "./names.ts";
 
 /** A request to generate. Everything is settled: defaults are applied, limits are clamped. */
@@ -27,6 +28,8 @@ export interface EngineRequest {
   readonly recipe: ThinkingRecipe;
   /** Keeps accounts apart in the engine's prefix cache. Undefined: cached prefixes are shared. */
   readonly cacheSalt?: string;
+  /** Its place in the engine's own queue. Undefined: the engine has no such order. */
+  readonly priority?: ServiceClass;
   /** Passed on, so that the engine's own spans stand below ours. Undefined: nothing is traced. */
   readonly trace?: TraceContext;
 }

@@ -2,7 +2,7 @@ import type { Logger } from "../../lib/logger.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { FleetConfig } from "../config/schema.ts";
 import { describe, fullForMs, isServersFault, isTransient, withRetryDelay } from "./health/failures.ts";
-import type { FleetObserver, FleetRequest } from "./interface.ts";
+import type { FleetObserver, FleetRequest, Turn } from "./interface.ts";
 import type { RoutingRequest } from "./routing/policy.ts";
 import type { Member } from "./servers/member.ts";
 import type { Place } from "./servers/place.ts";
@@ -20,7 +20,7 @@ export interface AttemptSettings {
 }
 
 /** A request that is tried. */
-type Attempted = Pick<FleetRequest, "requestId" | "runId" | "accountId">;
+type Attempted = Pick<FleetRequest, "requestId" | "runId" | keyof Turn>;
 
 /** The tries of one request, each on another server. */
 export class Attempts {
@@ -55,7 +55,8 @@ export class Attempts {
   begin(signal: AbortSignal): Place | Promise<Place> {
     this.#count++;
     const key = this.#request.accountId ?? "";
-    const wish = { route: this.#route, key, failed: this.#failed, deadline: this.#deadline };
+    const { serviceClass, turnWeight } = this.#request;
+    const wish = { route: this.#route, key, serviceClass, turnWeight, failed: this.#failed, deadline: this.#deadline };
     const place = this.#pool.acquire(wish, signal);
     return place instanceof Promise ? this.#watched(place) : place;
   }

@@ -48,7 +48,7 @@ export class PooledFleet implements Fleet {
       const plausibility = new Plausibility(model, request, (what) => attempts.doubted(member, what));
       let began = false;
       try {
-        for await (const output of member.engine.generate({ ...request, model: member.model }, watchdog.signal)) {
+        for await (const output of member.engine.generate(member.toRequest(request), watchdog.signal)) {
           watchdog.arrived();
           if (!began) {
             began = true;

@@ -1,13 +1,22 @@
 import type { Server } from "#gen/tollgate/catalogue/v1/server_pb.js";
+import type { ServiceClass } from "../../lib/service-class.ts";
 import type { ServedModel } from "../catalogue/interface.ts";
 import type { EngineEmbeddings, EngineEmbedRequest, EngineOutput, EngineRequest } from "../engines/interface.ts";
 
-/** A generation for some server of a model; the server's own model name is filled in by the fleet. */
-export interface FleetRequest extends Omit<EngineRequest, "model"> {
-  /** The id of the caller or the facade, for the log. */
-  readonly requestId: string;
+/** How a request stands among those that wait for a server. */
+export interface Turn {
   /** Whose request it is: accounts take turns in the queue. Undefined: all such requests share one turn. */
   readonly accountId?: string;
+  /** Higher classes go first. Undefined: standard. */
+  readonly serviceClass?: ServiceClass;
+  /** How many times the tokens of others the account is served where all wait. Undefined: as many. */
+  readonly turnWeight?: number;
+}
+
+/** A generation for some server of a model; the server's own model name is filled in by the fleet. */
+export interface FleetRequest extends Omit<EngineRequest, "model" | "priority">, Turn {
+  /** The id of the caller or the facade, for the log. */
+  readonly requestId: string;
   /** The account's name for requests that belong together. Undefined: the prompt alone tells. */
   readonly session?: string;
   /** Is told the id of the server that answers, before its first output. */
@@ -15,11 +24,9 @@ export interface FleetRequest extends Omit<EngineRequest, "model"> {
 }
 
 /** Inputs for some server of an embedding model. */
-export interface FleetEmbedRequest extends Omit<EngineEmbedRequest, "model"> {
+export interface FleetEmbedRequest extends Omit<EngineEmbedRequest, "model">, Turn {
   /** As for a generation. */
   readonly requestId: string;
-  /** As for a generation. */
-  readonly accountId?: string;
   /** Is told the id of the server that answered. */
   readonly onServer?: (server: string) => void;
 }

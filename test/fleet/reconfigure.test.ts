@@ -11,10 +11,10 @@ const reconfigure = (fleet: Fleet, models: readonly ServedModel[]) => fleet.prep
 
 /** The model with other servers, some of which it had before. */
 function withServers(model: ServedModel, ...hosts: string[]): ServedModel {
-  const weight = 1;
+  const rest = { weight: 1, priorities: false, resolve: false };
   return {
     ...model,
-    servers: hosts.map((host) => ({ url: `http://${host}:8000`, engine: "vllm", capacity: 1, weight, resolve: false })),
+    servers: hosts.map((host) => ({ url: `http://${host}:8000`, engine: "vllm", capacity: 1, ...rest })),
   };
 }
 

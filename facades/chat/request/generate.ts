@@ -1,5 +1,6 @@
 import type { CreateChatCompletionRequest } from "#gen/tollgate/chat/v1/chat_completion_pb.js";
 import type { GenerateRequest } from "#gen/tollgate/inference/v1/inference_service_pb.js";
+import { toServiceClass } from "../service-tier.ts";
 import { toTurns } from "./conversation.ts";
 import { outputBound, toSampling, toStopSequences } from "./sampling.ts";
 import { toThinking } from "./thinking.ts";
@@ -29,6 +30,7 @@ export function generateRequest(
     thinking: toThinking(request),
     stopSequences: toStopSequences(request.stop),
     gathered: !request.stream,
+    serviceClass: toServiceClass(request.serviceTier),
     ...(session !== undefined && { session }),
   };
 }

@@ -1,5 +1,7 @@
 import type { AnswerMessage, ChatCompletion } from "#gen/tollgate/chat/v1/chat_completion_answer_pb.js";
+import { ServiceTier } from "#gen/tollgate/chat/v1/service_tier_pb.js";
 import type { Answer } from "../../http/core/answer.ts";
+import { toServiceTier } from "../service-tier.ts";
 import type { Head } from "./head.ts";
 import { toFinishReason, toUsage } from "./usage.ts";
 
@@ -7,7 +9,7 @@ import { toFinishReason, toUsage } from "./usage.ts";
 export function chatCompletion(
   head: Head,
   answer: Answer,
-  options: { readonly hideReasoning: boolean; readonly withLots?: boolean },
+  options: { readonly hideReasoning: boolean; readonly withLots?: boolean; readonly tellsTier?: boolean },
 ): ChatCompletion {
   return {
     $typeName: "tollgate.chat.v1.ChatCompletion",
@@ -22,6 +24,7 @@ export function chatCompletion(
       },
     ],
     usage: toUsage(answer.usage, options.withLots),
+    serviceTier: options.tellsTier ? toServiceTier(answer.serviceClass) : ServiceTier.UNSPECIFIED,
   };
 }
 

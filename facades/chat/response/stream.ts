@@ -5,11 +5,13 @@ import {
   type Delta,
   type ToolCallDelta,
 } from "#gen/tollgate/chat/v1/chat_completion_chunk_pb.js";
+import { ServiceTier } from "#gen/tollgate/chat/v1/service_tier_pb.js";
 import type { Finished, GenerationEvent } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 import { jsonEncoder } from "../../http/json/encoder.ts";
 import { textTemplate } from "../../http/json/text-template.ts";
 import type { EventEncoder } from "../../http/response/sse.ts";
 import { errorOf } from "../errors.ts";
+import { toServiceTier } from "../service-tier.ts";
 import type { Head } from "./head.ts";
 import { toFinishReason, toUsage } from "./usage.ts";
 
@@ -28,10 +30,13 @@ export interface StreamRules {
   readonly hideReasoning: boolean;
   /** Whether usage says what each lot paid. */
   readonly withLots?: boolean;
+  /** Whether each chunk says which tier the request runs in. */
+  readonly tellsTier?: boolean;
 }
 
 /** Writes an answer as chunks: role, thinking, text and calls as they come, finish reason, usage, [DONE]. */
 export function chatStream(head: Head, rules: StreamRules): EventEncoder {
+  let serviceTier = ServiceTier.UNSPECIFIED;
   const chunk = (choices: ChunkChoice[], usage?: ChatCompletionChunk["usage"]): string => {
     const json = writeChunk({
       $typeName: "tollgate.chat.v1.ChatCompletionChunk",
@@ -40,6 +45,7 @@ export function chatStream(head: Head, rules: StreamRules): EventEncoder {
       created: head.created,
       model: head.model,
       choices,
+      serviceTier,
       ...(usage !== undefined && { usage }),
     });
     return `data: ${json}\n\n`;
@@ -57,6 +63,7 @@ export function chatStream(head: Head, rules: StreamRules): EventEncoder {
   const write = ({ event }: GenerationEvent): string => {
     switch (event.case) {
       case "started":
+        serviceTier = rules.tellsTier ? toServiceTier(event.value.serviceClass) : serviceTier;
         return delta({ role: "assistant", content: "" });
       case "reasoning":
         return event.value === "" || rules.hideReasoning ? "" : reasoning(event.value);

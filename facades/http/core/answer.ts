@@ -1,6 +1,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { FinishReason, GenerationEvent, Usage } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 import type { GenerateResponse } from "#gen/tollgate/inference/v1/inference_service_pb.js";
+import { ServiceClass } from "#gen/tollgate/inference/v1/service_class_pb.js";
 
 /** A whole answer. */
 export interface Answer {
@@ -11,6 +12,8 @@ export interface Answer {
   readonly toolCalls: readonly { readonly id: string; readonly name: string; readonly arguments: string }[];
   readonly finishReason: FinishReason;
   readonly usage: Usage;
+  /** The class that it ran in. */
+  readonly serviceClass: ServiceClass;
 }
 
 /** Gathers an answer that is not streamed. */
@@ -35,10 +38,14 @@ class Gathered {
   #reasoning = "";
   #text = "";
   readonly #toolCalls: { id: string; name: string; arguments: string }[] = [];
+  #serviceClass = ServiceClass.UNSPECIFIED;
   #end: Pick<Answer, "finishReason" | "usage"> | undefined;
 
   add(event: GenerationEvent["event"]): void {
     switch (event.case) {
+      case "started":
+        this.#serviceClass = event.value.serviceClass;
+        break;
       case "reasoning":
         this.#reasoning += event.value;
         break;
@@ -67,6 +74,9 @@ class Gathered {
     if (this.#end === undefined) {
       throw new ConnectError("the answer broke off", Code.Internal);
     }
-    return { reasoning: this.#reasoning, text: this.#text, toolCalls: this.#toolCalls, ...this.#end };
+    return {
+      ...{ reasoning: this.#reasoning, text: this.#text, toolCalls: this.#toolCalls, serviceClass: this.#serviceClass },
+      ...this.#end,
+    };
   }
 }

@@ -1,5 +1,6 @@
 import type { GenerateRequest, Sampling } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import type { CreateMessageRequest } from "#gen/tollgate/messages/v1/create_message_pb.js";
+import { toServiceClass } from "../service-tier.ts";
 import { toConversation } from "./conversation.ts";
 import { toThinking } from "./thinking.ts";
 
@@ -15,6 +16,7 @@ export function generateRequest(request: CreateMessageRequest, requestId: string
     thinking: toThinking(request),
     stopSequences: request.stopSequences.filter((sequence) => sequence !== ""),
     gathered: !request.stream,
+    serviceClass: toServiceClass(request.serviceTier),
     ...(session !== undefined && { session }),
   };
 }

@@ -1,10 +1,11 @@
 import type { ContentBlock, Message } from "#gen/tollgate/messages/v1/message_pb.js";
 import type { Answer } from "../../http/core/answer.ts";
+import { toUsedTier } from "../service-tier.ts";
 import { messageId, thinkingSignature } from "./identity.ts";
 import { toStopReason, toUsage } from "./usage.ts";
 
-/** A whole answer as this surface's message: thinking, then text, then tool calls. */
-export function toMessage(answer: Answer, model: string, requestId: string): Message {
+/** A whole answer as this surface's message: thinking, then text, then tool calls. `tellsTier`: with the tier that it ran in. */
+export function toMessage(answer: Answer, model: string, requestId: string, tellsTier = false): Message {
   return {
     $typeName: "tollgate.messages.v1.Message",
     id: messageId(requestId),
@@ -13,7 +14,7 @@ export function toMessage(answer: Answer, model: string, requestId: string): Mes
     model,
     content: toBlocks(answer),
     stopReason: toStopReason(answer.finishReason),
-    usage: toUsage(answer.usage),
+    usage: { ...toUsage(answer.usage), ...(tellsTier && { serviceTier: toUsedTier(answer.serviceClass) }) },
   };
 }
 

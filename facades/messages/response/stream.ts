@@ -3,6 +3,7 @@ import type { Delta, StreamEvent } from "#gen/tollgate/messages/v1/stream_event_
 import { textTemplate } from "../../http/json/text-template.ts";
 import type { EventEncoder } from "../../http/response/sse.ts";
 import { classify } from "../errors.ts";
+import { toUsedTier } from "../service-tier.ts";
 import { type Block, type CallBlock, emptyBlock, toDelta } from "./block.ts";
 import { messageId, thinkingSignature } from "./identity.ts";
 import { JsonExtent } from "./json-extent.ts";
@@ -18,6 +19,7 @@ export class StreamEncoder implements EventEncoder {
   readonly keepAlive = eventText({ case: "ping", value: { $typeName: "tollgate.messages.v1.Ping" } });
   readonly #model: string;
   readonly #requestId: string;
+  readonly #tellsTier: boolean;
   readonly #blocks: Block[] = [];
   readonly #calls = new Map<number, CallBlock>();
   #index = 0;
@@ -25,7 +27,9 @@ export class StreamEncoder implements EventEncoder {
   #piece = (_: string): string => "";
   #out = "";
 
-  constructor(model: string, requestId: string) {
+  /** `tellsTier`: whether the start says which tier the request runs in. */
+  constructor(model: string, requestId: string, tellsTier = false) {
+    this.#tellsTier = tellsTier;
     this.#model = model;
     this.#requestId = requestId;
   }
@@ -85,7 +89,10 @@ export class StreamEncoder implements EventEncoder {
           role: "assistant",
           model: this.#model,
           content: [],
-          usage: inputUsage(started.inputTokens),
+          usage: {
+            ...inputUsage(started.inputTokens),
+            ...(this.#tellsTier && { serviceTier: toUsedTier(started.serviceClass) }),
+          },
         },
       },
     });

@@ -1,5 +1,6 @@
 import { type Usage as CoreUsage, FinishReason } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 import { StopReason, type Usage } from "#gen/tollgate/messages/v1/message_pb.js";
+import { UsedServiceTier } from "#gen/tollgate/messages/v1/service_tier_pb.js";
 import { usdAmount } from "../../http/json/decimal.ts";
 
 /** The billed usage, in this surface's words. Cached input counts as input: it is billed as such. */
@@ -27,6 +28,7 @@ export function inputUsage(inputTokens: bigint): Usage {
     cacheReadInputTokens: 0n,
     outputTokens: 0n,
     cost: "",
+    serviceTier: UsedServiceTier.UNSPECIFIED,
   };
 }
 

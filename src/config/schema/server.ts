@@ -2,6 +2,9 @@ import * as z from "zod";
 import { engineNames, engineTransports } from "../../engines/names.ts";
 import { plainName, usd } from "./values.ts";
 
+/** Engines whose requests may have a priority. */
+const prioritizing: readonly string[] = ["vllm", "sglang"];
+
 /** An inference server of a model. */
 export const server = z
   .strictObject({
@@ -32,6 +35,12 @@ export const server = z
       .describe(
         "Its part of the model's requests beside servers of other weights, such as 0.05 for a canary. 0: it gets what no other server can take.",
       ),
+    priorities: z
+      .boolean()
+      .default(false)
+      .describe(
+        "Whether it runs requests by priority and is told each one's class: vLLM with --scheduling-policy priority, SGLang with --enable-priority-scheduling. Others refuse the field.",
+      ),
     kv_tokens: z
       .int()
       .positive()
@@ -49,7 +58,11 @@ export const server = z
         "Whether every address of the host's name is a server of its own; the name is looked up every resolve_interval_s.",
       ),
   })
-  .superRefine(({ url, engine, resolve }, context) => {
+  .superRefine(({ url, engine, resolve, priorities }, context) => {
+    if (priorities && !prioritizing.includes(engine)) {
+      const message = `must be false for ${engine}: only ${prioritizing.join(" and ")} take priorities`;
+      context.addIssue({ code: "custom", path: ["priorities"], message });
+    }
     if (resolve && !/^https?:\/\/(?![\d.]+(:|\/|$)|\[)/.test(url)) {
       context.addIssue({ code: "custom", path: ["resolve"], message: "needs an http:// or https:// url with a name" });
     }

@@ -12,10 +12,11 @@ export const sglang: Dialect = {
     ...thinkingFields(request, continued),
     ...(continued && { continue_final_message: true }),
   }),
-  fields: ({ runId, cacheSalt }) => ({
+  fields: ({ runId, cacheSalt, priority }) => ({
     stream_options: { include_usage: true, continuous_usage_stats: true },
     rid: runId,
     cache_salt: cacheSalt,
+    priority: priority && { flex: -1, standard: 0, priority: 1 }[priority], // the highest goes first
   }),
   healthPath: "/health",
   tokenize: (prompt) => ({ path: "/tokenize", body: prompt, field: "count" }),

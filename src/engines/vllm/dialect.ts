@@ -13,9 +13,10 @@ export const vllm: Dialect = {
     ...thinkingFields(request, continued),
     ...(continued && { continue_final_message: true, add_generation_prompt: false }),
   }),
-  fields: ({ prompt, cacheSalt }) => ({
+  fields: ({ prompt, cacheSalt, priority }) => ({
     stream_options: { include_usage: true, continuous_usage_stats: true },
     cache_salt: cacheSalt,
+    priority: priority && { priority: -1, standard: 0, flex: 1 }[priority], // the lowest goes first
     // Without it no chunk comes, and no count, while the parser of tool calls gathers tokens.
     ...(prompt.case === "conversation" && prompt.value.tools.length > 0 && { return_token_ids: true }),
   }),

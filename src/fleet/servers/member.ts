@@ -2,8 +2,9 @@ import { BreakerState, type Server, ServerState } from "#gen/tollgate/catalogue/
 import { parseUsd } from "../../../lib/money.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
 import type { Routing, ServerConfig } from "../../config/schema.ts";
-import type { Engine, EngineLoad } from "../../engines/interface.ts";
+import type { Engine, EngineLoad, EngineRequest } from "../../engines/interface.ts";
 import { Breaker } from "../health/breaker.ts";
+import type { FleetRequest } from "../interface.ts";
 import type { Load } from "../sharing/news.ts";
 import { Machine, type Tenant } from "./machine.ts";
 
@@ -253,6 +254,15 @@ export class Member implements Tenant {
     if (this.#retired && this.inFlight === 0) {
       void this.close();
     }
+  }
+
+  /** A request in the server's own terms. */
+  toRequest(request: FleetRequest): EngineRequest {
+    return {
+      ...request,
+      model: this.model,
+      ...(this.config.priorities && { priority: request.serviceClass ?? "standard" }),
+    };
   }
 
   /** As the catalogue shows it, among the servers of a model that are chosen in this way. */

@@ -1,6 +1,8 @@
+import type { ServiceClass } from "../../../lib/service-class.ts";
 import type { EngineUsage } from "../../engines/interface.ts";
 import type { Choice } from "../routing/policy.ts";
 import type { Member } from "./member.ts";
+import type { Wish } from "./wish.ts";
 
 /** The expected load of a request on a server, in tokens. */
 export interface Footprint {
@@ -28,23 +30,27 @@ export class Place {
   readonly choice: Choice;
   /** The account, or other key, whose turn the request took. */
   readonly key: string;
-  /** The work that it was expected to be. */
+  readonly serviceClass: ServiceClass;
+  /** The work that it was expected to be, as it counts for its key's turns. */
   readonly expectedWork: number;
   /** Tokens of a KV cache that it was expected to take. */
   readonly expectedTokens: number;
   /** Tokens that it takes of the server's KV cache, at least as many as were counted. */
   #held: number;
+  readonly #weight: number;
   #unread: number;
   #prompt: number;
   #output = 0;
   #cached: number | undefined;
 
-  constructor(choice: Choice, key: string, { prompt, output }: Footprint) {
+  constructor(choice: Choice, wish: Pick<Wish, "key" | "serviceClass" | "turnWeight">, { prompt, output }: Footprint) {
     const { member, uncachedTokens: uncached } = choice;
     this.member = member;
     this.choice = choice;
-    this.key = key;
-    this.expectedWork = toWork({ prompt, output });
+    this.key = wish.key;
+    this.serviceClass = wish.serviceClass ?? "standard";
+    this.#weight = wish.turnWeight ?? 1;
+    this.expectedWork = toWork({ prompt, output }) / this.#weight;
     this.#prompt = prompt;
     this.#unread = uncached;
     this.expectedTokens = prompt + output;
@@ -67,9 +73,9 @@ export class Place {
     return this.#cached;
   }
 
-  /** The work that it has been so far. */
+  /** The work that it has been so far, as it counts for its key's turns. */
   get work(): number {
-    return toWork({ prompt: this.#prompt, output: this.#output });
+    return toWork({ prompt: this.#prompt, output: this.#output }) / this.#weight;
   }
 
   /** The server has read the prompt. */

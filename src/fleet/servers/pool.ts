@@ -6,12 +6,12 @@ import type { FleetConfig } from "../../config/schema.ts";
 import { EngineFault } from "../../engines/interface.ts";
 import type { Policy } from "../routing/policy.ts";
 import { ExpectedOutput } from "./expected-output.ts";
+import { Lanes } from "./lanes.ts";
 import type { Member } from "./member.ts";
 import { Place } from "./place.ts";
 import { type FreeRoom, findFreeRoom, Shares } from "./shares.ts";
-import { TokenTurns } from "./token-turns.ts";
-import { type Waiter, type Wish, waitFor } from "./waiter.ts";
-import { WaitingLine } from "./waiting-line.ts";
+import { type Waiter, waitFor } from "./waiter.ts";
+import type { Wish } from "./wish.ts";
 
 /** Servers that are kept free at a time; whoever comes after so many does not try. */
 const mostKept = 8;
@@ -24,9 +24,8 @@ export class Pool {
   readonly #clock: Clock;
   readonly #maxWaiting: number;
   readonly #shares: Shares;
-  readonly #turns = new TokenTurns();
   readonly #output = new ExpectedOutput();
-  readonly #line = new WaitingLine<Waiter>((key) => this.#turns.rank(key) + this.#shares.workOf(key));
+  readonly #line: Lanes;
   /** Servers that are kept free for requests that wait for room on them. */
   readonly #kept = new Set<Member>();
   #closed = false;
@@ -45,6 +44,7 @@ export class Pool {
     this.#clock = clock;
     this.#maxWaiting = queue;
     this.#shares = new Shares(reserve);
+    this.#line = new Lanes(this.#shares);
   }
 
   get members(): readonly Member[] {
@@ -73,13 +73,13 @@ export class Pool {
   acquire(wish: Wish, signal: AbortSignal): Place | Promise<Place> {
     const place = this.#line.length === 0 && this.#mayEnter(wish) ? this.#choose(wish, undefined) : undefined;
     if (place !== undefined) {
-      this.#turns.advance(this.#turns.rank(wish.key) - place.expectedWork);
+      this.#line.tookAtOnce(place);
       return place;
     }
     if (this.#closed) {
       throw this.#gone();
     }
-    this.#makeRoom(wish.key);
+    this.#makeRoom(wish);
     const onLate = () => this.#overloaded("no server became free in time");
     const waiting = waitFor(wish, this.#line, this.#clock, signal, onLate);
     waiting.catch(() => this.#gaveUp());
@@ -100,7 +100,7 @@ export class Pool {
     this.#policy.learn(place.choice, { promptTokens: place.prompt, cachedTokens: place.cached });
     this.#output.learn(place.output);
     this.#shares.leave(place);
-    this.#turns.serve(place.key, place.work - place.expectedWork);
+    this.#line.left(place);
     this.onChange();
     place.member.freed();
   }
@@ -146,7 +146,6 @@ export class Pool {
   #serve(kept: Set<Member>): void {
     const takes = (member: Member) => member.available && !kept.has(member);
     while (this.#line.length > 0 && kept.size < mostKept && this.members.some(takes)) {
-      const lowest = this.#line.lowestRank();
       const free = findFreeRoom(this.members);
       const sated = new Set<string>();
       const served = this.#line.serveNext((waiter) => {
@@ -166,7 +165,6 @@ export class Pool {
       if (!served) {
         return;
       }
-      this.#turns.advance(lowest);
     }
   }
 
@@ -189,7 +187,8 @@ export class Pool {
    * A place on a server that can take the wish now. Where none can for want of room, one of them is kept free of
    * whoever comes after, until there is: large requests would starve.
    */
-  #choose({ failed, key, route }: Wish, kept: Set<Member> | undefined): Place | undefined {
+  #choose(wish: Wish, kept: Set<Member> | undefined): Place | undefined {
+    const { failed, route } = wish;
     const { prompt, output, total } = this.#measure({ route });
     const candidates: Member[] = [];
     const roomy: Member[] = [];
@@ -210,9 +209,9 @@ export class Pool {
       kept?.add(emptiest(candidates));
       return undefined;
     }
-    const place = new Place(choice, key, { prompt, output });
+    const place = new Place(choice, wish, { prompt, output });
     this.#shares.enter(place);
-    this.#turns.serve(key, place.expectedWork);
+    this.#line.took(place);
     this.onChange();
     return place;
   }
@@ -224,23 +223,27 @@ export class Pool {
   }
 
   /**
-   * Sees that there is room for one more in the queue. One key has half of it at most, and in a full queue the last
-   * one of the key with the most gives way. Throws OVERLOADED where that would be the one who asks.
+   * Sees that there is room for one more in the queue. One key has half of it at most, and in a full queue the last one of
+   * a lower class gives way, or of the key with the most in the class. Throws OVERLOADED where that would be the one who
+   * asks, as it would be behind everybody of a higher class.
    */
-  #makeRoom(key: string): void {
-    const waiting = this.#line.lengthOf(key);
+  #makeRoom({ key, serviceClass = "standard" }: Wish): void {
+    const waiting = this.#line.lengthOf(key, serviceClass);
     if (waiting > 0 && waiting >= this.#maxWaiting / 2) {
       throw this.#overloaded("the account's half of the queue is full");
     }
     if (this.#line.length < this.#maxWaiting) {
       return;
     }
-    const last = this.#line.lastOfLongest();
-    if (last === undefined || this.#line.lengthOf(last.key) <= waiting + 1) {
+    const last = this.#line.lastOfLowest(serviceClass);
+    const isLower = last !== undefined && last.serviceClass !== serviceClass;
+    const gives = isLower || (last !== undefined && this.#line.lengthOf(last.key, last.serviceClass) > waiting + 1);
+    if (last === undefined || !gives) {
       throw this.#overloaded("the queue is full");
     }
     this.#line.remove(last);
-    last.refuse(this.#overloaded("the queue is full, and others have fewer in it"));
+    const why = isLower ? "the queue is full of a higher class" : "the queue is full, and others have fewer in it";
+    last.refuse(this.#overloaded(why));
   }
 
   #gone(): Error {

@@ -1,38 +1,33 @@
+import type { ServiceClass } from "../../../lib/service-class.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
-import type { RoutingRequest } from "../routing/policy.ts";
-import type { Member } from "./member.ts";
 import type { Place } from "./place.ts";
-import type { WaitingLine } from "./waiting-line.ts";
-
-/** A request for a server. */
-export interface Wish {
-  readonly route: RoutingRequest;
-  /** Whose turn it takes in the queue. */
-  readonly key: string;
-  /** Servers that have failed it. */
-  readonly failed: ReadonlySet<Member>;
-  /** When it stops waiting, on the monotonic clock. */
-  readonly deadline: number;
-}
+import type { Wish } from "./wish.ts";
 
 /** A wish in the queue, until one of both ends it. Whoever does has taken it out of the queue. */
 export interface Waiter extends Pick<Wish, "key" | "deadline"> {
   readonly wish: Wish;
+  readonly serviceClass: ServiceClass;
   readonly grant: (place: Place) => void;
   readonly refuse: (error: Error) => void;
+}
+
+/** Where waiters are kept. */
+interface WaitingRoom {
+  push(waiter: Waiter): void;
+  remove(waiter: Waiter): void;
 }
 
 /** Waits in a queue until a place is granted. Rejects with `onLate`'s error at the deadline, with the signal's reason before. */
 export function waitFor(
   wish: Wish,
-  line: WaitingLine<Waiter>,
+  queue: WaitingRoom,
   clock: Clock,
   signal: AbortSignal,
   onLate: () => Error,
 ): Promise<Place> {
   return new Promise((resolve, reject) => {
     const leave = (error: unknown) => {
-      line.remove(waiter);
+      queue.remove(waiter);
       stop();
       reject(error);
     };
@@ -50,11 +45,12 @@ export function waitFor(
       stop();
       reject(error);
     };
-    const waiter: Waiter = { key: wish.key, deadline: wish.deadline, wish, grant, refuse };
+    const { key, deadline, serviceClass = "standard" } = wish;
+    const waiter: Waiter = { key, deadline, serviceClass, wish, grant, refuse };
     if (signal.aborted) {
       return reject(signal.reason);
     }
     signal.addEventListener("abort", onAbort, { once: true });
-    line.push(waiter);
+    queue.push(waiter);
   });
 }

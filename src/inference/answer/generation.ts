@@ -4,12 +4,14 @@ import type { GenerateResponse } from "#gen/tollgate/inference/v1/inference_serv
 import { failure } from "../../../lib/errors/failure.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
 import type { EngineUsage } from "../../engines/interface.ts";
+import type { FleetRequest } from "../../fleet/interface.ts";
 import type { Settled } from "../../metering/ledger/settlement/interface.ts";
 import type { InferenceDependencies } from "../dependencies.ts";
 import type { GenerationObserver } from "../interface.ts";
 import { contextRefusal } from "../output-fit/context-refusal.ts";
 import { fittedGeneration } from "../output-fit/fitted-generation.ts";
 import type { PlannedGeneration } from "../request/plan.ts";
+import { wiredClasses } from "../request/service-class.ts";
 import { GatheredAnswer } from "./gathered-answer.ts";
 import { RunNotes, type RunStart } from "./run-facts.ts";
 
@@ -46,7 +48,7 @@ export async function* generation(
         started = true;
         notes.began();
         deps.observer.began(model.id);
-        events = [startedEvent(request.requestId, usage?.inputTokens ?? 0), ...events];
+        events = [startedEvent(request, usage?.inputTokens ?? 0), ...events];
       }
       if (gathered !== undefined) {
         gathered.add(events);
@@ -118,8 +120,13 @@ const response = (events: GenerationEvent[]): GenerateResponse => ({
   choice: 0,
 });
 
-function startedEvent(requestId: string, inputTokens: number): GenerationEvent {
-  const value = { $typeName: "tollgate.inference.v1.Started", requestId, inputTokens: BigInt(inputTokens) } as const;
+function startedEvent({ requestId, serviceClass = "standard" }: FleetRequest, inputTokens: number): GenerationEvent {
+  const value = {
+    $typeName: "tollgate.inference.v1.Started",
+    requestId,
+    inputTokens: BigInt(inputTokens),
+    serviceClass: wiredClasses[serviceClass],
+  } as const;
   return { $typeName: "tollgate.inference.v1.GenerationEvent", event: { case: "started", value } };
 }
 

@@ -13,6 +13,7 @@ import { contextRefusal } from "../output-fit/context-refusal.ts";
 import { limitOutput } from "../output-fit/output-limit.ts";
 import { inputBound } from "../output-fit/token-bound.ts";
 import { settleSampling } from "./sampling.ts";
+import { settleServiceClass } from "./service-class.ts";
 import { shareHold } from "./shared-hold.ts";
 import { planThinking } from "./thinking.ts";
 import { validateConversation } from "./validate.ts";
@@ -81,6 +82,7 @@ export async function plan(
   const trace = values.get(traceContextKey);
   const wanted = measured.map(({ limits }) => limits.output);
   const { holds, settled } = wanted.length === 1 ? { holds: [hold], settled: async () => {} } : shareHold(hold, wanted);
+  const serviceClass = settleServiceClass(request.serviceClass, caller);
   const generations = measured.map(({ tokenizable, countInput, limits }, index) => {
     const part = holds[index] ?? hold;
     return {
@@ -93,6 +95,7 @@ export async function plan(
         requestId,
         runId: part.runId,
         accountId: caller.accountId,
+        serviceClass,
         maxOutputTokens: part.outputTokens,
         sampling,
         stopSequences: request.stopSequences,

@@ -50,7 +50,7 @@ test.each([
 test("a whole answer has no place for thinking", () => {
   const usage = { $typeName: "tollgate.inference.v1.Usage" as const, lots: [], inputTokens: 3n, outputTokens: 2n };
   const whole = completion({ id: "cmpl-1", created: 5, model: "m" }, [
-    { reasoning: "secret", text: "Hi", toolCalls: [], finishReason: FinishReason.LENGTH, usage },
+    { reasoning: "secret", text: "Hi", toolCalls: [], finishReason: FinishReason.LENGTH, usage, serviceClass: 2 },
   ]);
   const json = JSON.parse(jsonEncoder(CompletionSchema)(whole));
   expect(json).toEqual({

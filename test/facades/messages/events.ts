@@ -5,7 +5,7 @@ import { FinishReason, type GenerationEvent, type Usage } from "#gen/tollgate/in
 export function started(requestId = "r1", inputTokens = 12n): GenerationEvent {
   return event({
     case: "started",
-    value: { $typeName: "tollgate.inference.v1.Started", requestId, inputTokens },
+    value: { $typeName: "tollgate.inference.v1.Started", requestId, inputTokens, serviceClass: 2 },
   });
 }
 

@@ -7,7 +7,7 @@ import { RoundRobin } from "../../../src/fleet/routing/round-robin.ts";
 import { Member } from "../../../src/fleet/servers/member.ts";
 import { Place } from "../../../src/fleet/servers/place.ts";
 import { Pool } from "../../../src/fleet/servers/pool.ts";
-import type { Wish } from "../../../src/fleet/servers/waiter.ts";
+import type { Wish } from "../../../src/fleet/servers/wish.ts";
 import { textRequest } from "../../engines/requests.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
 import { settle } from "../fixture.ts";

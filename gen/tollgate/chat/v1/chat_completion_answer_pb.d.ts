@@ -5,6 +5,7 @@
 import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 import type { Usage } from "./usage_pb.js";
+import type { ServiceTier } from "./service_tier_pb.js";
 import type { ToolCall } from "./chat_message_pb.js";
 
 /**
@@ -59,6 +60,13 @@ export declare type ChatCompletion = Message<"tollgate.chat.v1.ChatCompletion"> 
    * @generated from field: tollgate.chat.v1.Usage usage = 6;
    */
   usage?: Usage | undefined;
+
+  /**
+   * The tier that the request ran in. Absent: the request named none.
+   *
+   * @generated from field: tollgate.chat.v1.ServiceTier service_tier = 7;
+   */
+  serviceTier: ServiceTier;
 };
 
 /**

@@ -7,6 +7,7 @@ import type { Message } from "@bufbuild/protobuf";
 import type { ChatMessage } from "./chat_message_pb.js";
 import type { Tool, ToolChoice } from "./tool_pb.js";
 import type { Reasoning, ReasoningEffort, Thinking } from "./thinking_pb.js";
+import type { ServiceTier } from "./service_tier_pb.js";
 import type { ChatCompletion } from "./chat_completion_answer_pb.js";
 import type { ChatCompletionChunk } from "./chat_completion_chunk_pb.js";
 
@@ -244,6 +245,13 @@ export declare type CreateChatCompletionRequest = Message<"tollgate.chat.v1.Crea
    * @generated from field: tollgate.chat.v1.UsageOptions usage = 32;
    */
   usage?: UsageOptions | undefined;
+
+  /**
+   * Which requests go first where requests wait. Absent: as auto.
+   *
+   * @generated from field: tollgate.chat.v1.ServiceTier service_tier = 40;
+   */
+  serviceTier: ServiceTier;
 
   /**
    * Requests with the same key help each other to find the beginning of their prompts in a server's cache. Absent: the

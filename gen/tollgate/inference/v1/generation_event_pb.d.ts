@@ -4,6 +4,7 @@
 
 import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
+import type { ServiceClass } from "./service_class_pb.js";
 
 /**
  * Describes the file tollgate/inference/v1/generation_event.proto.
@@ -98,6 +99,13 @@ export declare type Started = Message<"tollgate.inference.v1.Started"> & {
    * @generated from field: uint64 input_tokens = 2;
    */
   inputTokens: bigint;
+
+  /**
+   * The class that the request runs in.
+   *
+   * @generated from field: tollgate.inference.v1.ServiceClass service_class = 3;
+   */
+  serviceClass: ServiceClass;
 };
 
 /**

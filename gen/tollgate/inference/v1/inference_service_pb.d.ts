@@ -5,6 +5,7 @@
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 import type { Conversation } from "./conversation_pb.js";
+import type { ServiceClass } from "./service_class_pb.js";
 import type { GenerationEvent } from "./generation_event_pb.js";
 
 /**
@@ -102,6 +103,13 @@ export declare type GenerateRequest = Message<"tollgate.inference.v1.GenerateReq
    * @generated from field: bool gathered = 9;
    */
   gathered: boolean;
+
+  /**
+   * The class wanted; a higher one than the key and its account may have is lowered to theirs. Unspecified: theirs.
+   *
+   * @generated from field: tollgate.inference.v1.ServiceClass service_class = 14;
+   */
+  serviceClass: ServiceClass;
 
   /**
    * A name that the caller gives to requests that belong together, such as a conversation's id. It helps the account's

@@ -7,6 +7,7 @@ import type { Message } from "@bufbuild/protobuf";
 import type { MessageParam, SystemPrompt } from "./message_param_pb.js";
 import type { ToolChoice, ToolParam } from "./tool_pb.js";
 import type { OutputConfig, ThinkingConfig } from "./thinking_pb.js";
+import type { ServiceTier } from "./service_tier_pb.js";
 import type { Message as Message$1 } from "./message_pb.js";
 import type { StreamEvent } from "./stream_event_pb.js";
 
@@ -111,6 +112,13 @@ export declare type CreateMessageRequest = Message<"tollgate.messages.v1.CreateM
    * @generated from field: tollgate.messages.v1.OutputConfig output_config = 13;
    */
   outputConfig?: OutputConfig | undefined;
+
+  /**
+   * Which requests go first where requests wait. Absent: as auto.
+   *
+   * @generated from field: tollgate.messages.v1.ServiceTier service_tier = 24;
+   */
+  serviceTier: ServiceTier;
 
   /**
    * Not available: an older place of output_config.format.

@@ -4,6 +4,7 @@
 
 import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import type { Message as Message$1 } from "@bufbuild/protobuf";
+import type { UsedServiceTier } from "./service_tier_pb.js";
 
 /**
  * Describes the file tollgate/messages/v1/message.proto.
@@ -251,6 +252,13 @@ export declare type Usage = Message$1<"tollgate.messages.v1.Usage"> & {
    * @generated from field: string cost = 6;
    */
   cost: string;
+
+  /**
+   * The tier that the request ran in. Absent: the request named none.
+   *
+   * @generated from field: tollgate.messages.v1.UsedServiceTier service_tier = 7;
+   */
+  serviceTier: UsedServiceTier;
 };
 
 /**

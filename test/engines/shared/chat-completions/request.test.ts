@@ -5,6 +5,7 @@ import { Role, ToolChoiceMode } from "#gen/tollgate/inference/v1/conversation_pb
 import { SamplingSchema } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { readDetail } from "../../../../lib/errors/detail.ts";
 import type { EngineRequest } from "../../../../src/engines/interface.ts";
+import { sglang } from "../../../../src/engines/sglang/dialect.ts";
 import { generationRequest } from "../../../../src/engines/shared/chat-completions/request.ts";
 import { vllm } from "../../../../src/engines/vllm/dialect.ts";
 import { chatRequest, plain, textRequest } from "../../requests.ts";
@@ -191,4 +192,18 @@ test.each<[Partial<EngineRequest>, object]>([
 ])("thinking %j", (request, fields) => {
   const { chat_template_kwargs, reasoning_effort } = body(chatRequest("hi", request));
   expect(JSON.parse(JSON.stringify({ chat_template_kwargs, reasoning_effort }))).toEqual(fields);
+});
+
+test.each([
+  [vllm, undefined, undefined],
+  [vllm, "priority", -1],
+  [vllm, "standard", 0],
+  [vllm, "flex", 1],
+  [sglang, undefined, undefined],
+  [sglang, "priority", 1],
+  [sglang, "standard", 0],
+  [sglang, "flex", -1],
+] as const)("%o is told the class %s as priority %s", (dialect, priority, expected) => {
+  const request = chatRequest("hi", priority && { priority });
+  expect(JSON.parse(generationRequest(request, dialect, false).body).priority).toBe(expected);
 });

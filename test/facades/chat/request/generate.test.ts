@@ -1,6 +1,7 @@
 import { expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { Thinking } from "#gen/tollgate/inference/v1/inference_service_pb.js";
+import { ServiceClass } from "#gen/tollgate/inference/v1/service_class_pb.js";
 import { RequestError } from "../../../../facades/http/request/error.ts";
 import { chatBody, refusalOf, translated } from "../samples.ts";
 
@@ -21,6 +22,7 @@ test("the least request leaves everything else to the model", () => {
     thinking: Thinking.UNSPECIFIED,
     stopSequences: [],
     gathered: true,
+    serviceClass: 0,
   });
 });
 
@@ -45,6 +47,10 @@ test.each<[field: object, expected: object]>([
   [{ response_format: { type: "text" } }, { stopSequences: [] }],
   [{ modalities: ["text"] }, { stopSequences: [] }],
   [{ n: 1 }, { stopSequences: [] }],
+  [{ service_tier: "auto" }, { serviceClass: ServiceClass.UNSPECIFIED }],
+  [{ service_tier: "default" }, { serviceClass: ServiceClass.STANDARD }],
+  [{ service_tier: "flex" }, { serviceClass: ServiceClass.FLEX }],
+  [{ service_tier: "priority" }, { serviceClass: ServiceClass.PRIORITY }],
 ])("%j", (field, expected) => {
   expect(translated(chatBody(field))).toMatchObject(expected);
 });
@@ -70,7 +76,6 @@ test("what has no effect is ignored", () => {
     user: "u",
     store: true,
     metadata: { a: "b" },
-    service_tier: "flex",
     prompt_cache_key: "k",
     prompt_cache_retention: "24h",
     safety_identifier: "s",

@@ -1,6 +1,7 @@
 import { expect, test } from "@jest/globals";
 import { ChatCompletionSchema } from "#gen/tollgate/chat/v1/chat_completion_answer_pb.js";
 import { FinishReason } from "#gen/tollgate/inference/v1/generation_event_pb.js";
+import { ServiceClass } from "#gen/tollgate/inference/v1/service_class_pb.js";
 import { chatCompletion } from "../../../../facades/chat/response/answer.ts";
 import type { Answer } from "../../../../facades/http/core/answer.ts";
 import { jsonEncoder } from "../../../../facades/http/json/encoder.ts";
@@ -13,6 +14,7 @@ const plain: Answer = {
   toolCalls: [],
   finishReason: FinishReason.STOP,
   usage: { $typeName: "tollgate.inference.v1.Usage", lots: [], inputTokens: 3n, outputTokens: 2n },
+  serviceClass: ServiceClass.STANDARD,
 };
 const toolCalls = [{ id: "c", name: "f", arguments: "{}" }];
 

@@ -60,7 +60,6 @@ test("stop sequences", () => {
 test("what is not known or not offered without harm is ignored", () => {
   const ignored = {
     metadata: { user_id: "u" },
-    service_tier: "auto",
     container: null,
     context_management: { edits: [{ type: "clear_tool_uses_20250919" }] },
     mcp_servers: [],
