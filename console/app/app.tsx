@@ -1,5 +1,6 @@
 import { useEffect } from "preact/hooks";
 import { SignInPage } from "../pages/sign-in/page.tsx";
+import { isConnectionLost } from "./connection.ts";
 import { navigate, path } from "./router.ts";
 import { session } from "./session.ts";
 import { Shell } from "./shell.tsx";
@@ -14,7 +15,21 @@ export function App() {
     }
   }, [isHome, session.value]);
   if (session.value === undefined) {
-    return null;
+    return isConnectionLost.value ? <Unreachable /> : null;
   }
   return isOutside ? <SignInPage /> : <Shell />;
+}
+
+/** Before anything is known of who looks. */
+function Unreachable() {
+  return (
+    <main class="door">
+      <div class="door-box">
+        <h1>Tollgate cannot be reached</h1>
+        <p class="muted" role="status">
+          This page tries again by itself.
+        </p>
+      </div>
+    </main>
+  );
 }

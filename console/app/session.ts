@@ -1,4 +1,5 @@
 import { computed, signal } from "@preact/signals";
+import { connectionLost, connectionWorks } from "./connection.ts";
 import { navigate, path } from "./router.ts";
 
 /** Who is signed in, as `GET /session` tells it. */
@@ -32,9 +33,21 @@ export const mayBill = computed(() => session.value?.role === "owner" || session
 /** Whether the role may change prices and servers. */
 export const mayOwn = computed(() => session.value?.role === "owner");
 
+const retryMs = 2000;
+const serverFailed = 500;
+
+/** Asks who is signed in until somebody can tell: while the core is away nobody is signed out. */
 export async function loadSession(): Promise<void> {
-  const response = await fetch("/session");
-  session.value = response.ok ? ((await response.json()) as Session) : null;
+  while (session.peek() === undefined) {
+    const response = await fetch("/session").catch(() => undefined);
+    if (response !== undefined && response.status < serverFailed) {
+      connectionWorks();
+      session.value = response.ok ? ((await response.json()) as Session) : null;
+    } else {
+      connectionLost();
+      await new Promise((resolve) => setTimeout(resolve, retryMs));
+    }
+  }
 }
 
 /** Signs in by the operator's token or an API key. Throws an error that tells people why not. */

@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
+import { openConsole } from "./open-console.ts";
 
 /**
  * Does what a stranger does with the lines that a service has printed: pastes each into another shell, in another folder, and
@@ -18,10 +19,7 @@ export async function pasteHints(output: string, path: string): Promise<void> {
   if (!JSON.parse(account).balance_usd.startsWith("0.99")) {
     throw new Error(`the printed command answered ${account}`);
   }
-  const { status } = await fetch(find(output, /^ +console +(http:\S+\/link\/\S+)$/m), { redirect: "manual" });
-  if (status !== 303 && status !== 302) {
-    throw new Error(`the printed link answered ${status}`);
-  }
+  await openConsole(find(output, /^ +console +(http:\S+\/link\/\S+)$/m));
 }
 
 function find(output: string, hint: RegExp): string {

@@ -62,6 +62,12 @@ test("a lost connection is said, and mended by itself", async () => {
   expect(await page.getByText("5 servers").count()).toBe(1);
   await context.setOffline(false);
   await page.getByText("The connection to Tollgate is lost").waitFor({ state: "detached" });
+  // Who opens a page meanwhile is not taken for signed out.
+  await page.route("**/session", (route) => route.abort());
+  await page.reload();
+  await page.getByRole("heading", { name: "Tollgate cannot be reached" }).waitFor();
+  await page.unroute("**/session");
+  await page.getByText("5 servers").waitFor();
   await context.close();
 });
 

@@ -12,13 +12,15 @@ const titles: Readonly<Record<GroupName, string>> = { account: "Account", key: "
 
 interface Props {
   readonly used: Used;
+  /** Of all groups. */
+  readonly total: Sum;
   readonly group: GroupName;
   readonly names: Names;
   readonly onMore: () => void;
 }
 
 /** Sums, dearest first; each opens its receipts. Those that are not shown are in the total. */
-export function GroupTable({ used: { sums, total, hasMore }, group, names, onMore }: Props) {
+export function GroupTable({ used: { sums, hasMore }, total, group, names, onMore }: Props) {
   const decimals = mostDecimals([total, ...sums].map(({ cost }) => cost));
   const number = (name: string, pick: (sum: Sum) => bigint) => ({
     name,

@@ -10,8 +10,6 @@ export interface Used {
   readonly sums: readonly Sum[];
   /** Whether there are more groups than these. */
   readonly hasMore: boolean;
-  /** Of all groups. */
-  readonly total: Sum;
   /** The dearest of them all, hour by hour or day by day. */
   readonly lines: readonly { readonly id: string; readonly rows: readonly UsageRow[] }[];
 }
@@ -29,7 +27,13 @@ const groupsOf = (group: GroupName): UsageGroup[] =>
 const stepOf = ({ step }: Period) => (step === "hour" ? UsageGroup.HOUR : UsageGroup.DAY);
 const filters = { account: "accountId", key: "keyId", model: "model" } as const;
 
-/** Asks for the dearest groups alone and the sum of all, however many there are. */
+/** Asks for the sum of everything, which is there long before its parts are. */
+export async function loadTotal(from: Date, signal: AbortSignal): Promise<Sum> {
+  const rows = await ask({ groupBy: [UsageGroup.MODEL], from: toTimestamp(from) }, signal);
+  return addUp(rows.map((row) => toSum(row, "model")));
+}
+
+/** Asks for the dearest groups alone, however many there are. */
 export async function loadUsage(
   group: GroupName,
   period: Period,
@@ -37,10 +41,7 @@ export async function loadUsage(
   most: number,
   signal: AbortSignal,
 ): Promise<Used> {
-  const [found, all] = await Promise.all([
-    ask({ groupBy: groupsOf(group), from: toTimestamp(from), dearest: most + 1 }, signal),
-    ask({ groupBy: [UsageGroup.MODEL], from: toTimestamp(from) }, signal),
-  ]);
+  const found = await ask({ groupBy: groupsOf(group), from: toTimestamp(from), dearest: most + 1 }, signal);
   const sums = found.slice(0, most).map((row) => toSum(row, group));
   const lines = sums
     .filter(({ id }) => id !== "")
@@ -52,7 +53,6 @@ export async function loadUsage(
   return {
     sums,
     hasMore: found.length > most,
-    total: addUp(all.map((row) => toSum(row, "model"))),
     lines: await Promise.all(lines),
   };
 }

@@ -7,9 +7,10 @@ import { Select } from "../../parts/forms/field.tsx";
 import { Page } from "../../parts/page.tsx";
 import { CsvButton } from "./csv.tsx";
 import { GroupTable } from "./group-table.tsx";
-import { loadAll, loadUsage } from "./load.ts";
+import { loadAll, loadTotal, loadUsage } from "./load.ts";
 import { loadNames } from "./names.ts";
 import { Opened } from "./opened.tsx";
+import { Total } from "./total.tsx";
 import { UsagePlot } from "./usage-plot.tsx";
 import { by, groupNames, periodOf, periods } from "./view.ts";
 
@@ -30,6 +31,7 @@ export default function UsagePage() {
     undefined,
     most,
   );
+  const total = useQuery((signal) => loadTotal(from, signal), [period]);
   return (
     <Page
       title="Usage"
@@ -55,17 +57,24 @@ export default function UsagePage() {
           onChange={(value) => setQuery({ by: value, open: "" })}
         />
       </div>
-      <Answer query={usage}>
-        {({ used, names }) =>
-          used.sums.length === 0 ? (
+      <Answer query={total}>
+        {(sum) =>
+          sum.requests === 0n ? (
             <Empty title="Nothing was used in this time">
               Choose a longer period, or send a request from the <a href="/playground">playground</a>.
             </Empty>
           ) : (
             <>
-              <UsagePlot lines={used.lines} names={names} period={period} from={from} />
-              <GroupTable used={used} group={group} names={names} onMore={() => setMost(most * 4)} />
-              <Opened group={group} names={names} from={from} />
+              <Total total={sum} />
+              <Answer query={usage}>
+                {({ used, names }) => (
+                  <>
+                    <UsagePlot lines={used.lines} names={names} period={period} from={from} />
+                    <GroupTable used={used} total={sum} group={group} names={names} onMore={() => setMost(most * 4)} />
+                    <Opened group={group} names={names} from={from} />
+                  </>
+                )}
+              </Answer>
             </>
           )
         }

@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { isCancelled, isLost } from "../../contract/failure.ts";
+import { pause } from "./pause.ts";
 
 /** What is known of something that was asked for. */
 export interface Query<Data> {
@@ -80,14 +81,4 @@ async function attempt<Data>(
   } catch (error) {
     return { error };
   }
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener("abort", () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
 }

@@ -1,5 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { isCancelled, isLost } from "../../contract/failure.ts";
+import { pause } from "./pause.ts";
 
 const retryMs = 2000;
 
@@ -61,6 +62,6 @@ async function follow<Message, State>(
         return;
       }
     }
-    await new Promise((resolve) => setTimeout(resolve, retryMs));
+    await pause(retryMs, signal);
   }
 }

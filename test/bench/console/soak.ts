@@ -8,6 +8,8 @@ import { openConsole } from "./stage.ts";
 const openings = { whole: 300, quick: 30 };
 /** Milliseconds that a page stays open: as many pages as in an hour, at a faster pace. */
 const restMs = 300;
+/** Milliseconds that the overview is watched, which draws each second and asks every few. */
+const watchMs = { whole: 1_200_000, quick: 20_000 };
 /** A tab may grow by this between the two ends: code that was compiled meanwhile, not what pages leave behind. */
 const most = { heap: 2_000_000, nodes: 200, listeners: 50 };
 
@@ -32,7 +34,13 @@ export const consoleSoak: Scenario = {
       progress(`opening ${openings[length]} pages`);
       await walk(stage.page, openings[length], restMs);
       const after = await weigh(stage.page, session);
-      return { figures: compare(before, after) };
+      progress("watching the overview");
+      await openPage(stage.page, "/overview");
+      await stage.page.waitForTimeout(watchMs.quick);
+      const begun = await count(stage.page, session);
+      await stage.page.waitForTimeout(watchMs[length]);
+      const watched = await count(stage.page, session);
+      return { figures: [...compare("pages", before, after), ...compare("overview", begun, watched)] };
     } finally {
       await stage.close();
       await databases.stop();
@@ -72,6 +80,11 @@ interface Weight {
 /** What a tab holds at the page of settings, once everything has been collected that can be. */
 async function weigh(page: Page, session: CDPSession): Promise<Weight> {
   await openPage(page, "/settings");
+  return count(page, session);
+}
+
+/** What a tab holds at the page at which it stands. */
+async function count(page: Page, session: CDPSession): Promise<Weight> {
   for (let times = 0; times < 3; times++) {
     await session.send("HeapProfiler.collectGarbage");
     await page.waitForTimeout(500);
@@ -81,12 +94,12 @@ async function weigh(page: Page, session: CDPSession): Promise<Weight> {
   return { heap, nodes, listeners };
 }
 
-function compare(before: Weight, after: Weight): Figure[] {
+function compare(what: string, before: Weight, after: Weight): Figure[] {
   const figure = { scenario: "console-soak", better: "lower" } as const;
   return (["heap", "nodes", "listeners"] as const).flatMap((name) => [
-    { ...figure, name: `${name} at first`, unit: name === "heap" ? "B" : "", value: spread([before[name]]) },
+    { ...figure, name: `${what}: ${name} at first`, unit: name === "heap" ? "B" : "", value: spread([before[name]]) },
     {
-      ...{ ...figure, name: `${name} more at the end`, unit: name === "heap" ? "B" : "" },
+      ...{ ...figure, name: `${what}: ${name} more at the end`, unit: name === "heap" ? "B" : "" },
       ...{ value: spread([after[name] - before[name]]), limit: most[name] },
     },
   ]);
