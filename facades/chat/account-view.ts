@@ -12,6 +12,7 @@ import { UsageGroup } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import { type Receipt, ReceiptStatus, type UsageRow } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { formatUsd } from "../../lib/money.ts";
 import { type Duration, toMilliseconds } from "../../lib/time/duration.ts";
+import { parseMoment } from "../../lib/time/moment.ts";
 import type { CoreClients } from "../http/core/core-clients.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { usdAmount } from "../http/json/decimal.ts";
@@ -126,7 +127,7 @@ export async function readUsage(
   asked: GetUsageRequest,
 ): Promise<GetUsageResponse> {
   const by = asked.by === "" ? ["account", "key", "model"] : asked.by.split(",").map((group) => group.trim());
-  const unknown = by.find((group) => !(group in groups));
+  const unknown = by.find((group) => !Object.hasOwn(groups, group));
   if (unknown !== undefined) {
     throw invalidField("by", `must be some of ${Object.keys(groups).join(", ")} with commas between`);
   }
@@ -161,9 +162,8 @@ function readTime(field: string, text: string): Date | undefined {
   if (text === "") {
     return undefined;
   }
-  const isTime = /^\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d))?$/.test(text);
-  const time = new Date(text);
-  if (!isTime || Number.isNaN(time.getTime())) {
+  const time = parseMoment(text);
+  if (time === undefined) {
     throw invalidField(field, "must be a day or a time, such as 2026-01-31 or 2026-01-31T12:00:00Z");
   }
   return time;

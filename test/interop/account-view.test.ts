@@ -96,8 +96,11 @@ test("a key, its account's money, an answer and the usage tell the same cost", a
   const { json } = await get("/v1/usage?by=key,model", secret);
   expect(json.data).toEqual([expect.objectContaining({ ...sums, key_id: key?.id, model: models.plain })]);
   expect((await get("/v1/usage?to=2020-01-01&from=2019-01-01", secret)).json.data).toEqual([]);
-  for (const wrong of ["by=colour", "from=yesterday"]) {
-    expect((await get(`/v1/usage?${wrong}`, secret)).status).toBe(400);
+  for (const wrong of ["by=colour", "by=constructor", "from=yesterday", "to=2026-02-30"]) {
+    expect(await get(`/v1/usage?${wrong}`, secret)).toMatchObject({
+      status: 400,
+      json: { error: { param: wrong.slice(0, wrong.indexOf("=")) } },
+    });
   }
 
   await operator.freezeAccount({ accountId, reason: "unpaid" });

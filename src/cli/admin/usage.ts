@@ -83,7 +83,7 @@ export function usageDocument(row: UsageRow, { account, key, model, by }: UsageO
 /** Reads names of groups. */
 export function groups(text: string): string[] {
   const named = words(text);
-  if (named.every((group) => group in groupings)) {
+  if (named.every((group) => Object.hasOwn(groupings, group))) {
     return named;
   }
   throw new InvalidArgumentError(`It must be some of ${Object.keys(groupings).join(", ")} with commas between.`);

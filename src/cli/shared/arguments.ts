@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from "commander";
 import { maxPicoUsd, parseRate, parseUsd } from "../../../lib/money.ts";
+import { parseMoment } from "../../../lib/time/moment.ts";
 import { maxBasePort } from "../../config/move-ports.ts";
 
 // Parsers of command line arguments. Commander prints their messages behind the option's name.
@@ -27,7 +28,7 @@ export function rate(text: string): bigint {
 /** A whole number above zero. */
 export function count(text: string): number {
   if (!/^[1-9]\d{0,8}$/.test(text)) {
-    throw new InvalidArgumentError("It must be a whole number above 0.");
+    throw new InvalidArgumentError("It must be a whole number above 0 and below 1,000,000,000.");
   }
   return Number(text);
 }
@@ -49,7 +50,13 @@ export function orNone<T>(parse: (text: string) => T): (text: string) => T | "no
 
 /** A moment, or a span of time from now. */
 export function deadline(text: string): Date {
-  return /^\d+(ms|s|m|h|d)$/.test(text) ? new Date(Date.now() + span(text)) : moment(text);
+  const at = /^\d+(ms|s|m|h|d)$/.test(text) ? new Date(Date.now() + span(text)) : parseMoment(text);
+  if (at === undefined) {
+    throw new InvalidArgumentError(
+      "It must be a span of time from now or a time, such as 30d or 2026-01-31T12:00:00Z.",
+    );
+  }
+  return at;
 }
 
 /** A count of tokens. */
@@ -96,8 +103,8 @@ export function span(text: string): number {
 
 /** A moment, as RFC 3339 or as a UTC day. */
 export function moment(text: string): Date {
-  const date = /^\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d))?$/.test(text) ? new Date(text) : undefined;
-  if (!date || Number.isNaN(date.getTime())) {
+  const date = parseMoment(text);
+  if (date === undefined) {
     throw new InvalidArgumentError("It must be a day or a time, such as 2026-01-31 or 2026-01-31T12:00:00Z.");
   }
   return date;

@@ -31,7 +31,7 @@ test.each([
   [port, ["-1", "65536", "http"]],
   [amount, ["-1", "fast", "."]],
   [span, ["24", "h", "1w", "-1s", "1.5h"]],
-  [moment, ["yesterday", "2026-13-01", "2026-01-31 12:00", "2026-01-31T12:00:00"]],
+  [moment, ["yesterday", "2026-13-01", "2026-02-30", "2026-01-31 12:00", "2026-01-31T12:00:00"]],
   [words, ["", "a,,b"]],
 ] as const)("%p refuses %j", (parse, texts) => {
   for (const text of texts) {

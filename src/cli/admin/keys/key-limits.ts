@@ -10,6 +10,13 @@ const periods: Record<string, BudgetPeriod> = {
   total: BudgetPeriod.TOTAL,
 };
 
+/** Throws where there is a period and no budget: nobody is to take a key for limited that is not. */
+export function requireBudget({ per }: Pick<LimitOptions, "per">, hasBudget: boolean): void {
+  if (per !== undefined && !hasBudget) {
+    throw new Error("--per is the period of a budget, and there is none: name its amount by --usd, too");
+  }
+}
+
 /** Limits as they were named on the command line. "none": to be lifted. */
 export interface LimitOptions {
   readonly usd?: bigint | "none";
@@ -48,8 +55,9 @@ export function addLimitOptions(command: Command): Command {
     .option("--in-flight <n>", "requests that it may run at once; none lifts it", orNone(count));
 }
 
-/** The limits that were named, and their names in the contract. */
+/** The limits that were named, and their names in the contract. Throws for a period of what is no budget. */
 export function readLimitOptions(options: LimitOptions): { readonly limits: Limits; readonly paths: string[] } {
+  requireBudget(options, options.usd !== "none");
   const limits: Limits = {};
   const paths: string[] = [];
   if (options.usd !== undefined) {

@@ -9,7 +9,7 @@ import type { Io } from "../../shared/io.ts";
 import { required } from "../accounts.ts";
 import { addQuestion } from "../ask-core.ts";
 import { keyDocument } from "../output/documents.ts";
-import { addLimitOptions, type LimitOptions, readLimitOptions } from "./key-limits.ts";
+import { addLimitOptions, type LimitOptions, readLimitOptions, requireBudget } from "./key-limits.ts";
 
 const shownOnce = "The key is shown only now: it is not stored.";
 
@@ -30,6 +30,7 @@ export function addKeys(program: Command, io: Io): void {
           .option("--rpm <n>", "requests a minute for this key alone; the account's tier decides unless set", count),
       ),
     ask: async (core, { name = "", rpm, ...limits }, accountId) => {
+      requireBudget(limits, limits.usd !== undefined);
       const made = await client(core).createKey({
         accountId,
         name,
@@ -77,7 +78,9 @@ export function addKeys(program: Command, io: Io): void {
       if (paths.length === 0) {
         throw new Error("no limit is named: name one of --usd, --per, --models, --expires, --tpm, --in-flight");
       }
-      return keyDocument(required((await client(core).updateKey({ keyId, updateMask: { paths }, ...limits })).key));
+      const key = required((await client(core).updateKey({ keyId, updateMask: { paths }, ...limits })).key);
+      requireBudget(options, key.budgetPicoUsd !== undefined);
+      return keyDocument(key);
     },
   });
   addQuestion<[string, number | undefined], object>(group, "set-rpm", io, {

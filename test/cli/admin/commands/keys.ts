@@ -58,6 +58,13 @@ export function testKeys(): void {
     await json("keys", "set-limits", id, "--usd", "0", "--models", "", "--tpm", "none", "--in-flight", "0");
     const none = { usd: null, per: null, models: null, tpm: null, in_flight: null };
     expect(await shown()).toMatchObject({ limits: none });
+    for (const asked of [
+      ["set-limits", id],
+      ["set-limits", id, "--usd", "none"],
+      ["create", account],
+    ]) {
+      expect((await refusal("keys", ...asked, "--per", "day")).notes).toContain("name its amount by --usd");
+    }
     await json("keys", "set-limits", id, "--usd", "2");
     expect(await shown()).toMatchObject({ limits: { ...none, usd: "2.00", per: "total" } });
 
