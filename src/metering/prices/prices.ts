@@ -168,8 +168,11 @@ class PublishedPrices implements PriceList {
     }
   }
 
+  /** A served model keeps its last price while the database has lost it: it is listed again once that is noticed. */
   async #read(): Promise<void> {
-    this.#newest = await readNewest(this.#storage);
+    const newest = await readNewest(this.#storage);
+    const lost = [...this.#newest].filter(([model]) => this.#models.has(model) && !newest.has(model));
+    this.#newest = new Map([...newest, ...lost]);
   }
 
   async adopt(models: readonly ModelConfig[]): Promise<void> {

@@ -189,6 +189,28 @@ describe.each(dialects)("%s", (dialect) => {
     await clock.until(metering.close());
   });
 
+  test("a served model keeps its price while a database that went back has lost it", async () => {
+    const storage = await openStorage(await newDatabase(dialect));
+    const em = storage.orm.em.fork();
+    const book = new PriceBook(storage);
+    const look = book.look.bind(book);
+    const prices = await createPrices({ storage, clock: systemClock, book, models: models({ id: "new" }) });
+    const live = prices.live("new");
+    // The database goes back after a look at its newest version, and before its prices are read.
+    book.look = async (newest) => {
+      await look(newest);
+      await em.execute("delete from price");
+      await em.execute("delete from price_version");
+    };
+    await prices.refresh();
+    expect(prices.live("new")).toEqual(live);
+    expect(prices.list().map(({ model }) => model)).toEqual([testModel, "new"]);
+    book.look = look;
+    await prices.refresh();
+    expect(await prices.history("new", { limit: 10 })).toHaveLength(1);
+    await storage.close();
+  });
+
   test("the book forgets what was asked for least recently, and reads it again", async () => {
     const { storage, pricesOf } = await start();
     const prices = await pricesOf({ id: "other" });

@@ -35,7 +35,7 @@ export function simulatedPool(parts: {
   const query = ({ name, text, values = [] }: Query) =>
     wire.call(name ?? text, () => {
       if (name !== undefined) {
-        return toResult(server.execute(name, values));
+        return toResult(server.execute(name, text, values));
       }
       if (text.startsWith("select pg_notify")) {
         announce(String(values[1]));
@@ -80,11 +80,11 @@ export function simulatedPool(parts: {
             }
           });
         }
-        const { name = text, values = [] } = asked as Query;
+        const { name = text, values = [] } = asked as Query; // every statement in a transaction has a name
         return new Promise((resolve, reject) => {
           if (process.act()) {
             try {
-              resolve(toResult(server.execute(name, values)));
+              resolve(toResult(server.execute(name, text, values)));
             } catch (error) {
               reject(error);
             }

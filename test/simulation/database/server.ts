@@ -1,5 +1,6 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { openStorage, type SqliteStorage } from "../../../src/storage/orm.ts";
+import { type Recorded, Recording } from "../replay/recording.ts";
 import { budgetStatements } from "./budgets.ts";
 import { chargeStatements } from "./charges.ts";
 import { coreStatements } from "./cores.ts";
@@ -61,6 +62,7 @@ export class SimulatedServer {
   /** Statements done, by name. */
   readonly done = new Map<string, number>();
   readonly #names: readonly string[];
+  #recording: Recording | undefined;
 
   private constructor(storage: SqliteStorage, database: DatabaseSync) {
     this.storage = storage;
@@ -89,8 +91,27 @@ export class SimulatedServer {
     return this.storage.close();
   }
 
+  /** Takes down all that is done while a function runs. */
+  async record(run: (soFar: readonly Recorded[]) => Promise<unknown>): Promise<readonly Recorded[]> {
+    this.empty();
+    const recording = new Recording(this.database, this.#names);
+    this.#recording = recording;
+    try {
+      await run(recording.all);
+    } finally {
+      this.#recording = undefined;
+      recording.end();
+    }
+    return recording.all;
+  }
+
   /** Does a statement by itself, or as a part of the transaction that is open. Throws as the driver does. */
-  execute(name: string, values: readonly unknown[]): readonly object[] {
+  execute(name: string, text: string, values: readonly unknown[]): readonly object[] {
+    const run = () => this.#execute(name, values);
+    return this.#recording === undefined ? run() : this.#recording.statement(name, text, values, run);
+  }
+
+  #execute(name: string, values: readonly unknown[]): readonly object[] {
     const meaning = this.instead[name] ?? meanings[name];
     if (meaning === undefined) {
       throw new Error(
@@ -118,16 +139,19 @@ export class SimulatedServer {
   }
 
   begin(): void {
+    this.#recording?.bracket("begin");
     this.tables.run("begin immediate");
   }
 
   commit(): void {
+    this.#recording?.bracket("commit");
     this.tables.run("commit");
   }
 
   /** Ends a transaction whose client is gone. */
   rollback(): void {
     if (this.database.isTransaction) {
+      this.#recording?.bracket("rollback");
       this.tables.run("rollback");
     }
   }
