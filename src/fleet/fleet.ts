@@ -10,7 +10,7 @@ import { believeInputs } from "./health/believe-inputs.ts";
 import { serverFailed, toFailure } from "./health/failures.ts";
 import { Plausibility } from "./health/plausibility.ts";
 import { type TimeLimits, Watchdog } from "./health/watchdog.ts";
-import type { Fleet, FleetChange, FleetEmbedRequest, FleetRequest, FleetSharing } from "./interface.ts";
+import type { Fleet, FleetChange, FleetEmbedRequest, FleetRequest, FleetSharing, KvEventsState } from "./interface.ts";
 import type { Member } from "./servers/member.ts";
 import type { Pool } from "./servers/pool.ts";
 import type { Roster } from "./servers/roster.ts";
@@ -151,6 +151,10 @@ export class PooledFleet implements Fleet {
 
   get sharing(): FleetSharing | undefined {
     return this.#parts.roster.sharing;
+  }
+
+  get kvEvents(): readonly KvEventsState[] {
+    return this.#parts.roster.kvEvents;
   }
 
   prepare(models: readonly ServedModel[]): FleetChange {

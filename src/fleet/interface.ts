@@ -53,6 +53,13 @@ export interface FleetSharing {
   readonly dropped: number;
 }
 
+/** Whether what a server tells of its KV cache is heard. */
+export interface KvEventsState {
+  readonly server: string;
+  readonly model: string;
+  readonly isHeard: boolean;
+}
+
 /** The inference servers: which one gets a request, and which ones are fit to get any. */
 export interface Fleet {
   /**
@@ -84,6 +91,8 @@ export interface Fleet {
   waiting(modelId: string): number;
   /** How it is shared with other cores. Undefined: it is this core's alone. */
   readonly sharing: FleetSharing | undefined;
+  /** Whether the servers are heard that are configured to tell of their KV caches. */
+  readonly kvEvents: readonly KvEventsState[];
   /**
    * Makes ready to serve other models on other servers. A request that runs on a server that is left out ends in its
    * own time. Throws, and changes nothing, when a server's adapter cannot be made.

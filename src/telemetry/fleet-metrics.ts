@@ -48,7 +48,7 @@ const breakers = { closed: BreakerState.CLOSED, open: BreakerState.OPEN, half_op
 /** Shows models' queues and every server at every scrape. */
 export function watchFleet(
   registry: Registry,
-  fleet: Pick<Fleet, "servers" | "utilisation" | "waiting" | "sharing">,
+  fleet: Pick<Fleet, "servers" | "utilisation" | "waiting" | "sharing" | "kvEvents">,
   models: () => readonly string[],
 ): void {
   const registers = [registry];
@@ -88,6 +88,7 @@ export function watchFleet(
   });
 
   watchSharing(registry, fleet);
+  watchKvEvents(registry, fleet);
 
   const ofServer = (name: string, help: string, value: (server: Server) => number | undefined) =>
     new Gauge({
@@ -136,6 +137,18 @@ export function watchFleet(
     breakers,
     (server) => server.breaker,
   );
+}
+
+/** Shows how many servers are not heard of those that are to tell of their KV caches. */
+function watchKvEvents(registry: Registry, fleet: Pick<Fleet, "kvEvents">): void {
+  new Gauge({
+    name: "tollgate_fleet_kv_events_unheard",
+    help: "Servers with kv_events that are not heard: their caches are believed by use alone.",
+    registers: [registry],
+    collect() {
+      this.set(fleet.kvEvents.filter(({ isHeard }) => !isHeard).length);
+    },
+  });
 }
 
 /** Shows how cores hear each other. A core that has its fleet alone has lost nobody. */

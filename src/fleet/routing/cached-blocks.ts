@@ -79,6 +79,14 @@ export class CachedBlocks {
     }
   }
 
+  /** Loses a block, if it is there. */
+  drop(blockHigh: number, blockLow: number): void {
+    const at = this.#find(blockHigh, blockLow);
+    if (at !== none) {
+      this.#lose(at);
+    }
+  }
+
   /** Loses every block that was last used at that use or before. */
   loseUntil(usedAt: number): void {
     while (this.#oldest !== none && (((this.#places[this.#oldest + used] as number) - usedAt) | 0) <= 0) {

@@ -23,6 +23,10 @@ export class LeastLoad implements Policy {
 
   learn(): void {}
 
+  happened(): void {}
+
+  lostTrack(): void {}
+
   heard(): void {}
 
   forget(): void {}

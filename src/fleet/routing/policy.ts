@@ -1,5 +1,6 @@
 import type { Routing } from "../../config/schema.ts";
 import type { FleetRequest } from "../interface.ts";
+import type { KvEvent } from "../kv-events/events.ts";
 import type { Member } from "../servers/member.ts";
 
 /** The facts of a request when its server is chosen. */
@@ -19,6 +20,14 @@ export interface Choice {
   readonly known?: Known;
 }
 
+/** A prompt in blocks. */
+export interface BlocksOfText {
+  /** Two halves a block. */
+  readonly hashes: Int32Array;
+  /** Where each block ends, in characters from the start. */
+  readonly ends: Int32Array;
+}
+
 /** The beginning of a prompt that a server is believed to have in its cache. */
 export interface Known {
   readonly tokens: number;
@@ -26,6 +35,10 @@ export interface Known {
   readonly usedAt: number | undefined;
   /** Whether the prompt goes on from an earlier answer, and its server was chosen for having read that. */
   readonly isReturn: boolean;
+  /** The prompt, its length in characters and about how many tokens that are. */
+  readonly prompt: BlocksOfText & { readonly characters: number; readonly tokens: number };
+  /** How many blocks of tokens the server had told of when the prompt was sent. */
+  readonly since: number;
 }
 
 /** What a server has told of a request that has ended. */
@@ -50,8 +63,12 @@ export interface Policy {
   replace(members: readonly Member[]): void;
   /** Chooses one of the candidates, of which there is at least one. Undefined: each has more to read than it should. */
   choose(candidates: readonly Member[], route: RoutingRequest): Choice | undefined;
-  /** A request has ended on its server. */
+  /** A request was answered by its server, and has ended. */
   learn(choice: Choice, told: Told): void;
+  /** A server has told what happened to its cache. */
+  happened(member: Member, events: readonly KvEvent[]): void;
+  /** What a server has told of its cache no longer holds: something of it was not heard. */
+  lostTrack(member: Member): void;
   /** Another core has sent a prompt to a server: both halves of each block's hash, and where each block ends, in characters. */
   heard(member: Member, hashes: Int32Array, ends: Int32Array): void;
   /** True while other cores choose servers, too, but are not heard. */

@@ -1,14 +1,23 @@
 import type { Random } from "../../../lib/ids/random.ts";
 import { charactersPerToken } from "../../../lib/text/estimate-tokens.ts";
+import type { KvEvent } from "../kv-events/events.ts";
 import type { Member } from "../servers/member.ts";
-import { CachedBlocks } from "./cached-blocks.ts";
 import { estimateCost } from "./cost.ts";
 import { hashText } from "./hash-text.ts";
-import { HitPart } from "./hit-part.ts";
 import { lessLoaded } from "./least-load.ts";
-import { type Choice, type OnPrompt, type Policy, type RoutingRequest, type Told, toReaders } from "./policy.ts";
+import {
+  type BlocksOfText,
+  type Choice,
+  type OnPrompt,
+  type Policy,
+  type RoutingRequest,
+  type Told,
+  toReaders,
+} from "./policy.ts";
 import { PrefixIndex } from "./prefix-index.ts";
 import { PromptBlocks } from "./prompt-blocks.ts";
+import { RunningRatio } from "./running-ratio.ts";
+import { ServerCache } from "./server-cache.ts";
 
 /** The part of requests that go to any server, to learn and to spread prompts that many send. */
 const exploration = 0.002;
@@ -29,11 +38,9 @@ const nearSeconds = 0.25;
 /** A prompt is new to a server that is believed to have a smaller part of it. */
 const newPart = 0.25;
 
-/** The blocks of a prompt. */
-interface Prompt {
-  readonly hashes: Int32Array;
-  readonly ends: Int32Array;
-}
+/** What is assumed before anything is known: half of a prompt that goes on is found, with the weight of a few prompts. */
+const assumedHits = 0.5;
+const assumedTokens = 20_000;
 
 /**
  * Chooses the server that would be done first, given its prefix cache and its work. So a conversation returns to the
@@ -51,10 +58,13 @@ export class PrefixAffinity implements Policy {
   /** Made at the first choice that needs it: a single server leaves no choice, and embeddings have no prompt to remember. */
   #index: PrefixIndex | undefined;
   /** What each server is believed to have in its cache. */
-  readonly #caches = new Map<Member, CachedBlocks>();
+  readonly #caches = new Map<Member, ServerCache>();
   #matched = new Int32Array();
   #costs = new Float64Array();
-  readonly #hitPart = new HitPart();
+  /** The part of prompts that go on that is found in a cache where it is expected. */
+  readonly #hits = new RunningRatio(assumedHits, assumedTokens);
+  /** Tokens as servers count them to those estimated. */
+  readonly #counted = new RunningRatio(1, assumedTokens);
   /** The home of the session that was chosen for last. Undefined: it was not asked for. */
   #sought: Member | undefined;
 
@@ -116,24 +126,61 @@ export class PrefixAffinity implements Policy {
     const matched = this.#matched[slot] as number;
     const { hashes, ends, count } = this.#blocks;
     const prompt = { hashes: hashes.subarray(0, 2 * count), ends: ends.subarray(0, count) };
-    const usedAt = this.#use(member, slot, prompt, matched);
+    const cache = this.#cacheOf(member, slot);
+    const usedAt = this.#use(member, cache, prompt, matched);
     this.#index.add(this.#blocks, slot);
     this.#onPrompt?.(member, prompt.hashes, prompt.ends);
     const isKnown = uncachedTokens <= route.promptTokens * (1 - newPart);
-    const isReturn = this.#blocks.isContinued && (isKnown || member === this.#sought);
-    return { member, uncachedTokens, known: { tokens: Math.floor(matched / charactersPerToken), usedAt, isReturn } };
+    const known = {
+      tokens: Math.floor(matched / charactersPerToken),
+      usedAt,
+      isReturn: this.#blocks.isContinued && (isKnown || member === this.#sought),
+      prompt: {
+        hashes: prompt.hashes.slice(),
+        ends: prompt.ends.slice(),
+        characters: route.promptTokens * charactersPerToken,
+        tokens: route.promptTokens,
+      },
+      since: cache.now,
+    };
+    return { member, uncachedTokens, known };
   }
 
   learn({ member, known }: Choice, { promptTokens, cachedTokens }: Told): void {
-    if (known === undefined || cachedTokens === undefined) {
+    const slot = this.#slots.get(member);
+    if (known === undefined || slot === undefined) {
       return;
     }
-    if (known.isReturn) {
-      this.#hitPart.learn(promptTokens, cachedTokens);
+    if (promptTokens > 0) {
+      this.#counted.learn(known.prompt.tokens, promptTokens);
     }
-    if (known.usedAt !== undefined && cachedTokens < known.tokens * rightPart) {
-      this.#caches.get(member)?.loseUntil(known.usedAt);
+    const cache = this.#cacheOf(member, slot);
+    if (cachedTokens !== undefined && known.isReturn) {
+      this.#hits.learn(promptTokens, Math.min(cachedTokens, promptTokens));
     }
+    if (cachedTokens !== undefined && known.usedAt !== undefined && cachedTokens < known.tokens * rightPart) {
+      cache.loseUntil(known.usedAt);
+    }
+    cache.settle({ ...known.prompt, tokens: promptTokens }, known.since);
+    this.#take(member, slot, known.prompt); // a server counts a block as used until the request has ended
+  }
+
+  happened(member: Member, events: readonly KvEvent[]): void {
+    const slot = this.#slots.get(member);
+    if (slot === undefined || this.#slots.size < 2) {
+      return;
+    }
+    for (const event of events) {
+      if (event.kind === "cleared") {
+        this.forget(member);
+      } else {
+        this.#cacheOf(member, slot).take(event);
+      }
+    }
+  }
+
+  lostTrack(member: Member): void {
+    this.#caches.get(member)?.unfollow();
   }
 
   heard(member: Member, hashes: Int32Array, ends: Int32Array): void {
@@ -141,30 +188,31 @@ export class PrefixAffinity implements Policy {
     if (slot === undefined || this.#slots.size < 2) {
       return;
     }
-    this.#index ??= new PrefixIndex(this.#remembered, this.#costs.length);
-    this.#use(member, slot, { hashes, ends }, 0);
-    this.#index.addHashes(hashes, slot);
+    this.#take(member, slot, { hashes, ends });
   }
 
-  /** Notes a prompt's blocks as used, its beginning last, so that it is lost last. Returns the last matched block's use before. */
-  #use(member: Member, slot: number, { hashes, ends }: Prompt, matched: number): number | undefined {
+  /** Notes that a server has read a prompt, whoever sent it. */
+  #take(member: Member, slot: number, prompt: BlocksOfText): void {
+    this.#index ??= new PrefixIndex(this.#remembered, this.#costs.length);
+    this.#use(member, this.#cacheOf(member, slot), prompt, 0);
+    this.#index.addHashes(prompt.hashes, slot);
+  }
+
+  #cacheOf(member: Member, slot: number): ServerCache {
     let cache = this.#caches.get(member);
     if (cache === undefined) {
       const most = Math.ceil((blocksShare * this.#remembered) / this.#slots.size);
-      cache = new CachedBlocks(most, (high, low) => this.#index?.lose(high, low, slot));
+      cache = new ServerCache(most, (high, low) => this.#index?.lose(high, low, slot));
       this.#caches.set(member, cache);
     }
-    let usedAt: number | undefined;
-    for (let block = ends.length - 1; block >= 0; block--) {
-      const end = ends[block] as number;
-      const start = block === 0 ? 0 : (ends[block - 1] as number);
-      const tokens = (end - start) / charactersPerToken;
-      const before = cache.use(hashes[2 * block] as number, hashes[2 * block + 1] as number, tokens);
-      usedAt = end === matched ? before : usedAt;
-    }
-    const { cacheTokens } = member;
+    return cache;
+  }
+
+  /** Notes a prompt's blocks as used. Returns the last matched block's use before. */
+  #use({ cacheTokens }: Member, cache: ServerCache, prompt: BlocksOfText, matched: number): number | undefined {
+    const usedAt = cache.use(prompt, matched);
     if (cacheTokens !== undefined) {
-      cache.bound(cacheTokens);
+      cache.bound(cacheTokens / this.#counted.value);
     }
     return usedAt;
   }
@@ -205,7 +253,7 @@ export class PrefixAffinity implements Policy {
     if (!this.#blocks.isContinued) {
       return estimateCost(home, uncached) - nearSeconds;
     }
-    return estimateCost(home, Math.min(uncached, promptTokens * (1 - this.#hitPart.value)));
+    return estimateCost(home, Math.min(uncached, promptTokens * (1 - this.#hits.value)));
   }
 
   /** The server to which every core sends a session without asking the others (rendezvous hashing). */

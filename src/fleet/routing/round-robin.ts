@@ -21,6 +21,10 @@ export class RoundRobin implements Policy {
 
   learn(): void {}
 
+  happened(): void {}
+
+  lostTrack(): void {}
+
   heard(): void {}
 
   forget(): void {}

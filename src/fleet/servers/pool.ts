@@ -97,7 +97,9 @@ export class Pool {
   /** Gives a place back. */
   release(place: Place): void {
     place.leave();
-    this.#policy.learn(place.choice, { promptTokens: place.prompt, cachedTokens: place.cached });
+    if (place.output > 0) {
+      this.#policy.learn(place.choice, { promptTokens: place.prompt, cachedTokens: place.cached });
+    }
     this.#output.learn(place.output);
     this.#shares.leave(place);
     this.#line.left(place);

@@ -8,7 +8,8 @@ import type { Engine } from "../../engines/interface.ts";
 import { describe } from "../health/failures.ts";
 import { HealthChecker } from "../health/health.ts";
 import { tryOut } from "../health/trial.ts";
-import type { FleetChange, FleetSharing, HealthChange } from "../interface.ts";
+import type { FleetChange, FleetSharing, HealthChange, KvEventsState } from "../interface.ts";
+import { FollowedServers } from "../kv-events/followed-servers.ts";
 import { createPolicy } from "../routing/create-policy.ts";
 import type { Policy } from "../routing/policy.ts";
 import { SharedServers, toName } from "../sharing/shared-servers.ts";
@@ -64,12 +65,14 @@ export class Roster {
   #prepared = 0;
   readonly #addresses: Addresses;
   readonly #sharing: Sharing | undefined;
+  readonly #followed: FollowedServers;
 
   constructor(settings: RosterSettings) {
     this.#settings = settings;
     const { channel, clock, random } = settings;
     const servers = new SharedServers(() => this.pools.values());
     this.#sharing = channel && new Sharing({ channel, clock, random }, servers);
+    this.#followed = new FollowedServers(settings);
     this.#addresses = new Addresses({
       ...settings,
       intervalMs: settings.config.resolve_interval_s * 1000,
@@ -80,6 +83,11 @@ export class Roster {
   /** How sharing with other cores fares. Undefined: there are none. */
   get sharing(): FleetSharing | undefined {
     return this.#sharing;
+  }
+
+  /** Whether the servers are heard that tell of their KV caches. */
+  get kvEvents(): readonly KvEventsState[] {
+    return this.#followed.states();
   }
 
   /**
@@ -129,6 +137,7 @@ export class Roster {
   /** Closes every adapter, whatever still runs on it. */
   async close(): Promise<void> {
     this.#addresses.close();
+    this.#followed.close();
     for (const checker of this.#checkers.values()) {
       checker.close();
     }
@@ -181,6 +190,7 @@ export class Roster {
     for (const member of left) {
       this.#checkers.get(member)?.close();
       this.#checkers.delete(member);
+      this.#followed.leave(member);
       member.retire();
     }
     this.#retired = [...this.#retired, ...left].filter((member) => !member.closed);
@@ -192,6 +202,7 @@ export class Roster {
     for (const { model, pool } of plans) {
       for (const member of pool.members) {
         this.#watch(member, model, pool);
+        this.#followed.follow(member, pool);
       }
     }
     const named = models.flatMap(({ servers }) => servers).filter(({ resolve }) => resolve);

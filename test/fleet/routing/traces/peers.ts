@@ -22,6 +22,10 @@ abstract class Peer implements Policy {
 
   learn(): void {}
 
+  happened(): void {}
+
+  lostTrack(): void {}
+
   heard(): void {}
 
   forget(): void {}

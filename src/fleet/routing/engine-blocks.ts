@@ -1,0 +1,241 @@
+import type { KvEvent } from "../kv-events/events.ts";
+import type { Halves } from "../kv-events/packed.ts";
+import type { OnLost } from "./cached-blocks.ts";
+import type { BlocksOfText } from "./policy.ts";
+
+const none = -1;
+const firstCapacity = 1024;
+
+// A block's numbers lie together: both halves of its hash, the place of the block before it and when that was stored, the
+// tokens up to its end, when it was stored, the next place of its chain, and the text that ends in it, if one is known.
+const high = 0;
+const low = 1;
+const parent = 2;
+const parentStored = 3;
+const depth = 4;
+const stored = 5;
+const chained = 6;
+const textHigh = 7;
+const textLow = 8;
+const stride = 9;
+
+/** Blocks that were stored last, among which the end of a prompt is looked for. A power of two. */
+const recent = 32_768;
+
+/** A prompt that a server has read. */
+export interface ReadPrompt extends BlocksOfText {
+  readonly characters: number;
+  /** Tokens, as the server counts. */
+  readonly tokens: number;
+}
+
+/**
+ * The blocks of tokens that a server says it has in its KV cache. Their hashes are the server's own, and the tokens of a
+ * text are not known here; but a prompt of so many tokens ends in a block that has so many before it, and was stored
+ * after the prompt was sent. When there is one such block alone, it and those before it are the prompt's, and when the
+ * server says that one of them has left its cache, the text that ends there is lost. Of bounded size.
+ */
+export class EngineBlocks {
+  readonly #most: number;
+  readonly #onLost: OnLost;
+  /** Blocks stored so far; wraps around. */
+  #stored = 0;
+  #size = 0;
+  #blockTokens = 0;
+  #free = none;
+  #chains = new Int32Array(1).fill(none);
+  #places = new Int32Array(0);
+  /** The places of those stored last, by when, and the tokens up to their ends. */
+  readonly #recent = new Int32Array(recent).fill(none);
+  readonly #recentDepths = new Int32Array(recent);
+
+  /** Holds `most` blocks at most; `onLost` is called with the text that has left the cache. */
+  constructor(most: number, onLost: OnLost) {
+    this.#most = most;
+    this.#onLost = onLost;
+  }
+
+  /** Blocks stored so far: the present, as `settle` counts. */
+  get now(): number {
+    return this.#stored;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Takes what the server tells. False: it has more blocks than can be followed, and nothing is known any more. */
+  take(event: Exclude<KvEvent, { kind: "cleared" }>): boolean {
+    if (event.kind === "removed") {
+      for (const hash of event.hashes) {
+        this.#remove(hash);
+      }
+      return true;
+    }
+    this.#blockTokens = event.blockTokens;
+    let before = event.parent === undefined ? undefined : this.#find(event.parent);
+    for (const hash of event.hashes) {
+      if (this.#size >= this.#most) {
+        this.clear();
+        return false;
+      }
+      before = this.#store(hash, before);
+    }
+    return true;
+  }
+
+  /** Everything is unknown; no text is lost by that. */
+  clear(): void {
+    this.#size = 0;
+    this.#free = none;
+    this.#chains = new Int32Array(1).fill(none);
+    this.#places = new Int32Array(0);
+    this.#recent.fill(none);
+  }
+
+  /**
+   * Finds the blocks of a prompt that was sent when `since` blocks had been stored, and notes which texts end in them.
+   * Returns whether it found them.
+   */
+  settle(prompt: ReadPrompt, since: number): boolean {
+    const blockTokens = this.#blockTokens;
+    const tokens = blockTokens === 0 ? 0 : prompt.tokens - (prompt.tokens % blockTokens);
+    let at = tokens === 0 ? none : this.#findEnd(tokens, since);
+    if (at === none) {
+      return false;
+    }
+    const places = this.#places;
+    for (let block = prompt.ends.length - 1; block >= 0 && at !== none; block--) {
+      const end = (((prompt.ends[block] as number) * prompt.tokens) / prompt.characters) | 0;
+      while (at !== none && (places[at + depth] as number) - blockTokens >= Math.max(1, end)) {
+        at = this.#before(at);
+      }
+      if (at !== none) {
+        places[at + textHigh] = prompt.hashes[2 * block] as number;
+        places[at + textLow] = prompt.hashes[2 * block + 1] as number;
+      }
+    }
+    return true;
+  }
+
+  /** The only block that ends so many tokens and was stored since then. None: there is no such block, or several. */
+  #findEnd(tokens: number, since: number): number {
+    let found = none;
+    const count = Math.min((this.#stored - since) | 0, recent);
+    const from = Math.max((this.#stored - recent) | 0, since);
+    for (let order = 0; order < count; order++) {
+      const index = (from + order) & (recent - 1);
+      if (this.#recentDepths[index] !== tokens) {
+        continue;
+      }
+      const at = this.#recent[index] as number;
+      if (at === none || this.#places[at + stored] !== ((from + order) | 0)) {
+        continue; // it has left since, or was stored again
+      }
+      if (found !== none) {
+        return none;
+      }
+      found = at;
+    }
+    return found;
+  }
+
+  #before(at: number): number {
+    const before = this.#places[at + parent] as number;
+    const isThere = before !== none && this.#places[before + stored] === this.#places[at + parentStored];
+    return isThere ? before : none;
+  }
+
+  /** Notes a block. `before` is none where the one before it is not known, and undefined where there is none. */
+  #store(hash: Halves, before: number | undefined): number {
+    const known = this.#find(hash);
+    const at = known === none ? this.#insert(hash) : known;
+    const places = this.#places;
+    const tokens = before === undefined ? 0 : before === none ? none : (places[before + depth] as number);
+    places[at + parent] = before ?? none;
+    places[at + parentStored] = before === undefined || before === none ? 0 : (places[before + stored] as number);
+    places[at + depth] = tokens === none ? none : tokens + this.#blockTokens;
+    places[at + stored] = this.#stored;
+    this.#recent[this.#stored & (recent - 1)] = at;
+    this.#recentDepths[this.#stored & (recent - 1)] = places[at + depth] as number;
+    this.#stored = (this.#stored + 1) | 0;
+    return at;
+  }
+
+  #remove(hash: Halves): void {
+    const at = this.#find(hash);
+    if (at === none) {
+      return;
+    }
+    const places = this.#places;
+    this.#unchain(at);
+    places[at + stored] = none;
+    places[at + chained] = this.#free;
+    this.#free = at;
+    this.#size--;
+    const [lostHigh, lostLow] = [places[at + textHigh] as number, places[at + textLow] as number];
+    if (lostHigh !== 0 || lostLow !== 0) {
+      this.#onLost(lostHigh, lostLow);
+    }
+  }
+
+  #find(hash: Halves): number {
+    const places = this.#places;
+    let at = this.#chains[hash.low & (this.#chains.length - 1)] as number;
+    while (at !== none && (places[at + low] !== hash.low || places[at + high] !== hash.high)) {
+      at = places[at + chained] as number;
+    }
+    return at;
+  }
+
+  #insert(hash: Halves): number {
+    if (this.#free === none) {
+      this.#grow();
+    }
+    const places = this.#places;
+    const at = this.#free;
+    const chain = hash.low & (this.#chains.length - 1);
+    this.#free = places[at + chained] as number;
+    places[at + high] = hash.high;
+    places[at + low] = hash.low;
+    places[at + textHigh] = 0;
+    places[at + textLow] = 0;
+    places[at + chained] = this.#chains[chain] as number;
+    this.#chains[chain] = at;
+    this.#size++;
+    return at;
+  }
+
+  #unchain(at: number): void {
+    const places = this.#places;
+    const chain = (places[at + low] as number) & (this.#chains.length - 1);
+    const next = places[at + chained] as number;
+    let before = this.#chains[chain] as number;
+    if (before === at) {
+      this.#chains[chain] = next;
+      return;
+    }
+    while (places[before + chained] !== at) {
+      before = places[before + chained] as number;
+    }
+    places[before + chained] = next;
+  }
+
+  #grow(): void {
+    const before = this.#places.length / stride;
+    const length = Math.max(firstCapacity, 2 * before);
+    const places = new Int32Array(length * stride);
+    places.set(this.#places);
+    this.#places = places;
+    this.#chains = new Int32Array(length).fill(none);
+    for (let at = 0; at < before * stride; at += stride) {
+      const chain = (places[at + low] as number) & (length - 1);
+      places[at + chained] = this.#chains[chain] as number;
+      this.#chains[chain] = at;
+    }
+    for (let at = before * stride; at < length * stride; at += stride) {
+      places[at + chained] = this.#free;
+      this.#free = at;
+    }
+  }
+}

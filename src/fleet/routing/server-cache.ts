@@ -1,0 +1,79 @@
+import { charactersPerToken } from "../../../lib/text/estimate-tokens.ts";
+import type { KvEvent } from "../kv-events/events.ts";
+import { CachedBlocks, type OnLost } from "./cached-blocks.ts";
+import { EngineBlocks, type ReadPrompt } from "./engine-blocks.ts";
+import type { BlocksOfText } from "./policy.ts";
+
+/** The most blocks of tokens that are followed on one server. */
+const mostFollowed = 524_288;
+
+/**
+ * How much more than it holds a server is believed to hold that tells what leaves its cache: texts whose blocks were
+ * not found among those that it told of are lost by this bound alone.
+ */
+const followedSlack = 1.15;
+
+/** The beginnings of prompts that one server is believed to have in its cache. */
+export class ServerCache {
+  readonly #believed: CachedBlocks;
+  #followed: EngineBlocks | undefined;
+
+  /** Remembers `most` blocks of text at most. */
+  constructor(most: number, onLost: OnLost) {
+    this.#believed = new CachedBlocks(most, onLost);
+  }
+
+  /** Blocks of tokens that the server has told of. Undefined: it tells nothing. */
+  get followed(): number | undefined {
+    return this.#followed?.size;
+  }
+
+  /** How many blocks of tokens the server has stored so far, as it tells; 0 where it tells nothing. */
+  get now(): number {
+    return this.#followed?.now ?? 0;
+  }
+
+  /**
+   * Notes a prompt's blocks as used, its beginning last, so that it is lost last. Returns the use before this one of the
+   * block that ends at so many characters. Undefined: it was not there.
+   */
+  use({ hashes, ends }: BlocksOfText, matched: number): number | undefined {
+    let usedAt: number | undefined;
+    for (let block = ends.length - 1; block >= 0; block--) {
+      const end = ends[block] as number;
+      const start = block === 0 ? 0 : (ends[block - 1] as number);
+      const tokens = (end - start) / charactersPerToken;
+      const before = this.#believed.use(hashes[2 * block] as number, hashes[2 * block + 1] as number, tokens);
+      usedAt = end === matched ? before : usedAt;
+    }
+    return usedAt;
+  }
+
+  /** Loses what was used longest ago, until no more is believed than so many tokens. */
+  bound(tokens: number): void {
+    this.#believed.bound(this.#followed === undefined ? tokens : tokens * followedSlack);
+  }
+
+  /** Loses every block that was last used at that use or before. */
+  loseUntil(usedAt: number): void {
+    this.#believed.loseUntil(usedAt);
+  }
+
+  /** Takes what the server tells of its cache. */
+  take(event: Exclude<KvEvent, { kind: "cleared" }>): void {
+    this.#followed ??= new EngineBlocks(mostFollowed, (high, low) => this.#believed.drop(high, low));
+    if (!this.#followed.take(event)) {
+      this.#followed = undefined;
+    }
+  }
+
+  /** Which block of text is in which block of tokens is no longer known; what is believed stays. */
+  unfollow(): void {
+    this.#followed = undefined;
+  }
+
+  /** The server has read a prompt, which was sent when it had stored `since` blocks of tokens. */
+  settle(prompt: ReadPrompt, since: number): void {
+    this.#followed?.settle(prompt, since);
+  }
+}
