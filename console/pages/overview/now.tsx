@@ -36,7 +36,7 @@ function Money({ sample }: { readonly sample: OverviewSample }) {
   const { earnedPicoUsdPerHour: earned, serversPicoUsdPerHour: cost } = sample;
   if (cost === undefined) {
     return (
-      <Figure name="Earned an hour" detail="Servers' cost is not configured, so there is no margin">
+      <Figure name="Earned an hour" detail="No server cost is configured">
         {formatPace(earned)}
       </Figure>
     );
