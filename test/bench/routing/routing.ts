@@ -2,7 +2,7 @@ import type { Scenario } from "../scenario.ts";
 import { choiceFigures, choicePlot, measureChoices } from "./choice.ts";
 import { compareRoutings, comparisonFigures, comparisonPlots } from "./comparison.ts";
 import { floodFigures, measureFloods } from "./floods.ts";
-import { replayTraces, traceFigures } from "./traces.ts";
+import { replayTraces, traceFigures, tracePlots } from "./traces.ts";
 
 /** What the ways to choose a server are worth, in virtual time, and what choosing costs, in real time. */
 export const routing: Scenario = {
@@ -25,7 +25,7 @@ export const routing: Scenario = {
         ...traceFigures(replayed),
         ...choiceFigures(costs),
       ],
-      plots: new Map([...comparisonPlots(comparisons), ["routing/choice", choicePlot(costs)]]),
+      plots: new Map([...comparisonPlots(comparisons), ...tracePlots(replayed), ["routing/choice", choicePlot(costs)]]),
     };
   },
 };

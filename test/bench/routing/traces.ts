@@ -5,7 +5,8 @@ import { makeAgents, makeConversations } from "../../fleet/routing/traces/likene
 import { CacheAware, PrecisePrefix } from "../../fleet/routing/traces/peers.ts";
 import { type Replay, type Replayed, replay } from "../../fleet/routing/traces/replay.ts";
 import { readAgents, readConversations, type Trace } from "../../fleet/routing/traces/trace.ts";
-import { spread } from "../report/statistics.ts";
+import { barChart } from "../plots/bar-chart.ts";
+import { type Spread, spread } from "../report/statistics.ts";
 import type { Figure } from "../scenario.ts";
 
 /** Times that conversations come faster than they were recorded, so that eight servers are nearly full. */
@@ -18,16 +19,31 @@ const sharing = { delayMs: 5, lost: 0.01 };
 /** The ways to choose a server: ours, and ports of others'. */
 const routings = [
   { name: "prefix", routing: "prefix", cores: [1, 4, 8] },
+  { name: "prefix, KV events", routing: "prefix", cores: [1], eventsMs: 5 },
   { name: "least-load", routing: "least-load", cores: [1] },
   { name: "SMG cache_aware", routing: (truth) => new CacheAware(truth), cores: [1] },
   { name: "llm-d precise", routing: (truth) => new PrecisePrefix(truth), cores: [1] },
-] as const satisfies readonly { name: string; routing: Replay["routing"]; cores: readonly number[] }[];
+] as const satisfies readonly {
+  name: string;
+  routing: Replay["routing"];
+  cores: readonly number[];
+  eventsMs?: number;
+}[];
 
 /** What came of a trace under a way to choose, with each seed. */
 export interface TraceOutcome {
-  readonly name: string;
+  /** The trace. */
+  readonly load: string;
+  /** The way to choose, and the number of cores where there are several. */
+  readonly way: string;
   readonly outcomes: readonly Replayed[];
 }
+
+/** What prefix routing on one core has to hold where a trace is recorded, in percent, milliseconds and multiples of the mean. */
+const limits: Readonly<Record<string, Partial<Record<keyof typeof measures, number>>>> = {
+  "recorded conversations": { p99: 7500, imbalance: 1.3 },
+  "recorded agents": { good: 81.5, p99: 30_000, imbalance: 1.3 },
+};
 
 /** Replays conversations and agents' sessions; from a directory with the recorded ones, or made up in their likeness. */
 export async function replayTraces(
@@ -37,15 +53,23 @@ export async function replayTraces(
 ): Promise<TraceOutcome[]> {
   const found: TraceOutcome[] = [];
   for (const load of [conversationLoad(directory, quick), agentLoad(directory, quick)]) {
-    for (const { name, routing, cores } of routings) {
+    for (const { name, routing, cores, ...events } of routings) {
       for (const count of cores) {
         const outcomes: Replayed[] = [];
         for (let seed = 1; seed <= seeds; seed++) {
           outcomes.push(
-            await replay({ ...load, servers: 8, routing, cores: count, seed, ...(count > 1 && { sharing }) }),
+            await replay({
+              ...load,
+              ...events,
+              servers: 8,
+              routing,
+              cores: count,
+              seed,
+              ...(count > 1 && { sharing }),
+            }),
           );
         }
-        found.push({ name: `${load.name}, ${name}${count === 1 ? "" : `, ${count} cores`}`, outcomes });
+        found.push({ load: load.name, way: count === 1 ? name : `${name}, ${count} cores`, outcomes });
       }
     }
   }
@@ -79,19 +103,54 @@ function agentLoad(directory: string | undefined, quick: boolean): Load {
   };
 }
 
+const measures = {
+  hits: { what: "prompt tokens found in the cache", unit: "%", better: "higher", factor: 100 },
+  good: { what: "good requests", unit: "%", better: "higher", factor: 100 },
+  p50: { what: "first token p50", unit: "ms", better: "lower", factor: 1 },
+  p99: { what: "first token p99", unit: "ms", better: "lower", factor: 1 },
+  imbalance: { what: "work of the busiest server", unit: "× mean", better: "lower", factor: 1 },
+} as const;
+
+const measureNames = Object.keys(measures) as (keyof typeof measures)[];
+
+function measureAll(outcomes: readonly Replayed[], measure: keyof typeof measures): Spread {
+  return spread(outcomes.map((one) => one[measure] * measures[measure].factor));
+}
+
 /** Hits, waits, good requests and balance under each way to choose. */
-export function traceFigures(outcomes: readonly TraceOutcome[]): Figure[] {
-  return outcomes.flatMap(({ name, outcomes: replayed }) => {
-    const figure = (what: string, unit: string, better: Figure["better"], of: (one: Replayed) => number): Figure => ({
-      ...{ scenario: "routing", name: `${name}: ${what}`, unit, better },
-      value: spread(replayed.map(of)),
+export function traceFigures(found: readonly TraceOutcome[]): Figure[] {
+  return found.flatMap(({ load, way, outcomes }) =>
+    measureNames.map((measure): Figure => {
+      const { what, unit, better } = measures[measure];
+      const limit = way === "prefix" ? limits[load]?.[measure] : undefined;
+      return {
+        ...{ scenario: "routing", name: `${load}, ${way}: ${what}`, unit, better },
+        value: measureAll(outcomes, measure),
+        ...(limit !== undefined && { limit }),
+      };
+    }),
+  );
+}
+
+/** Bars for the cache, the good requests and the longest waits, ours beside others'. */
+export function tracePlots(found: readonly TraceOutcome[]): Map<string, string> {
+  const draw = (measure: keyof typeof measures, title: string) =>
+    barChart({
+      title,
+      axis: `${measures[measure].what}, ${measures[measure].unit}`,
+      groups: [...new Set(found.map(({ load }) => load))].map((label) => ({
+        label,
+        bars: found
+          .filter(({ load }) => load === label)
+          .map(({ way, outcomes }) => {
+            const { median: value, min, max } = measureAll(outcomes, measure);
+            return { series: way, value, min, max };
+          }),
+      })),
     });
-    return [
-      figure("prompt tokens found in the cache", "%", "higher", ({ hits }) => 100 * hits),
-      figure("good requests", "%", "higher", ({ good }) => 100 * good),
-      figure("first token p50", "ms", "lower", ({ p50 }) => p50),
-      figure("first token p99", "ms", "lower", ({ p99 }) => p99),
-      figure("work of the busiest server", "× mean", "lower", ({ imbalance }) => imbalance),
-    ];
-  });
+  return new Map([
+    ["routing/traces-cache", draw("hits", "What is found in the servers' caches")],
+    ["routing/traces-good", draw("good", "Requests that are answered in time")],
+    ["routing/traces-waits", draw("p99", "The longest waits")],
+  ]);
 }
