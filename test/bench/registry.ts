@@ -1,6 +1,7 @@
 import { consolePages } from "./console/pages.ts";
 import { consoleSoak } from "./console/soak.ts";
 import { ledger } from "./ledger/ledger.ts";
+import { shards } from "./ledger/shards.ts";
 import { limits } from "./limits.ts";
 import { loadScenarios } from "./load/loads.ts";
 import { memory } from "./measure/memory.ts";
@@ -17,6 +18,7 @@ import { usage } from "./usage.ts";
 export const scenarios: readonly Scenario[] = [
   ...loadScenarios,
   ledger,
+  shards,
   routing,
   memory,
   tenants,

@@ -24,7 +24,7 @@ import type { Part } from "./interface.ts";
 /** Prices, the ledger, payments, rate limits. */
 export interface Money extends Part {
   readonly prices: PriceList;
-  /** Of the database that was proved the longest time ago. Undefined: one was not proved yet. */
+  /** Of the database that was proved the longest time ago. Undefined: one was not proved yet, or is away since the start. */
   readonly lastProof: () => Proof | undefined;
   readonly ledger: CoreLedger;
   readonly funds: Funds;
@@ -63,7 +63,7 @@ export async function composeMoney(
   const priced = () => shards.all().map(({ foundation: { storage }, books }) => ({ storage, book: books.prices.book }));
   return {
     ...{ prices, ledger, windows, rateLimits, shards, claims },
-    lastProof: () => readOldest(shards.all().map(({ books }) => books.lastProof())),
+    lastProof: () => (shards.areMissing ? undefined : readOldest(shards.all().map(({ books }) => books.lastProof()))),
     funds: areSeveral ? routeFunds(shards, claims) : books.funds,
     services: [
       registration(MeteringService, createMeteringService({ storages })),

@@ -53,10 +53,11 @@ export function routeAccounts(customers: Shards<Customers>, claims: Claims): Acc
       const reads = all().map((accounts) => (page: typeof start) => accounts.listByName(name, page));
       return [...(await mergeLists(reads, byListKey)(start))];
     },
-    /** An account that the first database made before there were others is not among the claims. */
+    /** An account that the first database made before there were others has another id than was claimed since. */
     async madeBy(requestId) {
       const id = await claims.find("account", requestId);
-      return id === undefined ? customers.first.accounts.madeBy(requestId) : of(id).find(id);
+      const made = id === undefined ? undefined : await of(id).find(id);
+      return made ?? customers.first.accounts.madeBy(requestId);
     },
   };
 }

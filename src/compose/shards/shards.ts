@@ -23,6 +23,11 @@ export class Shards<Part> {
     return this.#parts.length > 1;
   }
 
+  /** Whether one was not reached yet. */
+  get areMissing(): boolean {
+    return this.#parts.includes(undefined);
+  }
+
   get first(): Part {
     return this.#parts[0] as Part;
   }

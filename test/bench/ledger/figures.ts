@@ -56,7 +56,7 @@ const alone: readonly Aspect[] = [
 ];
 
 /** Settlements that the store took a second. */
-const perSecond = ({ settled, duration }: LedgerMeasurement) => (settled / duration) * 1000;
+export const perSecond = ({ settled, duration }: LedgerMeasurement) => (settled / duration) * 1000;
 
 /** Every figure that says something under its load. */
 export function figuresOf(runs: readonly LedgerRun[]): Figure[] {

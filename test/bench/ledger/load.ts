@@ -1,15 +1,20 @@
 /**
  * A core's ledger under load, in a process of its own: holds and settlements as the core's services ask for them,
- * without the HTTP around them. Arguments: storage URL, data directory, number of accounts. The parent sends jobs; each
+ * without the HTTP around them. Arguments: storage URLs with blanks between, data directory, number of accounts in each. The parent sends jobs; each
  * is answered with a measurement, and the question whether the books add up with the proof. Retention of receipts is begun,
  * stands still, goes on and tells how far it is, when it is asked to.
  */
 import { availableParallelism } from "node:os";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { systemRandom } from "../../../lib/ids/random.ts";
 import { newRequestId } from "../../../lib/ids/request-id.ts";
+import { markRandom } from "../../../lib/ids/shard.ts";
 import { systemClock } from "../../../lib/time/clock.ts";
+import { routeLedger } from "../../../src/compose/shards/ledger.ts";
+import type { Shard } from "../../../src/compose/shards/open-shards.ts";
+import { Shards } from "../../../src/compose/shards/shards.ts";
 import { configSchema } from "../../../src/config/schema.ts";
 import { createDebts } from "../../../src/metering/books/debts.ts";
 import { reconcile } from "../../../src/metering/books/proof/reconcile.ts";
@@ -80,7 +85,7 @@ const now = () => Number(process.hrtime.bigint()) / 1e6;
 
 /** Sends requests and writes down what becomes of them. */
 class Requests {
-  readonly #ledger: CoreLedger;
+  readonly #ledger: Pick<CoreLedger, "hold">;
   readonly #accounts: readonly string[];
   readonly #counts: Counts;
   waited = 0;
@@ -88,7 +93,7 @@ class Requests {
   acknowledgement: number[] = [];
   readonly errors: string[] = [];
 
-  constructor(ledger: CoreLedger, accounts: readonly string[], counts: Counts) {
+  constructor(ledger: Pick<CoreLedger, "hold">, accounts: readonly string[], counts: Counts) {
     this.#ledger = ledger;
     this.#accounts = accounts;
     this.#counts = counts;
@@ -221,42 +226,56 @@ async function measure(job: LedgerJob, requests: Requests, counts: Counts): Prom
 
 const sum = ({ user, system }: NodeJS.CpuUsage) => user + system;
 process.on("disconnect", () => process.exit()); // and meanwhile the channel keeps the process alive
-const [url = "", directory = "", accounts = ""] = process.argv.slice(2);
-const parts = { clock: systemClock, random: systemRandom };
+const [urls = "", directory = "", accounts = ""] = process.argv.slice(2);
 const complain = (fields: object, message: string) => console.error(message, fields);
 const logger = { debug() {}, info() {}, warn: complain, error: complain };
 const counts: Counts = { commits: 0, answers: 0, roundTrips: 0, settled: 0 };
-const storage = await openStorage(url);
-if (storage.dialect === "postgresql") {
-  countRoundTrips(storage.pool, counts);
-}
 const { models } = configSchema.parse({ models: [{ id: testModel, servers: [{ url: "http://127.0.0.1:1" }] }] });
-const prices = await createPrices({ storage, ...parts, models });
-const journal = openJournal(directory, { ...parts, logger });
-const store = countCalls(createLedgerStore(storage, systemRandom, journal.coreId), counts);
 const observer = { ...silentObserver, charged: () => void counts.settled++ };
-const deadLetters = new DeadLetters({ storage, clock: systemClock, coreId: journal.coreId });
-const ledger = await createLedger({
-  ...{
-    store,
-    debts: createDebts({ storage, ...parts }),
-    prices,
-    journal,
-    deadLetters,
-    clock: systemClock,
-    random: systemRandom,
-    logger,
-    observer,
+
+/** Opens the ledger of one database, and makes its accounts. */
+async function open(url: string, shard: number) {
+  const storage = await openStorage(url);
+  if (storage.dialect === "postgresql") {
+    countRoundTrips(storage.pool, counts);
+  }
+  const random = markRandom(systemRandom, shard);
+  const own = { clock: systemClock, random, logger };
+  const prices = await createPrices({ storage, ...own, models });
+  const journal = openJournal(join(directory, String(shard)), own);
+  const store = countCalls(createLedgerStore(storage, random, journal.coreId), counts);
+  const deadLetters = new DeadLetters({ storage, clock: systemClock, coreId: journal.coreId });
+  const debts = createDebts({ storage, ...own });
+  const ledger = await createLedger({
+    ...{ ...own, store, debts, prices, journal, deadLetters, observer },
     readKeptFrom: () => readKeptFrom(storage),
-  },
-});
-const requests = new Requests(ledger, await createAccounts(storage, systemRandom, Number(accounts)), counts);
+  });
+  return { storage, store, ledger, accounts: await createAccounts(storage, random, Number(accounts)) };
+}
+
+const opened = await Promise.all(urls.split(" ").map(open));
+const [{ storage, store, ledger }] = opened as [Awaited<ReturnType<typeof open>>];
+const all = opened.flatMap((shard) => shard.accounts);
+const requests = new Requests(opened.length === 1 ? ledger : route(), all, counts);
 await requests.touchAll();
 
-/** Whether the books add up, and if not what is wrong. */
+/** The ledger of all databases, as a core has it. */
+function route(): Pick<CoreLedger, "hold"> {
+  const parts = opened.map((shard) => ({ books: { ledger: shard.ledger } }) as Shard);
+  const shards = new Shards(parts[0] as Shard, parts.length);
+  for (const [number, part] of parts.entries()) {
+    if (number > 0) {
+      shards.add(number, part);
+    }
+  }
+  return routeLedger(shards);
+}
+
+/** Whether all books add up, and if not what is wrong. */
 async function prove() {
-  const { ok, findings } = await reconcile(storage);
-  return { ok, findings: findings.map(({ $typeName: _, ...finding }) => finding) };
+  const proofs = await Promise.all(opened.map((shard) => reconcile(shard.storage)));
+  const findings = proofs.flatMap((proof) => proof.findings.map(({ $typeName: _, ...finding }) => finding));
+  return { ok: findings.length === 0, findings };
 }
 
 let retaining: Retaining | undefined;
