@@ -1,3 +1,5 @@
+import { ServiceClass as WiredClass } from "#gen/tollgate/inference/v1/service_class_pb.js";
+
 /** The classes of requests, the lowest first: which goes first where requests wait, and which is refused first. */
 export const serviceClasses = ["flex", "standard", "priority"] as const;
 
@@ -6,4 +8,25 @@ export type ServiceClass = (typeof serviceClasses)[number];
 /** The lower one of two classes. */
 export function lowerClass(one: ServiceClass, other: ServiceClass): ServiceClass {
   return serviceClasses.indexOf(one) < serviceClasses.indexOf(other) ? one : other;
+}
+
+/** The class that requests of a key have, and the highest that they may have: its own, and no higher than its account's. */
+export function highestClass(own: ServiceClass | undefined, account: ServiceClass = "standard"): ServiceClass {
+  return lowerClass(own ?? account, account);
+}
+
+const wiredClasses: Readonly<Record<ServiceClass, WiredClass>> = {
+  flex: WiredClass.FLEX,
+  standard: WiredClass.STANDARD,
+  priority: WiredClass.PRIORITY,
+};
+
+/** A class as the contract has it. None: unspecified. */
+export function toWiredClass(serviceClass: ServiceClass | null | undefined): WiredClass {
+  return serviceClass ? wiredClasses[serviceClass] : WiredClass.UNSPECIFIED;
+}
+
+/** Undefined: unspecified, or a class of a newer client. */
+export function readWiredClass(wired: WiredClass): ServiceClass | undefined {
+  return serviceClasses.find((serviceClass) => wiredClasses[serviceClass] === wired);
 }

@@ -4,6 +4,7 @@ import { AccountSchema } from "#gen/tollgate/accounts/v1/account_pb.js";
 import type { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
 import { type PageRequest, readPage } from "../../lib/rpc/pages.ts";
 import { readUpdateMask } from "../../lib/rpc/update-mask.ts";
+import { readWiredClass } from "../../lib/service-class.ts";
 import { noteBefore, noteWithin } from "../interceptors/changes/change.ts";
 import type { Account } from "../storage/entities/account.ts";
 import { isListKey, toListKey } from "./accounts.ts";
@@ -131,15 +132,18 @@ export function createAccountMethods(deps: AccountsDependencies) {
       return { accounts: messages, nextPageToken };
     },
 
-    async updateAccount({ accountId, name, maxKeys, maxInFlight, lowBalancePicoUsd, updateMask }, context) {
+    async updateAccount(request, context) {
+      const { accountId, name, maxKeys, maxInFlight, lowBalancePicoUsd, serviceClass, updateMask } = request;
       const id = requireId(accountId, "account");
       const changes = readUpdateMask(updateMask, {
         ...{ name, max_keys: maxKeys, max_in_flight: maxInFlight, low_balance_pico_usd: lowBalancePicoUsd },
+        service_class: serviceClass || undefined,
       });
       const facts = {
         ...(changes.has("name") ? { name: name ?? "" } : {}),
         ...(changes.has("max_keys") ? { maxKeys: maxKeys ?? deps.maxKeys } : {}),
         ...(changes.has("max_in_flight") ? { maxInFlight: maxInFlight ?? null } : {}),
+        ...(changes.has("service_class") ? { serviceClass: readWiredClass(serviceClass) ?? null } : {}),
         ...(changes.has("low_balance_pico_usd") ? { lowBalance: readBudget(lowBalancePicoUsd) } : {}),
       };
       await noteAccount(context, id);

@@ -96,7 +96,7 @@ export class Accounts {
   /** Throws ACCOUNT_NOT_FOUND. */
   async update(
     id: string,
-    facts: Partial<Pick<Account, "name" | "maxKeys" | "maxInFlight" | "lowBalance">>,
+    facts: Partial<Pick<Account, "name" | "maxKeys" | "maxInFlight" | "serviceClass" | "lowBalance">>,
   ): Promise<Account> {
     await inTransaction(this.#storage, async (em) => {
       const key = facts.name === undefined ? {} : { nameKey: toNameKey(facts.name) };

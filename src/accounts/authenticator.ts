@@ -58,7 +58,7 @@ interface KnownSession {
 interface AccountState {
   readonly accountId: string;
   /** The limits of its callers. Undefined: none. */
-  readonly limits: Pick<Caller, "frozenReason" | "accountMaxInFlight"> | undefined;
+  readonly limits: Pick<Caller, "frozenReason" | "accountMaxInFlight" | "accountServiceClass"> | undefined;
 }
 
 /** How long the store may take to find a key: a store that is stalled must not stall callers, too. */
@@ -188,6 +188,7 @@ function toKnownKey(key: ApiKey): KnownKey {
       ...(key.rpm && { rpm: key.rpm }),
       ...(key.tokensPerMinute && { tokensPerMinute: key.tokensPerMinute }),
       ...(key.maxInFlight && { maxInFlight: key.maxInFlight }),
+      ...(key.serviceClass && { serviceClass: key.serviceClass }),
       ...(budget && { budget }),
       ...(key.models && { models: new Set(key.models) }),
     },
@@ -220,6 +221,7 @@ function readState(account: Account | undefined): AccountState | undefined {
   const limits = {
     ...(isFrozen(account) && { frozenReason: account.frozenReason ?? "" }),
     ...(account.maxInFlight && { accountMaxInFlight: account.maxInFlight }),
+    ...(account.serviceClass && { accountServiceClass: account.serviceClass }),
   };
   return { accountId: account.id, limits: Object.keys(limits).length === 0 ? undefined : limits };
 }

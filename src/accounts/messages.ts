@@ -5,6 +5,7 @@ import { type ApiKeySchema, BudgetPeriod } from "#gen/tollgate/accounts/v1/api_k
 import type { RateLimitStatusSchema } from "#gen/tollgate/metering/v1/rate_limit_pb.js";
 import { toInt64 } from "../../lib/int64.ts";
 import type { RateLimitState } from "../../lib/rpc/rate-limit.ts";
+import { toWiredClass } from "../../lib/service-class.ts";
 import { toDuration } from "../../lib/time/duration.ts";
 import type { LotStatement, PaymentStatement, Statement } from "../metering/books/payments/interface.ts";
 import type { BudgetState } from "../metering/ledger/interface.ts";
@@ -28,6 +29,7 @@ export function accountMessage(account: Account, statement: Statement): MessageI
     ...(account.frozenAt ? { frozenAt: timestampFromDate(account.frozenAt) } : {}),
     ...(account.maxInFlight ? { maxInFlight: account.maxInFlight } : {}),
     ...(account.lowBalance ? { lowBalancePicoUsd: BigInt(account.lowBalance) } : {}),
+    serviceClass: toWiredClass(account.serviceClass),
     lots: statement.lots.map((lot) => ({
       id: lot.id,
       kind: toLotKind(lot.kind),
@@ -80,6 +82,7 @@ export function apiKeyMessage(key: ApiKey, budget?: BudgetState): MessageInitSha
     ...(key.maxInFlight ? { maxInFlight: key.maxInFlight } : {}),
     ...(key.budget ? { budgetPicoUsd: BigInt(key.budget) } : {}),
     budgetPeriod: toPeriod(key.budgetPeriod),
+    serviceClass: toWiredClass(key.serviceClass),
     ...(budget && { budgetSpentPicoUsd: BigInt(budget.spent), budgetLeftPicoUsd: BigInt(budget.left) }),
     ...(budget?.resetsAt !== undefined && { budgetResetsAt: timestampFromMs(budget.resetsAt) }),
   };

@@ -1,11 +1,13 @@
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import type { EmbeddingsService, EmbedRequest } from "#gen/tollgate/embeddings/v1/embeddings_service_pb.js";
 import type { Random } from "../../lib/ids/random.ts";
+import { highestClass } from "../../lib/service-class.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { Catalogue } from "../catalogue/interface.ts";
 import type { EngineEmbeddings } from "../engines/interface.ts";
 import type { Fleet } from "../fleet/interface.ts";
 import { readCaller } from "../interceptors/access/principal.ts";
+import { turnWeightKey } from "../interceptors/limits/rate-limit.ts";
 import { tallied } from "../interceptors/limits/token-tally.ts";
 import { runIdKey } from "../interceptors/observation/observe.ts";
 import { nameRequest } from "../interceptors/request-id.ts";
@@ -54,6 +56,8 @@ async function embed(request: EmbedRequest, context: HandlerContext, deps: Embed
     requestId,
     runId: hold.runId,
     accountId: caller.accountId,
+    serviceClass: highestClass(caller.serviceClass, caller.accountServiceClass),
+    turnWeight: context.values.get(turnWeightKey),
     inputs: request.inputs,
     ...(trace && { trace }),
   };

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
 import { LotKind } from "#gen/tollgate/accounts/v1/account_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { ServiceClass } from "#gen/tollgate/inference/v1/service_class_pb.js";
 import { readAll } from "../../lib/rpc/pages.ts";
 import { detail, operator, type ServedAccounts, serveAccounts, usd } from "./served-accounts.ts";
 
@@ -140,6 +141,10 @@ test("an account is frozen with a reason, and limited, until that is lifted", as
   const lifted = await client.updateAccount({ accountId, updateMask: { paths: ["max_in_flight"] } });
   expect(lifted.account?.maxInFlight).toBeUndefined();
   expect(lifted.account?.lowBalancePicoUsd).toBe(usd);
+  const serviceClass = ServiceClass.PRIORITY;
+  expect((await client.updateAccount({ accountId, serviceClass })).account?.serviceClass).toBe(serviceClass);
+  const usual = await client.updateAccount({ accountId, updateMask: { paths: ["service_class"] } });
+  expect(usual.account?.serviceClass).toBe(ServiceClass.UNSPECIFIED);
 });
 
 test("payments and grants become lots", async () => {

@@ -172,8 +172,17 @@ test("a frozen account and its places are known of keys and service tokens, and 
       authenticator.authenticate(secret, undefined),
       authenticator.authenticate("batch token", testAccount),
     ]);
-  accounts.set(testAccount, { id: testAccount, frozenAt: new Date(0), frozenReason: "unpaid", maxInFlight: 3 });
-  const frozen = { accountId: testAccount, frozenReason: "unpaid", accountMaxInFlight: 3 };
+  accounts.set(testAccount, {
+    id: testAccount,
+    frozenAt: new Date(0),
+    frozenReason: "unpaid",
+    maxInFlight: 3,
+    serviceClass: "priority",
+  });
+  const frozen = {
+    ...{ accountId: testAccount, frozenReason: "unpaid" },
+    ...{ accountMaxInFlight: 3, accountServiceClass: "priority" },
+  };
   expect(await callers()).toMatchObject([frozen, frozen]);
   accounts.set(testAccount, { id: testAccount, frozenAt: null, frozenReason: null, maxInFlight: null });
   expect(await callers()).toMatchObject([frozen, frozen]);

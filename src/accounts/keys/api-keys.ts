@@ -126,8 +126,8 @@ export class ApiKeys {
       const old = await em.refreshOrFail(await findKey(em, id));
       const before = overlapMs > 0 && old.rotatedFrom ? await em.findOne(ApiKey, old.rotatedFrom) : null;
       requireRotatable(old, before, now);
-      const { name, rpm, models, expiresAt, tokensPerMinute, maxInFlight, budget, budgetPeriod } = old;
-      const limits = { rpm, models, expiresAt, tokensPerMinute, maxInFlight, budget, budgetPeriod };
+      const { name, rpm, models, expiresAt, tokensPerMinute, maxInFlight, serviceClass, budget, budgetPeriod } = old;
+      const limits = { rpm, models, expiresAt, tokensPerMinute, maxInFlight, serviceClass, budget, budgetPeriod };
       const limitsOf = old.limitsOf ?? old.id;
       const made = addKey(em, this.#options, now, { ...limits, limitsOf, accountId, name, rotatedFrom: id, requestId });
       const end = new Date(now.getTime() + overlapMs);

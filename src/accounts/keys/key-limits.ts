@@ -1,5 +1,7 @@
 import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 import { BudgetPeriod as Period } from "#gen/tollgate/accounts/v1/api_key_pb.js";
+import type { ServiceClass } from "#gen/tollgate/inference/v1/service_class_pb.js";
+import { readWiredClass } from "../../../lib/service-class.ts";
 import { nearest } from "../../config/nearest.ts";
 import type { ApiKey, BudgetPeriod } from "../../storage/entities/api-key.ts";
 import { invalid } from "../validate.ts";
@@ -7,7 +9,7 @@ import { invalid } from "../validate.ts";
 /** Limits of a key as they are stored; null: none. */
 export type KeyLimits = Pick<
   ApiKey,
-  "rpm" | "models" | "expiresAt" | "tokensPerMinute" | "maxInFlight" | "budget" | "budgetPeriod"
+  "rpm" | "models" | "expiresAt" | "tokensPerMinute" | "maxInFlight" | "serviceClass" | "budget" | "budgetPeriod"
 >;
 
 /** Limits as a request carries them. */
@@ -17,6 +19,7 @@ export interface LimitFields {
   readonly expiresAt?: Timestamp | undefined;
   readonly tokensPerMinute?: number | undefined;
   readonly maxInFlight?: number | undefined;
+  readonly serviceClass: ServiceClass;
   readonly budgetPicoUsd?: bigint | undefined;
   readonly budgetPeriod: Period;
 }
@@ -36,6 +39,7 @@ export function presentLimits({ models, budgetPeriod, ...fields }: LimitFields) 
     expires_at: fields.expiresAt,
     tokens_per_minute: fields.tokensPerMinute,
     max_in_flight: fields.maxInFlight,
+    service_class: fields.serviceClass || undefined,
     budget_pico_usd: fields.budgetPicoUsd,
     budget_period: budgetPeriod === Period.UNSPECIFIED ? undefined : budgetPeriod,
   };
@@ -62,6 +66,9 @@ export function readLimits(
   }
   if (named.has("max_in_flight")) {
     limits.maxInFlight = fields.maxInFlight ?? null;
+  }
+  if (named.has("service_class")) {
+    limits.serviceClass = readWiredClass(fields.serviceClass) ?? null;
   }
   if (named.has("budget_pico_usd")) {
     limits.budget = readBudget(fields.budgetPicoUsd);

@@ -44,6 +44,7 @@ export function addKey(
     models: null,
     tokensPerMinute: null,
     maxInFlight: null,
+    serviceClass: null,
     budget: null,
     limitsOf: null,
     expiresAt: null,

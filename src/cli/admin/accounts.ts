@@ -6,6 +6,7 @@ import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.j
 import { readAll } from "../../../lib/rpc/pages.ts";
 import { count, moment, orNone, usd } from "../shared/arguments.ts";
 import type { Io } from "../shared/io.ts";
+import { classOption, readClass } from "../shared/service-class.ts";
 import { addQuestion } from "./ask-core.ts";
 import { accountDocument, movementDocument, paymentDocument } from "./output/documents.ts";
 
@@ -17,6 +18,7 @@ interface Movement {
 interface LimitOptions {
   readonly inFlight?: number | "none";
   readonly lowBalanceUsd?: bigint | "none";
+  readonly class?: string;
 }
 
 /** `tollgate accounts …` */
@@ -81,22 +83,21 @@ export function addAccounts(program: Command, io: Io): void {
     options: (command) =>
       command
         .option("--in-flight <n>", "requests that it may run at once; none: its tier decides", orNone(count))
-        .option(
-          "--low-balance-usd <amount>",
-          "a balance below this is low; none: its last top-up decides",
-          orNone(usd),
-        ),
-    ask: async (core, { inFlight, lowBalanceUsd }, accountId) => {
+        .option("--low-balance-usd <amount>", "a balance below this is low; none: its last top-up decides", orNone(usd))
+        .addOption(classOption("none: standard")),
+    ask: async (core, { inFlight, lowBalanceUsd, class: named }, accountId) => {
       const paths = [
         ...(inFlight === undefined ? [] : ["max_in_flight"]),
         ...(lowBalanceUsd === undefined ? [] : ["low_balance_pico_usd"]),
+        ...(named === undefined ? [] : ["service_class"]),
       ];
       if (paths.length === 0) {
-        throw new Error("no limit is named: name one of --in-flight, --low-balance-usd");
+        throw new Error("no limit is named: name one of --in-flight, --low-balance-usd, --class");
       }
       const limits = {
         ...(typeof inFlight === "number" ? { maxInFlight: inFlight } : {}),
         ...(typeof lowBalanceUsd === "bigint" ? { lowBalancePicoUsd: lowBalanceUsd } : {}),
+        ...(named === undefined ? {} : { serviceClass: readClass(named) }),
       };
       const changed = await client(core).updateAccount({ accountId, updateMask: { paths }, ...limits });
       return accountDocument(required(changed.account));

@@ -28,6 +28,12 @@ const tier = z.strictObject({
     .describe(
       "Requests that an account may run at once, on all cores together. Default: as many as a key's requests a minute.",
     ),
+  weight: z
+    .number()
+    .min(0.01)
+    .max(1000)
+    .default(1)
+    .describe("How many times the tokens of an account of weight 1 an account is served where both wait for a server."),
 });
 
 /** Rates by what an account has paid and how old it is. */

@@ -2,6 +2,7 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { FinishReason, type GenerationEvent, type Usage } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 import type { GenerateResponse } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { failure } from "../../../lib/errors/failure.ts";
+import { toWiredClass } from "../../../lib/service-class.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
 import type { EngineUsage } from "../../engines/interface.ts";
 import type { FleetRequest } from "../../fleet/interface.ts";
@@ -11,7 +12,6 @@ import type { GenerationObserver } from "../interface.ts";
 import { contextRefusal } from "../output-fit/context-refusal.ts";
 import { fittedGeneration } from "../output-fit/fitted-generation.ts";
 import type { PlannedGeneration } from "../request/plan.ts";
-import { wiredClasses } from "../request/service-class.ts";
 import { GatheredAnswer } from "./gathered-answer.ts";
 import { RunNotes, type RunStart } from "./run-facts.ts";
 
@@ -125,7 +125,7 @@ function startedEvent({ requestId, serviceClass = "standard" }: FleetRequest, in
     $typeName: "tollgate.inference.v1.Started",
     requestId,
     inputTokens: BigInt(inputTokens),
-    serviceClass: wiredClasses[serviceClass],
+    serviceClass: toWiredClass(serviceClass),
   } as const;
   return { $typeName: "tollgate.inference.v1.GenerationEvent", event: { case: "started", value } };
 }

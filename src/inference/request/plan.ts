@@ -4,6 +4,7 @@ import { estimateTokens } from "../../../lib/text/estimate-tokens.ts";
 import type { Caller } from "../../accounts/interface.ts";
 import type { ServedModel } from "../../catalogue/interface.ts";
 import type { FleetRequest } from "../../fleet/interface.ts";
+import { turnWeightKey } from "../../interceptors/limits/rate-limit.ts";
 import { tallied } from "../../interceptors/limits/token-tally.ts";
 import { runIdKey } from "../../interceptors/observation/observe.ts";
 import { traceContextKey } from "../../interceptors/trace-context.ts";
@@ -96,6 +97,7 @@ export async function plan(
         runId: part.runId,
         accountId: caller.accountId,
         serviceClass,
+        turnWeight: values.get(turnWeightKey),
         maxOutputTokens: part.outputTokens,
         sampling,
         stopSequences: request.stopSequences,

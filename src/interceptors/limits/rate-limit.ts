@@ -21,6 +21,9 @@ import { tokenTallyKey } from "./token-tally.ts";
 /** Where the caller's key stands after this call was counted or looked up. Undefined: the method does neither. */
 export const rateLimitKey = createContextKey<RateLimitState | undefined>(undefined, { description: "rate limit" });
 
+/** How many times the tokens of other accounts the caller's is served where all wait for a server. */
+export const turnWeightKey = createContextKey(1, { description: "turn weight" });
+
 /**
  * Does to the caller's rate limit what a method's `tollgate.metering.v1.rate_limit_use` option says, before anything of
  * the request is judged but its credential, and tells where the key stands in the metadata of the response or the error.
@@ -60,7 +63,10 @@ async function run(next: Next, limits: RateLimits, request: Request, caller: Cal
   // Nothing of this is for requests whose key has no limit of tokens.
   const tally = caller.tokensPerMinute === undefined ? undefined : { tokens: 0 };
   const bounded = tally === undefined ? { request, bound: 0 } : await readBound(request);
-  const { rateLimit, leave } = await limits.begin(caller, bounded.bound);
+  const { rateLimit, turnWeight, leave } = await limits.begin(caller, bounded.bound);
+  if (turnWeight !== 1) {
+    request.contextValues.set(turnWeightKey, turnWeight);
+  }
   request.contextValues.set(tokenTallyKey, tally);
   const end = () => leave(tally?.tokens ?? 0);
   if (!request.stream) {

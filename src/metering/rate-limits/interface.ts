@@ -1,6 +1,14 @@
 import type { RateLimitState } from "../../../lib/rpc/rate-limit.ts";
 import type { Caller } from "../../accounts/interface.ts";
 
+/** A request that runs. */
+export interface RateLimitedRun {
+  readonly rateLimit: RateLimitState;
+  /** How many times the tokens of other accounts its account is served where all wait for a server. */
+  readonly turnWeight: number;
+  leave(tokens: number): void;
+}
+
 /** Requests a minute. */
 export interface RateLimits {
   /**
@@ -13,10 +21,7 @@ export interface RateLimits {
    * tokens a minute as it may come to, until `leave` is called with the tokens that it was charged for; those stay
    * counted for a minute. Throws RATE_LIMITED too when there is too little of one of them, which counts nothing.
    */
-  begin(
-    caller: Caller,
-    tokenBound: number,
-  ): Promise<{ readonly rateLimit: RateLimitState; leave(tokens: number): void }>;
+  begin(caller: Caller, tokenBound: number): Promise<RateLimitedRun>;
   /** Where the caller stands, without counting. */
   read(caller: Caller): Promise<RateLimitState>;
 }

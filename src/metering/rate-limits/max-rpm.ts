@@ -19,6 +19,8 @@ interface RateTier {
   readonly rpm: number;
   /** Requests at once. Undefined: as many as a key may send a minute. */
   readonly inFlight: number | undefined;
+  /** How many times the tokens of others an account is served where all wait. */
+  readonly weight: number;
 }
 
 /** Requests a minute that a key has. */
@@ -35,6 +37,7 @@ export function findRatePolicy(config: Pick<Config, "rate_tiers" | "free_tier">)
     ageMs: tier.age_days * dayMs,
     rpm: tier.rpm,
     inFlight: tier.in_flight,
+    weight: tier.weight,
   }));
   const { rpm, in_flight } = config.free_tier;
   return { tiers, freeRpm: rpm, freeInFlight: in_flight ?? rpm };
@@ -65,6 +68,11 @@ export function maxInFlight(
   const tiers = reachedTiers(policy, fundingState, now);
   const limit = pickBest(tiers, ({ inFlight, rpm }) => inFlight ?? own ?? rpm);
   return fundingState.freeOnly ? Math.min(limit, policy.freeInFlight) : limit;
+}
+
+/** How many times the tokens of others an account is served where all wait, by the best tier that it has reached. */
+export function turnWeight(policy: RatePolicy, fundingState: FundingState, now: number): number {
+  return pickBest(reachedTiers(policy, fundingState, now), ({ weight }) => weight);
 }
 
 function reachedTiers({ tiers }: RatePolicy, { paidTotal, createdAt }: FundingState, now: number): RateTier[] {

@@ -7,7 +7,7 @@ import { toDuration } from "../../../lib/time/duration.ts";
 import type { Caller } from "../../accounts/interface.ts";
 import type { FundingState } from "../ledger/interface.ts";
 import type { RateLimits } from "./interface.ts";
-import { type MaxRpm, maxInFlight, maxRpm, type RatePolicy } from "./max-rpm.ts";
+import { type MaxRpm, maxInFlight, maxRpm, type RatePolicy, turnWeight } from "./max-rpm.ts";
 import { quotaRefusal, toDemands, withTokens } from "./run-quotas.ts";
 import type { WindowState, Windows } from "./windows.ts";
 
@@ -50,7 +50,12 @@ export function createRateLimits(options: RateLimitsOptions): ConfiguredRateLimi
       if (!window.admitted) {
         throw withRateLimit(refusal(max, window), rateLimit);
       }
-      return { rateLimit, leave: (tokens) => run.end(demands.map(({ kind }) => (kind === "tokens" ? tokens : 0))) };
+      const weight = turnWeight(policy, funding, now);
+      return {
+        rateLimit,
+        turnWeight: weight,
+        leave: (tokens) => run.end(demands.map(({ kind }) => (kind === "tokens" ? tokens : 0))),
+      };
     },
     async admit(caller) {
       refuseFrozen(caller);

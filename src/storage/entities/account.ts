@@ -1,4 +1,5 @@
 import { defineEntity, type InferEntity, p } from "@mikro-orm/core";
+import { serviceClasses } from "../../../lib/service-class.ts";
 import { amount } from "./amount.ts";
 
 /** How a balance stands, the best first: above its threshold, below it, or too little for a request. */
@@ -28,6 +29,8 @@ export const Account = defineEntity({
     frozenReason: p.string().nullable(),
     /** Requests at once. Null: its tier decides. */
     maxInFlight: p.integer().nullable(),
+    /** The class of its requests, and the highest that they may have. Null: standard. */
+    serviceClass: p.enum(serviceClasses).nullable(),
     /** Below this the balance is low. Null: it follows from the last top-up. */
     lowBalance: amount().nullable(),
     /** The last top-up. Null: there was none. */

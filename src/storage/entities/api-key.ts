@@ -1,4 +1,5 @@
 import { defineEntity, type InferEntity, p } from "@mikro-orm/core";
+import { serviceClasses } from "../../../lib/service-class.ts";
 import { Account } from "./account.ts";
 import { amount } from "./amount.ts";
 
@@ -41,6 +42,8 @@ export const ApiKey = defineEntity({
     tokensPerMinute: p.integer().nullable(),
     /** Requests at once. Null: as many as the account. */
     maxInFlight: p.integer().nullable(),
+    /** The class of its requests, and the highest that they may have. Null: its account's. */
+    serviceClass: p.enum(serviceClasses).nullable(),
     /** The most that it may spend in a period, in pico-USD. Null: as much as the account has. */
     budget: amount().nullable(),
     /** Null: there is no budget. */

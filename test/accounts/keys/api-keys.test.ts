@@ -138,6 +138,7 @@ describe.each(["sqlite", "postgresql"] as const)("%s", (dialect) => {
       models: ["a/b", "c"],
       tokensPerMinute: 1000,
       maxInFlight: 3,
+      serviceClass: "flex" as const,
       budget: 10 ** 12,
       budgetPeriod: "month" as const,
       expiresAt: new Date(clock.now() + 10 * hour),

@@ -2,6 +2,7 @@ import { durationFromMs, timestampDate, timestampFromMs } from "@bufbuild/protob
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { BudgetPeriod } from "#gen/tollgate/accounts/v1/api_key_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { ServiceClass } from "#gen/tollgate/inference/v1/service_class_pb.js";
 import { readDetail } from "../../../lib/errors/detail.ts";
 import { readAll } from "../../../lib/rpc/pages.ts";
 import { detail, operator, type ServedAccounts, serveAccounts, usd } from "../served-accounts.ts";
@@ -62,6 +63,7 @@ test("limits of a key are told, and those that are not named stay", async () => 
     models: ["open/chat"],
     tokensPerMinute: 1000,
     maxInFlight: 3,
+    serviceClass: ServiceClass.FLEX,
     budgetPicoUsd: 5n * usd,
     budgetPeriod: BudgetPeriod.MONTH,
     expiresAt: timestampFromMs(clock.now() + 1000),
@@ -73,7 +75,11 @@ test("limits of a key are told, and those that are not named stay", async () => 
   expect(lifted.key).toMatchObject({ tokensPerMinute: 1000, maxInFlight: 3, budgetPicoUsd: 5n * usd, models: [] });
   expect(lifted.key?.expiresAt).toBeUndefined();
   const bare = await client.updateKey({ keyId, updateMask: { paths: ["*"] } });
-  expect(bare.key).toMatchObject({ models: [], budgetPeriod: BudgetPeriod.UNSPECIFIED });
+  expect(bare.key).toMatchObject({
+    models: [],
+    serviceClass: ServiceClass.UNSPECIFIED,
+    budgetPeriod: BudgetPeriod.UNSPECIFIED,
+  });
   expect(bare.key?.tokensPerMinute ?? bare.key?.maxInFlight ?? bare.key?.budgetPicoUsd).toBeUndefined();
   const total = await client.updateKey({ keyId, budgetPicoUsd: usd });
   expect(total.key).toMatchObject({ budgetPicoUsd: usd, budgetPeriod: BudgetPeriod.TOTAL });

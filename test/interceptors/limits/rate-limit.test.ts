@@ -37,7 +37,7 @@ interface Work {
 async function start(openRoute: OpenRoute, work: Work = {}) {
   const clock = new ManualClock();
   const limits = createRateLimits({
-    policy: { tiers: [{ paid: 0n, ageMs: 0, rpm: 4, inFlight: 2 }], freeRpm: 4, freeInFlight: 2 },
+    policy: { tiers: [{ paid: 0n, ageMs: 0, rpm: 4, inFlight: 2, weight: 1 }], freeRpm: 4, freeInFlight: 2 },
     windows: new MemoryWindows(clock),
     fundingState: async () => ({ createdAt: clock.now(), paidTotal: 1n, freeOnly: false }),
     clock,

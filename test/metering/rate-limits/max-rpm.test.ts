@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import { defaultConfig } from "../../../src/config/load.ts";
-import { findRatePolicy, maxInFlight, maxRpm } from "../../../src/metering/rate-limits/max-rpm.ts";
+import { findRatePolicy, maxInFlight, maxRpm, turnWeight } from "../../../src/metering/rate-limits/max-rpm.ts";
 
 const policy = findRatePolicy(defaultConfig());
 const usd = (amount: number) => BigInt(amount) * 10n ** 12n;
@@ -44,10 +44,22 @@ test.each([
 ])("requests at once when %s", (_, tier, free, own, { paid, free: freeOnly }, expected) => {
   const limits = findRatePolicy({
     rate_tiers: [
-      { paid_usd: "0", age_days: 0, rpm: 60, in_flight: tier },
-      { paid_usd: "50", age_days: 0, rpm: 300 },
+      { paid_usd: "0", age_days: 0, rpm: 60, in_flight: tier, weight: 1 },
+      { paid_usd: "50", age_days: 0, rpm: 300, weight: 4 },
     ],
     free_tier: { grant_usd: "1", rpm: 20, in_flight: free },
   });
   expect(maxInFlight(limits, own, { createdAt: 0, paidTotal: usd(paid), freeOnly }, day)).toBe(expected);
+});
+
+test.each([
+  [5, 1],
+  [50, 4],
+])("who has paid %d USD takes turns with a weight of %d", (paid, weight) => {
+  const tiers = [
+    { paid_usd: "0", age_days: 0, rpm: 60, weight: 1 },
+    { paid_usd: "50", age_days: 0, rpm: 300, weight: 4 },
+  ];
+  const weighted = findRatePolicy({ rate_tiers: tiers, free_tier: { grant_usd: "1", rpm: 20 } });
+  expect(turnWeight(weighted, { createdAt: 0, paidTotal: usd(paid), freeOnly: false }, day)).toBe(weight);
 });

@@ -5,6 +5,7 @@
 import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import type { ServiceClass } from "../../inference/v1/service_class_pb.js";
 
 /**
  * Describes the file tollgate/accounts/v1/account.proto.
@@ -122,6 +123,13 @@ export declare type Account = Message<"tollgate.accounts.v1.Account"> & {
    * @generated from field: optional int64 low_balance_pico_usd = 15;
    */
   lowBalancePicoUsd?: bigint | undefined;
+
+  /**
+   * The class of its requests, and the highest that they may have. Unspecified: standard.
+   *
+   * @generated from field: tollgate.inference.v1.ServiceClass service_class = 20;
+   */
+  serviceClass: ServiceClass;
 };
 
 /**

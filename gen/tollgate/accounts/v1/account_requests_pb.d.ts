@@ -6,6 +6,7 @@ import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 import type { Account } from "./account_pb.js";
 import type { FieldMask } from "@bufbuild/protobuf/wkt";
+import type { ServiceClass } from "../../inference/v1/service_class_pb.js";
 
 /**
  * Describes the file tollgate/accounts/v1/account_requests.proto.
@@ -257,6 +258,13 @@ export declare type UpdateAccountRequest = Message<"tollgate.accounts.v1.UpdateA
    * @generated from field: optional int64 low_balance_pico_usd = 6;
    */
   lowBalancePicoUsd?: bigint | undefined;
+
+  /**
+   * The class of its requests, and the highest that they may have. Unspecified, and named by update_mask: standard.
+   *
+   * @generated from field: tollgate.inference.v1.ServiceClass service_class = 20;
+   */
+  serviceClass: ServiceClass;
 };
 
 /**

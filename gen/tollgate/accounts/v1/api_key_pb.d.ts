@@ -5,6 +5,7 @@
 import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import type { ServiceClass } from "../../inference/v1/service_class_pb.js";
 
 /**
  * Describes the file tollgate/accounts/v1/api_key.proto.
@@ -143,6 +144,13 @@ export declare type ApiKey = Message<"tollgate.accounts.v1.ApiKey"> & {
    * @generated from field: google.protobuf.Timestamp budget_resets_at = 18;
    */
   budgetResetsAt?: Timestamp | undefined;
+
+  /**
+   * The class of its requests, and the highest that they may have, as far as its account may have it. Unspecified: its account's.
+   *
+   * @generated from field: tollgate.inference.v1.ServiceClass service_class = 20;
+   */
+  serviceClass: ServiceClass;
 };
 
 /**

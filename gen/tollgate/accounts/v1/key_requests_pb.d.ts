@@ -6,6 +6,7 @@ import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 import type { Duration, FieldMask, Timestamp } from "@bufbuild/protobuf/wkt";
 import type { ApiKey, BudgetPeriod } from "./api_key_pb.js";
+import type { ServiceClass } from "../../inference/v1/service_class_pb.js";
 
 /**
  * Describes the file tollgate/accounts/v1/key_requests.proto.
@@ -89,6 +90,13 @@ export declare type CreateKeyRequest = Message<"tollgate.accounts.v1.CreateKeyRe
    * @generated from field: tollgate.accounts.v1.BudgetPeriod budget_period = 10;
    */
   budgetPeriod: BudgetPeriod;
+
+  /**
+   * The class of its requests, and the highest that they may have; never higher than its account's. Unspecified: its account's.
+   *
+   * @generated from field: tollgate.inference.v1.ServiceClass service_class = 20;
+   */
+  serviceClass: ServiceClass;
 };
 
 /**
@@ -365,6 +373,14 @@ export declare type UpdateKeyRequest = Message<"tollgate.accounts.v1.UpdateKeyRe
    * @generated from field: tollgate.accounts.v1.BudgetPeriod budget_period = 10;
    */
   budgetPeriod: BudgetPeriod;
+
+  /**
+   * The class of its requests, and the highest that they may have; never higher than its account's. Unspecified, and named by
+   * update_mask: its account's.
+   *
+   * @generated from field: tollgate.inference.v1.ServiceClass service_class = 20;
+   */
+  serviceClass: ServiceClass;
 };
 
 /**

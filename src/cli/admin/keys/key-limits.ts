@@ -1,7 +1,9 @@
 import { type Timestamp, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { type Command, Option } from "commander";
 import { BudgetPeriod } from "#gen/tollgate/accounts/v1/api_key_pb.js";
+import type { ServiceClass } from "#gen/tollgate/inference/v1/service_class_pb.js";
 import { count, deadline, orNone, usd, words } from "../../shared/arguments.ts";
+import { classOption, readClass } from "../../shared/service-class.ts";
 
 const periods: Record<string, BudgetPeriod> = {
   day: BudgetPeriod.DAY,
@@ -25,6 +27,7 @@ export interface LimitOptions {
   readonly expires?: Date | "none";
   readonly tpm?: number | "none";
   readonly inFlight?: number | "none";
+  readonly class?: string;
 }
 
 /** Limits as the contract has them. Absent: no limit. */
@@ -35,6 +38,7 @@ interface Limits {
   expiresAt?: Timestamp;
   tokensPerMinute?: number;
   maxInFlight?: number;
+  serviceClass?: ServiceClass;
 }
 
 export function addLimitOptions(command: Command): Command {
@@ -52,7 +56,8 @@ export function addLimitOptions(command: Command): Command {
       orNone(deadline),
     )
     .option("--tpm <n>", "tokens in any 60 seconds; none lifts it", orNone(count))
-    .option("--in-flight <n>", "requests that it may run at once; none lifts it", orNone(count));
+    .option("--in-flight <n>", "requests that it may run at once; none lifts it", orNone(count))
+    .addOption(classOption("none: its account's"));
 }
 
 /** The limits that were named, and their names in the contract. Throws for a period of what is no budget. */
@@ -80,19 +85,28 @@ export function readLimitOptions(options: LimitOptions): { readonly limits: Limi
       limits.expiresAt = timestampFromDate(options.expires);
     }
   }
-  if (options.tpm !== undefined) {
-    paths.push("tokens_per_minute");
-    if (options.tpm !== "none") {
-      limits.tokensPerMinute = options.tpm;
-    }
-  }
-  if (options.inFlight !== undefined) {
-    paths.push("max_in_flight");
-    if (options.inFlight !== "none") {
-      limits.maxInFlight = options.inFlight;
-    }
-  }
+  readShares(options, limits, paths);
   return { limits, paths };
+}
+
+/** Reads what a key may have of what all keys share. */
+function readShares({ tpm, inFlight, class: named }: LimitOptions, limits: Limits, paths: string[]): void {
+  if (tpm !== undefined) {
+    paths.push("tokens_per_minute");
+    if (tpm !== "none") {
+      limits.tokensPerMinute = tpm;
+    }
+  }
+  if (inFlight !== undefined) {
+    paths.push("max_in_flight");
+    if (inFlight !== "none") {
+      limits.maxInFlight = inFlight;
+    }
+  }
+  if (named !== undefined) {
+    paths.push("service_class");
+    limits.serviceClass = readClass(named);
+  }
 }
 
 /** No id at all lifts the limit; so do the words that lift any other. */

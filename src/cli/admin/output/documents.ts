@@ -12,6 +12,7 @@ import { type Receipt, ReceiptStatus } from "#gen/tollgate/metering/v1/usage_pb.
 import type { Operator } from "#gen/tollgate/operators/v1/operator_pb.js";
 import { formatRate, formatUsd } from "../../../../lib/money.ts";
 import { toMilliseconds } from "../../../../lib/time/duration.ts";
+import { showClass } from "../../shared/service-class.ts";
 
 // The contract's messages as the documents that commands print. USD are exact decimal strings, times
 // RFC 3339, and what is absent is null.
@@ -28,6 +29,7 @@ export function accountDocument(account: Account) {
     free_only: account.freeOnly,
     max_keys: account.maxKeys,
     in_flight_limit: account.maxInFlight ?? null,
+    class: showClass(account.serviceClass),
     low_balance_usd: account.lowBalancePicoUsd === undefined ? null : formatUsd(account.lowBalancePicoUsd),
     frozen: account.frozen,
     frozen_reason: account.frozen ? account.frozenReason : null,
@@ -84,6 +86,7 @@ function limitsDocument(key: ApiKey) {
     models: key.models.length === 0 ? null : key.models,
     tpm: key.tokensPerMinute ?? null,
     in_flight: key.maxInFlight ?? null,
+    class: showClass(key.serviceClass),
   };
 }
 

@@ -23,6 +23,7 @@ import { Migration20261122140000 } from "./Migration20261122140000.ts";
 import { Migration20261122160000 } from "./Migration20261122160000.ts";
 import { Migration20261122162000 } from "./Migration20261122162000.ts";
 import { Migration20261122191700 } from "./Migration20261122191700.ts";
+import { Migration20261122200600 } from "./Migration20261122200600.ts";
 
 /** In the order in which they run. */
 export const migrations: MigrationObject[] = [
@@ -50,4 +51,5 @@ export const migrations: MigrationObject[] = [
   { name: "Migration20261122160000", class: Migration20261122160000 },
   { name: "Migration20261122162000", class: Migration20261122162000 },
   { name: "Migration20261122191700", class: Migration20261122191700 },
+  { name: "Migration20261122200600", class: Migration20261122200600 },
 ];

@@ -17,6 +17,7 @@ export function testAccounts(): void {
       free_only: true,
       max_keys: 2,
       in_flight_limit: null,
+      class: null,
       low_balance_usd: null,
       frozen: false,
       frozen_reason: null,
@@ -93,10 +94,18 @@ export function testAccounts(): void {
     expect(await json("accounts", "unfreeze", id)).toMatchObject({ id, frozen: false, frozen_reason: null });
     expect((await chat(key)).status).toBe(200);
 
-    await json("accounts", "set-limits", id, "--in-flight", "3", "--low-balance-usd", "2.5");
-    expect(await json("accounts", "show", id)).toMatchObject({ in_flight_limit: 3, low_balance_usd: "2.50" });
-    await json("accounts", "set-limits", id, "--in-flight", "none");
-    expect(await json("accounts", "show", id)).toMatchObject({ in_flight_limit: null, low_balance_usd: "2.50" });
+    await json("accounts", "set-limits", id, "--in-flight", "3", "--low-balance-usd", "2.5", "--class", "priority");
+    expect(await json("accounts", "show", id)).toMatchObject({
+      in_flight_limit: 3,
+      low_balance_usd: "2.50",
+      class: "priority",
+    });
+    await json("accounts", "set-limits", id, "--in-flight", "none", "--class", "none");
+    expect(await json("accounts", "show", id)).toMatchObject({
+      in_flight_limit: null,
+      low_balance_usd: "2.50",
+      class: null,
+    });
     expect((await refusal("accounts", "set-limits", id)).notes).toContain("no limit is named");
     expect((await refusal("accounts", "freeze", id)).notes).toContain("--reason");
   });

@@ -35,7 +35,7 @@ export function testKeys(): void {
       last_used_at: null,
       limits: {
         ...{ usd: null, per: null, usd_spent: null, usd_left: null, resets_at: null },
-        ...{ models: null, tpm: null, in_flight: null },
+        ...{ models: null, tpm: null, in_flight: null, class: null },
       },
     });
     expect(keys[2].revoked_at).toMatch(iso);

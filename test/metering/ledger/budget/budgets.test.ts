@@ -56,7 +56,7 @@ describe.each(dialects)("%s", (dialect) => {
       ...{ id, accountId, name: "", digest: Buffer.from(id), pepperVersion: 1, prefix: "", last4: "" },
       ...{ rpm: null, createdAt: new Date(), expiresAt: null, revokedAt: null, lastUsedAt: null, rotatedTo: null },
       ...{ rotatedFrom: null, requestId: null, models: null, tokensPerMinute: null, maxInFlight: null, budget: null },
-      ...{ budgetPeriod: null, limitsOf: null },
+      ...{ budgetPeriod: null, limitsOf: null, serviceClass: null },
     });
     return id;
   }

@@ -1,0 +1,20 @@
+import { Migration } from "@mikro-orm/migrations";
+
+/** Classes of requests, of accounts and keys. */
+export class Migration20261122200600 extends Migration {
+  override name = "Migration20261122200600";
+
+  override up(): void | Promise<void> {
+    for (const table of ["account", "api_key"]) {
+      this.addSql(
+        `alter table \`${table}\` add column \`service_class\` text check (\`service_class\` in ('flex', 'standard', 'priority')) null;`,
+      );
+    }
+  }
+
+  override down(): void | Promise<void> {
+    for (const table of ["account", "api_key"]) {
+      this.addSql(`alter table \`${table}\` drop column \`service_class\`;`);
+    }
+  }
+}
