@@ -103,11 +103,12 @@ test("a key's tokens a minute are shared, told in headers, and settled by what w
   const [first = 0, second = 0] = left;
   expect(first).toBeLessThan(400);
   expect(second).toBeLessThan(first);
-  const refused = await ask(0, key, wish(50), { max_tokens: 390 });
-  expect(refused.status).toBe(429);
-  const seconds = Number(refused.headers.get("retry-after"));
-  expect(seconds).toBeGreaterThan(30);
-  expect(seconds).toBeLessThanOrEqual(61);
+  const refused = await eventually("what ran is counted, and holds nothing any more", async () => {
+    const answer = await ask(0, key, wish(50), { max_tokens: 390 });
+    expect(answer.status).toBe(429);
+    return Number(answer.headers.get("retry-after")) > 30 ? answer : void (await answer.text());
+  });
+  expect(Number(refused.headers.get("retry-after"))).toBeLessThanOrEqual(60);
   expect(refused.headers.get("x-ratelimit-reset-tokens")).toMatch(/^\d+(\.\d+)?s$/);
   expect(await refused.json()).toMatchObject({
     error: { type: "rate_limit_error", message: expect.stringContaining("400 tokens per minute") },

@@ -55,7 +55,7 @@ export class MemoryQuotas {
     const quota = this.#open(name);
     quota.held = Math.max(0, quota.held - amount);
     if (counted > 0) {
-      add(quota, Math.floor(this.#clock.monotonic() / 1000), counted);
+      add(quota, this.#clock.monotonic(), counted);
     } else if (quota.held === 0 && quota.counted.length === 0) {
       this.#quotas.delete(name);
     }
@@ -95,17 +95,18 @@ export class MemoryQuotas {
   }
 }
 
-function add(quota: Quota, second: number, amount: number): void {
+function add(quota: Quota, now: number, amount: number): void {
+  const second = Math.floor(now / 1000);
   const last = quota.counted.at(-1);
   if (last?.second === second) {
-    quota.counted[quota.counted.length - 1] = { second, amount: last.amount + amount };
+    quota.counted[quota.counted.length - 1] = { second, amount: last.amount + amount, lastAt: now };
   } else {
-    quota.counted.push({ second, amount });
+    quota.counted.push({ second, amount, lastAt: now });
   }
 }
 
 function dropLapsed(quota: Quota, now: number): void {
-  while (quota.counted[0] !== undefined && computeLapse(quota.counted[0].second) <= now) {
+  while (quota.counted[0] !== undefined && computeLapse(quota.counted[0]) <= now) {
     quota.counted.shift();
   }
 }

@@ -27,14 +27,16 @@ export interface CountedSecond {
   /** Its number since the clock's start. */
   readonly second: number;
   readonly amount: number;
+  /** When something was last counted in it, in milliseconds of the same clock. */
+  readonly lastAt: number;
 }
 
 /** A run that waits for another one's end asks again after so long, in milliseconds. */
 const retryMs = 1000;
 
-/** When the count of a second lapses, in milliseconds of the same clock. */
-export function computeLapse(second: number): number {
-  return (second + 1) * 1000 + windowMs;
+/** When the count of a second lapses, in milliseconds of the same clock: never later than a minute from now. */
+export function computeLapse({ lastAt }: CountedSecond): number {
+  return lastAt + windowMs;
 }
 
 /** Where a quota stands before a demand is granted. `counted` is in the order of its seconds. */
@@ -46,15 +48,15 @@ export function judge(
 ): QuotaState {
   const all = counted.reduce((sum, second) => sum + second.amount, 0);
   const last = counted.at(-1);
-  const resetAfterMs = held > 0 ? windowMs : last === undefined ? 0 : computeLapse(last.second) - now;
+  const resetAfterMs = held > 0 ? windowMs : last === undefined ? 0 : computeLapse(last) - now;
   const fits = (used: number) => used === 0 || used + amount <= limit;
   let used = held + all;
   let waitMs = fits(used) ? 0 : retryMs;
-  for (const { second, amount: lapsing } of counted) {
+  for (const second of counted) {
     if (fits(used)) {
       break;
     }
-    used -= lapsing;
+    used -= second.amount;
     waitMs = Math.max(retryMs, computeLapse(second) - now);
   }
   return { limit, used: held + all, waitMs: fits(used) ? waitMs : retryMs, resetAfterMs };

@@ -55,17 +55,28 @@ return redis.call('ZCARD', KEYS[1])
 /** A core that has not told for so long of what runs on it is gone, and what it held is free. */
 export const heldLifetimeMs = 15_000;
 
-// A quota is a hash. ":core" has what runs on that core, as "amount time"; a number has what was counted in that second.
+// A quota is a hash. ":core" has what runs on that core, as "amount time"; a number has what was counted in that
+// second, as "amount time" with the time of the last count.
 const quotaFunctions = `
-local function heldBy(value)
+local function readAmount(value)
   local amount, time = string.match(value, '^(%d+) (%d+)$')
   return tonumber(amount or 0), tonumber(time or 0)
 end
 
+local function write(key, name, amount, now)
+  redis.call('HSET', key, name, string.format('%.0f %.0f', amount, now))
+  redis.call('PEXPIRE', key, 76000)
+end
+
+local function count(key, amount, now)
+  local second = string.format('%.0f', math.floor(now / 1000000))
+  local counted = readAmount(redis.call('HGET', key, second) or '')
+  write(key, second, counted + amount, now)
+end
+
 local function hold(key, core, amount, now)
   if amount > 0 then
-    redis.call('HSET', key, ':' .. core, string.format('%.0f %.0f', amount, now))
-    redis.call('PEXPIRE', key, 76000)
+    write(key, ':' .. core, amount, now)
   else
     redis.call('HDEL', key, ':' .. core)
   end
@@ -92,24 +103,24 @@ for i = 2, #KEYS do
   for f = 1, #fields, 2 do
     local name, value = fields[f], fields[f + 1]
     local at = tonumber(name)
+    local taken, time = readAmount(value)
     if not at then
-      local taken, time = heldBy(value)
       if math.abs(now - time) < ${heldLifetimeMs} * 1000 then
         held = held + taken
         if name == ':' .. core then mine = taken end
       else
         redis.call('HDEL', key, name)
       end
-    elseif (at + 61) * 1000000 <= now then
+    elseif time + 60000000 <= now then
       redis.call('HDEL', key, name)
     else
       if at > second then -- the clock went back
         redis.call('HDEL', key, name)
-        redis.call('HINCRBY', key, second, value)
-        at = second
+        count(key, taken, now)
+        time = now
       end
-      counted = counted + value
-      table.insert(seconds, {at, tonumber(value)})
+      counted = counted + taken
+      table.insert(seconds, {time, taken})
     end
   end
   table.sort(seconds, function(a, b) return a[1] < b[1] end)
@@ -117,7 +128,7 @@ for i = 2, #KEYS do
   if held > 0 then
     reset = 60000000
   elseif #seconds > 0 then
-    reset = (seconds[#seconds][1] + 61) * 1000000 - now
+    reset = seconds[#seconds][1] + 60000000 - now
   end
   local left = used
   local function fits() return left == 0 or left + amount <= limit end
@@ -126,7 +137,7 @@ for i = 2, #KEYS do
     for _, one in ipairs(seconds) do
       left = left - one[2]
       if fits() then
-        wait = math.max(wait, (one[1] + 61) * 1000000 - now)
+        wait = math.max(wait, one[1] + 60000000 - now)
         break
       end
     end
@@ -163,11 +174,10 @@ local now = clock[1] * 1000000 + clock[2]
 local core = ARGV[1]
 for i, key in ipairs(KEYS) do
   local amount, counted = tonumber(ARGV[2 * i]), ARGV[2 * i + 1]
-  local held = heldBy(redis.call('HGET', key, ':' .. core) or '')
+  local held = readAmount(redis.call('HGET', key, ':' .. core) or '')
   hold(key, core, held - amount, now)
   if tonumber(counted) > 0 then
-    redis.call('HINCRBY', key, math.floor(now / 1000000), counted)
-    redis.call('PEXPIRE', key, 76000)
+    count(key, tonumber(counted), now)
   end
 end
 return #KEYS
@@ -185,7 +195,7 @@ local core = ARGV[1]
 for i, key in ipairs(KEYS) do
   local amount, isMoving = tonumber(ARGV[2 * i]), ARGV[2 * i + 1] == '1'
   local known = redis.call('HGET', key, ':' .. core)
-  if known and isMoving then amount = heldBy(known) end
+  if known and isMoving then amount = readAmount(known) end
   hold(key, core, amount, now)
 end
 return #KEYS

@@ -136,18 +136,18 @@ test("a key's tokens a minute are admitted by bound, settled by count, and told"
   expect((await refusalOf(limits.begin(key, 200)))?.seconds).toBe(1);
   run.leave(300);
   const next = await limits.begin(key, 700);
-  expect(next.rateLimit.tokens).toEqual({ limit: 1000, remaining: 0, resetAfterMs: 61_000 });
+  expect(next.rateLimit.tokens).toEqual({ limit: 1000, remaining: 0, resetAfterMs: 60_000 });
   next.leave(700);
   clock.advance(10_000);
   const refused = await refusalOf(limits.begin(key, 400));
   expect(refused).toMatchObject({
     reason: Reason.RATE_LIMITED,
     message:
-      "The rate limit of this key, 1000 tokens per minute, is reached: this request may take 400. Retry in 51 s.",
-    seconds: 51,
-    told: { limit: 60, remaining: 58, tokens: { limit: 1000, remaining: 0, resetAfterMs: 51_000 } },
+      "The rate limit of this key, 1000 tokens per minute, is reached: this request may take 400. Retry in 50 s.",
+    seconds: 50,
+    told: { limit: 60, remaining: 58, tokens: { limit: 1000, remaining: 0, resetAfterMs: 50_000 } },
   });
-  clock.advance(50_999);
+  clock.advance(49_999);
   expect(await refusalOf(limits.begin(key, 400))).toBeDefined();
   clock.advance(1);
   expect(await refusalOf(limits.begin(key, 400))).toBeUndefined();
