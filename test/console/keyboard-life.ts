@@ -40,7 +40,7 @@ export async function liveByKeyboard(stage: Stage): Promise<readonly string[]> {
   await by.reach(page.getByLabel("Find", { exact: true }));
   await page.keyboard.type("listen.console");
   await page.getByText("1 of").waitFor();
-  await by.press(page.getByRole("button", { name: "Sign out" }));
+  await by.press(page.getByRole("button", { name: "Sign out" }), "Shift+Tab");
   await page.waitForURL("**/sign-in");
   await context.close();
   return faults;
@@ -147,28 +147,28 @@ class Keyboard {
     await this.expectFocus(this.#page.getByRole("main"), "after the menu was skipped");
   }
 
-  /** Opens a page by the menu. Its name has the focus then. */
+  /** Opens a page by the menu, which stands before the page. Its name has the focus then. */
   async open(name: string): Promise<void> {
-    await this.press(this.#page.getByRole("navigation").getByRole("link", { name, exact: true }));
+    await this.press(this.#page.getByRole("navigation").getByRole("link", { name, exact: true }), "Shift+Tab");
     const heading = this.#page.getByRole("heading", { level: 1, name });
     await heading.waitFor();
     await this.expectFocus(heading, `on the page ${name}`);
     await this.#page.locator(".loading").first().waitFor({ state: "detached" });
   }
 
-  async press(target: Locator): Promise<void> {
-    await this.reach(target);
+  async press(target: Locator, way: "Tab" | "Shift+Tab" = "Tab"): Promise<void> {
+    await this.reach(target, way);
     await this.#page.keyboard.press("Enter");
   }
 
   /** Presses Tab until something has the focus, and notes when that cannot be seen. */
-  async reach(target: Locator): Promise<void> {
+  async reach(target: Locator, way: "Tab" | "Shift+Tab" = "Tab"): Promise<void> {
     await target.waitFor();
     for (let presses = 0; !(await hasFocus(target)); presses++) {
       if (presses === mostPresses) {
-        throw new Error(`no Tab reaches ${target}`);
+        throw new Error(`no ${way} reaches ${target}`);
       }
-      await this.#page.keyboard.press("Tab");
+      await this.#page.keyboard.press(way);
     }
     const isSeen = await target.evaluate((element) => {
       const view = element.ownerDocument.defaultView;
