@@ -88,6 +88,7 @@ export const breaks: readonly Break[] = [
   },
   {
     name: "what was leased without the core's knowledge is not looked for",
+    seed: 2,
     only: ["lost replies"],
     apply() {
       const undo = ["run", "clear", "clearAll"].map((name) => method(SliceAudit, name, async () => {})());
@@ -100,6 +101,7 @@ export const breaks: readonly Break[] = [
   },
   {
     name: "a core leases although a failover has lost its row",
+    seed: 14,
     only: ["failover", "journal gone", "kill"],
     apply: () => () => {},
     instead: {
@@ -122,11 +124,13 @@ export const breaks: readonly Break[] = [
   },
   {
     name: "running requests are not noted",
+    seed: 3,
     only: ["kill"],
     apply: method(FileJournal, "note", () => {}),
   },
   {
     name: "a promise is not written",
+    seed: 5,
     only: ["kill", "slow calls", "server away"],
     apply: method(FileJournal, "promise", async () => true),
   },

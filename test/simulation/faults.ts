@@ -30,6 +30,7 @@ function badNetwork(world: World, how: Partial<World["machines"][number]["networ
 function goBack(world: World, how: string): void {
   const { history, server } = world;
   history.fault(how);
+  world.wentBack = true;
   server.goBack();
   world.breakConnections();
   world.excuseWhatIsGone();
@@ -112,6 +113,15 @@ export const faults: readonly Fault[] = [
     name: "lost replies",
     weight: 3,
     strike: (world) => badNetwork(world, { replyLost: world.dice.pick([0.01, 0.1, 0.5]) }),
+  },
+  {
+    name: "one lost reply",
+    weight: 3,
+    strike({ dice, machines, server, history }) {
+      const { network, name } = dice.pick(machines);
+      network.losesReplyOf = dice.pick(["commit", "orm transactional", ...server.done.keys()]);
+      history.note(`${name}: the next reply to ${network.losesReplyOf} is to be lost`);
+    },
   },
   { name: "late calls", weight: 1, strike: (world) => badNetwork(world, { late: world.dice.pick([0.005, 0.05]) }) },
   { name: "slow calls", weight: 2, strike: (world) => badNetwork(world, { slow: world.dice.pick([0.05, 0.5]) }) },

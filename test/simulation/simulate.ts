@@ -3,6 +3,7 @@ import type { Meaning } from "./database/statement.ts";
 import { faults } from "./faults.ts";
 import { judgeBooks, judgeExpiry, judgeLeases } from "./judges/books.ts";
 import { judgeAnswers, judgeCharges, judgeDeeds } from "./judges/charges.ts";
+import { judgeRates, judgeSpending, RefusalJudge } from "./judges/limits.ts";
 import { World } from "./world.ts";
 
 /** What a run came to. */
@@ -46,7 +47,9 @@ const judgeMs = 20_000;
 const mostMs = 110_000;
 /** The part of the requests that come while things go wrong; the others come to a world that works again. */
 const faultyPart = 0.7;
-const healthyMs = 40_000;
+const healthyMs = 60_000;
+/** So soon money that was leased by the dead is there again. */
+const recoverMs = 40_000;
 const healMs = 150_000;
 const stopMs = 70_000;
 
@@ -73,7 +76,12 @@ export async function simulate(seed: number, server: SimulatedServer, settings: 
   await live(world, requests * faultyPart, mostMs);
   world.heal();
   const healedAt = timeline.now;
-  await live(world, requests, timeline.now + healthyMs);
+  traffic.stop();
+  await timeline.pass(recoverMs);
+  traffic.begin(settings.trafficMs ?? trafficMs);
+  const refusals = new RefusalJudge(world);
+  await live(world, requests, healedAt + healthyMs);
+  refusals.judge();
   traffic.stop();
   operators.stop();
   await timeline.pass(healedAt + healMs - timeline.now);
@@ -86,6 +94,8 @@ export async function simulate(seed: number, server: SimulatedServer, settings: 
   await endAll(world);
   judgeCharges(world);
   judgeDeeds(world);
+  judgeSpending(world);
+  judgeRates(world);
   judgeLeases(world);
   await judgeBooks(world);
   return {

@@ -30,6 +30,8 @@ export class World {
   readonly operators: Operators;
   /** What the server's clock shows beyond the world's time. */
   serverOffsetMs = 0;
+  /** Whether the database ever lost something. */
+  wentBack = false;
   /** Whether everything works again, for good. */
   isHealed = false;
   readonly #ears = new Set<Ear>();
@@ -143,7 +145,7 @@ export class World {
     this.serverOffsetMs = 0;
     Object.assign(this.traffic.engines, { lies: 0, nonsense: 0 });
     for (const machine of this.machines) {
-      Object.assign(machine.network, { lost: 0, replyLost: 0, late: 0, slow: 0, isDown: false });
+      Object.assign(machine.network, { lost: 0, replyLost: 0, late: 0, slow: 0, isDown: false, losesReplyOf: "" });
       Object.assign(machine.disk.faults, { room: Number.POSITIVE_INFINITY, failsToSync: false, lies: false });
       machine.time.offsetMs = 0;
       machine.process?.killAfter(Number.POSITIVE_INFINITY);

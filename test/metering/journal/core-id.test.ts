@@ -10,7 +10,7 @@ test("a core keeps its id over a power cut right after its first start, whatever
   const timeline = new Timeline();
   const disk = new SimulatedDisk("a machine", timeline, new Dice(1));
   const open = () => {
-    const process = new SimulatedProcess(timeline, { offsetMs: 0, rate: 1 });
+    const process = new SimulatedProcess("a core", timeline, { offsetMs: 0, rate: 1 });
     const parts = { clock: process, random: new Dice(2), logger: silentLogger, disk: disk.of(process) };
     return { process, coreId: openJournal("/data/cores", parts).coreId };
   };

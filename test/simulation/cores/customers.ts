@@ -7,7 +7,10 @@ export const usd = 1_000_000_000_000;
 /** Somebody who pays, as the simulation knows it. */
 export interface Customer {
   readonly accountId: string;
-  readonly callers: readonly Caller[];
+  /** Its keys, as they are by now. */
+  readonly callers: Caller[];
+  /** The highest limit that each budget has had. */
+  readonly budgetLimits: Map<string, number>;
   /** How much of all traffic is this customer's. */
   readonly weight: number;
   /** About what one top-up is. */
@@ -25,7 +28,15 @@ export function makeCustomers(count: number, dice: Dice): Customer[] {
       limit: Math.floor(purse * dice.pick([0.1, 0.5, 3])),
       period: dice.pick(["total", "day", "week", "month"] as const),
     });
-    const callers = [caller({ keyId: "" }), caller({}), caller({ budget: budget() })];
-    return { accountId, callers, weight: dice.between(1, 5), purse };
+    const limited = { tokensPerMinute: dice.pick([20_000, 300_000]), maxInFlight: dice.pick([2, 20]) };
+    const total: Budget = { ...budget(), period: "total" };
+    const callers = [
+      ...[caller({ keyId: "" }), caller({}), caller({ budget: budget() })],
+      ...[caller({ budget: total }), caller({ ...limited, rpm: dice.pick([60, 600]) })],
+    ];
+    const budgetLimits = new Map(
+      callers.flatMap(({ budget: one }) => (one === undefined ? [] : [[one.id, one.limit] as const])),
+    );
+    return { accountId, callers, budgetLimits, weight: dice.between(1, 5), purse };
   });
 }

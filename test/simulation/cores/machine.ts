@@ -60,7 +60,7 @@ export class Machine {
   readonly name: string;
   readonly disk: SimulatedDisk;
   readonly time: MachineTime;
-  readonly network: NetworkFaults = { lost: 0, replyLost: 0, late: 0, slow: 0, isDown: false };
+  readonly network: NetworkFaults = { lost: 0, replyLost: 0, late: 0, slow: 0, isDown: false, losesReplyOf: "" };
   readonly #around: Surroundings;
   readonly #dice: Dice;
   config = configOf("2.00");
@@ -113,7 +113,7 @@ export class Machine {
       return;
     }
     const { timeline, history } = this.#around;
-    const process = new SimulatedProcess(timeline, this.time);
+    const process = new SimulatedProcess(`${this.name}, life ${this.#lives + 1}`, timeline, this.time);
     this.#process = process;
     this.life = undefined;
     this.#lives++;

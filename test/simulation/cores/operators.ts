@@ -73,6 +73,8 @@ export class Operators {
         this.credit(customer, life);
       } else if (drawn < 0.8) {
         this.#refund(customer, life);
+      } else if (drawn < 0.9) {
+        this.#limit(customer);
       } else {
         this.#move(life);
       }
@@ -98,6 +100,18 @@ export class Operators {
     const amount = Math.max(1, Math.floor(customer.purse * this.#dice.fraction()));
     const refund = { accountId: customer.accountId, amount, reference: this.#dice.uuid() };
     this.#follow({ ...refund, kind: "refund", state: "asked", mayBeLost: false }, () => money.funds.refund(refund));
+  }
+
+  /** A key's budget has another limit from now on. */
+  #limit({ callers, budgetLimits, purse }: Customer): void {
+    const at = this.#dice.between(0, callers.length - 1);
+    const caller = callers[at];
+    if (caller?.budget !== undefined) {
+      const limit = Math.floor(purse * this.#dice.pick([0.01, 0.3, 1, 3]));
+      const { id } = caller.budget;
+      budgetLimits.set(id, Math.max(limit, budgetLimits.get(id) ?? 0));
+      callers[at] = { ...caller, budget: { ...caller.budget, limit } };
+    }
   }
 
   #follow(deed: Deed, run: () => Promise<unknown>): void {

@@ -23,10 +23,20 @@ export interface Run {
   state: "asked" | "refused" | "held" | "released" | "settling" | "acknowledged" | "failed";
   /** What it was settled as. */
   settled: { readonly tokens: ChargedTokens; readonly status: SettleStatus } | undefined;
+  /** When it was told that it is charged. */
+  settledAt: number | undefined;
   /** Whether the charge may be lost for a reason that nobody has promised anything about. */
   mayBeLost: boolean;
   /** Why it was refused. */
   refusal: string | undefined;
+  readonly keyId: string;
+  /** Whether its engine counts more than it may. */
+  lies: boolean;
+  /** When its rate limits let it in, and when and with how many tokens it left them. Undefined: not yet. */
+  enteredAt: number | undefined;
+  left: { readonly at: number; readonly tokens: number } | undefined;
+  /** The most tokens that it may have, as it told the limits. */
+  readonly tokenBound: number;
 }
 
 /** The tokens that are charged for a count, as the engine may have said anything. */

@@ -51,6 +51,7 @@ export class Traffic {
   /** Sends requests on and on, so far apart in the mean. */
   begin(meanMs: number): void {
     this.#meanMs = meanMs;
+    this.#stopped = false;
     this.#next();
   }
 
@@ -85,6 +86,8 @@ export class Traffic {
       ...{ requestId, accountId: caller.accountId, budgetId: caller.budget?.id, model, machine: name },
       ...{ process: life.process, askedAt: this.#timeline.now, hold: undefined, counted: [], state: "asked" },
       ...{ terms: { input: 0, output: 0 }, admitted: wanted, settled: undefined, mayBeLost: false, refusal: undefined },
+      ...{ keyId: caller.keyId, lies: false, enteredAt: undefined, left: undefined, settledAt: undefined },
+      tokenBound: wanted.inputTokens + wanted.outputTokens,
     };
     this.runs.push(run);
     life.process.reach(() => void this.#ask(run, life, caller, wanted));
@@ -93,9 +96,18 @@ export class Traffic {
   async #ask(run: Run, life: Life, caller: Customer["callers"][number], wanted: ChargedTokens): Promise<void> {
     const { money } = life;
     const exact = Math.max(1, Math.floor(wanted.inputTokens / 2));
+    const client = new AbortController();
+    if (this.#dice.chance(0.02)) {
+      life.process.after(this.#dice.exponential(100), () => client.abort());
+    }
     let leave = (_tokens: number) => {};
     try {
-      ({ leave } = await money.rateLimits.begin(caller, wanted.inputTokens + wanted.outputTokens));
+      const limits = await money.rateLimits.begin(caller, run.tokenBound);
+      run.enteredAt = this.#timeline.now;
+      leave = (tokens) => {
+        run.left = { at: this.#timeline.now, tokens };
+        limits.leave(tokens);
+      };
       const { requestId, model } = run;
       const { accountId, keyId, budget } = caller;
       run.hold = await money.ledger.hold(
@@ -108,11 +120,14 @@ export class Traffic {
           ...wanted,
           ...(this.#dice.chance(0.5) && { countInput: async () => exact }),
         },
-        new AbortController().signal,
+        client.signal,
       );
     } catch (error) {
       leave(0);
       run.state = "refused";
+      if (client.signal.aborted) {
+        return;
+      }
       run.refusal = Reason[readDetail(error)?.reason ?? 0] ?? "";
       if (run.refusal === "UNSPECIFIED" && !isUnreachable(error)) {
         this.#history.violation(`a request was refused without a reason: ${(error as Error).stack}`);
@@ -142,10 +157,12 @@ export class Traffic {
       return;
     }
     const passes = this.#dice.chance(this.engines.lies) ? 3 : 1;
+    run.lies = passes > 1;
     const all = Math.floor(hold.outputTokens * this.#dice.fraction() * passes);
     const pieces = this.#dice.between(1, 6);
-    const pieceMs = this.#dice.exponential(this.#dice.chance(0.1) ? 3000 : 150);
+    const pieceMs = Math.min(this.#dice.exponential(this.#dice.chance(0.1) ? 3000 : 150), 5000);
     const nonsense = this.#dice.chance(this.engines.nonsense);
+    run.lies ||= nonsense;
     let piece = 0;
     const step = () => {
       piece++;
@@ -179,6 +196,7 @@ export class Traffic {
     try {
       await run.hold?.settle(tokens, status);
       run.state = "acknowledged";
+      run.settledAt = this.#timeline.now;
     } catch (error) {
       run.state = "failed";
       this.#history.note(`${run.requestId} could not be settled: ${(error as Error).message}`);

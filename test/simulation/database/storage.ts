@@ -1,4 +1,5 @@
 import type { Pool } from "pg";
+import { hourOf } from "../../../src/metering/store/rollups.ts";
 import type { PostgresqlStorage, Storage } from "../../../src/storage/orm.ts";
 import { memorySnapshot } from "../../../src/storage/snapshot.ts";
 import type { SimulatedServer } from "./server.ts";
@@ -22,7 +23,9 @@ type Functions = Record<string | symbol, (...parameters: unknown[]) => unknown>;
 function translate(sql: string, now: number): string {
   return sql
     .replaceAll("core.heartbeat_at::text", "cast(core.heartbeat_at as text)")
-    .replaceAll("now() - interval '10 minutes'", String(now - 600_000));
+    .replaceAll("now() - interval '10 minutes'", String(now - 600_000))
+    .replaceAll(hourOf.postgresql("settled_at"), hourOf.sqlite("settled_at"))
+    .replaceAll(/to_timestamp\((.*?)::float8 \* 86400\)/gs, "$1 * 86400000");
 }
 
 /** The entity manager of a transaction: SQLite locks the whole database, and needs no lock on a table. */

@@ -14,6 +14,8 @@ export interface NetworkFaults {
   slow: number;
   /** Nothing gets through. */
   isDown: boolean;
+  /** The reply to the next call of this name is lost. Empty: of none. */
+  losesReplyOf: string;
 }
 
 /** A statement without an answer for this long has failed as far as its caller can tell. */
@@ -143,6 +145,11 @@ export class Wire {
     const { lost, replyLost, late, isDown } = this.#faults;
     if (isDown) {
       return "down";
+    }
+    if (name === this.#faults.losesReplyOf) {
+      this.#faults.losesReplyOf = "";
+      this.#noted(`replyLost: ${name}`);
+      return "replyLost";
     }
     const drawn = this.#dice.fraction();
     const fate =

@@ -23,6 +23,8 @@ export class SimulatedProcess implements Clock {
   readonly #onDeath: (() => void)[] = [];
   #dead = false;
   #asleepUntil = 0;
+  /** Another one for each process of a world. */
+  readonly name: string;
   /** Requests that run on it. */
   requests = 0;
   /** When it died. Undefined: it lives. */
@@ -34,7 +36,8 @@ export class SimulatedProcess implements Clock {
   /** What it may still do before it is killed. */
   #deeds = Number.POSITIVE_INFINITY;
 
-  constructor(timeline: Timeline, time: MachineTime) {
+  constructor(name: string, timeline: Timeline, time: MachineTime) {
+    this.name = name;
     this.#timeline = timeline;
     this.#time = time;
     this.#born = timeline.now;

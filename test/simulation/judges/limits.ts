@@ -1,0 +1,147 @@
+import type { Run } from "../cores/run.ts";
+import type { World } from "../world.ts";
+
+/** Limits count the last minute; the clocks of machines go up to a thousandth too fast. */
+const windowMs = 59_900;
+/** So long a run may take for its charge to come while its core surely has its lease. */
+const quickMs = 3000;
+
+/** Receipts' costs by run. */
+function readCosts({ server }: World): Map<string, { readonly cost: number; readonly shortfall: number }> {
+  const rows = server.tables.all<{ run: string; cost: number; shortfall: number }>(
+    "select run_id as run, cost, shortfall from usage",
+  );
+  return new Map(rows.map((row) => [row.run, row]));
+}
+
+/** A run whose money its core had all the time, as far as anybody knows: nothing came between its hold and its charge. */
+function isPlain(run: Run): boolean {
+  const { process, state, lies, mayBeLost, settledAt, askedAt } = run;
+  const lived = process.diedAt === undefined || (settledAt !== undefined && process.diedAt > settledAt);
+  const quick = settledAt !== undefined && settledAt - askedAt < quickMs;
+  return state === "acknowledged" && lived && quick && !lies && !mayBeLost && !process.wasSuspended;
+}
+
+/**
+ * Nobody spends what is not there: what a run was admitted for is paid, and keys' budgets are not passed. A database that went
+ * back has lost what was lent, so this is of worlds whose database loses nothing.
+ */
+export function judgeSpending(world: World): void {
+  if (world.wentBack) {
+    return;
+  }
+  const costs = readCosts(world);
+  const spent = new Map<string, number>();
+  for (const run of world.traffic.runs.filter(isPlain)) {
+    const { cost, shortfall } = costs.get(run.hold?.runId ?? "") ?? { cost: 0, shortfall: 0 };
+    if (shortfall > 0) {
+      world.history.violation(
+        `${run.requestId} on ${run.machine} was let in and ${shortfall} of ${cost} was not there`,
+      );
+    }
+    const budget = run.budgetId ?? "";
+    spent.set(budget, (spent.get(budget) ?? 0) + cost);
+  }
+  judgeBudgets(world, spent);
+}
+
+/** Budgets without windows: what one has spent at most, it has spent in all. */
+function judgeBudgets({ customers, history }: World, spent: ReadonlyMap<string, number>): void {
+  for (const { callers, budgetLimits } of customers) {
+    const totals = callers.flatMap(({ budget }) => (budget?.period === "total" ? [budget.id] : []));
+    for (const id of totals) {
+      const [all, limit] = [spent.get(id) ?? 0, budgetLimits.get(id) ?? 0];
+      if (all > limit) {
+        history.violation(`the budget ${id} of ${limit} was passed: ${all}`);
+      }
+    }
+  }
+}
+
+/** No key has more requests, or more tokens, in any minute than its limits let in. Each core counts by itself. */
+export function judgeRates({ traffic, customers, history }: World): void {
+  const limits = new Map(customers.flatMap(({ callers }) => callers.map((caller) => [caller.keyId, caller] as const)));
+  const byKey = Map.groupBy(traffic.runs, ({ process, keyId, accountId }) => `${process.name} ${keyId || accountId}`);
+  for (const [name, runs] of byKey) {
+    const { rpm = 3000, tokensPerMinute } = limits.get(runs[0]?.keyId ?? "") ?? {};
+    const entered = runs.flatMap(({ enteredAt }) => (enteredAt === undefined ? [] : [{ at: enteredAt, amount: 1 }]));
+    const most = Math.max(...sums(entered).map(({ sum }) => sum), 0);
+    if (most > rpm) {
+      history.violation(`${name} had ${most} requests in a minute instead of ${rpm}`);
+    }
+    const left = runs.flatMap(({ left: one, tokenBound }) =>
+      one === undefined || one.tokens === 0 ? [] : [{ at: one.at, amount: Math.min(one.tokens, tokenBound) }],
+    );
+    const passed = sums(left).find(
+      ({ sum, count }) => count > 1 && sum > (tokensPerMinute ?? Number.POSITIVE_INFINITY),
+    );
+    if (passed !== undefined) {
+      history.violation(`${name} had ${passed.sum} tokens in a minute instead of ${tokensPerMinute}`);
+    }
+  }
+}
+
+interface Amount {
+  readonly at: number;
+  readonly amount: number;
+}
+
+/** What came in each window that ends with an amount. */
+function sums(amounts: readonly Amount[]): { readonly sum: number; readonly count: number }[] {
+  const sorted = amounts.toSorted((a, b) => a.at - b.at);
+  let [first, sum] = [0, 0];
+  return sorted.map(({ at, amount }, last) => {
+    sum += amount;
+    for (let oldest = sorted[first]; oldest !== undefined && oldest.at <= at - windowMs; oldest = sorted[first]) {
+      sum -= oldest.amount;
+      first++;
+    }
+    return { sum, count: last - first + 1 };
+  });
+}
+
+/** The part of the requests that may be refused although there is money for two of them. */
+const mostWrongly = 0.001;
+
+/** Counts requests that are refused for money while no core has leased what would pay two of them. */
+export class RefusalJudge {
+  readonly #world: World;
+  readonly #from: number;
+  readonly #began: number;
+  #wrongly = 0;
+  #last = "";
+
+  /** Judges from now on. */
+  constructor(world: World) {
+    this.#world = world;
+    this.#from = world.traffic.runs.length;
+    this.#began = world.timeline.now;
+    world.traffic.onRefused = (run, worst) => this.#refused(run, worst);
+  }
+
+  #refused(run: Run, worst: number): void {
+    const { server, trueTime } = this.#world;
+    if (!/^BALANCE_/.test(run.refusal ?? "") || run.askedAt < this.#began) {
+      return;
+    }
+    const [found] = server.tables.all<{ free: number; debt: number }>(
+      `select debt, (select coalesce(sum(granted - spent - leased - refunded - expired), 0) from lot
+         where account_id = account.id and created_at < ?2 and (expires_at is null or expires_at > ?3)) as free
+       from account where id = ?1`,
+      ...[run.accountId, trueTime - 5000, trueTime + 5000],
+    );
+    if (found !== undefined && found.debt === 0 && found.free >= 2 * worst) {
+      this.#wrongly++;
+      this.#last = `${run.requestId}: ${run.refusal} of ${worst} beside ${found.free}`;
+    }
+  }
+
+  judge(): void {
+    const { traffic, history } = this.#world;
+    traffic.onRefused = () => {};
+    const requests = traffic.runs.length - this.#from;
+    if (this.#wrongly > Math.max(1, requests * mostWrongly)) {
+      history.violation(`${this.#wrongly} of ${requests} requests were refused beside money, as ${this.#last}`);
+    }
+  }
+}
