@@ -1,0 +1,311 @@
+import type { KeyObject } from "node:crypto";
+import type { SimulatedProcess } from "../../world/process.ts";
+import type { Exchange, LotFacts, Notice, SliceReport, Statement, Wish } from "../protocol.ts";
+import { times } from "../protocol.ts";
+import { BankPurse } from "./purse.ts";
+import { signStatement } from "./statements.ts";
+import type { BankSlice, RegionStore } from "./store.ts";
+import { Term } from "./term.ts";
+
+export interface BankParts {
+  readonly name: string;
+  readonly process: SimulatedProcess;
+  readonly store: RegionStore;
+  readonly key: KeyObject;
+  /** The world's time, for statements. */
+  readonly worldNow: () => number;
+  readonly send: (exchange: Exchange) => void;
+  readonly note: (what: string) => void;
+  /** What requests that wait need of a purse: it stays, also when money is short. */
+  readonly awaited: (purse: BankPurse) => number;
+  /** A purse has more than before, or is known to have no more. */
+  readonly onChange: (purse: BankPurse) => void;
+}
+
+const tickMs = 1000;
+/** A process makes fewer exchanges in its life. */
+const mostExchanges = 1_000_000_000;
+
+/** The process of the regional bank: keeps purses filled by exchanges with the home shard, and gives back what lies unused. */
+export class Bank {
+  readonly store: RegionStore;
+  readonly process: SimulatedProcess;
+  readonly term: Term;
+  readonly purses = new Map<string, BankPurse>();
+  readonly #parts: BankParts;
+  readonly #wishes = new Map<string, Wish>();
+  /** When each exchange was sent that was not answered yet, by its number. */
+  readonly #sent = new Map<number, number>();
+  /** The number of the next exchange. */
+  #number: number;
+  /** All changes told in exchanges up to this one are known at home. */
+  #told = 0;
+  /** Answers to exchanges before this one say nothing: the home shard they told may have forgotten it. */
+  #firstThatCounts = 0;
+  #generation = 0;
+  #revocation = 0;
+  #soon = false;
+  #sentAt = Number.NEGATIVE_INFINITY;
+  #statedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(parts: BankParts) {
+    this.#parts = parts;
+    this.store = parts.store;
+    this.process = parts.process;
+    this.term = new Term(() => parts.process.monotonic());
+    // Answers to an earlier process are none to this one.
+    this.#number = ++this.store.starts * mostExchanges;
+    for (const slice of this.store.slices.values()) {
+      slice.changedIn = this.#number;
+      this.purse(slice.lot.purseId, slice.lot.kind).add(slice);
+    }
+    // Nobody knows which permits of the last minute were used.
+    this.#dropShares();
+    this.soon();
+    this.#tickLater();
+  }
+
+  get #now(): number {
+    return this.process.monotonic();
+  }
+
+  /** The number of the exchange that will tell what changes now. */
+  get number(): number {
+    return this.#number;
+  }
+
+  purse(id: string, kind: BankPurse["kind"]): BankPurse {
+    let purse = this.purses.get(id);
+    if (purse === undefined) {
+      purse = new BankPurse(id, kind);
+      this.purses.set(id, purse);
+    }
+    return purse;
+  }
+
+  /** Shares of limits end with the term: the home shard lends them anew. */
+  #dropShares(): void {
+    for (const { kind, slices } of this.purses.values()) {
+      for (const slice of kind === "rate" ? slices : []) {
+        slice.returned = slice.granted;
+        slice.changedIn = this.#number;
+      }
+    }
+  }
+
+  /** Asks for more of a purse than is free: what the first request that waits lacks, and what all that wait do. */
+  need(purse: BankPurse, missing: number, queue = missing): void {
+    const granted = purse.grantedIn(this.store.epoch);
+    const wish = {
+      ...{ purseId: purse.id, leastTo: granted + missing, queueTo: granted + queue },
+      mostTo: granted + purse.wish(queue),
+    };
+    this.#wishes.set(purse.id, wish);
+    const isUnderWay = purse.wishedTo >= wish.queueTo && this.#now - purse.wishedAt < times.retry;
+    if (!isUnderWay) {
+      purse.wishedTo = wish.queueTo;
+      purse.wishedAt = this.#now;
+      this.soon();
+    }
+  }
+
+  /** Exchanges within a moment, with all that comes up until then. */
+  soon(): void {
+    if (!this.#soon) {
+      this.#soon = true;
+      this.process.after(times.linger, () => this.#exchange());
+    }
+  }
+
+  #exchange(): void {
+    this.#soon = false;
+    if (!this.process.act()) {
+      return;
+    }
+    const { epoch, epochs, slices } = this.store;
+    const number = this.#number++;
+    this.#sentAt = this.#now;
+    this.#sent.set(number, this.#now);
+    const reports: SliceReport[] = [];
+    for (const slice of slices.values()) {
+      if (slice.changedIn > this.#told) {
+        reports.push(toReport(slice));
+      }
+    }
+    const wishes = [...this.#wishes.values()];
+    this.#wishes.clear();
+    this.#parts.send({
+      ...{ region: this.#parts.name, epoch, generation: this.#generation, number, isFull: this.#told === 0, reports },
+      ...{
+        wishes,
+        store: this.store.id,
+        fenced: this.store.fencedUpTo,
+        epochs: [...epochs],
+        revocation: this.#revocation,
+        statement: this.#state(),
+      },
+    });
+  }
+
+  /** Signs all slices of this epoch, now and then. */
+  #state(): Statement | undefined {
+    const { epoch, slices } = this.store;
+    if (this.#now - this.#statedAt < times.statement || epoch === 0) {
+      return undefined;
+    }
+    this.#statedAt = this.#now;
+    const rows = [...slices.values()]
+      .filter((slice) => slice.epoch === epoch)
+      .map(({ lot, granted, spent, returned }) => ({ lotId: lot.id, granted, spent, returned }));
+    const number = ++this.store.statements;
+    const { name: region, key, worldNow } = this.#parts;
+    return signStatement({ region, epoch, number, at: worldNow(), rows }, key);
+  }
+
+  /** The home shard speaks. What an earlier generation of it said is too late. */
+  hear(notice: Notice): void {
+    if (notice.store !== this.store.id || notice.generation < this.#generation) {
+      return;
+    }
+    if (notice.generation > this.#generation) {
+      this.#generation = notice.generation;
+      this.#told = 0; // it may have forgotten anything
+      this.#revocation = 0;
+      this.#firstThatCounts = this.#number;
+      this.soon();
+    }
+    this.#hearRevocations(notice);
+    if (notice.epoch > this.store.epoch) {
+      this.#begin(notice.epoch);
+      return;
+    }
+    if (notice.epoch < this.store.epoch || notice.epoch <= this.store.fencedUpTo) {
+      return;
+    }
+    this.#hearAnswer(notice);
+    for (const grant of notice.grants) {
+      this.#grant(grant, grant.granted);
+    }
+    for (const { purseId, isPoor, elsewhere } of notice.purses) {
+      const purse = this.purses.get(purseId);
+      if (purse !== undefined) {
+        this.#hearState(purse, isPoor, elsewhere);
+      }
+    }
+  }
+
+  #hearRevocations({ revocations, answers }: Notice): void {
+    for (const { keyId, number } of revocations) {
+      this.store.revoked.add(keyId);
+      const isAnswer = answers !== undefined && answers >= this.#firstThatCounts;
+      this.#revocation = isAnswer ? Math.max(this.#revocation, number) : this.#revocation;
+    }
+  }
+
+  #hearAnswer({ answers }: Notice): void {
+    const sentAt = answers === undefined ? undefined : this.#sent.get(answers);
+    if (answers === undefined || sentAt === undefined || answers < this.#firstThatCounts) {
+      return;
+    }
+    if (!this.term.isValid) {
+      this.#dropShares();
+    }
+    this.term.renew(sentAt);
+    this.#told = Math.max(this.#told, answers);
+    for (const number of this.#sent.keys()) {
+      if (number <= answers) {
+        this.#sent.delete(number);
+      }
+    }
+  }
+
+  #grant(lot: LotFacts, granted: number): void {
+    const { epoch, slices } = this.store;
+    const key = `${epoch}/${lot.id}`;
+    let slice = slices.get(key);
+    const purse = this.purse(lot.purseId, lot.kind);
+    if (slice === undefined) {
+      const { id, purseId, kind, order, amount } = lot;
+      slice = { lot: { id, purseId, kind, order, amount }, epoch, granted: 0, spent: 0, returned: 0, changedIn: 0 };
+      slices.set(key, slice);
+      purse.add(slice);
+    }
+    slice.changedIn = this.#number; // also when nothing is new: the home shard waits for a confirmation
+    if (granted > slice.granted) {
+      slice.granted = granted;
+      purse.dryUntil = Number.NEGATIVE_INFINITY;
+      this.#parts.onChange(purse);
+    }
+  }
+
+  #hearState(purse: BankPurse, isPoor: boolean, elsewhere: number): void {
+    purse.isPoor = isPoor;
+    purse.elsewhere = elsewhere;
+    purse.dryUntil = elsewhere > 0 ? Number.NEGATIVE_INFINITY : this.#now + times.dry;
+    this.#parts.onChange(purse);
+    this.tidy(purse);
+  }
+
+  /** Gives back at once what is not to stay: all that nobody needs when money is short, and what is of an epoch that is over. */
+  tidy(purse: BankPurse): void {
+    this.#keep(purse, purse.isPoor ? this.#parts.awaited(purse) : Number.POSITIVE_INFINITY);
+  }
+
+  /** Another epoch: what is held of the old one ends in it, the rest goes home. */
+  #begin(epoch: number): void {
+    this.#parts.note(`${this.#parts.name} begins epoch ${epoch}`);
+    this.store.epoch = epoch;
+    this.store.epochs.push(epoch);
+    this.#sent.clear();
+    for (const purse of this.purses.values()) {
+      purse.wishedTo = 0;
+      this.tidy(purse);
+    }
+    this.soon();
+  }
+
+  #tickLater(): void {
+    this.process.after(tickMs, () => {
+      this.#tick();
+      this.#tickLater();
+    });
+  }
+
+  #tick(): void {
+    // What a region that is cut off would give back, nobody could use before it is heard again.
+    const isHeard = this.term.isHeard(2 * times.beat);
+    for (const purse of this.purses.values()) {
+      purse.tick(this.#now);
+      this.#fit(purse, isHeard);
+    }
+    const sinceSent = this.#now - this.#sentAt;
+    const isUnanswered = this.#sent.size > 0;
+    if (sinceSent >= times.beat || (isUnanswered && sinceSent >= times.retry)) {
+      this.soon();
+    }
+  }
+
+  /** Has a purse follow what is spent of it: more before it is short, and back what is more than that, or lies unused. */
+  #fit(purse: BankPurse, isHeard: boolean): void {
+    const isIdle = this.#now - purse.usedAt > (purse.kind === "rate" ? times.minute + times.idle : times.idle);
+    const enough = purse.wish(0);
+    if (!isIdle && purse.isLow && !purse.isPoor && this.#now >= purse.dryUntil) {
+      this.need(purse, 1);
+    } else if (isHeard && isIdle) {
+      this.#keep(purse, 0);
+    } else if (isHeard && purse.kind !== "rate" && purse.free > 3 * enough) {
+      this.#keep(purse, enough);
+    }
+  }
+
+  #keep(purse: BankPurse, keep: number): void {
+    if (purse.giveBack(keep, this.store.epoch, this.#number)) {
+      purse.dryUntil = Number.NEGATIVE_INFINITY; // it can be had again
+      this.soon();
+    }
+  }
+}
+
+function toReport({ lot, epoch, granted, spent, returned }: BankSlice): SliceReport {
+  return { lot, epoch, granted, spent, returned };
+}

@@ -1,0 +1,142 @@
+import type { PurseKind } from "../protocol.ts";
+import { times } from "../protocol.ts";
+import type { BankSlice, Receipt } from "./store.ts";
+
+/** The weight of a second's spending in the mean. */
+const smoothing = 0.15;
+/** A slice is worth so many requests at least, however few come. */
+const fewRequests = 4;
+
+/** What a region may spend of one purse: its slices, less what running requests hold. Models the wallets of all its cores as one. */
+export class BankPurse {
+  readonly id: string;
+  readonly kind: PurseKind;
+  /** In the order of spending. */
+  readonly slices: BankSlice[] = [];
+  held = 0;
+  isPoor = false;
+  /** What others have of it, as last heard. */
+  elsewhere = 1;
+  /** Until when there is no sense in asking, by the monotonic clock. */
+  dryUntil = Number.NEGATIVE_INFINITY;
+  usedAt = 0;
+  /** The largest total that was wished for, and when. */
+  wishedTo = 0;
+  wishedAt = Number.NEGATIVE_INFINITY;
+  /** What is spent a second, in the mean. */
+  pace = 0;
+  #spentNow = 0;
+  /** About what a large request holds. */
+  #usual = 0;
+  /** When the permits of a limit a minute were used. */
+  #permits: number[] = [];
+
+  constructor(id: string, kind: PurseKind) {
+    this.id = id;
+    this.kind = kind;
+  }
+
+  add(slice: BankSlice): void {
+    this.slices.push(slice);
+    this.slices.sort(bySpending);
+  }
+
+  /** Granted, and neither spent nor returned. */
+  get left(): number {
+    return this.slices.reduce((sum, { granted, spent, returned }) => sum + granted - spent - returned, 0);
+  }
+
+  /** What a new request may hold. */
+  get free(): number {
+    return this.left - this.held;
+  }
+
+  grantedIn(epoch: number): number {
+    return this.slices.reduce((sum, slice) => sum + (slice.epoch === epoch ? slice.granted : 0), 0);
+  }
+
+  hold(amount: number, now: number): void {
+    this.usedAt = now;
+    if (this.kind === "rate") {
+      this.#permits.push(now);
+    }
+    this.held += amount;
+    this.#spentNow += amount;
+    this.#usual = Math.max(amount, this.#usual);
+  }
+
+  unhold(amount: number): void {
+    this.held -= amount;
+  }
+
+  /** A second has passed. */
+  tick(now: number): void {
+    this.pace += smoothing * (this.#spentNow - this.pace);
+    this.#spentNow = 0;
+    if (this.kind === "rate") {
+      const before = this.#permits.length;
+      this.#permits = this.#permits.filter((at) => at > now - times.minute);
+      this.held -= before - this.#permits.length; // a permit is held for a minute
+    }
+  }
+
+  /**
+   * Gives back what nobody holds: all of epochs that are over, and of this one all but so much, of the last slices first.
+   * Returns whether any went.
+   */
+  giveBack(keep: number, epoch: number, exchange: number): boolean {
+    const before = this.left;
+    for (const slice of this.slices.toReversed()) {
+      if (slice.epoch !== epoch) {
+        returnOf(slice, this.free, exchange);
+      }
+    }
+    for (const slice of this.slices.toReversed()) {
+      returnOf(slice, this.free - keep, exchange);
+    }
+    return this.left < before;
+  }
+
+  /** How much more would do for a while, at least what is needed now. */
+  wish(need: number): number {
+    if (this.kind === "rate") {
+      return Math.max(need, Math.ceil(this.#permits.length / 2));
+    }
+    return Math.max(need, fewRequests * this.#usual, Math.floor((this.pace * times.high) / 1000));
+  }
+
+  /** Whether it will soon be short at the pace of the last seconds. */
+  get isLow(): boolean {
+    return this.kind === "rate" ? this.free < this.#permits.length / 10 : this.free < (this.pace * times.low) / 1000;
+  }
+}
+
+/** Returns so much of a slice at most. */
+function returnOf(slice: BankSlice, most: number, exchange: number): void {
+  const part = Math.min(most, slice.granted - slice.spent - slice.returned);
+  if (part > 0) {
+    slice.returned += part;
+    slice.changedIn = exchange;
+  }
+}
+
+/** The order of spending; what is left of an earlier epoch comes first. */
+export function bySpending(a: BankSlice, b: BankSlice): number {
+  return a.lot.order - b.lot.order || a.epoch - b.epoch;
+}
+
+/** Takes a cost out of slices. Returns which paid what; what no line has nobody could pay. */
+export function spend(slices: readonly BankSlice[], cost: number, exchange: number): Receipt["lines"] {
+  const lines = [];
+  let left = cost;
+  for (const slice of slices) {
+    const part = Math.min(left, slice.granted - slice.spent - slice.returned);
+    if (part > 0) {
+      slice.spent += part;
+      slice.changedIn = exchange;
+      left -= part;
+      lines.push({ lotId: slice.lot.id, epoch: slice.epoch, cost: part });
+    }
+  }
+  return lines;
+}

@@ -1,0 +1,54 @@
+import type { Dice } from "../world/dice.ts";
+import type { LotFacts, PurseKind } from "./protocol.ts";
+
+/** A key, and the purses that its requests need. */
+export interface Key {
+  readonly id: string;
+  readonly purses: readonly { readonly id: string; readonly kind: PurseKind }[];
+}
+
+/** Somebody who pays, and in which regions their programs run. */
+export interface Customer {
+  readonly accountId: string;
+  readonly keys: readonly Key[];
+  /** How much of all traffic is this customer's. */
+  readonly weight: number;
+  /** How much of it comes to each region, in their order. */
+  readonly shares: readonly { readonly at: number; readonly weight: number }[];
+  /** The worst case of a usual request. */
+  readonly size: number;
+  /** About what one top-up is. */
+  readonly topUp: number;
+  /** The lots that bound its keys. */
+  readonly limits: readonly LotFacts[];
+}
+
+/** Makes customers: at home in one region or in all, rich and poor, with and without limits of their keys. */
+export function makeCustomers(count: number, regions: number, dice: Dice): Customer[] {
+  return Array.from({ length: count }, (_, at) => {
+    const accountId = `account ${at + 1}`;
+    const size = dice.between(500, 5000) * 1_000_000;
+    const topUp = size * dice.pick([3, 20, 300, 10_000]);
+    const money = { id: accountId, kind: "money" as const };
+    const budget = { id: `${accountId}, budget`, kind: "budget" as const };
+    const rate = { id: `${accountId}, rate`, kind: "rate" as const };
+    const limit = (purse: typeof budget | typeof rate, amount: number): LotFacts => ({
+      ...{ id: purse.id, purseId: purse.id, kind: purse.kind, order: 0, amount },
+    });
+    const isEverywhere = dice.chance(0.5);
+    const favourite = dice.between(0, regions - 1);
+    return {
+      ...{ accountId, size, topUp, weight: dice.between(1, 5) },
+      shares: Array.from({ length: regions }, (__, region) => ({
+        at: region,
+        weight: isEverywhere || region === favourite ? 10 : 1,
+      })),
+      keys: [
+        { id: `${accountId}, key 1`, purses: [money] },
+        { id: `${accountId}, key 2`, purses: [money, budget] },
+        { id: `${accountId}, key 3`, purses: [money, rate] },
+      ],
+      limits: [limit(budget, size * dice.pick([5, 50, 1000])), limit(rate, dice.pick([10, 60, 600]))],
+    };
+  });
+}

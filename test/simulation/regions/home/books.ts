@@ -1,0 +1,220 @@
+import type { LotFacts, SliceReport } from "../protocol.ts";
+import { times } from "../protocol.ts";
+import { type HomeLot, type HomeSlice, type HomeState, sliceKey } from "./state.ts";
+
+/** The lots and slices of the home shard: money comes in, is lent, is reported and comes home. */
+export class HomeBooks {
+  readonly state: HomeState;
+  readonly #now: () => number;
+  /** Slices of which the region has not confirmed all that was granted, by region and epoch. */
+  readonly #unconfirmed = new Map<string, Set<HomeSlice>>();
+  /** Lots that were made smaller, until no more is lent of them than there is. */
+  readonly #lowered = new Set<string>();
+  /** Spent of a slice after it was ended: no money stands behind it, so the account owes it. */
+  owed = 0;
+
+  constructor(state: HomeState, now: () => number) {
+    this.state = state;
+    this.#now = now;
+    for (const lot of state.lots.values()) {
+      if (lot.lent > lot.amount) {
+        this.#lowered.add(lot.facts.id);
+      }
+      // Instants of an earlier process say nothing on this one's clock.
+      lot.cooling = lot.cooling.map(({ amount }) => ({ amount, until: now() + times.minute }));
+      for (const slice of lot.slices.values()) {
+        this.#noteConfirmed(slice);
+      }
+    }
+  }
+
+  #noteConfirmed(slice: HomeSlice): void {
+    const key = sliceKey(slice.region, slice.epoch);
+    const found = this.#unconfirmed.get(key) ?? new Set();
+    if (slice.confirmed < slice.granted && !slice.isClosed) {
+      this.#unconfirmed.set(key, found.add(slice));
+    } else {
+      found.delete(slice);
+    }
+  }
+
+  /** The slices of a region's epoch that it is to be told of again: each grant until it was confirmed. */
+  unconfirmed(region: string, epoch: number): Iterable<HomeSlice> {
+    return this.#unconfirmed.get(sliceKey(region, epoch)) ?? [];
+  }
+
+  /** Puts a lot in, unless it is there. Returns whether it was new. */
+  open(facts: LotFacts): boolean {
+    const { lots, purses } = this.state;
+    if (lots.has(facts.id)) {
+      return false;
+    }
+    const lot: HomeLot = { facts, amount: facts.amount, lent: 0, slices: new Map(), cooling: [] };
+    lots.set(facts.id, lot);
+    const purse = purses.get(facts.purseId) ?? [];
+    purse.push(lot);
+    purse.sort((a, b) => a.facts.order - b.facts.order);
+    purses.set(facts.purseId, purse);
+    return true;
+  }
+
+  lotsOf(purseId: string): readonly HomeLot[] {
+    return this.state.purses.get(purseId) ?? [];
+  }
+
+  /** What of a lot may be lent now. */
+  unleased(lot: HomeLot): number {
+    if (lot.cooling.length > 0) {
+      lot.cooling = lot.cooling.filter(({ until }) => until > this.#now());
+    }
+    const cooling = lot.cooling.reduce((sum, { amount }) => sum + amount, 0);
+    return Math.max(0, lot.amount - lot.lent - cooling);
+  }
+
+  /** What of a purse may be lent now; nothing while it is not known what was lent before a failover. */
+  lendable(purseId: string): number {
+    if (this.inDoubt) {
+      return 0;
+    }
+    return this.lotsOf(purseId).reduce((sum, lot) => sum + this.unleased(lot), 0);
+  }
+
+  /** True while a failover may have lost grants that some region has. */
+  get inDoubt(): boolean {
+    return this.state.unheard.size > 0;
+  }
+
+  /** Granted to a region in its epoch, of all lots of a purse. */
+  grantedTo(region: string, epoch: number, purseId: string): number {
+    const key = sliceKey(region, epoch);
+    return this.lotsOf(purseId).reduce((sum, { slices }) => sum + (slices.get(key)?.granted ?? 0), 0);
+  }
+
+  /** Money of a purse with other regions that may still come back by itself. */
+  lentElsewhere(region: string, purseId: string): number {
+    let sum = 0;
+    for (const { slices } of this.lotsOf(purseId)) {
+      for (const slice of slices.values()) {
+        if (slice.region !== region && !slice.isClosed && !this.isSilent(slice.region)) {
+          sum += slice.granted - slice.spent - slice.returned;
+        }
+      }
+    }
+    return sum;
+  }
+
+  isSilent(region: string): boolean {
+    return this.state.regions.get(region)?.isSilent ?? true;
+  }
+
+  /** Lends of a purse to a region, in the order of spending. */
+  lend(region: string, epoch: number, purseId: string, amount: number): void {
+    let left = amount;
+    for (const lot of this.lotsOf(purseId)) {
+      const part = Math.min(left, this.unleased(lot));
+      if (part > 0) {
+        const slice = this.slice(lot, region, epoch);
+        slice.granted += part;
+        lot.lent += part;
+        left -= part;
+        this.#noteConfirmed(slice);
+      }
+    }
+  }
+
+  slice(lot: HomeLot, region: string, epoch: number): HomeSlice {
+    const key = sliceKey(region, epoch);
+    let slice = lot.slices.get(key);
+    if (slice === undefined) {
+      const { id } = lot.facts;
+      slice = { region, epoch, lotId: id, granted: 0, spent: 0, returned: 0, confirmed: 0, isClosed: false };
+      lot.slices.set(key, slice);
+    }
+    return slice;
+  }
+
+  /** Takes in what a region reports of a slice: the larger number is the later one. Returns whether money came home. */
+  take(region: string, report: SliceReport): boolean {
+    this.open(report.lot);
+    const lot = this.state.lots.get(report.lot.id) as HomeLot;
+    const slice = this.slice(lot, region, report.epoch);
+    if (slice.isClosed) {
+      this.owed += Math.max(0, report.spent - slice.spent);
+      slice.spent = Math.max(slice.spent, report.spent);
+      return false;
+    }
+    const returned = this.#grow(slice, report);
+    slice.confirmed = Math.max(slice.confirmed, report.granted);
+    this.#noteConfirmed(slice);
+    this.#come(lot, returned);
+    return returned > 0;
+  }
+
+  /** Makes counters as large as reported. Returns how much came back. */
+  #grow(slice: HomeSlice, { granted, spent, returned }: SliceReport): number {
+    const lot = this.state.lots.get(slice.lotId) as HomeLot;
+    lot.lent += Math.max(0, granted - slice.granted);
+    slice.granted = Math.max(slice.granted, granted);
+    slice.spent = Math.max(slice.spent, spent);
+    const more = Math.max(0, returned - slice.returned);
+    slice.returned += more;
+    return more;
+  }
+
+  #come(lot: HomeLot, returned: number): void {
+    lot.lent -= returned;
+    if (lot.facts.kind === "rate" && returned > 0) {
+      lot.cooling.push({ until: this.#now() + times.minute, amount: returned });
+    }
+  }
+
+  /** Ends all slices of an epoch whose last word is known: what is not spent is free. */
+  close(region: string, epoch: number, only?: (lot: HomeLot) => boolean): void {
+    const key = sliceKey(region, epoch);
+    for (const lot of this.state.lots.values()) {
+      const slice = lot.slices.get(key);
+      if (slice !== undefined && !slice.isClosed && (only?.(lot) ?? true)) {
+        const rest = slice.granted - slice.spent - slice.returned;
+        slice.returned += rest;
+        slice.isClosed = only === undefined;
+        this.#noteConfirmed(slice);
+        this.#come(lot, rest);
+      }
+    }
+  }
+
+  /** Purses of which more is lent than there is since a limit was made smaller, and of which a region has some. */
+  overlent(region: string, epoch: number): string[] {
+    const key = sliceKey(region, epoch);
+    const found: string[] = [];
+    for (const id of this.#lowered) {
+      const lot = this.state.lots.get(id);
+      if (lot === undefined || lot.lent <= lot.amount) {
+        this.#lowered.delete(id);
+      } else if (lot.slices.has(key)) {
+        found.push(lot.facts.purseId);
+      }
+    }
+    return found;
+  }
+
+  /** A limit gets larger or smaller. */
+  setAmount(lot: HomeLot, amount: number): void {
+    lot.amount = amount;
+    this.#lowered.add(lot.facts.id);
+  }
+
+  /** Takes unspent money out of a purse for good, of the last lots first. Returns whether there was so much. */
+  refund(purseId: string, amount: number): boolean {
+    if (this.lendable(purseId) < amount) {
+      return false;
+    }
+    let left = amount;
+    for (const lot of this.lotsOf(purseId).toReversed()) {
+      const part = Math.min(left, this.unleased(lot));
+      lot.amount -= part;
+      left -= part;
+    }
+    return true;
+  }
+}

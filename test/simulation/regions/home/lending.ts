@@ -1,0 +1,165 @@
+import type { PurseState, Wish } from "../protocol.ts";
+import { times } from "../protocol.ts";
+import type { HomeBooks } from "./books.ts";
+
+/** A region that waits for money of a purse. */
+interface Waiting {
+  readonly region: string;
+  readonly epoch: number;
+  readonly wish: Wish;
+  readonly until: number;
+}
+
+/** How a purse is lent, as long as the process lives. */
+interface Lent {
+  isPoor: boolean;
+  /** When each region last asked. */
+  readonly users: Map<string, number>;
+  waiting: Waiting[];
+  /** Regions that heard that there is nothing. */
+  readonly dry: Set<string>;
+  calledAt: number;
+}
+
+/** A region that shares a purse and has not asked for so long does not count. */
+const userMs = 30_000;
+/** Money that others have is called for no more often. */
+const callMs = 250;
+/** A share that is worth so many needs is worth a slice; below it the purse is poor. */
+const needs = 4;
+
+/** What a region is to be told. */
+export interface Word {
+  readonly region: string;
+  readonly purse: PurseState;
+}
+
+/** Decides how much of a purse a region gets: its wish while there is plenty, each hold by itself when money is short. */
+export class Lending {
+  readonly #books: HomeBooks;
+  readonly #now: () => number;
+  readonly #purses = new Map<string, Lent>();
+
+  constructor(books: HomeBooks, now: () => number) {
+    this.#books = books;
+    this.#now = now;
+  }
+
+  #lent(purseId: string): Lent {
+    let lent = this.#purses.get(purseId);
+    if (lent === undefined) {
+      lent = { isPoor: false, users: new Map(), waiting: [], dry: new Set(), calledAt: Number.NEGATIVE_INFINITY };
+      this.#purses.set(purseId, lent);
+    }
+    return lent;
+  }
+
+  /** Grants a wish as far as it can be. Returns what the regions are to be told: the asking one first. */
+  grant(region: string, epoch: number, wish: Wish): Word[] {
+    const now = this.#now();
+    const lent = this.#lent(wish.purseId);
+    lent.users.set(region, now);
+    lent.waiting = lent.waiting.filter((other) => other.region !== region);
+    const need = wish.leastTo - this.#books.grantedTo(region, epoch, wish.purseId);
+    if (need <= 0) {
+      return [this.#word(region, wish.purseId)];
+    }
+    const wasPoor = lent.isPoor;
+    const amount = this.#size(lent, need, wish);
+    const calls = lent.isPoor && !wasPoor ? this.#call(lent, region, wish.purseId) : [];
+    if (amount >= need) {
+      this.#books.lend(region, epoch, wish.purseId, amount);
+      lent.dry.delete(region);
+      return [this.#word(region, wish.purseId), ...calls];
+    }
+    if (this.#books.lentElsewhere(region, wish.purseId) > 0 || this.#books.inDoubt) {
+      lent.waiting.push({ region, epoch, wish, until: now + times.patience });
+      return [this.#word(region, wish.purseId), ...calls, ...this.#callAgain(lent, region, wish.purseId)];
+    }
+    // Nobody else has any: what there is may still do for a shorter answer.
+    this.#books.lend(region, epoch, wish.purseId, this.#books.lendable(wish.purseId));
+    lent.dry.add(region);
+    return [this.#word(region, wish.purseId), ...calls];
+  }
+
+  /** How much to lend now; less than needed: not so much is here. */
+  #size(lent: Lent, need: number, wish: Wish): number {
+    const now = this.#now();
+    const here = this.#books.lendable(wish.purseId);
+    const most = wish.mostTo - wish.leastTo + need;
+    let users = 0;
+    for (const at of lent.users.values()) {
+      users += now - at < userMs ? 1 : 0;
+    }
+    const share = Math.floor(here / (2 * users));
+    lent.isPoor = share < most && share < needs * need;
+    if (lent.isPoor) {
+      return Math.min(here, wish.queueTo - wish.leastTo + need);
+    }
+    return Math.min(most, Math.max(share, need));
+  }
+
+  /** Tells all others that money of a purse is short: what they do not hold comes home. */
+  #call(lent: Lent, region: string, purseId: string): Word[] {
+    lent.calledAt = this.#now();
+    const holders = new Set<string>();
+    for (const { slices } of this.#books.lotsOf(purseId)) {
+      for (const slice of slices.values()) {
+        if (slice.region !== region && !slice.isClosed && slice.granted > slice.spent + slice.returned) {
+          holders.add(slice.region);
+        }
+      }
+    }
+    return [...holders].map((holder) => this.#word(holder, purseId));
+  }
+
+  /** A call may have been lost. */
+  #callAgain(lent: Lent, region: string, purseId: string): Word[] {
+    return this.#now() - lent.calledAt < 4 * callMs ? [] : this.#call(lent, region, purseId);
+  }
+
+  /** Money of purses came home, or in: who waits is served in the order of coming, who heard of nothing hears of it. */
+  came(purseIds: Iterable<string>): Word[] {
+    const words: Word[] = [];
+    for (const purseId of purseIds) {
+      const lent = this.#purses.get(purseId);
+      if (lent !== undefined) {
+        words.push(...this.#serve(lent, purseId));
+      }
+    }
+    return words;
+  }
+
+  #serve(lent: Lent, purseId: string): Word[] {
+    const words: Word[] = [];
+    const { waiting } = lent;
+    lent.waiting = [];
+    for (const one of waiting) {
+      if (one.until > this.#now() && this.#books.state.regions.get(one.region)?.epoch === one.epoch) {
+        words.push(...this.grant(one.region, one.epoch, one.wish));
+      }
+    }
+    if (lent.dry.size > 0 && this.#books.lendable(purseId) > 0) {
+      words.push(...[...lent.dry].map((region) => this.#word(region, purseId)));
+      lent.dry.clear();
+    }
+    return words;
+  }
+
+  /** Limits and money changed: all that hold some hear how it stands. */
+  tellAll(purseId: string): Word[] {
+    return this.#call(this.#lent(purseId), "", purseId);
+  }
+
+  /** What a region hears of a purse of which too much is lent: what it does not hold is to come home. */
+  call(region: string, purseId: string): PurseState {
+    return { ...this.#word(region, purseId).purse, isPoor: true };
+  }
+
+  #word(region: string, purseId: string): Word {
+    const elsewhere = this.#books.lendable(purseId) + this.#books.lentElsewhere(region, purseId);
+    // While nobody knows what was lent before a failover, there may be more.
+    const unknown = this.#books.inDoubt ? 1 : 0;
+    return { region, purse: { purseId, isPoor: this.#lent(purseId).isPoor, elsewhere: elsewhere + unknown } };
+  }
+}

@@ -1,0 +1,127 @@
+import { isSigned } from "./bank/statements.ts";
+import type { World } from "./world.ts";
+
+/** What the home shard has of a lot is the lot, at every moment. */
+export function judgeLots({ homeState, history }: World): void {
+  for (const { facts, amount, lent, slices } of homeState.lots.values()) {
+    let sum = 0;
+    for (const { granted, spent, returned, region } of slices.values()) {
+      sum += granted - returned;
+      if (spent + returned > granted) {
+        history.violation(`${region} spent ${spent} and returned ${returned} of ${granted} of lot ${facts.id}`);
+      }
+    }
+    if (sum !== lent) {
+      history.violation(`lot ${facts.id}: ${lent} is lent, and its slices have ${sum}`);
+    }
+    // In doubt, what one region returned may be forgotten and what another got of it known.
+    if (facts.kind === "money" && lent > amount && homeState.unheard.size === 0) {
+      history.violation(`lot ${facts.id}: ${lent} is lent of ${amount}`);
+    }
+  }
+}
+
+/** Each statement is signed by its region, and says no more than the home shard has heard. */
+export function judgeStatements({ homeState, keys, history }: World): void {
+  for (const statement of homeState.statements.values()) {
+    const { region, epoch, rows } = statement;
+    if (homeState.unheard.has(region)) {
+      continue; // home has forgotten what it had heard, and is about to hear it again
+    }
+    const key = keys.get(region);
+    if (key === undefined || !isSigned(statement, key)) {
+      history.violation(`a statement of ${region} is not signed by it`);
+    }
+    for (const { lotId, granted, spent, returned } of rows) {
+      const slice = homeState.lots.get(lotId)?.slices.get(`${region}/${epoch}`);
+      const isKnown =
+        slice !== undefined && slice.granted >= granted && slice.spent >= spent && slice.returned >= returned;
+      if (!isKnown) {
+        const said = JSON.stringify({ granted, spent, returned });
+        history.violation(`${region} signed ${said} of lot ${lotId}, home has ${JSON.stringify(slice)}`);
+      }
+    }
+  }
+}
+
+/** Each signed sum is the sum of the receipts, once all is quiet. */
+export function judgeSums(world: World): void {
+  const { homeState, truth, history } = world;
+  world.countLost();
+  for (const [id, { spent }] of truth.lots) {
+    const lot = homeState.lots.get(id);
+    const told = [...(lot?.slices.values() ?? [])].reduce((sum, slice) => sum + slice.spent, 0);
+    if (told !== spent) {
+      history.violation(`lot ${id}: regions charged ${spent}, home has heard of ${told}`);
+    }
+  }
+  for (const statement of homeState.statements.values()) {
+    const { region, epoch, rows } = statement;
+    if (homeState.regions.get(region)?.epoch !== epoch) {
+      continue;
+    }
+    for (const { lotId, spent } of rows) {
+      const charged = sumOf(world, region, epoch, lotId);
+      if (charged !== spent) {
+        history.violation(`${region} signed that lot ${lotId} paid ${spent}, its receipts say ${charged}`);
+      }
+    }
+  }
+}
+
+function sumOf({ truth }: World, region: string, epoch: number, lotId: string): number {
+  let sum = 0;
+  for (const receipt of truth.receipts.values()) {
+    for (const line of receipt.region === region ? receipt.lines : []) {
+      sum += line.lotId === lotId && line.epoch === epoch ? line.cost : 0;
+    }
+  }
+  return sum;
+}
+
+/** Whatever was acknowledged was charged, and what ran when a region died as far as its journal knew. */
+export function judgeCharges({ truth, history }: World): void {
+  for (const [id, region] of truth.done) {
+    if (!truth.receipts.has(id)) {
+      history.violation(`${region} acknowledged ${id} and has no receipt`);
+    }
+  }
+  for (const [id, cost] of truth.noted) {
+    const charged = truth.receipts.get(id)?.cost ?? 0;
+    if (charged < cost) {
+      history.violation(`${id} had cost ${cost} when its region died, and was charged ${charged}`);
+    }
+  }
+  if (truth.running.size > 0) {
+    history.violation(`${truth.running.size} requests never ended`);
+  }
+}
+
+/** All money that nobody spends is at home, and every region serves. */
+export function judgeEnd({ homeState, regions, history }: World): void {
+  for (const { facts, slices } of homeState.lots.values()) {
+    for (const { region, epoch, granted, spent, returned } of slices.values()) {
+      if (granted !== spent + returned) {
+        const left = granted - spent - returned;
+        history.violation(`${left} of lot ${facts.id} never came home from ${region}, epoch ${epoch}`);
+      }
+    }
+  }
+  if (homeState.unheard.size > 0) {
+    history.violation("home does not know what it had lent");
+  }
+  for (const region of regions) {
+    judgeRegion(region, history);
+  }
+}
+
+function judgeRegion({ name, bank }: World["regions"][number], history: World["history"]): void {
+  for (const purse of bank?.purses.values() ?? []) {
+    if (purse.left > 0 || purse.held !== 0) {
+      history.violation(`${name} keeps ${purse.left} of ${purse.id}, ${purse.held} of it held`);
+    }
+  }
+  if (!bank?.term.isValid) {
+    history.violation(`${name} may not admit though all is well`);
+  }
+}

@@ -1,0 +1,44 @@
+import { expect, test } from "@jest/globals";
+import { breaks } from "./breaks.ts";
+import { simulate } from "./simulate.ts";
+
+const requests = 200;
+/** Among so many worlds is one that shows it. */
+const mostWorlds = 40;
+
+test("a seed lives the same world of regions each time", async () => {
+  const first = await simulate(4, { requests });
+  expect(await simulate(4, { requests })).toEqual(first);
+  expect(first.events).toBeGreaterThan(1000);
+});
+
+test.each([1, 2, 3, 5, 8, 13])("world %i of regions keeps every promise", async (seed) => {
+  const { violations, admitted, faults } = await simulate(seed, { requests });
+  expect({ seed, violations }).toEqual({ seed, violations: [] });
+  expect(admitted).toBeGreaterThan(0);
+  expect(faults).toBeGreaterThan(0);
+});
+
+test("a world of regions that nobody has seen before keeps every promise", async () => {
+  const seed = Math.floor(Math.random() * 2 ** 31);
+  const { violations } = await simulate(seed, { requests });
+  expect({ seed, violations }).toEqual({ seed, violations: [] });
+});
+
+test("with no faults a region refuses hardly anybody for whom there is money", async () => {
+  const { wrong, violations } = await simulate(10, { requests, only: [] });
+  expect({ wrong, violations }).toEqual({ wrong: 0, violations: [] });
+});
+
+test.each(breaks)("the judges of regions notice it when $name", async ({ apply, only, meanMs, seed: first = 1 }) => {
+  const restore = apply();
+  const found: string[] = [];
+  try {
+    for (let seed = first; seed < first + mostWorlds && found.length === 0; seed++) {
+      found.push(...(await simulate(seed, { requests, only, meanMs })).violations);
+    }
+  } finally {
+    restore();
+  }
+  expect(found).not.toEqual([]);
+});

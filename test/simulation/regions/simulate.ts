@@ -1,0 +1,117 @@
+import { faults } from "./faults.ts";
+import { judgeCharges, judgeEnd, judgeLots, judgeStatements, judgeSums } from "./judges.ts";
+import { Watch } from "./watch.ts";
+import { World } from "./world.ts";
+
+/** What a run came to. */
+export interface Outcome {
+  readonly seed: number;
+  readonly requests: number;
+  readonly admitted: number;
+  readonly events: number;
+  readonly faults: number;
+  readonly messages: number;
+  /** Refusals for money while there was free money for two such requests. */
+  readonly wrong: number;
+  /** The longest time that money was in quarantine, in milliseconds, and the largest part of all money that was. */
+  readonly quarantineMs: number;
+  readonly quarantined: number;
+  /** The age of the oldest statement that a proof went by, in milliseconds, at its worst. */
+  readonly proofAgeMs: number;
+  readonly simulatedMs: number;
+  /** Another number when anything that was noted was another. */
+  readonly digest: string;
+  readonly violations: readonly string[];
+}
+
+/** What is different from a seed's own world. */
+export interface Settings {
+  /** Takes the history, line by line. */
+  readonly tell?: (line: string) => void;
+  readonly requests?: number;
+  /** Absent: as many regions as the seed says. */
+  readonly regions?: number | undefined;
+  /** Faults that do not come, by name. */
+  readonly without?: readonly string[];
+  /** The only faults that come, by name. Absent: each world has some of all. */
+  readonly only?: readonly string[] | undefined;
+  /** Requests come so far apart in the mean, in milliseconds. */
+  readonly meanMs?: number | undefined;
+}
+
+/** How often lots are judged, and statements, whose signatures take time. */
+const judgeMs = 2000;
+const proveMs = 10_000;
+/** A world in which nothing can be run is given up. */
+const mostMs = 900_000;
+/** So long after the last fault all money is at home: a term, the longest run, what readers take, and a limit's minute. */
+const quietMs = 210_000;
+
+/** Lives one world of regions from its beginning to its end, and judges it. */
+export async function simulate(
+  seed: number,
+  { tell, requests = 1000, without, only, ...given }: Settings = {},
+): Promise<Outcome> {
+  const shape = { regions: given.regions ?? 2 + (seed % 4), customers: 3 + (seed % 5), ...(tell && { tell }) };
+  const world = new World(seed, { ...shape, ...(seed % 3 === 0 && { revocationMs: 10_000 }) });
+  const { timeline, dice, operators, traffic, history, truth, wan } = world;
+  await timeline.pass(1000);
+  operators.open();
+  await timeline.pass(1000);
+  const meanMs = dice.pick([20, 60, 200, 800]);
+  traffic.begin(given.meanMs ?? meanMs);
+  operators.begin(dice.pick([1000, 5000]));
+  beginFaults(world, dice.pick([1000, 4000, 15_000]), without ?? [], only);
+  const watch = new Watch(world);
+  let [judgeAt, proveAt] = [judgeMs, proveMs];
+  while (traffic.requests < requests && timeline.now < mostMs && history.violations.length === 0) {
+    await timeline.pass(1000);
+    watch.look();
+    if (timeline.now >= judgeAt) {
+      judgeAt += judgeMs;
+      judgeLots(world);
+    }
+    if (timeline.now >= proveAt) {
+      proveAt += proveMs;
+      judgeStatements(world);
+    }
+  }
+  world.heal();
+  traffic.stop();
+  operators.stop();
+  await timeline.pass(quietMs);
+  judgeLots(world);
+  judgeStatements(world);
+  judgeSums(world);
+  judgeCharges(world);
+  judgeEnd(world);
+  return {
+    ...{ seed, requests: traffic.requests, admitted: truth.admissions, events: timeline.count },
+    ...{ faults: history.faults, messages: wan.messages, wrong: truth.wrong, simulatedMs: timeline.now },
+    ...watch.worst,
+    digest: history.digest,
+    violations: history.violations,
+  };
+}
+
+/** Each world has some kinds of faults, and not the others: so rare ones come together too. */
+function beginFaults(
+  world: World,
+  meanMs: number,
+  without: readonly string[],
+  only: readonly string[] | undefined,
+): void {
+  const { dice, timeline } = world;
+  const mine = faults.filter(({ name }) => only?.includes(name) ?? (dice.chance(0.5) && !without.includes(name)));
+  const next = () => {
+    timeline.after(dice.exponential(meanMs), () => {
+      if (!world.isHealed) {
+        dice.pickWeighted(mine).strike(world);
+        next();
+      }
+    });
+  };
+  if (mine.length > 0) {
+    next();
+  }
+}
