@@ -2,11 +2,13 @@
 //   npm run simulate -- --seed N [--history]            one world, with all that happens in it
 //   npm run simulate -- --seeds 1000 [--seed FIRST]     so many worlds, on all CPUs; tells the seeds that break a promise
 //   npm run simulate -- --hours 8                       a night's run
+//   npm run simulate -- --regions 4 [--seed …]          worlds of regions (docs/scale.md), in one thread; 0: as many as a seed says
 //   [--requests 10000] a world, [--threads 2], [--without "FAULT"] again and again
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
 import { SimulatedServer } from "./database/server.ts";
 import { addOutcome, type Figures, noFigures } from "./figures.ts";
+import { liveRegions } from "./regions/live.ts";
 import { simulate } from "./simulate.ts";
 import { liveInThreads } from "./threads.ts";
 
@@ -15,6 +17,7 @@ const { values } = parseArgs({
     seed: { type: "string" },
     seeds: { type: "string" },
     hours: { type: "string" },
+    regions: { type: "string" },
     requests: { type: "string", default: "10000" },
     threads: { type: "string", default: String(availableParallelism()) },
     history: { type: "boolean", default: false },
@@ -30,7 +33,16 @@ if (![first, seeds, requests, threads].every(Number.isSafeInteger) || !(hours >=
 }
 
 const settings = { requests, without: values.without };
-process.exitCode = (await (seeds === 1 ? liveOne() : liveMany())) > 0 ? 1 : 0;
+process.exitCode =
+  (await (values.regions !== undefined ? liveOfRegions() : seeds === 1 ? liveOne() : liveMany())) > 0 ? 1 : 0;
+
+/** Lives worlds of regions. Returns how many promises they broke. */
+function liveOfRegions(): Promise<number> {
+  const tell = values.history ? { tell: (line: string) => console.log(line) } : {};
+  const regions = Number(values.regions) || undefined;
+  const until = hours > 0 ? performance.now() + hours * 3_600_000 : Number.POSITIVE_INFINITY;
+  return liveRegions({ first, seeds, until }, { ...settings, ...tell, regions });
+}
 
 /** Lives one world in this thread. Returns how many promises it broke. */
 async function liveOne(): Promise<number> {
