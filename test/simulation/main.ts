@@ -3,6 +3,7 @@
 //   npm run simulate -- --seeds 1000 [--seed FIRST]     so many worlds, on all CPUs; tells the seeds that break a promise
 //   npm run simulate -- --hours 8                       a night's run
 //   npm run simulate -- --regions 4 [--seed …]          worlds of regions (docs/scale.md), in one thread; 0: as many as a seed says
+//     [--pace REQUESTS_A_SECOND] [--wealth rich|poor] [--faultless]
 //   [--requests 10000] a world, [--threads 2], [--without "FAULT"] again and again
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
@@ -18,6 +19,9 @@ const { values } = parseArgs({
     seeds: { type: "string" },
     hours: { type: "string" },
     regions: { type: "string" },
+    pace: { type: "string" },
+    wealth: { type: "string" },
+    faultless: { type: "boolean", default: false },
     requests: { type: "string", default: "10000" },
     threads: { type: "string", default: String(availableParallelism()) },
     history: { type: "boolean", default: false },
@@ -40,8 +44,13 @@ process.exitCode =
 function liveOfRegions(): Promise<number> {
   const tell = values.history ? { tell: (line: string) => console.log(line) } : {};
   const regions = Number(values.regions) || undefined;
+  const meanMs = values.pace === undefined ? undefined : 1000 / Number(values.pace);
+  const wealth = values.wealth === "rich" || values.wealth === "poor" ? values.wealth : undefined;
   const until = hours > 0 ? performance.now() + hours * 3_600_000 : Number.POSITIVE_INFINITY;
-  return liveRegions({ first, seeds, until }, { ...settings, ...tell, regions });
+  return liveRegions(
+    { first, seeds, until },
+    { ...settings, ...tell, regions, meanMs, wealth, isFaultless: values.faultless },
+  );
 }
 
 /** Lives one world in this thread. Returns how many promises it broke. */

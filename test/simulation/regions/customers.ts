@@ -7,6 +7,14 @@ export interface Key {
   readonly purses: readonly { readonly id: string; readonly kind: PurseKind }[];
 }
 
+/** Whether accounts have more than they spend in a world, or next to nothing. */
+export type Wealth = "rich" | "poor";
+
+/** A limit that bounds nobody. */
+const plenty = 1_000_000;
+/** About what one top-up is, in usual requests. */
+const topUps = { rich: [plenty], poor: [20], both: [3, 20, 300, 10_000] } as const;
+
 /** Somebody who pays, and in which regions their programs run. */
 export interface Customer {
   readonly accountId: string;
@@ -24,11 +32,11 @@ export interface Customer {
 }
 
 /** Makes customers: at home in one region or in all, rich and poor, with and without limits of their keys. */
-export function makeCustomers(count: number, regions: number, dice: Dice): Customer[] {
+export function makeCustomers(count: number, regions: number, dice: Dice, wealth?: Wealth): Customer[] {
   return Array.from({ length: count }, (_, at) => {
     const accountId = `account ${at + 1}`;
     const size = dice.between(500, 5000) * 1_000_000;
-    const topUp = size * dice.pick([3, 20, 300, 10_000]);
+    const topUp = size * dice.pick(topUps[wealth ?? "both"]);
     const money = { id: accountId, kind: "money" as const };
     const budget = { id: `${accountId}, budget`, kind: "budget" as const };
     const rate = { id: `${accountId}, rate`, kind: "rate" as const };
@@ -48,7 +56,10 @@ export function makeCustomers(count: number, regions: number, dice: Dice): Custo
         { id: `${accountId}, key 2`, purses: [money, budget] },
         { id: `${accountId}, key 3`, purses: [money, rate] },
       ],
-      limits: [limit(budget, size * dice.pick([5, 50, 1000])), limit(rate, dice.pick([10, 60, 600]))],
+      limits: [
+        limit(budget, size * (wealth === undefined ? dice.pick([5, 50, 1000]) : plenty)),
+        limit(rate, wealth === undefined ? dice.pick([10, 60, 600]) : plenty),
+      ],
     };
   });
 }

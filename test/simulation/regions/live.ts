@@ -7,6 +7,8 @@ interface Sum {
   requests: number;
   admitted: number;
   messages: number;
+  entries: number;
+  refusals: number;
   faults: number;
   events: number;
   wrong: number;
@@ -23,7 +25,18 @@ export async function liveRegions(
   settings: Settings,
 ): Promise<number> {
   const sum: Sum = {
-    ...{ worlds: 0, requests: 0, admitted: 0, messages: 0, faults: 0, events: 0, wrong: 0, violations: 0 },
+    ...{
+      worlds: 0,
+      requests: 0,
+      admitted: 0,
+      messages: 0,
+      entries: 0,
+      refusals: 0,
+      faults: 0,
+      events: 0,
+      wrong: 0,
+      violations: 0,
+    },
     ...{ simulatedHours: 0, quarantineMs: 0, quarantined: 0, proofAgeMs: 0 },
   };
   for (let seed = first; seed < first + seeds && performance.now() < until; seed++) {
@@ -42,7 +55,16 @@ export async function liveRegions(
 
 function add(sum: Sum, outcome: Outcome): void {
   sum.worlds++;
-  for (const name of ["requests", "admitted", "messages", "faults", "events", "wrong"] as const) {
+  for (const name of [
+    "requests",
+    "admitted",
+    "messages",
+    "entries",
+    "refusals",
+    "faults",
+    "events",
+    "wrong",
+  ] as const) {
     sum[name] += outcome[name];
   }
   for (const name of ["quarantineMs", "quarantined", "proofAgeMs"] as const) {

@@ -38,11 +38,12 @@ export class Operators {
     }
   }
 
-  begin(meanMs: number): void {
+  /** Acts on and on, so far apart in the mean; onlyTopUp: puts money in and does nothing else. */
+  begin(meanMs: number, onlyTopUp = false): void {
     this.#world.timeline.after(this.#dice.exponential(meanMs), () => {
       if (!this.#stopped) {
-        this.begin(meanMs);
-        this.#act();
+        this.begin(meanMs, onlyTopUp);
+        this.#act(onlyTopUp ? 0 : this.#dice.fraction());
       }
     });
   }
@@ -51,9 +52,9 @@ export class Operators {
     this.#stopped = true;
   }
 
-  #act(): void {
+  /** drawn: which of the deeds. */
+  #act(drawn: number): void {
     const customer = this.#dice.pick(this.#world.customers);
-    const drawn = this.#dice.fraction();
     if (this.#world.home === undefined) {
       return;
     }

@@ -1,3 +1,4 @@
+import type { Wealth } from "./customers.ts";
 import { faults } from "./faults.ts";
 import { judgeCharges, judgeEnd, judgeLots, judgeStatements, judgeSums } from "./judges.ts";
 import { Watch } from "./watch.ts";
@@ -10,7 +11,11 @@ export interface Outcome {
   readonly admitted: number;
   readonly events: number;
   readonly faults: number;
+  /** Wide-area messages, while requests came. */
   readonly messages: number;
+  readonly refusals: number;
+  /** Entries of exchanges and notices: reports, wishes, grants, states. */
+  readonly entries: number;
   /** Refusals for money while there was free money for two such requests. */
   readonly wrong: number;
   /** The longest time that money was in quarantine, in milliseconds, and the largest part of all money that was. */
@@ -31,6 +36,10 @@ export interface Settings {
   readonly requests?: number;
   /** Absent: as many regions as the seed says. */
   readonly regions?: number | undefined;
+  /** Absent: some customers are rich, some poor. */
+  readonly wealth?: Wealth | undefined;
+  /** True: nothing goes wrong. */
+  readonly isFaultless?: boolean;
   /** Faults that do not come, by name. */
   readonly without?: readonly string[];
   /** The only faults that come, by name. Absent: each world has some of all. */
@@ -52,7 +61,12 @@ export async function simulate(
   seed: number,
   { tell, requests = 1000, without, only, ...given }: Settings = {},
 ): Promise<Outcome> {
-  const shape = { regions: given.regions ?? 2 + (seed % 4), customers: 3 + (seed % 5), ...(tell && { tell }) };
+  const shape = {
+    regions: given.regions ?? 2 + (seed % 4),
+    customers: 3 + (seed % 5),
+    wealth: given.wealth,
+    ...(tell && { tell }),
+  };
   const world = new World(seed, { ...shape, ...(seed % 3 === 0 && { revocationMs: 10_000 }) });
   const { timeline, dice, operators, traffic, history, truth, wan } = world;
   await timeline.pass(1000);
@@ -60,8 +74,8 @@ export async function simulate(
   await timeline.pass(1000);
   const meanMs = dice.pick([20, 60, 200, 800]);
   traffic.begin(given.meanMs ?? meanMs);
-  operators.begin(dice.pick([1000, 5000]));
-  beginFaults(world, dice.pick([1000, 4000, 15_000]), without ?? [], only);
+  operators.begin(dice.pick([1000, 5000]), given.isFaultless);
+  beginFaults(world, dice.pick([1000, 4000, 15_000]), without ?? [], given.isFaultless ? [] : only);
   const watch = new Watch(world);
   let [judgeAt, proveAt] = [judgeMs, proveMs];
   while (traffic.requests < requests && timeline.now < mostMs && history.violations.length === 0) {
@@ -76,6 +90,7 @@ export async function simulate(
       judgeStatements(world);
     }
   }
+  const { messages, entries } = wan;
   world.heal();
   traffic.stop();
   operators.stop();
@@ -87,7 +102,14 @@ export async function simulate(
   judgeEnd(world);
   return {
     ...{ seed, requests: traffic.requests, admitted: truth.admissions, events: timeline.count },
-    ...{ faults: history.faults, messages: wan.messages, wrong: truth.wrong, simulatedMs: timeline.now },
+    ...{
+      faults: history.faults,
+      messages,
+      wrong: truth.wrong,
+      entries,
+      simulatedMs: timeline.now,
+    },
+    refusals: truth.refusals.exhausted + truth.refusals.held,
     ...watch.worst,
     digest: history.digest,
     violations: history.violations,

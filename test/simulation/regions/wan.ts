@@ -25,6 +25,8 @@ export class Wan {
   readonly #history: History;
   /** Messages sent. */
   messages = 0;
+  /** What was in them. */
+  entries = 0;
 
   constructor(parts: { timeline: Timeline; dice: Dice; history: History }) {
     this.#timeline = parts.timeline;
@@ -42,9 +44,10 @@ export class Wan {
     return link;
   }
 
-  /** Sends something to or from a region; what: its name in the history. */
-  send(region: string, what: string, arrive: () => void): void {
+  /** Sends so many entries to or from a region; what: the message's name in the history. */
+  send(region: string, entries: number, what: string, arrive: () => void): void {
     this.messages++;
+    this.entries += entries;
     const link = this.link(region);
     if (link.isDown) {
       return;

@@ -6,7 +6,7 @@ import { Timeline } from "../world/timeline.ts";
 import { Region } from "./bank/region.ts";
 import { privateKey } from "./bank/statements.ts";
 import { RegionStore } from "./bank/store.ts";
-import { type Customer, makeCustomers } from "./customers.ts";
+import { type Customer, makeCustomers, type Wealth } from "./customers.ts";
 import { Home } from "./home/home.ts";
 import { emptyState, type HomeState } from "./home/state.ts";
 import { Operators } from "./operators.ts";
@@ -19,6 +19,7 @@ import { Wan } from "./wan.ts";
 export interface Shape {
   readonly regions: number;
   readonly customers: number;
+  readonly wealth?: Wealth | undefined;
   /** A revoked key is refused so soon also where the home shard is not heard; absent: at the end of the term. */
   readonly revocationMs?: number;
   readonly tell?: (line: string) => void;
@@ -66,12 +67,15 @@ export class World {
       const key = privateKey(this.dice.fork(`${name}'s key`).bytes(32));
       this.keys.set(name, key);
       const send = (exchange: Parameters<Home["hear"]>[0]) =>
-        this.wan.send(name, `exchange ${exchange.number} of ${name}`, () =>
-          this.home?.process.reach(() => this.home?.hear(exchange)),
+        this.wan.send(
+          name,
+          exchange.reports.length + exchange.wishes.length,
+          `exchange ${exchange.number} of ${name}`,
+          () => this.home?.process.reach(() => this.home?.hear(exchange)),
         );
       this.regions.push(new Region(name, { timeline, history, truth: this.truth, key, send, revocationMs }));
     }
-    this.customers = makeCustomers(shape.customers, shape.regions, this.dice.fork("customers"));
+    this.customers = makeCustomers(shape.customers, shape.regions, this.dice.fork("customers"), shape.wealth);
     const { regions, customers } = this;
     this.traffic = new Traffic({ timeline, dice: this.dice.fork("traffic"), regions, customers });
     this.operators = new Operators(this, this.dice.fork("operators"));
@@ -92,7 +96,7 @@ export class World {
     this.home = new Home({
       ...{ state: this.homeState, process },
       send: (notice) =>
-        this.wan.send(notice.region, `notice to ${notice.region}`, () =>
+        this.wan.send(notice.region, notice.grants.length + notice.purses.length, `notice to ${notice.region}`, () =>
           this.regions.find(({ name }) => name === notice.region)?.hear(notice),
         ),
       note: (what) => history.note(what),
