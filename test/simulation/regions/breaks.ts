@@ -1,6 +1,7 @@
 import { Bank } from "./bank/bank.ts";
 import { Region } from "./bank/region.ts";
 import { Term } from "./bank/term.ts";
+import type { Wealth } from "./customers.ts";
 import { HomeBooks } from "./home/books.ts";
 import { Home } from "./home/home.ts";
 import type { HomeLot } from "./home/state.ts";
@@ -15,6 +16,7 @@ export interface Break {
   readonly seed?: number;
   /** Requests come so far apart that terms end among them. */
   readonly meanMs?: number;
+  readonly wealth?: Wealth;
   /** Takes it out. Returns the function that puts it back. */
   apply(): () => void;
 }
@@ -102,7 +104,8 @@ export const breaks: readonly Break[] = [
   },
   {
     name: "a region believes what the home shard said before its failover",
-    seed: 237,
+    seed: 198,
+    wealth: "poor",
     meanMs: 100,
     only: ["home failover", "late messages"],
     apply: method(Bank, "hear", function (this: Bank, notice: Notice) {
@@ -139,7 +142,7 @@ export const breaks: readonly Break[] = [
   },
   {
     name: "a region that does not hear of revocations serves on",
-    seed: 12,
+    seed: 27,
     meanMs: 400,
     only: ["cut off"],
     apply: method(Term, "knowsRevoked", () => true),
