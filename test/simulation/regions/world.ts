@@ -91,7 +91,7 @@ export class World {
       return;
     }
     const { timeline, history } = this;
-    const process = new SimulatedProcess(timeline, this.homeTime);
+    const process = new SimulatedProcess("home", timeline, this.homeTime);
     history.note(`home starts, generation ${this.homeState.generation}`);
     this.home = new Home({
       ...{ state: this.homeState, process },

@@ -54,7 +54,7 @@ export class Region {
       return;
     }
     const { timeline, history } = this.#parts;
-    const process = new RegionProcess(timeline, { offsetMs: 0, rate: this.rate });
+    const process = new RegionProcess(this.name, timeline, { offsetMs: 0, rate: this.rate });
     this.#process = process;
     this.#waiting.clear();
     this.recover();
