@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { sep } from "node:path";
+import { dirname, join, sep } from "node:path";
 import { getAsset, getAssetKeys, getRawAsset, isSea } from "node:sea";
 import { fileURLToPath } from "node:url";
 import { Worker, type WorkerOptions } from "node:worker_threads";
@@ -24,13 +24,22 @@ export function readPackaged(path: string): string {
   return isBinary ? getAsset(path, "utf8") : readFileSync(packagedFile(path), "utf8");
 }
 
-/** The files of a folder that comes with the program, by their paths below it. Empty: there is no such folder. */
+/**
+ * The files of a folder that comes with the program, by their paths below it; what is not inside the binary may lie in
+ * `share/tollgate` beside its own folder, as it does in the image. Empty: there is no such folder.
+ */
 export function readPackagedFolder(path: string): Map<string, Uint8Array> {
-  if (isBinary) {
-    const inside = getAssetKeys().filter((key) => key.startsWith(`${path}/`));
-    return new Map(inside.map((key) => [key.slice(path.length + 1), new Uint8Array(getRawAsset(key))]));
+  if (!isBinary) {
+    return readFolder(fileURLToPath(packagedFile(`${path}/`)));
   }
-  const folder = fileURLToPath(packagedFile(`${path}/`));
+  const inside = getAssetKeys().filter((key) => key.startsWith(`${path}/`));
+  return inside.length === 0
+    ? readFolder(join(dirname(process.execPath), "..", "share", "tollgate", path, sep))
+    : new Map(inside.map((key) => [key.slice(path.length + 1), new Uint8Array(getRawAsset(key))]));
+}
+
+/** The folder's path ends with a separator. */
+function readFolder(folder: string): Map<string, Uint8Array> {
   try {
     const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
     const files = entries.map(({ parentPath, name }) => `${parentPath.replace(/[\\/]$/, "")}${sep}${name}`);

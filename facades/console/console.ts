@@ -3,13 +3,13 @@ import { CatalogueService } from "#gen/tollgate/catalogue/v1/catalogue_service_p
 import { createClient } from "../../lib/rpc/client.ts";
 import { readAll } from "../../lib/rpc/pages.ts";
 import { homeHeaders, renderHome, wantsPage } from "../http/home/page.ts";
+import { sendFile } from "../http/home/static-files.ts";
 import { callPaths } from "./calls/forward.ts";
 import { isSameOrigin } from "./calls/same-origin.ts";
 import { type ConsoleOptions, readReach } from "./options.ts";
 import { sendNote } from "./pages/note.ts";
 import { isPage } from "./pages/page-paths.ts";
 import { setSecurityHeaders } from "./pages/security-headers.ts";
-import { sendFile } from "./pages/static-files.ts";
 import { sendCallError, sendError } from "./sessions/answers.ts";
 import { readToken } from "./sessions/cookie.ts";
 import { CoreSessions } from "./sessions/core.ts";

@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener } from "node:http";
 import type { Transport } from "@connectrpc/connect";
+import type { StaticFiles } from "../http/home/static-files.ts";
 import type { IsTrustedProxy } from "../http/request/client-address.ts";
-import type { StaticFiles } from "./pages/static-files.ts";
 
 /** How browsers reach the console: over TLS, from this machine alone, or over plain HTTP from elsewhere. */
 export type Reach = "tls" | "loopback" | "insecure";

@@ -7,7 +7,8 @@ import { binaryName, releaseNames } from "./names.ts";
 import { readNotes } from "./notes.ts";
 
 /** The first folders and files that the npm package may have; anything else came in by mistake. */
-const packaged = /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|(bin|client|console|dist|gen|proto)\/.*)$/;
+const packaged =
+  /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|(bin|client|console|dist(?!\/docs\/)|gen|proto)\/.*)$/;
 /** Sources, and what may hold a secret. */
 const unwanted = /((?<!\.d)\.ts|\.pem|\.key|\.npmrc|\.env|\.db)$/;
 /** How a program of a system begins. */

@@ -9,6 +9,7 @@ export const commands: Readonly<Record<string, () => Promise<Add>>> = {
   serve: async () => (await import("./serve/serve.ts")).addServe,
   core: async () => (await import("./serve/core.ts")).addCore,
   facade: async () => (await import("./serve/facade.ts")).addFacade,
+  docs: async () => (await import("./serve/docs.ts")).addDocs,
   sim: async () => (await import("./sim/sim.ts")).addSim,
   check: async () => (await import("./check/command.ts")).addCheck,
   health: async () => (await import("./check/health.ts")).addHealth,

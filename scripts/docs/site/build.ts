@@ -1,5 +1,6 @@
-// Builds the documentation as a site with search, in build/docs: `npm run docs`. A link that leads nowhere fails it. VitePress
-// stays out of the main dependencies: it is 105 MB, and needed for this alone. Needs a registry the first time.
+// Builds the documentation as a site with search, in dist/docs, where `tollgate docs` finds it: `npm run docs`. A link that leads
+// nowhere fails it. VitePress stays out of the main dependencies: it is 105 MB, and needed for this alone. Needs a registry the first
+// time.
 
 import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -10,7 +11,7 @@ import { stage } from "./stage.ts";
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 const here = fileURLToPath(new URL("./", import.meta.url));
 const source = join(root, "build", "docs-source");
-const output = join(root, "build", "docs");
+const output = join(root, "dist", "docs");
 
 if (!isInstalled()) {
   const args = ["install", "--no-package-lock", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
@@ -19,8 +20,9 @@ if (!isInstalled()) {
 stage(root, source);
 writeFileSync(join(source, "tsconfig.json"), "{}"); // the repository's is newer than the generator
 mkdirSync(join(source, ".vitepress"));
-cpSync(join(here, "config.js"), join(source, ".vitepress", "config.js"));
-cpSync(join(here, "anchor.js"), join(source, ".vitepress", "anchor.js"));
+for (const name of ["config.js", "anchor.js", "notices.js"]) {
+  cpSync(join(here, name), join(source, ".vitepress", name));
+}
 symlinkSync(join(here, "node_modules"), join(source, "node_modules"));
 rmSync(output, { recursive: true, force: true });
 const vitepress = join(here, "node_modules", "vitepress", "bin", "vitepress.js");

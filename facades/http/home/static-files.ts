@@ -6,14 +6,21 @@ export type StaticFiles = ReadonlyMap<string, Uint8Array>;
 
 const types: Readonly<Record<string, string>> = {
   ".css": "text/css; charset=utf-8",
+  ".go": "text/plain; charset=utf-8",
   ".html": "text/html; charset=utf-8",
   ".ico": "image/x-icon",
+  ".java": "text/plain; charset=utf-8",
   ".js": "text/javascript; charset=utf-8",
   ".json": "application/json",
   ".png": "image/png",
+  ".py": "text/plain; charset=utf-8",
   ".svg": "image/svg+xml",
+  ".ts": "text/plain; charset=utf-8",
+  ".txt": "text/plain; charset=utf-8",
   ".webmanifest": "application/manifest+json",
+  ".webp": "image/webp",
   ".woff2": "font/woff2",
+  ".yaml": "text/plain; charset=utf-8",
 };
 
 /** Encodings that files may be kept in, best first, and the endings of those files. */
@@ -28,6 +35,7 @@ export function sendFile(
   path: string,
   request: IncomingMessage,
   response: ServerResponse,
+  status = 200,
 ): boolean {
   const type = types[extname(path)];
   const plain = files.get(path);
@@ -39,7 +47,7 @@ export function sendFile(
     .filter(([name]) => accepted.has(name))
     .map(([name, ending]) => [name, files.get(path + ending)] as const)
     .find(([, found]) => found !== undefined) ?? [undefined, plain];
-  response.writeHead(200, {
+  response.writeHead(status, {
     "content-type": type,
     "content-length": String(body?.length ?? 0),
     "cache-control": path.startsWith("assets/") ? "public, max-age=31536000, immutable" : "no-store",

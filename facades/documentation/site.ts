@@ -1,0 +1,29 @@
+import type { RequestListener } from "node:http";
+import { type StaticFiles, sendFile } from "../http/home/static-files.ts";
+
+/** Its pages bring scripts of their own in their text: which of the two colours they begin with, and the map of their parts. */
+const policy =
+  "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/** Serves the documentation as it was built: files by their paths below the site. Nothing is asked of who reads. */
+export function createSite(files: StaticFiles): RequestListener {
+  return (request, response) => {
+    response.setHeader("content-security-policy", policy);
+    response.setHeader("x-content-type-options", "nosniff");
+    response.setHeader("referrer-policy", "no-referrer");
+    if (request.method !== "GET" && request.method !== "HEAD") {
+      response.writeHead(405, { allow: "GET, HEAD" }).end();
+      return;
+    }
+    const [path = "/"] = (request.url ?? "/").split("?", 1);
+    if (!toFiles(path).some((file) => sendFile(files, file, request, response))) {
+      sendFile(files, "404.html", request, response, 404);
+    }
+  };
+}
+
+/** The files that may be at a path, best first: a folder is its index, and a page may be called by its plain name. */
+function toFiles(path: string): string[] {
+  const name = path.slice(1);
+  return name === "" || name.endsWith("/") ? [`${name}index.html`] : [name, `${name}.html`, `${name}/index.html`];
+}

@@ -1,0 +1,38 @@
+import { createSite } from "../../facades/documentation/site.ts";
+import { startHttpServer } from "../../facades/http/server.ts";
+import { readPackagedFolder } from "../../lib/assets.ts";
+import type { ProcessOptions } from "./options.ts";
+import { Lifecycle } from "./process/lifecycle.ts";
+import { createLogger } from "./process/logger.ts";
+
+/** `tollgate docs`: the documentation alone. */
+export interface DocumentationOptions extends ProcessOptions {
+  /** host:port. */
+  readonly listen: string;
+}
+
+/** It is read by people: a few of them at once, who wait for nothing long. */
+const limits = {
+  connections: 1000,
+  connectionsPerAddress: 100,
+  isTrustedProxy: undefined,
+  onRefused: () => {},
+  headerTimeoutMs: 10_000,
+  requestTimeoutMs: 10_000,
+};
+
+/** Serves the documentation that came with the program. Throws where none did. Resolves when it is ready. */
+export async function documentation({ log, listen }: DocumentationOptions): Promise<void> {
+  const files = readPackagedFolder("dist/docs");
+  if (files.size === 0) {
+    throw new Error("the documentation did not come along: the image has it, and in a clone `npm run docs` builds it");
+  }
+  const lifecycle = new Lifecycle(createLogger(log));
+  const server = await startHttpServer(createSite(files), listen, {
+    limits,
+    setting: "--listen",
+    answerMalformed: ({ status, message }) => ({ status, headers: {}, body: JSON.stringify({ error: message }) }),
+  });
+  lifecycle.onStop("the documentation", (graceMs) => server.close(graceMs));
+  lifecycle.ready({ docs: server.url });
+}
