@@ -11,6 +11,8 @@ import { type Service, serveModels } from "../support/service.ts";
 // One account reads slowly, or not at all, and takes no other account's place by that.
 
 let simulator: Simulator;
+/** Embeds: models at one address share its places, and a place of the account is what these tests look for. */
+let embedder: Simulator;
 let service: Omit<Service, "idle">;
 let sockets: Socket[] = [];
 afterEach(async () => {
@@ -19,7 +21,7 @@ afterEach(async () => {
   }
   sockets = [];
   await service[Symbol.asyncDispose]();
-  await simulator.close();
+  await Promise.all([simulator.close(), embedder.close()]);
 });
 
 /** Serves a simulated engine with so many places; who finds none waits long enough for answers that are made, not read. */
@@ -29,17 +31,18 @@ async function start(
   { speed = 0, ...more }: Parameters<typeof serveModels>[1] & { readonly speed?: number } = {},
 ): Promise<void> {
   simulator = await startSimulator({
-    models: [
-      { id: "m", contextLength: 524_288, gpu: { kvTokens: 1_048_576 } },
-      { id: "e", kind: "embedding" },
-    ],
+    models: [{ id: "m", contextLength: 524_288, gpu: { kvTokens: 1_048_576 } }],
     speed,
   });
-  const servers = [{ url: simulator.url, engine: "vllm" as const, capacity }];
+  embedder = await startSimulator({ models: [{ id: "e", kind: "embedding" }], speed });
+  const serversOf = ({ url }: Simulator) => [{ url, engine: "vllm" as const, capacity }];
   const fleet = { queue_timeout_s: 100 };
   const models = [
-    { id: "m", context_length: 524_288, servers },
-    { id: "e", kind: "embedding" as const, context_length: 8192, price: { input: "0.01" }, servers },
+    { id: "m", context_length: 524_288, servers: serversOf(simulator) },
+    {
+      ...{ id: "e", kind: "embedding" as const, context_length: 8192, price: { input: "0.01" } },
+      servers: serversOf(embedder),
+    },
   ];
   service = await serveModels(models, { fleet, ...more }, isSplit);
 }
