@@ -26,7 +26,7 @@ export function uuidSource(fill: (bytes: Uint8Array) => void, now: () => number)
     if (time > msecs) {
       msecs = time;
       // Random, with room to count up from. https://www.rfc-editor.org/rfc/rfc9562#section-6.2
-      seq = new DataView(random.buffer, random.byteOffset).getUint32(6) >>> 1;
+      seq = ((random[6] ?? 0) << 23) | ((random[7] ?? 0) << 15) | ((random[8] ?? 0) << 7) | ((random[9] ?? 0) >>> 1);
     } else {
       seq++;
     }

@@ -7,6 +7,7 @@ import type {
   MessageShape,
 } from "@bufbuild/protobuf";
 import { type CallOptions, type Client, makeAnyClient, type StreamResponse, type Transport } from "@connectrpc/connect";
+import { SingleMessage } from "./single-message.ts";
 
 /**
  * A typed client of a service with unary and server-streaming methods. Does what Connect's own does, with
@@ -49,7 +50,7 @@ function serverStreaming<I extends DescMessage, O extends DescMessage>(
 ) {
   return (input: MessageInitShape<I>, options: CallOptions = {}): AsyncIterable<MessageShape<O>> => {
     const { signal, timeoutMs, headers, contextValues } = options;
-    const open = () => transport.stream(method, signal, timeoutMs, headers, single(input), contextValues);
+    const open = () => transport.stream(method, signal, timeoutMs, headers, new SingleMessage(input), contextValues);
     return new Messages(open, options);
   };
 }
@@ -86,22 +87,6 @@ class Messages<O extends DescMessage> implements AsyncIterableIterator<MessageSh
     this.#source = messages[Symbol.asyncIterator]();
     return this.#source.next();
   }
-}
-
-/** A stream of one message. Not an async generator, which costs several promises more. */
-function single<M>(message: M): AsyncIterable<M> {
-  let isSent = false;
-  return {
-    [Symbol.asyncIterator]: () => ({
-      async next() {
-        if (isSent) {
-          return { done: true, value: undefined };
-        }
-        isSent = true;
-        return { done: false, value: message };
-      },
-    }),
-  };
 }
 
 async function* withEnd<M>(messages: AsyncIterable<M>, onEnd: () => void): AsyncGenerator<M, undefined> {

@@ -2,6 +2,7 @@ import { hash, timingSafeEqual } from "node:crypto";
 import type { ConnectError } from "@connectrpc/connect";
 import { Role } from "#gen/tollgate/access/v1/access_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { andThen, atOnce } from "../../lib/and-then.ts";
 import { failure } from "../../lib/errors/failure.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import { toDuration } from "../../lib/time/duration.ts";
@@ -93,9 +94,7 @@ export function createAuthenticator(options: AuthenticatorOptions): KeyAuthentic
   const operator = sha256(options.operatorToken);
   const services = new Map(options.services.map((service) => [sha256(service.token).toString("latin1"), service]));
 
-  async function callerOfKey(secret: string): Promise<Caller> {
-    const answer = cache.get(secret);
-    const known = answer instanceof Promise ? await answer : answer;
+  function callerOfKey(known: KnownKey | undefined): Caller | Promise<Caller> {
     if (!known) {
       throw unknownKey();
     }
@@ -126,27 +125,30 @@ export function createAuthenticator(options: AuthenticatorOptions): KeyAuthentic
     return answer instanceof Promise ? answer.then(add) : add(answer);
   }
 
+  async function principalOfToken(credential: string, payingAccountId: string | undefined): Promise<Principal> {
+    const digest = sha256(credential);
+    if (timingSafeEqual(digest, operator)) {
+      return root;
+    }
+    const service = services.get(digest.toString("latin1"));
+    if (service) {
+      return withState(callerOfService(service, payingAccountId));
+    }
+    if (options.sessions.isToken(credential)) {
+      return ownerOfSession(credential);
+    }
+    const found = await inTime(options.findOperator(credential), clock);
+    if (found !== undefined) {
+      return found;
+    }
+    throw failure(Reason.UNAUTHENTICATED, "The credential is not a valid API key or token.");
+  }
+
   return {
-    async authenticate(credential, payingAccountId) {
-      if (isApiKey(credential)) {
-        return await callerOfKey(credential);
-      }
-      const digest = sha256(credential);
-      if (timingSafeEqual(digest, operator)) {
-        return root;
-      }
-      const service = services.get(digest.toString("latin1"));
-      if (service) {
-        return withState(callerOfService(service, payingAccountId));
-      }
-      if (options.sessions.isToken(credential)) {
-        return ownerOfSession(credential);
-      }
-      const found = await inTime(options.findOperator(credential), clock);
-      if (found !== undefined) {
-        return found;
-      }
-      throw failure(Reason.UNAUTHENTICATED, "The credential is not a valid API key or token.");
+    authenticate(credential, payingAccountId) {
+      return isApiKey(credential)
+        ? atOnce(() => andThen(cache.get(credential), callerOfKey))
+        : principalOfToken(credential, payingAccountId);
     },
     forget(accountId) {
       cache.forget((known) => known.caller.accountId === accountId);

@@ -79,7 +79,8 @@ export type Principal = Caller | Operator;
 export interface Authenticator {
   /**
    * Tells who presents a credential: an operator token, an API key, or a service token, which needs
-   * the id of the account that pays. Throws UNAUTHENTICATED or PERMISSION_DENIED.
+   * the id of the account that pays. At once where it is remembered. Rejects with UNAUTHENTICATED or
+   * PERMISSION_DENIED.
    */
-  authenticate(credential: string, payingAccountId: string | undefined): Promise<Principal>;
+  authenticate(credential: string, payingAccountId: string | undefined): Principal | Promise<Principal>;
 }

@@ -15,7 +15,7 @@ export interface CallSignal {
   readonly signal: AbortSignal;
   /** The reason that the call ended with. Undefined: it has not ended. */
   readonly reason: ConnectError | undefined;
-  /** Is called when the call is over, at once if it is. For one listener, and cheaper than the signal. */
+  /** Is called when the call is over, at once if it is. For one listener at a time, the last one, and cheaper than the signal. */
   onEnd(listener: () => void): void;
   /** Ends the call with the error that its participants are to see. Only the first end counts. */
   abort(reason: ConnectError): void;

@@ -15,6 +15,7 @@ import {
 import { createMethodUrl } from "@connectrpc/connect/protocol";
 import { applyInterceptors, type Next } from "./apply-interceptors.ts";
 import type { ServiceRegistration } from "./server/registration.ts";
+import { CallHeaders } from "./wire/call-headers.ts";
 import { OneMessage, onlyMessage } from "./wire/messages.ts";
 
 type Request = UnaryRequest | StreamRequest;
@@ -88,8 +89,8 @@ function toContext({ method }: MethodImplSpec, url: string, init: CallInit): Han
     signal: init.signal,
     timeoutMs: () => (deadline === undefined ? undefined : deadline - Date.now()),
     requestHeader: init.header,
-    responseHeader: new Headers(),
-    responseTrailer: new Headers(),
+    responseHeader: new CallHeaders(),
+    responseTrailer: new CallHeaders(),
     values: init.values,
   };
 }

@@ -1,37 +1,68 @@
 /**
  * Passes a stream on and tells once how it ended: with an error, or without one because it was complete
  * or its reader had enough. The stream goes on with the error that `onEnd` makes of the error.
- * Costs one promise a message.
+ * Costs one promise a message, however many watch the same stream.
  */
-export function watchStream<M>(messages: AsyncIterable<M>, onEnd: (error?: unknown) => unknown): AsyncIterable<M> {
-  let over = false; // of the stream, not of a reader: one that failed may be asked again to clean up
-  const end = (error?: unknown): unknown => {
-    if (over) {
+export function watchStream<M>(messages: AsyncIterable<M>, onEnd: OnEnd): AsyncIterable<M> {
+  return messages instanceof WatchedStream ? messages.watchedBy(onEnd) : new WatchedStream(messages, onEnd);
+}
+
+type OnEnd = (error?: unknown) => unknown;
+
+class WatchedStream<M> implements AsyncIterableIterator<M> {
+  readonly #messages: AsyncIterable<M>;
+  /** The innermost first: each gets what the one before made of the error. */
+  readonly #onEnds: OnEnd[];
+  #source: AsyncIterator<M> | undefined;
+  #over = false; // of the stream, not of a reader: one that failed may be asked again to clean up
+
+  constructor(messages: AsyncIterable<M>, onEnd: OnEnd) {
+    this.#messages = messages;
+    this.#onEnds = [onEnd];
+  }
+
+  watchedBy(onEnd: OnEnd): this {
+    this.#onEnds.push(onEnd);
+    return this;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<IteratorResult<M>> {
+    return this.#open().next().then(this.#onResult, this.#onError);
+  }
+
+  async return(): Promise<IteratorResult<M>> {
+    await this.#open().return?.().catch(this.#onError); // what fails while the handler cleans up fails the call
+    this.#end();
+    return { done: true, value: undefined };
+  }
+
+  #open(): AsyncIterator<M> {
+    this.#source ??= this.#messages[Symbol.asyncIterator]();
+    return this.#source;
+  }
+
+  // Functions made once a stream rather than once a message.
+
+  readonly #onResult = (result: IteratorResult<M>): IteratorResult<M> => {
+    if (result.done) {
+      this.#end();
+    }
+    return result;
+  };
+
+  readonly #onError = (error: unknown): never => {
+    throw this.#end(error);
+  };
+
+  #end(error?: unknown): unknown {
+    if (this.#over) {
       return error;
     }
-    over = true;
-    return onEnd(error);
-  };
-  return {
-    [Symbol.asyncIterator](): AsyncIterator<M> {
-      const source = messages[Symbol.asyncIterator]();
-      const onResult = (result: IteratorResult<M>) => {
-        if (result.done) {
-          end();
-        }
-        return result;
-      };
-      const onError = (error: unknown): never => {
-        throw end(error);
-      };
-      return {
-        next: () => source.next().then(onResult, onError),
-        async return() {
-          await source.return?.().catch(onError); // what fails while the handler cleans up fails the call
-          end();
-          return { done: true, value: undefined };
-        },
-      };
-    },
-  };
+    this.#over = true;
+    return this.#onEnds.reduce((last, onEnd) => onEnd(last), error);
+  }
 }

@@ -63,8 +63,8 @@ function setUp() {
   return { authenticator, accounts, add, clock, used, reads: () => reads };
 }
 
-async function reasonOf(answer: Promise<unknown>): Promise<Reason | undefined> {
-  return answer.then(
+async function reasonOf(answer: unknown): Promise<Reason | undefined> {
+  return Promise.resolve(answer).then(
     () => undefined,
     (error: unknown) => readDetail(error)?.reason,
   );

@@ -65,4 +65,23 @@ describe("a watched stream", () => {
     await expect(reader.return?.()).rejects.toMatchObject({ message: "translated", cause: bug });
     expect(ends).toEqual([bug]);
   });
+
+  test("tells all who watch it, the innermost first, each with what the one before made of the error", async () => {
+    const told: unknown[] = [];
+    const watch = (name: string) => (error?: unknown) => {
+      told.push([name, error]);
+      return error === undefined ? undefined : `${name} of ${error}`;
+    };
+    const failing = async function* () {
+      yield 1;
+      throw "bug";
+    };
+    const reader = watchStream(watchStream(failing(), watch("inner")), watch("outer"))[Symbol.asyncIterator]();
+    await reader.next();
+    await expect(reader.next()).rejects.toBe("outer of inner of bug");
+    expect(told).toEqual([
+      ["inner", "bug"],
+      ["outer", "inner of bug"],
+    ]);
+  });
 });

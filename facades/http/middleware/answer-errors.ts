@@ -6,14 +6,11 @@ import type { Layer } from "./layer.ts";
 
 /** Answers whatever is thrown inside, in the shape of the surface whose endpoint it was, or that `choose` tells. */
 export function answerErrors(choose: Choose): Layer {
-  return async (context, next) => {
-    try {
-      await next();
-    } catch (error) {
+  return (context, next) =>
+    next().catch((error: unknown) => {
       const { req, found, exchange } = context;
       answerError(found?.route.surface?.(req) ?? choose(req), exchange, error);
-    }
-  };
+    });
 }
 
 /** Logs an error when it is unexpected, which is a bug. */

@@ -5,14 +5,11 @@ import type { Layer } from "./layer.ts";
 
 /** Reads the body of a request away that is refused before an endpoint runs; endpoints see to their bodies themselves. */
 export function drainRefused(clock: Clock): Layer {
-  return async (context, next) => {
-    try {
-      await next();
-    } catch (error) {
+  return (context, next) =>
+    next().catch(async (error: unknown) => {
       if (context.found === undefined && hasBody(context.req)) {
         await drain(context.req, clock).catch(() => {});
       }
       throw error;
-    }
-  };
+    });
 }

@@ -7,14 +7,14 @@ import type { Layer } from "./layer.ts";
 
 /** The innermost layer: finds the endpoint and runs it. Throws a RequestError where there is none. */
 export function runEndpoint(routes: Routes, choose: Choose): Layer {
-  return async (context) => {
+  return (context) => {
     const { method, path, exchange } = context;
     const found = routes.find(method, path);
     if (found === undefined) {
       throw unmatched(choose(context.req), context.res, method, path, routes.methodsOf(path));
     }
     context.found = found;
-    await found.route.handle(exchange, found.params);
+    return found.route.handle(exchange, found.params);
   };
 }
 

@@ -39,7 +39,11 @@ export async function readJson(exchange: Exchange, identify: Identify): Promise<
       lease.moveTo(await identify());
     }
     const reception = new Reception(request, lease, declared, isLarge ? undefined : identify, runtime.clock);
-    return parseJson(await reception.read(bodyLimits.pace).finally(() => (received = reception.received)), request);
+    try {
+      return parseJson(await reception.read(bodyLimits.pace), request);
+    } finally {
+      received = reception.received;
+    }
   } catch (error) {
     if (isTimeout(error)) {
       runtime.observer.refused("slow_body");

@@ -40,7 +40,8 @@ export function createEndpoints<Table extends RouteTable>(options: {
       exchange.keyHeader = keyHeader;
       exchange.surface = surface;
       try {
-        await handler(await read(exchange, params), exchange);
+        const request = read(exchange, params);
+        await handler(request instanceof Promise ? await request : request, exchange);
       } catch (error) {
         throw verb === "POST" ? await firstError(core, exchange, error) : error;
       }
@@ -67,9 +68,9 @@ async function firstError(core: CoreClients, exchange: Exchange, error: unknown)
 
 function readerOfBody(core: CoreClients, input: DescMessage): (exchange: Exchange) => Promise<unknown> {
   const decode = jsonDecoder(input);
-  return async (exchange) => {
+  return (exchange) => {
     const identify = async () => (await core.accounts.identifyCaller({}, exchange.callOptions)).accountId;
-    return decode(await readJson(exchange, identify));
+    return readJson(exchange, identify).then(decode);
   };
 }
 

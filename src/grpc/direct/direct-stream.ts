@@ -25,18 +25,15 @@ export class DirectStream<O extends DescMessage> implements AsyncIterableIterato
     this.#source = messages[Symbol.asyncIterator]();
     this.#schema = schema;
     this.#life = life;
-    life.signal.addEventListener("abort", this.#onAbort);
-    if (life.signal.aborted) {
-      this.#onAbort();
-    }
+    life.onEnd(this.#onAbort);
   }
 
   /** Starts the handler and resolves when its first message, or its failure, is there, and with it the response's headers. */
-  async started(): Promise<this> {
+  started(): Promise<this> {
     const first = this.next();
-    await first.catch(ignore); // whoever reads is told
     this.#first = first;
-    return this;
+    const self = () => this;
+    return first.then(self, self); // whoever reads is told of a failure
   }
 
   [Symbol.asyncIterator](): this {
@@ -52,9 +49,9 @@ export class DirectStream<O extends DescMessage> implements AsyncIterableIterato
     if (this.#over) {
       return Promise.resolve(end);
     }
-    if (this.#life.signal.aborted) {
+    if (this.#life.reason !== undefined) {
       this.#over = true;
-      return Promise.reject(this.#life.signal.reason);
+      return Promise.reject(this.#life.reason);
     }
     this.#pending = true;
     return new Promise(this.#pull);
@@ -107,7 +104,7 @@ export class DirectStream<O extends DescMessage> implements AsyncIterableIterato
 
   readonly #onAbort = (): void => {
     if (this.#pending) {
-      this.#fail(this.#life.signal.reason);
+      this.#fail(this.#life.reason);
     }
     if (!this.#isWhole) {
       this.#source.return?.().catch(ignore);

@@ -19,6 +19,7 @@ import { type CallSignal, createCallSignal } from "../call-signal.ts";
 import { hangUpKey } from "../hang-up.ts";
 import { type CallInit, invokeStream, invokeUnary, type ServedMethod, servedMethods } from "../invoke.ts";
 import type { ServiceRegistration } from "../server/registration.ts";
+import { CallHeaders, type CallHeadersInit } from "../wire/call-headers.ts";
 import { readRequest } from "../wire/messages.ts";
 import { DirectStream } from "./direct-stream.ts";
 
@@ -75,7 +76,8 @@ export function createDirectTransport(
       input: AsyncIterable<MessageInitShape<I>>,
     ): Promise<StreamResponse<I, O>> {
       const called = find(method);
-      const request = await readRequest(method, input);
+      const read = readRequest(method, input);
+      const request = read instanceof Promise ? await read : read;
       const { life, init } = start(signal, timeoutMs, header);
       const opening = invokeStream(called, init, request);
       try {
@@ -101,7 +103,7 @@ function start(
   const life = createCallSignal(signal, limit);
   const init: CallInit = {
     protocolName: "direct",
-    header: new Headers(header),
+    header: new CallHeaders(header as CallHeadersInit | undefined),
     values: createContextValues().set(hangUpKey, (error) => life.abort(error)),
     signal: life.signal,
     deadline: limit === undefined ? undefined : Date.now() + limit,
@@ -110,23 +112,10 @@ function start(
 }
 
 /** Settles as the work does, but not later than the call's end: a handler may not notice it. */
-function untilAborted<T>({ signal }: CallSignal, work: Promise<T>): Promise<T> {
+function untilAborted<T>(life: CallSignal, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
-    if (signal.aborted) {
-      return reject(signal.reason);
-    }
-    const onAbort = () => reject(signal.reason);
-    signal.addEventListener("abort", onAbort);
-    work.then(
-      (result) => {
-        signal.removeEventListener("abort", onAbort);
-        resolve(result);
-      },
-      (error) => {
-        signal.removeEventListener("abort", onAbort);
-        reject(error);
-      },
-    );
+    life.onEnd(() => reject(life.reason));
+    work.then(resolve, reject);
   });
 }
 

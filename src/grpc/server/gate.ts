@@ -18,12 +18,12 @@ export interface CallHead {
 
 /** Judges calls by their heads, so that no message is read or kept before its caller is known. */
 export interface Gate {
-  /** Lets a call in and names its payer, whose share of the memory for messages it takes from. Throws a ConnectError. */
-  admit(head: CallHead): Promise<string>;
+  /** Lets a call in and names its payer, whose share of the memory for messages it takes from. At once where nothing waits. Rejects with a ConnectError. */
+  admit(head: CallHead): string | Promise<string>;
 }
 
 /** The gate of a server whose interceptors check everything themselves. */
-export const openGate: Gate = { admit: async () => "" };
+export const openGate: Gate = { admit: () => "" };
 
 /** Why a call must end without its message being read. Undefined: it may go on. */
 export const refusalKey = createContextKey<ConnectError | undefined>(undefined, { description: "refusal" });

@@ -81,7 +81,7 @@ class GuardedCall implements Listener {
     const { method } = this.#served.spec;
     const contextValues = createContextValues().set(peerKey, readAddress(this.#call.getPeer()));
     const head = { method, header: toHeaders(metadata), contextValues };
-    this.#bounds.gate.admit(head).then(
+    Promise.resolve(this.#bounds.gate.admit(head)).then(
       (payer) => {
         this.#noteAdmission();
         if (this.#isOver) {

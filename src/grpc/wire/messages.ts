@@ -6,19 +6,10 @@ import {
   type MessageInitShape,
 } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
+import { SingleMessage } from "../../../lib/rpc/single-message.ts";
 
-/** The request of a server-streaming method: a stream in form, with one message that can be had without iterating. */
-export class OneMessage implements AsyncIterable<Message> {
-  readonly message: Message;
-
-  constructor(message: Message) {
-    this.message = message;
-  }
-
-  async *[Symbol.asyncIterator](): AsyncGenerator<Message> {
-    yield this.message;
-  }
-}
+/** The request of a server-streaming method: a stream in form. */
+export class OneMessage extends SingleMessage<Message> {}
 
 /** The one message of a server-streaming request, which an interceptor may have wrapped. */
 export async function onlyMessage(messages: AsyncIterable<Message>): Promise<Message> {
@@ -31,14 +22,23 @@ export async function onlyMessage(messages: AsyncIterable<Message>): Promise<Mes
   throw new ConnectError("the request message is missing", Code.Unimplemented);
 }
 
-/** The messages that a caller sends on a stream, partial ones completed. */
-export async function readRequest<I extends DescMessage>(
+/** The messages that a caller sends on a stream, partial ones completed. At once where nothing has to be awaited. */
+export function readRequest<I extends DescMessage>(
   { methodKind, input }: DescMethodStreaming<I, DescMessage>,
   messages: AsyncIterable<MessageInitShape<I>>,
-): Promise<AsyncIterable<Message>> {
+): AsyncIterable<Message> | Promise<AsyncIterable<Message>> {
   if (methodKind !== "server_streaming") {
     return normalized(input, messages);
   }
+  return messages instanceof SingleMessage
+    ? new OneMessage(create(input, messages.message as MessageInitShape<I>))
+    : readFirst(input, messages);
+}
+
+async function readFirst<I extends DescMessage>(
+  input: I,
+  messages: AsyncIterable<MessageInitShape<I>>,
+): Promise<AsyncIterable<Message>> {
   for await (const message of messages) {
     return new OneMessage(create(input, message));
   }

@@ -35,13 +35,13 @@ export interface PromptLength {
  * Clamps the output to the model's maximum and to what the context leaves. The engine's tokenizer, which
  * reads the whole prompt once more, is asked only when neither the bound nor the estimate says that all
  * fits; without one the engine's own refusal decides, and the estimate where an engine may not refuse. Throws
- * CONTEXT_LENGTH_EXCEEDED.
+ * CONTEXT_LENGTH_EXCEEDED. At once unless the engine is asked.
  */
-export async function limitOutput(
+export function limitOutput(
   model: ServedModel,
   asked: number | undefined,
   prompt: PromptLength,
-): Promise<TokenLimits> {
+): TokenLimits | Promise<TokenLimits> {
   const context = model.context_length;
   const wanted = Math.min(asked ?? Number.POSITIVE_INFINITY, model.max_output ?? context);
   if (prompt.bound + wanted <= context) {
@@ -50,6 +50,11 @@ export async function limitOutput(
   if (prompt.estimate + wanted <= context) {
     return { input: prompt.bound, output: wanted, mayPass: true };
   }
+  return limitByCount(model, wanted, prompt);
+}
+
+async function limitByCount(model: ServedModel, wanted: number, prompt: PromptLength): Promise<TokenLimits> {
+  const context = model.context_length;
   const exact = await prompt.count();
   if (exact !== undefined) {
     return { input: exact, output: outputBeside(exact, wanted, context), mayPass: false };

@@ -11,7 +11,7 @@ import { traceContextKey } from "../../interceptors/trace-context.ts";
 import type { Hold } from "../../metering/ledger/interface.ts";
 import type { InferenceDependencies } from "../dependencies.ts";
 import { contextRefusal } from "../output-fit/context-refusal.ts";
-import { limitOutput } from "../output-fit/output-limit.ts";
+import { limitOutput, type TokenLimits } from "../output-fit/output-limit.ts";
 import { inputBound } from "../output-fit/token-bound.ts";
 import { settleSampling } from "./sampling.ts";
 import { settleServiceClass } from "./service-class.ts";
@@ -28,6 +28,13 @@ export interface PlannedGeneration {
   readonly gathered: boolean;
   /** Counts the prompt, where it and the output may yet pass the context. */
   readonly countInput?: () => Promise<number | undefined>;
+}
+
+/** A prompt with its length. */
+interface MeasuredPrompt {
+  readonly tokenizable: Pick<FleetRequest, "prompt" | "recipe" | "thinking">;
+  readonly countInput: () => Promise<number | undefined>;
+  readonly limits: TokenLimits;
 }
 
 /** The generations of one request: one, or one for each text of a batch. */
@@ -53,17 +60,25 @@ export async function plan(
     validateConversation(request.prompt.value);
   }
   const thinking = planThinking(request.thinking, model.thinking);
-  const measured = await Promise.all(
-    readPrompts(request).map(async (prompt) => {
-      const tokenizable = { prompt, recipe: model.thinking, ...(thinking === undefined ? {} : { thinking }) };
-      const countInput = once(() => deps.fleet.countTokens(model, tokenizable, signal));
-      const length = { bound: inputBound(prompt), estimate: estimateTokens(prompt), count: countInput };
-      const limits = await limitOutput(model, request.maxOutputTokens, length).catch((error: unknown): never => {
-        throw contextRefusal(error, model, prompt);
-      });
+  const measure = (prompt: FleetRequest["prompt"]): MeasuredPrompt | Promise<MeasuredPrompt> => {
+    const tokenizable = { prompt, recipe: model.thinking, ...(thinking === undefined ? {} : { thinking }) };
+    const countInput = once(() => deps.fleet.countTokens(model, tokenizable, signal));
+    const length = { bound: inputBound(prompt), estimate: estimateTokens(prompt), count: countInput };
+    const limits = limitOutput(model, request.maxOutputTokens, length);
+    if (!(limits instanceof Promise)) {
       return { tokenizable, countInput, limits };
-    }),
-  );
+    }
+    return limits.then(
+      (found) => ({ tokenizable, countInput, limits: found }),
+      (error: unknown): never => {
+        throw contextRefusal(error, model, prompt);
+      },
+    );
+  };
+  const measuring = readPrompts(request).map(measure);
+  const measured = measuring.some((one) => one instanceof Promise)
+    ? await Promise.all(measuring)
+    : (measuring as MeasuredPrompt[]);
   const sampling = settleSampling(request.sampling, model.sampling);
   const held = await deps.ledger.hold(
     {

@@ -5,6 +5,7 @@ import { ServerReflection as ReflectionV1 } from "#gen/grpc/reflection/v1/reflec
 import { ServerReflection as ReflectionV1Alpha } from "#gen/grpc/reflection/v1alpha/reflection_pb.js";
 import { Access, access, Role, role } from "#gen/tollgate/access/v1/access_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { andThen, atOnce } from "../../../lib/and-then.ts";
 import { failure } from "../../../lib/errors/failure.ts";
 import { toDuration } from "../../../lib/time/duration.ts";
 import type { Authenticator, Operator, Principal } from "../../accounts/interface.ts";
@@ -23,11 +24,9 @@ export const accountHeader = "x-tollgate-account";
  * are counted by address; a right one is never refused for what others did.
  */
 export function createGate(authenticator: Authenticator, attempts: FailedAttempts, trusts: TrustsPeer): Gate {
-  const check = async (head: CallHead): Promise<Principal> => {
+  const check = (head: CallHead): Principal | Promise<Principal> => {
     const credential = readCredential(head.header);
-    try {
-      return await authenticator.authenticate(credential, head.header.get(accountHeader) ?? undefined);
-    } catch (error) {
+    const refused = (error: unknown): never => {
       if (error instanceof ConnectError && error.code === Code.Unauthenticated) {
         const wait = attempts.count(readClientAddress(head, trusts));
         if (wait !== undefined) {
@@ -35,7 +34,23 @@ export function createGate(authenticator: Authenticator, attempts: FailedAttempt
         }
       }
       throw error;
+    };
+    const principal = authenticator.authenticate(credential, head.header.get(accountHeader) ?? undefined);
+    return principal instanceof Promise ? principal.catch(refused) : principal;
+  };
+  /** Lets a known principal in, and names the payer. */
+  const enter = (head: CallHead, needed: Access, principal: Principal): string => {
+    if (!isAllowed(needed, principal)) {
+      throw denied(needed);
     }
+    if (principal.kind === "caller" && principal.sessionId !== undefined && !isRead(needed, head.method)) {
+      throw readsAlone();
+    }
+    if (principal.kind === "operator" && principal.role < readRole(head.method)) {
+      throw lacking(readRole(head.method), principal);
+    }
+    head.contextValues.set(principalKey, principal);
+    return principal.kind === "caller" ? principal.accountId : principal.kind;
   };
   /** The account of a caller that need not be one. Undefined: it has no key, or none that is right. */
   const welcome = async (head: CallHead): Promise<string | undefined> => {
@@ -54,42 +69,29 @@ export function createGate(authenticator: Authenticator, attempts: FailedAttempt
     }
   };
   return {
-    async admit(head) {
+    admit(head) {
       const needed = readAccess(head.method);
       if (needed === Access.PUBLIC) {
         return readPeer(head);
       }
       if (needed === Access.PUBLIC_OR_CALLER) {
-        return (await welcome(head)) ?? readPeer(head);
+        return welcome(head).then((accountId) => accountId ?? readPeer(head));
       }
-      const principal = await check(head);
-      if (!isAllowed(needed, principal)) {
-        throw denied(needed);
-      }
-      if (principal.kind === "caller" && principal.sessionId !== undefined && !isRead(needed, head.method)) {
-        throw readsAlone();
-      }
-      if (principal.kind === "operator" && principal.role < readRole(head.method)) {
-        throw lacking(readRole(head.method), principal);
-      }
-      head.contextValues.set(principalKey, principal);
-      return principal.kind === "caller" ? principal.accountId : principal.kind;
+      return atOnce(() => andThen(check(head), (principal) => enter(head, needed, principal)));
     },
   };
 }
 
 /** Holds a gate before calls that have not passed it: servers ask it before they read a call's message. */
 export function authenticate(gate: Gate): Interceptor {
-  return (next) => async (request) => {
+  return (next) => (request) => {
     const { contextValues } = request;
     const refusal = contextValues.get(refusalKey);
     if (refusal !== undefined) {
-      throw refusal;
+      return Promise.reject(refusal);
     }
-    if (contextValues.get(principalKey) === undefined) {
-      await gate.admit(request);
-    }
-    return next(request);
+    const admitted = contextValues.get(principalKey) === undefined ? gate.admit(request) : undefined;
+    return admitted instanceof Promise ? admitted.then(() => next(request)) : next(request);
   };
 }
 

@@ -69,7 +69,7 @@ export interface Ledger {
   /** How a budget stands, as far as charges are stored. */
   budgetState(budget: Budget): Promise<BudgetState>;
   /** An account's age and payments, which its rate limit depends on. Answered from memory when the account is warm. */
-  fundingState(accountId: string): Promise<FundingState>;
+  fundingState(accountId: string): FundingState | Promise<FundingState>;
   /** Settles what is under way and gives leases back; the store stays open. */
   close(): Promise<void>;
 }

@@ -1,4 +1,5 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { andThen } from "../../../lib/and-then.ts";
 import { failure } from "../../../lib/errors/failure.ts";
 import type { Random } from "../../../lib/ids/random.ts";
 import type { Logger } from "../../../lib/logger.ts";
@@ -152,10 +153,11 @@ class SliceLedger implements CoreLedger {
     return { spent, left: Math.max(0, limit - spent), resetsAt: endsAt };
   }
 
-  async fundingState(accountId: string): Promise<FundingState> {
-    const cached = this.#wallets.find(accountId) ?? (await this.#wallets.open(accountId));
-    cached.refreshIfOld();
-    return cached.wallet.fundingState;
+  fundingState(accountId: string): FundingState | Promise<FundingState> {
+    return andThen(this.#wallets.find(accountId) ?? this.#wallets.open(accountId), (cached) => {
+      cached.refreshIfOld();
+      return cached.wallet.fundingState;
+    });
   }
 
   held(accountId: string): PicoUsd {

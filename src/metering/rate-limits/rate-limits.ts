@@ -16,7 +16,7 @@ export interface RateLimitsOptions {
   readonly policy: RatePolicy;
   readonly windows: Windows;
   /** As Ledger.fundingState. */
-  readonly fundingState: (accountId: string) => Promise<FundingState>;
+  readonly fundingState: (accountId: string) => FundingState | Promise<FundingState>;
   readonly clock: Clock;
 }
 

@@ -74,7 +74,7 @@ describe.each(["sqlite", "postgresql"] as const)("%s", (dialect) => {
     });
     const tryKey = (secret: string) =>
       clock.until(
-        authenticator.authenticate(secret, undefined).then(
+        Promise.resolve(authenticator.authenticate(secret, undefined)).then(
           () => "let in",
           (error: unknown) => Reason[readDetail(error)?.reason ?? Reason.UNSPECIFIED],
         ),

@@ -34,7 +34,8 @@ test.each([
 });
 
 test.each([1000, 1001, 50_000])("refuses a prompt of %i tokens", async (exact) => {
-  const limited = limitOutput(model, 10, { bound: exact * 4, estimate: exact, count: async () => exact });
+  const limits = limitOutput(model, 10, { bound: exact * 4, estimate: exact, count: async () => exact });
+  const limited = Promise.resolve(limits);
   const error = await limited.catch((thrown: unknown) => thrown);
   expect(readDetail(error)).toMatchObject({
     reason: Reason.CONTEXT_LENGTH_EXCEEDED,
@@ -45,7 +46,8 @@ test.each([1000, 1001, 50_000])("refuses a prompt of %i tokens", async (exact) =
 test("an engine that may take more than its context gets no prompt that is about longer", async () => {
   const boundless = { ...model, servers: [{ engine: "openai" }] } as unknown as ServedModel;
   const length = { bound: 9000, count: async () => undefined };
-  const error = await limitOutput(boundless, 10, { ...length, estimate: 1500 }).catch((thrown: unknown) => thrown);
+  const limits = Promise.resolve(limitOutput(boundless, 10, { ...length, estimate: 1500 }));
+  const error = await limits.catch((thrown: unknown) => thrown);
   expect(readDetail(error)).toMatchObject({
     reason: Reason.CONTEXT_LENGTH_EXCEEDED,
     bound: { case: "tokens", value: { limit: 1000n, actual: 1500n } },

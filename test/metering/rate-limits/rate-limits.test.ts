@@ -86,8 +86,8 @@ test("service tokens share their account's limit", async () => {
   await use(limits, 20);
 });
 
-const refusalOf = (begun: Promise<unknown>) =>
-  begun.then(
+const refusalOf = (begun: unknown) =>
+  Promise.resolve(begun).then(
     () => undefined,
     (thrown: ConnectError) => ({
       reason: readDetail(thrown)?.reason,

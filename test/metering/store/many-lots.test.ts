@@ -61,7 +61,7 @@ async function use(accountId: string): Promise<void> {
   await funds.credit({ accountId, kind: "paid", amount: usd, reference: v7() });
   await clock.until(funds.refund({ accountId, amount: 1000, reference: v7() }));
   await expireLots({ storage, clock: time, random: systemRandom });
-  await clock.until(ledger.fundingState(accountId));
+  await clock.until(Promise.resolve(ledger.fundingState(accountId)));
 }
 
 describe.each(dialects)("%s", (dialect) => {

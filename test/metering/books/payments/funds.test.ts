@@ -129,7 +129,7 @@ describe.each(dialects)("%s", (dialect) => {
     expect(await paid()).toBe(most - BigInt(usd));
     await pay(usd);
     expect(await paid()).toBe(most);
-    expect((await clock.until(metering.ledger.fundingState(accountId))).paidTotal).toBe(most);
+    expect((await clock.until(Promise.resolve(metering.ledger.fundingState(accountId)))).paidTotal).toBe(most);
     expect(await reasonOf(pay(usd))).toBe(Reason.INVALID_ARGUMENT);
   });
 
