@@ -6,9 +6,9 @@ import type { ServedModel } from "../catalogue/interface.ts";
 import type { EngineEmbeddings, EngineOutput } from "../engines/interface.ts";
 import { type AttemptSettings, Attempts } from "./attempts.ts";
 import { countOn } from "./count-on.ts";
+import { FleetGeneration } from "./generation.ts";
 import { believeInputs } from "./health/believe-inputs.ts";
 import { serverFailed, toFailure } from "./health/failures.ts";
-import { Plausibility } from "./health/plausibility.ts";
 import { type TimeLimits, Watchdog } from "./health/watchdog.ts";
 import type { Fleet, FleetChange, FleetEmbedRequest, FleetRequest, FleetSharing, KvEventsState } from "./interface.ts";
 import type { Member } from "./servers/member.ts";
@@ -37,46 +37,16 @@ export class PooledFleet implements Fleet {
     };
   }
 
-  // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: one attempt after another, each ended in one place.
-  async *generate(model: ServedModel, request: FleetRequest, signal: AbortSignal): AsyncIterable<EngineOutput> {
-    const route = { request, promptTokens: estimateTokens(request.prompt) };
-    const attempts = new Attempts(this.#pool(model.id), route, request, this.#parts);
-    for (;;) {
-      const place = await attempts.begin(signal);
-      const { member } = place;
-      const watchdog = new Watchdog(this.#parts.clock, this.#limits, signal);
-      const plausibility = new Plausibility(model, request, (what) => attempts.doubted(member, what));
-      let began = false;
-      try {
-        for await (const output of member.engine.generate(member.toRequest(request), watchdog.signal)) {
-          watchdog.arrived();
-          if (!began) {
-            began = true;
-            attempts.began(place);
-            request.onServer?.(member.id);
-          }
-          const believed = plausibility.check(output);
-          if (believed.usage !== undefined) {
-            place.counted(believed.usage);
-          }
-          yield believed;
-          watchdog.await();
-        }
-        if (plausibility.holds) {
-          member.breaker.cleared();
-        }
-        return;
-      } catch (thrown) {
-        const error = toFailure(thrown, member.id, signal);
-        attempts.failed(member, error, signal);
-        if (began || !attempts.mayRetry(error)) {
-          throw attempts.told(error);
-        }
-      } finally {
-        watchdog.close();
-        attempts.end(place);
-      }
-    }
+  generate(model: ServedModel, request: FleetRequest, signal: AbortSignal): AsyncIterable<EngineOutput> {
+    const { clock } = this.#parts;
+    return new FleetGeneration({
+      ...{ model, request, signal },
+      openAttempts: () => {
+        const route = { request, promptTokens: estimateTokens(request.prompt) };
+        return new Attempts(this.#pool(model.id), route, request, this.#parts);
+      },
+      watch: () => new Watchdog(clock, this.#limits, signal),
+    });
   }
 
   async embed(model: ServedModel, request: FleetEmbedRequest, signal: AbortSignal): Promise<EngineEmbeddings> {

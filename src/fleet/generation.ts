@@ -1,0 +1,176 @@
+import type { ServedModel } from "../catalogue/interface.ts";
+import type { EngineOutput } from "../engines/interface.ts";
+import type { Attempts } from "./attempts.ts";
+import { toFailure } from "./health/failures.ts";
+import { Plausibility } from "./health/plausibility.ts";
+import type { Watchdog } from "./health/watchdog.ts";
+import type { FleetRequest } from "./interface.ts";
+import type { Place } from "./servers/place.ts";
+
+/** What a generation runs with. */
+export interface GenerationParts {
+  readonly model: ServedModel;
+  readonly request: FleetRequest;
+  readonly signal: AbortSignal;
+  /** Makes the request's tries, with the first read. */
+  readonly openAttempts: () => Attempts;
+  /** Bounds the time of one try. */
+  readonly watch: () => Watchdog;
+}
+
+/** A try that runs. */
+interface RunningAttempt {
+  readonly place: Place;
+  readonly watchdog: Watchdog;
+  readonly plausibility: Plausibility;
+  readonly source: AsyncIterator<EngineOutput>;
+  began: boolean;
+}
+
+type Result = IteratorResult<EngineOutput, undefined>;
+const end: IteratorReturnResult<undefined> = { done: true, value: undefined };
+
+/**
+ * The outputs of one request: one try after another until one has begun, each ended in one place. An async generator
+ * would cost each output two promises more and three turns of the microtask queue. For one reader at a time.
+ */
+export class FleetGeneration implements AsyncIterableIterator<EngineOutput, undefined> {
+  readonly #parts: GenerationParts;
+  #attempts: Attempts | undefined;
+  #attempt: RunningAttempt | undefined;
+  #isOver = false;
+
+  constructor(parts: GenerationParts) {
+    this.#parts = parts;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<Result> {
+    if (this.#isOver) {
+      return Promise.resolve(end);
+    }
+    const attempt = this.#attempt;
+    if (attempt === undefined) {
+      return this.#begin();
+    }
+    attempt.watchdog.await();
+    return attempt.source.next().then(this.#arrived, this.#failed);
+  }
+
+  /** The reader wants no more: the engine is stopped. */
+  async return(): Promise<Result> {
+    this.#isOver = true;
+    try {
+      await this.#attempt?.source.return?.();
+    } finally {
+      this.#close();
+    }
+    return end;
+  }
+
+  /** Waits for a place, where it has to. */
+  async #begin(): Promise<Result> {
+    try {
+      this.#attempts ??= this.#parts.openAttempts();
+      const place = this.#attempts.begin(this.#parts.signal);
+      return this.#start(this.#attempts, place instanceof Promise ? await place : place);
+    } catch (error) {
+      this.#isOver = true;
+      throw error;
+    }
+  }
+
+  #start(attempts: Attempts, place: Place): Promise<Result> {
+    const { model, request, watch } = this.#parts;
+    const { member } = place;
+    if (this.#isOver) {
+      attempts.end(place);
+      return Promise.resolve(end);
+    }
+    const watchdog = watch();
+    const plausibility = new Plausibility(model, request, (what) => attempts.doubted(member, what));
+    const source = open(() => member.engine.generate(member.toRequest(request), watchdog.signal));
+    this.#attempt = { place, watchdog, plausibility, source, began: false };
+    return source.next().then(this.#arrived, this.#failed);
+  }
+
+  readonly #arrived = (result: IteratorResult<EngineOutput>): Result | Promise<Result> => {
+    const attempt = this.#attempt;
+    if (attempt === undefined || this.#isOver) {
+      return end;
+    }
+    if (result.done) {
+      if (attempt.plausibility.holds) {
+        attempt.place.member.breaker.cleared();
+      }
+      this.#isOver = true;
+      this.#close();
+      return end;
+    }
+    try {
+      return { done: false, value: this.#believe(attempt, result.value) };
+    } catch (error) {
+      return this.#breakOff(attempt, error);
+    }
+  };
+
+  #believe(attempt: RunningAttempt, output: EngineOutput): EngineOutput {
+    const { place, watchdog, plausibility } = attempt;
+    watchdog.arrived();
+    if (!attempt.began) {
+      attempt.began = true;
+      this.#attempts?.began(place);
+      this.#parts.request.onServer?.(place.member.id);
+    }
+    const believed = plausibility.check(output);
+    if (believed.usage !== undefined) {
+      place.counted(believed.usage);
+    }
+    return believed;
+  }
+
+  /** The output itself shows that the engine must be stopped. */
+  async #breakOff({ source }: RunningAttempt, error: unknown): Promise<Result> {
+    await source.return?.().catch(() => {}); // what was wrong before says more
+    return this.#failed(error);
+  }
+
+  readonly #failed = (thrown: unknown): Promise<Result> | Result => {
+    const [attempts, attempt] = [this.#attempts, this.#attempt];
+    if (attempts === undefined || attempt === undefined) {
+      return end;
+    }
+    const { member } = attempt.place;
+    const { signal } = this.#parts;
+    const error = toFailure(thrown, member.id, signal);
+    attempts.failed(member, error, signal);
+    const mayRetry = !attempt.began && attempts.mayRetry(error);
+    this.#close();
+    if (mayRetry && !this.#isOver) {
+      return this.#begin();
+    }
+    this.#isOver = true;
+    throw attempts.told(error);
+  };
+
+  #close(): void {
+    const attempt = this.#attempt;
+    this.#attempt = undefined;
+    if (attempt !== undefined) {
+      attempt.watchdog.close();
+      this.#attempts?.end(attempt.place);
+    }
+  }
+}
+
+/** The engine's outputs; an engine that throws at once fails with the first read. */
+function open(generate: () => AsyncIterable<EngineOutput>): AsyncIterator<EngineOutput> {
+  try {
+    return generate()[Symbol.asyncIterator]();
+  } catch (error) {
+    return { next: () => Promise.reject(error) };
+  }
+}
