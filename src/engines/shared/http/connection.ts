@@ -121,7 +121,7 @@ class WholeResponse implements ResponseHandler {
     if (this.#length > this.#mostBytes) {
       this.onError(engineFailed(`${this.#origin} answered more than ${this.#mostBytes} bytes`, false));
     } else {
-      this.#pieces.push(piece);
+      this.#pieces.push(Buffer.from(piece)); // the bytes are the socket's, for this turn alone
     }
   }
 

@@ -39,7 +39,7 @@ export class LineSplitter {
       return;
     }
     this.#check(piece.length - start);
-    this.#rest.push(piece.subarray(start));
+    this.#rest.push(Buffer.from(piece.subarray(start))); // the bytes are the socket's, for this turn alone
     this.#restLength += piece.length - start;
   }
 

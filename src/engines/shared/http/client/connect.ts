@@ -2,6 +2,12 @@ import { connect as connectPlain, isIP, type LookupFunction, type Socket } from 
 import { connect as connectTls } from "node:tls";
 import { HttpFault } from "./interface.ts";
 
+/**
+ * What plain sockets read into, all of them the same: a buffer for each read, and the stream between socket and reader, cost
+ * as much as taking a token out of it. So whoever takes bytes of a socket and keeps them makes a copy.
+ */
+const readBuffer = Buffer.allocUnsafeSlow(64 * 1024);
+
 /** Where and how to connect. */
 export interface ConnectOptions {
   readonly connectTimeoutMs: number;
@@ -30,7 +36,7 @@ export class Connector {
   /** Starts an attempt. Destroying the socket ends it without a result. */
   open({ onConnected, onFailed }: ConnectResult): Socket {
     const isTls = this.#url.protocol === "https:";
-    const socket = isTls ? this.#openTls() : connectPlain(this.#target(80));
+    const socket = isTls ? this.#openTls() : this.#openPlain();
     const timer = setTimeout(() => {
       socket.destroy(new HttpFault("CONNECT_TIMEOUT", "no connection in time"));
     }, this.#options.connectTimeoutMs);
@@ -44,6 +50,15 @@ export class Connector {
       socket.setKeepAlive(true, 60_000);
       onConnected(socket);
     });
+    return socket;
+  }
+
+  #openPlain(): Socket {
+    const callback = (length: number, bytes: Uint8Array) => {
+      socket.emit("data", bytes.subarray(0, length));
+      return true;
+    };
+    const socket = connectPlain({ ...this.#target(80), onread: { buffer: readBuffer, callback } });
     return socket;
   }
 

@@ -13,7 +13,7 @@ export interface RequestMessage {
 
 /**
  * Takes an answer as it arrives. After `onEnd` or `onError` nothing more is called, after an abort nothing
- * at all. The pieces are parts of the socket's own buffers and stay valid.
+ * at all. A piece is part of a buffer that the next read writes over: what is to be kept is copied.
  */
 export interface ResponseHandler {
   /** The final head; informational answers are skipped. */

@@ -49,7 +49,7 @@ export class ResponseParser {
         throw malformed("its head is too long");
       }
       if (end === -1) {
-        this.#rest = bytes.subarray(at);
+        this.#rest = Buffer.from(bytes.subarray(at));
         return;
       }
       this.#readHead(bytes.toString("latin1", at, end));
