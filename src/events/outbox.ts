@@ -43,6 +43,10 @@ export class Outbox {
     if (!(await this.#copyEndpoints())) {
       return 0;
     }
+    // Asked each second, and on SQLite a transaction stops the event loop while the ledger's thread commits.
+    if ((await this.#storage.orm.em.fork().findOne(Event, { spread: false }, { fields: ["id"] })) === null) {
+      return 0;
+    }
     return inTransaction(this.#storage, async (em) => {
       const order = { at: "asc", id: "asc" } as const;
       const events = await em.find(Event, { spread: false }, { orderBy: order, limit: eventsAtOnce });

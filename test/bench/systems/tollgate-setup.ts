@@ -3,11 +3,14 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { isBuilt } from "../../../bin/built.js";
 import { freePorts, type Program, startProgram } from "../measure/processes.ts";
 import type { Inside, Part, Running, Surroundings } from "./interface.ts";
 import { usualPaths } from "./interface.ts";
 
-const program = fileURLToPath(new URL("../../../src/main.ts", import.meta.url));
+const root = fileURLToPath(new URL("../../../", import.meta.url));
+/** The program as the package ships it where `npm run build` has made it of these sources, else the sources. */
+const program = join(root, isBuilt(root) ? "dist/src/main.js" : "src/main.ts");
 const generationModels = ["burst", "eager", "steady", "paced", "slow"];
 const operatorToken = "operator-token-of-the-benchmark-0123456789";
 
