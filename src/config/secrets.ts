@@ -5,7 +5,7 @@ import type { Random } from "../../lib/ids/random.ts";
 import { ConfigError } from "./config-error.ts";
 import { readDataDir } from "./data-dir.ts";
 import { type Environment, readSecretFile, readSetting, type SettingName } from "./environment.ts";
-import { mostShards, postgresqlUrl } from "./schema/storage.ts";
+import { mostShards, postgresqlUrl } from "./schema/shards.ts";
 import type { Config } from "./schema.ts";
 
 /** A secret that key digests are made with. A digest names the version that it was made with. */

@@ -1,9 +1,5 @@
 import * as z from "zod";
-
-/** The start of an address of PostgreSQL. */
-export const postgresqlUrl = /^postgres(ql)?:\/\//;
-/** Further databases of accounts. */
-export const mostShards = 63;
+import { mostShards, postgresqlUrl } from "./shards.ts";
 
 /** The database. */
 export const storage = z
