@@ -11,9 +11,9 @@ import { migrations as postgresqlMigrations } from "./migrations/postgresql/inde
 import { migrations as sqliteMigrations } from "./migrations/sqlite/index.ts";
 import { checkServer, sessionSetup } from "./session.ts";
 import { limited, memorySnapshot, openPostgresqlSnapshot, type Snapshot } from "./snapshot.ts";
-import { lockFile, openSqlite } from "./sqlite.ts";
-import { sqliteDialect } from "./sqlite-dialect.ts";
-import { SqliteSnapshots } from "./sqlite-snapshots.ts";
+import { sqliteDialect } from "./sqlite/dialect.ts";
+import { lockFile, openSqlite } from "./sqlite/file.ts";
+import { SqliteSnapshots } from "./sqlite/snapshots.ts";
 import { AnswerLimit } from "./workarounds/answer-limit.ts";
 import { releaseLostConnections } from "./workarounds/lost-connections.ts";
 

@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { dirname } from "node:path";
 import { keepFilePrivate } from "../../../lib/private-files.ts";
-import { lockFile, lockInstance } from "../../storage/sqlite.ts";
+import { lockFile, lockInstance } from "../../storage/sqlite/file.ts";
 
 /**
  * The part of a file system that a journal stands on, injected so that a simulation can break it. The functions of

@@ -2,7 +2,7 @@
 
 import { parentPort, workerData } from "node:worker_threads";
 import { systemRandom } from "../../../../lib/ids/random.ts";
-import { openSqlite } from "../../../storage/sqlite.ts";
+import { openSqlite } from "../../../storage/sqlite/file.ts";
 import { type FlatCharges, unflatten } from "../flat-charges.ts";
 import type { LedgerStore } from "../ledger-store.ts";
 import { SqliteLedgerStore } from "./store.ts";

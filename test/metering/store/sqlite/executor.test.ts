@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "@jest/globals";
 import { Executor } from "../../../../src/metering/store/sqlite/executor.ts";
-import { openSqlite } from "../../../../src/storage/sqlite.ts";
+import { openSqlite } from "../../../../src/storage/sqlite/file.ts";
 
 const [normal, full] = [1, 2];
 

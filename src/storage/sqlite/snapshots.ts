@@ -1,7 +1,7 @@
 import type { Worker } from "node:worker_threads";
-import { startThread } from "../../lib/assets.ts";
-import { pieceSize, type Snapshot, toSqlite } from "./snapshot.ts";
-import type { ReaderAnswer, ReaderQuestion } from "./sqlite-reader.ts";
+import { startThread } from "../../../lib/assets.ts";
+import { pieceSize, type Snapshot, toSqlite } from "../snapshot.ts";
+import type { ReaderAnswer, ReaderQuestion } from "./reader.ts";
 
 /** An unused thread is ended after this long. */
 const idleMs = 30_000;
@@ -66,7 +66,7 @@ export class SqliteSnapshots {
       clearTimeout(idle.timer);
       return idle.worker;
     }
-    const worker = startThread("src/storage/sqlite-reader", { workerData: { path: this.#path, piece: pieceSize } });
+    const worker = startThread("src/storage/sqlite/reader", { workerData: { path: this.#path, piece: pieceSize } });
     worker.unref();
     return worker;
   }

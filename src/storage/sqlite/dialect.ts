@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLInputValue, SQLOutputValue } from "node:sqlite";
 import { SqliteDialect } from "kysely";
-import { releaseAlways } from "./workarounds/kept-connection.ts";
+import { releaseAlways } from "../workarounds/kept-connection.ts";
 
 /**
  * Lets Kysely, and with it the ORM, use a connection. Transactions take the right to write when they begin:
