@@ -10,7 +10,7 @@ import { Budget } from "../../storage/entities/metering/budget.ts";
 import type { Storage } from "../../storage/orm.ts";
 import { inTransaction } from "../../storage/transaction.ts";
 import type { KeyDigest } from "./key-filter.ts";
-import { type KeyLimits, settlePeriod } from "./key-limits.ts";
+import { type KeyLimits, requireBudget, settlePeriod } from "./key-limits.ts";
 import { findKey, lockAccount, refuseRepetition, requireRoom, requireRotatable } from "./key-rules.ts";
 import { addKey, type NewKey, type NewKeyOptions } from "./new-key.ts";
 
@@ -100,9 +100,11 @@ export class ApiKeys {
 
   /**
    * Makes a key. The request's id may be empty. Throws ACCOUNT_NOT_FOUND, KEY_ALREADY_MADE when the request was sent
-   * before and, when the account has as many live keys as it may have, KEY_LIMIT_REACHED.
+   * before, KEY_LIMIT_REACHED when the account has as many live keys as it may have, and INVALID_ARGUMENT for a period
+   * of no budget.
    */
   async create(accountId: string, name: string, limits: Partial<KeyLimits> = {}, requestId = ""): Promise<NewKey> {
+    requireBudget(limits, limits.budget);
     return this.#make(async (em, now) => {
       const account = await lockAccount(em, accountId);
       await refuseRepetition(em, accountId, requestId);
@@ -154,7 +156,8 @@ export class ApiKeys {
 
   /**
    * Changes a key's label or limits; null lifts one. Throws KEY_NOT_FOUND, KEY_STATE_CONFLICT for the expiry of a key
-   * that has been rotated, and KEY_LIMIT_REACHED when an expired key is to live again and the account has no room for it.
+   * that has been rotated, KEY_LIMIT_REACHED when an expired key is to live again and the account has no room for it, and
+   * INVALID_ARGUMENT for a period of no budget.
    */
   async update(id: string, facts: Partial<KeyLimits & Pick<ApiKey, "name">>): Promise<ApiKey> {
     return this.#change(async (em, now) => {
@@ -169,15 +172,10 @@ export class ApiKeys {
         }
       }
       Object.assign(key, facts);
+      requireBudget(facts, key.budget);
       key.budgetPeriod = settlePeriod(key);
       if (facts.budget !== undefined || facts.budgetPeriod !== undefined) {
-        await em.flush();
-        const budgetId = key.limitsOf ?? key.id;
-        // A key and the one that it was rotated to have one budget while both work, so they have one limit.
-        const sharing = { $or: [{ id: budgetId }, { limitsOf: budgetId }] };
-        await em.nativeUpdate(ApiKey, sharing, { budget: key.budget ?? null, budgetPeriod: key.budgetPeriod ?? null });
-        // Money spent without the limit, or in windows of another period, is counted at the budget's next lease.
-        await em.nativeUpdate(Budget, { id: budgetId }, { bound: 0, told: 0 });
+        await shareBudget(em, key);
       }
       return key;
     });
@@ -210,4 +208,14 @@ export class ApiKeys {
     const now = new Date(this.#options.clock.now());
     return inTransaction(this.#options.storage, (em) => change(em, now));
   }
+}
+
+/** Gives the limit of a key that was changed to all of its chain: they have one budget while they work. */
+async function shareBudget(em: SqlEntityManager, { id, limitsOf, budget, budgetPeriod }: ApiKey): Promise<void> {
+  await em.flush();
+  const budgetId = limitsOf ?? id;
+  const sharing = { $or: [{ id: budgetId }, { limitsOf: budgetId }] };
+  await em.nativeUpdate(ApiKey, sharing, { budget: budget ?? null, budgetPeriod: budgetPeriod ?? null });
+  // Money spent without the limit, or in windows of another period, is counted at the budget's next lease.
+  await em.nativeUpdate(Budget, { id: budgetId }, { bound: 0, told: 0 });
 }

@@ -74,9 +74,16 @@ export function readLimits(
     limits.budget = readBudget(fields.budgetPicoUsd);
   }
   if (named.has("budget_period")) {
-    limits.budgetPeriod = periods[fields.budgetPeriod] ?? "total";
+    limits.budgetPeriod = periods[fields.budgetPeriod] ?? null;
   }
   return limits;
+}
+
+/** Throws INVALID_ARGUMENT for a period of no budget: nobody is to take a key for limited that is not. */
+export function requireBudget({ budgetPeriod }: Partial<KeyLimits>, budget: number | null | undefined): void {
+  if (budgetPeriod && !budget) {
+    throw invalid("budget_period", "The key has no budget that this could be the period of: name its amount, too.");
+  }
 }
 
 /** A budget has a period, and there is no period without one. */

@@ -153,7 +153,9 @@ describe.each(["sqlite", "postgresql"] as const)("%s", (dialect) => {
     const { models, tokensPerMinute, ...others } = limits;
     expect(await keys.get(last.id)).toMatchObject({ ...others, models: null, tokensPerMinute: null });
     expect(await keys.update(last.id, { budget: null })).toMatchObject({ budget: null, budgetPeriod: null });
-    expect(await keys.update(last.id, { budgetPeriod: "day" })).toMatchObject({ budgetPeriod: null });
+    await expect(keys.update(last.id, { budgetPeriod: "day" })).rejects.toThrow(
+      "no budget that this could be the period of",
+    );
     expect(await keys.update(last.id, { budget: 5 })).toMatchObject({ budget: 5, budgetPeriod: "total" });
     expect(await keys.update(last.id, { budgetPeriod: "day" })).toMatchObject({ budget: 5, budgetPeriod: "day" });
   });

@@ -85,6 +85,26 @@ test("limits of a key are told, and those that are not named stay", async () => 
   expect(total.key).toMatchObject({ budgetPicoUsd: usd, budgetPeriod: BudgetPeriod.TOTAL });
 });
 
+test("a period of no budget is refused with all that was asked for beside it", async () => {
+  const accountId = await newAccount();
+  const { key } = await client.createKey({ accountId });
+  const keyId = key?.id ?? "";
+  const period = { budgetPeriod: BudgetPeriod.MONTH };
+  const lifted = { updateMask: { paths: ["budget_pico_usd", "budget_period"] } };
+  const refused = { reason: Reason.INVALID_ARGUMENT, parameter: "budget_period" };
+  expect(await detail(client.createKey({ accountId, ...period }))).toMatchObject(refused);
+  expect(await detail(client.updateKey({ keyId, ...period, maxInFlight: 3, name: "laptop" }))).toMatchObject(refused);
+  const { keys } = await client.listKeys({ accountId });
+  expect(keys).toHaveLength(1);
+  expect(keys[0]).toMatchObject({ name: "", budgetPeriod: BudgetPeriod.UNSPECIFIED });
+  expect(keys[0]?.maxInFlight).toBeUndefined();
+
+  await client.updateKey({ keyId, budgetPicoUsd: usd });
+  expect((await client.updateKey({ keyId, ...period })).key).toMatchObject({ budgetPicoUsd: usd, ...period });
+  expect(await detail(client.updateKey({ keyId, ...period, ...lifted }))).toMatchObject(refused);
+  expect((await client.updateKey({ keyId, ...lifted })).key?.budgetPicoUsd).toBeUndefined();
+});
+
 test("an unknown model is refused with the nearest that is served", async () => {
   const accountId = await newAccount();
   await expect(client.createKey({ accountId, models: ["open/caht"] })).rejects.toThrow("Did you mean 'open/chat'?");

@@ -85,7 +85,7 @@ export declare type CreateKeyRequest = Message<"tollgate.accounts.v1.CreateKeyRe
   budgetPicoUsd?: bigint | undefined;
 
   /**
-   * How often the budget begins anew. Unspecified: never. Has no effect without a budget.
+   * How often the budget begins anew. Unspecified: never. Specified without a budget: refused.
    *
    * @generated from field: tollgate.accounts.v1.BudgetPeriod budget_period = 10;
    */
@@ -368,7 +368,8 @@ export declare type UpdateKeyRequest = Message<"tollgate.accounts.v1.UpdateKeyRe
   budgetPicoUsd?: bigint | undefined;
 
   /**
-   * How often the budget begins anew. Unspecified, and named by update_mask: never. Has no effect without a budget.
+   * How often the budget begins anew. Unspecified, and named by update_mask: never. Specified for a key
+   * that has no budget after this change: refused, with all of the change.
    *
    * @generated from field: tollgate.accounts.v1.BudgetPeriod budget_period = 10;
    */

@@ -78,9 +78,7 @@ export function addKeys(program: Command, io: Io): void {
       if (paths.length === 0) {
         throw new Error("no limit is named: name one of --usd, --per, --models, --expires, --tpm, --in-flight");
       }
-      const key = required((await client(core).updateKey({ keyId, updateMask: { paths }, ...limits })).key);
-      requireBudget(options, key.budgetPicoUsd !== undefined);
-      return keyDocument(key);
+      return keyDocument(required((await client(core).updateKey({ keyId, updateMask: { paths }, ...limits })).key));
     },
   });
   addQuestion<[string, number | undefined], object>(group, "set-rpm", io, {

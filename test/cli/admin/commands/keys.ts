@@ -63,8 +63,9 @@ export function testKeys(): void {
       ["set-limits", id, "--usd", "none"],
       ["create", account],
     ]) {
-      expect((await refusal("keys", ...asked, "--per", "day")).notes).toContain("name its amount by --usd");
+      expect((await refusal("keys", ...asked, "--per", "day", "--tpm", "5")).notes).toContain("name its amount");
     }
+    expect(await shown()).toMatchObject({ limits: none });
     await json("keys", "set-limits", id, "--usd", "2");
     expect(await shown()).toMatchObject({ limits: { ...none, usd: "2.00", per: "total" } });
 
