@@ -1,6 +1,6 @@
 import type { Clock } from "../../../lib/time/clock.ts";
 import { type KvEvent, readBatch } from "./events.ts";
-import { Peer } from "./peer.ts";
+import { Peer, type PeerAddress } from "./peer.ts";
 
 /** Pauses before a connection is made anew, in milliseconds, the last one again and again. */
 const retryMs = [100, 1000, 5000];
@@ -14,9 +14,7 @@ const mostKept = 10_000;
 const mostKeptBytes = 33_554_432;
 
 /** Where a server publishes its events. */
-export interface KvEventSource {
-  readonly host: string;
-  readonly port: number;
+export interface KvEventSource extends PeerAddress {
   /** Where it sends again what was missed. Undefined: nowhere. */
   readonly replayPort?: number | undefined;
   /** Only messages whose topic begins so are heard. */
@@ -77,8 +75,8 @@ export class KvEventStream {
   }
 
   #connect(): void {
-    const { host, port, topic } = this.#source;
-    this.#subscription = new Peer("SUB", host, port, {
+    const { topic } = this.#source;
+    this.#subscription = new Peer("SUB", this.#source, this.#clock, {
       opened: (peer) => {
         this.#failures = 0;
         peer.send(Buffer.concat([Buffer.from([1]), Buffer.from(topic)]));
@@ -189,7 +187,7 @@ export class KvEventStream {
     const from = Buffer.alloc(8);
     from.writeBigUInt64BE(this.#askedFrom);
     this.#cancelReplay = this.#clock.after(replayMs, () => this.#goOn());
-    this.#replay = new Peer("DEALER", host, replayPort, {
+    this.#replay = new Peer("DEALER", { host, port: replayPort }, this.#clock, {
       opened: (peer) => peer.send(Buffer.alloc(0), from),
       heard: (parts) => this.#guard(() => this.#hearAgain(parts)),
       closed: () => this.#goOn(),

@@ -1,12 +1,19 @@
 import { connect, type Socket } from "node:net";
+import type { Clock } from "../../../lib/time/clock.ts";
 import { encodeMessage, encodeReady, type Frame, FrameReader, greeting, longestFrame } from "./frames.ts";
 
 /** The most parts of a message. */
 const mostParts = 8;
-/** How long a peer may take to accept the connection and to greet, in milliseconds. */
+/** How long a peer may take to accept the connection and to greet, in milliseconds, however often it sends something. */
 const greetingMs = 5000;
 /** A connection that is silent is probed by TCP from then on, in milliseconds. */
 const probeMs = 15_000;
+
+/** Where a socket is. */
+export interface PeerAddress {
+  readonly host: string;
+  readonly port: number;
+}
 
 /** What a connection is told of. */
 export interface PeerListener {
@@ -26,12 +33,13 @@ export class Peer {
   #bytes = 0;
   #isOpen = false;
   #isOver = false;
+  readonly #cancelGreeting: () => void;
 
-  constructor(type: "SUB" | "DEALER", host: string, port: number, listener: PeerListener) {
+  constructor(type: "SUB" | "DEALER", { host, port }: PeerAddress, clock: Clock, listener: PeerListener) {
     this.#listener = listener;
     this.#socket = connect({ host, port, noDelay: true, keepAlive: true, keepAliveInitialDelay: probeMs });
     this.#socket.unref();
-    this.#socket.setTimeout(greetingMs, () => this.#fail(new Error("it did not greet in time")));
+    this.#cancelGreeting = clock.after(greetingMs, () => this.#fail(new Error("it did not greet in time")));
     this.#socket.on("connect", () => this.#socket.write(Buffer.concat([greeting, encodeReady(type)])));
     this.#socket.on("data", (chunk: Buffer) => this.#take(chunk));
     this.#socket.on("error", (error) => this.#fail(error));
@@ -45,6 +53,7 @@ export class Peer {
 
   close(): void {
     this.#isOver = true;
+    this.#cancelGreeting();
     this.#socket.destroy();
   }
 
@@ -86,7 +95,7 @@ export class Peer {
     }
     if (name === "READY" && !this.#isOpen) {
       this.#isOpen = true;
-      this.#socket.setTimeout(0);
+      this.#cancelGreeting();
       this.#listener.opened(this);
     }
   }
