@@ -1,23 +1,20 @@
 import type { KvEvent } from "../kv-events/events.ts";
 import type { Halves } from "../kv-events/packed.ts";
+import { BlockTable, none, own } from "./block-table.ts";
 import type { OnLost } from "./cached-blocks.ts";
 import type { BlocksOfText } from "./policy.ts";
 
-const none = -1;
 const firstCapacity = 1024;
 
-// A block's numbers lie together: both halves of its hash, the place of the block before it and when that was stored, the
-// tokens up to its end, when it was stored, the next place of its chain, and the text that ends in it, if one is known.
-const high = 0;
-const low = 1;
-const parent = 2;
-const parentStored = 3;
-const depth = 4;
-const stored = 5;
-const chained = 6;
-const textHigh = 7;
-const textLow = 8;
-const stride = 9;
+// What is kept of a block beside its hash: the place of the block before it and when that was stored, the tokens up to its
+// end, when it was stored, and the text that ends in it, if one is known.
+const parent = own;
+const parentStored = own + 1;
+const depth = own + 2;
+const stored = own + 3;
+const textHigh = own + 4;
+const textLow = own + 5;
+const stride = own + 6;
 
 /** Blocks that were stored last, among which the end of a prompt is looked for. A power of two. */
 const recent = 32_768;
@@ -40,11 +37,8 @@ export class EngineBlocks {
   readonly #onLost: OnLost;
   /** Blocks stored so far; wraps around. */
   #stored = 0;
-  #size = 0;
   #blockTokens = 0;
-  #free = none;
-  #chains = new Int32Array(1).fill(none);
-  #places = new Int32Array(0);
+  readonly #table = new BlockTable(stride, firstCapacity);
   /** The places of those stored last, by when, and the tokens up to their ends. */
   readonly #recent = new Int32Array(recent).fill(none);
   readonly #recentDepths = new Int32Array(recent);
@@ -61,7 +55,7 @@ export class EngineBlocks {
   }
 
   get size(): number {
-    return this.#size;
+    return this.#table.size;
   }
 
   /** Takes what the server tells. False: it has more blocks than can be followed, and nothing is known any more. */
@@ -75,7 +69,7 @@ export class EngineBlocks {
     this.#blockTokens = event.blockTokens;
     let before = event.parent === undefined ? undefined : this.#find(event.parent);
     for (const hash of event.hashes) {
-      if (this.#size >= this.#most) {
+      if (this.#table.size >= this.#most) {
         this.clear();
         return false;
       }
@@ -86,10 +80,7 @@ export class EngineBlocks {
 
   /** Everything is unknown; no text is lost by that. */
   clear(): void {
-    this.#size = 0;
-    this.#free = none;
-    this.#chains = new Int32Array(1).fill(none);
-    this.#places = new Int32Array(0);
+    this.#table.clear();
     this.#recent.fill(none);
   }
 
@@ -104,7 +95,7 @@ export class EngineBlocks {
     if (at === none) {
       return false;
     }
-    const places = this.#places;
+    const places = this.#table.places;
     for (let block = prompt.ends.length - 1; block >= 0 && at !== none; block--) {
       const end = (((prompt.ends[block] as number) * prompt.tokens) / prompt.characters) | 0;
       while (at !== none && (places[at + depth] as number) - blockTokens >= Math.max(1, end)) {
@@ -129,7 +120,7 @@ export class EngineBlocks {
         continue;
       }
       const at = this.#recent[index] as number;
-      if (at === none || this.#places[at + stored] !== ((from + order) | 0)) {
+      if (at === none || this.#table.places[at + stored] !== ((from + order) | 0)) {
         continue; // it has left since, or was stored again
       }
       if (found !== none) {
@@ -141,8 +132,8 @@ export class EngineBlocks {
   }
 
   #before(at: number): number {
-    const before = this.#places[at + parent] as number;
-    const isThere = before !== none && this.#places[before + stored] === this.#places[at + parentStored];
+    const before = this.#table.places[at + parent] as number;
+    const isThere = before !== none && this.#table.places[before + stored] === this.#table.places[at + parentStored];
     return isThere ? before : none;
   }
 
@@ -150,7 +141,7 @@ export class EngineBlocks {
   #store(hash: Halves, before: number | undefined): number {
     const known = this.#find(hash);
     const at = known === none ? this.#insert(hash) : known;
-    const places = this.#places;
+    const places = this.#table.places;
     const tokens = before === undefined ? 0 : before === none ? none : (places[before + depth] as number);
     places[at + parent] = before ?? none;
     places[at + parentStored] = before === undefined || before === none ? 0 : (places[before + stored] as number);
@@ -167,75 +158,23 @@ export class EngineBlocks {
     if (at === none) {
       return;
     }
-    const places = this.#places;
-    this.#unchain(at);
+    const places = this.#table.places;
+    this.#table.remove(at);
     places[at + stored] = none;
-    places[at + chained] = this.#free;
-    this.#free = at;
-    this.#size--;
     const [lostHigh, lostLow] = [places[at + textHigh] as number, places[at + textLow] as number];
     if (lostHigh !== 0 || lostLow !== 0) {
       this.#onLost(lostHigh, lostLow);
     }
   }
 
-  #find(hash: Halves): number {
-    const places = this.#places;
-    let at = this.#chains[hash.low & (this.#chains.length - 1)] as number;
-    while (at !== none && (places[at + low] !== hash.low || places[at + high] !== hash.high)) {
-      at = places[at + chained] as number;
-    }
+  #find({ high, low }: Halves): number {
+    return this.#table.find(high, low);
+  }
+
+  #insert({ high, low }: Halves): number {
+    const at = this.#table.insert(high, low);
+    this.#table.places[at + textHigh] = 0;
+    this.#table.places[at + textLow] = 0;
     return at;
-  }
-
-  #insert(hash: Halves): number {
-    if (this.#free === none) {
-      this.#grow();
-    }
-    const places = this.#places;
-    const at = this.#free;
-    const chain = hash.low & (this.#chains.length - 1);
-    this.#free = places[at + chained] as number;
-    places[at + high] = hash.high;
-    places[at + low] = hash.low;
-    places[at + textHigh] = 0;
-    places[at + textLow] = 0;
-    places[at + chained] = this.#chains[chain] as number;
-    this.#chains[chain] = at;
-    this.#size++;
-    return at;
-  }
-
-  #unchain(at: number): void {
-    const places = this.#places;
-    const chain = (places[at + low] as number) & (this.#chains.length - 1);
-    const next = places[at + chained] as number;
-    let before = this.#chains[chain] as number;
-    if (before === at) {
-      this.#chains[chain] = next;
-      return;
-    }
-    while (places[before + chained] !== at) {
-      before = places[before + chained] as number;
-    }
-    places[before + chained] = next;
-  }
-
-  #grow(): void {
-    const before = this.#places.length / stride;
-    const length = Math.max(firstCapacity, 2 * before);
-    const places = new Int32Array(length * stride);
-    places.set(this.#places);
-    this.#places = places;
-    this.#chains = new Int32Array(length).fill(none);
-    for (let at = 0; at < before * stride; at += stride) {
-      const chain = (places[at + low] as number) & (length - 1);
-      places[at + chained] = this.#chains[chain] as number;
-      this.#chains[chain] = at;
-    }
-    for (let at = before * stride; at < length * stride; at += stride) {
-      places[at + chained] = this.#free;
-      this.#free = at;
-    }
   }
 }
