@@ -151,9 +151,16 @@ test("lists, usage and the proof are of all databases", async () => {
   expect(byAccount.map((row) => [readIdShard(row.account_id), row.requests])).toEqual(
     [0, 1, 2].map((shard) => [shard, 2]),
   );
-  const proof = (await admin("reconcile")) as { ok: boolean; granted_usd: string; accounts: number; receipts: number };
+  const proof = (await admin("reconcile")) as Proof & { databases: (Proof & { database: number })[] };
   expect(proof).toMatchObject({ ok: true, accounts: listed.length, receipts: 6 });
   expect(Number(proof.granted_usd)).toBe(30 + listed.length);
+  expect(proof.databases.map(({ database, ok, receipts }) => [database, ok, receipts])).toEqual([
+    [0, true, 2],
+    [1, true, 2],
+    [2, true, 2],
+  ]);
+  const granted = proof.databases.reduce((sum, one) => sum + Number(one.granted_usd), 0);
+  expect(granted).toBe(Number(proof.granted_usd));
 }, 60_000);
 
 test("pages of a merged list tell every account once", async () => {
@@ -167,6 +174,13 @@ test("pages of a merged list tell every account once", async () => {
   } while (pageToken !== "");
   expect(seen).toEqual(((await admin("accounts", "list")) as { id: string }[]).map(({ id }) => id));
 }, 60_000);
+
+interface Proof {
+  readonly ok: boolean;
+  readonly granted_usd: string;
+  readonly accounts: number;
+  readonly receipts: number;
+}
 
 const grpc = () => createGrpcTransport({ baseUrl: `http://${tollgate.addresses.grpc}` });
 const accountsClient = () => createClient(AccountsService, grpc());

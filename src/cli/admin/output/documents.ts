@@ -209,9 +209,20 @@ export function archiveDocument(archive: ReceiptArchive) {
 }
 
 export function reconcileDocument(proof: ReconcileResponse) {
-  const usd = (pico: string) => formatUsd(BigInt(pico || "0"));
   return {
     ok: proof.ok,
+    ...booksDocument(proof),
+    findings: proof.findings.map(({ rule, row, message }) => ({ rule, row, message })),
+    ...(proof.shards.length > 0 && {
+      databases: proof.shards.map((shard, database) => ({ database, ok: shard.ok, ...booksDocument(shard) })),
+    }),
+  };
+}
+
+/** The sums of one database's books, or of all. */
+function booksDocument(proof: ReconcileResponse) {
+  const usd = (pico: string) => formatUsd(BigInt(pico || "0"));
+  return {
     accounts: Number(proof.accounts),
     receipts: Number(proof.receipts),
     granted_usd: usd(proof.grantedPicoUsd),
@@ -220,7 +231,6 @@ export function reconcileDocument(proof: ReconcileResponse) {
     refunded_usd: usd(proof.refundedPicoUsd),
     expired_usd: usd(proof.expiredPicoUsd),
     debt_usd: usd(proof.debtPicoUsd),
-    findings: proof.findings.map(({ rule, row, message }) => ({ rule, row, message })),
   };
 }
 
