@@ -29,6 +29,9 @@ async function whileAway<T>(ask: () => Promise<T>): Promise<T> {
   )) as T;
 }
 
+/** Hundreds at once would wait for the core's few connections until some are told that the database is not reached. */
+const receiptsAtOnce = 16;
+
 /** What a core's books say, asked over gRPC. */
 export type Books = ReturnType<typeof openBooks>;
 
@@ -80,8 +83,17 @@ export function openBooks({ addresses }: Pick<Tollgate, "addresses">) {
     /** The receipts of all that was begun and charged, by the request's name. */
     async receiptsOf({ asked }: Load): Promise<Map<string, Receipt>> {
       const begun = asked.filter(({ status }) => status === 200);
-      const found = await Promise.all(begun.map(async ({ name, id }) => [name, await this.receipt(id)] as const));
-      return new Map(found.flatMap(([name, receipt]) => (receipt === undefined ? [] : [[name, receipt]])));
+      const found = new Map<string, Receipt>();
+      const find = async ({ name, id }: Asked) => {
+        const receipt = await this.receipt(id);
+        if (receipt !== undefined) {
+          found.set(name, receipt);
+        }
+      };
+      for (let at = 0; at < begun.length; at += receiptsAtOnce) {
+        await Promise.all(begun.slice(at, at + receiptsAtOnce).map(find));
+      }
+      return found;
     },
 
     /** What the account's only key has spent of its budget, in pico-USD. */
