@@ -35,8 +35,10 @@ const intervalMs = 250;
 const agreeing = 3;
 /** The lag has to fall to this part of its limit before requests are taken again. */
 const calmLag = 0.5;
+/** Collections stop the process; while the memory is full they may take this part of its time. */
+const collectingPart = 0.02;
 /** Between two collections while the memory is full, in milliseconds. */
-const collectingMs = 10_000;
+const [soonestMs, latestMs] = [1000, 10_000];
 /** The part of the memory that has to become free below the limit before requests are taken again. */
 const calmMemory = 0.05;
 
@@ -53,7 +55,8 @@ export class OverloadMonitor implements Overload {
   readonly #options: OverloadMonitorOptions;
   readonly #beyond = { event_loop: 0, memory: 0 };
   #calm = 0;
-  #collectedAt = Number.NEGATIVE_INFINITY;
+  /** When garbage may be collected the next time, on the monotonic clock. */
+  #collectFrom = Number.NEGATIVE_INFINITY;
   #cancel: () => void;
 
   /** Measures until it is stopped. */
@@ -87,10 +90,11 @@ export class OverloadMonitor implements Overload {
     const { limits, clock, collectGarbage, readMemory } = this.#options;
     const isFull = this.memory > limits.maxMemory && this.#beyond.memory + 1 >= agreeing;
     const now = clock.monotonic();
-    if ((isFull || this.shortage === "memory") && now - this.#collectedAt >= collectingMs) {
+    if ((isFull || this.shortage === "memory") && now >= this.#collectFrom) {
       collectGarbage();
       this.memory = readMemory();
-      this.#collectedAt = clock.monotonic();
+      const after = clock.monotonic();
+      this.#collectFrom = after + Math.min(Math.max((after - now) / collectingPart, soonestMs), latestMs);
     }
   }
 

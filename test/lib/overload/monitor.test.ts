@@ -30,12 +30,19 @@ class LateClock implements Clock {
     this.#time = timer.at + lateMs;
     timer.callback();
   }
+
+  /** Has time pass without a timer. */
+  pass(ms: number): void {
+    this.#time += ms;
+  }
 }
 
 let clock: LateClock;
 let memory: number;
 let garbage: number;
 let collected: number;
+/** How long a collection takes. */
+let collectionMs: number;
 let said: string[];
 let monitor: OverloadMonitor;
 
@@ -44,6 +51,7 @@ beforeEach(() => {
   memory = 0.2;
   garbage = 0;
   collected = 0;
+  collectionMs = 0;
   said = [];
   const note = (_fields: object, message: string) => said.push(message);
   const logger = { debug: note, info: note, warn: note, error: note };
@@ -54,6 +62,7 @@ beforeEach(() => {
     collectGarbage() {
       garbage = 0;
       collected++;
+      clock.pass(collectionMs);
     },
     logger,
   });
@@ -99,14 +108,23 @@ test("memory that is full of garbage alone is no overload", () => {
   expect(collected).toBe(1);
 });
 
-test("an overload ends when what filled the memory has become garbage, though no work makes V8 collect it", () => {
-  memory = 0.95;
-  expect(shortagesAfter(0, 0, 0)).toEqual([undefined, undefined, "memory"]);
-  [memory, garbage] = [0.2, 0.75];
-  const samples = shortagesAfter(...Array(45).fill(0));
-  expect(samples.at(-1)).toBeUndefined();
-  expect(collected).toBe(2); // seldom: each stops the process
-});
+test.each([
+  ["a second later where collecting is quick", 0, 4],
+  ["the later, the longer it takes", 100, 20],
+  ["within ten seconds where it takes long", 5000, 40],
+])(
+  "an overload ends when what filled the memory has become garbage, though no work makes V8 collect it: %s",
+  (_, takesMs, samples) => {
+    collectionMs = takesMs;
+    memory = 0.95;
+    expect(shortagesAfter(0, 0, 0)).toEqual([undefined, undefined, "memory"]);
+    [memory, garbage] = [0.2, 0.75];
+    shortagesAfter(...Array(samples - 1).fill(0));
+    expect(collected).toBe(1); // seldom: each stops the process
+    expect(shortagesAfter(0, 0, 0)).toEqual(["memory", "memory", undefined]);
+    expect(collected).toBe(2);
+  },
+);
 
 test("nothing is measured after it is stopped", () => {
   clock.fire(0);
