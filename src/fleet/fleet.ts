@@ -6,6 +6,7 @@ import type { ServedModel } from "../catalogue/interface.ts";
 import type { EngineEmbeddings, EngineOutput } from "../engines/interface.ts";
 import { type AttemptSettings, Attempts } from "./attempts.ts";
 import { countOn } from "./count-on.ts";
+import { describeServer } from "./describe-server.ts";
 import { FleetGeneration } from "./generation.ts";
 import { believeInputs } from "./health/believe-inputs.ts";
 import { serverFailed, toFailure } from "./health/failures.ts";
@@ -14,7 +15,6 @@ import type { Fleet, FleetChange, FleetEmbedRequest, FleetRequest, FleetSharing,
 import type { Member } from "./servers/member.ts";
 import type { Pool } from "./servers/pool.ts";
 import type { Roster } from "./servers/roster.ts";
-import { toName } from "./sharing/shared-servers.ts";
 import { unitVector } from "./unit-vectors.ts";
 import { utilisation } from "./utilisation.ts";
 
@@ -145,11 +145,7 @@ export class PooledFleet implements Fleet {
   }
 
   #describe(member: Member): Server {
-    return {
-      ...member.toServer(this.#pool(member.modelId).policy.routing),
-      inFlightElsewhere: member.elsewhere.inFlight,
-      avoidedElsewhere: this.sharing?.avoiding(toName(member)) ?? 0,
-    };
+    return describeServer(member, this.#pool(member.modelId).policy.routing, this.sharing);
   }
 
   #members(): Member[] {

@@ -12,8 +12,8 @@ export function utilisation({ members, waiting, waitingTokens }: Pool): number {
   const requests =
     (sum(members, ({ capacity: all, freePlaces }) => all - freePlaces) + waiting) / Math.max(1, capacity);
   // Where a server does not tell its room, only its requests count.
-  const roomy = there.filter((member) => member.room !== undefined);
-  const room = sum(roomy, (member) => member.room ?? 0);
+  const roomy = there.filter((member) => member.kv.usable !== undefined);
+  const room = sum(roomy, (member) => member.kv.usable ?? 0);
   const share = there.length === 0 ? 0 : roomy.length / there.length;
   const tokens = room === 0 ? 0 : (sum(roomy, ({ machine }) => machine.knownTokens) + waitingTokens * share) / room;
   return Math.max(requests, tokens);

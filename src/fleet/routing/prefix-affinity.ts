@@ -2,6 +2,7 @@ import type { Random } from "../../../lib/ids/random.ts";
 import { charactersPerToken } from "../../../lib/text/estimate-tokens.ts";
 import type { KvEvent } from "../kv-events/events.ts";
 import type { Member } from "../servers/member.ts";
+import { ServerCache } from "./cache/server-cache.ts";
 import { estimateCost } from "./cost.ts";
 import { hashText } from "./hash-text.ts";
 import { lessLoaded } from "./least-load.ts";
@@ -17,7 +18,6 @@ import {
 import { PrefixIndex } from "./prefix-index.ts";
 import { PromptBlocks } from "./prompt-blocks.ts";
 import { RunningRatio } from "./running-ratio.ts";
-import { ServerCache } from "./server-cache.ts";
 
 /** The part of requests that go to any server, to learn and to spread prompts that many send. */
 const exploration = 0.002;
@@ -209,10 +209,10 @@ export class PrefixAffinity implements Policy {
   }
 
   /** Notes a prompt's blocks as used. Returns the last matched block's use before. */
-  #use({ cacheTokens }: Member, cache: ServerCache, prompt: BlocksOfText, matched: number): number | undefined {
+  #use({ kv }: Member, cache: ServerCache, prompt: BlocksOfText, matched: number): number | undefined {
     const usedAt = cache.use(prompt, matched);
-    if (cacheTokens !== undefined) {
-      cache.bound(cacheTokens / this.#counted.value);
+    if (kv.tokens !== undefined) {
+      cache.bound(kv.tokens / this.#counted.value);
     }
     return usedAt;
   }

@@ -1,15 +1,12 @@
-import { BreakerState, type Server, ServerState } from "#gen/tollgate/catalogue/v1/server_pb.js";
-import { parseUsd } from "../../../lib/money.ts";
+import { BreakerState } from "#gen/tollgate/catalogue/v1/server_pb.js";
 import type { Clock } from "../../../lib/time/clock.ts";
-import type { Routing, ServerConfig } from "../../config/schema.ts";
+import type { ServerConfig } from "../../config/schema.ts";
 import type { Engine, EngineLoad, EngineRequest } from "../../engines/interface.ts";
 import { Breaker } from "../health/breaker.ts";
 import type { FleetRequest } from "../interface.ts";
 import type { Load } from "../sharing/news.ts";
+import { KvRoom } from "./kv-room.ts";
 import { Machine, type Tenant } from "./machine.ts";
-
-/** The part of a KV cache that is filled: what answers grow by beyond what was expected needs the rest. */
-const usableKv = 0.9;
 
 /**
  * Prompt tokens that a server has to read yet, from which on it gets no prompt that is new to it: that would wait in its
@@ -46,6 +43,7 @@ export class Member implements Tenant {
   readonly breaker: Breaker;
   /** What it shares with the server's other models. */
   readonly machine: Machine;
+  readonly kv: KvRoom;
   /** Its part of the model's requests, beside those of members with other weights. */
   weight: number;
   draining = false;
@@ -68,6 +66,7 @@ export class Member implements Tenant {
     this.model = config.model ?? modelId;
     this.weight = config.weight;
     this.machine = settings.machine ?? new Machine();
+    this.kv = new KvRoom(config.kv_tokens, this.machine);
     this.breaker = new Breaker(settings.clock, settings.openMs, () => this.freed());
     this.#clock = settings.clock;
     this.#onFree = settings.onFree;
@@ -95,28 +94,6 @@ export class Member implements Tenant {
   get freePlaces(): number {
     const { machine } = this;
     return Math.min(this.capacity - this.#own.inFlight - this.#elsewhere.inFlight, machine.capacity - machine.known);
-  }
-
-  /** Tokens that its KV cache holds. Undefined: neither configured nor told. */
-  get cacheTokens(): number | undefined {
-    return this.config.kv_tokens ?? this.machine.load?.kvTokens;
-  }
-
-  /** Tokens of its KV cache that requests may take together. Undefined: its size is not known. */
-  get room(): number | undefined {
-    const tokens = this.cacheTokens;
-    return tokens === undefined ? undefined : tokens * usableKv;
-  }
-
-  /** Tokens of that room that nobody takes, ours or others; below zero when answers grew beyond it. Undefined: it is not known. */
-  get freeTokens(): number | undefined {
-    return this.room === undefined ? undefined : this.room - this.machine.tokens;
-  }
-
-  /** Whether its KV cache has room for so many tokens. A request that is larger than all of it waits until it is alone. */
-  hasRoomFor(tokens: number): boolean {
-    const { freeTokens } = this;
-    return freeTokens === undefined || this.machine.knownTokens === 0 || tokens <= freeTokens;
   }
 
   /** Whether it has as much to read as it should: it gets nothing that is new to it. */
@@ -264,39 +241,4 @@ export class Member implements Tenant {
       ...(this.config.priorities && { priority: request.serviceClass ?? "standard" }),
     };
   }
-
-  /** As the catalogue shows it, among the servers of a model that are chosen in this way. */
-  toServer(routing: Routing): Omit<Server, "inFlightElsewhere" | "avoidedElsewhere"> {
-    const { running, waiting: queued, kvUsage, cacheHits, cacheQueries } = this.load ?? {};
-    const cost = parseUsd(this.config.usd_per_hour ?? "");
-    return {
-      $typeName: "tollgate.catalogue.v1.Server",
-      id: this.id,
-      url: this.config.url,
-      model: this.modelId,
-      engine: this.config.engine,
-      state: this.draining ? ServerState.DRAINING : this.healthy ? ServerState.HEALTHY : ServerState.UNHEALTHY,
-      inFlight: this.inFlight,
-      ...(running !== undefined && { running }),
-      ...(queued !== undefined && { queued }),
-      ...(kvUsage !== undefined && { kvUsage }),
-      ...(cost !== undefined && { picoUsdPerHour: cost }),
-      breaker: this.breaker.state,
-      capacity: this.config.capacity,
-      weight: this.weight,
-      ...(cacheHits !== undefined && cacheQueries && { cacheHitRate: cacheHits / cacheQueries }),
-      lastError: this.lastError,
-      routing,
-    };
-  }
-}
-
-/**
- * A name for a server that stays the same as long as its address does: `10.0.0.5:8000/deepseek-v4`, and
- * `vllm:8000@10.0.0.5/deepseek-v4` for one of several addresses of a host.
- */
-export function memberId({ url, address, model }: ServerConfig, modelId: string): string {
-  const parsed = URL.parse(url);
-  const place = parsed === null ? url : parsed.host || parsed.pathname.replace(/^\/+/, "");
-  return `${place}${address === undefined ? "" : `@${address}`}/${model ?? modelId}`;
 }

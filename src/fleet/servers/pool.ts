@@ -6,11 +6,12 @@ import type { FleetConfig } from "../../config/schema.ts";
 import { EngineFault } from "../../engines/interface.ts";
 import type { Policy } from "../routing/policy.ts";
 import { ExpectedOutput } from "./expected-output.ts";
-import { Lanes } from "./lanes.ts";
 import type { Member } from "./member.ts";
 import { Place } from "./place.ts";
+import { Lanes } from "./queue/lanes.ts";
+import { makeRoom } from "./queue/make-room.ts";
+import { type Waiter, waitFor } from "./queue/waiter.ts";
 import { type FreeRoom, findFreeRoom, Shares } from "./shares.ts";
-import { type Waiter, waitFor } from "./waiter.ts";
 import type { Wish } from "./wish.ts";
 
 /** Servers that are kept free at a time; whoever comes after so many does not try. */
@@ -79,7 +80,7 @@ export class Pool {
     if (this.#closed) {
       throw this.#gone();
     }
-    this.#makeRoom(wish);
+    makeRoom(this.#line, this.#maxWaiting, wish, (why) => this.#overloaded(why));
     const onLate = () => this.#overloaded("no server became free in time");
     const waiting = waitFor(wish, this.#line, this.#clock, signal, onLate);
     waiting.catch(() => this.#gaveUp());
@@ -199,7 +200,7 @@ export class Pool {
         continue;
       }
       candidates.push(member);
-      if (member.hasRoomFor(total)) {
+      if (member.kv.takes(total)) {
         roomy.push(member);
       }
     }
@@ -222,30 +223,6 @@ export class Pool {
   #measure({ route: { promptTokens: prompt, request } }: Pick<Wish, "route">) {
     const output = request === undefined ? 0 : this.#output.within(request.maxOutputTokens);
     return { prompt, output, total: prompt + output };
-  }
-
-  /**
-   * Sees that there is room for one more in the queue. One key has half of it at most, and in a full queue the last one of
-   * a lower class gives way, or of the key with the most in the class. Throws OVERLOADED where that would be the one who
-   * asks, as it would be behind everybody of a higher class.
-   */
-  #makeRoom({ key, serviceClass = "standard" }: Wish): void {
-    const waiting = this.#line.lengthOf(key, serviceClass);
-    if (waiting > 0 && waiting >= this.#maxWaiting / 2) {
-      throw this.#overloaded("the account's half of the queue is full");
-    }
-    if (this.#line.length < this.#maxWaiting) {
-      return;
-    }
-    const last = this.#line.lastOfLowest(serviceClass);
-    const isLower = last !== undefined && last.serviceClass !== serviceClass;
-    const gives = isLower || (last !== undefined && this.#line.lengthOf(last.key, last.serviceClass) > waiting + 1);
-    if (last === undefined || !gives) {
-      throw this.#overloaded("the queue is full");
-    }
-    this.#line.remove(last);
-    const why = isLower ? "the queue is full of a higher class" : "the queue is full, and others have fewer in it";
-    last.refuse(this.#overloaded(why));
   }
 
   #gone(): Error {

@@ -6,8 +6,7 @@ import type { ServedModel } from "../../catalogue/interface.ts";
 import type { FleetConfig, ModelConfig, Routing, ServerConfig } from "../../config/schema.ts";
 import type { Engine } from "../../engines/interface.ts";
 import { describe } from "../health/failures.ts";
-import { HealthChecker } from "../health/health.ts";
-import { tryOut } from "../health/trial.ts";
+import { WatchedServers } from "../health/watched-servers.ts";
 import type { FleetChange, FleetSharing, HealthChange, KvEventsState } from "../interface.ts";
 import { FollowedServers } from "../kv-events/followed-servers.ts";
 import { createPolicy } from "../routing/create-policy.ts";
@@ -15,8 +14,10 @@ import type { Policy } from "../routing/policy.ts";
 import { SharedServers, toName } from "../sharing/shared-servers.ts";
 import { Sharing, type SharingParts } from "../sharing/sharing.ts";
 import { Addresses } from "./addresses.ts";
-import { Machine } from "./machine.ts";
-import { Member, memberId } from "./member.ts";
+import { toFingerprint } from "./fingerprint.ts";
+import { Machines } from "./machines.ts";
+import { Member } from "./member.ts";
+import { memberId } from "./member-id.ts";
 import { Pool } from "./pool.ts";
 
 /** Dependencies. */
@@ -54,9 +55,8 @@ export class Roster {
   /** By model id, in the configured order. */
   pools: ReadonlyMap<string, Pool> = new Map();
   readonly #settings: RosterSettings;
-  /** By their addresses. */
-  readonly #machines = new Map<string, Machine>();
-  readonly #checkers = new Map<Member, HealthChecker>();
+  readonly #machines = new Machines();
+  readonly #watched: WatchedServers;
   #entries: readonly Entry[] = [];
   /** Members that were left out; they close when what runs on them has ended. */
   #retired: readonly Member[] = [];
@@ -73,6 +73,10 @@ export class Roster {
     const servers = new SharedServers(() => this.pools.values());
     this.#sharing = channel && new Sharing({ channel, clock, random }, servers);
     this.#followed = new FollowedServers(settings);
+    this.#watched = new WatchedServers({
+      ...settings,
+      troubled: (member) => this.#sharing?.troubled(toName(member)),
+    });
     this.#addresses = new Addresses({
       ...settings,
       intervalMs: settings.config.resolve_interval_s * 1000,
@@ -138,9 +142,7 @@ export class Roster {
   async close(): Promise<void> {
     this.#addresses.close();
     this.#followed.close();
-    for (const checker of this.#checkers.values()) {
-      checker.close();
-    }
+    this.#watched.close();
     const members = [...this.#entries.map(({ member }) => member), ...this.#retired];
     await this.#sharing?.close();
     await Promise.all(members.map((member) => member.close()));
@@ -188,20 +190,15 @@ export class Roster {
 
     const left = before.filter((entry) => !this.#entries.includes(entry)).map(({ member }) => member);
     for (const member of left) {
-      this.#checkers.get(member)?.close();
-      this.#checkers.delete(member);
+      this.#watched.leave(member);
       this.#followed.leave(member);
       member.retire();
     }
     this.#retired = [...this.#retired, ...left].filter((member) => !member.closed);
-    for (const [key, machine] of this.#machines) {
-      if (machine.isEmpty) {
-        this.#machines.delete(key);
-      }
-    }
+    this.#machines.forgetEmpty();
     for (const { model, pool } of plans) {
       for (const member of pool.members) {
-        this.#watch(member, model, pool);
+        this.#watched.watch(member, model, pool);
         this.#followed.follow(member, pool);
       }
     }
@@ -216,7 +213,7 @@ export class Roster {
       clock,
       openMs: config.health_interval_s * 1000,
       onFree: () => pool.pump(),
-      machine: this.#machineOf(server),
+      machine: this.#machines.at(server),
     });
     member.breaker.onOpen = () => this.#sharing?.troubled(toName(member));
     // An embedding server gets work only when it has shown that it cuts nothing, one that a lookup brought
@@ -225,57 +222,6 @@ export class Roster {
     // An operator's word holds for the server, whatever else of it has changed.
     member.draining = this.#entries.some((entry) => entry.member.id === id && entry.member.draining);
     return { member, made: toFingerprint(server, model) };
-  }
-
-  /** The machine at a server's address. A model file is loaded into this process for each model that names it. */
-  #machineOf({ url, address }: ServerConfig): Machine {
-    if (url.startsWith("file:")) {
-      return new Machine();
-    }
-    const key = `${url.replace(/\/+$/, "")} ${address ?? ""}`;
-    const machine = this.#machines.get(key) ?? new Machine();
-    this.#machines.set(key, machine);
-    return machine;
-  }
-
-  #watch(member: Member, model: ServedModel, pool: Pool): void {
-    if (this.#checkers.has(member)) {
-      return;
-    }
-    const { clock, logger, config, healthChanged } = this.#settings;
-    let wasDown = false;
-    const checker = new HealthChecker(member, {
-      clock,
-      logger,
-      intervalMs: config.health_interval_s * 1000,
-      trialTimeoutMs: config.first_token_timeout_s * 1000,
-      tryOut: (signal) => tryOut(member, model, signal),
-      onHealthy: () => {
-        pool.forget(member); // it may have been started anew
-        pool.pump();
-        if (wasDown) {
-          wasDown = false;
-          healthChanged?.({ server: member.id, model: model.id, isUp: true, reason: "" });
-        }
-      },
-      onUnhealthy: (reason) => {
-        wasDown = true;
-        this.#sharing?.troubled(toName(member));
-        this.#suspectOthersOn(member);
-        healthChanged?.({ server: member.id, model: model.id, isUp: false, reason });
-      },
-    });
-    member.onFailure = (error) => checker.suspect(error);
-    this.#checkers.set(member, checker);
-  }
-
-  /** What fails one model of a server may fail its others: they are checked at once. */
-  #suspectOthersOn({ id, machine }: Member): void {
-    for (const other of this.#checkers.keys()) {
-      if (other.machine === machine && other.id !== id) {
-        other.onFailure(new Error("another model of the server fails"));
-      }
-    }
   }
 
   #createPool(model: ServedModel): Pool {
@@ -302,12 +248,4 @@ export class Roster {
 
 function parseHost({ url }: ServerConfig): string {
   return new URL(url).hostname;
-}
-
-/** Prices, routing and weights say nothing to a server; whatever else of its model has changed, it may need another adapter for. */
-function toFingerprint(
-  { weight: _____, ...server }: ServerConfig,
-  { price: _, routing: __, servers: ___, createdAt: ____, ...model }: ServedModel,
-) {
-  return JSON.stringify([server, model]);
 }

@@ -26,7 +26,7 @@ export function findFreeRoom(members: readonly Member[]): FreeRoom {
   for (const member of members) {
     if (member.available) {
       places += member.freePlaces;
-      tokens = member.freeTokens === undefined ? tokens : (tokens ?? 0) + member.freeTokens;
+      tokens = member.kv.free === undefined ? tokens : (tokens ?? 0) + member.kv.free;
     }
   }
   return { places, tokens };

@@ -1,7 +1,7 @@
-import type { ServiceClass } from "../../../lib/service-class.ts";
-import type { Clock } from "../../../lib/time/clock.ts";
-import type { Place } from "./place.ts";
-import type { Wish } from "./wish.ts";
+import type { ServiceClass } from "../../../../lib/service-class.ts";
+import type { Clock } from "../../../../lib/time/clock.ts";
+import type { Place } from "../place.ts";
+import type { Wish } from "../wish.ts";
 
 /** A wish in the queue, until one of both ends it. Whoever does has taken it out of the queue. */
 export interface Waiter extends Pick<Wish, "key" | "deadline"> {

@@ -1,6 +1,6 @@
-import { type ServiceClass, serviceClasses } from "../../../lib/service-class.ts";
-import type { Place } from "./place.ts";
-import type { Shares } from "./shares.ts";
+import { type ServiceClass, serviceClasses } from "../../../../lib/service-class.ts";
+import type { Place } from "../place.ts";
+import type { Shares } from "../shares.ts";
 import { TokenTurns } from "./token-turns.ts";
 import type { Waiter } from "./waiter.ts";
 import { WaitingLine } from "./waiting-line.ts";

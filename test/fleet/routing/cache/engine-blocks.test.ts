@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "@jest/globals";
-import { EngineBlocks, type ReadPrompt } from "../../../src/fleet/routing/engine-blocks.ts";
+import { EngineBlocks, type ReadPrompt } from "../../../../src/fleet/routing/cache/engine-blocks.ts";
 
 const hash = (low: number) => ({ high: 1, low });
 let blocks: EngineBlocks;

@@ -1,8 +1,8 @@
-import type { KvEvent } from "../kv-events/events.ts";
-import type { Halves } from "../kv-events/packed.ts";
+import type { KvEvent } from "../../kv-events/events.ts";
+import type { Halves } from "../../kv-events/packed.ts";
+import type { BlocksOfText } from "../policy.ts";
 import { BlockTable, none, own } from "./block-table.ts";
 import type { OnLost } from "./cached-blocks.ts";
-import type { BlocksOfText } from "./policy.ts";
 
 const firstCapacity = 1024;
 

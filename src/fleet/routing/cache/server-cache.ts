@@ -1,8 +1,8 @@
-import { charactersPerToken } from "../../../lib/text/estimate-tokens.ts";
-import type { KvEvent } from "../kv-events/events.ts";
+import { charactersPerToken } from "../../../../lib/text/estimate-tokens.ts";
+import type { KvEvent } from "../../kv-events/events.ts";
+import type { BlocksOfText } from "../policy.ts";
 import { CachedBlocks, type OnLost } from "./cached-blocks.ts";
 import { EngineBlocks, type ReadPrompt } from "./engine-blocks.ts";
-import type { BlocksOfText } from "./policy.ts";
 
 /** The most blocks of tokens that are followed on one server. */
 const mostFollowed = 524_288;

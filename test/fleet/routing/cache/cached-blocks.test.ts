@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
-import { CachedBlocks } from "../../../src/fleet/routing/cached-blocks.ts";
-import { SeededRandom } from "../seeded-random.ts";
+import { CachedBlocks } from "../../../../src/fleet/routing/cache/cached-blocks.ts";
+import { SeededRandom } from "../../seeded-random.ts";
 
 function create(most = 1000) {
   const lost: number[] = [];

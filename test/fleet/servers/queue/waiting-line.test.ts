@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { WaitingLine } from "../../../src/fleet/servers/waiting-line.ts";
+import { WaitingLine } from "../../../../src/fleet/servers/queue/waiting-line.ts";
 
 /** A line of waiters by their keys, in the order of their arrival; each turn takes one place. */
 function lineOf(keys: string, held: Record<string, number> = {}) {

@@ -1,0 +1,44 @@
+import { type Server, ServerState } from "#gen/tollgate/catalogue/v1/server_pb.js";
+import { parseUsd } from "../../lib/money.ts";
+import type { Routing } from "../config/schema.ts";
+import type { FleetSharing } from "./interface.ts";
+import type { Member } from "./servers/member.ts";
+import { toName } from "./sharing/shared-servers.ts";
+
+/**
+ * A server as the catalogue shows it, among the servers of a model that are chosen in this way. `sharing` is undefined where
+ * there are no other cores.
+ */
+export function describeServer(member: Member, routing: Routing, sharing: FleetSharing | undefined): Server {
+  const { config, weight, lastError, inFlight, breaker, elsewhere } = member;
+  const { running, waiting: queued, kvUsage, cacheHits, cacheQueries } = member.load ?? {};
+  const cost = parseUsd(config.usd_per_hour ?? "");
+  return {
+    $typeName: "tollgate.catalogue.v1.Server",
+    id: member.id,
+    url: config.url,
+    model: member.modelId,
+    engine: config.engine,
+    state: toState(member),
+    inFlight,
+    inFlightElsewhere: elsewhere.inFlight,
+    avoidedElsewhere: sharing?.avoiding(toName(member)) ?? 0,
+    ...(running !== undefined && { running }),
+    ...(queued !== undefined && { queued }),
+    ...(kvUsage !== undefined && { kvUsage }),
+    ...(cost !== undefined && { picoUsdPerHour: cost }),
+    breaker: breaker.state,
+    capacity: config.capacity,
+    weight,
+    ...(cacheHits !== undefined && cacheQueries && { cacheHitRate: cacheHits / cacheQueries }),
+    lastError,
+    routing,
+  };
+}
+
+function toState({ draining, healthy }: Member): ServerState {
+  if (draining) {
+    return ServerState.DRAINING;
+  }
+  return healthy ? ServerState.HEALTHY : ServerState.UNHEALTHY;
+}

@@ -1,0 +1,28 @@
+import type { ServerConfig } from "../../config/schema.ts";
+import { Machine } from "./machine.ts";
+
+/** The machines of all models' servers: models at one address share one. */
+export class Machines {
+  /** By their addresses. */
+  readonly #machines = new Map<string, Machine>();
+
+  /** The machine at a server's address. A model file is loaded into this process for each model that names it. */
+  at({ url, address }: Pick<ServerConfig, "url" | "address">): Machine {
+    if (url.startsWith("file:")) {
+      return new Machine();
+    }
+    const key = `${url.replace(/\/+$/, "")} ${address ?? ""}`;
+    const machine = this.#machines.get(key) ?? new Machine();
+    this.#machines.set(key, machine);
+    return machine;
+  }
+
+  /** Forgets those on which no model is left. */
+  forgetEmpty(): void {
+    for (const [key, machine] of this.#machines) {
+      if (machine.isEmpty) {
+        this.#machines.delete(key);
+      }
+    }
+  }
+}
