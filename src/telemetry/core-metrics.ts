@@ -18,7 +18,7 @@ import { usageEventMetrics } from "./events/usage-event-metrics.ts";
 import { fleetMetrics, watchFleet } from "./fleet-metrics.ts";
 import { inferenceMetrics } from "./inference-metrics.ts";
 import { meteringMetrics, watchClock, watchLedger, watchRateLimits } from "./metering-metrics.ts";
-import { budgetMetrics } from "./money/budget-metrics.ts";
+import { type BudgetObserver, budgetMetrics } from "./money/budget-metrics.ts";
 import { watchPrices } from "./money/price-metrics.ts";
 import { retentionMetrics } from "./money/retention-metrics.ts";
 import { webhookMetrics } from "./webhook-metrics.ts";
@@ -35,8 +35,7 @@ export interface CoreMetrics {
   /** A change was made that could not be noted in the audit log. */
   readonly audit: () => void;
   readonly retention: RetentionObserver;
-  /** So many percent of a key's budget are spent. */
-  readonly budgets: ReturnType<typeof budgetMetrics>;
+  readonly budgets: BudgetObserver;
   /** Reads gauges at the time of the scrape. */
   watch(parts: {
     readonly clock: { readonly apart: number };

@@ -12,7 +12,8 @@ beforeAll(async () => {
   scraped = await eventually("what the requests left open is closed", async () => {
     const now = await scrape(service.tollgate);
     const open = ["tollgate_http_requests_open", "tollgate_holds", "tollgate_settlement_backlog"];
-    return open.every((name) => now.samples.get(name) === 0) ? now : undefined;
+    const isCounted = now.samples.has('tollgate_budget_left_usd{per="total"}');
+    return isCounted && open.every((name) => now.samples.get(name) === 0) ? now : undefined;
   });
 }, 60_000);
 
@@ -75,6 +76,7 @@ test("refusals are counted by the limit that refused, from 0 on, and budgets by 
   expect(refusal.status).toBe(429);
   const now = await scrape(service.tollgate);
   expect(now.samples.get('tollgate_limit_refusals_total{limit="budget"}')).toBe(1);
+  expect(value('tollgate_budgets{per="month",percent="100"}')).toBe(0);
 });
 
 test("no label comes from a caller", () => {

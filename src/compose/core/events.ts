@@ -11,6 +11,7 @@ import { createSend } from "../../events/send.ts";
 import { Webhooks } from "../../events/webhooks.ts";
 import { WorkLease } from "../../events/work-lease.ts";
 import { registration } from "../../grpc/server/registration.ts";
+import { BudgetCensus, type BudgetCounts } from "../../metering/thresholds/budget-census.ts";
 import { BudgetEvents } from "../../metering/thresholds/budget-events.ts";
 import { SpendingWatch } from "../../metering/thresholds/spending-watch.ts";
 import type { Storage } from "../../storage/orm.ts";
@@ -60,14 +61,18 @@ function startDelivery({ foundation, books }: Shard, endpoints: Storage | undefi
     ...{ seal, clock, logger },
   });
   dispatcher.start();
+  const spending = new WorkLease({ storage, clock, random, name: "spending" });
   const watch = new SpendingWatch({
     ...{ storage, store, balances, clock, logger },
-    budgets: new BudgetEvents({ storage, store, prices, announce, toBudget, crossed: metrics.budgets }),
-    lease: new WorkLease({ storage, clock, random, name: "spending" }),
+    budgets: new BudgetEvents({ storage, store, prices, announce, toBudget, crossed: metrics.budgets.crossed }),
+    lease: spending,
   });
+  const counted = (counts: BudgetCounts | undefined) => metrics.budgets.counted(storage, counts);
+  const stopCount = new BudgetCensus({ storage, lease: spending, clock, logger, counted }).start();
   const stopWatch = watch.start();
   const stopUsage = startUsageEvents(foundation);
   return async () => {
+    stopCount();
     await stopWatch();
     await stopUsage();
     await dispatcher.stop();

@@ -14,7 +14,7 @@ import type { PriceList } from "../prices/prices.ts";
 import { leastCharge } from "./least-charge.ts";
 
 /** The parts of a limit, in percent, whose spending is told: once a window each, anew when the limit is set. */
-const toldParts = [80, 100] as const;
+export const toldParts = [80, 100] as const;
 export type ToldPart = (typeof toldParts)[number];
 
 /** Dependencies. */

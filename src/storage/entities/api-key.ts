@@ -51,6 +51,8 @@ export const ApiKey = defineEntity({
     /** The first key of a chain of rotations, whose budget and counters all keys of the chain share. Null: this one. */
     limitsOf: p.uuid().nullable(),
   },
+  // Budgets are counted every minute, and most keys have none.
+  indexes: [{ properties: ["id"], where: "budget is not null" }],
   uniques: [{ properties: ["accountId", "requestId"] }],
 });
 export type ApiKey = InferEntity<typeof ApiKey>;

@@ -1,16 +1,65 @@
-import { Counter, type Registry } from "prom-client";
-import type { ToldPart } from "../../metering/thresholds/budget-events.ts";
+import { Counter, Gauge, type Registry } from "prom-client";
+import type { BudgetCounts } from "../../metering/thresholds/budget-census.ts";
+import { type ToldPart, toldParts } from "../../metering/thresholds/budget-events.ts";
+import { type BudgetPeriod, budgetPeriods } from "../../storage/entities/api-key.ts";
 
-/** Counts budgets of keys that come near their end, or to it. */
-export function budgetMetrics(registry: Registry): (percent: ToldPart) => void {
+const picosAUsd = 1e12;
+
+/** Is told of the budgets of keys. */
+export interface BudgetObserver {
+  /** So many percent of a key's budget are spent, told once for each period of it. */
+  crossed(percent: ToldPart): void;
+  /** How the budgets in one database stand. Undefined: another core counts them. */
+  counted(database: object, counts: BudgetCounts | undefined): void;
+}
+
+/** Counts budgets of keys that come near their end, or to it, and shows how all of them stand. */
+export function budgetMetrics(registry: Registry): BudgetObserver {
   const crossings = new Counter({
     name: "tollgate_budget_crossings_total",
     help: "Budgets of keys of which so many percent were spent, once for each period of a budget.",
     labelNames: ["percent"],
     registers: [registry],
   });
-  for (const percent of [80, 100] as const satisfies readonly ToldPart[]) {
+  for (const percent of toldParts) {
     crossings.inc({ percent }, 0);
   }
-  return (percent) => crossings.inc({ percent });
+  const budgets = new Gauge({
+    name: "tollgate_budgets",
+    help: "Budgets of live keys by their period, and by how much of it is spent: under 80 percent (0), 80, or all (100).",
+    labelNames: ["per", "percent"],
+    registers: [registry],
+  });
+  const left = new Gauge({
+    name: "tollgate_budget_left_usd",
+    help: "The most that live keys with budgets may still spend in their running periods, in USD, by period.",
+    labelNames: ["per"],
+    registers: [registry],
+  });
+  const databases = new Map<object, BudgetCounts>();
+  const show = (per: BudgetPeriod) => {
+    const counts = Array.from(databases.values(), (all) => all[per]);
+    for (const percent of [0, ...toldParts] as const) {
+      budgets.set({ per, percent }, sum(counts.map(({ told }) => told[percent])));
+    }
+    left.set({ per }, sum(counts.map((count) => count.left / picosAUsd)));
+  };
+  return {
+    crossed: (percent) => crossings.inc({ percent }),
+    counted(database, counts) {
+      databases.delete(database);
+      if (counts !== undefined) {
+        databases.set(database, counts);
+      }
+      budgets.reset();
+      left.reset();
+      if (databases.size > 0) {
+        budgetPeriods.forEach(show);
+      }
+    },
+  };
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
 }

@@ -1,82 +1,15 @@
-import { afterEach, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
 import { systemRandom } from "../../../lib/ids/random.ts";
 import { Accounts } from "../../../src/accounts/accounts.ts";
-import { ApiKeys } from "../../../src/accounts/keys/api-keys.ts";
-import { toBudget } from "../../../src/accounts/keys/key-budget.ts";
-import { createAnnounce } from "../../../src/events/announcer.ts";
 import { expireLots } from "../../../src/metering/books/expiry.ts";
 import type { LedgerStore } from "../../../src/metering/store/ledger-store.ts";
-import { BudgetEvents } from "../../../src/metering/thresholds/budget-events.ts";
-import { SpendingWatch } from "../../../src/metering/thresholds/spending-watch.ts";
-import { Event } from "../../../src/storage/entities/event.ts";
-import { movableClock } from "../../storage/movable-clock.ts";
-import { ManualClock } from "../../support/clocks/manual-clock.ts";
-import { silentLogger } from "../../support/loggers.ts";
-import { databases, dialects } from "../databases.ts";
-import { never, openMetering, request, usd } from "../fixture.ts";
+import { dialects } from "../databases.ts";
+import { usd } from "../fixture.ts";
+import { tokensAUsd, watchedMetering } from "./watched-metering.ts";
 
-const newDatabase = databases();
-const cleanups: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) {
-    await cleanup();
-  }
-});
-
-/** What an output token of the test model costs, in pico-USD, and how many a USD pays. */
-const out = 250_000;
-const tokensAUsd = usd / out;
+const open = watchedMetering();
 const dayMs = 86_400_000;
-
-interface Opening {
-  readonly wrap?: (store: LedgerStore) => LedgerStore;
-  /** When it begins, by the database's clock. */
-  readonly at?: number;
-}
-
-async function open(dialect: (typeof dialects)[number], { wrap, at = Date.now() }: Opening = {}) {
-  const url = await newDatabase(dialect);
-  const turn = dialect === "sqlite" ? async () => {} : await movableClock(url);
-  await turn(at - Date.now());
-  const clock = new ManualClock(at);
-  const metering = await openMetering({ clock, url, ...(wrap && { wrap }) });
-  const { storage, time, store, prices, ledger, funds, balances } = metering;
-  cleanups.push(() => clock.until(metering.close()));
-  const random = systemRandom;
-  const announce = createAnnounce({ clock: time, random });
-  const crossed: number[] = [];
-  const watch = (of: Pick<LedgerStore, "unseenTallies" | "markSeen"> = store) =>
-    new SpendingWatch({
-      ...{ storage, store: of, balances, clock, logger: silentLogger },
-      budgets: new BudgetEvents({ storage, store, prices, announce, toBudget, crossed: (part) => crossed.push(part) }),
-      lease: { hold: async () => true, release: async () => {} },
-    });
-  const keys = new ApiKeys({ storage, clock: time, random, prefix: "tg-", pepper: { version: 1, secret: "a pepper" } });
-  return {
-    ...{ clock, turn, storage, time, store, ledger, funds, balances, keys, watch, crossed },
-    account: metering.account,
-    look: () => watch().look(),
-    pay: (accountId: string, amount: number) => funds.credit({ accountId, kind: "paid", amount, reference: v7() }),
-    /** Charges output tokens, by the key if there is one. */
-    async spend(accountId: string, tokens: number, keyId = "") {
-      const key = keyId === "" ? undefined : await keys.get(keyId);
-      const budget = key && toBudget(key);
-      const asked = request(accountId, { inputTokens: 0, outputTokens: tokens }, { keyId, ...(budget && { budget }) });
-      const hold = await clock.until(ledger.hold(asked, never));
-      await clock.until(hold.settle({ inputTokens: 0, outputTokens: tokens }, "completed"));
-    },
-    /** Types and data of the events of an account, oldest first, without its id. */
-    async told(accountId: string) {
-      const events = await storage.orm.em.fork().find(Event, { accountId }, { orderBy: { at: "asc", id: "asc" } });
-      return events.map(({ type, body }) => {
-        const { account_id, ...data } = JSON.parse(body).data;
-        expect(account_id).toBe(accountId);
-        return [type, data];
-      });
-    },
-  };
-}
 
 describe.each(dialects)("%s", (dialect) => {
   test("a balance that falls is told of once a crossing, and again after a top-up", async () => {

@@ -24,6 +24,7 @@ import { Migration20261122160000 } from "./Migration20261122160000.ts";
 import { Migration20261122162000 } from "./Migration20261122162000.ts";
 import { Migration20261122191700 } from "./Migration20261122191700.ts";
 import { Migration20261122200600 } from "./Migration20261122200600.ts";
+import { Migration20261122222300 } from "./Migration20261122222300.ts";
 
 /** In the order in which they run. */
 export const migrations: MigrationObject[] = [
@@ -52,4 +53,5 @@ export const migrations: MigrationObject[] = [
   { name: "Migration20261122162000", class: Migration20261122162000 },
   { name: "Migration20261122191700", class: Migration20261122191700 },
   { name: "Migration20261122200600", class: Migration20261122200600 },
+  { name: "Migration20261122222300", class: Migration20261122222300 },
 ];
