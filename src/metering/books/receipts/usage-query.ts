@@ -1,8 +1,9 @@
 import { UsageGroup } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import { bySum } from "../../../storage/exact-sum.ts";
 import type { Storage } from "../../../storage/orm.ts";
-import { allAccounts, hourOf, sumsOfReceipts, sumsOfSums } from "../../store/rollups.ts";
+import { allAccounts, hourOf, sumNames, sumsOfReceipts, sumsOfSums } from "../../store/rollups.ts";
 import { Conditions } from "./conditions.ts";
+import { cutHours, type Slots, type Span } from "./cut-hours.ts";
 
 const hourMs = 3_600_000;
 
@@ -29,12 +30,6 @@ const columns = new Map<UsageGroup, { readonly name: string; readonly sql: (hour
   [UsageGroup.HOUR, { name: "hour", sql: (hour) => hour }],
 ]);
 
-/** A span of whole hours or days. An end that is absent is open. */
-interface Span {
-  readonly from: number | undefined;
-  readonly to: number | undefined;
-}
-
 /** A part of the union: its columns are those of the groups and the sums. */
 interface Part {
   readonly sql: string;
@@ -57,7 +52,7 @@ export function usageQuery(
   const sql = `
     select ${kept.map(({ name }) => `${name}, `).join("")}${sumsOfSums}
     from (${parts.map((part) => part.sql).join(" union all ")}) parts
-    group by ${places} order by ${order}`;
+    group by ${places} having sum(requests) > 0 order by ${order}`;
   return { sql, parameters: parts.flatMap((part) => part.parameters) };
 }
 
@@ -73,73 +68,61 @@ function summedPart(question: UsageQuestion, hour: string, from: string, sums: s
   return { sql, parameters: where.parameters };
 }
 
-/** Whole hours from sums; the parts of hours at either end from receipts. */
+/**
+ * Whole hours from sums, as many as come closest to the span. What they have too little or too much at either end is from
+ * receipts: of half an hour at most.
+ */
 function boundedParts(dialect: Storage["dialect"], question: UsageQuestion): Part[] {
   const { fromMs, toMs } = question;
-  const from = fromMs === undefined ? undefined : Math.ceil(fromMs / hourMs);
-  const to = toMs === undefined ? undefined : Math.floor(toMs / hourMs);
-  const receipts = (ends: { fromMs?: number | undefined; toMs?: number | undefined }) =>
-    receiptPart(dialect, { ...question, ...ends });
-  if (from !== undefined && to !== undefined && from > to) {
-    return [receipts({})];
+  const receipts = (from: number, to: number) => receiptPart(dialect, question, from, to);
+  const [from, to] = [roundHour(fromMs), roundHour(toMs)];
+  if (fromMs !== undefined && toMs !== undefined && toMs - fromMs <= readAway(fromMs) + readAway(toMs)) {
+    return [receipts(fromMs, toMs)];
   }
+  const edge = (start: number | undefined, end: number | undefined) =>
+    start === undefined || end === undefined || start === end
+      ? []
+      : [start < end ? receipts(start, end) : negated(question, receipts(end, start))];
   return [
-    ...(from === undefined || from * hourMs === fromMs ? [] : [receipts({ toMs: from * hourMs })]),
+    ...edge(fromMs, from && from * hourMs),
     ...sumParts(question, { from, to }),
-    ...(to === undefined || to * hourMs === toMs ? [] : [receipts({ fromMs: to * hourMs })]),
+    ...edge(to && to * hourMs, toMs),
   ];
 }
 
-function receiptPart(
-  dialect: Storage["dialect"],
-  { fromMs, toMs, ...question }: { [Name in keyof UsageQuestion]: UsageQuestion[Name] | undefined },
-): Part {
-  const conditions = filter(question as UsageQuestion);
-  if (fromMs !== undefined) {
-    conditions.add("settled_at >= ?", new Date(fromMs));
-  }
-  if (toMs !== undefined) {
-    conditions.add("settled_at < ?", new Date(toMs));
-  }
-  const hour = hourOf[dialect]("settled_at");
-  return summedPart(question as UsageQuestion, hour, "usage", sumsOfReceipts, conditions);
+const roundHour = (ms: number | undefined) => (ms === undefined ? undefined : Math.round(ms / hourMs));
+/** How far a time is from the whole hour that is closest to it. */
+const readAway = (ms: number) => Math.abs(ms - Math.round(ms / hourMs) * hourMs);
+
+/** What is taken off the other parts. */
+function negated(question: UsageQuestion, { sql, parameters }: Part): Part {
+  const names = [...keptColumns(question).map(({ name }) => name), ...sumNames.map((name) => `-${name} as ${name}`)];
+  return { sql: `select ${names.join(", ")} from (${sql}) beyond`, parameters };
+}
+
+function receiptPart(dialect: Storage["dialect"], question: UsageQuestion, fromMs: number, toMs: number): Part {
+  const conditions = filter(question);
+  conditions.add("settled_at >= ?", new Date(fromMs));
+  conditions.add("settled_at < ?", new Date(toMs));
+  return summedPart(question, hourOf[dialect]("settled_at"), "usage", sumsOfReceipts, conditions);
 }
 
 /** Sums of whole hours: days where hours are not kept apart, hours beside them, and what is not folded yet. */
 function sumParts(question: UsageQuestion, hours: Span): Part[] {
-  const folded = question.groups.has(UsageGroup.HOUR)
-    ? [rollupPart(question, "hour", hours)]
-    : dayParts(question, hours);
-  return [...folded, tallyPart(question, hours)];
+  const lengths = question.groups.has(UsageGroup.HOUR) ? [1] : [1, 24];
+  return [...cutHours(hours, lengths).map((slots) => rollupPart(question, slots)), tallyPart(question, hours)];
 }
 
-function dayParts(question: UsageQuestion, { from, to }: Span): Part[] {
-  const days = {
-    from: from === undefined ? undefined : Math.ceil(from / 24),
-    to: to === undefined ? undefined : Math.floor(to / 24),
-  };
-  if (days.from !== undefined && days.to !== undefined && days.from >= days.to) {
-    return [rollupPart(question, "hour", { from, to })];
-  }
-  const edge = (span: Span) => (span.from === span.to ? [] : [rollupPart(question, "hour", span)]);
-  return [
-    ...(days.from === undefined ? [] : edge({ from, to: days.from * 24 })),
-    rollupPart(question, "day", days),
-    ...(days.to === undefined ? [] : edge({ from: days.to * 24, to })),
-  ];
-}
-
-function rollupPart(question: UsageQuestion, span: "hour" | "day", { from, to }: Span): Part {
+function rollupPart(question: UsageQuestion, { hours, ...slots }: Slots): Part {
   const { accountId, keyId, groups } = question;
   const conditions = filter(question);
   if (accountId === "") {
     const together = keyId === "" && !groups.has(UsageGroup.ACCOUNT) && !groups.has(UsageGroup.KEY);
     conditions.add(`account_id ${together ? "=" : "<>"} '${allAccounts}'`);
   }
-  conditions.add("span = ?", span);
-  within(conditions, "slot", { from, to });
-  const hour = span === "hour" ? "slot" : "slot * 24";
-  return summedPart(question, hour, "usage_rollup", sumsOfSums, conditions);
+  conditions.add("span = ?", hours === 1 ? "hour" : "day");
+  within(conditions, "slot", slots);
+  return summedPart(question, `slot * ${hours}`, "usage_rollup", sumsOfSums, conditions);
 }
 
 function tallyPart(question: UsageQuestion, hours: Span): Part {
