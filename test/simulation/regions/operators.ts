@@ -174,8 +174,8 @@ export class Operators {
       }
     }
     for (const { name, unsettled } of homeState.regions.values()) {
-      for (const epoch of unsettled) {
-        if (destroyed.some(({ region, store }) => region.name === name && store.epochs.includes(epoch))) {
+      for (const { epoch, store: id } of unsettled) {
+        if (destroyed.some(({ store }) => store.id === id)) {
           this.#world.history.note(`${name}: epoch ${epoch} is given up with its store`);
           home.settleEpoch(name, epoch, []);
         }

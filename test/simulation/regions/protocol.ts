@@ -61,12 +61,10 @@ export interface Exchange {
   readonly epoch: number;
   /** Epochs up to this one were ended in its store, by somebody who read it. */
   readonly fenced: number;
-  /** All epochs of which its store knows. */
-  readonly epochs: readonly number[];
   /** The newest generation of the home shard that it has heard. */
   readonly generation: number;
   readonly number: number;
-  /** Whether all slices of all its epochs are reported. */
+  /** Whether all slices of all epochs that its store ever began are reported. */
   readonly isFull: boolean;
   readonly reports: readonly SliceReport[];
   readonly wishes: readonly Wish[];

@@ -122,7 +122,7 @@ export class Bank {
     if (!this.process.act()) {
       return;
     }
-    const { epoch, epochs, slices } = this.store;
+    const { epoch, slices } = this.store;
     const number = this.#number++;
     this.#sentAt = this.#now;
     this.#sent.set(number, this.#now);
@@ -140,7 +140,6 @@ export class Bank {
         wishes,
         store: this.store.id,
         fenced: this.store.fencedUpTo,
-        epochs: [...epochs],
         revocation: this.#revocation,
         statement: this.#state(),
       },
@@ -255,7 +254,6 @@ export class Bank {
   #begin(epoch: number): void {
     this.#parts.note(`${this.#parts.name} begins epoch ${epoch}`);
     this.store.epoch = epoch;
-    this.store.epochs.push(epoch);
     this.#sent.clear();
     for (const purse of this.purses.values()) {
       purse.wishedTo = 0;

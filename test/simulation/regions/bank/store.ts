@@ -29,7 +29,6 @@ export interface JournalEntry {
 export class RegionStore {
   readonly id: string;
   epoch = 0;
-  readonly epochs: number[] = [];
   readonly slices = new Map<string, BankSlice>();
   readonly receipts = new Map<string, Receipt>();
   readonly journal = new Map<string, JournalEntry>();

@@ -79,18 +79,18 @@ export class Home {
   }
 
   /** Whether an exchange is of the epoch that counts. A region whose store is new or whose epoch was ended gets another. */
-  #enter(region: HomeRegion, { store, epoch, epochs, fenced }: Exchange): boolean {
+  #enter(region: HomeRegion, { store, epoch, fenced }: Exchange): boolean {
     if (epoch > region.epoch) {
-      region.unsettled.push(...(region.epoch > 0 ? [region.epoch] : []));
+      putAside(region);
       Object.assign(region, { epoch, store }); // a failover has lost that it began
     }
     if (region.store === store) {
-      region.unsettled = region.unsettled.filter((old) => !epochs.includes(old));
+      region.unsettled = region.unsettled.filter((old) => old.store !== store); // it tells of all that it ever began
       if (epoch === region.epoch && fenced >= epoch) {
         this.#beginEpoch(region); // a failover has lost that its store was read
       }
     } else if (epoch === 0 && region.isSilent) {
-      region.unsettled.push(...(region.epoch > 0 ? [region.epoch] : []));
+      putAside(region);
       region.store = store;
       this.#beginEpoch(region);
     }
@@ -227,12 +227,19 @@ export class Home {
     }
     this.books.close(name, epoch);
     const region = this.state.regions.get(name) as HomeRegion;
-    region.unsettled = region.unsettled.filter((other) => other !== epoch);
+    region.unsettled = region.unsettled.filter((other) => other.epoch !== epoch);
     if (region.epoch === epoch) {
       this.#beginEpoch(region);
     }
     const came = new Set(this.state.purses.keys());
     this.#heard(region, came);
     this.#announce(this.#lending.came(came));
+  }
+}
+
+/** A region's epoch is over, and it is not known what became of it. */
+function putAside({ epoch, store, unsettled }: HomeRegion): void {
+  if (epoch > 0) {
+    unsettled.push({ epoch, store });
   }
 }

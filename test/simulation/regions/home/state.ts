@@ -24,6 +24,12 @@ export interface HomeLot {
   cooling: { readonly until: number; readonly amount: number }[];
 }
 
+/** An epoch that is over, and the store that had it, or was to have it: that one alone can say what became of it. */
+export interface Unsettled {
+  readonly epoch: number;
+  readonly store: string;
+}
+
 /** A region as the home shard knows it. */
 export interface HomeRegion {
   readonly name: string;
@@ -33,7 +39,7 @@ export interface HomeRegion {
   /** Its term and the margin are over: what it has is in quarantine. */
   isSilent: boolean;
   /** Earlier epochs whose store was lost, until it is known what was spent of them. */
-  unsettled: number[];
+  unsettled: Unsettled[];
 }
 
 /** All that the home shard keeps on its disks. */
