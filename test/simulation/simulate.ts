@@ -1,3 +1,4 @@
+import type { Money } from "../../src/compose/core/money.ts";
 import type { SimulatedServer } from "./database/server.ts";
 import type { Meaning } from "./database/statement.ts";
 import { faults } from "./faults.ts";
@@ -39,6 +40,8 @@ export interface Settings {
   readonly faultsMs?: number | undefined;
   /** Statements that do something else than PostgreSQL would, by name: what judges must notice. */
   readonly instead?: Readonly<Record<string, Meaning>>;
+  /** Makes parts of each core others than they are. */
+  readonly alter?: (money: Money) => void;
 }
 
 /** How often the books are proved. */
@@ -55,8 +58,8 @@ const stopMs = 70_000;
 
 /** Lives one world from its beginning to its end, and judges it. */
 export async function simulate(seed: number, server: SimulatedServer, settings: Settings = {}): Promise<Outcome> {
-  const { tell, requests = 10_000, instead = {} } = settings;
-  const shape = { cores: 1 + (seed % 4), customers: 2 + (seed % 5), ...(tell && { tell }) };
+  const { tell, alter, requests = 10_000, instead = {} } = settings;
+  const shape = { cores: 1 + (seed % 4), customers: 2 + (seed % 5), ...(tell && { tell }), ...(alter && { alter }) };
   const world = new World(seed, server, shape);
   server.instead = instead;
   const { timeline, dice, machines, traffic, operators, history } = world;
@@ -81,15 +84,15 @@ export async function simulate(seed: number, server: SimulatedServer, settings: 
   traffic.begin(settings.trafficMs ?? trafficMs);
   const refusals = new RefusalJudge(world);
   await live(world, requests, healedAt + healthyMs);
-  refusals.judge();
   traffic.stop();
   operators.stop();
   await timeline.pass(healedAt + healMs - timeline.now);
   for (const machine of machines) {
     if (machine.life === undefined && !machine.isGone) {
-      history.violation(`${machine.name} does not start again: ${String(machine.failure)}`);
+      history.violation("starts", `${machine.name} does not start again: ${String(machine.failure)}`);
     }
   }
+  refusals.judge();
   judgeAnswers(world);
   await endAll(world);
   judgeCharges(world);
@@ -97,6 +100,7 @@ export async function simulate(seed: number, server: SimulatedServer, settings: 
   judgeSpending(world);
   judgeRates(world);
   judgeLeases(world);
+  judgeExpiry(world);
   await judgeBooks(world);
   return {
     ...{ seed, requests: traffic.runs.length, admitted: traffic.runs.filter(({ hold }) => hold !== undefined).length },
@@ -122,7 +126,7 @@ async function live(world: World, requests: number, until: number): Promise<void
 async function openAccounts({ machines, customers, operators, timeline, history }: World): Promise<void> {
   const life = machines.find((machine) => machine.life !== undefined)?.life;
   if (life === undefined) {
-    history.violation(`no core starts: ${String(machines[0]?.failure)}`);
+    history.violation("starts", `no core starts: ${String(machines[0]?.failure)}`);
     return;
   }
   for (const customer of customers) {
@@ -158,10 +162,10 @@ async function endAll(world: World): Promise<void> {
     return;
   }
   if (!(await timeline.until(Promise.all(others.map((machine) => machine.stop())), stopMs))) {
-    history.violation("a core does not end");
+    history.violation("ends", "a core does not end");
   }
   await timeline.pass(stopMs);
   if (!(await timeline.until(last.stop(), stopMs))) {
-    history.violation("the last core does not end");
+    history.violation("ends", "the last core does not end");
   }
 }

@@ -1,3 +1,4 @@
+import type { Money } from "../../src/compose/core/money.ts";
 import { type Customer, makeCustomers } from "./cores/customers.ts";
 import { Machine, modelNames } from "./cores/machine.ts";
 import { Operators } from "./cores/operators.ts";
@@ -35,6 +36,7 @@ export class World {
   /** Whether everything works again, for good. */
   isHealed = false;
   readonly #ears = new Set<Ear>();
+  readonly #alter: (money: Money) => void;
   #twins = 0;
   #twinsEver = 0;
   #backAt = Number.NEGATIVE_INFINITY;
@@ -42,9 +44,10 @@ export class World {
   constructor(
     seed: number,
     server: SimulatedServer,
-    options: { cores: number; customers: number; tell?: (line: string) => void },
+    options: { cores: number; customers: number; tell?: (line: string) => void; alter?: (money: Money) => void },
   ) {
     const { timeline } = this;
+    this.#alter = options.alter ?? (() => {});
     this.dice = new Dice(seed, () => beginning + timeline.now);
     this.server = server;
     this.history = new History(timeline, options.tell);
@@ -68,7 +71,7 @@ export class World {
 
   #addMachine(name: string): Machine {
     const { timeline, server, history } = this;
-    const around = { timeline, server, dice: this.dice, history, ears: this.#ears };
+    const around = { timeline, server, dice: this.dice, history, ears: this.#ears, alter: this.#alter };
     const machine = new Machine(name, around, 1 + (this.dice.fraction() - 0.5) / 500);
     this.machines.push(machine);
     return machine;

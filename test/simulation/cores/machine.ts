@@ -22,6 +22,8 @@ export interface Surroundings {
   readonly dice: Dice;
   readonly history: History;
   readonly ears: Set<Ear>;
+  /** Has a core's parts be others than they are: what judges must notice. */
+  readonly alter: (money: Money) => void;
 }
 
 /** How soon a service manager starts a program again that ended by itself. */
@@ -143,7 +145,7 @@ export class Machine {
   }
 
   async #open(process: SimulatedProcess): Promise<Money> {
-    const { timeline, server, ears, history } = this.#around;
+    const { timeline, server, ears, history, alter } = this.#around;
     const random = this.#around.dice.fork(`${this.name} ${this.#lives}`, () => process.now());
     const noted = (fault: string) => history.fault(`${this.name}: ${fault}`);
     const wire = new Wire({ timeline, process, dice: this.#dice, faults: this.network, noted });
@@ -171,6 +173,7 @@ export class Machine {
         return { journal, store: new PostgresqlLedgerStore({ pool, pooled: false }, random, journal.coreId) };
       },
     );
+    alter(money);
     const { prices, ledger } = money;
     const { store, deadLetters } = money.shards.first.books;
     const pricing = { interval_s: 30, max_step: 0.1 };

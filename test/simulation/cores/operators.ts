@@ -124,7 +124,7 @@ export class Operators {
         const reason = Reason[readDetail(error)?.reason ?? 0] ?? "";
         deed.state = reason === "REFUND_EXCEEDS_BALANCE" ? "refused" : "unknown";
         if (!usual.has(reason) && !/terminated/.test((error as Error).message)) {
-          this.#history.violation(`a ${deed.kind} failed: ${(error as Error).stack}`);
+          this.#history.violation("reasons", `a ${deed.kind} failed: ${(error as Error).stack}`);
         }
       },
     );

@@ -130,7 +130,7 @@ export class Traffic {
       }
       run.refusal = Reason[readDetail(error)?.reason ?? 0] ?? "";
       if (run.refusal === "UNSPECIFIED" && !isUnreachable(error)) {
-        this.#history.violation(`a request was refused without a reason: ${(error as Error).stack}`);
+        this.#history.violation("reasons", `a request was refused without a reason: ${(error as Error).stack}`);
       }
       const terms = this.dearest.get(run.model) ?? { input: 0, output: 0 };
       this.onRefused(run, wanted.inputTokens * terms.input + wanted.outputTokens * terms.output, life);

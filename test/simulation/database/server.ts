@@ -111,6 +111,11 @@ export class SimulatedServer {
     return this.#recording === undefined ? run() : this.#recording.statement(name, text, values, run);
   }
 
+  /** What the ORM's statement does instead of what it says: named by how it begins. */
+  findOther(sql: string): Meaning | undefined {
+    return Object.entries(this.instead).find(([start]) => sql.startsWith(start))?.[1];
+  }
+
   #execute(name: string, values: readonly unknown[]): readonly object[] {
     const meaning = this.instead[name] ?? meanings[name];
     if (meaning === undefined) {

@@ -43,7 +43,7 @@ function inTransaction(em: object): object {
 }
 
 /** Entity managers whose every call goes over the wire; a transaction is done as a whole where it arrives. */
-function overWire(em: object, wire: Wire): object {
+function overWire(em: object, wire: Wire, server: SimulatedServer): object {
   return new Proxy(em, {
     get(target, name) {
       const value = Reflect.get(target, name, target);
@@ -52,6 +52,10 @@ function overWire(em: object, wire: Wire): object {
       }
       return (...parameters: unknown[]) => {
         const [run, ...more] = parameters;
+        const other = name === "execute" && server.findOther(String(run));
+        if (other) {
+          return wire.call("orm execute", () => other(server.tables, more));
+        }
         const given =
           name === "transactional"
             ? [(inner: object) => (run as Functions[string])(inTransaction(inner)), ...more]
@@ -64,7 +68,7 @@ function overWire(em: object, wire: Wire): object {
 
 /** The database as one process has it: far away, and PostgreSQL as far as it can tell. */
 export function simulatedStorage(server: SimulatedServer, wire: Wire, pool: Pool): PostgresqlStorage {
-  const fork = () => overWire(server.storage.orm.em.fork(), wire);
+  const fork = () => overWire(server.storage.orm.em.fork(), wire, server);
   const snapshot = () =>
     wire.call("snapshot", () => {
       const { rows, close } = memorySnapshot(server.database);

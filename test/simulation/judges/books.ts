@@ -10,7 +10,7 @@ export async function judgeBooks({ server, history }: World): Promise<void> {
   const { ok, findings } = await reconcile(judgesStorage(server));
   if (!ok) {
     const told = findings.slice(0, 5).map(({ rule, row, message }) => `${rule}: ${row}: ${message}`);
-    history.violation(`the books do not add up: ${told.join("; ")}`);
+    history.violation("books", `the books do not add up: ${told.join("; ")}`);
   }
 }
 
@@ -23,7 +23,7 @@ export function judgeLeases({ server, history }: World): void {
        left join core on core.id = core_id and core.epoch = ${table}.epoch where open`,
     );
     if (slices.length > 0) {
-      history.violation(`${slices.length} leases never ended: ${table} ${JSON.stringify(slices[0])}`);
+      history.violation("leases", `${slices.length} leases never ended: ${table} ${JSON.stringify(slices[0])}`);
     }
   }
   const owing = tables.all<{ id: string; free: number }>(
@@ -33,7 +33,7 @@ export function judgeLeases({ server, history }: World): void {
     server.now() + 60_000,
   );
   for (const { id, free } of owing) {
-    history.violation(`account ${id} owes something beside ${free} of free money`);
+    history.violation("debts", `account ${id} owes something beside ${free} of free money`);
   }
 }
 
@@ -44,6 +44,6 @@ export function judgeExpiry({ server, history, trueTime }: World): void {
     trueTime + mostApartMs,
   );
   for (const { id, expires_at } of early) {
-    history.violation(`lot ${id} lapsed ${Math.round((expires_at - trueTime) / 1000)} s before its time`);
+    history.violation("expiry", `lot ${id} lapsed ${Math.round((expires_at - trueTime) / 1000)} s before its time`);
   }
 }

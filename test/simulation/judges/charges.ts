@@ -1,5 +1,6 @@
 import type { Run } from "../cores/run.ts";
 import type { World } from "../world.ts";
+import type { Judge } from "./names.ts";
 
 /** A killed process loses no more than this: a note a second, which is written 50 ms later, and each 256 tokens. */
 const noteMs = 1100;
@@ -37,11 +38,14 @@ export function judgeCharges(world: World): void {
     receipts.delete(id);
     const fault = judgeMost(group, found) ?? judgeLeast(group, found, letters.has(group[0]?.requestId ?? ""));
     if (fault !== undefined) {
-      world.history.violation(`${id}: ${fault}: ${describe(group)}, receipts ${JSON.stringify(found)}`);
+      world.history.violation(
+        fault.judge,
+        `${id}: ${fault.what}: ${describe(group)}, receipts ${JSON.stringify(found)}`,
+      );
     }
   }
   for (const id of receipts.keys()) {
-    world.history.violation(`${id} has a receipt and was never run`);
+    world.history.violation("strange receipts", `${id} has a receipt and was never run`);
   }
 }
 
@@ -52,22 +56,27 @@ const last = ({ settled, counted }: Run) =>
 const most = (run: Run, kind: "inputTokens" | "outputTokens") =>
   Math.max(last(run)[kind], ...run.counted.map(({ tokens }) => tokens[kind]));
 
-function judgeMost(group: readonly Run[], found: Receipts): string | undefined {
+interface Fault {
+  readonly judge: Judge;
+  readonly what: string;
+}
+
+function judgeMost(group: readonly Run[], found: Receipts): Fault | undefined {
   const all = group.filter(({ state }) => state !== "refused" && state !== "released" && state !== "asked");
   const input = all.reduce((sum, run) => sum + most(run, "inputTokens"), 0);
   const output = all.reduce((sum, run) => sum + most(run, "outputTokens"), 0);
   if (found.input > input || found.output > output) {
-    return "was charged more than was counted";
+    return { judge: "overcharges", what: "was charged more than was counted" };
   }
   const terms = all.at(-1)?.terms;
   if (terms !== undefined && found.cost > found.input * terms.input + found.output * terms.output) {
-    return "cost more than any price that there was";
+    return { judge: "prices", what: "cost more than any price that there was" };
   }
   return undefined;
 }
 
 /** What must have been charged of it at least. */
-function judgeLeast(group: readonly Run[], found: Receipts, isDeadLetter: boolean): string | undefined {
+function judgeLeast(group: readonly Run[], found: Receipts, isDeadLetter: boolean): Fault | undefined {
   if (isDeadLetter || group.some(({ mayBeLost }) => mayBeLost)) {
     return undefined;
   }
@@ -78,7 +87,9 @@ function judgeLeast(group: readonly Run[], found: Receipts, isDeadLetter: boolea
     input += least.inputTokens;
     output += least.outputTokens;
   }
-  return found.input < input || found.output < output ? `was charged less than ${input} + ${output}` : undefined;
+  return found.input < input || found.output < output
+    ? { judge: "lost charges", what: `was charged less than ${input} + ${output}` }
+    : undefined;
 }
 
 function leastOf(run: Run): { inputTokens: number; outputTokens: number } {
@@ -112,12 +123,12 @@ export function judgeAnswers({ traffic, machines, history }: World): void {
   for (const { life, name } of machines) {
     const state = life?.money.ledger.state();
     if (state !== undefined && (state.holds > 0 || state.held > 0 || state.backlog > 0)) {
-      history.violation(`${name} still holds: ${JSON.stringify(state)}`);
+      history.violation("holds", `${name} still holds: ${JSON.stringify(state)}`);
     }
   }
   for (const run of traffic.runs) {
     if (run.process.alive && (run.state === "asked" || run.state === "settling" || run.state === "held")) {
-      history.violation(`${run.requestId} on ${run.machine} was never answered: ${run.state}`);
+      history.violation("answers", `${run.requestId} on ${run.machine} was never answered: ${run.state}`);
     }
   }
 }
@@ -129,10 +140,10 @@ export function judgeDeeds({ operators, server, history }: World): void {
   for (const { reference, amount, state, kind, mayBeLost } of operators.deeds) {
     const found = stored.get(reference);
     if (state === "done" && !mayBeLost && found !== amount) {
-      history.violation(`a ${kind} of ${amount} was acknowledged and is ${found ?? "nowhere"}`);
+      history.violation("deeds", `a ${kind} of ${amount} was acknowledged and is ${found ?? "nowhere"}`);
     }
     if (state === "refused" && found !== undefined) {
-      history.violation(`a ${kind} was refused and is there`);
+      history.violation("deeds", `a ${kind} was refused and is there`);
     }
   }
 }

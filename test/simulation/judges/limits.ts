@@ -36,6 +36,7 @@ export function judgeSpending(world: World): void {
     const { cost, shortfall } = costs.get(run.hold?.runId ?? "") ?? { cost: 0, shortfall: 0 };
     if (shortfall > 0) {
       world.history.violation(
+        "spending",
         `${run.requestId} on ${run.machine} was let in and ${shortfall} of ${cost} was not there`,
       );
     }
@@ -52,7 +53,7 @@ function judgeBudgets({ customers, history }: World, spent: ReadonlyMap<string, 
     for (const id of totals) {
       const [all, limit] = [spent.get(id) ?? 0, budgetLimits.get(id) ?? 0];
       if (all > limit) {
-        history.violation(`the budget ${id} of ${limit} was passed: ${all}`);
+        history.violation("budgets", `the budget ${id} of ${limit} was passed: ${all}`);
       }
     }
   }
@@ -67,7 +68,7 @@ export function judgeRates({ traffic, customers, history }: World): void {
     const entered = runs.flatMap(({ enteredAt }) => (enteredAt === undefined ? [] : [{ at: enteredAt, amount: 1 }]));
     const most = Math.max(...sums(entered).map(({ sum }) => sum), 0);
     if (most > rpm) {
-      history.violation(`${name} had ${most} requests in a minute instead of ${rpm}`);
+      history.violation("requests a minute", `${name} had ${most} requests in a minute instead of ${rpm}`);
     }
     const left = runs.flatMap(({ left: one, tokenBound }) =>
       one === undefined || one.tokens === 0 ? [] : [{ at: one.at, amount: Math.min(one.tokens, tokenBound) }],
@@ -76,7 +77,10 @@ export function judgeRates({ traffic, customers, history }: World): void {
       ({ sum, count }) => count > 1 && sum > (tokensPerMinute ?? Number.POSITIVE_INFINITY),
     );
     if (passed !== undefined) {
-      history.violation(`${name} had ${passed.sum} tokens in a minute instead of ${tokensPerMinute}`);
+      history.violation(
+        "tokens a minute",
+        `${name} had ${passed.sum} tokens in a minute instead of ${tokensPerMinute}`,
+      );
     }
   }
 }
@@ -141,7 +145,10 @@ export class RefusalJudge {
     traffic.onRefused = () => {};
     const requests = traffic.runs.length - this.#from;
     if (this.#wrongly > Math.max(1, requests * mostWrongly)) {
-      history.violation(`${this.#wrongly} of ${requests} requests were refused beside money, as ${this.#last}`);
+      history.violation(
+        "wrong refusals",
+        `${this.#wrongly} of ${requests} requests were refused beside money, as ${this.#last}`,
+      );
     }
   }
 }

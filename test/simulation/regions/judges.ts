@@ -8,15 +8,18 @@ export function judgeLots({ homeState, history }: World): void {
     for (const { granted, spent, returned, region } of slices.values()) {
       sum += granted - returned;
       if (spent + returned > granted) {
-        history.violation(`${region} spent ${spent} and returned ${returned} of ${granted} of lot ${facts.id}`);
+        history.violation(
+          "slices",
+          `${region} spent ${spent} and returned ${returned} of ${granted} of lot ${facts.id}`,
+        );
       }
     }
     if (sum !== lent) {
-      history.violation(`lot ${facts.id}: ${lent} is lent, and its slices have ${sum}`);
+      history.violation("slices", `lot ${facts.id}: ${lent} is lent, and its slices have ${sum}`);
     }
     // In doubt, what one region returned may be forgotten and what another got of it known.
     if (facts.kind === "money" && lent > amount && homeState.unheard.size === 0) {
-      history.violation(`lot ${facts.id}: ${lent} is lent of ${amount}`);
+      history.violation("slices", `lot ${facts.id}: ${lent} is lent of ${amount}`);
     }
   }
 }
@@ -30,7 +33,7 @@ export function judgeStatements({ homeState, keys, history }: World): void {
     }
     const key = keys.get(region);
     if (key === undefined || !isSigned(statement, key)) {
-      history.violation(`a statement of ${region} is not signed by it`);
+      history.violation("statements", `a statement of ${region} is not signed by it`);
     }
     for (const { lotId, granted, spent, returned } of rows) {
       const slice = homeState.lots.get(lotId)?.slices.get(`${region}/${epoch}`);
@@ -38,7 +41,7 @@ export function judgeStatements({ homeState, keys, history }: World): void {
         slice !== undefined && slice.granted >= granted && slice.spent >= spent && slice.returned >= returned;
       if (!isKnown) {
         const said = JSON.stringify({ granted, spent, returned });
-        history.violation(`${region} signed ${said} of lot ${lotId}, home has ${JSON.stringify(slice)}`);
+        history.violation("statements", `${region} signed ${said} of lot ${lotId}, home has ${JSON.stringify(slice)}`);
       }
     }
   }
@@ -52,7 +55,7 @@ export function judgeSums(world: World): void {
     const lot = homeState.lots.get(id);
     const told = [...(lot?.slices.values() ?? [])].reduce((sum, slice) => sum + slice.spent, 0);
     if (told !== spent) {
-      history.violation(`lot ${id}: regions charged ${spent}, home has heard of ${told}`);
+      history.violation("reports", `lot ${id}: regions charged ${spent}, home has heard of ${told}`);
     }
   }
   for (const statement of homeState.statements.values()) {
@@ -63,7 +66,10 @@ export function judgeSums(world: World): void {
     for (const { lotId, spent } of rows) {
       const charged = sumOf(world, region, epoch, lotId);
       if (charged !== spent) {
-        history.violation(`${region} signed that lot ${lotId} paid ${spent}, its receipts say ${charged}`);
+        history.violation(
+          "statements",
+          `${region} signed that lot ${lotId} paid ${spent}, its receipts say ${charged}`,
+        );
       }
     }
   }
@@ -83,17 +89,17 @@ function sumOf({ truth }: World, region: string, epoch: number, lotId: string): 
 export function judgeCharges({ truth, history }: World): void {
   for (const [id, region] of truth.done) {
     if (!truth.receipts.has(id)) {
-      history.violation(`${region} acknowledged ${id} and has no receipt`);
+      history.violation("receipts", `${region} acknowledged ${id} and has no receipt`);
     }
   }
   for (const [id, cost] of truth.noted) {
     const charged = truth.receipts.get(id)?.cost ?? 0;
     if (charged < cost) {
-      history.violation(`${id} had cost ${cost} when its region died, and was charged ${charged}`);
+      history.violation("journal", `${id} had cost ${cost} when its region died, and was charged ${charged}`);
     }
   }
   if (truth.running.size > 0) {
-    history.violation(`${truth.running.size} requests never ended`);
+    history.violation("answers", `${truth.running.size} requests never ended`);
   }
 }
 
@@ -103,12 +109,15 @@ export function judgeEnd({ homeState, regions, history }: World): void {
     for (const { region, epoch, granted, spent, returned } of slices.values()) {
       if (granted !== spent + returned) {
         const left = granted - spent - returned;
-        history.violation(`${left} of lot ${facts.id} never came home from ${region}, epoch ${epoch}`);
+        history.violation(
+          "stranded money",
+          `${left} of lot ${facts.id} never came home from ${region}, epoch ${epoch}`,
+        );
       }
     }
   }
   if (homeState.unheard.size > 0) {
-    history.violation("home does not know what it had lent");
+    history.violation("stranded money", "home does not know what it had lent");
   }
   for (const region of regions) {
     judgeRegion(region, history);
@@ -118,10 +127,10 @@ export function judgeEnd({ homeState, regions, history }: World): void {
 function judgeRegion({ name, bank }: World["regions"][number], history: World["history"]): void {
   for (const purse of bank?.purses.values() ?? []) {
     if (purse.left > 0 || purse.held !== 0) {
-      history.violation(`${name} keeps ${purse.left} of ${purse.id}, ${purse.held} of it held`);
+      history.violation("stranded money", `${name} keeps ${purse.left} of ${purse.id}, ${purse.held} of it held`);
     }
   }
   if (!bank?.term.isValid) {
-    history.violation(`${name} may not admit though all is well`);
+    history.violation("terms at the end", `${name} may not admit though all is well`);
   }
 }

@@ -103,12 +103,15 @@ export class Truth {
     this.running.set(request.id, { request, region });
     const isTimed = !this.untimed.has(region);
     if (isTimed && this.isSilent(region)) {
-      this.#history.violation(`${region} admitted ${request.id} after its term, when its money was given up`);
+      this.#history.violation("terms", `${region} admitted ${request.id} after its term, when its money was given up`);
     }
     const revokedAt = this.#revokedAt.get(request.keyId);
     if (isTimed && revokedAt !== undefined && this.#timeline.now - revokedAt > this.revocationMs) {
       const ms = Math.round(this.#timeline.now - revokedAt);
-      this.#history.violation(`${region} admitted ${request.id} with a key that was revoked ${ms} ms ago`);
+      this.#history.violation(
+        "revocations",
+        `${region} admitted ${request.id} with a key that was revoked ${ms} ms ago`,
+      );
     }
     for (const { id, kind, need } of request.purses) {
       if (kind === "rate") {
@@ -129,7 +132,10 @@ export class Truth {
     const first = limits.findLastIndex(({ at }) => at <= now - times.minute - times.term - times.margin);
     const most = Math.max(0, ...limits.slice(Math.max(0, first)).map(({ limit }) => limit));
     if (recent.length > most && this.untimed.size === 0) {
-      this.#history.violation(`${recent.length} requests in a minute, of ${most} that ${purseId} may have`);
+      this.#history.violation(
+        "requests a minute",
+        `${recent.length} requests in a minute, of ${most} that ${purseId} may have`,
+      );
     }
   }
 
@@ -159,23 +165,29 @@ export class Truth {
 
   charged(region: string, receipt: Receipt): void {
     if (this.receipts.has(receipt.requestId)) {
-      this.#history.violation(`${receipt.requestId} was charged twice`);
+      this.#history.violation("receipts", `${receipt.requestId} was charged twice`);
     }
     this.receipts.set(receipt.requestId, { ...receipt, region });
     for (const { lotId, cost } of receipt.lines) {
       const lot = this.lots.get(lotId);
       if (lot === undefined) {
-        this.#history.violation(`${receipt.requestId} was paid from the lot ${lotId}, which nobody paid in`);
+        this.#history.violation(
+          "receipts",
+          `${receipt.requestId} was paid from the lot ${lotId}, which nobody paid in`,
+        );
         continue;
       }
       lot.spent += cost;
       if (lot.spent > lot.amount) {
-        this.#history.violation(`overspent: ${lot.spent} of ${lot.amount} in lot ${lotId}, by ${region}`);
+        this.#history.violation("spending", `overspent: ${lot.spent} of ${lot.amount} in lot ${lotId}, by ${region}`);
       }
     }
     this.shortfall += receipt.shortfall;
     if (receipt.shortfall > 0 && !this.untimed.has(region) && !this.suspended.has(region)) {
-      this.#history.violation(`${region} could not pay ${receipt.shortfall} of ${receipt.requestId} that it had held`);
+      this.#history.violation(
+        "spending",
+        `${region} could not pay ${receipt.shortfall} of ${receipt.requestId} that it had held`,
+      );
     }
   }
 

@@ -1,6 +1,7 @@
 import { inspect } from "node:util";
 import type { Logger } from "../../../lib/logger.ts";
 import type { MeteringObserver } from "../../../src/metering/observer.ts";
+import type { Judge, RegionJudge } from "../judges/names.ts";
 import type { SimulatedProcess } from "./process.ts";
 import type { Timeline } from "./timeline.ts";
 
@@ -46,9 +47,10 @@ export class History {
     this.#unsettledUntil = this.#timeline.now + 150_000;
   }
 
-  violation(what: string): void {
-    this.violations.push(`at ${(this.#timeline.now / 1000).toFixed(3)} s: ${what}`);
-    this.note(`VIOLATION ${what}`);
+  /** judge: the rule that was broken. */
+  violation(judge: Judge | RegionJudge, what: string): void {
+    this.violations.push(`${judge}: at ${(this.#timeline.now / 1000).toFixed(3)} s: ${what}`);
+    this.note(`VIOLATION ${judge}: ${what}`);
   }
 
   /** The log of a core; what its process says once it is dead is heard by nobody. */
@@ -66,10 +68,10 @@ export class History {
 
   observer(name: string): Partial<MeteringObserver> {
     return {
-      broken: () => this.violation(`${name}: an account's money moved as it never may`),
+      broken: () => this.violation("integrity", `${name}: an account's money moved as it never may`),
       reconciled: ({ ok }) => {
         if (!ok && this.#timeline.now > this.#unsettledUntil && this.#timeline.now - this.#lastFault > 30_000) {
-          this.violation(`${name}: the books do not add up`);
+          this.violation("proofs", `${name}: the books do not add up`);
         }
       },
     };

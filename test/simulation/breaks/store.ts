@@ -1,38 +1,14 @@
-import { FileJournal } from "../../src/metering/journal/file-journal.ts";
-import { BudgetAudit } from "../../src/metering/ledger/budget/budget-audit.ts";
-import { CoreWatch } from "../../src/metering/ledger/core/core-watch.ts";
-import { SliceAudit } from "../../src/metering/ledger/wallet/cache/slice-audit.ts";
-import { PriceBook } from "../../src/metering/prices/price-book.ts";
-import { usageColumns } from "../../src/metering/store/usage-columns.ts";
-import { budgetStatements } from "./database/budgets.ts";
-import { chargeStatements } from "./database/charges.ts";
-import { lotStatements } from "./database/lots.ts";
-import { type Meaning, parseArray } from "./database/statement.ts";
-import type { Settings } from "./simulate.ts";
-
-/** A guarantee that is taken out: the judges must notice. */
-export interface Break {
-  readonly name: string;
-  /** The faults against which it is there. */
-  readonly only: readonly string[];
-  /** Takes it out. Returns the function that puts it back. */
-  apply(): () => void;
-  readonly instead?: Readonly<Record<string, Meaning>>;
-  /** A world that shows it. The test lives others, too, should this one no longer do. Absent: the first. */
-  readonly seed?: number;
-  /** How the world differs from that of the other breaks. */
-  readonly settings?: Pick<Settings, "trafficMs" | "faultsMs" | "requests">;
-}
-
-/** Replaces a property of a class. */
-function patch(of: object, name: string, descriptor: PropertyDescriptor): () => void {
-  const before = Object.getOwnPropertyDescriptor(of, name) as PropertyDescriptor;
-  Object.defineProperty(of, name, { ...descriptor, configurable: true });
-  return () => Object.defineProperty(of, name, before);
-}
-
-const method = (of: { prototype: object }, name: string, value: unknown) => () =>
-  patch(of.prototype, name, { value, writable: true });
+import { FileJournal } from "../../../src/metering/journal/file-journal.ts";
+import { BudgetAudit } from "../../../src/metering/ledger/budget/budget-audit.ts";
+import { CoreWatch } from "../../../src/metering/ledger/core/core-watch.ts";
+import { SliceAudit } from "../../../src/metering/ledger/wallet/cache/slice-audit.ts";
+import { PriceBook } from "../../../src/metering/prices/price-book.ts";
+import { usageColumns } from "../../../src/metering/store/usage-columns.ts";
+import { budgetStatements } from "../database/budgets.ts";
+import { chargeStatements } from "../database/charges.ts";
+import { lotStatements } from "../database/lots.ts";
+import { type Meaning, parseArray } from "../database/statement.ts";
+import { type Break, method } from "./break.ts";
 
 const settle = chargeStatements.settle as Meaning;
 const lockLots = lotStatements["lock lots"] as Meaning;
@@ -40,11 +16,12 @@ const lockBudget = budgetStatements["lock budget"] as Meaning;
 const runAt = usageColumns.findIndex(({ property }) => property === "runId");
 const requestAt = usageColumns.findIndex(({ property }) => property === "requestId");
 
-export const breaks: readonly Break[] = [
+/** Guarantees of the store, of cores that die, and of what a database forgets. */
+export const storeBreaks: readonly Break[] = [
   {
     name: "a charge whose reply was lost is stored again",
+    judge: "overcharges",
     only: ["lost replies"],
-    apply: () => () => {},
     instead: {
       settle(tables, values) {
         const requests = parseArray(values[requestAt], "text");
@@ -59,9 +36,9 @@ export const breaks: readonly Break[] = [
   },
   {
     name: "a charge is stored on slices that are others' by now",
+    judge: "books",
     seed: 3,
     only: ["suspend"],
-    apply: () => () => {},
     instead: {
       settle(tables, values) {
         const [core, epoch] = [String(values.at(-2)), Number(values.at(-1))];
@@ -77,17 +54,19 @@ export const breaks: readonly Break[] = [
   },
   {
     name: "slices that a dead process had are not taken over",
+    judge: "proofs",
     only: ["kill"],
-    apply: () => () => {},
     instead: { adopt: () => [] },
   },
   {
     name: "nobody is taken for dead",
+    judge: "leases",
     only: ["journal gone"],
     apply: method(CoreWatch, "look", () => []),
   },
   {
     name: "what was leased without the core's knowledge is not looked for",
+    judge: "leases",
     seed: 2,
     only: ["lost replies"],
     apply() {
@@ -101,9 +80,9 @@ export const breaks: readonly Break[] = [
   },
   {
     name: "a core leases although a failover has lost its row",
+    judge: "leases",
     seed: 14,
     only: ["failover", "journal gone", "kill"],
-    apply: () => () => {},
     instead: {
       "lock lots": (tables, values) => lockLots(tables, values).map((lot) => ({ ...lot, own: 1 })),
       "lock budget": (tables, values) => lockBudget(tables, values).map((budget) => ({ ...budget, own: 1 })),
@@ -111,12 +90,14 @@ export const breaks: readonly Break[] = [
   },
   {
     name: "slices of budgets that a failover brings back are not looked for",
+    judge: "leases",
     only: ["failover"],
     settings: { trafficMs: 100, faultsMs: 1000, requests: 200 },
     apply: method(BudgetAudit, "run", async () => {}),
   },
   {
     name: "a price version that took the number of a lost one is taken for that one",
+    judge: "books",
     only: ["old backup"],
     seed: 14,
     settings: { trafficMs: 100, faultsMs: 1000, requests: 200 },
@@ -124,12 +105,14 @@ export const breaks: readonly Break[] = [
   },
   {
     name: "running requests are not noted",
+    judge: "lost charges",
     seed: 3,
     only: ["kill"],
     apply: method(FileJournal, "note", () => {}),
   },
   {
     name: "a promise is not written",
+    judge: "lost charges",
     seed: 5,
     only: ["kill", "slow calls", "server away"],
     apply: method(FileJournal, "promise", async () => true),

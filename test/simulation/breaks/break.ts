@@ -1,0 +1,36 @@
+import type { Money } from "../../../src/compose/core/money.ts";
+import type { Meaning } from "../database/statement.ts";
+import type { Judge } from "../judges/names.ts";
+import type { Settings } from "../simulate.ts";
+
+/** A guarantee that is taken out: the judges must notice. */
+export interface Break {
+  readonly name: string;
+  /** The judge that goes off. */
+  readonly judge: Judge;
+  /** The faults against which it is there. */
+  readonly only: readonly string[];
+  /** Takes it out. Returns the function that puts it back. Absent: one of the next two does it. */
+  apply?(): () => void;
+  readonly instead?: Readonly<Record<string, Meaning>>;
+  readonly alter?: (money: Money) => void;
+  /** A world that shows it. The test lives others, too, should this one no longer do. Absent: the first. */
+  readonly seed?: number;
+  /** How the world differs from that of the other breaks. */
+  readonly settings?: Pick<Settings, "trafficMs" | "faultsMs" | "requests">;
+}
+
+/** Replaces a property of a class. */
+export function patch(of: object, name: string, descriptor: PropertyDescriptor): () => void {
+  const before = Object.getOwnPropertyDescriptor(of, name) as PropertyDescriptor;
+  Object.defineProperty(of, name, { ...descriptor, configurable: true });
+  return () => Object.defineProperty(of, name, before);
+}
+
+/** Replaces a method of a class. */
+export const method = (of: { prototype: object }, name: string, value: unknown) => () =>
+  patch(of.prototype, name, { value, writable: true });
+
+/** Replaces a getter of a class. */
+export const getter = (of: { prototype: object }, name: string, get: (this: never) => unknown) => () =>
+  patch(of.prototype, name, { get });

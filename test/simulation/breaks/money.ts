@@ -1,0 +1,200 @@
+import { DiskFile } from "../../../src/metering/journal/journal-file.ts";
+import { BudgetWallet } from "../../../src/metering/ledger/budget/budget-wallet.ts";
+import type { RunningHold } from "../../../src/metering/ledger/hold.ts";
+import { Refill } from "../../../src/metering/ledger/refill/refill.ts";
+import { Settlement } from "../../../src/metering/ledger/settlement/settlement.ts";
+import { OpenCharges } from "../../../src/metering/ledger/settlement/settler/open-charges.ts";
+import { Settler } from "../../../src/metering/ledger/settlement/settler/settler.ts";
+import { CachedWallet } from "../../../src/metering/ledger/wallet/cache/cached-wallet.ts";
+import { LeaseBatch } from "../../../src/metering/ledger/wallet/cache/lease-batch.ts";
+import { WaitQueue } from "../../../src/metering/ledger/wallet/wait-queue.ts";
+import { Wallet } from "../../../src/metering/ledger/wallet/wallet.ts";
+import { WalletRates } from "../../../src/metering/ledger/wallet/wallet-rates.ts";
+import type { LeaseRequest } from "../../../src/metering/ledger/wallet/wallet-store.ts";
+import type { Rates } from "../../../src/metering/prices/interface.ts";
+import { MemoryWindows } from "../../../src/metering/rate-limits/memory.ts";
+import { MemoryQuotas } from "../../../src/metering/rate-limits/memory-quotas.ts";
+import { usageColumns } from "../../../src/metering/store/usage-columns.ts";
+import { DatabaseClock } from "../../../src/storage/database-clock.ts";
+import { chargeStatements } from "../database/charges.ts";
+import type { Meaning } from "../database/statement.ts";
+import { type Break, getter, method } from "./break.ts";
+
+const { acquire } = LeaseBatch.prototype;
+const { charge } = Wallet.prototype;
+const { enter } = WaitQueue.prototype;
+const { find } = WalletRates.prototype;
+const { give } = MemoryQuotas.prototype;
+const { now } = DatabaseClock.prototype;
+const { release } = Settlement.prototype;
+const settle = chargeStatements.settle as Meaning;
+const requestAt = usageColumns.findIndex(({ property }) => property === "requestId");
+
+/** Enough requests for limits to be reached on the one core that there is. */
+const busy = { trafficMs: 5, requests: 1200 };
+
+/** Guarantees of money, prices, budgets and limits, each of which another judge watches over. */
+export const moneyBreaks: readonly Break[] = [
+  {
+    name: "running requests hold nothing",
+    judge: "spending",
+    only: [],
+    apply: getter(Wallet, "free", function (this: Wallet) {
+      return this.available;
+    }),
+  },
+  {
+    name: "what is charged is not taken off a key's budget",
+    judge: "budgets",
+    seed: 20,
+    settings: busy,
+    only: [],
+    apply: method(BudgetWallet, "spend", () => {}),
+  },
+  {
+    name: "a limit of requests a minute lets one more in, and one more",
+    judge: "requests a minute",
+    seed: 36,
+    settings: busy,
+    only: [],
+    apply: method(MemoryWindows, "admit", (_key: string, limit: number) => ({
+      ...{ admitted: true, used: 0, waitMs: 0, resetAfterMs: 0, limit },
+    })),
+  },
+  {
+    name: "tokens of requests that ended do not count",
+    judge: "tokens a minute",
+    seed: 28,
+    settings: busy,
+    only: [],
+    apply: method(MemoryQuotas, "give", function (this: MemoryQuotas, name: string, amount: number) {
+      give.call(this, name, amount, 0);
+    }),
+  },
+  {
+    name: "a core leases less than there is",
+    judge: "wrong refusals",
+    only: [],
+    apply: method(LeaseBatch, "acquire", function (this: LeaseBatch, request: LeaseRequest) {
+      return acquire.call(this, { ...request, least: 0, most: 0 });
+    }),
+  },
+  {
+    name: "a wallet pays by higher prices than there are",
+    judge: "prices",
+    only: [],
+    apply: method(WalletRates, "find", function (this: WalletRates, version: number, model: string) {
+      const rates: Rates | undefined = find.call(this, version, model);
+      return rates && { input: 5 * rates.input, output: 5 * rates.output };
+    }),
+  },
+  {
+    name: "charges are stored under other requests",
+    judge: "strange receipts",
+    only: [],
+    instead: {
+      settle: (tables, values) =>
+        settle(tables, values.with(requestAt, String(values[requestAt]).replaceAll('"req_', '"other_'))),
+    },
+  },
+  {
+    name: "what is owed beside free money is not paid",
+    judge: "debts",
+    seed: 8,
+    only: [],
+    apply() {
+      const undo = [
+        method(CachedWallet, "payDebt", async () => false)(),
+        method(Wallet, "charge", function (this: Wallet, ...parameters: Parameters<typeof charge>) {
+          const paid = charge.apply(this, parameters);
+          return { ...paid, cost: paid.cost + 1, shortfall: paid.shortfall + 1 };
+        })(),
+      ];
+      return () => undo.map((put) => put());
+    },
+    instead: { "select id from account where debt > 0": () => [] },
+  },
+  {
+    name: "lots lapse by a clock that is hours ahead of the others",
+    judge: "expiry",
+    only: [],
+    apply() {
+      const undo = [
+        getter(DatabaseClock, "agrees", () => true)(),
+        method(DatabaseClock, "now", function (this: DatabaseClock) {
+          return now.call(this) + 7_200_000;
+        })(),
+      ];
+      return () => undo.map((put) => put());
+    },
+  },
+  {
+    name: "a payment is acknowledged before it is stored",
+    judge: "deeds",
+    settings: { trafficMs: 100, faultsMs: 1000 },
+    seed: 4,
+    only: ["lost calls"],
+    alter({ funds }) {
+      const { credit } = funds;
+      funds.credit = async (...one) => {
+        credit(...one).catch(() => {});
+        return { lotId: "" };
+      };
+    },
+  },
+  {
+    name: "charges are kept in mind once they are stored",
+    judge: "holds",
+    only: [],
+    apply: method(OpenCharges, "delete", () => {}),
+  },
+  {
+    name: "who waits for money is not woken",
+    judge: "answers",
+    only: [],
+    apply: method(WaitQueue, "enter", function (this: WaitQueue, ...parameters: Parameters<typeof enter>) {
+      const isFirst = this.empty;
+      const ticket = enter.apply(this, parameters);
+      return isFirst ? ticket : { ...ticket, turn: () => new Promise(() => {}) };
+    }),
+  },
+  {
+    name: "a released request frees its money twice",
+    judge: "integrity",
+    seed: 2,
+    only: [],
+    apply: method(Settlement, "release", function (this: Settlement, hold: RunningHold) {
+      release.call(this, hold);
+      try {
+        hold.wallet.wallet.unhold(hold.amount);
+      } catch {} // it is told of
+    }),
+  },
+  {
+    name: "a failure of the store is told as one of the program",
+    judge: "reasons",
+    only: ["lost calls"],
+    apply: method(Refill, "ask", async (run: () => Promise<unknown>) => {
+      try {
+        return await run();
+      } catch {
+        throw new Error("something failed");
+      }
+    }),
+  },
+  {
+    name: "a journal with damaged lines is refused",
+    judge: "starts",
+    seed: 6,
+    only: ["rotten journal"],
+    apply: method(DiskFile, "keepAside", () => {
+      throw new Error("the journal is damaged");
+    }),
+  },
+  {
+    name: "a core that ends waits for ever",
+    judge: "ends",
+    only: [],
+    apply: method(Settler, "close", () => new Promise(() => {})),
+  },
+];
