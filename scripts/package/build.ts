@@ -17,5 +17,11 @@ await buildConsole();
 if (!isBuilt(root)) {
   await rm(dist, { recursive: true, force: true });
   const read = await bundle(dist, { node: engines.node.replace(">=", ""), inParts: true, extension: ".js" });
-  recordSources(root, [...read, "package.json", "package-lock.json", "scripts/package/bundle.ts"]);
+  recordSources(root, [
+    ...read,
+    "package.json",
+    "package-lock.json",
+    "scripts/package/bundle.ts",
+    "scripts/package/class-names.ts",
+  ]);
 }

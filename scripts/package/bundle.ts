@@ -2,6 +2,7 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type BuildOptions, build, type Metafile } from "esbuild";
+import { nameClassesAlone } from "./class-names.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
@@ -28,6 +29,10 @@ export interface Cut {
  */
 export async function bundle(folder: string, cut: Cut): Promise<string[]> {
   const { metafile } = await build(toOptions(folder, cut));
+  for (const path of Object.keys(metafile.outputs)) {
+    const file = join(root, path);
+    await writeFile(file, nameClassesAlone(await readFile(file, "utf8")));
+  }
   const notices = await Promise.all(packagesIn(metafile).map(readNotice));
   await writeFile(join(folder, noticesFile), notices.join(`\n${"-".repeat(80)}\n\n`));
   return Object.keys(metafile.inputs).filter((path) => !path.includes("node_modules/"));
@@ -68,7 +73,7 @@ function toOptions(folder: string, { node, inParts, extension }: Cut) {
     legalComments: "none", // they are in the notices
     minifyWhitespace: true,
     lineLimit: 200, // a stack trace prints the line
-    // The ORM goes by the names of classes.
+    // The ORM goes by the names of classes; those of functions are taken out again.
     keepNames: true,
     metafile: true,
     logLevel: "warning",
