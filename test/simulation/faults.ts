@@ -290,3 +290,9 @@ export const faults: readonly Fault[] = [
     },
   },
 ];
+
+/** Those that a core with a database of its own may meet. Its clock is the machine's, which is believed at a start. */
+export const localFaults: ReadonlySet<string> = new Set([
+  ...["kill", "kill in the middle", "stop", "power cut", "suspend", "lying engine", "other prices configured"],
+  ...["disk full", "disk fails to sync", "lying disk", "rotten journal", "old journal", "journal gone"],
+]);

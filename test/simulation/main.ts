@@ -4,7 +4,8 @@
 //   npm run simulate -- --hours 8                       a night's run
 //   npm run simulate -- --regions 4 [--seed …]          worlds of regions (docs/scale.md), in one thread; 0: as many as a seed says
 //     [--pace REQUESTS_A_SECOND] [--wealth rich|poor] [--faultless]
-//   [--requests 10000] a world, [--threads 2], [--without "FAULT"] again and again
+//   [--requests 10000] a world, [--traffic-ms N] and [--faults-ms N] from one to the next in the mean, [--sqlite],
+//   [--threads 2], [--without "FAULT"] again and again
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
 import { SimulatedServer } from "./database/server.ts";
@@ -23,6 +24,9 @@ const { values } = parseArgs({
     wealth: { type: "string" },
     faultless: { type: "boolean", default: false },
     requests: { type: "string", default: "10000" },
+    "traffic-ms": { type: "string" },
+    "faults-ms": { type: "string" },
+    sqlite: { type: "boolean", default: false },
     threads: { type: "string", default: String(availableParallelism()) },
     history: { type: "boolean", default: false },
     without: { type: "string", multiple: true, default: [] },
@@ -36,7 +40,11 @@ if (![first, seeds, requests, threads].every(Number.isSafeInteger) || !(hours >=
   process.exit(1);
 }
 
-const settings = { requests, without: values.without };
+const toNumber = (text: string | undefined) => (text === undefined ? undefined : Number(text));
+const settings = {
+  ...{ requests, without: values.without, isSqlite: values.sqlite },
+  ...{ trafficMs: toNumber(values["traffic-ms"]), faultsMs: toNumber(values["faults-ms"]) },
+};
 process.exitCode =
   (await (values.regions !== undefined ? liveOfRegions() : seeds === 1 ? liveOne() : liveMany())) > 0 ? 1 : 0;
 

@@ -1,7 +1,7 @@
 import type { Money } from "../../src/compose/core/money.ts";
 import type { SimulatedServer } from "./database/server.ts";
 import type { Meaning } from "./database/statement.ts";
-import { faults } from "./faults.ts";
+import { faults, localFaults } from "./faults.ts";
 import { judgeBooks, judgeExpiry, judgeLeases } from "./judges/books.ts";
 import { judgeAnswers, judgeCharges, judgeDeeds } from "./judges/charges.ts";
 import { judgeRates, judgeSpending, RefusalJudge } from "./judges/limits.ts";
@@ -38,6 +38,8 @@ export interface Settings {
   /** Milliseconds from one request to the next, and from one fault to the next, in the mean. Absent: as the seed has it. */
   readonly trafficMs?: number | undefined;
   readonly faultsMs?: number | undefined;
+  /** Whether there is but one core, on the real SQLite. Absent: cores share a simulated PostgreSQL. */
+  readonly isSqlite?: boolean;
   /** Statements that do something else than PostgreSQL would, by name: what judges must notice. */
   readonly instead?: Readonly<Record<string, Meaning>>;
   /** Makes parts of each core others than they are. */
@@ -58,8 +60,14 @@ const stopMs = 70_000;
 
 /** Lives one world from its beginning to its end, and judges it. */
 export async function simulate(seed: number, server: SimulatedServer, settings: Settings = {}): Promise<Outcome> {
-  const { tell, alter, requests = 10_000, instead = {} } = settings;
-  const shape = { cores: 1 + (seed % 4), customers: 2 + (seed % 5), ...(tell && { tell }), ...(alter && { alter }) };
+  const { tell, alter, isSqlite = false, requests = 10_000, instead = {} } = settings;
+  const shape = {
+    cores: isSqlite ? 1 : 1 + (seed % 4),
+    customers: 2 + (seed % 5),
+    isSqlite,
+    ...(tell && { tell }),
+    ...(alter && { alter }),
+  };
   const world = new World(seed, server, shape);
   server.instead = instead;
   const { timeline, dice, machines, traffic, operators, history } = world;
@@ -140,7 +148,8 @@ async function openAccounts({ machines, customers, operators, timeline, history 
 /** Each world has some kinds of faults, and not the others: so rare ones come together too. */
 function beginFaults(world: World, meanMs: number, { without = [], only }: Settings): void {
   const { dice, timeline } = world;
-  const mine = faults.filter(({ name }) => only?.includes(name) ?? (dice.chance(0.4) && !without.includes(name)));
+  const possible = faults.filter(({ name }) => !world.isSqlite || localFaults.has(name));
+  const mine = possible.filter(({ name }) => only?.includes(name) ?? (dice.chance(0.4) && !without.includes(name)));
   const next = () => {
     timeline.after(dice.exponential(meanMs), () => {
       if (!world.isHealed) {

@@ -6,6 +6,8 @@ import { simulate } from "./simulate.ts";
 
 /** The size of a short world. */
 const small = { requests: 150, trafficMs: 20, faultsMs: 500 };
+/** So many new worlds are lived each time. */
+const freshWorlds = 4;
 /** Among so many worlds is one that shows a break. */
 const mostWorlds = 20;
 
@@ -21,13 +23,38 @@ test("a seed lives the same world each time", async () => {
   expect(first.events).toBeGreaterThan(1000);
 }, 120_000);
 
+async function keepsEveryPromise(seed: number, isSqlite = false) {
+  const { violations, admitted, faults } = await simulate(seed, server, { ...small, isSqlite });
+  const { requests, trafficMs, faultsMs } = small;
+  const shape = `--requests ${requests} --traffic-ms ${trafficMs} --faults-ms ${faultsMs}${isSqlite ? " --sqlite" : ""}`;
+  // The line lives the same world again.
+  expect({ replay: `npm run simulate -- --seed ${seed} ${shape} --history`, violations }).toMatchObject({
+    violations: [],
+  });
+  return { admitted, faults };
+}
+
 test.each([1, 2, 3, 5, 6, 7, 10, 11, 12])(
   "world %i keeps every promise",
   async (seed) => {
-    const { violations, admitted, faults } = await simulate(seed, server, small);
-    expect(violations).toEqual([]);
+    const { admitted, faults } = await keepsEveryPromise(seed);
     expect(admitted).toBeGreaterThan(0);
     expect(faults).toBeGreaterThan(0);
+  },
+  120_000,
+);
+
+test.each(Array.from({ length: freshWorlds }, () => Math.floor(Math.random() * 2 ** 31)))(
+  "world %i, which nobody has seen before, keeps every promise",
+  async (seed) => void (await keepsEveryPromise(seed)),
+  120_000,
+);
+
+test.each([1, 2, 3, 4])(
+  "world %i on SQLite keeps every promise",
+  async (seed) => {
+    const { admitted } = await keepsEveryPromise(seed, true);
+    expect(admitted).toBeGreaterThan(0);
   },
   120_000,
 );

@@ -7,7 +7,7 @@ export interface Task {
   readonly first: number;
   readonly seeds: number;
   readonly threads: number;
-  readonly settings: Pick<Settings, "requests" | "without">;
+  readonly settings: Omit<Settings, "tell" | "instead" | "alter">;
   /** Asked before each world: whether there is to be another one. */
   readonly mayGoOn: () => boolean;
 }

@@ -36,6 +36,7 @@ export class World {
   /** Whether everything works again, for good. */
   isHealed = false;
   readonly #ears = new Set<Ear>();
+  readonly isSqlite: boolean;
   readonly #alter: (money: Money) => void;
   #twins = 0;
   #twinsEver = 0;
@@ -44,10 +45,17 @@ export class World {
   constructor(
     seed: number,
     server: SimulatedServer,
-    options: { cores: number; customers: number; tell?: (line: string) => void; alter?: (money: Money) => void },
+    options: {
+      cores: number;
+      customers: number;
+      isSqlite?: boolean;
+      tell?: (line: string) => void;
+      alter?: (money: Money) => void;
+    },
   ) {
     const { timeline } = this;
     this.#alter = options.alter ?? (() => {});
+    this.isSqlite = options.isSqlite ?? false;
     this.dice = new Dice(seed, () => beginning + timeline.now);
     this.server = server;
     this.history = new History(timeline, options.tell);
@@ -71,7 +79,15 @@ export class World {
 
   #addMachine(name: string): Machine {
     const { timeline, server, history } = this;
-    const around = { timeline, server, dice: this.dice, history, ears: this.#ears, alter: this.#alter };
+    const around = {
+      timeline,
+      server,
+      dice: this.dice,
+      history,
+      ears: this.#ears,
+      alter: this.#alter,
+      isSqlite: this.isSqlite,
+    };
     const machine = new Machine(name, around, 1 + (this.dice.fraction() - 0.5) / 500);
     this.machines.push(machine);
     return machine;

@@ -1,8 +1,10 @@
 import { FileJournal } from "../../../src/metering/journal/file-journal.ts";
 import { BudgetAudit } from "../../../src/metering/ledger/budget/budget-audit.ts";
+import type { EpochClaim } from "../../../src/metering/ledger/core/core-store.ts";
 import { CoreWatch } from "../../../src/metering/ledger/core/core-watch.ts";
 import { SliceAudit } from "../../../src/metering/ledger/wallet/cache/slice-audit.ts";
 import { PriceBook } from "../../../src/metering/prices/price-book.ts";
+import { SqliteLedgerStore } from "../../../src/metering/store/sqlite/store.ts";
 import { usageColumns } from "../../../src/metering/store/usage-columns.ts";
 import { budgetStatements } from "../database/budgets.ts";
 import { chargeStatements } from "../database/charges.ts";
@@ -10,6 +12,7 @@ import { lotStatements } from "../database/lots.ts";
 import { type Meaning, parseArray } from "../database/statement.ts";
 import { type Break, method } from "./break.ts";
 
+const { enter } = SqliteLedgerStore.prototype;
 const settle = chargeStatements.settle as Meaning;
 const lockLots = lotStatements["lock lots"] as Meaning;
 const lockBudget = budgetStatements["lock budget"] as Meaning;
@@ -57,6 +60,16 @@ export const storeBreaks: readonly Break[] = [
     judge: "proofs",
     only: ["kill"],
     instead: { adopt: () => [] },
+  },
+  {
+    name: "on SQLite, slices that a dead process had are not taken over",
+    judge: "proofs",
+    seed: 2,
+    only: ["kill"],
+    settings: { isSqlite: true },
+    apply: method(SqliteLedgerStore, "enter", async function (this: SqliteLedgerStore, claim: EpochClaim) {
+      return { ...(await enter.call(this, claim)), adopted: [], adoptedBudgets: [] };
+    }),
   },
   {
     name: "nobody is taken for dead",

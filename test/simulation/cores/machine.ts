@@ -3,8 +3,12 @@ import { configSchema } from "../../../src/config/schema.ts";
 import { startBackground } from "../../../src/metering/background.ts";
 import { openJournal } from "../../../src/metering/journal/open-journal.ts";
 import type { MeteringObserver } from "../../../src/metering/observer.ts";
+import type { LedgerStore } from "../../../src/metering/store/ledger-store.ts";
 import { PostgresqlLedgerStore } from "../../../src/metering/store/postgresql/store.ts";
+import { SqliteLedgerStore } from "../../../src/metering/store/sqlite/store.ts";
 import { DatabaseClock } from "../../../src/storage/database-clock.ts";
+import type { Storage } from "../../../src/storage/orm.ts";
+import { localStorage } from "../database/local.ts";
 import { type Ear, simulatedPool } from "../database/pool.ts";
 import type { SimulatedServer } from "../database/server.ts";
 import { simulatedStorage } from "../database/storage.ts";
@@ -22,6 +26,8 @@ export interface Surroundings {
   readonly dice: Dice;
   readonly history: History;
   readonly ears: Set<Ear>;
+  /** Whether the database is a SQLite file of the one machine, rather than a server. */
+  readonly isSqlite: boolean;
   /** Has a core's parts be others than they are: what judges must notice. */
   readonly alter: (money: Money) => void;
 }
@@ -145,12 +151,9 @@ export class Machine {
   }
 
   async #open(process: SimulatedProcess): Promise<Money> {
-    const { timeline, server, ears, history, alter } = this.#around;
+    const { timeline, history, alter } = this.#around;
     const random = this.#around.dice.fork(`${this.name} ${this.#lives}`, () => process.now());
-    const noted = (fault: string) => history.fault(`${this.name}: ${fault}`);
-    const wire = new Wire({ timeline, process, dice: this.#dice, faults: this.network, noted });
-    const pool = simulatedPool({ timeline, process, wire, server, ears });
-    const storage = simulatedStorage(server, wire, pool);
+    const { storage, openStore } = this.#openDatabase(process);
     const logger = history.logger(this.name, process);
     const observer: MeteringObserver = { ...silent, ...history.observer(this.name) };
     const clock = await DatabaseClock.open(storage, process, logger);
@@ -170,7 +173,7 @@ export class Machine {
       },
       () => {
         const journal = openJournal("/data/cores", { clock, random, logger, disk: this.disk.of(process) });
-        return { journal, store: new PostgresqlLedgerStore({ pool, pooled: false }, random, journal.coreId) };
+        return { journal, store: openStore(random, journal.coreId) };
       },
     );
     alter(money);
@@ -183,6 +186,23 @@ export class Machine {
       ...{ deadLetters, observer },
     });
     return money;
+  }
+
+  /** The database as a process has it, with the product's statements of the ledger for it. */
+  #openDatabase(process: SimulatedProcess): {
+    storage: Storage;
+    openStore: (random: Dice, core: string) => LedgerStore;
+  } {
+    const { timeline, server, ears, history, isSqlite } = this.#around;
+    if (isSqlite) {
+      const storage = localStorage(server, { timeline, process, dice: this.#dice });
+      return { storage, openStore: (random, core) => new SqliteLedgerStore(storage.exclusive, random, core) };
+    }
+    const noted = (fault: string) => history.fault(`${this.name}: ${fault}`);
+    const wire = new Wire({ timeline, process, dice: this.#dice, faults: this.network, noted });
+    const pool = simulatedPool({ timeline, process, wire, server, ears });
+    const storage = simulatedStorage(server, wire, pool);
+    return { storage, openStore: (random, core) => new PostgresqlLedgerStore({ pool, pooled: false }, random, core) };
   }
 
   kill(): void {

@@ -43,7 +43,7 @@ function inTransaction(em: object): object {
 }
 
 /** Entity managers whose every call goes over the wire; a transaction is done as a whole where it arrives. */
-function overWire(em: object, wire: Wire, server: SimulatedServer): object {
+export function overWire(em: object, wire: Pick<Wire, "call">, server: SimulatedServer): object {
   return new Proxy(em, {
     get(target, name) {
       const value = Reflect.get(target, name, target);

@@ -144,6 +144,7 @@ export class SimulatedDisk {
     };
     const sync = (file: File | undefined, length: number) => {
       if (this.faults.failsToSync) {
+        process.diskRefusedAt = this.#timeline.now;
         throw fault("EIO");
       }
       if (this.faults.lies) {

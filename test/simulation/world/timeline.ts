@@ -43,6 +43,7 @@ export class Timeline {
   /** Lets time pass. */
   async pass(ms: number): Promise<void> {
     const end = this.#now + ms;
+    await this.#promisesRun(); // of what was begun beside any event
     await this.#run(end, () => false);
     this.#now = end;
   }
