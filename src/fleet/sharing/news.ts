@@ -6,6 +6,9 @@ export interface Load {
   readonly tokensInFlight: number;
 }
 
+/** The load of a core that has nothing on a server. */
+export const nothing: Load = { inFlight: 0, unreadTokens: 0, tokensInFlight: 0 };
+
 /** News about one server, under the name that all cores have for it. */
 export type News =
   | { readonly kind: "load"; readonly server: string; readonly load: Load }

@@ -2,7 +2,7 @@ import { BreakerState } from "#gen/tollgate/catalogue/v1/server_pb.js";
 import type { Member } from "../servers/member.ts";
 import type { Pool } from "../servers/pool.ts";
 import type { Load } from "./news.ts";
-import type { SharedFleet } from "./sharing.ts";
+import type { SharedFleet } from "./shared-fleet.ts";
 
 /** Passes what cores tell each other about servers to the pools and members of this core, and back. */
 export class SharedServers implements SharedFleet {
@@ -42,16 +42,19 @@ export class SharedServers implements SharedFleet {
     }
   }
 
-  loadElsewhere(server: string, load: Load): void {
+  loadElsewhere(server: string, load: Load): boolean {
     const [, member] = this.#find(server) ?? [];
     if (member === undefined) {
-      return;
+      return false;
     }
     const before = member.elsewhere;
     member.elsewhere = load;
-    if (load.inFlight < before.inFlight || load.unreadTokens < before.unreadTokens) {
-      member.freed();
-    }
+    return load.inFlight < before.inFlight || load.unreadTokens < before.unreadTokens;
+  }
+
+  freedElsewhere(server: string): void {
+    const [, member] = this.#find(server) ?? [];
+    member?.freed();
   }
 
   promptElsewhere(server: string, hashes: Int32Array, ends: Int32Array): void {

@@ -2,53 +2,23 @@ import type { Random } from "../../../lib/ids/random.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
 import type { FleetSharing } from "../interface.ts";
 import type { FleetChannel } from "./channel.ts";
-import { decode, encode, join, type Load, longestMessage, type News } from "./news.ts";
+import { decode, encode, join, type Load, longestMessage, type News, nothing } from "./news.ts";
+import { type Peer, Peers, silentMs } from "./peers.ts";
+import type { SharedFleet } from "./shared-fleet.ts";
+import { Turns } from "./turns.ts";
 
 /** The least time between two messages in milliseconds; news of the meantime is sent together. */
 const pauseMs = 10;
 /** Milliseconds between two messages with all loads, changed or not: they repair lost messages and show that the core lives. */
 const beatMs = 1000;
-/** A core that was silent for this long, in milliseconds, counts as gone, with its load. A core that did not hear itself has lost touch. */
-const silentMs = 3500;
 /** The most bytes about prompts from one beat to the next. Beyond that, others do not learn which server got a prompt. */
 const promptBytesPerBeat = 2_097_152;
-/** Bounds of what is kept of other cores. */
-const mostCores = 256;
-const mostServers = 4096;
-
-/** The fleet of this core: what may be told of it, and what it is told of other cores. */
-export interface SharedFleet {
-  /** This core's load on each server, by the server's name on all cores. */
-  loads(): Iterable<readonly [server: string, load: Load]>;
-  /** The servers that get no work of this core for now. */
-  avoided(): Iterable<string>;
-  /** The servers with which this core has trouble now, by their names on all cores. */
-  troubles(): Iterable<string>;
-  /** Takes the load of all other cores together on a server. */
-  loadElsewhere(server: string, load: Load): void;
-  /** Another core has sent a prompt to a server. */
-  promptElsewhere(server: string, hashes: Int32Array, ends: Int32Array): void;
-  /** Another core has trouble with a server. */
-  troubleElsewhere(server: string): void;
-  /** The core has got in touch with the others, or lost touch. */
-  touchChanged(isInTouch: boolean): void;
-}
-
 /** Dependencies. */
 export interface SharingParts {
   readonly channel: FleetChannel;
   readonly clock: Clock;
   readonly random: Random;
 }
-
-interface Peer {
-  heardAt: number;
-  readonly loads: Map<string, Load>;
-  /** Servers that it gives no work, and when it last said so. */
-  readonly avoided: Map<string, number>;
-}
-
-const nothing: Load = { inFlight: 0, unreadTokens: 0, tokensInFlight: 0 };
 
 /** Tells the other cores this core's load on each server, and hears theirs. */
 export class Sharing implements FleetSharing {
@@ -60,7 +30,8 @@ export class Sharing implements FleetSharing {
   readonly #clock: Clock;
   readonly #fleet: SharedFleet;
   readonly #core: string;
-  readonly #peers = new Map<string, Peer>();
+  readonly #turns: Turns;
+  readonly #peers = new Peers();
   readonly #told = new Map<string, Load>();
   #pieces: Buffer[] = [];
   #promptBytes = 0;
@@ -76,6 +47,7 @@ export class Sharing implements FleetSharing {
     this.#channel = channel;
     this.#clock = clock;
     this.#fleet = fleet;
+    this.#turns = new Turns(clock, random, (server) => fleet.freedElsewhere(server));
     this.#core = Buffer.from(random.bytes(16)).toString("hex");
     this.#heardMyselfAt = clock.monotonic();
     channel.listen((message) => this.#hear(message));
@@ -91,9 +63,7 @@ export class Sharing implements FleetSharing {
   }
 
   avoiding(server: string): number {
-    const since = this.#clock.monotonic() - silentMs;
-    const isAvoided = ({ avoided }: Peer) => (avoided.get(server) ?? Number.NEGATIVE_INFINITY) >= since;
-    return [...this.#peers.values()].filter(isAvoided).length;
+    return this.#peers.avoiding(server, this.#clock.monotonic());
   }
 
   /** This core's load on some server has changed. */
@@ -123,6 +93,7 @@ export class Sharing implements FleetSharing {
   async close(): Promise<void> {
     this.#cancelBeat();
     this.#cancelSend?.();
+    this.#turns.close();
     await this.#channel.close();
   }
 
@@ -137,20 +108,10 @@ export class Sharing implements FleetSharing {
       false,
     );
     const now = this.#clock.monotonic();
-    for (const [core, { heardAt, loads, avoided }] of this.#peers) {
-      if (now - heardAt > silentMs) {
-        this.#peers.delete(core);
-        this.#addUp(loads.keys());
-      }
-      for (const [server, saidAt] of avoided) {
-        if (now - saidAt > silentMs) {
-          avoided.delete(server);
-        }
-      }
-    }
+    this.#addUp(this.#peers.forgetSilent(now));
     this.#setTouch(now - this.#heardMyselfAt <= silentMs);
     // Servers that a reload has added do not know the others' load yet.
-    this.#addUp(new Set([...this.#peers.values()].flatMap(({ loads }) => [...loads.keys()])));
+    this.#addUp(this.#peers.servers());
     this.#cancelBeat = this.#clock.after(beatMs, () => this.#beat());
   }
 
@@ -217,14 +178,13 @@ export class Sharing implements FleetSharing {
       this.#setTouch(true);
       return;
     }
-    const peer = this.#peers.get(message.core) ?? this.#meet(message.core, now);
+    const peer = this.#peers.get(message.core) ?? this.#meet(message.core);
     if (peer === undefined) {
       return;
     }
     peer.heardAt = now;
     if (message.isWhole) {
-      const before = [...peer.loads.keys()];
-      peer.loads.clear();
+      const before = peer.clear();
       const named = new Set(message.news.map(({ server }) => server));
       this.#addUp(before.filter((server) => !named.has(server)));
     }
@@ -234,12 +194,11 @@ export class Sharing implements FleetSharing {
   }
 
   /** Notes a core that was not heard before and tells it what it missed: it may have been started this moment. */
-  #meet(core: string, now: number): Peer | undefined {
-    if (this.#peers.size >= mostCores) {
+  #meet(core: string): Peer | undefined {
+    const peer = this.#peers.add(core);
+    if (peer === undefined) {
       return undefined;
     }
-    const peer: Peer = { heardAt: now, loads: new Map(), avoided: new Map() };
-    this.#peers.set(core, peer);
     for (const server of this.#fleet.troubles()) {
       this.troubled(server);
     }
@@ -249,9 +208,7 @@ export class Sharing implements FleetSharing {
   #take(peer: Peer, news: News): void {
     switch (news.kind) {
       case "load":
-        if (peer.loads.has(news.server) || peer.loads.size < mostServers) {
-          peer.loads.set(news.server, news.load);
-        }
+        peer.runs(news.server, news.load);
         this.#addUp([news.server]);
         break;
       case "prompt":
@@ -261,22 +218,15 @@ export class Sharing implements FleetSharing {
         this.#fleet.troubleElsewhere(news.server);
         break;
       case "avoided":
-        if (peer.avoided.has(news.server) || peer.avoided.size < mostServers) {
-          peer.avoided.set(news.server, this.#clock.monotonic());
-        }
+        peer.avoids(news.server, this.#clock.monotonic());
     }
   }
 
   #addUp(servers: Iterable<string>): void {
     for (const server of servers) {
-      const sum = { ...nothing };
-      for (const { loads } of this.#peers.values()) {
-        const { inFlight, unreadTokens, tokensInFlight } = loads.get(server) ?? nothing;
-        sum.inFlight += inFlight;
-        sum.unreadTokens += unreadTokens;
-        sum.tokensInFlight += tokensInFlight;
+      if (this.#fleet.loadElsewhere(server, this.#peers.loadOn(server))) {
+        this.#turns.await(server, this.#peers.size);
       }
-      this.#fleet.loadElsewhere(server, sum);
     }
   }
 }

@@ -53,8 +53,35 @@ test("a place that one core has taken is taken for the others", async () => {
   expect([other.fleet.waiting("m"), other.fleet.utilisation("m")]).toEqual([1, 2]);
   ends.resolve();
   await first;
+  await expect(clock.until(second)).resolves.toHaveLength(2);
+  await Promise.all(fleets.map(({ fleet }) => fleet.close()));
+});
+
+test("a place that becomes free is not taken by all cores at once", async () => {
+  const { fleets, clock } = cores([1], 8);
+  await settle();
+  const ends = Promise.withResolvers<void>();
+  const later = Promise.withResolvers<void>();
+  fleets[0].engines[0]?.scripts.push([ends.promise]);
+  const runs = [fleets[0].run()];
+  await settle();
   clock.advance(20);
-  await expect(second).resolves.toHaveLength(2);
+  const others = fleets.slice(1);
+  for (const other of others) {
+    other.engines[0]?.scripts.push([later.promise]);
+    runs.push(other.run());
+  }
+  await settle();
+  ends.resolve();
+  await runs[0];
+  for (let ms = 0; ms < 200; ms++) {
+    await clock.advanceAsync(1);
+  }
+  const taken = others.filter(({ engines }) => engines[0]?.requests.length === 1).length;
+  expect(taken).toBeGreaterThan(0);
+  expect(taken).toBeLessThanOrEqual(2); // two draw nearly the same time now and then
+  later.resolve();
+  await clock.until(Promise.all(runs));
   await Promise.all(fleets.map(({ fleet }) => fleet.close()));
 });
 
