@@ -37,7 +37,7 @@ export function createQwen3({ name, width, contextLength, vocabulary }: Shape): 
   return file;
 }
 
-function addTokenizer(file: GgufFile, vocabulary: Vocabulary): void {
+export function addTokenizer(file: GgufFile, vocabulary: Vocabulary): void {
   file.string("tokenizer.ggml.model", "gpt2");
   file.string("tokenizer.ggml.pre", "qwen2");
   file.strings("tokenizer.ggml.tokens", vocabulary.tokens);

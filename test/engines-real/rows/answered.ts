@@ -1,0 +1,52 @@
+import type { Answer, Question, Surface } from "../gate.ts";
+import { normalCall } from "../gate.ts";
+import type { Exchange } from "../tee.ts";
+import { askAgain, type Counts, readCounts, type Told } from "../told.ts";
+import { readCounters } from "./counters.ts";
+import { type Bench, holds, same } from "./row.ts";
+
+/** An answer and what the engine says to the same request. */
+export interface Compared {
+  readonly answer: Answer;
+  readonly told: Told;
+  readonly exchange: Exchange;
+}
+
+/**
+ * Asks a question that is answered whole, and holds text, receipt and usage against the engine's own answer, its own
+ * count and its counters. Throws with the first difference.
+ */
+export async function compare(
+  { gate, tee, engine, driver }: Bench,
+  surface: Surface,
+  question: Question,
+): Promise<Compared> {
+  tee.take();
+  const before = await readCounters(engine().url, driver);
+  const answer = await gate.ask(surface, question);
+  const after = await readCounters(engine().url, driver);
+  holds(`${surface}: ${answer.status}: ${answer.error}`, answer.error === undefined && answer.status === 200);
+  const [exchange] = tee.take();
+  if (exchange === undefined) {
+    throw new Error("nothing reached the engine");
+  }
+  const counted = readCounts(exchange);
+  const told = await askAgain(engine().url, exchange);
+  const receipt = await gate.receipt(answer.requestId);
+  same(`${surface}: the client's usage`, answer.counts, counted);
+  same(`${surface}: the receipt`, receipt && { input: receipt.input_tokens, output: receipt.output_tokens }, counted);
+  same(`${surface}: the engine's count of the same request`, told.counts, counted);
+  if (before !== undefined && after !== undefined) {
+    const counters: Counts = { input: after.input - before.input, output: after.output - before.output };
+    same(`${surface}: the engine's counters`, counters.output, counted?.output);
+  }
+  // The engine's own answer may begin with the white space that parted it from the thinking.
+  same(
+    `${surface}: the text, against the engine's`,
+    answer.text,
+    told.reasoning === "" ? told.text : told.text.trimStart(),
+  );
+  same(`${surface}: the thinking, against the engine's`, answer.reasoning.trim(), told.reasoning.trim());
+  same(`${surface}: the calls`, answer.calls.map(normalCall), told.calls);
+  return { answer, told, exchange };
+}

@@ -1,0 +1,73 @@
+import { once } from "node:events";
+import { request as ask, createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** A request that went through, and the engine's bytes. */
+export interface Exchange {
+  readonly path: string;
+  readonly body: string;
+  status: number;
+  readonly pieces: Buffer[];
+  /** Whether the answer came to its end. */
+  whole: boolean;
+}
+
+/** Stands between Tollgate and an engine, changes nothing, and keeps what passed. */
+export interface Tee extends AsyncDisposable {
+  readonly url: string;
+  /** Generations and embeddings since the last call of this. */
+  take(): Exchange[];
+  /** Where requests go from now on. */
+  target: string;
+}
+
+const kept = /\/(completions|chat|generate|embeddings|embed)$/;
+
+export async function startTee(): Promise<Tee> {
+  let exchanges: Exchange[] = [];
+  const tee = { target: "" };
+  const server = createServer((request, response) => {
+    const { method = "GET", url: path = "/", headers } = request;
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk) => chunks.push(chunk));
+    request.on("end", () => {
+      const body = Buffer.concat(chunks);
+      const exchange: Exchange = { path, body: body.toString(), status: 0, pieces: [], whole: false };
+      if (kept.test(path) && method === "POST") {
+        exchanges.push(exchange);
+      }
+      const { host: _, ...others } = headers;
+      const upstream = ask(tee.target + path, { method, headers: others, agent: false }, (answer) => {
+        exchange.status = answer.statusCode ?? 0;
+        response.writeHead(exchange.status, answer.headers);
+        response.flushHeaders();
+        answer.on("data", (piece: Buffer) => {
+          exchange.pieces.push(piece);
+          response.write(piece);
+        });
+        answer.on("end", () => {
+          exchange.whole = answer.complete;
+          response.end();
+        });
+        answer.on("error", () => response.destroy());
+      });
+      upstream.on("error", () => response.destroy());
+      response.on("close", () => upstream.destroy());
+      upstream.end(body);
+    });
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return Object.assign(tee, {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    take() {
+      const taken = exchanges;
+      exchanges = [];
+      return taken;
+    },
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, "close");
+    },
+  });
+}
