@@ -17,6 +17,11 @@ import type { BalanceJudge } from "./thresholds/interface.ts";
 const pricesMs = 5000;
 const expiryMs = 60_000;
 const foldMs = 60_000;
+const buildMs = 60_000;
+/** A core has the most work at its start, so sums of an old database wait a little. */
+const firstBuildMs = 10_000;
+/** After each step of it this many times its length is left to charges. */
+const buildPause = 4;
 const hourMs = 3_600_000;
 const deadLettersMs = 30_000;
 const firstCountMs = 1000;
@@ -28,7 +33,7 @@ const firstReconcileMs = 60_000;
 export interface BackgroundParts {
   readonly storage: Storage;
   readonly ledger: Pick<CoreLedger, "unknownSlices">;
-  readonly store: Pick<LedgerStore, "foldTallies">;
+  readonly store: Pick<LedgerStore, "foldTallies" | "buildSpans">;
   readonly prices: PriceList;
   /** Judges the balances that lapsed money leaves. Absent: nothing does. */
   readonly balances?: Pick<BalanceJudge, "judgeFall">;
@@ -65,11 +70,19 @@ export function startBackground(parts: BackgroundParts): () => void {
   const foldTallies = async () => {
     while ((await parts.store.foldTallies(Math.floor(clock.now() / hourMs))) > 0) {}
   };
+  let ended = false;
+  const buildSpans = async () => {
+    for (let since = clock.monotonic(); !ended && (await parts.store.buildSpans()); since = clock.monotonic()) {
+      const pauseMs = Math.max(1, buildPause * (clock.monotonic() - since));
+      await new Promise<void>((resolve) => clock.after(pauseMs, resolve));
+    }
+  };
   const countDeadLetters = async () => observer.deadLetters(await deadLetters.count());
   const jobs = [
     repeat(clock, intervalMs, logger, "move prices", movePrices),
     repeat(clock, expiryMs, logger, "let lots expire", () => expireLots(parts)),
     repeat(clock, foldMs, logger, "sum the usage of hours that are over", foldTallies),
+    repeat(clock, buildMs, logger, "build the sums of usage in longer spans", buildSpans, firstBuildMs),
     repeat(clock, reconcileMs * apart, logger, "prove the books", proveBooks, firstReconcileMs * apart),
     repeat(clock, deadLettersMs, logger, "count the dead letters", countDeadLetters, firstCountMs),
   ];
@@ -77,6 +90,7 @@ export function startBackground(parts: BackgroundParts): () => void {
     jobs.push(repeat(clock, pricesMs, logger, "read the prices", () => prices.refresh()));
   }
   return () => {
+    ended = true;
     for (const stop of jobs) {
       stop();
     }

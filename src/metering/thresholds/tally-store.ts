@@ -18,8 +18,12 @@ export interface TallyStore {
   /** Notes that tallies were looked at, but for those that were charged to since they were read. */
   markSeen(tallies: readonly UnseenTally[]): Promise<void>;
   /**
-   * Folds tallies of the hours before one (whole hours since 1970) into rollups, some at a time. Those that were not
+   * Folds tallies of the hours before one (whole hours since 1970) into rollups and spans, some at a time. Those that were not
    * looked at stay for a day. Returns how many.
    */
   foldTallies(before: number): Promise<number>;
+  /**
+   * Builds spans of rollups that were there before spans were, some at a time. Returns whether there are more of them.
+   */
+  buildSpans(): Promise<boolean>;
 }

@@ -1,4 +1,5 @@
 import { addSums, foldInto, hourOf, sumNames, sumsOfReceipts } from "../../../src/metering/store/rollups.ts";
+import { addToSpans, isBuilt } from "../../../src/metering/store/spans.ts";
 import { lineColumns, listNames, usageColumns } from "../../../src/metering/store/usage-columns.ts";
 import { spendBudgets } from "./budgets.ts";
 import { type Meaning, parseArray, type Tables } from "./statement.ts";
@@ -108,10 +109,14 @@ export const chargeStatements: Readonly<Record<string, Meaning>> = {
 
   "fold tallies"(tables, [before, most]) {
     const some = [Number(before), Number(most)] as const;
-    tables.run(`with taken as materialized (select * ${oldTallies}) ${foldInto("taken")}`, ...some);
+    const taken = `with taken as materialized (select * ${oldTallies})`;
+    tables.run(`${taken} ${foldInto("taken")}`, ...some);
+    tables.run(`${taken} ${addToSpans(`(select * from taken where ${isBuilt("taken", "hour")})`)}`, ...some);
     const which = `(${tallyKey}) in (select ${tallyKey} ${oldTallies})`;
     return [{ folded: tables.run(`delete from usage_tally where ${which}`, ...some) }];
   },
+
+  "spans are being built": (tables) => tables.all("select 1 from usage_span_build"),
 
   settled: (tables, [requestIds, runIds]) =>
     (requestIds as string[]).flatMap((requestId, at) =>

@@ -111,7 +111,7 @@ async function copyRow(client: PoolClient, { table, key, row }: RecordedRow, typ
 /** Tables that statements of the ledger write, and the columns that go by the server's own clock. */
 const compared: Readonly<Record<string, readonly string[]>> = {
   ...{ account: [], lot: [], slice: [], budget: [], budget_slice: [], core: ["heartbeat_at"] },
-  ...{ usage: [], usage_line: [], usage_tally: [], usage_rollup: [] },
+  ...{ usage: [], usage_line: [], usage_tally: [], usage_rollup: [], usage_span: [] },
 };
 
 /** What differs between the tables of the two servers, in words. */

@@ -43,7 +43,10 @@ export interface Books {
   readonly deadLetters: DeadLetters;
   readonly ledger: CoreLedger;
   readonly funds: Funds;
-  readonly store: Pick<LedgerStore, "foldTallies" | "removeReceipts" | "unseenTallies" | "markSeen" | "budgetSpending">;
+  readonly store: Pick<
+    LedgerStore,
+    "foldTallies" | "buildSpans" | "removeReceipts" | "unseenTallies" | "markSeen" | "budgetSpending"
+  >;
   /** Tells of balances that run low. */
   readonly balances: BalanceEvents;
   /** The announcements about accounts between cores that share a store. */

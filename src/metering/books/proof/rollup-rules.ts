@@ -1,5 +1,6 @@
 import { keptFromDay } from "../../retention/kept-from.ts";
 import { allAccounts, hourlySums, hourOf, sumNames, sumsOfReceipts } from "../../store/rollups.ts";
+import { isBuilt, spanHours } from "../../store/spans.ts";
 import type { Rule } from "./reconcile-rules.ts";
 
 /** Sums as a text that a finding tells. */
@@ -7,14 +8,19 @@ const told = (table: string) =>
   sumNames.map((name) => `cast(coalesce(${table}.${name}, 0) as text)`).join(" || ' ' || ");
 
 /** Two queries must have the same sums, key by key. A row is named by its key. */
-const same = (rule: Pick<Rule, "name" | "only">, keys: readonly string[], expected: string, found: string): Rule => {
+const same = (
+  rule: Pick<Rule, "name" | "only"> & { readonly table?: string },
+  keys: readonly string[],
+  expected: string,
+  found: string,
+): Rule => {
   const key = keys.join(", ");
   const sums = (query: string) =>
     `select ${key}, ${sumNames.map((name) => `sum(${name}) as ${name}`).join(", ")} from (${query}) parts group by ${key}`;
   const id = keys.map((name) => `cast(coalesce(expected.${name}, found.${name}) as text)`).join(" || ' ' || ");
   return {
-    ...rule,
     table: "usage_rollup",
+    ...rule,
     sql: `
       select ${id} as id, ${told("expected")} as expected, ${told("found")} as found
       from (${sums(expected)}) expected full join (${sums(found)}) found
@@ -48,6 +54,35 @@ const toldArchive = (table: string) =>
 
 const hourKeys = ["account_id", "hour", "key_id", "model"];
 
+const spans = (detail: string, hours: number) => `
+  select account_id, slot, key_id, model, ${sumNames.join(", ")} from usage_span
+  where detail = '${detail}' and hours = ${hours}`;
+
+const keySpan = ["account_id", "slot", "key_id", "model"];
+
+/** Spans of an hour are the rollups, longer ones the sums of the next shorter ones, and those of accounts that of their keys. */
+const spanRules: readonly Rule[] = spanHours.flatMap((hours, at) => {
+  const shorter = spanHours[at - 1];
+  const name = `${hours} h`;
+  return [
+    same(
+      { name: `the usage of a span of ${name} is that of its hours`, table: "usage_span" },
+      keySpan,
+      shorter === undefined
+        ? `${rollups("hour", "<>")} and ${isBuilt("usage_rollup", "slot")}`
+        : `select account_id, slot * ${shorter} / ${hours} as slot, key_id, model, ${sumNames.join(", ")}
+           from (${spans("key", shorter)}) shorter`,
+      spans("key", hours),
+    ),
+    same(
+      { name: `the usage of an account in a span of ${name} is that of its keys`, table: "usage_span" },
+      ["account_id", "slot"],
+      spans("key", hours),
+      spans("account", hours),
+    ),
+  ];
+});
+
 /** The rules that sums of usage must keep: requests, tokens and cost, hour by hour. */
 export const rollupRules: readonly Rule[] = [
   ...(["sqlite", "postgresql"] as const).map((only) =>
@@ -75,4 +110,5 @@ export const rollupRules: readonly Rule[] = [
     rollups("hour", "<>"),
     rollups("hour", "="),
   ),
+  ...spanRules,
 ];

@@ -2,6 +2,7 @@ import { UsageGroup } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import { bySum } from "../../../storage/exact-sum.ts";
 import type { Storage } from "../../../storage/orm.ts";
 import { allAccounts, hourOf, sumNames, sumsOfReceipts, sumsOfSums } from "../../store/rollups.ts";
+import { spanHours } from "../../store/spans.ts";
 import { Conditions } from "./conditions.ts";
 import { cutHours, type Slots, type Span } from "./cut-hours.ts";
 
@@ -17,6 +18,8 @@ export interface UsageQuestion {
   readonly fromMs?: number;
   /** Settled before. Absent: until now. */
   readonly toMs?: number;
+  /** Whether spans have all that rollups have. */
+  readonly isBuilt: boolean;
   /** How many groups at most, those that cost most first. 0: all, in the order of the groups. */
   readonly dearest?: number;
 }
@@ -107,18 +110,44 @@ function receiptPart(dialect: Storage["dialect"], question: UsageQuestion, fromM
   return summedPart(question, hourOf[dialect]("settled_at"), "usage", sumsOfReceipts, conditions);
 }
 
-/** Sums of whole hours: days where hours are not kept apart, hours beside them, and what is not folded yet. */
+/** Sums of whole hours: longer slots where hours are not kept apart, shorter ones beside them, and what is not folded yet. */
 function sumParts(question: UsageQuestion, hours: Span): Part[] {
-  const lengths = question.groups.has(UsageGroup.HOUR) ? [1] : [1, 24];
-  return [...cutHours(hours, lengths).map((slots) => rollupPart(question, slots)), tallyPart(question, hours)];
+  const { groups } = question;
+  const longest = groups.has(UsageGroup.HOUR) ? 1 : groups.has(UsageGroup.DAY) ? 24 : Number.POSITIVE_INFINITY;
+  const cut = (lengths: readonly number[]) =>
+    cutHours(
+      hours,
+      lengths.filter((length) => length <= longest),
+    );
+  const sums =
+    question.isBuilt && question.accountId === "" && !isTogether(question)
+      ? cut(spanHours).map((slots) => spanPart(question, slots))
+      : cut([1, 24]).map((slots) => rollupPart(question, slots));
+  return [...sums, tallyPart(question, hours)];
+}
+
+/** Whether sums over accounts and keys answer it, which are kept a model each. */
+function isTogether({ accountId, keyId, groups }: UsageQuestion): boolean {
+  return accountId === "" && keyId === "" && !groups.has(UsageGroup.ACCOUNT) && !groups.has(UsageGroup.KEY);
+}
+
+/** Rows of spans as they are: to sum up each part before all of them takes twice as long. */
+function spanPart(question: UsageQuestion, { hours, ...slots }: Slots): Part {
+  const { keyId, model, groups } = question;
+  const isOfAccounts = keyId === "" && model === "" && !groups.has(UsageGroup.KEY) && !groups.has(UsageGroup.MODEL);
+  const conditions = filter(question);
+  conditions.add(`detail = '${isOfAccounts ? "account" : "key"}'`);
+  conditions.add("hours = ?", hours);
+  within(conditions, "slot", slots);
+  const kept = keptColumns(question).map(({ name, sql }) => `${sql(`slot * ${hours}`)} as ${name}`);
+  const sql = `select ${[...kept, ...sumNames].join(", ")} from usage_span ${conditions.where}`;
+  return { sql, parameters: conditions.parameters };
 }
 
 function rollupPart(question: UsageQuestion, { hours, ...slots }: Slots): Part {
-  const { accountId, keyId, groups } = question;
   const conditions = filter(question);
-  if (accountId === "") {
-    const together = keyId === "" && !groups.has(UsageGroup.ACCOUNT) && !groups.has(UsageGroup.KEY);
-    conditions.add(`account_id ${together ? "=" : "<>"} '${allAccounts}'`);
+  if (question.accountId === "") {
+    conditions.add(`account_id ${isTogether(question) ? "=" : "<>"} '${allAccounts}'`);
   }
   conditions.add("span = ?", hours === 1 ? "hour" : "day");
   within(conditions, "slot", slots);

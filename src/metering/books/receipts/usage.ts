@@ -28,7 +28,9 @@ export async function* streamUsage(storage: Storage, request: StreamUsageRequest
   const snapshot = await storage.snapshot();
   try {
     const accountId = request.accountId || (await findAccount(snapshot, request.keyId));
+    const isBuilt = accountId !== "" || (await areSpansBuilt(snapshot));
     const { sql, parameters } = usageQuery(storage.dialect, {
+      isBuilt,
       ...{ accountId, keyId: request.keyId, model: request.model, groups, dearest: request.dearest },
       ...(request.from && { fromMs: timestampMs(request.from) }),
       ...(request.to && { toMs: timestampMs(request.to) }),
@@ -53,6 +55,13 @@ async function refuseParts(storage: Storage, { from, to }: Pick<StreamUsageReque
       );
     }
   }
+}
+
+async function areSpansBuilt(snapshot: Snapshot): Promise<boolean> {
+  for await (const _ of snapshot.rows("select 1 from usage_span_build")) {
+    return false;
+  }
+  return true;
 }
 
 /** The account of a key, as sums are kept by the account. Empty: not known. */

@@ -1,11 +1,15 @@
+import type { UsageSpanBuild } from "../../../storage/entities/metering/rollup.ts";
 import type { Charge } from "../../ledger/settlement/charge.ts";
 import type { UnseenTally } from "../../thresholds/tally-store.ts";
 import { addToTally, foldable, foldInto, mostTokens, sumNames } from "../rollups.ts";
+import { addToSpans, isBuilt, nextRollups } from "../spans.ts";
 import type { Executor, Runner } from "./executor.ts";
 
 const hourMs = 3_600_000;
 /** Tallies that are folded at once: the thread has charges to write, too. */
-const foldSize = 200;
+const foldSize = 50;
+/** Rollups whose spans are built at once. */
+const buildSize = 100;
 
 const tallyKey = "core_id, hour, account_id, key_id, model";
 
@@ -21,7 +25,19 @@ const markSeen = `
   update usage_tally set seen = true
   where core_id = ? and hour = ? and account_id = ? and key_id = ? and model = ? and requests = ?`;
 
-const oldTallies = `from usage_tally where ${foldable("?1")} order by hour, ${tallyKey} limit ${foldSize}`;
+/** Ordered as the index of hours is, so that nothing is sorted. */
+const findOld = `select rowid as row from usage_tally where ${foldable("?1")} order by hour, rowid limit ${foldSize}`;
+const oldTallies = "from usage_tally where rowid in (select value from json_each(?1))";
+
+const taken = `with taken as materialized (select * ${oldTallies})`;
+const fold = `${taken} ${foldInto("taken")}`;
+const foldSpans = `${taken} ${addToSpans(`(select * from taken where ${isBuilt("taken", "hour")})`)}`;
+
+const findBuild = "select account_id as accountId, slot, key_id as keyId, model from usage_span_build";
+const rollups = nextRollups(["?1", "?2", "?3", "?4"], String(buildSize));
+const findLast = `select account_id as accountId, hour as slot, key_id as keyId, model from (${rollups})`;
+const build = `with taken as materialized (${rollups}) ${addToSpans("taken")}`;
+const moveBuild = "update usage_span_build set account_id = ?, slot = ?, key_id = ?, model = ?";
 
 /** Counts stored charges in the tallies of their hours. In a transaction. */
 export function tally(run: Runner, charges: readonly Charge[], coreId: string): void {
@@ -67,9 +83,31 @@ export class Tallies {
 
   /** Folds the oldest ones into rollups. Returns how many. */
   fold(before: number): Promise<number> {
-    return this.#executor.transaction(({ run }) => {
-      run(`with taken as materialized (select * ${oldTallies}) ${foldInto("taken")}`, [before]);
-      return run(`delete from usage_tally where (${tallyKey}) in (select ${tallyKey} ${oldTallies})`, [before]);
+    return this.#executor.transaction(({ run, all }) => {
+      const old = JSON.stringify(all<{ row: number }>(findOld, [before]).map(({ row }) => row));
+      run(fold, [old]);
+      run(foldSpans, [old]);
+      return run(`delete ${oldTallies}`, [old]);
+    });
+  }
+
+  /** Builds the spans of the next rollups that have none. Returns whether there are more of them. */
+  buildSpans(): Promise<boolean> {
+    return this.#executor.unhurried(({ run, get, all }) => {
+      const after = get<UsageSpanBuild>(findBuild, []);
+      if (after === undefined) {
+        return false;
+      }
+      const last = all<UsageSpanBuild>(findLast, toValues(after)).at(-1);
+      if (last === undefined) {
+        run("delete from usage_span_build", []);
+        return false;
+      }
+      run(build, toValues(after));
+      run(moveBuild, toValues(last));
+      return true;
     });
   }
 }
+
+const toValues = ({ accountId, slot, keyId, model }: UsageSpanBuild) => [accountId, slot, keyId, model];

@@ -62,3 +62,42 @@ export const UsageRollup = defineEntity({
   indexes: [{ properties: ["span", "slot"] }],
 });
 export type UsageRollup = InferEntity<typeof UsageRollup>;
+
+/** What spans keep apart: accounts alone, or each key and model of an account. */
+export const usageDetails = ["account", "key"] as const;
+
+/**
+ * The rollups of hours again, in slots of several lengths and in the order of time: what many accounts used is read from
+ * few neighbouring rows of it, however long ago it begins. Written with the rollups.
+ */
+export const UsageSpan = defineEntity({
+  name: "UsageSpan",
+  properties: {
+    /** The length, one of `spanHours` of metering/store/spans.ts. */
+    hours: p.integer().primary(),
+    /** account: the sums of its keys and models, whose names are empty. */
+    detail: p.enum(usageDetails).primary(),
+    /** Whole lengths since 1970 in UTC. */
+    slot: p.integer().primary(),
+    accountId: p.uuid().primary(),
+    keyId: p.string().primary(),
+    model: p.string().primary(),
+    ...sums(),
+  },
+});
+export type UsageSpan = InferEntity<typeof UsageSpan>;
+
+/**
+ * The last rollup of an hour, in the order of these columns, that is in the spans already: while those of a database that
+ * had rollups before it had spans are built. No row: all of them are.
+ */
+export const UsageSpanBuild = defineEntity({
+  name: "UsageSpanBuild",
+  properties: {
+    accountId: p.uuid().primary(),
+    slot: p.integer(),
+    keyId: p.string(),
+    model: p.string(),
+  },
+});
+export type UsageSpanBuild = InferEntity<typeof UsageSpanBuild>;

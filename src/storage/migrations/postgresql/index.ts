@@ -25,6 +25,7 @@ import { Migration20261122162000 } from "./Migration20261122162000.ts";
 import { Migration20261122191700 } from "./Migration20261122191700.ts";
 import { Migration20261122200600 } from "./Migration20261122200600.ts";
 import { Migration20261122222300 } from "./Migration20261122222300.ts";
+import { Migration20261122224400 } from "./Migration20261122224400.ts";
 
 /** In the order in which they run. */
 export const migrations: MigrationObject[] = [
@@ -54,4 +55,5 @@ export const migrations: MigrationObject[] = [
   { name: "Migration20261122191700", class: Migration20261122191700 },
   { name: "Migration20261122200600", class: Migration20261122200600 },
   { name: "Migration20261122222300", class: Migration20261122222300 },
+  { name: "Migration20261122224400", class: Migration20261122224400 },
 ];

@@ -54,8 +54,8 @@ async function planOf(storage: Storage, [sql, parameters]: Asked): Promise<strin
 function readsTooMuch([sql]: Asked, plan: string): boolean {
   const isPage = sql.startsWith("select * from usage ") && !sql.includes("request_id = ?");
   return (
-    /SCAN (usage|usage_line|usage_rollup)$/m.test(plan) ||
-    /Seq Scan on (usage|usage_line|usage_rollup)\b/.test(plan) ||
+    /SCAN (usage|usage_line|usage_rollup|usage_span)$/m.test(plan) ||
+    /Seq Scan on (usage|usage_line|usage_rollup|usage_span)\b/.test(plan) ||
     (isPage && plan.includes("USE TEMP B-TREE FOR ORDER BY"))
   );
 }

@@ -1,0 +1,45 @@
+// How sums of hours become those of longer slots, which usage of many accounts is read from: SQL that both databases take.
+
+import { addSums, sumNames, sumsOfSums } from "./rollups.ts";
+
+/**
+ * Lengths of slots in hours, up to 64 days. A span that began any time ago is cut into three slots at most of each length but
+ * the longest, so what it reads hardly grows with it.
+ */
+export const spanHours = [1, 6, 24, 96, 384, 1536] as const;
+
+const spanKey = "hours, detail, slot, account_id, key_id, model";
+const lengths = spanHours.map((hours) => `select ${hours} as hours`).join(" union all ");
+
+/** Adds sums of hours to the slots that they are in, given a table of them. Rows are locked in the order of their keys. */
+export const addToSpans = (hourly: string): string => `
+  insert into usage_span (${spanKey}, ${sumNames.join(", ")})
+  select ${spanKey}, ${sumsOfSums}
+  from (
+    select 'key' as detail, hours, hour / hours as slot, account_id, key_id, model, ${sumNames.join(", ")}
+    from ${hourly} cross join (${lengths}) lengths
+    union all
+    select 'account', hours, hour / hours, account_id, '', '', ${sumNames.join(", ")}
+    from ${hourly} cross join (${lengths}) lengths) parts
+  where true
+  group by ${spanKey} order by ${spanKey}
+  on conflict (${spanKey}) do update set ${addSums("usage_span")}`;
+
+const hourKey = (table: string, hour: string) =>
+  `(${table}.account_id, ${table}.${hour}, ${table}.key_id, ${table}.model)`;
+
+/** True for sums of an hour whose rollup the spans have already; those of the others come when they are built. */
+export const isBuilt = (table: string, hour: string, builds = "usage_span_build"): string =>
+  `not exists (select 1 from ${builds} last where ${hourKey(table, hour)} > ${hourKey("last", "slot")})`;
+
+/**
+ * Rollups of hours after the four parameters, the columns of a build, in the order in which spans are built. That their span is
+ * no day keeps planners from an index of spans, whose rows they would have to sort.
+ */
+export const nextRollups = (parameters: readonly string[], most: string): string => {
+  const [account, slot, key, model] = parameters;
+  return `
+    select account_id, slot as hour, key_id, model, ${sumNames.join(", ")} from usage_rollup
+    where span <> 'day' and (account_id, span, slot, key_id, model) > (${account}, 'hour', ${slot}, ${key}, ${model})
+    order by account_id, span, slot, key_id, model limit ${most}`;
+};
