@@ -12,7 +12,7 @@ import type { Scenario } from "./scenario.ts";
 import { soak } from "./soak.ts";
 import { start } from "./start.ts";
 import { tenants } from "./tenants.ts";
-import { usage } from "./usage.ts";
+import { usage } from "./usage/usage.ts";
 
 /** Every scenario, in the order in which they run. */
 export const scenarios: readonly Scenario[] = [

@@ -4,6 +4,7 @@ import { Lot, LotEntry } from "../../../src/storage/entities/metering/lot.ts";
 import { PriceVersion } from "../../../src/storage/entities/metering/price.ts";
 import { Payment } from "../../../src/storage/entities/payment.ts";
 import type { Storage } from "../../../src/storage/orm.ts";
+import { fillSpans } from "../usage/spans.ts";
 
 /** How much a database holds. */
 export interface Size {
@@ -135,6 +136,7 @@ async function fillSums(
       from usage_rollup where span = '${span}' and account_id <> ${nobody} group by span, slot, model
       on conflict do nothing`);
   }
+  await fillSpans(storage);
   const ms = `${Date.now()} - r.n * ${Math.floor((dayHours * hourMs) / receipts)}`;
   const settledAt = isSqlite ? ms : `to_timestamp((${ms}) / 1000.0)`;
   await em.execute(`insert into usage (request_id, run_id, account_id, key_id, model, input_tokens, output_tokens, cost,
