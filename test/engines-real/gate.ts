@@ -26,6 +26,8 @@ export interface Answer {
   readonly calls: readonly string[];
   readonly counts: Counts | undefined;
   readonly finish: string | undefined;
+  /** Seconds until a retry is worth it. Null: none is told. */
+  readonly retryAfter: string | null;
   /** The error's words. Undefined: it was answered. */
   readonly error: string | undefined;
 }
@@ -179,7 +181,8 @@ async function read(response: Response, surface: Surface, onPiece?: (text: strin
   } else {
     answer.add(await response.json(), surface);
   }
-  return { status: response.status, requestId, ...answer, error: answer.error ?? broke };
+  const retryAfter = response.headers.get("retry-after");
+  return { status: response.status, requestId, retryAfter, ...answer, error: answer.error ?? broke };
 }
 
 /** Puts the pieces of an answer together. */

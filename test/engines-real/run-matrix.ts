@@ -3,19 +3,18 @@ import { startGate } from "./gate.ts";
 import { contextLength } from "./model/models.ts";
 import { freePort, type RunningProgram, startProgram } from "./programs.ts";
 import { keepRecording } from "./recordings.ts";
-import { rows } from "./rows/all.ts";
-import type { Bench } from "./rows/row.ts";
+import type { Bench, Row } from "./rows/row.ts";
 import type { Outcome } from "./table.ts";
 import { startTee } from "./tee.ts";
 
-/** Starts an engine with Tollgate before it and runs every row. Throws Unavailable when it does not start. */
+/** Starts an engine with Tollgate before it and runs the rows. Throws Unavailable when it does not start. */
 export async function runMatrix(
   name: string,
   driver: RealEngine,
   models: ModelFiles,
-  record: boolean,
+  { record, rows }: { readonly record: boolean; readonly rows: readonly Row[] },
 ): Promise<Record<string, Outcome>> {
-  const embeds = driver.cannot?.embeddings === undefined;
+  const embeds = driver.cannot?.embeddings === undefined && rows.some((row) => row.name === "embeddings");
   const port = await freePort();
   const start = async (kind: "chat" | "embedding", at: number) => {
     const program = await startProgram(at, await driver.start(kind, at, models));

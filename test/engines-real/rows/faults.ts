@@ -90,6 +90,7 @@ export const restartRow: Row = {
   async run(bench) {
     const down = await bench.gate.ask("chat", { turns: ["What do you say?"], thinking: false });
     holds(`while it is down the status is ${down.status}`, [502, 503].includes(down.status));
+    holds("while it is down nothing says when to come again", down.retryAfter !== null);
     await bench.restart();
     await eventually("it serves again", async () => {
       const signal = AbortSignal.timeout(60_000);
