@@ -113,8 +113,9 @@ export class World {
     const generation = this.homeState.generation + 1;
     this.stopHome();
     this.homeState = Object.assign(to, { generation });
-    for (const region of this.homeState.regions.keys()) {
-      this.homeState.unheard.add(region);
+    for (const region of this.homeState.regions.values()) {
+      this.homeState.unheard.add(region.name);
+      region.isSilent = false; // it may have been heard in what was lost: its term may still run
     }
     this.operators.lookBack();
     this.countLost();
