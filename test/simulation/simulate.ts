@@ -4,7 +4,7 @@ import type { Meaning } from "./database/statement.ts";
 import { faults, localFaults } from "./faults.ts";
 import { judgeBooks, judgeExpiry, judgeLeases } from "./judges/books.ts";
 import { judgeAnswers, judgeCharges, judgeDeeds } from "./judges/charges.ts";
-import { judgeRates, judgeSpending, RefusalJudge } from "./judges/limits.ts";
+import { judgeAdmissions, judgeRates, judgeSpending, RefusalJudge } from "./judges/limits.ts";
 import { World } from "./world.ts";
 
 /** What a run came to. */
@@ -71,6 +71,7 @@ export async function simulate(seed: number, server: SimulatedServer, settings: 
   const world = new World(seed, server, shape);
   server.instead = instead;
   const { timeline, dice, machines, traffic, operators, history } = world;
+  judgeAdmissions(world);
   for (const machine of machines) {
     machine.start();
   }

@@ -31,6 +31,8 @@ export class Traffic {
   readonly #customers: readonly Customer[];
   /** Is told of each refusal for money. */
   onRefused: (run: Run, worst: number, life: Life) => void = () => {};
+  /** Is told of each request that is let in. */
+  onAdmitted: (run: Run) => void = () => {};
   #meanMs = 10;
   #stopped = false;
 
@@ -137,6 +139,7 @@ export class Traffic {
       return;
     }
     run.state = "held";
+    this.onAdmitted(run);
     life.process.requests++;
     run.terms = this.dearest.get(run.model) ?? { input: 0, output: 0 };
     run.admitted = { inputTokens: wanted.inputTokens, outputTokens: run.hold.outputTokens };

@@ -2,7 +2,7 @@ import type { Pool, PoolClient } from "pg";
 import type { SimulatedProcess } from "../world/process.ts";
 import type { Timeline } from "../world/timeline.ts";
 import type { SimulatedServer } from "./server.ts";
-import type { Wire } from "./wire.ts";
+import { broken, type Wire } from "./wire.ts";
 
 /** Hears what is announced on the server, one a process. */
 export interface Ear {
@@ -84,7 +84,12 @@ export function simulatedPool(parts: {
         return new Promise((resolve, reject) => {
           if (process.act()) {
             try {
-              resolve(toResult(server.execute(name, text, values)));
+              const rows = server.execute(name, text, values);
+              if (wire.loses(name)) {
+                server.rollback(); // the connection is gone, and the transaction with it
+                throw broken();
+              }
+              resolve(toResult(rows));
             } catch (error) {
               reject(error);
             }

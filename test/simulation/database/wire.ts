@@ -141,14 +141,22 @@ export class Wire {
     }
   }
 
+  /** Whether the reply to this call is the one that is to be lost. */
+  loses(name: string): boolean {
+    if (name !== this.#faults.losesReplyOf) {
+      return false;
+    }
+    this.#faults.losesReplyOf = "";
+    this.#noted(`replyLost: ${name}`);
+    return true;
+  }
+
   #draw(name: string): "fine" | "down" | "lost" | "replyLost" | "late" {
     const { lost, replyLost, late, isDown } = this.#faults;
     if (isDown) {
       return "down";
     }
-    if (name === this.#faults.losesReplyOf) {
-      this.#faults.losesReplyOf = "";
-      this.#noted(`replyLost: ${name}`);
+    if (this.loses(name)) {
       return "replyLost";
     }
     const drawn = this.#dice.fraction();
@@ -176,6 +184,6 @@ export class Wire {
 }
 
 /** As the driver and the system say it. */
-function broken(): Error {
+export function broken(): Error {
   return Object.assign(new Error("Connection terminated unexpectedly"), { code: "ECONNRESET" });
 }

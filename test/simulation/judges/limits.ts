@@ -46,6 +46,24 @@ export function judgeSpending(world: World): void {
   judgeBudgets(world, spent);
 }
 
+/**
+ * Finds requests that are let in although their account has nothing: no lot has anything left, leased or not. What is spent
+ * and not stored yet is in the lots still, so nobody is wronged. As judgeSpending, of worlds whose database loses nothing.
+ */
+export function judgeAdmissions(world: World): void {
+  const { traffic, server, history } = world;
+  traffic.onAdmitted = ({ requestId, accountId, machine, process }) => {
+    const [found] = server.tables.all<{ left: number }>(
+      `select (select coalesce(sum(granted - spent - refunded - expired), 0) from lot where account_id = ?1)
+         - (select coalesce(sum(spent), 0) from slice where account_id = ?1 and open) as left`,
+      accountId,
+    );
+    if (found !== undefined && found.left <= 0 && !world.wentBack && !process.wasSuspended) {
+      history.violation("admissions", `${requestId} on ${machine} was let in beside nothing`);
+    }
+  };
+}
+
 /** Budgets without windows: what one has spent at most, it has spent in all. */
 function judgeBudgets({ customers, history }: World, spent: ReadonlyMap<string, number>): void {
   for (const { callers, budgetLimits } of customers) {

@@ -13,6 +13,7 @@ export const judges = [
   "answers",
   "deeds",
   "spending",
+  "admissions",
   "budgets",
   "requests a minute",
   "tokens a minute",

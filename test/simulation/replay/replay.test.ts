@@ -50,8 +50,8 @@ function breakConstraint(recorded: readonly Recorded[]): void {
   expect(() => server.execute(lent.name, lent.text, [budget, window, -1e15])).toThrow(/constraint/);
 }
 
-test.each([2, 3])("a real PostgreSQL answers the statements of world %i as the simulated one did", async (seed) => {
-  const { statements, tables, names } = await replayWorld(seed);
+test("a real PostgreSQL answers the statements of a world as the simulated one did", async () => {
+  const { statements, tables, names } = await replayWorld(2);
   expect(statements).toEqual([]);
   expect(tables).toEqual([]);
   expect(names.size).toBeGreaterThan(20);
