@@ -116,7 +116,7 @@ export class ApiKeys {
   }
 
   /**
-   * Makes a key that takes another's place; the old one works on for the overlap in milliseconds.
+   * Makes a key that takes another's place; the old one works on for the overlap in milliseconds, and is revoked where that is 0.
    * Throws KEY_NOT_FOUND, KEY_ALREADY_MADE when the request was sent before, and KEY_STATE_CONFLICT for a key that has
    * ended or is being rotated.
    */
@@ -135,6 +135,9 @@ export class ApiKeys {
       const end = new Date(now.getTime() + overlapMs);
       if (!old.expiresAt || end < old.expiresAt) {
         old.expiresAt = end;
+      }
+      if (overlapMs === 0) {
+        old.revokedAt = now; // not by a time alone: a core whose clock is behind would let it work on
       }
       old.rotatedTo = made.key.id;
       await this.#tell(em, "key.rotated", made.key);

@@ -207,7 +207,7 @@ export declare type RotateKeyRequest = Message<"tollgate.accounts.v1.RotateKeyRe
   keyId: string;
 
   /**
-   * How long the old key works on. Absent: 24 hours. Zero: it ends at once.
+   * How long the old key works on. Absent: 24 hours. Zero: it is revoked.
    *
    * @generated from field: google.protobuf.Duration overlap = 2;
    */
