@@ -9,6 +9,7 @@ import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.j
 import { readDetail } from "../../lib/errors/detail.ts";
 import { systemRandom } from "../../lib/ids/random.ts";
 import { newRequestId } from "../../lib/ids/request-id.ts";
+import { parseUsd } from "../../lib/money.ts";
 import { defaultFleetConfig, startDefaultFleet } from "../../src/simulator/fleet.ts";
 import type { Simulator } from "../../src/simulator/server.ts";
 import { eventually } from "../support/eventually.ts";
@@ -219,6 +220,83 @@ test("a request id of a caller's own gets nothing free on two cores, over Connec
 interface Ran {
   readonly run_id: string;
   readonly output_tokens: number;
+}
+
+test("a key's budget is spent exactly through every door of two cores, while it is rotated and raised", async () => {
+  const { account } = await customer("1");
+  const prompt = { case: "text", value: "[[sim:tokens=400]]" } as const;
+  const generate = async (transport: Transport, secret: string) => {
+    const asked = { requestId: newRequestId(systemRandom), model: "tollgate-sim/plain", prompt, maxOutputTokens: 400 };
+    const options = { headers: { authorization: `Bearer ${secret}` } };
+    try {
+      for await (const _ of createClient(InferenceService, transport).generate(asked, options)) {
+        // what is charged counts alone
+      }
+      return "";
+    } catch (error) {
+      return String(Reason[readDetail(error)?.reason ?? 0]);
+    }
+  };
+  const post = async (secret: string) => {
+    const response = await ask(secret);
+    const { error } = (await response.json()) as { error?: { code: string; type: string } };
+    return error && (error.code === "insufficient_quota" ? "BUDGET_EXHAUSTED" : error.type);
+  };
+  const doors = [
+    post,
+    ...cores
+      .flatMap(({ addresses }) => [
+        createConnectTransport({ baseUrl: `http://${addresses.connect}`, httpVersion: "1.1" }),
+        createGrpcTransport({ baseUrl: `http://${addresses.grpc}` }),
+      ])
+      .map((transport) => (secret: string) => generate(transport, secret)),
+  ];
+  const chain = [(await admin("keys", "create", account, "--usd", "0.01", "--rpm", "1000000")) as Keyed];
+  const last = () => chain.at(-1) as Keyed;
+
+  /** Asks at each door in turn, with each key of the chain, until the budget is spent. */
+  const client = async (at: number) => {
+    for (let times = at; ; times++) {
+      const secret = (chain[times % chain.length] as Keyed).key;
+      const refusal = (await doors[times % doors.length]?.(secret)) ?? "";
+      if (refusal === "BUDGET_EXHAUSTED") {
+        return;
+      }
+      expect(["", "BUDGET_HELD", "rate_limit_error"]).toContain(refusal);
+    }
+  };
+  const drain = () => Promise.all(Array.from({ length: 40 }, (_, at) => client(at)));
+  const spent = async () => {
+    const keys = (await admin("keys", "list", account)) as (Keyed & { limits: { usd_spent: string | null } })[];
+    return parseUsd(keys.find(({ id }) => id === last().id)?.limits.usd_spent ?? "") ?? -1n;
+  };
+  const picoUsd = 10n ** 12n;
+  const leastCost = 64n * 1_000_000n;
+  for (const [usd, limit] of [
+    ["0.01", picoUsd / 100n],
+    ["0.015", (picoUsd * 15n) / 1000n],
+  ] as const) {
+    await admin("keys", "set-limits", last().id, "--usd", usd);
+    const rotate = async () => {
+      if (chain.length === 1) {
+        chain.push((await admin("keys", "rotate", last().id, "--overlap", "1h")) as Keyed);
+      }
+    };
+    await Promise.all([drain(), rotate()]);
+    await eventually("the rest is spent, whichever core is asked", async () => {
+      await drain();
+      return (await spent()) > limit - leastCost;
+    });
+    expect(await spent()).toBeLessThanOrEqual(limit);
+    const usage = (await admin("usage", "--account", account)) as { cost_usd: string }[];
+    expect(usage.reduce((sum, row) => sum + (parseUsd(row.cost_usd) ?? 0n), 0n)).toBe(await spent());
+  }
+  expect(await admin("reconcile")).toMatchObject({ ok: true });
+}, 120_000);
+
+interface Keyed {
+  readonly id: string;
+  readonly key: string;
 }
 
 test("a server that one core drains is drained by the other, and resumed", async () => {
