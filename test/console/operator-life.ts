@@ -135,6 +135,11 @@ async function prove(page: Page): Promise<void> {
     throw new Error(`the page says: ${result}`);
   }
   await page.getByRole("row").filter({ hasText: "They held" }).first().waitFor();
+  await page.getByRole("link", { name: "Paid in and granted" }).click();
+  const addends = page.getByRole("region", { name: "Paid in and granted, by account" }).getByRole("link");
+  await addends.first().waitFor();
+  await page.getByRole("button", { name: "Close" }).click();
+  await addends.first().waitFor({ state: "detached" });
 }
 
 async function drainAndResume(page: Page): Promise<void> {

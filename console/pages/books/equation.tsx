@@ -19,14 +19,15 @@ const terms: readonly {
   readonly sign: string;
   readonly name: string;
   readonly field: Field;
-  readonly path?: string;
+  /** What lists its addends. */
+  readonly path: string;
 }[] = [
-  { sign: "", name: "Paid in and granted", field: "grantedPicoUsd" },
+  { sign: "", name: "Paid in and granted", field: "grantedPicoUsd", path: "/books?sum=granted" },
   { sign: "=", name: "Unspent", field: "balancePicoUsd", path: "/accounts" },
   { sign: "+", name: "Spent", field: "spentPicoUsd", path: "/usage?by=account&period=quarter" },
-  { sign: "+", name: "Refunded", field: "refundedPicoUsd" },
-  { sign: "+", name: "Expired", field: "expiredPicoUsd" },
-  { sign: "−", name: "Owed by accounts", field: "debtPicoUsd" },
+  { sign: "+", name: "Refunded", field: "refundedPicoUsd", path: "/books?sum=refunded" },
+  { sign: "+", name: "Expired", field: "expiredPicoUsd", path: "/books?sum=expired" },
+  { sign: "−", name: "Owed by accounts", field: "debtPicoUsd", path: "/books?sum=owed" },
 ];
 
 /** The equation with its numbers. */
@@ -40,7 +41,9 @@ export function Equation({ answer }: Props) {
           <span class="sign" aria-hidden="true">
             {sign}
           </span>
-          <dt>{path === undefined ? name : <a href={path}>{name}</a>}</dt>
+          <dt>
+            <a href={path}>{name}</a>
+          </dt>
           <dd>
             {answer === undefined ? <span class="muted">–</span> : <Amount pico={amount(field)} decimals={decimals} />}
           </dd>

@@ -4,6 +4,7 @@ import { formatSpan } from "../../format/time.ts";
 import { Failure } from "../../parts/calls/answer.tsx";
 import { Meter } from "../../parts/figures/figure.tsx";
 import { Page } from "../../parts/page.tsx";
+import { Addends } from "./addends.tsx";
 import { DeadLetters } from "./dead-letters.tsx";
 import { Equation } from "./equation.tsx";
 import { Findings } from "./findings.tsx";
@@ -45,6 +46,7 @@ export default function BooksPage() {
       <div role="status">{progress === undefined && proof && <Result proof={proof} />}</div>
       {error !== undefined && <Failure error={error} retry={() => void start()} />}
       <Equation answer={proof?.answer} />
+      <Addends />
       {proof && <Findings findings={proof.answer.findings} />}
       <Proofs />
       <DeadLetters />

@@ -1,22 +1,46 @@
 import { createClient, type Transport } from "@connectrpc/connect";
-import type { Command } from "commander";
-import { BooksService, type ReconcileResponse } from "#gen/tollgate/metering/v1/books_service_pb.js";
+import { type Command, Option } from "commander";
+import { BooksService, BooksSum, type ReconcileResponse } from "#gen/tollgate/metering/v1/books_service_pb.js";
+import { readAll } from "../../../lib/rpc/pages.ts";
 import type { Io } from "../shared/io.ts";
 import { whileTelling } from "../shared/progress.ts";
 import { addQuestion } from "./ask-core.ts";
-import { reconcileDocument } from "./output/documents.ts";
+import { addendDocument, reconcileDocument } from "./output/documents.ts";
 
 /** People see that it goes on, so it may take as long as it does with the largest books. */
 const timeoutMs = 3_600_000;
 
+/** The sums whose addends can be listed. */
+const sums: Record<string, BooksSum> = {
+  granted: BooksSum.GRANTED,
+  refunded: BooksSum.REFUNDED,
+  expired: BooksSum.EXPIRED,
+  debt: BooksSum.DEBT,
+};
+
 /** `tollgate reconcile` */
 export function addReconcile(program: Command, io: Io): void {
-  addQuestion<[], object>(program, "reconcile", io, {
+  addQuestion<[], { addends?: string }>(program, "reconcile", io, {
     description: "prove that all money is accounted for, per account and in total",
+    options: (command) =>
+      command.addOption(
+        new Option("--addends <sum>", "list the accounts that a sum adds up instead").choices(Object.keys(sums)),
+      ),
     tellsProgress: true,
-    ask: async (core) => reconcileDocument(await prove(core, io)),
-    refuse: (answer) => ("ok" in answer && answer.ok ? undefined : "the books do not add up"),
+    ask: async (core, { addends }) =>
+      addends === undefined ? reconcileDocument(await prove(core, io)) : await list(core, sums[addends]),
+    refuse: (answer) => ("ok" in answer && !answer.ok ? "the books do not add up" : undefined),
   });
+}
+
+/** The accounts that a sum adds up. */
+async function list(core: Transport, sum: BooksSum = BooksSum.UNSPECIFIED) {
+  const books = createClient(BooksService, core);
+  const all = await readAll(
+    (page) => books.listAddends({ sum, ...page }),
+    ({ addends }) => addends,
+  );
+  return all.map(addendDocument);
 }
 
 /** Proves the books, and tells where the proof is. */

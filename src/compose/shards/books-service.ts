@@ -47,6 +47,14 @@ export function createShardedBooksService(shards: Shards<Shard>): ServiceImpl<ty
       yield { done: all.length, total: all.length, proof: addProofs(proofs) };
     },
 
+    listAddends: (request, context) =>
+      chain(
+        request,
+        services.all(),
+        ({ addends = [] }) => addends.length,
+        async (service, pageToken) => service.listAddends({ ...request, pageToken }, context),
+      ),
+
     listDeadLetters: (request, context) =>
       chain(
         request,

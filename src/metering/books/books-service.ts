@@ -1,5 +1,6 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
+import { validate as isUuid } from "uuid";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import type { BooksService } from "#gen/tollgate/metering/v1/books_service_pb.js";
 import { type DeadLetter, DeadLetterSchema } from "#gen/tollgate/metering/v1/dead_letter_pb.js";
@@ -12,6 +13,7 @@ import type { DeadLetters, LostCharge } from "../dead-letters/dead-letters.ts";
 import type { CoreLedger } from "../ledger/core-ledger.ts";
 import type { MeteringObserver } from "../observer.ts";
 import { listArchives, toArchiveMessage } from "../retention/archives.ts";
+import { hasAddends, readAddends } from "./proof/addends.ts";
 import { type ReconcileStep, reconcile } from "./proof/reconcile.ts";
 
 /** Dependencies. */
@@ -52,6 +54,20 @@ export function createBooksService(deps: BooksDependencies): ServiceImpl<typeof 
       const proof = await proving;
       observer.reconciled(proof);
       yield { done: steps.total, total: steps.total, proof };
+    },
+
+    async listAddends({ sum, ...request }) {
+      if (!hasAddends(sum)) {
+        throw failure(Reason.INVALID_ARGUMENT, "There is no list of this sum's addends.", { parameter: "sum" });
+      }
+      const { entries, nextPageToken } = await readPage(
+        `addends of sum ${sum}`,
+        request,
+        (start) => readAddends(storage, sum, start),
+        ({ accountId }) => accountId,
+        isUuid,
+      );
+      return { addends: entries.map(({ amount, ...of }) => ({ ...of, amountPicoUsd: String(amount) })), nextPageToken };
     },
 
     async listDeadLetters(request) {

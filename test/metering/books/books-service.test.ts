@@ -2,16 +2,18 @@ import { createClient } from "@connectrpc/connect";
 import { describe, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { BooksService } from "#gen/tollgate/metering/v1/books_service_pb.js";
+import { BooksService, BooksSum } from "#gen/tollgate/metering/v1/books_service_pb.js";
 import { readDetail } from "../../../lib/errors/detail.ts";
+import { readAll } from "../../../lib/rpc/pages.ts";
 import { createDirectTransport } from "../../../src/grpc/direct/direct-transport.ts";
 import { registration } from "../../../src/grpc/server/registration.ts";
 import { createBooksService } from "../../../src/metering/books/books-service.ts";
 import type { Charge } from "../../../src/metering/ledger/settlement/charge.ts";
+import { Account } from "../../../src/storage/entities/account.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
 import { silentLogger } from "../../support/loggers.ts";
 import { databases, dialects } from "../databases.ts";
-import { openMetering, testModel } from "../fixture.ts";
+import { openMetering, testModel, usd } from "../fixture.ts";
 import { silentObserver } from "../silent-observer.ts";
 
 const newDatabase = databases();
@@ -46,6 +48,45 @@ describe.each(dialects)("%s", (dialect) => {
     await expect(service.settleDeadLetter({ deadLetterId: stays })).rejects.toThrow("There is no account");
     const left = await service.listDeadLetters({});
     expect(left.deadLetters.map(({ id }) => id)).toEqual([stays, ...second.deadLetters.map(({ id }) => id)]);
+    await clock.until(metering.close());
+  });
+
+  test("the sums of the proof open their addends, account by account and page by page", async () => {
+    const clock = new ManualClock(Date.UTC(2026, 4, 1));
+    const metering = await openMetering({ clock, url: await newDatabase(dialect) });
+    const { storage, ledger, deadLetters, funds } = metering;
+    const parts = { storage, ledger, deadLetters, observer: silentObserver, logger: silentLogger };
+    const service = createClient(
+      BooksService,
+      createDirectTransport([registration(BooksService, createBooksService(parts))], []),
+    );
+    const [one, other, owing] = [
+      await metering.account({ paid: 5 * usd, free: 7 }),
+      await metering.account({ paid: 3 * usd }),
+      await metering.account(),
+    ];
+    await metering.account();
+    await clock.until(funds.refund({ accountId: other, amount: usd, reference: v7() }));
+    await storage.orm.em.fork().nativeUpdate(Account, owing, { debt: 10n ** 18n + 1n });
+    const addends = async (sum: BooksSum, pageSize = 1) => {
+      const listed = await readAll(
+        (page) => service.listAddends({ sum, ...page, pageSize }),
+        (answer) => answer.addends,
+      );
+      return listed.map(({ accountId, amountPicoUsd }) => [accountId, amountPicoUsd]);
+    };
+    const proof = await service.reconcile({});
+    const granted = await addends(BooksSum.GRANTED);
+    expect(granted).toEqual([
+      [one, String(5 * usd + 7)],
+      [other, String(3 * usd)],
+    ]);
+    expect(granted.reduce((sum, [, amount]) => sum + BigInt(amount ?? 0), 0n)).toBe(BigInt(proof.grantedPicoUsd));
+    expect(await addends(BooksSum.REFUNDED)).toEqual([[other, proof.refundedPicoUsd]]);
+    expect(await addends(BooksSum.EXPIRED)).toEqual([]);
+    expect(await addends(BooksSum.DEBT)).toEqual([[owing, "1000000000000000001"]]);
+    const refused = await service.listAddends({}).catch((error: unknown) => readDetail(error));
+    expect(refused).toMatchObject({ reason: Reason.INVALID_ARGUMENT, parameter: "sum" });
     await clock.until(metering.close());
   });
 });

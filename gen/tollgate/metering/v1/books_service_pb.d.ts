@@ -2,7 +2,7 @@
 // @generated from file tollgate/metering/v1/books_service.proto (package tollgate.metering.v1, syntax proto3)
 /* eslint-disable */
 
-import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
+import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 import type { DeadLetter } from "./dead_letter_pb.js";
 import type { ReceiptArchive } from "./receipt_archive_pb.js";
@@ -205,6 +205,101 @@ export declare type ReconcileFinding = Message<"tollgate.metering.v1.ReconcileFi
  * Use `create(ReconcileFindingSchema)` to create a new message.
  */
 export declare const ReconcileFindingSchema: GenMessage<ReconcileFinding>;
+
+/**
+ * Which page of which sum.
+ *
+ * @generated from message tollgate.metering.v1.ListAddendsRequest
+ */
+export declare type ListAddendsRequest = Message<"tollgate.metering.v1.ListAddendsRequest"> & {
+  /**
+   * The sum. Unspecified or unknown: refused.
+   *
+   * @generated from field: tollgate.metering.v1.BooksSum sum = 1;
+   */
+  sum: BooksSum;
+
+  /**
+   * The most entries of the page. 0: 100. Above 1,000: 1,000. Negative: refused.
+   *
+   * @generated from field: int32 page_size = 2;
+   */
+  pageSize: number;
+
+  /**
+   * The next_page_token of the page before, with all else as it was then. Empty: the first page.
+   *
+   * @generated from field: string page_token = 3;
+   */
+  pageToken: string;
+};
+
+/**
+ * Describes the message tollgate.metering.v1.ListAddendsRequest.
+ * Use `create(ListAddendsRequestSchema)` to create a new message.
+ */
+export declare const ListAddendsRequestSchema: GenMessage<ListAddendsRequest>;
+
+/**
+ * An account's part in a sum.
+ *
+ * @generated from message tollgate.metering.v1.Addend
+ */
+export declare type Addend = Message<"tollgate.metering.v1.Addend"> & {
+  /**
+   * Account.id.
+   *
+   * @generated from field: string account_id = 1;
+   */
+  accountId: string;
+
+  /**
+   * The operator's label of the account. Empty: none.
+   *
+   * @generated from field: string account_name = 2;
+   */
+  accountName: string;
+
+  /**
+   * Pico-USD as decimal text, above zero: the parts of all accounts add up to the sum.
+   *
+   * @generated from field: string amount_pico_usd = 3;
+   */
+  amountPicoUsd: string;
+};
+
+/**
+ * Describes the message tollgate.metering.v1.Addend.
+ * Use `create(AddendSchema)` to create a new message.
+ */
+export declare const AddendSchema: GenMessage<Addend>;
+
+/**
+ * A page of the addends.
+ *
+ * @generated from message tollgate.metering.v1.ListAddendsResponse
+ */
+export declare type ListAddendsResponse = Message<"tollgate.metering.v1.ListAddendsResponse"> & {
+  /**
+   * In the order of their accounts' ids. Empty: the sum is zero.
+   *
+   * @generated from field: repeated tollgate.metering.v1.Addend addends = 1;
+   */
+  addends: Addend[];
+
+  /**
+   * Asks for the page after this one. Empty: this is the last.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * Describes the message tollgate.metering.v1.ListAddendsResponse.
+ * Use `create(ListAddendsResponseSchema)` to create a new message.
+ */
+export declare const ListAddendsResponseSchema: GenMessage<ListAddendsResponse>;
 
 /**
  * Which page of the dead letters.
@@ -416,6 +511,53 @@ export declare type ListReceiptArchivesResponse = Message<"tollgate.metering.v1.
 export declare const ListReceiptArchivesResponseSchema: GenMessage<ListReceiptArchivesResponse>;
 
 /**
+ * A sum of the proof over all accounts whose addends can be listed. Balances are listed with the accounts, what was spent is told by usage.
+ *
+ * @generated from enum tollgate.metering.v1.BooksSum
+ */
+export enum BooksSum {
+  /**
+   * Refused.
+   *
+   * @generated from enum value: BOOKS_SUM_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * Money paid in or given.
+   *
+   * @generated from enum value: BOOKS_SUM_GRANTED = 1;
+   */
+  GRANTED = 1,
+
+  /**
+   * Money paid back.
+   *
+   * @generated from enum value: BOOKS_SUM_REFUNDED = 2;
+   */
+  REFUNDED = 2,
+
+  /**
+   * Money lapsed.
+   *
+   * @generated from enum value: BOOKS_SUM_EXPIRED = 3;
+   */
+  EXPIRED = 3,
+
+  /**
+   * Money owed.
+   *
+   * @generated from enum value: BOOKS_SUM_DEBT = 4;
+   */
+  DEBT = 4,
+}
+
+/**
+ * Describes the enum tollgate.metering.v1.BooksSum.
+ */
+export declare const BooksSumSchema: GenEnum<BooksSum>;
+
+/**
  * The books: the proof that they add up, and the charges that could not be entered into them.
  *
  * @generated from service tollgate.metering.v1.BooksService
@@ -440,6 +582,16 @@ export declare const BooksService: GenService<{
     methodKind: "server_streaming";
     input: typeof StreamReconcileRequestSchema;
     output: typeof StreamReconcileResponseSchema;
+  },
+  /**
+   * Lists the accounts that a sum of the proof adds up, each with its part above zero, in the order of their ids.
+   *
+   * @generated from rpc tollgate.metering.v1.BooksService.ListAddends
+   */
+  listAddends: {
+    methodKind: "unary";
+    input: typeof ListAddendsRequestSchema;
+    output: typeof ListAddendsResponseSchema;
   },
   /**
    * Lists charges that could not be made, in the order of their ids. Each waits until an operator settles or drops it.

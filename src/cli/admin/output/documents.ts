@@ -4,7 +4,7 @@ import { type Account, LotKind, type Payment, PaymentKind } from "#gen/tollgate/
 import { type ApiKey, BudgetPeriod } from "#gen/tollgate/accounts/v1/api_key_pb.js";
 import type { AuditEvent } from "#gen/tollgate/audit/v1/audit_service_pb.js";
 import { BreakerState, type Server, ServerState } from "#gen/tollgate/catalogue/v1/server_pb.js";
-import type { ReconcileResponse } from "#gen/tollgate/metering/v1/books_service_pb.js";
+import type { Addend, ReconcileResponse } from "#gen/tollgate/metering/v1/books_service_pb.js";
 import type { DeadLetter } from "#gen/tollgate/metering/v1/dead_letter_pb.js";
 import { type Price, PriceReason } from "#gen/tollgate/metering/v1/price_pb.js";
 import type { ReceiptArchive } from "#gen/tollgate/metering/v1/receipt_archive_pb.js";
@@ -217,6 +217,10 @@ export function reconcileDocument(proof: ReconcileResponse) {
       databases: proof.shards.map((shard, database) => ({ database, ok: shard.ok, ...booksDocument(shard) })),
     }),
   };
+}
+
+export function addendDocument({ accountId, accountName, amountPicoUsd }: Addend) {
+  return { account_id: accountId, name: accountName, usd: formatUsd(BigInt(amountPicoUsd)) };
 }
 
 /** The sums of one database's books, or of all. */

@@ -63,6 +63,14 @@ export function testReceipts(): void {
     const proof = await json("reconcile");
     expect(proof).toMatchObject({ ok: true, findings: [], debt_usd: "0.00", granted_usd: expect.any(String) });
     expect(proof.accounts).toBeGreaterThan(0);
+    const [addend] = await json("reconcile", "--addends", "granted");
+    expect(addend).toEqual({
+      account_id: expect.stringMatching(uuid),
+      name: expect.any(String),
+      usd: expect.any(String),
+    });
+    expect(await json("reconcile", "--addends", "debt")).toEqual([]);
+    expect((await refusal("reconcile", "--addends", "spent")).notes).toContain("granted, refunded, expired, debt");
   });
 
   test("receipts and usage are exported, an export that was cut off goes on, and what models earned is shown", async () => {
