@@ -4,6 +4,7 @@ import type { GenerateResponse } from "#gen/tollgate/inference/v1/inference_serv
 import { readDetail } from "../../../lib/errors/detail.ts";
 import { watchEnd } from "../../../lib/net/send-whole.ts";
 import type { Exchange } from "../exchange.ts";
+import { FramedChunks } from "../workarounds/framed-chunks.ts";
 import { escapeLineEnds } from "./line-ends.ts";
 
 /** How long the status is held back while the core has not begun to answer, in milliseconds. */
@@ -68,6 +69,8 @@ export async function sendEvents(
 class EventStream {
   hasBegun = false;
   #isFlushed = false;
+  /** Undefined: the head is not sent, or nobody is there to read it. */
+  #body: FramedChunks | undefined;
   readonly #exchange: Exchange;
   readonly #keepAlive: string;
   /** When something was last written, on the monotonic clock. */
@@ -98,6 +101,7 @@ class EventStream {
       "cache-control": "no-cache, no-transform",
       "x-accel-buffering": "no",
     });
+    this.#body = new FramedChunks(this.#exchange.response);
     this.#stopTimer();
     this.#stopTimer = this.#exchange.runtime.clock.after(silenceMs, () => this.#watch());
   }
@@ -113,7 +117,7 @@ class EventStream {
     }
     this.#isFlushed = true;
     this.#spokeAt = this.#exchange.runtime.clock.monotonic();
-    return this.#exchange.response.write(escapeLineEnds(text));
+    return this.#body?.write(escapeLineEnds(text)) ?? true;
   }
 
   /** Resolves when the client has caught up, or is gone. */
@@ -135,7 +139,7 @@ class EventStream {
     this.#stopTimer();
     if (this.hasBegun) {
       const exchange = this.#exchange;
-      exchange.response.end();
+      this.#body?.end();
       watchEnd(exchange.response, () => exchange.network, exchange.bodyLimits.unread);
     }
   }
