@@ -59,7 +59,7 @@ const operations: [string, () => Promise<unknown>][] = [
       const keys = new ApiKeys({ storage, clock, random: systemRandom, prefix: "tg-", pepper });
       const { key } = await keys.create(await metering.account(), "");
       await keys.storeLastUsed([key.id], new Date());
-      await keys.rotate(key.id, 0);
+      await keys.rotate(key.id, 1000);
       await keys.revoke(key.id);
     },
   ],
