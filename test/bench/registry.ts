@@ -8,6 +8,7 @@ import { memory } from "./measure/memory.ts";
 import { profile } from "./profile/profile.ts";
 import { retention } from "./retention.ts";
 import { routing } from "./routing/routing.ts";
+import { twoCores } from "./routing/two-cores.ts";
 import type { Scenario } from "./scenario.ts";
 import { soak } from "./soak.ts";
 import { start } from "./start.ts";
@@ -20,6 +21,7 @@ export const scenarios: readonly Scenario[] = [
   ledger,
   shards,
   routing,
+  twoCores,
   memory,
   tenants,
   limits,

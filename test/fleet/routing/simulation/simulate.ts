@@ -40,10 +40,10 @@ export const policies = ["prefix", "least-load", "round-robin"] as const satisfi
 
 // A GPU server as in the simulator: 8000 prompt tokens a second, one prompt after the other, an answer at
 // 6 ms a token and 0.35 ms more for each request beside it, half a million tokens of cache.
-const prefillMs = 1 / 8;
-const stepMs = 6;
+export const prefillMs = 1 / 8;
+export const stepMs = 6;
 const perRunningMs = 0.35;
-const cacheTokens = 524_288;
+export const cacheTokens = 524_288;
 
 class Server {
   readonly cache = new PromptCache(cacheTokens);
@@ -171,7 +171,7 @@ const random = new SeededRandom(7);
 const noise = Array.from({ length: 1 << 18 }, () => String.fromCharCode(random.between(97, 122))).join("");
 
 /** A text of four characters a token that is the same for the same turn, and like no other. */
-function toText({ id, tokens }: Turn): string {
+export function toText({ id, tokens }: Turn): string {
   const hash = [...id].reduce((mixed, letter) => (Math.imul(mixed, 31) + letter.charCodeAt(0)) | 0, 7);
   const start = (Math.imul(hash, 0x9e3779b1) >>> 0) % (noise.length / 2);
   return noise.slice(start, start + 4 * tokens);
