@@ -26,6 +26,9 @@ const breakers: Readonly<Record<BreakerState, { readonly word: string; readonly 
   [BreakerState.HALF_OPEN]: { word: "trying", meaning: "One request may pass, to see whether it works again." },
 };
 
+/** What a server weighs unless it is configured. */
+const usualWeight = 1;
+
 export function ServerTable({ servers, cores, onChanged }: Props) {
   const actions = {
     name: "Actions",
@@ -65,9 +68,19 @@ function ServerName({ server }: { readonly server: Server }) {
       <code>{server.url}</code>
       <span class="muted small">
         {server.model} · {server.engine}
+        {server.weight !== usualWeight && <Weight weight={server.weight} />}
       </span>
     </div>
   );
+}
+
+/** The server's part of its model's requests, where it is not the usual one. */
+function Weight({ weight }: { readonly weight: number }) {
+  const meaning =
+    weight === 0
+      ? "It gets what no other server of its model can take."
+      : "Its part of the model's requests, beside servers of other weights.";
+  return <span title={meaning}> · {weight === 0 ? "spare" : `weight ${weight}`}</span>;
 }
 
 function State({ server }: { readonly server: Server }) {
