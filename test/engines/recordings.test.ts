@@ -14,7 +14,10 @@ import { scriptedServer } from "./scripted-server.ts";
 // Bytes of real engines, recorded by `npm run test:engines -- --record`, read over a real socket.
 
 /** Which adapter reads the recordings of a folder. */
-const engines: readonly (readonly [folder: string, engine: EngineName])[] = [["vllm", "vllm"]];
+const engines: readonly (readonly [folder: string, engine: EngineName])[] = [
+  ["vllm", "vllm"],
+  ["llama-cpp", "llama.cpp"],
+];
 
 const recipe: ThinkingRecipe = { mode: "default_on", depths: false, switch: "chat_template_kwargs" };
 const question = "What do you say?";
@@ -74,7 +77,7 @@ describe.each(engines)("%s", (folder, name) => {
       const { outputs, answer: found, error } = await drain(engine.generate(request, new AbortController().signal));
       await engine.close();
       expect(error).toBeUndefined();
-      expect(found).toEqual(answer);
+      expect({ ...found, reasoning: found.reasoning.trim() }).toEqual(answer);
       for (const { arguments: given } of found.calls) {
         expect(JSON.parse(given)).toEqual(call.arguments);
       }

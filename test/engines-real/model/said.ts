@@ -10,7 +10,8 @@ export const stopWord = " STOP";
 
 /** What the plain answer is, as the client has it. The face is four tokens, of a byte each. */
 export const plainAnswer = "Hello 😀 world and more STOP after words.";
-export const thought = " I ponder";
+/** Without the white space around it, of which some is the parsers' to leave or to take. */
+export const thought = "I ponder";
 export const call = { name: "weather", arguments: { city: "Oslo" } };
 
 /** Ends the prompt when tools are offered. */

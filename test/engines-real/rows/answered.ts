@@ -40,13 +40,26 @@ export async function compare(
     const counters: Counts = { input: after.input - before.input, output: after.output - before.output };
     same(`${surface}: the engine's counters`, counters.output, counted?.output);
   }
-  // The engine's own answer may begin with the white space that parted it from the thinking.
-  same(
-    `${surface}: the text, against the engine's`,
-    answer.text,
-    told.reasoning === "" ? told.text : told.text.trimStart(),
-  );
-  same(`${surface}: the thinking, against the engine's`, answer.reasoning.trim(), told.reasoning.trim());
+  const own = ownAnswer(told, question);
+  same(`${surface}: the text, against the engine's`, answer.text, own.text);
+  same(`${surface}: the thinking, against the engine's`, answer.reasoning.trim(), own.reasoning);
   same(`${surface}: the calls`, answer.calls.map(normalCall), told.calls);
   return { answer, told, exchange };
+}
+
+/**
+ * The engine's answer as clients are to have it: thinking that is left in the text apart, without the white space that
+ * parts it from the answer and without the repeated beginning of an answer that the caller had begun.
+ */
+function ownAnswer(
+  { text, reasoning }: Told,
+  { turns }: Question,
+): { readonly text: string; readonly reasoning: string } {
+  const begun = turns.length % 2 === 0 ? (turns.at(-1) ?? "") : "";
+  const rest = text.startsWith(begun) ? text.slice(begun.length) : text;
+  const [, thought, after = ""] = /^<think>(.*)<\/think>(.*)$/s.exec(rest) ?? [];
+  if (thought !== undefined) {
+    return { text: after.trimStart(), reasoning: thought.trim() };
+  }
+  return { text: reasoning === "" ? rest : rest.trimStart(), reasoning: reasoning.trim() };
 }

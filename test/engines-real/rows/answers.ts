@@ -35,7 +35,7 @@ async function ask(bench: Bench, surface: Surface, question: Question, expected:
   const { answer, exchange } = await compare(bench, surface, question);
   const where = `${surface}${question.stream ? ", streamed" : ""}`;
   same(`${where}: the text`, answer.text, expected.text);
-  same(`${where}: the thinking`, answer.reasoning, expected.reasoning ?? "");
+  same(`${where}: the thinking`, answer.reasoning.trim(), expected.reasoning ?? "");
   same(`${where}: the calls`, answer.calls.map(normalCall), expected.calls ?? []);
   return exchange;
 }

