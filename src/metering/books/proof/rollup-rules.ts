@@ -3,11 +3,19 @@ import { allAccounts, hourlySums, hourOf, sumNames, sumsOfReceipts } from "../..
 import { isBuilt, spanHours } from "../../store/spans.ts";
 import type { Rule } from "./reconcile-rules.ts";
 
-/** Sums as a text that a finding tells. */
-const told = (table: string) =>
-  sumNames.map((name) => `cast(coalesce(${table}.${name}, 0) as text)`).join(" || ' ' || ");
+const sides = ["expected", "found"] as const;
 
-/** Two queries must have the same sums, key by key. A row is named by its key. */
+/** The sums of one side as a text that a finding tells. */
+const told = (side: string) => sumNames.map((name) => `cast(${side}_${name} as text)`).join(" || ' ' || ");
+
+/** The columns of one side, which counts for that side alone. */
+const ofSide = (side: string) =>
+  sumNames.map((name) => `sum(case when side = '${side}' then ${name} else 0 end) as ${side}_${name}`);
+
+/**
+ * Two queries must have the same sums, key by key. A row is named by its key. They are grouped together, not joined: SQLite
+ * compares every row with every other one in a full join.
+ */
 const same = (
   rule: Pick<Rule, "name" | "only"> & { readonly table?: string },
   keys: readonly string[],
@@ -15,16 +23,17 @@ const same = (
   found: string,
 ): Rule => {
   const key = keys.join(", ");
-  const sums = (query: string) =>
-    `select ${key}, ${sumNames.map((name) => `sum(${name}) as ${name}`).join(", ")} from (${query}) parts group by ${key}`;
-  const id = keys.map((name) => `cast(coalesce(expected.${name}, found.${name}) as text)`).join(" || ' ' || ");
+  const rows = (side: string, query: string) =>
+    `select '${side}' as side, ${key}, ${sumNames.join(", ")} from (${query}) ${side}`;
   return {
     table: "usage_rollup",
     ...rule,
     sql: `
-      select ${id} as id, ${told("expected")} as expected, ${told("found")} as found
-      from (${sums(expected)}) expected full join (${sums(found)}) found
-        on ${keys.map((name) => `expected.${name} = found.${name}`).join(" and ")}
+      select ${keys.map((name) => `cast(${name} as text)`).join(" || ' ' || ")} as id,
+        ${told("expected")} as expected, ${told("found")} as found
+      from (
+        select ${key}, ${sides.flatMap(ofSide).join(", ")}
+        from (${rows("expected", expected)} union all ${rows("found", found)}) parts group by ${key}) sums
       where ${told("expected")} <> ${told("found")}`,
   };
 };
