@@ -14,6 +14,9 @@ import { accountMessage } from "./messages.ts";
 import { readVisible } from "./read-visible.ts";
 import { invalid, requireId } from "./validate.ts";
 
+/** How long an account that moves may be closed, unless the operator says. */
+const usualPauseSeconds = 10;
+
 /** An account by what is its own, for lists of names. */
 const withoutMoney = (account: Account) =>
   accountMessage(account, {
@@ -158,6 +161,13 @@ export function createAccountMethods(deps: AccountsDependencies) {
       const account = await accounts.freeze(id, reason, new Date(deps.clock.now()));
       deps.accountChanged(id);
       return describe(account);
+    },
+
+    async moveAccount({ accountId, shard, maxPauseSeconds = usualPauseSeconds }) {
+      const id = requireId(accountId, "account");
+      const fromShard = await deps.moveAccount(id, shard, maxPauseSeconds * 1000);
+      deps.accountChanged(id);
+      return { ...(await describe(await accounts.get(id))), fromShard, toShard: shard };
     },
 
     async unfreezeAccount({ accountId }, context) {

@@ -14,7 +14,7 @@ export interface MeteringDependencies {
 
 /** The databases that have the usage of an account. Empty: of all. */
 function storagesFor(storages: Storages, accountId: string): readonly Storage[] {
-  return accountId === "" ? storages.all() : [storages.of(accountId)];
+  return accountId === "" ? storages.all() : storages.everywhere(accountId);
 }
 
 /** Limits, receipts and usage. */

@@ -2,8 +2,8 @@ import type { Storage } from "./orm.ts";
 
 /** The databases that accounts live on. Each method throws LEDGER_UNAVAILABLE for one that has not been reached since the start. */
 export interface Storages {
-  /** That of an account, or of anything else whose id tells it. What no id tells is in the first. */
-  of(id: string): Storage;
+  /** Those that an account is or was in, the one that it is in first. */
+  everywhere(accountId: string): readonly Storage[];
   /** All of them, the first one first. */
   all(): readonly Storage[];
   /** All of them, that which a request's id names first. */
@@ -13,5 +13,5 @@ export interface Storages {
 /** The one database of a service that has no more. */
 export function oneStorage(storage: Storage): Storages {
   const all = [storage];
-  return { of: () => storage, all: () => all, forRequest: () => all };
+  return { everywhere: () => all, all: () => all, forRequest: () => all };
 }

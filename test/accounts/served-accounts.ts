@@ -56,6 +56,7 @@ export async function serveAccounts(): Promise<ServedAccounts> {
     clock,
     newAccountId: () => systemRandom.uuid(),
     accountChanged: (accountId) => void changed.push(accountId),
+    moveAccount: async () => 0,
     budgetState: async ({ limit }) => ({ spent: 1, left: limit - 1, resetsAt: 86_400_000 }),
     maxKeys: 20,
     freeGrant: Number(usd),

@@ -283,6 +283,31 @@ test("databases that are away leave the other serving, the first one too, and ar
   });
 }, 150_000);
 
+test("an account moves with its keys, and is served while the database that made it is away", async () => {
+  const customer = await customerOn(2);
+  const answer = await ask(customer);
+  await answer.arrayBuffer();
+  const requestId = String(answer.headers.get("x-request-id"));
+  const moved = await admin("accounts", "move", customer.account, "--to", "1", "--pause", "60s");
+  expect(moved).toMatchObject({ from_shard: 2, to_shard: 1, id: customer.account });
+  expect(await statusOf(customer)).toBe(200);
+  expect(await admin("receipt", requestId)).toMatchObject({ request_id: requestId, account_id: customer.account });
+  const again = ["--usd", "10", "--ref", `payment-${customer.account}`];
+  const { paid_total_usd: paid } = (await admin("accounts", "show", customer.account)) as { paid_total_usd: string };
+  await admin("accounts", "top-up", customer.account, ...again);
+  expect(await admin("accounts", "show", customer.account)).toMatchObject({ paid_total_usd: paid });
+  const listed = (await admin("accounts", "list")) as { id: string }[];
+  expect(listed.filter(({ id }) => id === customer.account)).toHaveLength(1);
+  expect(await admin("reconcile")).toMatchObject({ ok: true, moved_usd: "0.00" });
+  await expect(admin("accounts", "move", customer.account, "--to", "3")).rejects.toThrow("numbers 0 to 2");
+  await door.shut();
+  await eventually("others there are refused", async () => (await statusOf(third())) === 503);
+  await admin("keys", "create", customer.account);
+  expect(await statusOf(customer)).toBe(200);
+  await door.open();
+  await eventually("others there are served again", async () => (await statusOf(third())) === 200);
+}, 150_000);
+
 test("a start does not wait for a database that is away", async () => {
   await tollgate.stop();
   await door.shut();

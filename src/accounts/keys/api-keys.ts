@@ -148,7 +148,8 @@ export class ApiKeys {
   /** Ends a key; one that has been revoked before stays as it is. Throws KEY_NOT_FOUND. */
   async revoke(id: string): Promise<ApiKey> {
     return this.#change(async (em, now) => {
-      const key = await findKey(em, id);
+      await lockAccount(em, (await findKey(em, id)).accountId);
+      const key = await em.refreshOrFail(await findKey(em, id));
       if (!key.revokedAt) {
         key.revokedAt = now;
         await this.#tell(em, "key.revoked", key);

@@ -77,6 +77,11 @@ export class KeyFilter {
     }
   }
 
+  /** Whether there is a key that has one of these digests, as far as is known. */
+  knows(digests: readonly Uint8Array[]): boolean {
+    return this.#has(digests);
+  }
+
   /** Whether there may be a key that has one of these digests. Rejects when the source had to be asked and fails. */
   mayExist(digests: readonly Uint8Array[]): boolean | Promise<boolean> {
     if (!this.#isLoaded || this.#has(digests)) {

@@ -30,7 +30,7 @@ export function createKeyMethods(deps: AccountsDependencies) {
   /** A key and how its budget stands. */
   async function describeKey(key: ApiKey) {
     const budget = toBudget(key);
-    return apiKeyMessage(key, budget && (await deps.budgetState(budget)));
+    return apiKeyMessage(key, budget && (await deps.budgetState(budget, key.accountId)));
   }
 
   /** Keeps what a key was, for the audit log. Throws KEY_NOT_FOUND. */

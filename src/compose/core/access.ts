@@ -18,7 +18,14 @@ import { LiveTokens } from "../../operators/live-tokens.ts";
 import { toRole } from "../../operators/messages.ts";
 import { Operators } from "../../operators/operators.ts";
 import { createOperatorsService } from "../../operators/operators-service.ts";
-import { createCustomers, createPlacement, findByText, routeAccounts, routeKeys } from "../shards/customers.ts";
+import {
+  type Customers,
+  createCustomers,
+  createPlacement,
+  findByText,
+  routeAccounts,
+  routeKeys,
+} from "../shards/customers.ts";
 import { mergeTrails } from "../shards/records.ts";
 import { readPicoUsd } from "./amount.ts";
 import type { Foundation } from "./foundation.ts";
@@ -35,12 +42,15 @@ export interface Access extends Part {
   readonly trusts: TrustsPeer;
 }
 
-export async function composeAccess(foundation: Foundation, { funds, ledger, shards, claims }: Money): Promise<Access> {
+export async function composeAccess(
+  foundation: Foundation,
+  { funds, ledger, shards, claims, moves }: Money,
+): Promise<Access> {
   const { config, secrets, logger, random, clock, storage, catalogue } = foundation;
   const customers = shards.map(createCustomers);
   const { areSeveral } = shards;
-  const accounts = areSeveral ? routeAccounts(customers, claims) : customers.first.accounts;
-  const keys = areSeveral ? routeKeys(customers) : customers.first.keys;
+  const accounts = areSeveral ? routeAccounts(customers, claims, moves) : customers.first.accounts;
+  const keys = areSeveral ? routeKeys(customers, moves) : customers.first.keys;
   const newAccountId = createPlacement(shards, claims);
   await verifyPeppers(storage, secrets.peppers);
   await Promise.all(customers.present().map((one) => reportPeppers(one.keys, secrets.peppers, logger)));
@@ -59,7 +69,7 @@ export async function composeAccess(foundation: Foundation, { funds, ledger, sha
   const authenticator = createAuthenticator({
     ...secrets,
     sessions: sessions.finder,
-    ...findByText(customers),
+    ...findByText(customers, moves),
     findOperator: async (token) => {
       const found = await liveTokens.find(token);
       return found && { kind: "operator", id: found.id, name: found.name, role: toRole(found.role) };
@@ -81,6 +91,12 @@ export async function composeAccess(foundation: Foundation, { funds, ledger, sha
       .catch((error: unknown) => foundation.logger.warn({ error }, "announcements of other cores are not heard yet"));
     return stopKeyFilter;
   });
+  moves.onArrival((accountId, number) => {
+    authenticator.forget(accountId);
+    learnKeys(customers.find(number), accountId).catch((error: unknown) =>
+      logger.warn({ error, accountId }, "the keys of a moved account are not known yet"),
+    );
+  });
   const accountChanged = (accountId: string) => {
     authenticator.forget(accountId);
     // A lost announcement does little harm: other cores keep an answer about a key for a short time only.
@@ -90,7 +106,8 @@ export async function composeAccess(foundation: Foundation, { funds, ledger, sha
   };
   const accountsService = createAccountsService({
     ...{ accounts, keys, funds, clock, newAccountId, accountChanged },
-    budgetState: (budget) => ledger.budgetState(budget),
+    budgetState: (budget, accountId) => ledger.budgetState(budget, accountId),
+    moveAccount: (accountId, shard, pauseMs) => moves.move(accountId, shard, pauseMs),
     maxKeys: config.keys.max_per_account,
     freeGrant: Number(readPicoUsd(config.free_tier.grant_usd)),
     models: () => catalogue.list().map(({ id }) => id),
@@ -109,6 +126,13 @@ export async function composeAccess(foundation: Foundation, { funds, ledger, sha
       await lastUsed.flush();
     },
   };
+}
+
+/** Has the database that an account has come to know its keys. */
+async function learnKeys(there: Customers | undefined, accountId: string): Promise<void> {
+  for (const { digest } of (await there?.keys.digestsOfAccounts([accountId])) ?? []) {
+    there?.keyFilter.add(digest);
+  }
 }
 
 /** Tells other cores of an account. */

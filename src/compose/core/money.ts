@@ -14,6 +14,8 @@ import { createShardedBooksService } from "../shards/books-service.ts";
 import { Claims } from "../shards/claims.ts";
 import { routeFunds } from "../shards/funds.ts";
 import { routeLedger } from "../shards/ledger.ts";
+import { Moves } from "../shards/moves/moves.ts";
+import { Places } from "../shards/moves/places.ts";
 import { openShards, type Shard } from "../shards/open-shards.ts";
 import { spreadPrices } from "../shards/prices.ts";
 import { Shards } from "../shards/shards.ts";
@@ -34,6 +36,8 @@ export interface Money extends Part {
   readonly shards: Shards<Shard>;
   /** Names that stand for one account in all of them. */
   readonly claims: Claims;
+  /** Moves accounts from one to another, and knows where they are. */
+  readonly moves: Moves;
 }
 
 /** The ground is opened once there are prices; a simulation gives one of its own. */
@@ -46,12 +50,15 @@ export async function composeMoney(
   const books = await composeBooks(foundation, firstPrices, open(foundation));
   const { shardUrls = [] } = secrets;
   // The parts of a database beside its books are asked for by those alone who compose a whole core.
-  const shards = new Shards<Shard>({ foundation: foundation as Foundation, books }, 1 + shardUrls.length);
+  const places = new Places(clock);
+  const shards = new Shards<Shard>({ foundation: foundation as Foundation, books }, 1 + shardUrls.length, places);
   const claims = new Claims(storage);
   const closeShards = await openShards(shards);
   const { areSeveral } = shards;
+  const moves = new Moves(shards, places);
+  await (areSeveral && moves.start());
   const prices = areSeveral ? spreadPrices(firstPrices, shards) : firstPrices;
-  const ledger = areSeveral ? routeLedger(shards) : books.ledger;
+  const ledger = areSeveral ? routeLedger(shards, moves) : books.ledger;
   const windows = await openWindows(secrets.rateLimitUrl, { clock, random, logger });
   const rateLimits = createRateLimits({
     policy: findRatePolicy(config),
@@ -62,9 +69,9 @@ export async function composeMoney(
   const storages = shards.map(({ foundation: { storage } }) => storage);
   const priced = () => shards.all().map(({ foundation: { storage }, books }) => ({ storage, book: books.prices.book }));
   return {
-    ...{ prices, ledger, windows, rateLimits, shards, claims },
+    ...{ prices, ledger, windows, rateLimits, shards, claims, moves },
     lastProof: () => (shards.areMissing ? undefined : readOldest(shards.all().map(({ books }) => books.lastProof()))),
-    funds: areSeveral ? routeFunds(shards, claims) : books.funds,
+    funds: areSeveral ? routeFunds(shards, claims, moves) : books.funds,
     services: [
       registration(MeteringService, createMeteringService({ storages })),
       registration(PricesService, createPricesService(prices, priced)),

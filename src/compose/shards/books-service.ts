@@ -1,9 +1,10 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import type { BooksService, ReconcileResponse } from "#gen/tollgate/metering/v1/books_service_pb.js";
+import type { BooksService, ReconcileFinding, ReconcileResponse } from "#gen/tollgate/metering/v1/books_service_pb.js";
 import { failure } from "../../../lib/errors/failure.ts";
 import { createBooksService } from "../../metering/books/books-service.ts";
 import { reconcile } from "../../metering/books/proof/reconcile.ts";
+import { proveMoves } from "./moves/prove-moves.ts";
 import type { Shard } from "./open-shards.ts";
 import type { Shards } from "./shards.ts";
 
@@ -32,9 +33,11 @@ export function createShardedBooksService(shards: Shards<Shard>): ServiceImpl<ty
     return proof;
   }
 
+  const proveTransit = () => proveMoves(shards.all().map(({ foundation }) => foundation.storage));
+
   return {
     async reconcile() {
-      return addProofs(await Promise.all(shards.all().map(prove)));
+      return addProofs(await Promise.all(shards.all().map(prove)), await proveTransit());
     },
 
     async *streamReconcile() {
@@ -44,7 +47,7 @@ export function createShardedBooksService(shards: Shards<Shard>): ServiceImpl<ty
         yield { done, total: all.length, rule: `the books of database ${done} add up` };
         proofs.push(await prove(shard));
       }
-      yield { done: all.length, total: all.length, proof: addProofs(proofs) };
+      yield { done: all.length, total: all.length, proof: addProofs(proofs, await proveTransit()) };
     },
 
     listAddends: (request, context) =>
@@ -79,12 +82,12 @@ export function createShardedBooksService(shards: Shards<Shard>): ServiceImpl<ty
 }
 
 /** The proof of all books together: the sums of their sums. */
-function addProofs(proofs: readonly ReconcileResponse[]): ReconcileResponse {
+function addProofs(proofs: readonly ReconcileResponse[], transit: readonly ReconcileFinding[]): ReconcileResponse {
   const money = (name: `${string}PicoUsd` & keyof ReconcileResponse) =>
     String(proofs.reduce((sum, proof) => sum + BigInt(proof[name]), 0n));
   return {
     $typeName: "tollgate.metering.v1.ReconcileResponse",
-    ok: proofs.every(({ ok }) => ok),
+    ok: proofs.every(({ ok }) => ok) && transit.length === 0,
     accounts: proofs.reduce((sum, { accounts }) => sum + accounts, 0n),
     receipts: proofs.reduce((sum, { receipts }) => sum + receipts, 0n),
     grantedPicoUsd: money("grantedPicoUsd"),
@@ -93,7 +96,8 @@ function addProofs(proofs: readonly ReconcileResponse[]): ReconcileResponse {
     refundedPicoUsd: money("refundedPicoUsd"),
     expiredPicoUsd: money("expiredPicoUsd"),
     debtPicoUsd: money("debtPicoUsd"),
-    findings: proofs.flatMap(({ findings }) => findings),
+    movedPicoUsd: money("movedPicoUsd"),
+    findings: [...proofs.flatMap(({ findings }) => findings), ...transit],
     shards: [...proofs],
   };
 }

@@ -3,7 +3,10 @@ import { mergeLists } from "../../../lib/rpc/pages.ts";
 import { type AccountList, Accounts, byListKey } from "../../accounts/accounts.ts";
 import { ApiKeys, type KeyList } from "../../accounts/keys/api-keys.ts";
 import { KeyFilter } from "../../accounts/keys/key-filter.ts";
+import type { Account } from "../../storage/entities/account.ts";
+import type { ApiKey } from "../../storage/entities/api-key.ts";
 import type { Claims } from "./claims.ts";
+import type { Moves } from "./moves/moves.ts";
 import type { Shard } from "./open-shards.ts";
 import type { Shards } from "./shards.ts";
 
@@ -31,15 +34,16 @@ export function createCustomers({ foundation, books }: Shard, shard: number): Cu
 }
 
 /** The accounts of all databases. */
-export function routeAccounts(customers: Shards<Customers>, claims: Claims): AccountList {
+export function routeAccounts(customers: Shards<Customers>, claims: Claims, moves: Moves): AccountList {
   const of = (id: string) => customers.of(id).accounts;
   const all = () => customers.all().map(({ accounts }) => accounts);
+  const change = <T>(id: string, run: (accounts: Accounts) => Promise<T>) => moves.whereItIs(id, () => run(of(id)));
   return {
-    get: async (id) => of(id).get(id),
+    get: (id) => change(id, (accounts) => accounts.get(id)),
     find: async (id) => of(id).find(id),
-    update: async (id, facts) => of(id).update(id, facts),
-    freeze: async (id, reason, now) => of(id).freeze(id, reason, now),
-    unfreeze: async (id) => of(id).unfreeze(id),
+    update: (id, facts) => change(id, (accounts) => accounts.update(id, facts)),
+    freeze: (id, reason, now) => change(id, (accounts) => accounts.freeze(id, reason, now)),
+    unfreeze: (id) => change(id, (accounts) => accounts.unfreeze(id)),
     list: async (start, ids = []) => {
       const lists = [...groupIds(customers, ids)];
       const reads = lists.map(
@@ -47,19 +51,24 @@ export function routeAccounts(customers: Shards<Customers>, claims: Claims): Acc
           (page: typeof start) =>
             accounts.list(page, own),
       );
-      return [...(await mergeLists(reads, (one, other) => (one.id < other.id ? -1 : 1))(start))];
+      return once(await mergeLists(reads, (one, other) => (one.id < other.id ? -1 : 1))(start));
     },
     listByName: async (name, start) => {
       const reads = all().map((accounts) => (page: typeof start) => accounts.listByName(name, page));
-      return [...(await mergeLists(reads, byListKey)(start))];
+      return once(await mergeLists(reads, byListKey)(start));
     },
     /** An account that the first database made before there were others has another id than was claimed since. */
     async madeBy(requestId) {
-      const id = await claims.find("account", requestId);
+      const id = (await claims.find("account", requestId)) ?? (await customers.first.accounts.madeBy(requestId))?.id;
       const made = id === undefined ? undefined : await of(id).find(id);
       return made ?? customers.first.accounts.madeBy(requestId);
     },
   };
+}
+
+/** Without what two databases list: an account that is arriving in one of them. */
+function once(accounts: readonly Account[]): Account[] {
+  return [...new Map(accounts.map((account) => [account.id, account])).values()];
 }
 
 /** The accounts that ids are looked for among, with those ids; of all when there are none. */
@@ -69,21 +78,31 @@ function groupIds(customers: Shards<Customers>, ids: readonly string[]): Readonl
     : Map.groupBy(ids, (id) => customers.of(id).accounts);
 }
 
-/** The keys of all databases. A key's id tells its database, as its text does. */
-export function routeKeys(customers: Shards<Customers>): KeyList {
-  const of = (id: string) => customers.of(id).keys;
+/** The keys of all databases. A key's id tells where it was made, as its text does; where it is follows from its account. */
+export function routeKeys(customers: Shards<Customers>, moves: Moves): KeyList {
+  const change = <T>(accountId: string, run: (keys: ApiKeys) => Promise<T>) =>
+    moves.whereItIs(accountId, () => run(customers.of(accountId).keys));
+  async function at<T>(id: string, run: (keys: ApiKeys) => Promise<T>): Promise<T> {
+    const made = readIdShard(id);
+    if (moves.areNone) {
+      return change((await customers.at(made).keys.get(id)).accountId, run);
+    }
+    const { accountId } = await findFirst(customers, made, (keys) => keys.get(id));
+    return change(accountId, run);
+  }
   return {
-    get: async (id) => of(id).get(id),
-    list: async (accountId, start) => of(accountId).list(accountId, start),
-    create: async (accountId, ...more) => of(accountId).create(accountId, ...more),
-    rotate: async (id, ...more) => of(id).rotate(id, ...more),
-    revoke: async (id) => of(id).revoke(id),
-    update: async (id, facts) => of(id).update(id, facts),
-    /** Those of a database that is away are left out: they only inform. */
+    get: (id) => at(id, (keys) => keys.get(id)),
+    list: (accountId, start) => change(accountId, (keys) => keys.list(accountId, start)),
+    create: (accountId, ...more) => change(accountId, (keys) => keys.create(accountId, ...more)),
+    rotate: (id, ...more) => at(id, (keys) => keys.rotate(id, ...more)),
+    revoke: (id) => at(id, (keys) => keys.revoke(id)),
+    update: (id, facts) => at(id, (keys) => keys.update(id, facts)),
+    /** Those of a database that is away are left out: they only inform. Once accounts have moved, a key may be in any. */
     async storeLastUsed(ids, at) {
-      const writes = [...Map.groupBy(ids, readIdShard)].map(async ([number, own]) =>
-        customers.at(number).keys.storeLastUsed(own, at),
-      );
+      const parts: [number, readonly string[]][] = moves.areNone
+        ? [...Map.groupBy(ids, readIdShard)]
+        : customers.numbers.map((number) => [number, ids]);
+      const writes = parts.map(async ([number, own]) => customers.at(number).keys.storeLastUsed(own, at));
       const failed = (await Promise.allSettled(writes)).find(({ status }) => status === "rejected");
       if (failed?.status === "rejected") {
         throw failed.reason;
@@ -92,12 +111,56 @@ export function routeKeys(customers: Shards<Customers>): KeyList {
   };
 }
 
-/** How a key is found by what its text says of its database. */
-export function findByText(customers: Shards<Customers>) {
-  const of = (secret: string) => (customers.areSeveral ? customers.at(readKeyShard(secret)) : customers.first);
+/**
+ * Looks for a key of an account that may have moved: where it was made, and when it is not there or that database is away, in the
+ * others. Throws what the first of them said.
+ */
+async function findFirst(
+  customers: Shards<Customers>,
+  made: number,
+  find: (keys: ApiKeys) => Promise<ApiKey>,
+): Promise<ApiKey> {
+  const failures: unknown[] = [];
+  for (const number of [made, ...customers.numbers.filter((other) => other !== made)]) {
+    try {
+      return await find(customers.at(number).keys);
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  throw failures[0];
+}
+
+/** How a key is found: by what its text says of the database that it was made in, and where its account is. */
+export function findByText(customers: Shards<Customers>, moves: Pick<Moves, "areNone" | "locate">) {
+  const made = (secret: string) => (customers.areSeveral ? customers.at(readKeyShard(secret)) : customers.first);
+  const others = (digests: readonly Buffer[], secret: string) =>
+    moves.areNone
+      ? []
+      : customers.numbers.filter(
+          (number) => number !== readKeyShard(secret) && customers.find(number)?.keyFilter.knows(digests),
+        );
   return {
-    mayExist: (digests: readonly Buffer[], secret: string) => of(secret).keyFilter.mayExist(digests),
-    findKey: async (digests: readonly [Buffer, ...Buffer[]], secret: string) => of(secret).keys.find(digests),
+    mayExist: (digests: readonly Buffer[], secret: string) =>
+      others(digests, secret).length > 0 || made(secret).keyFilter.mayExist(digests),
+    async findKey(digests: readonly [Buffer, ...Buffer[]], secret: string): Promise<ApiKey | undefined> {
+      const failures: unknown[] = [];
+      for (const number of [...others(digests, secret), readKeyShard(secret)]) {
+        try {
+          const key = await customers.at(number).keys.find(digests);
+          if (key !== undefined) {
+            const place = moves.locate(key.accountId);
+            return place === number || moves.areNone ? key : await customers.at(place).keys.find(digests);
+          }
+        } catch (error) {
+          failures.push(error);
+        }
+      }
+      if (failures.length > 0) {
+        throw failures[0];
+      }
+      return undefined;
+    },
   };
 }
 

@@ -1,26 +1,27 @@
 import type { Funds, Statement } from "../../metering/books/payments/interface.ts";
 import type { Claims } from "./claims.ts";
+import type { Moves } from "./moves/moves.ts";
 import type { Shard } from "./open-shards.ts";
 import type { Shards } from "./shards.ts";
 
 /** Money that comes into and goes out of each account's own database; references are told apart in the first. */
-export function routeFunds(shards: Shards<Shard>, claims: Claims): Funds {
+export function routeFunds(shards: Shards<Shard>, claims: Claims, moves: Moves): Funds {
   const of = (accountId: string) => shards.of(accountId).books.funds;
   return {
     open: async (account, ...more) => of(account.id).open(account, ...more),
-    async credit(credit, alongside) {
-      const funds = of(credit.accountId);
-      await funds.statement(credit.accountId); // an account that does not exist takes no reference
-      await claims.takeReference(credit.reference, credit.accountId);
-      return funds.credit(credit, alongside);
-    },
-    async refund(refund, alongside) {
-      const funds = of(refund.accountId);
-      await funds.statement(refund.accountId);
-      await claims.takeReference(refund.reference, refund.accountId);
-      return funds.refund(refund, alongside);
-    },
-    statement: async (accountId) => of(accountId).statement(accountId),
+    credit: (credit, alongside) =>
+      moves.whereItIs(credit.accountId, async ({ books: { funds } }) => {
+        await funds.statement(credit.accountId); // an account that does not exist takes no reference
+        await claims.takeReference(credit.reference, credit.accountId);
+        return funds.credit(credit, alongside);
+      }),
+    refund: (refund, alongside) =>
+      moves.whereItIs(refund.accountId, async ({ books: { funds } }) => {
+        await funds.statement(refund.accountId);
+        await claims.takeReference(refund.reference, refund.accountId);
+        return funds.refund(refund, alongside);
+      }),
+    statement: (accountId) => moves.whereItIs(accountId, async ({ books }) => books.funds.statement(accountId)),
     async statements(accountIds) {
       const byFunds = Map.groupBy(accountIds, of);
       const found = await Promise.all([...byFunds].map(([funds, ids]) => funds.statements(ids)));

@@ -1,5 +1,9 @@
 import { readIdShard, readRequestShard } from "../../../lib/ids/shard.ts";
 import { unavailable } from "../../metering/ledger/unavailable.ts";
+import type { Places } from "./moves/places.ts";
+
+/** Accounts that are where they were made. */
+const unmoved = { locate: readIdShard, everywhere: (accountId: string) => [readIdShard(accountId)] };
 
 /** Ends what was begun for a shard. */
 export type StopPart = () => void | Promise<void>;
@@ -13,8 +17,11 @@ export class Shards<Part> {
   readonly #starts: ((part: Part, number: number) => StopPart)[] = [];
   #stops: StopPart[] = [];
 
-  /** The others come by `add`. */
-  constructor(first: Part, count: number) {
+  readonly #places: Pick<Places, "locate" | "everywhere">;
+
+  /** The others come by `add`. Absent places: no account moves. */
+  constructor(first: Part, count: number, places: Pick<Places, "locate" | "everywhere"> = unmoved) {
+    this.#places = places;
     this.#parts = [first, ...Array.from({ length: count - 1 }, () => undefined)];
   }
 
@@ -50,9 +57,16 @@ export class Shards<Part> {
     return part;
   }
 
-  /** The part that a UUID's mark names. Throws LEDGER_UNAVAILABLE. */
-  of(id: string): Part {
-    return this.#parts.length === 1 ? this.first : this.at(readIdShard(id));
+  /** The part of the database that an account is in. Throws LEDGER_UNAVAILABLE. */
+  of(accountId: string): Part {
+    return this.#parts.length === 1 ? this.first : this.at(this.#places.locate(accountId));
+  }
+
+  /** Those of all databases that an account is or was in, the one that it is in first. Throws LEDGER_UNAVAILABLE. */
+  everywhere(accountId: string): readonly Part[] {
+    return this.#parts.length === 1
+      ? [this.first]
+      : this.#places.everywhere(accountId).map((number) => this.at(number));
   }
 
   /** All, the one that a request's id names first. Throws LEDGER_UNAVAILABLE. */
@@ -64,6 +78,16 @@ export class Shards<Part> {
   /** All of them. Throws LEDGER_UNAVAILABLE while one is missing: what is told of all accounts is never told of some. */
   all(): readonly Part[] {
     return this.#parts.map((_, number) => this.at(number));
+  }
+
+  /** The numbers of all. */
+  get numbers(): readonly number[] {
+    return this.#parts.map((_, number) => number);
+  }
+
+  /** The part of a number, if it is there. */
+  find(number: number): Part | undefined {
+    return this.#parts[number];
   }
 
   /** Those that are there. */
@@ -91,7 +115,7 @@ export class Shards<Part> {
 
   /** Another part of each shard, made of this one once it is there. */
   map<Other>(make: (part: Part, number: number) => Other): Shards<Other> {
-    const others = new Shards(make(this.first, 0), this.count);
+    const others = new Shards(make(this.first, 0), this.count, this.#places);
     this.each((part, number) => {
       if (number > 0) {
         others.add(number, make(part, number));

@@ -18,6 +18,8 @@ export interface CoreLedger extends Ledger {
   caughtUp(accountId?: string): Promise<void>;
   /** Looks at the account's money again, after some came in or may have. Never fails: what is not seen now is later. */
   refresh(accountId: string): Promise<void>;
+  /** Has this core and all others give back what they lease of the account's money and budgets and no request holds. */
+  callIn(accountId: string): Promise<void>;
   /** Runs a function while this core leases no more of the account's money than running requests hold. */
   withFreeReturned<T>(accountId: string, run: () => Promise<T>): Promise<T>;
   /**

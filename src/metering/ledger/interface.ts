@@ -66,8 +66,8 @@ export interface Ledger {
    * BUDGET_EXHAUSTED and BUDGET_HELD, DUPLICATE_REQUEST, LEDGER_UNAVAILABLE.
    */
   hold(request: HoldRequest, signal: AbortSignal): Promise<Hold>;
-  /** How a budget stands, as far as charges are stored. */
-  budgetState(budget: Budget): Promise<BudgetState>;
+  /** How a budget stands, as far as charges are stored. The account may be left out where there is one database. */
+  budgetState(budget: Budget, accountId?: string): Promise<BudgetState>;
   /** An account's age and payments, which its rate limit depends on. Answered from memory when the account is warm. */
   fundingState(accountId: string): FundingState | Promise<FundingState>;
   /** Settles what is under way and gives leases back; the store stays open. */

@@ -195,6 +195,11 @@ class SliceLedger implements CoreLedger {
     }
   }
 
+  async callIn(accountId: string): Promise<void> {
+    this.#announced(accountId);
+    await this.#wallets.announce(accountId);
+  }
+
   async withFreeReturned<T>(accountId: string, run: () => Promise<T>): Promise<T> {
     await this.#wallets.announce(accountId);
     return (await this.#wallets.open(accountId)).withFreeReturned(run);

@@ -124,7 +124,7 @@ async function newestVersion(em: SqlEntityManager): Promise<PriceVersion | undef
 }
 
 /** The newest row of each model. Goes from model to model in the index, whatever the number of versions. */
-async function newestRows(em: SqlEntityManager): Promise<Price[]> {
+export async function newestRows(em: SqlEntityManager): Promise<Price[]> {
   const keys = await em.execute<{ model: string; version_id: number }[]>(`
     with recursive listed (model) as (
       select min(model) from price

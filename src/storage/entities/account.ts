@@ -37,9 +37,12 @@ export const Account = defineEntity({
     lastPaid: amount().nullable(),
     /** The level of its balance that events have told of: below it the next crossing is told. */
     balanceTold: p.enum(balanceLevels).default("ample"),
+    /** The move that closed it here, before it took it to another database. Null: it is here. */
+    moveId: p.uuid().nullable(),
   },
   indexes: [
     { name: "account_debt_index", properties: ["id"], where: "debt > 0" },
+    { name: "account_moved_index", properties: ["id"], where: "move_id is not null" },
     { name: "account_name_index", properties: ["nameKey", "id"] },
   ],
 });

@@ -1,4 +1,5 @@
 import { Account } from "./account.ts";
+import { AccountMove, LotMove } from "./account-move.ts";
 import { ApiKey } from "./api-key.ts";
 import { AuditEvent } from "./audit-event.ts";
 import { Claim } from "./claim.ts";
@@ -42,6 +43,8 @@ export const entities = [
   DeadLetter,
   Setting,
   Claim,
+  AccountMove,
+  LotMove,
   Operator,
   AuditEvent,
   Event,

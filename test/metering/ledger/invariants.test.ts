@@ -23,6 +23,7 @@ const lease = (...slices: LeasedSlice[]): Lease => ({
     paidLeft: 0n,
     unleased: 0n,
     elsewhere: 0n,
+    closed: false,
     newestPrices: undefined,
     debt: 0n,
     slices,

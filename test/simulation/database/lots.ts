@@ -118,7 +118,7 @@ export const lotStatements: Readonly<Record<string, Meaning>> = {
       return [
         {
           ...{ price_version: null, ...prices, ...row },
-          ...{ elsewhere: String(elsewhere), unleased: String(sum(page)), paid_left: String(paidLeft) },
+          ...{ elsewhere: String(elsewhere), unleased: String(sum(page)), paid_left: String(paidLeft), closed: false },
         },
       ];
     }),

@@ -380,3 +380,71 @@ export declare type UnfreezeAccountResponse = Message<"tollgate.accounts.v1.Unfr
  */
 export declare const UnfreezeAccountResponseSchema: GenMessage<UnfreezeAccountResponse>;
 
+/**
+ * Which account, and where to.
+ *
+ * @generated from message tollgate.accounts.v1.MoveAccountRequest
+ */
+export declare type MoveAccountRequest = Message<"tollgate.accounts.v1.MoveAccountRequest"> & {
+  /**
+   * Account.id. Empty or unknown: ACCOUNT_NOT_FOUND.
+   *
+   * @generated from field: string account_id = 1;
+   */
+  accountId: string;
+
+  /**
+   * The database's number: 0 is storage.url, from 1 on they are those of storage.shards. Unknown: INVALID_ARGUMENT.
+   *
+   * @generated from field: uint32 shard = 2;
+   */
+  shard: number;
+
+  /**
+   * How long the account may be closed while its running requests end, 1 to 600 seconds. Absent: 10.
+   *
+   * @generated from field: optional uint32 max_pause_seconds = 3;
+   */
+  maxPauseSeconds?: number | undefined;
+};
+
+/**
+ * Describes the message tollgate.accounts.v1.MoveAccountRequest.
+ * Use `create(MoveAccountRequestSchema)` to create a new message.
+ */
+export declare const MoveAccountRequestSchema: GenMessage<MoveAccountRequest>;
+
+/**
+ * The account where it is now.
+ *
+ * @generated from message tollgate.accounts.v1.MoveAccountResponse
+ */
+export declare type MoveAccountResponse = Message<"tollgate.accounts.v1.MoveAccountResponse"> & {
+  /**
+   * As it stands now, its money and lots included. Always present.
+   *
+   * @generated from field: tollgate.accounts.v1.Account account = 1;
+   */
+  account?: Account | undefined;
+
+  /**
+   * The number of the database that it was in.
+   *
+   * @generated from field: uint32 from_shard = 2;
+   */
+  fromShard: number;
+
+  /**
+   * The number of the database that it is in.
+   *
+   * @generated from field: uint32 to_shard = 3;
+   */
+  toShard: number;
+};
+
+/**
+ * Describes the message tollgate.accounts.v1.MoveAccountResponse.
+ * Use `create(MoveAccountResponseSchema)` to create a new message.
+ */
+export declare const MoveAccountResponseSchema: GenMessage<MoveAccountResponse>;
+

@@ -3,7 +3,7 @@
 /* eslint-disable */
 
 import type { GenFile, GenService } from "@bufbuild/protobuf/codegenv2";
-import type { CreateAccountRequestSchema, CreateAccountResponseSchema, FreezeAccountRequestSchema, FreezeAccountResponseSchema, GetAccountRequestSchema, GetAccountResponseSchema, ListAccountsRequestSchema, ListAccountsResponseSchema, UnfreezeAccountRequestSchema, UnfreezeAccountResponseSchema, UpdateAccountRequestSchema, UpdateAccountResponseSchema } from "./account_requests_pb.js";
+import type { CreateAccountRequestSchema, CreateAccountResponseSchema, FreezeAccountRequestSchema, FreezeAccountResponseSchema, GetAccountRequestSchema, GetAccountResponseSchema, ListAccountsRequestSchema, ListAccountsResponseSchema, MoveAccountRequestSchema, MoveAccountResponseSchema, UnfreezeAccountRequestSchema, UnfreezeAccountResponseSchema, UpdateAccountRequestSchema, UpdateAccountResponseSchema } from "./account_requests_pb.js";
 import type { GrantRequestSchema, GrantResponseSchema, ListPaymentsRequestSchema, ListPaymentsResponseSchema, RefundRequestSchema, RefundResponseSchema, TopUpRequestSchema, TopUpResponseSchema } from "./payment_requests_pb.js";
 import type { CreateKeyRequestSchema, CreateKeyResponseSchema, ListKeysRequestSchema, ListKeysResponseSchema, RevokeKeyRequestSchema, RevokeKeyResponseSchema, RotateKeyRequestSchema, RotateKeyResponseSchema, UpdateKeyRequestSchema, UpdateKeyResponseSchema } from "./key_requests_pb.js";
 import type { GetKeyStatusRequestSchema, GetKeyStatusResponseSchema, IdentifyCallerRequestSchema, IdentifyCallerResponseSchema } from "./caller_requests_pb.js";
@@ -78,6 +78,18 @@ export declare const AccountsService: GenService<{
     methodKind: "unary";
     input: typeof UnfreezeAccountRequestSchema;
     output: typeof UnfreezeAccountResponseSchema;
+  },
+  /**
+   * Moves an account to another database, with its money, keys, limits and payments; receipts and usage stay where they are
+   * and are found all the same. Nothing new runs for it until it is there, and what runs ends first. Throws BALANCE_HELD, with
+   * the account where it was, when that takes longer than the pause. One that is there already stays.
+   *
+   * @generated from rpc tollgate.accounts.v1.AccountsService.MoveAccount
+   */
+  moveAccount: {
+    methodKind: "unary";
+    input: typeof MoveAccountRequestSchema;
+    output: typeof MoveAccountResponseSchema;
   },
   /**
    * Takes a payment in: a new lot at today's prices. The same reference and amount again answers the same.

@@ -164,6 +164,14 @@ export declare type ReconcileResponse = Message<"tollgate.metering.v1.ReconcileR
    * @generated from field: repeated tollgate.metering.v1.ReconcileResponse shards = 11;
    */
   shards: ReconcileResponse[];
+
+  /**
+   * Money less debt that came from other databases with accounts that moved, less what went to them. Of all databases: below
+   * zero by what is on its way, as of when each was proved. Empty: an earlier version of the service, none moved.
+   *
+   * @generated from field: string moved_pico_usd = 12;
+   */
+  movedPicoUsd: string;
 };
 
 /**

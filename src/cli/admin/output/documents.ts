@@ -235,6 +235,7 @@ function booksDocument(proof: ReconcileResponse) {
     refunded_usd: usd(proof.refundedPicoUsd),
     expired_usd: usd(proof.expiredPicoUsd),
     debt_usd: usd(proof.debtPicoUsd),
+    moved_usd: usd(proof.movedPicoUsd),
   };
 }
 

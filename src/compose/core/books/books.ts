@@ -45,7 +45,7 @@ export interface Books {
   readonly funds: Funds;
   readonly store: Pick<
     LedgerStore,
-    "foldTallies" | "buildSpans" | "removeReceipts" | "unseenTallies" | "markSeen" | "budgetSpending"
+    "isCharged" | "foldTallies" | "buildSpans" | "removeReceipts" | "unseenTallies" | "markSeen" | "budgetSpending"
   >;
   /** Tells of balances that run low. */
   readonly balances: BalanceEvents;

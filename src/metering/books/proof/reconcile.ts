@@ -17,14 +17,14 @@ export interface ReconcileStep {
 }
 
 /** The rule that every account and all together keep. */
-const wholeRule = "top-ups + grants = balance + spend + refunds + expired - debt";
+const wholeRule = "top-ups + grants = balance + spend + refunds + expired - debt - moved here";
 
 /** Findings after which there is no use in looking on. */
 const mostFindings = 100;
 
 /**
  * Proves in one snapshot, so that running requests cannot disturb it, that every account's money and
- * all money together adds up: top-ups + grants = balance + spend + refunds + expired - debt; and that
+ * all money together adds up: top-ups + grants = balance + spend + refunds + expired - debt - moved here; and that
  * every row says the same as the rows it sums up. Names the first rows that do not. With the ledger of the running core
  * also that this core knows all the money that is leased to it, as of the moment, not of the snapshot. Tells before each rule
  * where it is.
@@ -68,6 +68,7 @@ export async function reconcile(
       refundedPicoUsd: String(totals.refunded),
       expiredPicoUsd: String(totals.expired),
       debtPicoUsd: String(totals.debt),
+      movedPicoUsd: String(totals.moved),
       findings,
       shards: [],
     };
@@ -87,6 +88,7 @@ async function addAccounts(snapshot: Snapshot, findings: ReconcileFinding[]) {
     refunded: 0n,
     expired: 0n,
     debt: 0n,
+    moved: 0n,
   };
   for await (const rows of snapshot.rows(accountSums)) {
     for (const row of rows) {
@@ -96,15 +98,16 @@ async function addAccounts(snapshot: Snapshot, findings: ReconcileFinding[]) {
         totals[name] += account[name];
       }
       const accounted = account.balance + account.spent + account.refunded + account.expired - account.debt;
-      if (account.granted !== accounted && findings.length < mostFindings) {
-        findings.push(finding(wholeRule, `account ${row.id}`, `expected ${account.granted}, found ${accounted}`));
+      const expected = account.granted + account.moved;
+      if (expected !== accounted && findings.length < mostFindings) {
+        findings.push(finding(wholeRule, `account ${row.id}`, `expected ${expected}, found ${accounted}`));
       }
     }
   }
   return totals;
 }
 
-const sumNames = ["receipts", "granted", "balance", "spent", "refunded", "expired", "debt"] as const;
+const sumNames = ["receipts", "granted", "balance", "spent", "refunded", "expired", "debt", "moved"] as const;
 
 function readAccount(row: Row): Record<(typeof sumNames)[number], bigint> {
   return {
@@ -115,6 +118,7 @@ function readAccount(row: Row): Record<(typeof sumNames)[number], bigint> {
     refunded: readSum(row, "refunded"),
     expired: readSum(row, "expired"),
     debt: BigInt(String(row.debt)),
+    moved: readSum(row, "moved"),
   };
 }
 

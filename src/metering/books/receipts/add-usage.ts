@@ -47,7 +47,10 @@ export async function* addUsage(storages: readonly Storage[], request: StreamUsa
 const always = () => true;
 
 /** Tells which rows are of one account, so that no other database has the same: of an account, or of a key of one. */
-function readApartness({ groupBy }: StreamUsageRequest): (row: UsageRow) => boolean {
+function readApartness({ accountId, groupBy }: StreamUsageRequest): (row: UsageRow) => boolean {
+  if (accountId !== "") {
+    return () => false; // it has moved: each database has a part
+  }
   if (groupBy.length === 0 || groupBy.includes(UsageGroup.ACCOUNT)) {
     return always;
   }

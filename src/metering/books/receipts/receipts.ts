@@ -24,11 +24,11 @@ const statuses = {
 } as const satisfies Record<Usage["status"], ReceiptStatus>;
 
 /**
- * The receipts of a request's runs wherever they are: in the database of the account, else in that which the request's id names,
+ * The receipts of a request's runs wherever they are: in a database of the account, else in that which the request's id names,
  * else, since an id may be a caller's own, in any. Throws as readReceipts.
  */
 export async function findReceipts(storages: Storages, requestId: string, accountId: string | undefined) {
-  const [named, ...others] = accountId === undefined ? storages.forRequest(requestId) : [storages.of(accountId)];
+  const [named, ...others] = accountId === undefined ? storages.forRequest(requestId) : storages.everywhere(accountId);
   try {
     return await readReceipts(named as Storage, requestId, accountId);
   } catch (error) {

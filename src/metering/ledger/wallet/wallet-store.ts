@@ -66,6 +66,8 @@ export interface Lease {
   readonly elsewhere: bigint;
   /** The account's debt in pico-USD. */
   readonly debt: bigint;
+  /** Whether the account is on its way to another database, or has left this one: nothing is leased of it. */
+  readonly closed: boolean;
   /** The newest price version that the store has. Undefined: it has none. */
   readonly newestPrices: VersionMark | undefined;
 }

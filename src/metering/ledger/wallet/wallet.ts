@@ -31,6 +31,7 @@ export class Wallet {
   #unleased = 0n;
   #elsewhere = 0n;
   #debt = 0n;
+  #closed = false;
 
   /** Is told once when something turns out that can never be. */
   constructor(accountId: string, book: PriceBook, onBroken: (broken: BrokenInvariant) => void) {
@@ -67,6 +68,11 @@ export class Wallet {
   /** The account's debt, as far as this core knows: free money pays it before it is held. */
   get debt(): bigint {
     return this.#debt;
+  }
+
+  /** Whether the account had left the database, or was about to, when this core last looked: nothing new runs. */
+  get closed(): boolean {
+    return this.#closed;
   }
 
   /** Whether there is a debt and money that could pay it. */
@@ -111,6 +117,7 @@ export class Wallet {
       this.#unleased = lease.unleased;
       this.#elsewhere = lease.elsewhere;
       this.#debt = lease.debt;
+      this.#closed = lease.closed;
       if (lease.slices.length > 0) {
         this.#slices.add(lease.slices);
         this.rates.keepNeeded();

@@ -26,7 +26,7 @@ const makeBudget: Statement = {
 const lockBudget: Statement = {
   name: "lock budget",
   text: `
-  select bound, leased, spent, ${countEpoch("$3", "$4")} as own from budget where id = $1 and window_name = $2 for update`,
+  select bound, leased, spent + carried as spent, ${countEpoch("$3", "$4")} as own from budget where id = $1 and window_name = $2 for update`,
 };
 
 /** $1 budget, $3 the window's start in milliseconds. */
@@ -46,7 +46,7 @@ const recountBudget: Statement = {
       select sum(spent) from budget_slice where budget_id = $1 and window_name = $2), 0))::bigint as cost
     from (${charged}) parts)
   update budget set bound = $4, spent = spent - prior + counted.cost, prior = counted.cost
-  from counted where id = $1 and window_name = $2 returning leased, spent`,
+  from counted where id = $1 and window_name = $2 returning leased, spent + carried as spent`,
 };
 
 /** $1 slice, $2 core, $3 epoch, $4 amount. No row: it was closed, or a failover into the past has forgotten it. */
@@ -154,10 +154,12 @@ const budgetSpendingSql: Statement = {
   name: "budget spending",
   text: `
   select coalesce(
-    (select budget.spent + coalesce((select sum(slice.spent) from budget_slice slice
+    (select budget.spent + budget.carried + coalesce((select sum(slice.spent) from budget_slice slice
        where slice.budget_id = budget.id and slice.window_name = budget.window_name and slice.open), 0)
      from budget where id = $1 and window_name = $2 and bound = $4),
-    (select sum(cost) from (${charged}) parts), 0)::text as spent`,
+    (select sum(cost) from (${charged}) parts) + coalesce((
+      select carried from budget where id = $1 and window_name = $2), 0),
+    (select carried from budget where id = $1 and window_name = $2), 0)::text as spent`,
 };
 
 interface StoredSliceRow {

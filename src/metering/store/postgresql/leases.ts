@@ -16,8 +16,9 @@ const lockLots: Statement = {
   name: "lock lots",
   text: `
   select id, ${countEpoch("$4", "$5")} as own from lot where ${withFreeMoney} and id = any(array(
-    select page.id from unnest($1::uuid[]) as account(id), lateral (
-      ${firstLots({ account: "account.id", now: "$2::timestamptz", limit: "$3::int" })}) page))
+    select page.id from account, lateral (
+      ${firstLots({ account: "account.id", now: "$2::timestamptz", limit: "$3::int" })}) page
+    where account.id = any($1::uuid[]) and account.move_id is null))
   order by id for update`,
 };
 
@@ -57,9 +58,9 @@ const leaseSql: Statement = {
 const factsSql: Statement = {
   name: "facts",
   text: `
-  select account.id, ${ms("account.created_at")} as created_at, account.paid_total::text, account.debt::text,
+  select account.id, ${ms("account.created_at")} as created_at, account.paid_total::text, account.debt::text, account.move_id is not null as closed,
     (coalesce(slices.paid, 0) + coalesce(paid.free, 0))::text as paid_left,
-    coalesce(lots.free, 0)::text as unleased, coalesce(slices.elsewhere, 0)::text as elsewhere,
+    case when account.move_id is null then coalesce(lots.free, 0) else 0 end::text as unleased, coalesce(slices.elsewhere, 0)::text as elsewhere,
     prices.id as price_version, prices.mark as price_mark
   from account
   left join (select id, mark from price_version order by id desc limit 1) prices on true
@@ -156,6 +157,7 @@ interface FactsRow {
   readonly unleased: string;
   readonly elsewhere: string;
   readonly debt: string;
+  readonly closed: boolean;
   readonly price_version: number | null;
   readonly price_mark: string;
 }
@@ -168,6 +170,7 @@ function toLease(row: FactsRow, slices: readonly LeasedSlice[]): Lease {
     unleased: BigInt(row.unleased),
     elsewhere: BigInt(row.elsewhere),
     debt: BigInt(row.debt),
+    closed: row.closed,
     newestPrices: row.price_version === null ? undefined : { version: row.price_version, mark: row.price_mark },
     slices,
   };

@@ -18,6 +18,8 @@ export const Budget = defineEntity({
     leased: amount(),
     /** Spent: before it, through slices that are closed, and by charges that came after their slice was. */
     spent: amount(),
+    /** Spent in the window in other databases, before the account came here; its own spending, negative, once it has left. */
+    carried: amount().default(0),
     /** The part of the limit, in percent, that events have told is spent. */
     told: p.integer().default(0),
   },

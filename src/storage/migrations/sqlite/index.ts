@@ -26,6 +26,7 @@ import { Migration20261122191700 } from "./Migration20261122191700.ts";
 import { Migration20261122200600 } from "./Migration20261122200600.ts";
 import { Migration20261122222300 } from "./Migration20261122222300.ts";
 import { Migration20261122224400 } from "./Migration20261122224400.ts";
+import { Migration20261122230000 } from "./Migration20261122230000.ts";
 
 /** In the order in which they run. */
 export const migrations: MigrationObject[] = [
@@ -56,4 +57,5 @@ export const migrations: MigrationObject[] = [
   { name: "Migration20261122200600", class: Migration20261122200600 },
   { name: "Migration20261122222300", class: Migration20261122222300 },
   { name: "Migration20261122224400", class: Migration20261122224400 },
+  { name: "Migration20261122230000", class: Migration20261122230000 },
 ];

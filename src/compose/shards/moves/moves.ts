@@ -1,0 +1,167 @@
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { failure } from "../../../../lib/errors/failure.ts";
+import type { Logger } from "../../../../lib/logger.ts";
+import { repeat } from "../../../../lib/time/repeat.ts";
+import { createArrival } from "../../../metering/moves/arrival.ts";
+import { createDeparture } from "../../../metering/moves/departure.ts";
+import type { Move } from "../../../metering/moves/interface.ts";
+import { finish, type MoveEnds, moveAccount } from "../../../metering/moves/mover.ts";
+import { isMoving } from "../../../storage/moving.ts";
+import type { Shard } from "../open-shards.ts";
+import type { Shards } from "../shards.ts";
+import { KnownMoves } from "./known-moves.ts";
+import type { Places } from "./places.ts";
+
+/** Cores tell each other of moves under this name, as of an account's. */
+const announcement = "moves";
+/** Moves that this core did not hear of, or that others left behind, are looked for so often. */
+const lookMs = 2000;
+
+/** Moves accounts between databases, knows where they are, and sees moves through that a core left behind. */
+export class Moves {
+  readonly #shards: Shards<Shard>;
+  readonly #places: Places;
+  readonly #known: Shards<KnownMoves>;
+  readonly #logger: Logger;
+
+  constructor(shards: Shards<Shard>, places: Places) {
+    this.#shards = shards;
+    this.#places = places;
+    this.#logger = shards.first.foundation.logger;
+    this.#known = shards.map(({ foundation }) => new KnownMoves(foundation.storage));
+  }
+
+  /** Learns where all accounts are, and begins to look after moves. Those of a database that comes later are read then. */
+  async start(): Promise<void> {
+    await this.look();
+    this.#shards.each((shard, number) => {
+      const { foundation, books } = shard;
+      books.announcements
+        .listen((heard) => heard === announcement && void this.look())
+        .catch((error: unknown) => foundation.logger.warn({ error }, "moves of accounts are not heard of yet"));
+      return repeat(foundation.clock, lookMs, foundation.logger, "look after moves of accounts", async () => {
+        await this.#read(number);
+        await this.attend(number);
+      });
+    });
+  }
+
+  /** Whether no account has ever moved. */
+  get areNone(): boolean {
+    return this.#places.areEmpty;
+  }
+
+  /** The number of the database that an account is in. */
+  locate(accountId: string): number {
+    return this.#places.locate(accountId);
+  }
+
+  /** Calls a function whenever an account is somewhere else than before. */
+  onArrival(arrived: (accountId: string, shard: number) => void): void {
+    this.#places.onArrival(arrived);
+  }
+
+  /**
+   * Runs something in the database that an account is in, once it is not on its way; anew when it turns out to be. Throws
+   * LEDGER_UNAVAILABLE after two seconds.
+   */
+  async whereItIs<T>(accountId: string, run: (shard: Shard) => Promise<T>): Promise<T> {
+    for (let isFirst = true; ; isFirst = false) {
+      await this.#places.opening(accountId);
+      try {
+        return await run(this.#shards.of(accountId));
+      } catch (error) {
+        if (!isFirst || !isMoving(error)) {
+          throw error;
+        }
+      }
+      await this.look();
+    }
+  }
+
+  /** Moves an account. Returns where it was. Throws as `moveAccount`. */
+  async move(accountId: string, to: number, pauseMs: number): Promise<number> {
+    if (to >= this.#shards.count) {
+      const last = this.#shards.count - 1;
+      const message = last === 0 ? "There is one database, number 0." : `The databases have the numbers 0 to ${last}.`;
+      throw failure(Reason.INVALID_ARGUMENT, message, { parameter: "shard" });
+    }
+    await this.#places.opening(accountId);
+    const from = this.#places.locate(accountId);
+    if (from !== to) {
+      const { clock, random } = this.#shards.at(from).foundation;
+      const move: Move = { id: random.uuid(), accountId, kind: "account", generation: 0, from, to };
+      await moveAccount(move, pauseMs, this.#ends(move), clock);
+    }
+    return from;
+  }
+
+  /** Reads what the databases that are there say of moves. Never fails. */
+  async look(): Promise<void> {
+    await Promise.all(
+      this.#shards.numbers.map((number) =>
+        this.#read(number).catch((error: unknown) =>
+          this.#logger.debug({ error, shard: number }, "moves of accounts could not be read"),
+        ),
+      ),
+    );
+  }
+
+  async #read(number: number): Promise<void> {
+    await this.#known.at(number).read((move) => this.#places.note(move));
+  }
+
+  /** Goes on with moves that others left behind in a database, and sends after an account what turned up where it was. */
+  async attend(number: number): Promise<void> {
+    const { storage, clock, random } = this.#shards.at(number).foundation;
+    const departure = createDeparture(storage, clock);
+    for (const move of await this.#known.at(number).findOpen(new Date(clock.now()))) {
+      if (move.state === "sent") {
+        await this.#finish(move);
+      } else if (move.isLate) {
+        await departure.cancel(move);
+        await this.#tell(move);
+      }
+    }
+    for (const accountId of await departure.findRests()) {
+      const to = this.#places.locate(accountId);
+      if (to !== number) {
+        const move: Move = { id: random.uuid(), accountId, kind: "rest", generation: 0, from: number, to };
+        if (await departure.leaveRest(move)) {
+          await this.#finish(move);
+        }
+      }
+    }
+  }
+
+  async #finish(move: Move): Promise<void> {
+    try {
+      await finish(move, this.#ends(move));
+    } catch (error) {
+      const { id, accountId, from, to } = move;
+      this.#logger.error({ error, move: id, accountId, from, to }, "an account is on its way and cannot arrive yet");
+    }
+  }
+
+  #ends(move: Move): MoveEnds {
+    const [from, to] = [this.#shards.at(move.from), this.#shards.at(move.to)];
+    return {
+      departure: createDeparture(from.foundation.storage, from.foundation.clock),
+      arrival: createArrival(to.foundation),
+      ledger: from.books.ledger,
+      refreshPrices: async () => {
+        await from.books.prices.refresh();
+        await to.books.prices.refresh();
+      },
+      tell: () => this.#tell(move),
+    };
+  }
+
+  /** Has all cores look. Never fails: who does not hear of it looks by itself soon. */
+  async #tell({ from, to }: Move): Promise<void> {
+    const told = [from, to].map(async (number) => {
+      await this.#shards.at(number).books.announcements.announce(announcement);
+    });
+    await Promise.allSettled([...told, this.look()]);
+  }
+}
