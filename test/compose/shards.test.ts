@@ -290,6 +290,8 @@ test("an account moves with its keys, and is served while the database that made
   const requestId = String(answer.headers.get("x-request-id"));
   const moved = await admin("accounts", "move", customer.account, "--to", "1", "--pause", "60s");
   expect(moved).toMatchObject({ from_shard: 2, to_shard: 1, id: customer.account });
+  const noted = { method: expect.stringMatching(/\/MoveAccount$/), target: customer.account };
+  expect(await admin("audit", "list")).toContainEqual(expect.objectContaining(noted));
   expect(await statusOf(customer)).toBe(200);
   expect(await admin("receipt", requestId)).toMatchObject({ request_id: requestId, account_id: customer.account });
   const again = ["--usd", "10", "--ref", `payment-${customer.account}`];

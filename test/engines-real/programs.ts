@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { closeSync, openSync, readFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
-import { setTimeout as sleep } from "node:timers/promises";
+import { pause } from "../support/pause.ts";
 import { Unavailable } from "./unavailable.ts";
 
 /** Lines of a program's log that tell why it ended. */
@@ -77,7 +77,7 @@ export async function startProgram(port: number, start: Start): Promise<RunningP
       await kill();
       throw new Unavailable(`does not start${isOver ? "" : ` in ${start.readySeconds} s`}: ${lastOf(start.log)}`);
     }
-    await sleep(200);
+    await pause(200, "between two looks");
   }
   return { url, log: start.log, kill };
 }

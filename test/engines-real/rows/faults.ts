@@ -1,4 +1,5 @@
 import { eventually } from "../../support/eventually.ts";
+import { pause } from "../../support/pause.ts";
 import type { Surface } from "../gate.ts";
 import { endlessQuestion, plainAnswer } from "../model/said.ts";
 import { type Counts, readCounts } from "../told.ts";
@@ -66,7 +67,7 @@ async function stillCount({ engine, driver }: Bench, before: Counts): Promise<nu
     const made = output - before.output;
     const stands = made === last && made > 0;
     last = made;
-    await new Promise((resolve) => setTimeout(resolve, 1000));
+    await pause(1000, "a token that is still made would be counted");
     return stands ? made : undefined;
   });
 }
