@@ -1,4 +1,5 @@
 import type { Browser, Page } from "playwright-core";
+import { buildConsole } from "../../../scripts/console/build.ts";
 import { startChromium } from "../../../scripts/test-services/chromium.ts";
 import { defaultFleetConfig, defaultModels, startDefaultFleet } from "../../../src/simulator/fleet.ts";
 import { openStorage } from "../../../src/storage/orm.ts";
@@ -22,11 +23,15 @@ const secrets = {
   TOLLGATE_KEY_PEPPER: "1:pepper-of-the-bench",
 };
 
-/** Starts one, with so many servers of each model of the default fleet. The database is made once, and filled if a size is given. */
+/**
+ * Starts one, with so many servers of each model of the default fleet, as it is built of the sources now. The database is made
+ * once, and filled if a size is given.
+ */
 export async function openConsole(
   url: string,
   { servers, size, progress }: { servers: number; size?: Size; progress: (line: string) => void },
 ): Promise<ConsoleStage> {
+  await buildConsole();
   const fleets = await Promise.all(Array.from({ length: servers }, () => startDefaultFleet()));
   const site = await createSite({ ...secrets, TOLLGATE_STORAGE_URL: url });
   const listen = { ...freePorts.listen, console: "127.0.0.1:0" };
@@ -51,6 +56,7 @@ export async function openConsole(
   const link = (await tollgate.admin("console-link", "--url", origin)) as { url: string };
   await page.goto(link.url);
   await page.waitForURL("**/overview");
+  await page.getByRole("navigation").first().waitFor();
   return {
     tollgate,
     browser,

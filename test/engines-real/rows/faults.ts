@@ -89,6 +89,7 @@ export const killRow: Row = {
 export const restartRow: Row = {
   name: "engine restarted",
   async run(bench) {
+    await bench.engine().kill(); // the row before has, unless this one runs alone
     const down = await bench.gate.ask("chat", { turns: ["What do you say?"], thinking: false });
     holds(`while it is down the status is ${down.status}`, [502, 503].includes(down.status));
     holds("while it is down nothing says when to come again", down.retryAfter !== null);
