@@ -4,6 +4,7 @@ import { startChromium } from "../../../scripts/test-services/chromium.ts";
 import { defaultFleetConfig, defaultModels, startDefaultFleet } from "../../../src/simulator/fleet.ts";
 import { openStorage } from "../../../src/storage/orm.ts";
 import { createSite, freePorts, startTollgate, type Tollgate } from "../../support/tollgate.ts";
+import { coreSecrets } from "../core-secrets.ts";
 import { fill, type Size } from "./fill.ts";
 
 /** A console in a browser, before a database and a fleet of some size. */
@@ -17,11 +18,6 @@ export interface ConsoleStage {
 
 /** To fill a database takes statements that run for minutes. */
 const patience = { connectMs: 10_000, answerMs: 900_000 };
-/** What cores of one PostgreSQL have in common. */
-const secrets = {
-  TOLLGATE_OPERATOR_TOKEN: "operator-token-of-the-bench",
-  TOLLGATE_KEY_PEPPER: "1:pepper-of-the-bench",
-};
 
 /**
  * Starts one, with so many servers of each model of the default fleet, as it is built of the sources now. The database is made
@@ -33,7 +29,7 @@ export async function openConsole(
 ): Promise<ConsoleStage> {
   await buildConsole();
   const fleets = await Promise.all(Array.from({ length: servers }, () => startDefaultFleet()));
-  const site = await createSite({ ...secrets, TOLLGATE_STORAGE_URL: url });
+  const site = await createSite({ ...coreSecrets, TOLLGATE_STORAGE_URL: url });
   const listen = { ...freePorts.listen, console: "127.0.0.1:0" };
   const config = await site.configure({ listen, models: defaultFleetConfig(fleets.flat()) });
   const start = () => startTollgate(site, "serve", "--config", config);

@@ -1,6 +1,7 @@
 import { defaultFleetConfig, startDefaultFleet } from "../../../src/simulator/fleet.ts";
 import { openStorage } from "../../../src/storage/orm.ts";
 import { createSite, freePorts, startTollgate } from "../../support/tollgate.ts";
+import { coreSecrets } from "../core-secrets.ts";
 import { percentiles, spread } from "../report/statistics.ts";
 import type { Figure } from "../scenario.ts";
 import { dayMs, lastDayMs } from "./fill.ts";
@@ -19,7 +20,7 @@ const kinds: readonly { readonly name: string; readonly of: () => string }[] = [
 /** Asks `GET /v1/usage` of a core with the usage of a database, over a real socket, with the key of one of its accounts. */
 export async function askAsCustomer(url: string, store: string, questions: number): Promise<Figure[]> {
   const fleet = await startDefaultFleet();
-  const site = await createSite({ TOLLGATE_STORAGE_URL: url, TOLLGATE_OPERATOR_TOKEN: "operator-token-of-the-bench" });
+  const site = await createSite({ ...coreSecrets, TOLLGATE_STORAGE_URL: url });
   const config = await site.configure({ ...freePorts, models: defaultFleetConfig(fleet) });
   const start = () => startTollgate(site, "serve", "--config", config);
   try {
