@@ -37,8 +37,10 @@ export function createMeteringService({ storages }: MeteringDependencies): Servi
 
     async *streamUsage(request, context) {
       const visible = { ...request, accountId: visibleAccount(context, request.accountId) };
-      for await (const rows of addUsage(storagesFor(storages, visible.accountId), visible)) {
-        yield { rows };
+      for await (const rows of addUsage(storagesFor(storages, visible.accountId), visible, storages.haveMoved)) {
+        if (rows.length > 0) {
+          yield { rows };
+        }
       }
     },
   };

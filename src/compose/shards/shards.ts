@@ -3,7 +3,13 @@ import { unavailable } from "../../metering/ledger/unavailable.ts";
 import type { Places } from "./moves/places.ts";
 
 /** Accounts that are where they were made. */
-const unmoved = { locate: readIdShard, everywhere: (accountId: string) => [readIdShard(accountId)] };
+const unmoved = {
+  areEmpty: true,
+  locate: readIdShard,
+  everywhere: (accountId: string) => [readIdShard(accountId)],
+};
+/** Where accounts are. */
+type Whereabouts = Pick<Places, "areEmpty" | "locate" | "everywhere">;
 
 /** Ends what was begun for a shard. */
 export type StopPart = () => void | Promise<void>;
@@ -17,10 +23,10 @@ export class Shards<Part> {
   readonly #starts: ((part: Part, number: number) => StopPart)[] = [];
   #stops: StopPart[] = [];
 
-  readonly #places: Pick<Places, "locate" | "everywhere">;
+  readonly #places: Whereabouts;
 
   /** The others come by `add`. Absent places: no account moves. */
-  constructor(first: Part, count: number, places: Pick<Places, "locate" | "everywhere"> = unmoved) {
+  constructor(first: Part, count: number, places: Whereabouts = unmoved) {
     this.#places = places;
     this.#parts = [first, ...Array.from({ length: count - 1 }, () => undefined)];
   }
@@ -33,6 +39,11 @@ export class Shards<Part> {
   /** Whether one was not reached yet. */
   get areMissing(): boolean {
     return this.#parts.includes(undefined);
+  }
+
+  /** Whether an account has ever moved from one to another. */
+  get haveMoved(): boolean {
+    return !this.#places.areEmpty;
   }
 
   get first(): Part {

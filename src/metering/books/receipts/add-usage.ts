@@ -6,55 +6,154 @@ import { streamUsage } from "./usage.ts";
 const mostInt64 = 2n ** 63n - 1n;
 
 /**
- * The usage of all accounts of these databases. Rows of accounts come a database after the other, as each is in one alone;
- * sums over accounts are added up, in memory: so many as there are models, in so many hours or days.
+ * The usage that several databases have, as one would tell it: a row a group, in the groups' order. Rows are added up an account
+ * or a key at a time; where neither is kept apart, and of one account, all that there are at once. `haveMoved`: whether an account
+ * may have usage in more than one of the databases.
  */
-export async function* addUsage(storages: readonly Storage[], request: StreamUsageRequest): AsyncGenerator<UsageRow[]> {
+export async function* addUsage(
+  storages: readonly Storage[],
+  request: StreamUsageRequest,
+  haveMoved = true,
+): AsyncGenerator<UsageRow[]> {
   const [only] = storages;
   if (only !== undefined && storages.length === 1) {
     yield* streamUsage(only, request);
     return;
   }
-  const isApart = readApartness(request);
+  const lead = readLead(request);
   // What is dearest of sums that are in several databases shows once all of them are added up.
-  const asked = isApart === always ? request : { ...request, dearest: 0 };
-  const sums = new Map<string, UsageRow>();
-  const dearest: UsageRow[] = [];
-  for (const storage of storages) {
-    for await (const rows of streamUsage(storage, asked)) {
-      for (const row of rows.filter((row) => !isApart(row))) {
-        const key = JSON.stringify([row.keyId, row.model, row.day, row.hour]);
-        sums.set(key, add(sums.get(key), row));
-      }
-      const apart = rows.filter(isApart);
-      if (request.dearest === 0) {
-        yield apart;
-      } else {
-        dearest.push(...apart);
-        keepDearest(dearest, request.dearest);
-      }
-    }
-  }
+  const asked = lead === byAccount && !haveMoved ? request : { ...request, dearest: 0 };
+  const streams = storages.map((storage) => streamUsage(storage, asked));
+  const groups = lead === undefined ? together(streams) : inOrder(streams, lead);
   if (request.dearest === 0) {
-    yield [...sums.values()].sort(byGroups);
-  } else {
-    dearest.push(...sums.values());
+    yield* groups;
+    return;
+  }
+  const dearest: UsageRow[] = [];
+  // Each database tells its dearest first, and an account is in one of them alone.
+  for await (const rows of asked === request ? chain(streams) : groups) {
+    dearest.push(...rows);
     keepDearest(dearest, request.dearest);
-    yield dearest;
+  }
+  yield dearest;
+}
+
+type Lead = (row: UsageRow) => string;
+
+const byAccount: Lead = ({ accountId }) => accountId;
+const byKey: Lead = ({ keyId }) => keyId;
+
+/** What each database's rows come in the order of, which is that of ids everywhere. Undefined: of names, or of one account. */
+function readLead({ accountId, groupBy }: StreamUsageRequest): Lead | undefined {
+  if (accountId !== "") {
+    return undefined;
+  }
+  if (groupBy.length === 0 || groupBy.includes(UsageGroup.ACCOUNT)) {
+    return byAccount;
+  }
+  return groupBy.includes(UsageGroup.KEY) ? byKey : undefined;
+}
+
+async function* chain(streams: readonly AsyncGenerator<UsageRow[]>[]): AsyncGenerator<UsageRow[]> {
+  for (const stream of streams) {
+    yield* stream;
   }
 }
 
-const always = () => true;
+/** Adds up all rows, a database after the other. */
+async function* together(streams: readonly AsyncGenerator<UsageRow[]>[]): AsyncGenerator<UsageRow[]> {
+  const sums = new Sums();
+  for await (const rows of chain(streams)) {
+    for (const row of rows) {
+      sums.add(row);
+    }
+  }
+  yield sums.take();
+}
 
-/** Tells which rows are of one account, so that no other database has the same: of an account, or of a key of one. */
-function readApartness({ accountId, groupBy }: StreamUsageRequest): (row: UsageRow) => boolean {
-  if (accountId !== "") {
-    return () => false; // it has moved: each database has a part
+/** Adds up the rows of one account or key after the other. */
+async function* inOrder(streams: readonly AsyncGenerator<UsageRow[]>[], lead: Lead): AsyncGenerator<UsageRow[]> {
+  const readers = streams.map((stream) => new RowReader(stream));
+  try {
+    // One after the other: whoever waits for a database's snapshot has those of the databases before it.
+    for (const reader of readers) {
+      await reader.fill();
+    }
+    const sums = new Sums();
+    for (let piece: UsageRow[] = []; ; ) {
+      const [next] = readers.flatMap(({ row }) => (row === undefined ? [] : [lead(row)])).sort();
+      if (next === undefined) {
+        yield piece;
+        return;
+      }
+      for (const reader of readers) {
+        for (; reader.row !== undefined && lead(reader.row) === next; await reader.step()) {
+          sums.add(reader.row);
+        }
+      }
+      piece.push(...sums.take());
+      if (piece.length >= pieceSize) {
+        yield piece;
+        piece = [];
+      }
+    }
+  } finally {
+    await Promise.allSettled(streams.map((stream) => stream.return(undefined)));
   }
-  if (groupBy.length === 0 || groupBy.includes(UsageGroup.ACCOUNT)) {
-    return always;
+}
+
+/** Rows of an answer's piece, more or less. */
+const pieceSize = 100;
+
+/** Reads one database's rows. */
+class RowReader {
+  readonly #pieces: AsyncGenerator<UsageRow[]>;
+  #rows: readonly UsageRow[] = [];
+  #at = 0;
+
+  constructor(pieces: AsyncGenerator<UsageRow[]>) {
+    this.#pieces = pieces;
   }
-  return groupBy.includes(UsageGroup.KEY) ? ({ keyId }) => keyId !== "" : () => false;
+
+  /** The row that it is at. Undefined: it has had all. */
+  get row(): UsageRow | undefined {
+    return this.#rows[this.#at];
+  }
+
+  /** Goes on to the next row. Returns nothing to wait for while its piece has more. */
+  step(): Promise<void> | undefined {
+    this.#at++;
+    return this.#at < this.#rows.length ? undefined : this.fill();
+  }
+
+  /** Reads the next piece that has rows. */
+  async fill(): Promise<void> {
+    this.#at = 0;
+    do {
+      const { value, done } = await this.#pieces.next();
+      this.#rows = value ?? [];
+      if (done) {
+        return;
+      }
+    } while (this.#rows.length === 0);
+  }
+}
+
+/** Rows of the same groups added up. */
+class Sums {
+  #sums = new Map<string, UsageRow>();
+
+  add(row: UsageRow): void {
+    const group = toGroup(row);
+    this.#sums.set(group, add(this.#sums.get(group), row));
+  }
+
+  /** The sums so far, in the order of their groups, and begins anew. */
+  take(): UsageRow[] {
+    const rows = [...this.#sums.values()];
+    this.#sums = new Map();
+    return rows.length === 1 ? rows : rows.sort(byGroups);
+  }
 }
 
 function add(sum: UsageRow | undefined, row: UsageRow): UsageRow {
@@ -85,7 +184,10 @@ function readCost({ totalCostPicoUsd }: UsageRow): bigint {
   return BigInt(totalCostPicoUsd);
 }
 
+function toGroup({ accountId, keyId, model, day, hour }: UsageRow): string {
+  return [accountId, keyId, model, day, hour].join("\0");
+}
+
 function byGroups(one: UsageRow, other: UsageRow): number {
-  const [a, b] = [one, other].map(({ keyId, model, day, hour }) => [keyId, model, day, hour].join("\0"));
-  return (a ?? "") < (b ?? "") ? -1 : 1;
+  return toGroup(one) < toGroup(other) ? -1 : 1;
 }

@@ -1,5 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { afterEach, expect, test } from "@jest/globals";
+import { v7 } from "uuid";
 import { StreamUsageRequestSchema, UsageGroup } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import type { UsageRow } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { addUsage } from "../../../../src/metering/books/receipts/add-usage.ts";
@@ -13,8 +14,13 @@ afterEach(async () => {
   await Promise.all(opened.splice(0).map((metering) => clock.until(metering.close())));
 });
 
+interface Home {
+  readonly metering: Metering;
+  readonly account: string;
+}
+
 /** Databases with an account each, which has had so many requests. */
-async function databases(...requests: number[]): Promise<{ metering: Metering; account: string }[]> {
+async function databases(...requests: number[]): Promise<Home[]> {
   const all = [];
   for (const count of requests) {
     const metering = await openMetering({ clock });
@@ -29,7 +35,7 @@ async function databases(...requests: number[]): Promise<{ metering: Metering; a
   return all;
 }
 
-async function usage(all: readonly { metering: Metering }[], of: object): Promise<UsageRow[]> {
+async function usage(all: readonly Home[], of: object): Promise<UsageRow[]> {
   const storages = all.map(({ metering }) => metering.storage);
   const pieces = [];
   for await (const rows of addUsage(storages, create(StreamUsageRequestSchema, of))) {
@@ -76,4 +82,55 @@ test("service tokens have no key in any database, and are one row", async () => 
   );
   const [dearest] = await usage(all, { groupBy: [UsageGroup.KEY], dearest: 1 });
   expect(dearest?.requests).toBe(2n);
+});
+
+test("an account that has moved has one row a group, with the exact sums of all databases, in the order of one", async () => {
+  const [first, second, third] = (await databases(1, 2, 0)) as [Home, Home, Home];
+  const moved = first.account;
+  await second.metering.funds.open({ id: moved, name: "", maxKeys: 20 }, usd);
+  // More keys than a piece of rows has, half of which are used in both.
+  const keys = Array.from({ length: 140 }, () => v7());
+  const spend = async ({ metering }: Home, from: number, to: number) => {
+    const runs = keys.slice(from, to).map(async (keyId, at) => {
+      await run(metering.ledger, request(moved, { inputTokens: 10, outputTokens: 20 + at }, { keyId }));
+    });
+    await clock.until(Promise.all(runs));
+  };
+  await spend(first, 0, 105);
+  await spend(second, 35, 140);
+  const rowsOf = (of: object) => usage([first, second, third], of);
+
+  const byAccount = await rowsOf({ groupBy: [UsageGroup.ACCOUNT] });
+  expect(byAccount.map((row) => [row.accountId, row.requests])).toEqual([
+    [moved, 211n],
+    [second.account, 2n],
+  ]);
+  const byKey = await rowsOf({ groupBy: [UsageGroup.ACCOUNT, UsageGroup.KEY] });
+  const ofMoved = byKey.filter((row) => row.accountId === moved);
+  expect(ofMoved.map(({ keyId }) => keyId)).toEqual(["", ...keys.toSorted()]);
+  expect(ofMoved.map(({ requests }) => requests)).toEqual([
+    1n,
+    ...keys.map((_, at) => (at < 35 || at >= 105 ? 1n : 2n)),
+  ]);
+  const costOf = (rows: readonly UsageRow[]) => rows.reduce((sum, row) => sum + BigInt(row.totalCostPicoUsd), 0n);
+  const parts = await Promise.all([first, second].map((one) => usage([one], { groupBy: [UsageGroup.ACCOUNT] })));
+  expect([costOf(byAccount), costOf(byKey)]).toEqual([costOf(parts.flat()), costOf(parts.flat())]);
+  expect((await rowsOf({ groupBy: [UsageGroup.KEY] })).map(({ keyId }) => keyId)).toEqual([
+    "",
+    ...[...keys, second.account].toSorted(),
+  ]);
+  const costs = ofMoved.map((row) => BigInt(row.totalCostPicoUsd)).sort((one, other) => (one < other ? 1 : -1));
+  const dearest = await rowsOf({ groupBy: [UsageGroup.ACCOUNT, UsageGroup.KEY], dearest: 3 });
+  expect(dearest.map((row) => BigInt(row.totalCostPicoUsd))).toEqual(costs.slice(0, 3));
+});
+
+test("a reader who stops early gives all databases' snapshots back", async () => {
+  const all = await databases(1, 1);
+  const storages = all.map(({ metering }) => metering.storage);
+  for (let each = 0; each < 10; each++) {
+    for await (const _ of addUsage(storages, create(StreamUsageRequestSchema, { groupBy: [UsageGroup.ACCOUNT] }))) {
+      break;
+    }
+  }
+  expect(await usage(all, { groupBy: [UsageGroup.ACCOUNT] })).toHaveLength(2);
 });
