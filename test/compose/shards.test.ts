@@ -6,7 +6,9 @@ import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import pg from "pg";
 import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
 import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
+import { BooksService, BooksSum } from "#gen/tollgate/metering/v1/books_service_pb.js";
 import { readIdShard, readKeyShard, readRequestShard } from "../../lib/ids/shard.ts";
+import { readAll } from "../../lib/rpc/pages.ts";
 import { defaultFleetConfig, startDefaultFleet } from "../../src/simulator/fleet.ts";
 import type { Simulator } from "../../src/simulator/server.ts";
 import { type Door, startDoor } from "../support/door.ts";
@@ -161,7 +163,17 @@ test("lists, usage and the proof are of all databases", async () => {
   ]);
   const granted = proof.databases.reduce((sum, one) => sum + Number(one.granted_usd), 0);
   expect(granted).toBe(Number(proof.granted_usd));
+  const addends = await readAll(
+    (page) => booksClient().listAddends({ sum: BooksSum.GRANTED, ...page, pageSize: 1 }, call()),
+    (answer) => answer.addends,
+  );
+  // One database after another, every account of it once.
+  expect(addends.map(({ accountId }) => accountId)).toEqual(ids.toSorted(compareByShard));
+  const parts = addends.reduce((sum, { amountPicoUsd }) => sum + BigInt(amountPicoUsd), 0n);
+  expect(parts).toBe(BigInt(Number(proof.granted_usd)) * 10n ** 12n);
 }, 60_000);
+
+const compareByShard = (one: string, other: string) => readIdShard(one) - readIdShard(other) || (one < other ? -1 : 1);
 
 test("pages of a merged list tell every account once", async () => {
   const client = accountsClient();
@@ -184,6 +196,7 @@ interface Proof {
 
 const grpc = () => createGrpcTransport({ baseUrl: `http://${tollgate.addresses.grpc}` });
 const accountsClient = () => createClient(AccountsService, grpc());
+const booksClient = () => createClient(BooksService, grpc());
 const call = () => ({ headers: { authorization: `Bearer ${site.env.TOLLGATE_OPERATOR_TOKEN}` } });
 
 test("a payment reference stands for one account in all databases", async () => {
