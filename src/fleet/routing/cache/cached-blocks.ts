@@ -2,7 +2,7 @@ import { BlockTable, high, low, none, own } from "./block-table.ts";
 
 const firstCapacity = 256;
 
-// What is kept of a block beside its hash: its tokens, its last use, the next older and the next newer block.
+// What is kept of a block beside its hash: its characters, which are whole numbers as tokens are not, its last use, the next older and the next newer block.
 const weight = own;
 const used = own + 1;
 const older = own + 2;
@@ -14,14 +14,14 @@ export type OnLost = (high: number, low: number) => void;
 
 /**
  * The blocks of prompts that one server is believed to have in its cache, in the order of their last use. When they have
- * more tokens than the cache holds, the least recently used are lost, as in the server (LRU). Of bounded size.
+ * more characters than the cache holds, the least recently used are lost, as in the server (LRU). Of bounded size.
  */
 export class CachedBlocks {
   readonly #most: number;
   readonly #onLost: OnLost;
   /** Counts uses and wraps around; the sign of a difference tells which of two blocks was used later. */
   #uses = 0;
-  #tokens = 0;
+  #characters = 0;
   #oldest = none;
   #newest = none;
   readonly #table = new BlockTable(stride, firstCapacity);
@@ -32,13 +32,13 @@ export class CachedBlocks {
     this.#onLost = onLost;
   }
 
-  /** Tokens of all blocks. */
-  get tokens(): number {
-    return this.#tokens;
+  /** Characters of all blocks. */
+  get characters(): number {
+    return this.#characters;
   }
 
   /** Notes the use of a block. Returns its use before this one. Undefined: the block was not there. */
-  use(blockHigh: number, blockLow: number, tokens: number): number | undefined {
+  use(blockHigh: number, blockLow: number, characters: number): number | undefined {
     let before: number | undefined;
     let at = this.#table.find(blockHigh, blockLow);
     if (at === none) {
@@ -46,12 +46,12 @@ export class CachedBlocks {
     } else {
       before = this.#table.places[at + used];
       this.#unlink(at);
-      this.#tokens -= this.#table.places[at + weight] as number;
+      this.#characters -= this.#table.places[at + weight] as number;
     }
     const places = this.#table.places;
     this.#uses = (this.#uses + 1) | 0;
-    this.#tokens += tokens;
-    places[at + weight] = tokens;
+    this.#characters += characters;
+    places[at + weight] = characters;
     places[at + used] = this.#uses;
     places[at + older] = this.#newest;
     places[at + newer] = none;
@@ -64,9 +64,9 @@ export class CachedBlocks {
     return before;
   }
 
-  /** Loses the least recently used blocks until at most so many tokens are left. */
-  bound(tokens: number): void {
-    while (this.#tokens > tokens && this.#oldest !== none) {
+  /** Loses the least recently used blocks until at most so many characters are left. */
+  bound(characters: number): void {
+    while (this.#characters > characters && this.#oldest !== none) {
       this.#lose(this.#oldest);
     }
   }
@@ -97,7 +97,7 @@ export class CachedBlocks {
     const places = this.#table.places;
     this.#unlink(at);
     this.#table.remove(at);
-    this.#tokens -= places[at + weight] as number;
+    this.#characters -= places[at + weight] as number;
     this.#onLost(places[at + high] as number, places[at + low] as number);
   }
 

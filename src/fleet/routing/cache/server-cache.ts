@@ -42,8 +42,7 @@ export class ServerCache {
     for (let block = ends.length - 1; block >= 0; block--) {
       const end = ends[block] as number;
       const start = block === 0 ? 0 : (ends[block - 1] as number);
-      const tokens = (end - start) / charactersPerToken;
-      const before = this.#believed.use(hashes[2 * block] as number, hashes[2 * block + 1] as number, tokens);
+      const before = this.#believed.use(hashes[2 * block] as number, hashes[2 * block + 1] as number, end - start);
       usedAt = end === matched ? before : usedAt;
     }
     return usedAt;
@@ -51,7 +50,7 @@ export class ServerCache {
 
   /** Loses what was used longest ago, until no more is believed than so many tokens. */
   bound(tokens: number): void {
-    this.#believed.bound(this.#followed === undefined ? tokens : tokens * followedSlack);
+    this.#believed.bound(charactersPerToken * (this.#followed === undefined ? tokens : tokens * followedSlack));
   }
 
   /** Loses every block that was last used at that use or before. */

@@ -8,14 +8,14 @@ function create(most = 1000) {
   return { cache, lost };
 }
 
-test("loses what was used longest ago when it holds more tokens than a server's cache", () => {
+test("loses what was used longest ago when it holds more than a server's cache", () => {
   const { cache, lost } = create();
   for (const block of [1, 2, 3]) {
     cache.use(0, block, 100);
   }
   cache.use(0, 1, 100);
   cache.bound(200);
-  expect([lost, cache.tokens]).toEqual([[2], 200]);
+  expect([lost, cache.characters]).toEqual([[2], 200]);
 });
 
 test("loses all that was not used after a block that is gone", () => {
@@ -26,7 +26,7 @@ test("loses all that was not used after a block that is gone", () => {
   cache.use(0, 1, 10);
   const before = cache.use(0, 3, 10);
   cache.loseUntil(before ?? Number.NaN);
-  expect([lost, cache.tokens]).toEqual([[2], 30]);
+  expect([lost, cache.characters]).toEqual([[2], 30]);
   expect(cache.use(0, 2, 10)).toBeUndefined();
 });
 
@@ -35,7 +35,7 @@ test("holds no more blocks than it may", () => {
   for (const block of [1, 2, 3, 4, 5]) {
     cache.use(block, block, 1);
   }
-  expect([lost, cache.tokens]).toEqual([[1, 2], 3]);
+  expect([lost, cache.characters]).toEqual([[1, 2], 3]);
 });
 
 test("holds and loses as a plain list does", () => {
