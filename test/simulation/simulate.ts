@@ -4,7 +4,8 @@ import type { Meaning } from "./database/statement.ts";
 import { faults, localFaults } from "./faults.ts";
 import { judgeBooks, judgeExpiry, judgeLeases } from "./judges/books.ts";
 import { judgeAnswers, judgeCharges, judgeDeeds } from "./judges/charges.ts";
-import { judgeAdmissions, judgeRates, judgeSpending, RefusalJudge } from "./judges/limits.ts";
+import { judgeAdmissions, judgeRates, RefusalJudge } from "./judges/limits.ts";
+import { SpendingJudge } from "./judges/spending.ts";
 import { World } from "./world.ts";
 
 /** What a run came to. */
@@ -72,6 +73,7 @@ export async function simulate(seed: number, server: SimulatedServer, settings: 
   server.instead = instead;
   const { timeline, dice, machines, traffic, operators, history } = world;
   judgeAdmissions(world);
+  const spending = new SpendingJudge(world);
   for (const machine of machines) {
     machine.start();
   }
@@ -85,14 +87,14 @@ export async function simulate(seed: number, server: SimulatedServer, settings: 
   traffic.begin(settings.trafficMs ?? trafficMs);
   operators.begin(operatorsMs);
   beginFaults(world, settings.faultsMs ?? faultsMs, settings);
-  await live(world, requests * faultyPart, mostMs);
+  await live(world, spending, requests * faultyPart, mostMs);
   world.heal();
   const healedAt = timeline.now;
   traffic.stop();
   await timeline.pass(recoverMs);
   traffic.begin(settings.trafficMs ?? trafficMs);
   const refusals = new RefusalJudge(world);
-  await live(world, requests, healedAt + healthyMs);
+  await live(world, spending, requests, healedAt + healthyMs);
   traffic.stop();
   operators.stop();
   await timeline.pass(healedAt + healMs - timeline.now);
@@ -106,7 +108,7 @@ export async function simulate(seed: number, server: SimulatedServer, settings: 
   await endAll(world);
   judgeCharges(world);
   judgeDeeds(world);
-  judgeSpending(world);
+  spending.judge();
   judgeRates(world);
   judgeLeases(world);
   judgeExpiry(world);
@@ -119,11 +121,12 @@ export async function simulate(seed: number, server: SimulatedServer, settings: 
 }
 
 /** Lets requests come until there were so many, or until a time; proves the books meanwhile. */
-async function live(world: World, requests: number, until: number): Promise<void> {
+async function live(world: World, spending: SpendingJudge, requests: number, until: number): Promise<void> {
   const { timeline, traffic, history } = world;
   let judgeAt = timeline.now + judgeMs;
   while (traffic.runs.length < requests && timeline.now < until) {
     await timeline.pass(1000);
+    spending.look();
     if (timeline.now >= judgeAt && history.violations.length === 0) {
       judgeAt += judgeMs;
       await judgeBooks(world);

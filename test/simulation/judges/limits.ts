@@ -3,52 +3,10 @@ import type { World } from "../world.ts";
 
 /** Limits count the last minute; the clocks of machines go up to a thousandth too fast. */
 const windowMs = 59_900;
-/** So long a run may take for its charge to come while its core surely has its lease. */
-const quickMs = 3000;
-
-/** Receipts' costs by run. */
-function readCosts({ server }: World): Map<string, { readonly cost: number; readonly shortfall: number }> {
-  const rows = server.tables.all<{ run: string; cost: number; shortfall: number }>(
-    "select run_id as run, cost, shortfall from usage",
-  );
-  return new Map(rows.map((row) => [row.run, row]));
-}
-
-/** A run whose money its core had all the time, as far as anybody knows: nothing came between its hold and its charge. */
-function isPlain(run: Run): boolean {
-  const { process, state, lies, mayBeLost, settledAt, askedAt } = run;
-  const lived = process.diedAt === undefined || (settledAt !== undefined && process.diedAt > settledAt);
-  const quick = settledAt !== undefined && settledAt - askedAt < quickMs;
-  return state === "acknowledged" && lived && quick && !lies && !mayBeLost && !process.wasSuspended;
-}
-
-/**
- * Nobody spends what is not there: what a run was admitted for is paid, and keys' budgets are not passed. A database that went
- * back has lost what was lent, so this is of worlds whose database loses nothing.
- */
-export function judgeSpending(world: World): void {
-  if (world.wentBack) {
-    return;
-  }
-  const costs = readCosts(world);
-  const spent = new Map<string, number>();
-  for (const run of world.traffic.runs.filter(isPlain)) {
-    const { cost, shortfall } = costs.get(run.hold?.runId ?? "") ?? { cost: 0, shortfall: 0 };
-    if (shortfall > 0) {
-      world.history.violation(
-        "spending",
-        `${run.requestId} on ${run.machine} was let in and ${shortfall} of ${cost} was not there`,
-      );
-    }
-    const budget = run.budgetId ?? "";
-    spent.set(budget, (spent.get(budget) ?? 0) + cost);
-  }
-  judgeBudgets(world, spent);
-}
 
 /**
  * Finds requests that are let in although their account has nothing: no lot has anything left, leased or not. What is spent
- * and not stored yet is in the lots still, so nobody is wronged. As judgeSpending, of worlds whose database loses nothing.
+ * and not stored yet is in the lots still, so nobody is wronged. As the SpendingJudge, of worlds whose database loses nothing.
  */
 export function judgeAdmissions(world: World): void {
   const { traffic, server, history } = world;
@@ -62,19 +20,6 @@ export function judgeAdmissions(world: World): void {
       history.violation("admissions", `${requestId} on ${machine} was let in beside nothing`);
     }
   };
-}
-
-/** Budgets without windows: what one has spent at most, it has spent in all. */
-function judgeBudgets({ customers, history }: World, spent: ReadonlyMap<string, number>): void {
-  for (const { callers, budgetLimits } of customers) {
-    const totals = callers.flatMap(({ budget }) => (budget?.period === "total" ? [budget.id] : []));
-    for (const id of totals) {
-      const [all, limit] = [spent.get(id) ?? 0, budgetLimits.get(id) ?? 0];
-      if (all > limit) {
-        history.violation("budgets", `the budget ${id} of ${limit} was passed: ${all}`);
-      }
-    }
-  }
 }
 
 /** No key has more requests, or more tokens, in any minute than its limits let in. Each core counts by itself. */
