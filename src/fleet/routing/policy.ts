@@ -2,6 +2,7 @@ import type { Routing } from "../../config/schema.ts";
 import type { FleetRequest } from "../interface.ts";
 import type { KvEvent } from "../kv-events/events.ts";
 import type { Member } from "../servers/member.ts";
+import type { SentPrompt } from "./sent-prompts.ts";
 
 /** The facts of a request when its server is chosen. */
 export interface RoutingRequest {
@@ -16,29 +17,8 @@ export interface Choice {
   readonly member: Member;
   /** Tokens of the prompt that the server is expected to read; the rest is in its cache. */
   readonly uncachedTokens: number;
-  /** The part of the prompt that is believed to be in the cache. Undefined: the policy believes nothing. */
-  readonly known?: Known;
-}
-
-/** A prompt in blocks. */
-export interface BlocksOfText {
-  /** Two halves a block. */
-  readonly hashes: Int32Array;
-  /** Where each block ends, in characters from the start. */
-  readonly ends: Int32Array;
-}
-
-/** The beginning of a prompt that a server is believed to have in its cache. */
-export interface Known {
-  readonly tokens: number;
-  /** The last use of its last block, as the policy counts uses. Undefined: the block is not there. */
-  readonly usedAt: number | undefined;
-  /** Whether the prompt goes on from an earlier answer, and its server was chosen for having read that. */
-  readonly isReturn: boolean;
-  /** The prompt, its length in characters and about how many tokens that are. */
-  readonly prompt: BlocksOfText & { readonly characters: number; readonly tokens: number };
-  /** How many blocks of tokens the server had told of when the prompt was sent. */
-  readonly since: number;
+  /** The prompt and what is believed of it, until the policy has learned from its answer. Undefined: it believes nothing. */
+  readonly sent?: SentPrompt;
 }
 
 /** What a server has told of a request that has ended. */
@@ -50,7 +30,17 @@ export interface Told {
 
 /** The members that would soon read a prompt that is not in their caches. */
 export function toReaders(members: readonly Member[]): readonly Member[] {
-  return members.some((member) => member.isBacklogged) ? members.filter((member) => !member.isBacklogged) : members;
+  return isAnyBacklogged(members) ? members.filter((member) => !member.isBacklogged) : members;
+}
+
+/** Whether some of them have as much to read as they should. */
+export function isAnyBacklogged(members: readonly Member[]): boolean {
+  for (const member of members) {
+    if (member.isBacklogged) {
+      return true;
+    }
+  }
+  return false;
 }
 
 /** Is called when a prompt was sent to a server, with the arguments of `heard`. The arrays are reused after the call. */

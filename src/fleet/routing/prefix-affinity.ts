@@ -7,8 +7,8 @@ import { estimateCost } from "./cost.ts";
 import { hashText } from "./hash-text.ts";
 import { lessLoaded } from "./least-load.ts";
 import {
-  type BlocksOfText,
   type Choice,
+  isAnyBacklogged,
   type OnPrompt,
   type Policy,
   type RoutingRequest,
@@ -16,8 +16,9 @@ import {
   toReaders,
 } from "./policy.ts";
 import { PrefixIndex } from "./prefix-index.ts";
-import { PromptBlocks } from "./prompt-blocks.ts";
+import { type BlocksOfText, PromptBlocks } from "./prompt-blocks.ts";
 import { RunningRatio } from "./running-ratio.ts";
+import { type SentPrompt, SentPrompts } from "./sent-prompts.ts";
 
 /** The part of requests that go to any server, to learn and to spread prompts that many send. */
 const exploration = 0.002;
@@ -53,12 +54,15 @@ export class PrefixAffinity implements Policy {
   readonly #onPrompt: OnPrompt | undefined;
   isAlone = false;
   readonly #blocks = new PromptBlocks();
-  /** Numbers of the servers in the index. */
-  readonly #slots = new Map<Member, number>();
+  /** The servers, each of which has its number in the index as its slot. */
+  #members: readonly Member[] = [];
   /** Made at the first choice that needs it: a single server leaves no choice, and embeddings have no prompt to remember. */
   #index: PrefixIndex | undefined;
-  /** What each server is believed to have in its cache. */
-  readonly #caches = new Map<Member, ServerCache>();
+  /** What each server is believed to have in its cache, by its slot. */
+  readonly #caches: (ServerCache | undefined)[] = [];
+  readonly #sent = new SentPrompts();
+  /** The candidates of about the lowest cost, at the choice that is made. */
+  readonly #cheapest: Member[] = [];
   #matched = new Int32Array();
   #costs = new Float64Array();
   /** The part of prompts that go on that is found in a cache where it is expected. */
@@ -76,25 +80,26 @@ export class PrefixAffinity implements Policy {
   }
 
   replace(members: readonly Member[]): void {
-    for (const member of this.#slots.keys()) {
-      if (members.includes(member)) {
-        continue;
+    for (const member of this.#members) {
+      if (!members.includes(member)) {
+        this.forget(member);
+        member.slot = undefined;
       }
-      this.forget(member);
-      this.#slots.delete(member);
     }
-    const taken = new Set(this.#slots.values());
+    const stay = this.#members.filter(({ slot }) => slot !== undefined);
+    const taken = new Set(stay.map(({ slot }) => slot));
     let free = 0;
     for (const member of members) {
-      if (this.#slots.has(member)) {
+      if (stay.includes(member)) {
         continue;
       }
       while (taken.has(free)) {
         free++;
       }
-      this.#slots.set(member, free++);
+      member.slot = free++;
     }
-    const width = Math.max(0, ...this.#slots.values()) + 1;
+    this.#members = members;
+    const width = Math.max(0, ...members.map(toSlot)) + 1;
     if (width <= this.#costs.length) {
       return;
     }
@@ -104,139 +109,149 @@ export class PrefixAffinity implements Policy {
   }
 
   choose(candidates: readonly Member[], route: RoutingRequest): Choice | undefined {
-    const { request } = route;
-    if (request === undefined || this.#slots.size < 2) {
+    const { request, promptTokens } = route;
+    if (request === undefined || this.#members.length < 2) {
       const readers = toReaders(candidates);
       return readers.length === 0
         ? undefined
-        : { member: lessLoaded(readers, this.#random), uncachedTokens: route.promptTokens };
+        : { member: lessLoaded(readers, this.#random), uncachedTokens: promptTokens };
     }
     this.#index ??= new PrefixIndex(this.#remembered, this.#costs.length);
     this.#blocks.read(request);
     this.#index.match(this.#blocks, this.#matched);
     this.#sought = undefined;
     const explores = this.#random.fraction() < exploration;
-    const readers = this.#readers(candidates, route);
+    const readers = this.#readers(candidates, promptTokens);
     if (readers.length === 0) {
       return undefined;
     }
     const member = lessLoaded(explores ? readers : this.#best(readers, route), this.#random);
-    const slot = this.#slots.get(member) as number;
-    const uncachedTokens = this.#uncached(slot, route);
-    const matched = this.#matched[slot] as number;
-    const { hashes, ends, count } = this.#blocks;
-    const prompt = { hashes: hashes.subarray(0, 2 * count), ends: ends.subarray(0, count) };
-    const cache = this.#cacheOf(member, slot);
-    const usedAt = this.#use(member, cache, prompt, matched);
-    this.#index.add(this.#blocks, slot);
-    this.#onPrompt?.(member, prompt.hashes, prompt.ends);
-    const isKnown = uncachedTokens <= route.promptTokens * (1 - newPart);
-    const known = {
-      tokens: Math.floor(matched / charactersPerToken),
-      usedAt,
-      isReturn: this.#blocks.isContinued && (isKnown || member === this.#sought),
-      prompt: {
-        hashes: prompt.hashes.slice(),
-        ends: prompt.ends.slice(),
-        characters: route.promptTokens * charactersPerToken,
-        tokens: route.promptTokens,
-      },
-      since: cache.now,
-    };
-    return { member, uncachedTokens, known };
+    return { member, uncachedTokens: this.#uncachedOn(member, promptTokens), sent: this.#send(member, promptTokens) };
   }
 
-  learn({ member, known }: Choice, { promptTokens, cachedTokens }: Told): void {
-    const slot = this.#slots.get(member);
-    if (known === undefined || slot === undefined) {
+  /** Notes that the prompt that was read last goes to a server. */
+  #send(member: Member, promptTokens: number): SentPrompt {
+    const blocks = this.#blocks;
+    const slot = toSlot(member);
+    const matched = this.#matched[slot] as number;
+    const cache = this.#cacheOf(slot);
+    const sent = this.#sent.keep(blocks, promptTokens);
+    sent.usedAt = lastUse(cache, sent, matched);
+    sent.knownTokens = Math.floor(matched / charactersPerToken);
+    sent.since = cache.now;
+    const isKnown = this.#uncachedOn(member, promptTokens) <= promptTokens * (1 - newPart);
+    sent.isReturn = blocks.isContinued && (isKnown || member === this.#sought);
+    this.#use(member, cache, blocks);
+    this.#index?.add(blocks, slot);
+    const { hashes, ends, count } = blocks;
+    this.#onPrompt?.(member, hashes.subarray(0, 2 * count), ends.subarray(0, count));
+    return sent;
+  }
+
+  learn({ member, sent }: Choice, { promptTokens, cachedTokens }: Told): void {
+    const { slot } = member;
+    if (sent === undefined || sent.isOver || slot === undefined) {
       return;
     }
     if (promptTokens > 0) {
-      this.#counted.learn(known.prompt.tokens, promptTokens);
+      this.#counted.learn(sent.tokens, promptTokens);
     }
-    const cache = this.#cacheOf(member, slot);
-    if (cachedTokens !== undefined && known.isReturn) {
+    const cache = this.#cacheOf(slot);
+    if (cachedTokens !== undefined && sent.isReturn) {
       this.#hits.learn(promptTokens, Math.min(cachedTokens, promptTokens));
     }
-    if (cachedTokens !== undefined && known.usedAt !== undefined && cachedTokens < known.tokens * rightPart) {
-      cache.loseUntil(known.usedAt);
+    if (cachedTokens !== undefined && sent.usedAt !== undefined && cachedTokens < sent.knownTokens * rightPart) {
+      cache.loseUntil(sent.usedAt);
     }
-    cache.settle({ ...known.prompt, tokens: promptTokens }, known.since);
-    this.#take(member, slot, known.prompt); // a server counts a block as used until the request has ended
+    sent.tokens = promptTokens;
+    cache.settle(sent, sent.since);
+    // A server counts a block as used until the request has ended. What was not lost meanwhile is in the index.
+    this.#index?.addHashes(sent, this.#use(member, cache, sent), slot);
+    this.#sent.end(sent);
   }
 
   happened(member: Member, events: readonly KvEvent[]): void {
-    const slot = this.#slots.get(member);
-    if (slot === undefined || this.#slots.size < 2) {
+    const { slot } = member;
+    if (slot === undefined || this.#members.length < 2) {
       return;
     }
     for (const event of events) {
       if (event.kind === "cleared") {
         this.forget(member);
       } else {
-        this.#cacheOf(member, slot).take(event);
+        this.#cacheOf(slot).take(event);
       }
     }
   }
 
-  lostTrack(member: Member): void {
-    this.#caches.get(member)?.unfollow();
+  lostTrack({ slot }: Member): void {
+    if (slot !== undefined) {
+      this.#caches[slot]?.unfollow();
+    }
   }
 
   heard(member: Member, hashes: Int32Array, ends: Int32Array): void {
-    const slot = this.#slots.get(member);
-    if (slot === undefined || this.#slots.size < 2) {
+    const { slot } = member;
+    if (slot === undefined || this.#members.length < 2) {
       return;
     }
-    this.#take(member, slot, { hashes, ends });
-  }
-
-  /** Notes that a server has read a prompt, whoever sent it. */
-  #take(member: Member, slot: number, prompt: BlocksOfText): void {
+    const prompt = { hashes, ends, count: ends.length };
     this.#index ??= new PrefixIndex(this.#remembered, this.#costs.length);
-    this.#use(member, this.#cacheOf(member, slot), prompt, 0);
-    this.#index.addHashes(prompt.hashes, slot);
+    this.#use(member, this.#cacheOf(slot), prompt);
+    this.#index.addHashes(prompt, 0, slot);
   }
 
-  #cacheOf(member: Member, slot: number): ServerCache {
-    let cache = this.#caches.get(member);
+  #cacheOf(slot: number): ServerCache {
+    let cache = this.#caches[slot];
     if (cache === undefined) {
-      const most = Math.ceil((blocksShare * this.#remembered) / this.#slots.size);
+      const most = Math.ceil((blocksShare * this.#remembered) / this.#members.length);
       cache = new ServerCache(most, (high, low) => this.#index?.lose(high, low, slot));
-      this.#caches.set(member, cache);
+      this.#caches[slot] = cache;
     }
     return cache;
   }
 
-  /** Notes a prompt's blocks as used. Returns the last matched block's use before. */
-  #use({ kv }: Member, cache: ServerCache, prompt: BlocksOfText, matched: number): number | undefined {
-    const usedAt = cache.use(prompt, matched);
-    if (kv.tokens !== undefined) {
-      cache.bound(kv.tokens / this.#counted.value);
+  /** Notes a prompt's blocks as used. Returns how many of the first were there. */
+  #use({ kv }: Member, cache: ServerCache, prompt: BlocksOfText): number {
+    const had = cache.use(prompt);
+    const { tokens } = kv;
+    if (tokens !== undefined) {
+      cache.bound(tokens / this.#counted.value);
     }
-    return usedAt;
+    return had;
   }
 
   forget(member: Member): void {
-    const slot = this.#slots.get(member);
+    const { slot } = member;
     if (slot !== undefined) {
       this.#index?.forget(slot);
-      this.#caches.delete(member);
+      this.#caches[slot] = undefined;
     }
   }
 
   /** The candidates whose cost is about the lowest. */
   #best(candidates: readonly Member[], route: RoutingRequest): readonly Member[] {
     this.#sought = this.#seeksHome(candidates, route) ? this.#home(candidates) : undefined;
+    const { promptTokens } = route;
+    const costs = this.#costs;
     let lowest = Number.POSITIVE_INFINITY;
-    for (const [index, member] of candidates.entries()) {
-      const uncached = this.#uncachedOn(member, route);
-      const cost = member === this.#sought ? this.#costAtHome(member, uncached, route) : estimateCost(member, uncached);
-      this.#costs[index] = cost;
+    for (let at = 0; at < candidates.length; at++) {
+      const member = candidates[at] as Member;
+      const uncached = this.#uncachedOn(member, promptTokens);
+      const cost =
+        member === this.#sought ? this.#costAtHome(member, uncached, promptTokens) : estimateCost(member, uncached);
+      costs[at] = cost;
       lowest = Math.min(lowest, cost);
     }
     const limit = lowest + Math.max(tieSeconds, lowest * tiePart);
-    return candidates.filter((_, index) => (this.#costs[index] as number) <= limit);
+    const cheapest = this.#cheapest;
+    cheapest.length = 0;
+    for (let at = 0; at < candidates.length; at++) {
+      if ((costs[at] as number) <= limit) {
+        cheapest.push(candidates[at] as Member);
+      }
+    }
+    return cheapest;
   }
 
   /** Whether another core, or this one before it was started anew, may have sent the session to its home. */
@@ -245,11 +260,14 @@ export class PrefixAffinity implements Policy {
       return true;
     }
     const least = route.promptTokens * (1 - newPart);
-    return route.request?.session !== undefined && candidates.every((one) => this.#uncachedOn(one, route) >= least);
+    return (
+      route.request?.session !== undefined &&
+      candidates.every((one) => this.#uncachedOn(one, route.promptTokens) >= least)
+    );
   }
 
   /** The cost on the session's home, which has as much of a prompt that goes on as such prompts were found to have of late. */
-  #costAtHome(home: Member, uncached: number, { promptTokens }: RoutingRequest): number {
+  #costAtHome(home: Member, uncached: number, promptTokens: number): number {
     if (!this.#blocks.isContinued) {
       return estimateCost(home, uncached) - nearSeconds;
     }
@@ -263,17 +281,27 @@ export class PrefixAffinity implements Policy {
   }
 
   /** The candidates that would soon read the prompt. */
-  #readers(candidates: readonly Member[], route: RoutingRequest): readonly Member[] {
-    return candidates.some((member) => member.isBacklogged)
-      ? candidates.filter((member) => member.reads(this.#uncachedOn(member, route), route.promptTokens))
+  #readers(candidates: readonly Member[], promptTokens: number): readonly Member[] {
+    return isAnyBacklogged(candidates)
+      ? candidates.filter((member) => member.reads(this.#uncachedOn(member, promptTokens), promptTokens))
       : candidates;
   }
 
-  #uncachedOn(member: Member, route: RoutingRequest): number {
-    return this.#uncached(this.#slots.get(member) as number, route);
+  /** Tokens of the prompt that was read last that a server would have to read. */
+  #uncachedOn(member: Member, promptTokens: number): number {
+    return Math.max(0, promptTokens - Math.floor((this.#matched[toSlot(member)] as number) / charactersPerToken));
   }
+}
 
-  #uncached(slot: number, { promptTokens }: RoutingRequest): number {
-    return Math.max(0, promptTokens - Math.floor((this.#matched[slot] ?? 0) / charactersPerToken));
+function toSlot({ slot }: Member): number {
+  return slot as number;
+}
+
+/** The last use of a prompt's block that ends at so many characters. Undefined: there is none, or it is not in the cache. */
+function lastUse(cache: ServerCache, { hashes, ends, count }: BlocksOfText, matched: number): number | undefined {
+  let block = matched === 0 ? -1 : count - 1;
+  while (block >= 0 && ends[block] !== matched) {
+    block--;
   }
+  return block < 0 ? undefined : cache.lastUse(hashes[2 * block] as number, hashes[2 * block + 1] as number);
 }

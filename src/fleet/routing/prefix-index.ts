@@ -1,4 +1,4 @@
-import { maxBlocks, type PromptBlocks } from "./prompt-blocks.ts";
+import { type BlocksOfText, maxBlocks, type PromptBlocks } from "./prompt-blocks.ts";
 
 /** Blocks that share a bucket; the least recently used makes room. */
 const ways = 8;
@@ -88,20 +88,20 @@ export class PrefixIndex {
 
   /** Notes that a server reads the prompt matched last. */
   add({ hashes, count }: PromptBlocks, server: number): void {
-    this.#note(hashes, count, this.#known, server);
+    this.#note(hashes, 0, count, this.#known, server);
   }
 
-  /** Notes that a server reads a prompt of which only the blocks' hashes are known. */
-  addHashes(hashes: Int32Array, server: number): void {
-    this.#note(hashes, hashes.length / 2, 0, server);
+  /** Notes that a server reads a prompt of which only the blocks' hashes are known, from one of its blocks on. */
+  addHashes({ hashes, count }: BlocksOfText, from: number, server: number): void {
+    this.#note(hashes, from, count, 0, server);
   }
 
-  #note(hashes: Int32Array, count: number, known: number, server: number): void {
+  #note(hashes: Int32Array, from: number, count: number, known: number, server: number): void {
     this.#clock = (this.#clock + 1) | 0;
     const table = this.#table;
     const bit = 1 << (server % 32);
     const held = holders + Math.floor(server / 32) * ways;
-    for (let block = 0; block < count; block++) {
+    for (let block = from; block < count; block++) {
       const at = block < known ? (this.#found[block] as number) : this.#findOrClaim(hashes, block);
       table[at + usedAt] = this.#clock;
       table[at + held] = (table[at + held] as number) | bit;

@@ -28,13 +28,22 @@ const smallestPart = 1 / 64;
 const highFactor = 0x01000193;
 const lowFactor = 0x85ebca6b;
 
+/** A prompt in blocks. The arrays may be longer than that. */
+export interface BlocksOfText {
+  readonly count: number;
+  /** Two halves a block. */
+  readonly hashes: Int32Array;
+  /** Where each block ends, in characters from the start. */
+  readonly ends: Int32Array;
+}
+
 /**
  * The beginning of a prompt as a chain of hashes: each stands for its block and all before it, so that
  * prompts with equal hashes begin alike. Blocks grow with the distance from the start, to an eighth of
  * it, and only some characters of each are read, beside the length of every text: a long prompt costs
  * microseconds. A mistake is rare and only sends a request to a server without its beginning in the cache.
  */
-export class PromptBlocks {
+export class PromptBlocks implements BlocksOfText {
   /** Number of blocks of the prompt. */
   count = 0;
   /** Two halves a block. */

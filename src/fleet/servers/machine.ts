@@ -17,7 +17,8 @@ export interface Tenant {
  * cache and its time.
  */
 export class Machine {
-  readonly #tenants = new Set<Tenant>();
+  /** Another array after each change. */
+  #tenants: Tenant[] = [];
   /** The largest capacity of its models: they share the places, each at most its own capacity. */
   capacity = 0;
   /** Requests on it of which this core knows: its own and those of other cores. */
@@ -35,7 +36,7 @@ export class Machine {
 
   /** Whether no model is left on it. */
   get isEmpty(): boolean {
-    return this.#tenants.size === 0;
+    return this.#tenants.length === 0;
   }
 
   /** Whether it has asked for a pause that is not over. */
@@ -66,12 +67,12 @@ export class Machine {
   }
 
   join(tenant: Tenant): void {
-    this.#tenants.add(tenant);
+    this.#tenants = [...this.#tenants, tenant];
     this.#findCapacity();
   }
 
   leave(tenant: Tenant): void {
-    this.#tenants.delete(tenant);
+    this.#tenants = this.#tenants.filter((one) => one !== tenant);
     this.#findCapacity();
   }
 
@@ -93,17 +94,32 @@ export class Machine {
 
   /** Something has become free on it: its models may take it in turn, those first that take least of it. */
   freed(by: Tenant): void {
-    if (this.#tenants.size < 2) {
-      by.pump();
-      return;
+    const tenants = this.#tenants;
+    if (tenants.length > 1) {
+      sortByTokens(tenants);
     }
-    const tenants = [...new Set([...this.#tenants, by])].sort((one, other) => one.ownTokens - other.ownTokens);
     for (const tenant of tenants) {
       tenant.pump();
+    }
+    if (!tenants.includes(by)) {
+      by.pump();
     }
   }
 
   #findCapacity(): void {
-    this.capacity = [...this.#tenants].reduce((most, { capacity }) => Math.max(most, capacity), 0);
+    this.capacity = this.#tenants.reduce((most, { capacity }) => Math.max(most, capacity), 0);
+  }
+}
+
+/** Those that take least first. In place, since the order is nearly right: it is that of the last time. */
+function sortByTokens(tenants: Tenant[]): void {
+  for (let at = 1; at < tenants.length; at++) {
+    const tenant = tenants[at] as Tenant;
+    const tokens = tenant.ownTokens;
+    let to = at;
+    for (; to > 0 && (tenants[to - 1] as Tenant).ownTokens > tokens; to--) {
+      tenants[to] = tenants[to - 1] as Tenant;
+    }
+    tenants[to] = tenant;
   }
 }

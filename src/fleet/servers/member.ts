@@ -46,6 +46,8 @@ export class Member implements Tenant {
   readonly kv: KvRoom;
   /** Its part of the model's requests, beside those of members with other weights. */
   weight: number;
+  /** Its number in the tables of prefix routing. Undefined: it is in none. */
+  slot: number | undefined;
   draining = false;
   healthy = true;
   lastError = "";

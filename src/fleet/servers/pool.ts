@@ -29,6 +29,9 @@ export class Pool {
   readonly #line: Lanes;
   /** Servers that are kept free for requests that wait for room on them. */
   readonly #kept = new Set<Member>();
+  /** Who can take the wish that is looked at now, and who of them has room for it. */
+  readonly #candidates: Member[] = [];
+  readonly #roomy: Member[] = [];
   #closed = false;
   /** Is told when what runs on some server has changed. */
   onChange: () => void = () => {};
@@ -135,6 +138,9 @@ export class Pool {
   /** Gives free places to those who wait. Called whenever a server may have become available. */
   pump(): void {
     const kept = this.#kept;
+    if (kept.size === 0 && this.#line.length === 0) {
+      return;
+    }
     for (const { machine } of kept) {
       machine.keptFor = undefined;
     }
@@ -193,8 +199,9 @@ export class Pool {
   #choose(wish: Wish, kept: Set<Member> | undefined): Place | undefined {
     const { failed, route } = wish;
     const { prompt, output, total } = this.#measure({ route });
-    const candidates: Member[] = [];
-    const roomy: Member[] = [];
+    const [candidates, roomy] = [this.#candidates, this.#roomy];
+    candidates.length = 0;
+    roomy.length = 0;
     for (const member of this.#members) {
       if (!member.available || failed.has(member) || kept?.has(member)) {
         continue;

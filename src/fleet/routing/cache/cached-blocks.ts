@@ -1,20 +1,33 @@
+import type { BlocksOfText } from "../prompt-blocks.ts";
 import { BlockTable, high, low, none, own } from "./block-table.ts";
 
 const firstCapacity = 256;
 
-// What is kept of a block beside its hash: its characters, which are whole numbers as tokens are not, its last use, the next older and the next newer block.
+// What is kept of a block beside its hash: its characters, which are whole numbers as tokens are not, or 0 when it was dropped
+// from between others; its last use; the block before it in its prompts, and how many come after it; and the next older and
+// the next newer block of the list.
 const weight = own;
 const used = own + 1;
-const older = own + 2;
-const newer = own + 3;
-const stride = own + 5; // one more than needed: eight numbers are half a line of the CPU's cache
+const parent = own + 2;
+const children = own + 3;
+const older = own + 4;
+const newer = own + 5;
+const stride = own + 6;
+
+/** Stands in place of the next older block of those that are not in the list. */
+const unlisted = -2;
 
 /** Is called with the halves of a block's hash when the server has lost the block. */
 export type OnLost = (high: number, low: number) => void;
 
 /**
- * The blocks of prompts that one server is believed to have in its cache, in the order of their last use. When they have
- * more characters than the cache holds, the least recently used are lost, as in the server (LRU). Of bounded size.
+ * The blocks of prompts that one server is believed to have in its cache. When they have more characters than the cache
+ * holds, the least recently used are lost, as in the server (LRU). Of bounded size.
+ *
+ * A block's hash stands for all before it, too, so that blocks make a tree, and whoever uses a block uses those before it,
+ * the beginning last. So what was used longest ago is always the end of some prompt: only the ends are in the list, by
+ * their last use, and where one is lost the block before it takes its place, unless that was used later. A prompt that is
+ * known costs one lookup and a walk along blocks that lie together in memory.
  */
 export class CachedBlocks {
   readonly #most: number;
@@ -37,31 +50,28 @@ export class CachedBlocks {
     return this.#characters;
   }
 
-  /** Notes the use of a block. Returns its use before this one. Undefined: the block was not there. */
-  use(blockHigh: number, blockLow: number, characters: number): number | undefined {
-    let before: number | undefined;
-    let at = this.#table.find(blockHigh, blockLow);
-    if (at === none) {
-      at = this.#insert(blockHigh, blockLow);
-    } else {
-      before = this.#table.places[at + used];
-      this.#unlink(at);
-      this.#characters -= this.#table.places[at + weight] as number;
+  /** The last use of a block. Undefined: it is not there. */
+  lastUse(blockHigh: number, blockLow: number): number | undefined {
+    const at = this.#table.find(blockHigh, blockLow);
+    return at === none || this.#table.places[at + weight] === 0 ? undefined : this.#table.places[at + used];
+  }
+
+  /** Notes the use of a prompt. Returns how many of its first blocks were there. */
+  use(prompt: BlocksOfText): number {
+    const { hashes, count } = prompt;
+    let known = count;
+    let end = none;
+    while (known > 0 && end === none) {
+      end = this.#table.find(hashes[2 * known - 2] as number, hashes[2 * known - 1] as number);
+      known -= end === none ? 1 : 0;
     }
-    const places = this.#table.places;
-    this.#uses = (this.#uses + 1) | 0;
-    this.#characters += characters;
-    places[at + weight] = characters;
-    places[at + used] = this.#uses;
-    places[at + older] = this.#newest;
-    places[at + newer] = none;
-    if (this.#newest === none) {
-      this.#oldest = at;
-    } else {
-      places[this.#newest + newer] = at;
+    this.#uses = (this.#uses + count) | 0;
+    this.#touch(prompt, end, known);
+    const last = this.#extend(prompt, end, known);
+    if (last !== none) {
+      this.#list(last, this.#newest, none);
     }
-    this.#newest = at;
-    return before;
+    return known;
   }
 
   /** Loses the least recently used blocks until at most so many characters are left. */
@@ -71,11 +81,17 @@ export class CachedBlocks {
     }
   }
 
-  /** Loses a block, if it is there. */
+  /** Loses a block, if it is there. One that others come after keeps its place without its characters. */
   drop(blockHigh: number, blockLow: number): void {
     const at = this.#table.find(blockHigh, blockLow);
-    if (at !== none) {
+    if (at === none) {
+      return;
+    }
+    const places = this.#table.places;
+    if (places[at + children] === 0 && places[at + older] !== unlisted) {
       this.#lose(at);
+    } else {
+      this.#empty(at);
     }
   }
 
@@ -86,24 +102,109 @@ export class CachedBlocks {
     }
   }
 
-  #insert(blockHigh: number, blockLow: number): number {
-    if (this.#table.size >= this.#most) {
-      this.#lose(this.#oldest);
+  /** Notes the use of the known blocks of a prompt, from the last one back. None of them is the end of what was used last. */
+  #touch({ ends }: BlocksOfText, end: number, known: number): void {
+    const places = this.#table.places;
+    let at = end;
+    for (let block = known - 1; block >= 0 && at !== none; block--) {
+      if (places[at + older] !== unlisted) {
+        this.#unlist(at);
+      }
+      if (places[at + weight] === 0) {
+        this.#weigh(at, ends, block);
+      }
+      places[at + used] = (this.#uses - block) | 0;
+      at = places[at + parent] as number;
     }
-    return this.#table.insert(blockHigh, blockLow);
   }
 
+  /** Adds the blocks of a prompt after those that are known, as far as there is room. Returns the last one that is there. */
+  #extend({ hashes, ends, count }: BlocksOfText, end: number, known: number): number {
+    let last = end;
+    for (let block = known; block < count; block++) {
+      this.#addChildren(last, 1); // it is not lost when room is made
+      if (this.#table.size >= this.#most && this.#oldest !== none) {
+        this.#lose(this.#oldest);
+      }
+      if (this.#table.size >= this.#most) {
+        this.#addChildren(last, -1);
+        return last;
+      }
+      const at = this.#table.insert(hashes[2 * block] as number, hashes[2 * block + 1] as number);
+      const places = this.#table.places;
+      this.#weigh(at, ends, block);
+      places[at + used] = (this.#uses - block) | 0;
+      places[at + parent] = last;
+      places[at + children] = 0;
+      places[at + older] = unlisted;
+      last = at;
+    }
+    return last;
+  }
+
+  #weigh(at: number, ends: Int32Array, block: number): void {
+    const characters = (ends[block] as number) - (block === 0 ? 0 : (ends[block - 1] as number));
+    this.#table.places[at + weight] = characters;
+    this.#characters += characters;
+  }
+
+  #addChildren(at: number, count: number): void {
+    if (at !== none) {
+      const places = this.#table.places;
+      places[at + children] = (places[at + children] as number) + count;
+    }
+  }
+
+  /** Loses the end of a prompt; the block before it takes its place in the list, unless it was used later. */
   #lose(at: number): void {
     const places = this.#table.places;
-    this.#unlink(at);
+    const [before, after] = [places[at + older] as number, places[at + newer] as number];
+    this.#unlist(at);
+    if (places[at + children] !== 0) {
+      return;
+    }
+    this.#empty(at);
     this.#table.remove(at);
-    this.#characters -= places[at + weight] as number;
-    this.#onLost(places[at + high] as number, places[at + low] as number);
+    const up = places[at + parent] as number;
+    if (up === none) {
+      return;
+    }
+    this.#addChildren(up, -1);
+    const isOfSameUse = (((places[up + used] as number) - (places[at + used] as number)) | 0) === 1;
+    if (places[up + older] === unlisted && (isOfSameUse || places[up + children] === 0)) {
+      this.#list(up, before, after);
+    }
   }
 
-  #unlink(at: number): void {
+  /** The server has lost a block, whatever comes after it. */
+  #empty(at: number): void {
+    const places = this.#table.places;
+    if (places[at + weight] !== 0) {
+      this.#characters -= places[at + weight] as number;
+      places[at + weight] = 0;
+      this.#onLost(places[at + high] as number, places[at + low] as number);
+    }
+  }
+
+  /** Puts a block into the list between two that are next to each other. */
+  #list(at: number, before: number, after: number): void {
+    const places = this.#table.places;
+    places[at + older] = before;
+    places[at + newer] = after;
+    this.#link(before, at);
+    this.#link(at, after);
+  }
+
+  #unlist(at: number): void {
     const places = this.#table.places;
     const [before, after] = [places[at + older] as number, places[at + newer] as number];
+    this.#link(before, after);
+    places[at + older] = unlisted;
+  }
+
+  /** Makes two blocks, of which one may be none, next to each other. */
+  #link(before: number, after: number): void {
+    const places = this.#table.places;
     if (before === none) {
       this.#oldest = after;
     } else {

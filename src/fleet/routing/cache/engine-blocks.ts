@@ -1,6 +1,6 @@
 import type { KvEvent } from "../../kv-events/events.ts";
 import type { Halves } from "../../kv-events/packed.ts";
-import type { BlocksOfText } from "../policy.ts";
+import type { BlocksOfText } from "../prompt-blocks.ts";
 import { BlockTable, none, own } from "./block-table.ts";
 import type { OnLost } from "./cached-blocks.ts";
 
@@ -96,7 +96,7 @@ export class EngineBlocks {
       return false;
     }
     const places = this.#table.places;
-    for (let block = prompt.ends.length - 1; block >= 0 && at !== none; block--) {
+    for (let block = prompt.count - 1; block >= 0 && at !== none; block--) {
       const end = (((prompt.ends[block] as number) * prompt.tokens) / prompt.characters) | 0;
       while (at !== none && (places[at + depth] as number) - blockTokens >= Math.max(1, end)) {
         at = this.#before(at);

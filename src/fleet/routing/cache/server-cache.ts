@@ -1,6 +1,6 @@
 import { charactersPerToken } from "../../../../lib/text/estimate-tokens.ts";
 import type { KvEvent } from "../../kv-events/events.ts";
-import type { BlocksOfText } from "../policy.ts";
+import type { BlocksOfText } from "../prompt-blocks.ts";
 import { CachedBlocks, type OnLost } from "./cached-blocks.ts";
 import { EngineBlocks, type ReadPrompt } from "./engine-blocks.ts";
 
@@ -33,19 +33,14 @@ export class ServerCache {
     return this.#followed?.now ?? 0;
   }
 
-  /**
-   * Notes a prompt's blocks as used, its beginning last, so that it is lost last. Returns the use before this one of the
-   * block that ends at so many characters. Undefined: it was not there.
-   */
-  use({ hashes, ends }: BlocksOfText, matched: number): number | undefined {
-    let usedAt: number | undefined;
-    for (let block = ends.length - 1; block >= 0; block--) {
-      const end = ends[block] as number;
-      const start = block === 0 ? 0 : (ends[block - 1] as number);
-      const before = this.#believed.use(hashes[2 * block] as number, hashes[2 * block + 1] as number, end - start);
-      usedAt = end === matched ? before : usedAt;
-    }
-    return usedAt;
+  /** The last use of a block of text. Undefined: it is not there. */
+  lastUse(blockHigh: number, blockLow: number): number | undefined {
+    return this.#believed.lastUse(blockHigh, blockLow);
+  }
+
+  /** Notes a prompt's blocks as used, its beginning last, so that it is lost last. Returns how many of the first were there. */
+  use(prompt: BlocksOfText): number {
+    return this.#believed.use(prompt);
   }
 
   /** Loses what was used longest ago, until no more is believed than so many tokens. */

@@ -33,7 +33,11 @@ export class Lanes {
 
   /** All who wait. */
   get length(): number {
-    return this.#lanes.reduce((sum, { line }) => sum + line.length, 0);
+    let length = 0;
+    for (const { line } of this.#lanes) {
+      length += line.length;
+    }
+    return length;
   }
 
   *[Symbol.iterator](): Generator<Waiter> {

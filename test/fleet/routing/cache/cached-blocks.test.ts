@@ -8,57 +8,138 @@ function create(most = 1000) {
   return { cache, lost };
 }
 
+/** A prompt of blocks by the lower halves of their hashes, of a hundred characters each. */
+function prompt(...blocks: number[]) {
+  return {
+    count: blocks.length,
+    hashes: Int32Array.from(blocks.flatMap((low) => [0, low])),
+    ends: Int32Array.from(blocks, (_, at) => 100 * (at + 1)),
+  };
+}
+
 test("loses what was used longest ago when it holds more than a server's cache", () => {
   const { cache, lost } = create();
   for (const block of [1, 2, 3]) {
-    cache.use(0, block, 100);
+    cache.use(prompt(block));
   }
-  cache.use(0, 1, 100);
+  cache.use(prompt(1));
   cache.bound(200);
   expect([lost, cache.characters]).toEqual([[2], 200]);
+});
+
+test("loses the end of a prompt before its beginning, and what another one shares with it last", () => {
+  const { cache, lost } = create();
+  expect(cache.use(prompt(1, 2, 3))).toBe(0);
+  expect(cache.use(prompt(1, 2, 4))).toBe(2);
+  expect(cache.use(prompt(1))).toBe(1);
+  for (const left of [300, 200, 100, 0]) {
+    cache.bound(left);
+  }
+  expect(lost).toEqual([3, 4, 2, 1]);
 });
 
 test("loses all that was not used after a block that is gone", () => {
   const { cache, lost } = create();
   for (const block of [1, 2, 3, 4]) {
-    cache.use(0, block, 10);
+    cache.use(prompt(block));
   }
-  cache.use(0, 1, 10);
-  const before = cache.use(0, 3, 10);
-  cache.loseUntil(before ?? Number.NaN);
-  expect([lost, cache.characters]).toEqual([[2], 30]);
-  expect(cache.use(0, 2, 10)).toBeUndefined();
+  cache.use(prompt(1));
+  cache.loseUntil(cache.lastUse(0, 3) ?? Number.NaN);
+  expect([lost, cache.characters]).toEqual([[2, 3], 200]);
+  expect(cache.use(prompt(2))).toBe(0);
 });
 
-test("holds no more blocks than it may", () => {
+test("holds no more blocks than it may, the beginning of a prompt that is longer than that", () => {
   const { cache, lost } = create(3);
   for (const block of [1, 2, 3, 4, 5]) {
-    cache.use(block, block, 1);
+    cache.use(prompt(block));
   }
-  expect([lost, cache.characters]).toEqual([[1, 2], 3]);
+  expect([lost, cache.characters]).toEqual([[1, 2], 300]);
+  cache.use(prompt(6, 7, 8, 9));
+  expect([lost, cache.characters]).toEqual([[1, 2, 3, 4, 5], 300]);
+  expect(cache.use(prompt(6, 7, 8, 9))).toBe(3);
 });
 
-test("holds and loses as a plain list does", () => {
-  const random = new SeededRandom(3);
+test("a block that was dropped from between others is lost at once, and there again when it is used", () => {
   const { cache, lost } = create();
-  const list = new Map<number, number>();
-  const expected: number[] = [];
-  for (let turn = 0; turn < 20_000; turn++) {
-    const block = random.between(0, 1500);
-    const tokens = random.between(1, 50);
-    // Chains are told apart by both halves of a hash.
-    cache.use(block >> 1, block << 8, tokens);
-    list.delete(block);
-    list.set(block, tokens);
-    cache.bound(9000);
-    for (const [oldest] of list) {
-      const held = [...list.values()].reduce((sum, one) => sum + one, 0);
-      if (held <= 9000) {
-        break;
-      }
-      list.delete(oldest);
-      expected.push(oldest << 8);
+  cache.use(prompt(1, 2, 3));
+  cache.drop(0, 2);
+  expect([lost, cache.characters, cache.lastUse(0, 2)]).toEqual([[2], 200, undefined]);
+  cache.use(prompt(1, 2));
+  expect(cache.characters).toBe(300);
+  cache.drop(0, 2);
+  cache.drop(0, 3);
+  cache.drop(0, 1);
+  expect([lost, cache.characters]).toEqual([[2, 2, 3, 1], 0]);
+});
+
+/** The same by a list of all blocks in the order of their last use. */
+class PlainList {
+  readonly lost: number[] = [];
+  readonly blocks = new Map<number, number>();
+  characters = 0;
+
+  use(path: readonly number[]): void {
+    for (const block of path.toReversed()) {
+      this.characters += this.blocks.delete(block) ? 0 : 100;
+      this.blocks.set(block, 0);
     }
   }
-  expect(lost).toEqual(expected);
+
+  lose(block: number): void {
+    if (this.blocks.delete(block)) {
+      this.characters -= 100;
+      this.lost.push(block);
+    }
+  }
+
+  bound(characters: number): void {
+    for (const block of this.blocks.keys()) {
+      if (this.characters > characters) {
+        this.lose(block);
+      }
+    }
+  }
+
+  loseUntil(block: number): void {
+    for (const one of [...this.blocks.keys()]) {
+      this.lose(one);
+      if (one === block) {
+        return;
+      }
+    }
+  }
+}
+
+test.each([0, 0.05])("holds and loses as a plain list of all blocks does, when a part of %d is dropped", (dropped) => {
+  const random = new SeededRandom(3);
+  const { cache, lost } = create(100_000);
+  const list = new PlainList();
+  for (let turn = 0; turn < 10_000; turn++) {
+    // A path in a tree where each block has three after it; a block's name says the way to it.
+    const length = random.between(1, 9);
+    let name = random.between(16, 31);
+    const path = Array.from({ length }, (_, at) => {
+      name = at === 0 ? name : 4 * name + random.between(0, 2);
+      return name << 4;
+    });
+    const last = path.at(-1) as number;
+    cache.use(prompt(...path));
+    list.use(path);
+    cache.bound(9000);
+    list.bound(9000);
+    if (random.fraction() < dropped) {
+      const one = path[random.between(0, length - 1)] as number;
+      cache.drop(0, one);
+      list.lose(one);
+    }
+    if (turn % 500 === 499 && cache.lastUse(0, last) !== undefined) {
+      const some = [...list.blocks.keys()][10] as number;
+      cache.loseUntil(cache.lastUse(0, some) as number);
+      list.loseUntil(some);
+    }
+  }
+  expect(lost.length).toBeGreaterThan(10_000);
+  expect(lost).toEqual(list.lost);
+  expect(cache.characters).toBe(list.characters);
 });

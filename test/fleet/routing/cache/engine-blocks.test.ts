@@ -22,6 +22,7 @@ function prompt(tokens: number, ends: readonly number[] = [16, 32, 48, 64].filte
   return {
     hashes: Int32Array.from(ends.flatMap((end) => [0, end])),
     ends: Int32Array.from(ends, (end) => 4 * end),
+    count: ends.length,
     characters: 4 * tokens,
     tokens,
   };
