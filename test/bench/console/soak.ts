@@ -8,8 +8,8 @@ import { openConsole } from "./stage.ts";
 const openings = { whole: 300, quick: 30 };
 /** Milliseconds that a page stays open: as many pages as in an hour, at a faster pace. */
 const restMs = 300;
-/** Milliseconds that the overview is watched, which draws each second and asks every few. */
-const watchMs = { whole: 1_200_000, quick: 20_000 };
+/** Milliseconds that the overview is watched, which draws each second and asks every few: an hour. */
+const watchMs = { whole: 3_600_000, quick: 20_000 };
 /** A tab may grow by this between the two ends: code that was compiled meanwhile, not what pages leave behind. */
 const most = { heap: 2_000_000, nodes: 200, listeners: 50 };
 
