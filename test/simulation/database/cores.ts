@@ -166,7 +166,7 @@ export const coreStatements: Readonly<Record<string, Meaning>> = {
     const dead = tables.all<ClosingSlice>(
       `select slice.id, lot_id, granted, spent from slice
        join core on core.id = slice.core_id and core.epoch = slice.epoch
-       where open and ${isDead} order by slice.id limit 1000`,
+       where open and ${isDead} order by +slice.id limit 1000`,
     );
     return closeSlices(tables, dead);
   },
@@ -175,7 +175,7 @@ export const coreStatements: Readonly<Record<string, Meaning>> = {
     const dead = tables.all<Parameters<typeof closeBudgetSlices>[1][number]>(
       `select budget_slice.id, budget_id, window_name, granted, spent from budget_slice
        join core on core.id = budget_slice.core_id and core.epoch = budget_slice.epoch
-       where open and ${isDead} order by budget_slice.id limit ?`,
+       where open and ${isDead} order by +budget_slice.id limit ?`,
       Number(limit),
     );
     return closeBudgetSlices(tables, dead);

@@ -19,14 +19,13 @@ interface LotRow {
 const lotsOf = `
   select id, kind, priority, price_version_id, created_at, expires_at, account_id,
     granted - spent - leased - refunded - expired as available
-  from lot where account_id = ? and ${withFreeMoney}`;
-const soonest = "and expires_at is not null and expires_at > ? order by priority, expires_at, created_at, id limit ?";
-const lasting = "and expires_at is null order by priority, created_at, id limit ?";
-const paid = `and priority = ${priorities.paid}`;
-const pages = {
-  all: [`${lotsOf} ${soonest}`, `${lotsOf} ${lasting}`],
-  paid: [`${lotsOf} ${paid} ${soonest}`, `${lotsOf} ${paid} ${lasting}`],
-} as const;
+  from lot where account_id = ?1 and ${withFreeMoney}`;
+/** ?1 account, ?2 now, ?3 limit. Both halves come in the order of an index. */
+const page = (more: string) => `
+  select * from (${lotsOf} ${more} and expires_at is not null and expires_at > ?2
+    order by priority, expires_at, created_at, id limit ?3)
+  union all select * from (${lotsOf} ${more} and expires_at is null order by priority, created_at, id limit ?3)`;
+const pages = { all: page(""), paid: page(`and priority = ${priorities.paid}`) } as const;
 
 const toKey = ({ priority, expires_at, created_at, id }: LotRow): SpendingKey => ({
   ...{ priority, expiresAt: expires_at ?? undefined, createdAt: created_at, lotId: id },
@@ -34,9 +33,7 @@ const toKey = ({ priority, expires_at, created_at, id }: LotRow): SpendingKey =>
 
 /** The first lots of an account in the order of spending that have free money and have not lapsed. */
 function firstLots(tables: Tables, account: string, now: number, limit: number, of: keyof typeof pages): LotRow[] {
-  const [expiring, others] = pages[of];
-  const page = tables.all<LotRow>(expiring, account, now, limit);
-  page.push(...tables.all<LotRow>(others, account, limit));
+  const page = tables.all<LotRow>(pages[of], account, now, limit);
   return page.length < 2 ? page : page.sort((a, b) => bySpending(toKey(a), toKey(b))).slice(0, limit);
 }
 
@@ -44,9 +41,11 @@ const toTime = (at: unknown) => (at as Date).getTime();
 const sum = (lots: readonly LotRow[]) => lots.reduce((all, { available }) => all + BigInt(available), 0n);
 const byText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
-const slicesOf = `
-  select core_id, epoch, (select kind from lot where lot.id = slice.lot_id) as kind, granted - spent as unspent
-  from slice where account_id = ? and open`;
+/** ?1 account, ?2 core, ?3 epoch: what other cores have leased, and what all have leased of paid money. Sums are texts, as they may be large. */
+const leasedOf = `
+  select cast(coalesce(sum(iif(core_id = ?2 and epoch = ?3, 0, slice.granted - slice.spent)), 0) as text) as elsewhere,
+    cast(coalesce(sum(iif(kind = 'paid', slice.granted - slice.spent, 0)), 0) as text) as paid
+  from slice left join lot on lot.id = slice.lot_id where slice.account_id = ?1 and open`;
 
 export const lotStatements: Readonly<Record<string, Meaning>> = {
   "lock lots"(tables, [accounts, now, lots, core, epoch]) {
@@ -95,19 +94,10 @@ export const lotStatements: Readonly<Record<string, Meaning>> = {
       if (row === undefined) {
         return [];
       }
-      const slices = tables.all<{ core_id: string; epoch: number; kind: string; unspent: number }>(slicesOf, account);
-      let [elsewhere, paidLeft] = [0n, 0n];
-      for (const slice of slices) {
-        if (slice.core_id !== core || slice.epoch !== epoch) {
-          elsewhere += BigInt(slice.unspent);
-        }
-        if (slice.kind === "paid") {
-          paidLeft += BigInt(slice.unspent);
-        }
-      }
+      const leased = tables.get<{ elsewhere: string; paid: string }>(leasedOf, account, String(core), Number(epoch));
       const [limit, at] = [Number(lots), toTime(now)];
       const page = firstLots(tables, account, at, limit, "all");
-      paidLeft += sum(
+      const unleasedPaid = sum(
         page.length < limit
           ? page.filter(({ priority }) => priority === priorities.paid)
           : firstLots(tables, account, at, limit, "paid"),
@@ -118,7 +108,8 @@ export const lotStatements: Readonly<Record<string, Meaning>> = {
       return [
         {
           ...{ price_version: null, ...prices, ...row },
-          ...{ elsewhere: String(elsewhere), unleased: String(sum(page)), paid_left: String(paidLeft), closed: false },
+          ...{ elsewhere: leased?.elsewhere, unleased: String(sum(page)), closed: false },
+          paid_left: String(BigInt(leased?.paid ?? 0) + unleasedPaid),
         },
       ];
     }),
