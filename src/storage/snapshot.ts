@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { Pool } from "pg";
+import type { Pool, QueryResult } from "pg";
 import type { LongQuery } from "./workarounds/answer-limit.ts";
 
 /** A row as the driver gives it: whole numbers are numbers, bigints or decimal strings. */
@@ -9,6 +9,8 @@ export type Row = Record<string, unknown>;
 export interface Snapshot {
   /** Runs a query with `?` parameters; its rows come in pieces, as they are asked for. */
   rows(sql: string, parameters?: readonly unknown[]): AsyncGenerator<readonly Row[]>;
+  /** Runs a query of few rows, at most about a piece: on a server that takes one exchange instead of three. */
+  few(sql: string, parameters?: readonly unknown[]): Promise<readonly Row[]>;
   close(): Promise<void>;
 }
 
@@ -20,46 +22,69 @@ const pieceMs = 1_800_000;
 
 /** A database in memory, which no other thread can open, read as it is. */
 export function memorySnapshot(database: DatabaseSync): Snapshot {
+  const all = (sql: string, parameters: readonly unknown[] = []) => {
+    const statement = database.prepare(sql);
+    statement.setReadBigInts(true);
+    return statement.all(...parameters.map(toSqlite));
+  };
   return {
-    async *rows(sql, parameters = []) {
-      const statement = database.prepare(sql);
-      statement.setReadBigInts(true);
-      yield statement.all(...parameters.map(toSqlite));
+    async *rows(sql, parameters) {
+      yield all(sql, parameters);
     },
+    few: async (sql, parameters) => all(sql, parameters),
     close: async () => {},
   };
 }
+
+/**
+ * How a snapshot begins, in one exchange. It locks nothing, and its reader may be a slow one; a cursor is read to its end; and
+ * to compile a query takes longer than most of them run.
+ */
+const beginSnapshot = `begin isolation level repeatable read, read only;
+  set local idle_in_transaction_session_timeout = 0; set local cursor_tuple_fraction = 1; set local jit = off`;
+
+type Piece = Promise<QueryResult<Row>>;
 
 /** A snapshot of a PostgreSQL database, on a connection of its own. */
 export async function openPostgresqlSnapshot(pool: Pool): Promise<Snapshot> {
   const client = await pool.connect();
   try {
-    await client.query("begin isolation level repeatable read, read only");
-    // It locks nothing, and its reader may be a slow one.
-    await client.query("set local idle_in_transaction_session_timeout = 0");
+    await client.query(beginSnapshot);
   } catch (error) {
     client.release(true);
     throw error;
   }
   const next: LongQuery = { text: `fetch ${pieceSize} from piece`, answerMs: pieceMs };
+  const fetchPiece = (): Piece => {
+    const piece = client.query<Row>(next);
+    piece.catch(() => {}); // it may fail while the reader works, who is told when it asks for this piece
+    return piece;
+  };
+  /** Whether there is a cursor, which the next query closes, or the end of the transaction. */
+  let isOpen = false;
+  const closeCursor = async () => {
+    if (isOpen) {
+      isOpen = false;
+      await client.query("close piece");
+    }
+  };
   return {
-    async *rows(sql, parameters = []) {
-      let place = 0;
-      const numbered = sql.replaceAll("?", () => `$${++place}`);
-      await client.query(`declare piece no scroll cursor for ${numbered}`, [...parameters]);
-      try {
-        for (;;) {
-          const { rows } = await client.query<Row>(next);
-          if (rows.length > 0) {
-            yield rows;
-          }
-          if (rows.length < pieceSize) {
-            return;
-          }
+    async *rows(sql, parameters = []): AsyncGenerator<readonly Row[]> {
+      await closeCursor();
+      await client.query(`declare piece no scroll cursor for ${toNumbered(sql)}`, [...parameters]);
+      isOpen = true;
+      for (let coming: Piece | undefined = fetchPiece(); coming !== undefined; ) {
+        const { rows }: QueryResult<Row> = await coming;
+        // The server works on the next piece while the reader does on this one.
+        coming = rows.length < pieceSize ? undefined : fetchPiece();
+        if (rows.length > 0) {
+          yield rows;
         }
-      } finally {
-        await client.query("close piece").catch(() => {});
       }
+    },
+    async few(sql, parameters = []) {
+      const query: LongQuery = { text: toNumbered(sql), values: [...parameters], answerMs: pieceMs };
+      return (await client.query<Row>(query)).rows;
     },
     async close() {
       const failed = await client.query("rollback").then(
@@ -69,6 +94,12 @@ export async function openPostgresqlSnapshot(pool: Pool): Promise<Snapshot> {
       client.release(failed);
     },
   };
+}
+
+/** Parameters as PostgreSQL takes them. */
+function toNumbered(sql: string): string {
+  let place = 0;
+  return sql.replaceAll("?", () => `$${++place}`);
 }
 
 /** Lets only so many snapshots be open at once; the others wait for one to be closed. */
@@ -91,7 +122,7 @@ export function limited(open: () => Promise<Snapshot>): () => Promise<Snapshot> 
     }
     try {
       const snapshot = await open();
-      return { rows: snapshot.rows, close: () => snapshot.close().finally(leave) };
+      return { ...snapshot, close: () => snapshot.close().finally(leave) };
     } catch (error) {
       leave();
       throw error;

@@ -1,6 +1,6 @@
 import type { Worker } from "node:worker_threads";
 import { startThread } from "../../../lib/assets.ts";
-import { pieceSize, type Snapshot, toSqlite } from "../snapshot.ts";
+import { pieceSize, type Row, type Snapshot, toSqlite } from "../snapshot.ts";
 import type { ReaderAnswer, ReaderQuestion } from "./reader.ts";
 
 /** An unused thread is ended after this long. */
@@ -22,21 +22,29 @@ export class SqliteSnapshots {
     /** Whether a query is not at its end. */
     let reading = false;
     const leave = () => this.#keep(worker);
-    return {
-      async *rows(sql, parameters = []) {
-        reading = true;
-        let next: ReaderQuestion = { sql, parameters: parameters.map(toSqlite) };
-        for (;;) {
-          const { rows = [], done } = await ask(worker, next);
-          reading = !done;
-          if (rows.length > 0) {
-            yield rows;
-          }
-          if (done) {
-            return;
-          }
-          next = "more";
+    async function* read(sql: string, parameters: readonly unknown[] = []) {
+      reading = true;
+      let next: ReaderQuestion = { sql, parameters: parameters.map(toSqlite) };
+      for (;;) {
+        const { rows = [], done } = await ask(worker, next);
+        reading = !done;
+        if (rows.length > 0) {
+          yield rows;
         }
+        if (done) {
+          return;
+        }
+        next = "more";
+      }
+    }
+    return {
+      rows: read,
+      async few(sql, parameters) {
+        const found: Row[] = [];
+        for await (const rows of read(sql, parameters)) {
+          found.push(...rows);
+        }
+        return found;
       },
       async close() {
         // A query that is not at its end may be a long one: its thread ends with it.

@@ -6,7 +6,7 @@ import type { UsageRow } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { failure } from "../../../../lib/errors/failure.ts";
 import { readSum } from "../../../storage/exact-sum.ts";
 import type { Storage } from "../../../storage/orm.ts";
-import type { Row, Snapshot } from "../../../storage/snapshot.ts";
+import { pieceSize, type Row, type Snapshot } from "../../../storage/snapshot.ts";
 import { readKeptFrom } from "../../retention/kept-from.ts";
 import { usageQuery } from "./usage-query.ts";
 
@@ -35,6 +35,13 @@ export async function* streamUsage(storage: Storage, request: StreamUsageRequest
       ...(request.from && { fromMs: timestampMs(request.from) }),
       ...(request.to && { toMs: timestampMs(request.to) }),
     });
+    if (request.dearest > 0 && request.dearest <= pieceSize) {
+      const dearest = await snapshot.few(sql, parameters);
+      if (dearest.length > 0) {
+        yield dearest.map(toUsageRow);
+      }
+      return;
+    }
     for await (const rows of snapshot.rows(sql, parameters)) {
       yield rows.map(toUsageRow);
     }
@@ -58,20 +65,13 @@ async function refuseParts(storage: Storage, { from, to }: Pick<StreamUsageReque
 }
 
 async function areSpansBuilt(snapshot: Snapshot): Promise<boolean> {
-  for await (const _ of snapshot.rows("select 1 from usage_span_build")) {
-    return false;
-  }
-  return true;
+  return (await snapshot.few("select 1 from usage_span_build limit 1")).length === 0;
 }
 
 /** The account of a key, as sums are kept by the account. Empty: not known. */
 async function findAccount(snapshot: Snapshot, keyId: string): Promise<string> {
-  if (isUuid(keyId)) {
-    for await (const [found] of snapshot.rows("select account_id from api_key where id = ?", [keyId])) {
-      return String(found?.account_id ?? "");
-    }
-  }
-  return "";
+  const [found] = isUuid(keyId) ? await snapshot.few("select account_id from api_key where id = ?", [keyId]) : [];
+  return String(found?.account_id ?? "");
 }
 
 function toUsageRow(row: Row): UsageRow {

@@ -15,11 +15,15 @@ type Asked = readonly [sql: string, parameters: readonly unknown[]];
 /** The storage, with what its snapshots are asked. */
 function spied(storage: Storage, asked: Asked[]): Storage {
   const snapshot = async (): Promise<Snapshot> => {
-    const { rows, close } = await storage.snapshot();
+    const { rows, few, close } = await storage.snapshot();
     return {
       rows(sql, parameters = []) {
         asked.push([sql, parameters]);
         return rows(sql, parameters);
+      },
+      few(sql, parameters = []) {
+        asked.push([sql, parameters]);
+        return few(sql, parameters);
       },
       close,
     };
