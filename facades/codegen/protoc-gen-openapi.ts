@@ -22,11 +22,18 @@ interface HttpService {
   readonly errors: readonly { readonly status: number; readonly description: string }[];
 }
 
+/** The option tollgate.facade.v1.http_method. */
+interface HttpMethod {
+  readonly public: boolean;
+  readonly errors: HttpService["errors"];
+}
+
 /** One operation, and the surface that it belongs to. */
 interface Operation extends HttpEndpoint {
   readonly surface: HttpService;
   readonly errorBody: DescMessage;
   readonly isPublic: boolean;
+  readonly ownErrors: HttpService["errors"];
 }
 
 function document(schema: Schema): Json {
@@ -56,7 +63,7 @@ function document(schema: Schema): Json {
       title: "Tollgate",
       version: "1",
       description:
-        "Open-source models on two surfaces that share keys, models and balance. In requests unknown fields are ignored and null means absent.",
+        "Open-source models on two surfaces that share keys, models and balance. In requests unknown fields are ignored and null means absent. Paths of the chat-completions-style surface below /v1 are served below /api/v1, too.",
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     servers: [{ url: "/" }],
@@ -78,9 +85,8 @@ function listOperations(schema: Schema, options: Options, service: DescService):
     throw new Error(`${service}: there is no message ${surface.errorBody}`);
   }
   return options.endpoints(service).map((endpoint) => {
-    const isPublic =
-      options.get<{ public: boolean }>(endpoint.method, "tollgate.facade.v1.http_method")?.public ?? false;
-    return { ...endpoint, surface, errorBody, isPublic };
+    const own = options.get<HttpMethod>(endpoint.method, "tollgate.facade.v1.http_method");
+    return { ...endpoint, surface, errorBody, isPublic: own?.public ?? false, ownErrors: own?.errors ?? [] };
   });
 }
 
@@ -144,14 +150,9 @@ function toBody(method: DescMethod): { whole: DescMessage; event?: DescMessage }
 
 function failures(shared: readonly Operation[], schemas: Schemas): [string, Json][] {
   const statuses = new Map<number, { descriptions: Set<string>; bodies: Json[] }>();
-  for (const { surface, errorBody, isPublic, rule } of shared) {
-    for (const { status, description } of surface.errors) {
-      if (isPublic && (status === 401 || status === 429)) {
-        continue;
-      }
-      if (rule.verb === "GET" && (status === 413 || status === 415)) {
-        continue;
-      }
+  for (const operation of shared) {
+    const { errorBody } = operation;
+    for (const { status, description } of listErrors(operation)) {
       const entry = statuses.get(status) ?? { descriptions: new Set(), bodies: [] };
       statuses.set(status, entry);
       entry.descriptions.add(description);
@@ -169,6 +170,19 @@ function failures(shared: readonly Operation[], schemas: Schemas): [string, Json
       content: { "application/json": { schema: oneOrMore(bodies) } },
     },
   ]);
+}
+
+/** A request that runs nothing has no body to refuse, and is answered for a frozen account, too. */
+const runsAlone = [403, 413, 415];
+const keyAlone = [401, 429];
+
+/** The errors of an operation, by their status: its own, and those of its surface that it can answer with. */
+function listErrors({ surface, ownErrors, isPublic, rule }: Operation): HttpService["errors"] {
+  const never = [...(isPublic ? keyAlone : []), ...(rule.verb === "GET" ? runsAlone : [])];
+  const own = new Set(ownErrors.map(({ status }) => status));
+  return [...surface.errors.filter(({ status }) => !never.includes(status) && !own.has(status)), ...ownErrors].sort(
+    (one, other) => one.status - other.status,
+  );
 }
 
 const headers = {

@@ -54,12 +54,22 @@ test("every other endpoint takes the key in either header", () => {
 
 test("errors are described with their shape", () => {
   const { responses } = document.paths["/v1/chat/completions"].post;
-  for (const status of [400, 401, 404, 413, 415, 429, 500, 502, 503, 504]) {
+  for (const status of [400, 401, 403, 404, 413, 415, 429, 500, 502, 503, 504]) {
     expect(responses[status].content["application/json"].schema).toEqual({
       $ref: "#/components/schemas/tollgate.chat.v1.ErrorResponse",
     });
   }
   expect(responses[429].headers["retry-after"]).toBeDefined();
+});
+
+test("a method says its own errors, and one that runs nothing none of a frozen account", () => {
+  const { responses } = document.paths["/v1/generation"].get;
+  expect(Object.keys(responses)).toEqual(expect.arrayContaining(["404", "410"]));
+  expect(responses[404].description).toContain("No answer of this account");
+  expect(responses[410].content["application/json"].schema.$ref).toContain("chat.v1.ErrorResponse");
+  for (const path of ["/v1/generation", "/v1/key", "/v1/credits", "/v1/usage", "/test-auth", "/v1/models"]) {
+    expect(Object.keys(document.paths[path].get.responses)).not.toContain("403");
+  }
 });
 
 test("a parameter of the path is required, and a query has its bounds", () => {

@@ -87,6 +87,13 @@ export declare type HttpMethod = Message<"tollgate.facade.v1.HttpMethod"> & {
    * @generated from field: bool public = 1;
    */
   public: boolean;
+
+  /**
+   * The statuses that it may answer with beside its service's; one that the service has, too, is described by this.
+   *
+   * @generated from field: repeated tollgate.facade.v1.HttpError errors = 2;
+   */
+  errors: HttpError[];
 };
 
 /**
