@@ -7,6 +7,7 @@ import { EventsService } from "#gen/tollgate/events/v1/events_service_pb.js";
 import { WebhooksService } from "#gen/tollgate/events/v1/webhooks_service_pb.js";
 import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { BooksService } from "#gen/tollgate/metering/v1/books_service_pb.js";
+import { MarginService } from "#gen/tollgate/metering/v1/margin_service_pb.js";
 import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import { PricesService } from "#gen/tollgate/metering/v1/prices_service_pb.js";
 import { OperatorsService } from "#gen/tollgate/operators/v1/operators_service_pb.js";
@@ -24,6 +25,7 @@ export {
   EmbeddingsService,
   EventsService,
   InferenceService,
+  MarginService,
   MeteringService,
   OperatorsService,
   OverviewService,
@@ -42,6 +44,7 @@ export function createTollgateClients(transport) {
     embeddings: createClient(EmbeddingsService, transport),
     events: createClient(EventsService, transport),
     inference: createClient(InferenceService, transport),
+    margins: createClient(MarginService, transport),
     metering: createClient(MeteringService, transport),
     operators: createClient(OperatorsService, transport),
     overview: createClient(OverviewService, transport),

@@ -27,6 +27,13 @@ export function toServerCosts(servers: readonly PricedServer[], spanMs: bigint):
   return costs;
 }
 
+/** What all servers cost in an hour, each once. Undefined: one of them has no price, or there is none. */
+export function toHourlyCost(servers: readonly PricedServer[]): bigint | undefined {
+  const costs = [...toServerCosts(servers, hourMs).values()];
+  const known = costs.filter((cost) => cost !== undefined);
+  return costs.length === 0 || known.length < costs.length ? undefined : known.reduce((sum, cost) => sum + cost, 0n);
+}
+
 function partOf(whole: bigint, parts: number, at: number): bigint {
   const each = whole / BigInt(parts);
   return at === 0 ? whole - each * BigInt(parts - 1) : each;

@@ -19,7 +19,7 @@ export const commands: Readonly<Record<string, () => Promise<Add>>> = {
   keys: async () => (await import("./admin/keys/keys.ts")).addKeys,
   prices: async () => (await import("./admin/prices.ts")).addPrices,
   usage: async () => (await import("./admin/usage.ts")).addUsage,
-  margin: async () => (await import("./admin/margin/command.ts")).addMargin,
+  margin: async () => (await import("./admin/margin.ts")).addMargin,
   receipt: async () => (await import("./admin/receipt.ts")).addReceipt,
   receipts: async () => (await import("./admin/receipt.ts")).addReceipts,
   export: async () => (await import("./admin/export/export.ts")).addExport,

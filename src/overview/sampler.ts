@@ -27,7 +27,7 @@ export interface SamplerParts {
   readonly servers: () => readonly Server[];
   /** Requests that wait for a server. */
   readonly queued: () => number;
-  /** What the servers cost in an hour, in pico-USD. Undefined: nobody said. */
+  /** What the servers cost in an hour, in pico-USD. Undefined: one of them has no price. */
   readonly serversCost: () => bigint | undefined;
   /** When and how this core last proved the books. Undefined: not yet. */
   readonly lastProof: () => { readonly at: number; readonly ok: boolean } | undefined;

@@ -5,6 +5,7 @@ import { CatalogueService } from "#gen/tollgate/catalogue/v1/catalogue_service_p
 import { EventsService } from "#gen/tollgate/events/v1/events_service_pb.js";
 import { WebhooksService } from "#gen/tollgate/events/v1/webhooks_service_pb.js";
 import { BooksService } from "#gen/tollgate/metering/v1/books_service_pb.js";
+import { MarginService } from "#gen/tollgate/metering/v1/margin_service_pb.js";
 import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import { PricesService } from "#gen/tollgate/metering/v1/prices_service_pb.js";
 import { OperatorsService } from "#gen/tollgate/operators/v1/operators_service_pb.js";
@@ -21,6 +22,7 @@ export const forwardedServices: readonly DescService[] = [
   BooksService,
   CatalogueService,
   EventsService,
+  MarginService,
   MeteringService,
   OperatorsService,
   OverviewService,

@@ -131,7 +131,7 @@ export declare type OverviewSample = Message<"tollgate.overview.v1.OverviewSampl
   earnedPicoUsdPerHour: bigint;
 
   /**
-   * What the servers cost in an hour, in pico-USD. Absent: no server's cost is configured.
+   * What the servers cost in an hour, in pico-USD. Absent: one of them has no price, so that the whole is not known.
    *
    * @generated from field: optional int64 servers_pico_usd_per_hour = 12;
    */

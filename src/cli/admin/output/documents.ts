@@ -6,6 +6,7 @@ import type { AuditEvent } from "#gen/tollgate/audit/v1/audit_service_pb.js";
 import { BreakerState, type Server, ServerState } from "#gen/tollgate/catalogue/v1/server_pb.js";
 import type { Addend, ReconcileResponse } from "#gen/tollgate/metering/v1/books_service_pb.js";
 import type { DeadLetter } from "#gen/tollgate/metering/v1/dead_letter_pb.js";
+import type { Margin } from "#gen/tollgate/metering/v1/margin_service_pb.js";
 import { type Price, PriceReason } from "#gen/tollgate/metering/v1/price_pb.js";
 import type { ReceiptArchive } from "#gen/tollgate/metering/v1/receipt_archive_pb.js";
 import { type Receipt, ReceiptStatus } from "#gen/tollgate/metering/v1/usage_pb.js";
@@ -124,6 +125,17 @@ export function priceDocument(price: Price) {
     since: time(price.since),
     reason: price.reason === PriceReason.UNSPECIFIED ? null : word(PriceReason, price.reason),
     utilisation: price.utilisation ?? null,
+  };
+}
+
+export function marginDocument({ hour, day, model, revenuePicoUsd, costPicoUsd, marginPicoUsd }: Margin) {
+  return {
+    ...(hour !== "" && { hour }),
+    ...(day !== "" && { day }),
+    model,
+    revenue_usd: formatUsd(BigInt(revenuePicoUsd)),
+    cost_usd: costPicoUsd === undefined ? null : formatUsd(BigInt(costPicoUsd)),
+    margin_usd: marginPicoUsd === undefined ? null : formatUsd(BigInt(marginPicoUsd)),
   };
 }
 

@@ -1,5 +1,6 @@
 import { expect, test } from "@jest/globals";
-import { toMargins } from "../../../../src/cli/admin/margin/margin.ts";
+import { toHourlyCost } from "../../../lib/server-costs.ts";
+import { toMargins } from "../../../src/metering/margin/margin.ts";
 
 const hourMs = 3_600_000n;
 const server = (url: string, model: string, picoUsdPerHour?: bigint) => ({
@@ -34,4 +35,11 @@ test("where a price is missing the cost is not known, and a model that is served
     { model: "x", revenue: 0n, cost: undefined },
     { model: "y", revenue: 0n, cost: 5n },
   ]);
+});
+
+test("all servers together cost each of them once, and nothing is said while one has no price", () => {
+  const shared = [server("http://a", "x", 100n), server("http://a", "y"), server("http://b", "y", 7n)];
+  expect(toHourlyCost(shared)).toBe(107n);
+  expect(toHourlyCost([...shared, server("http://c", "z")])).toBeUndefined();
+  expect(toHourlyCost([])).toBeUndefined();
 });

@@ -2,10 +2,9 @@ const lengths = { hour: 3_600_000, day: 86_400_000 } as const;
 
 /** The spans of UTC that margins may be kept apart by. */
 export type SpanName = keyof typeof lengths;
-export const spanNames = Object.keys(lengths) as SpanName[];
 
 /** More spans than this are not asked for at once: each has a row for every model. */
-const mostSpans = 10_000;
+export const mostSpans = 10_000;
 
 /** A whole hour or day, or the part of it that is asked for. */
 export interface Span {
@@ -14,12 +13,12 @@ export interface Span {
   readonly ms: number;
 }
 
-/** The hours or days between two times, in milliseconds since the epoch; the first and the last may be parts. Throws where they are too many. */
-export function toSpans(by: SpanName, fromMs: number, toMs: number): Span[] {
+/** The hours or days between two times, in milliseconds since the epoch; the first and the last may be parts. Undefined: they are too many. */
+export function splitSpans(by: SpanName, fromMs: number, toMs: number): Span[] | undefined {
   const length = lengths[by];
   const [first, last] = [Math.floor(fromMs / length), Math.ceil(toMs / length)];
   if (last - first > mostSpans) {
-    throw new Error(`--by ${by} takes at most ${mostSpans} ${by}s: name a later --from`);
+    return undefined;
   }
   return Array.from({ length: last - first }, (_, at) => {
     const begin = (first + at) * length;
