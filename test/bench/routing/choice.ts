@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { create } from "@bufbuild/protobuf";
 import { ConversationSchema, Role } from "#gen/tollgate/inference/v1/conversation_pb.js";
 import { estimateTokens } from "../../../lib/text/estimate-tokens.ts";
@@ -12,7 +11,7 @@ import { Pool } from "../../../src/fleet/servers/pool.ts";
 import { chatRequest } from "../../engines/requests.ts";
 import { SeededRandom } from "../../fleet/seeded-random.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
-import { parseSchedstat } from "../measure/cpu.ts";
+import { createThreadClock } from "../measure/thread-clock.ts";
 import { lineChart } from "../plots/line-chart.ts";
 import { type Spread, spread } from "../report/statistics.ts";
 import type { Figure } from "../scenario.ts";
@@ -25,9 +24,11 @@ export interface ChoiceCost {
   readonly cpu: Spread;
   /** The time that 99 of 100 choices take at most, in microseconds, with garbage collection and whatever else the machine does. */
   readonly p99: Spread;
+  /** The CPU time that 99 of 100 requests need at most, each by the median of its choices: what others do to one is left out. */
+  readonly own: Spread;
 }
 
-/** Limits in microseconds of 99 of 100 choices, among so many servers, by the prompt's tokens. */
+/** Limits in microseconds of 99 of 100 choices, and of the mean, among so many servers, by the prompt's tokens. */
 const budget = {
   servers: 64,
   limits: new Map([
@@ -59,7 +60,7 @@ export function measureChoices(rounds: number): ChoiceCost[] {
 }
 
 /** From the request's coming to its place on a server, and back. */
-function measure(servers: number, tokens: number, turns: number): Pick<ChoiceCost, "cpu" | "p99"> {
+function measure(servers: number, tokens: number, turns: number): Pick<ChoiceCost, "cpu" | "p99" | "own"> {
   const random = new SeededRandom(servers + tokens);
   const pool = createPool(servers, random);
   const prompts = Array.from({ length: texts }, () => conversation(tokens, random));
@@ -71,10 +72,14 @@ function measure(servers: number, tokens: number, turns: number): Pick<ChoiceCos
   const costs: number[] = [];
   const longest: number[] = [];
   const times = new Float64Array(requestsOfTurn);
+  const own: Float64Array[] = [];
+  const threadCpu = createThreadClock();
   for (let turn = 0; turn < warmTurns + turns; turn++) {
     const before = threadCpu();
+    const needed = new Float64Array(requestsOfTurn);
     for (let at = 0; at < requestsOfTurn; at++) {
       const request = requests[at % accounts] as FleetRequest;
+      const used = threadCpu();
       const begun = performance.now();
       const route = { request, promptTokens: estimateTokens(request.prompt) };
       const place = pool.acquire({ route, key: "", failed: new Set(), deadline: 0 }, signal);
@@ -83,18 +88,26 @@ function measure(servers: number, tokens: number, turns: number): Pick<ChoiceCos
       }
       pool.release(place);
       times[at] = 1000 * (performance.now() - begun);
+      needed[at] = threadCpu() - used;
     }
     if (turn >= warmTurns) {
       costs.push((threadCpu() - before) / requestsOfTurn);
-      longest.push(times.toSorted()[Math.floor(0.99 * requestsOfTurn)] as number);
+      longest.push(atPart(times, 0.99));
+      own.push(needed);
     }
   }
-  return { cpu: spread(costs), p99: spread(longest) };
+  const medians = times.map((_, at) =>
+    atPart(
+      Float64Array.from(own, (needed) => needed[at] as number),
+      0.5,
+    ),
+  );
+  return { cpu: spread(costs), p99: spread(longest), own: spread([atPart(medians, 0.99)]) };
 }
 
-/** CPU time of this thread so far, in microseconds. */
-function threadCpu(): number {
-  return parseSchedstat(readFileSync("/proc/thread-self/schedstat", "utf8"));
+/** The time that such a part of all times does not exceed. */
+function atPart(times: Float64Array, part: number): number {
+  return times.toSorted()[Math.floor(part * times.length)] as number;
 }
 
 function createPool(servers: number, random: SeededRandom): Pool {
@@ -124,13 +137,23 @@ function conversation(tokens: number, random: SeededRandom): FleetRequest["promp
 
 /** The cost with every fleet and prompt. */
 export function choiceFigures(costs: readonly ChoiceCost[]): Figure[] {
-  return costs.flatMap(({ servers, tokens, cpu, p99 }): Figure[] => {
+  return costs.flatMap(({ servers, tokens, cpu, p99, own }): Figure[] => {
     const limit = servers === budget.servers ? budget.limits.get(tokens) : undefined;
     const name = `choosing among ${servers} servers for ${tokens} tokens`;
     return [
       { scenario: "routing", name, unit: "µs", value: cpu, better: "lower", ...(limit !== undefined && { limit }) },
       {
         ...{ scenario: "routing", name: `${name}: p99`, unit: "µs", value: p99, better: "lower" },
+        ...(limit !== undefined && { limit }),
+      },
+      {
+        ...{
+          scenario: "routing",
+          name: `${name}: p99 of requests, undisturbed`,
+          unit: "µs",
+          value: own,
+          better: "lower",
+        },
         ...(limit !== undefined && { limit }),
       },
     ];
