@@ -37,6 +37,10 @@ export async function openStage(): Promise<Stage> {
     browser,
     complaints,
     async visit(options) {
+      if (tollgate.process.exitCode !== null || tollgate.process.signalCode !== null) {
+        const last = tollgate.log.slice(-10).map((line) => JSON.stringify(line));
+        throw new Error(`tollgate has ended by itself (${tollgate.process.exitCode}):\n${last.join("\n")}`);
+      }
       const context = await browser.newContext({ locale: "en-US", baseURL: origin, ...options });
       const page = await context.newPage();
       page.setDefaultTimeout(20_000);

@@ -1,0 +1,28 @@
+import type { Stage } from "./stage.ts";
+
+/** Takes the connection from an open page and gives it back, twice. Returns what the page did, step by step. */
+export async function loseConnection(stage: Stage): Promise<readonly string[]> {
+  const { context, page } = await stage.visit();
+  const steps: string[] = [];
+  await page.goto(await stage.makeLink("reader"));
+  await page.goto("/fleet");
+  await page.getByText("5 servers").waitFor();
+  await context.setOffline(true);
+  await page.getByText("The connection to Tollgate is lost").waitFor();
+  if ((await page.getByText("5 servers").count()) === 1) {
+    steps.push("said");
+  }
+  await context.setOffline(false);
+  await page.getByText("The connection to Tollgate is lost").waitFor({ state: "detached" });
+  steps.push("mended");
+  // Who opens a page meanwhile is not taken for signed out.
+  await page.route("**/session", (route) => route.abort());
+  await page.reload();
+  await page.getByRole("heading", { name: "Tollgate cannot be reached" }).waitFor();
+  steps.push("waited");
+  await page.unroute("**/session");
+  await page.getByText("5 servers").waitFor();
+  steps.push("open");
+  await context.close();
+  return steps;
+}
