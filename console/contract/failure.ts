@@ -22,6 +22,12 @@ export function isLost(error: unknown): boolean {
   return code === Code.Unavailable || (code === Code.Unknown && cause instanceof TypeError);
 }
 
+/** Whether the same call would fail in the same way: there is no such thing, or nobody may see it. */
+export function isFinal(error: unknown): boolean {
+  const { code } = ConnectError.from(error);
+  return code === Code.NotFound || code === Code.PermissionDenied || code === Code.InvalidArgument;
+}
+
 /** Whether the call was given up by the page itself. */
 export function isCancelled(error: unknown): boolean {
   return error !== undefined && ConnectError.from(error).code === Code.Canceled;

@@ -1,4 +1,5 @@
 import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
+import { decimalsOf } from "./numbers.ts";
 
 const near = new Intl.DateTimeFormat(undefined, {
   hourCycle: "h23",
@@ -14,6 +15,7 @@ const full = new Intl.DateTimeFormat(undefined, {
   hour: "2-digit",
   minute: "2-digit",
 });
+const secondMs = 1000;
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
@@ -53,8 +55,11 @@ export function formatSpan(ms: number): string {
   return ms < 2 * dayMs ? `${Math.round(ms / hourMs)} h` : `${Math.round(ms / dayMs)} d`;
 }
 
-/** Exact to a millisecond below a second, else to a tenth of one: "84 ms", "3.2 s". */
-export function formatMs(ms: number): string {
+/** Exact to a millisecond below a second, else to a tenth of one: "84 ms", "3.2 s". As a label of an axis: as its step asks for. */
+export function formatMs(ms: number, step?: number): string {
+  if (step !== undefined && step >= secondMs / 2) {
+    return `${(ms / secondMs).toFixed(decimalsOf(step / secondMs))} s`;
+  }
   return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
 }
 

@@ -4,21 +4,26 @@ const thanksMs = 2000;
 
 /** Puts a text on the clipboard and says so. */
 export function CopyButton({ text, what }: { readonly text: string; readonly what: string }) {
-  const [isCopied, setCopied] = useState(false);
+  const [said, setSaid] = useState("");
   useEffect(() => {
-    if (isCopied) {
-      const timer = setTimeout(() => setCopied(false), thanksMs);
+    if (said !== "") {
+      const timer = setTimeout(() => setSaid(""), thanksMs);
       return () => clearTimeout(timer);
     }
     return undefined;
-  }, [isCopied]);
+  }, [said]);
   const copy = async (): Promise<void> => {
-    await navigator.clipboard.writeText(text);
-    setCopied(true);
+    try {
+      await navigator.clipboard.writeText(text);
+      setSaid("Copied");
+    } catch {
+      // Browsers keep the clipboard from pages that came over plain HTTP, and ask for leave elsewhere.
+      setSaid("Select it to copy");
+    }
   };
   return (
     <button type="button" class="small-button" onClick={() => void copy()} aria-label={`Copy ${what}`}>
-      <span aria-live="polite">{isCopied ? "Copied" : "Copy"}</span>
+      <span aria-live="polite">{said || "Copy"}</span>
     </button>
   );
 }

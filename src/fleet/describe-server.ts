@@ -30,6 +30,7 @@ export function describeServer(member: Member, routing: Routing, sharing: FleetS
     breaker: breaker.state,
     capacity: config.capacity,
     weight,
+    priorities: config.priorities,
     ...(cacheHits !== undefined && cacheQueries && { cacheHitRate: cacheHits / cacheQueries }),
     lastError,
     routing,

@@ -5,6 +5,7 @@ import type { Stage } from "./stage.ts";
 const narrow = { width: 360, height: 740 };
 /** All that another theme can change. */
 const ofColours: RunOptions = { runOnly: ["color-contrast"] };
+const longName = "A name that somebody gave without a thought of those who have to find a place for it ".repeat(2);
 const wide = { width: 1280, height: 800 };
 
 /** Looks at every page as it stands, in both themes and both widths. Returns what is wrong, in words. */
@@ -26,6 +27,7 @@ export async function judgePages(stage: Stage): Promise<readonly string[]> {
 
 /** Every page of the console, those of one thing with a thing that is there. */
 async function findPaths({ tollgate }: Stage): Promise<readonly string[]> {
+  await tollgate.admin("accounts", "create", "--name", longName);
   const accounts = (await tollgate.admin("accounts", "list")) as { id: string }[];
   const account = accounts.at(-1)?.id ?? "";
   const plain = [
@@ -72,6 +74,9 @@ async function judge(page: Page, path: string): Promise<readonly string[]> {
   if (headings !== 1) {
     faults.push(`${path} has ${headings} headings`);
   }
+  for (const table of await findWideTables(page)) {
+    faults.push(`${path}: the table "${table}" goes on beyond its edge`);
+  }
   await page.emulateMedia({ colorScheme: "light" });
   faults.push(...(await findAxeFaults(page, {})).map((fault) => `${path}: ${fault}`));
   await page.emulateMedia({ colorScheme: "dark" });
@@ -83,6 +88,15 @@ async function judge(page: Page, path: string): Promise<readonly string[]> {
   }
   await page.setViewportSize(wide);
   return faults;
+}
+
+/** The tables that do not fit a wide screen, whatever the things in them are called. */
+function findWideTables(page: Page): Promise<string[]> {
+  return page
+    .locator(".table-box")
+    .evaluateAll((boxes) =>
+      boxes.filter((box) => box.scrollWidth > box.clientWidth).map((box) => box.getAttribute("aria-label") ?? ""),
+    );
 }
 
 async function findAxeFaults(page: Page, rules: RunOptions): Promise<readonly string[]> {

@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 import type { Account } from "#gen/tollgate/accounts/v1/account_pb.js";
 import { mayBill } from "../../app/session.ts";
 import { accounts } from "../../contract/clients.ts";
+import { ActionButton } from "../../parts/forms/action-button.tsx";
 import { Freeze } from "./freeze.tsx";
 import { MoneyForm } from "./money-form.tsx";
 
@@ -32,9 +33,7 @@ export function AccountActions({ account, onChanged }: Props) {
       {open === undefined && (
         <>
           {account.frozen ? (
-            <button type="button" onClick={() => void unfreeze()}>
-              Unfreeze
-            </button>
+            <ActionButton act={unfreeze}>Unfreeze</ActionButton>
           ) : (
             <button type="button" onClick={() => setOpen("freeze")}>
               Freeze

@@ -9,6 +9,7 @@ import { Answer, Empty } from "../../parts/calls/answer.tsx";
 import { type ListPage, MoreRows, usePages } from "../../parts/calls/more-rows.tsx";
 import { Amount, mostDecimals } from "../../parts/figures/amount.tsx";
 import { Badge } from "../../parts/figures/badge.tsx";
+import { Clip } from "../../parts/figures/clip.tsx";
 import { Table } from "../../parts/figures/table.tsx";
 import { Time } from "../../parts/figures/time.tsx";
 import { Field } from "../../parts/forms/field.tsx";
@@ -90,7 +91,11 @@ function AccountTable({ rows }: { readonly rows: readonly Account[] }) {
         {
           name: "Account",
           isHeader: true,
-          show: (row) => <a href={`/accounts/${row.id}`}>{row.name || row.id}</a>,
+          show: (row) => (
+            <a href={`/accounts/${row.id}`}>
+              <Clip text={row.name || row.id} />
+            </a>
+          ),
         },
         {
           name: "Balance",

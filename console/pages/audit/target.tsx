@@ -1,5 +1,7 @@
 import type { AuditEvent } from "#gen/tollgate/audit/v1/audit_service_pb.js";
+import { isId } from "../../format/ids.ts";
 import { Id } from "../../parts/copy.tsx";
+import { Clip } from "../../parts/figures/clip.tsx";
 
 /** What was changed: by its name where the change tells one, else by its id. Accounts open. */
 export function Target({ event, names }: { readonly event: AuditEvent; readonly names: ReadonlyMap<string, string> }) {
@@ -7,8 +9,9 @@ export function Target({ event, names }: { readonly event: AuditEvent; readonly 
   if (target === "") {
     return <span class="muted">–</span>;
   }
-  const shown = names.get(target) ?? <Id id={target} />;
-  return isAccount(event) ? <a href={`/accounts/${target}`}>{shown}</a> : <span title={target}>{shown}</span>;
+  const name = names.get(target) ?? target;
+  const shown = isId(name) ? <Id id={name} /> : <Clip text={name} />;
+  return isAccount(event) ? <a href={`/accounts/${target}`}>{shown}</a> : shown;
 }
 
 /** The names of targets, by id, as far as one of these changes tells them. */

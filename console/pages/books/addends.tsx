@@ -5,6 +5,7 @@ import { countOf } from "../../format/numbers.ts";
 import { Answer, Empty } from "../../parts/calls/answer.tsx";
 import { MoreRows, usePages } from "../../parts/calls/more-rows.tsx";
 import { Amount, mostDecimals } from "../../parts/figures/amount.tsx";
+import { Clip } from "../../parts/figures/clip.tsx";
 import { Table } from "../../parts/figures/table.tsx";
 import { Section } from "../../parts/page.tsx";
 
@@ -60,7 +61,11 @@ function AddendTable({ rows, title }: { readonly rows: readonly Addend[]; readon
         {
           name: "Account",
           isHeader: true,
-          show: (row) => <a href={`/accounts/${row.accountId}`}>{row.accountName || row.accountId}</a>,
+          show: (row) => (
+            <a href={`/accounts/${row.accountId}`}>
+              <Clip text={row.accountName || row.accountId} />
+            </a>
+          ),
         },
         {
           name: "Amount",

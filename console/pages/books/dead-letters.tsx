@@ -5,6 +5,7 @@ import { books } from "../../contract/clients.ts";
 import { countOf } from "../../format/numbers.ts";
 import { Answer, Empty } from "../../parts/calls/answer.tsx";
 import { MoreRows, usePages } from "../../parts/calls/more-rows.tsx";
+import { Clip } from "../../parts/figures/clip.tsx";
 import { Table } from "../../parts/figures/table.tsx";
 import { Time } from "../../parts/figures/time.tsx";
 import { Section } from "../../parts/page.tsx";
@@ -41,7 +42,7 @@ export function DeadLetters() {
               columns={[
                 { name: "Request", isHeader: true, show: (letter) => <code>{letter.requestId}</code> },
                 { name: "Why", show: (letter) => letter.reason },
-                { name: "Model", isOptional: true, show: (letter) => letter.model },
+                { name: "Model", isOptional: true, show: (letter) => <Clip text={letter.model} /> },
                 { name: "Input", isNumber: true, show: (letter) => String(letter.inputTokens) },
                 { name: "Output", isNumber: true, show: (letter) => String(letter.outputTokens) },
                 { name: "Given up", isNumber: true, isOptional: true, show: (letter) => <Time at={letter.at} /> },

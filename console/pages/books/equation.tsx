@@ -35,20 +35,27 @@ export function Equation({ answer }: Props) {
   const amount = (field: Field) => BigInt(answer?.[field] || "0");
   const decimals = mostDecimals(terms.map(({ field }) => amount(field)));
   return (
-    <dl class="equation card">
-      {terms.map(({ sign, name, field, path }) => (
-        <div key={field} class="term">
-          <span class="sign" aria-hidden="true">
-            {sign}
-          </span>
-          <dt>
-            <a href={path}>{name}</a>
-          </dt>
-          <dd>
-            {answer === undefined ? <span class="muted">–</span> : <Amount pico={amount(field)} decimals={decimals} />}
-          </dd>
-        </div>
-      ))}
-    </dl>
+    <div class="card">
+      <dl class="equation">
+        {terms.map(({ sign, name, field, path }) => (
+          <div key={field} class="term">
+            <span class="sign" aria-hidden="true">
+              {sign}
+            </span>
+            <dt>
+              <a href={path}>{name}</a>
+            </dt>
+            <dd>
+              {answer === undefined ? (
+                <span class="muted">–</span>
+              ) : (
+                <Amount pico={amount(field)} decimals={decimals} />
+              )}
+            </dd>
+          </div>
+        ))}
+      </dl>
+      {answer === undefined && <p class="below-table">A proof fills in the sums; each opens what it adds up.</p>}
+    </div>
   );
 }

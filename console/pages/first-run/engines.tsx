@@ -4,6 +4,7 @@ import { countOf } from "../../format/numbers.ts";
 import { Answer, Empty } from "../../parts/calls/answer.tsx";
 import { useQuery } from "../../parts/calls/use-query.ts";
 import { Badge } from "../../parts/figures/badge.tsx";
+import { Clip } from "../../parts/figures/clip.tsx";
 
 const refreshMs = 3000;
 
@@ -34,12 +35,32 @@ function Found({ servers }: { readonly servers: readonly Server[] }) {
         {isSimulated && "They are simulated: they answer made-up words, and bill, without a GPU."}
       </p>
       <ul class="tags">
-        {servers.map(({ id, model, state }) => (
-          <li key={id}>
-            <Badge tone={state === ServerState.HEALTHY ? "good" : "warn"}>{model}</Badge>
+        {countByModel(servers).map(({ model, all, ready }) => (
+          <li key={model}>
+            <Badge tone={ready > 0 ? "good" : "warn"}>
+              <Clip text={model} />
+              {ready < all && `${ready} of ${all} ready`}
+            </Badge>
           </li>
         ))}
       </ul>
     </>
   );
+}
+
+interface Served {
+  readonly model: string;
+  /** Its servers. */
+  readonly all: number;
+  /** Those that get work. */
+  readonly ready: number;
+}
+
+/** Each model once, in the order of the servers. */
+function countByModel(servers: readonly Server[]): readonly Served[] {
+  return [...Map.groupBy(servers, ({ model }) => model)].map(([model, own]) => ({
+    model,
+    all: own.length,
+    ready: own.filter(({ state }) => state === ServerState.HEALTHY).length,
+  }));
 }

@@ -1,7 +1,6 @@
-import { useState } from "preact/hooks";
 import { type Server, ServerState } from "#gen/tollgate/catalogue/v1/server_pb.js";
 import { catalogue } from "../../contract/clients.ts";
-import { toMessage } from "../../contract/failure.ts";
+import { ActionButton } from "../../parts/forms/action-button.tsx";
 
 interface Props {
   readonly server: Server;
@@ -10,29 +9,16 @@ interface Props {
 
 /** Takes a server out of the choice, or puts it back; both can be undone at once, so neither asks. */
 export function DrainButton({ server, onChanged }: Props) {
-  const [error, setError] = useState<unknown>(undefined);
   const isDraining = server.state === ServerState.DRAINING;
   const change = async (): Promise<void> => {
-    setError(undefined);
-    try {
-      await (isDraining
-        ? catalogue.resumeServer({ serverId: server.id })
-        : catalogue.drainServer({ serverId: server.id }));
-    } catch (failure) {
-      setError(failure);
-    }
-    onChanged();
+    const which = { serverId: server.id };
+    await (isDraining ? catalogue.resumeServer(which) : catalogue.drainServer(which)).finally(onChanged);
   };
   return (
     <div class="actions">
-      <button type="button" class="small-button" onClick={() => void change()}>
+      <ActionButton act={change} isSmall>
         {isDraining ? "Resume" : "Drain"}
-      </button>
-      {error !== undefined && (
-        <span class="small" role="alert">
-          {toMessage(error)}
-        </span>
-      )}
+      </ActionButton>
     </div>
   );
 }

@@ -2,6 +2,7 @@ import { BreakerState, type Server, ServerState } from "#gen/tollgate/catalogue/
 import { mayOwn } from "../../app/session.ts";
 import { countOf, formatCount, formatPercent } from "../../format/numbers.ts";
 import { Badge, type Tone } from "../../parts/figures/badge.tsx";
+import { Clip } from "../../parts/figures/clip.tsx";
 import { Meter } from "../../parts/figures/figure.tsx";
 import { Table } from "../../parts/figures/table.tsx";
 import { DrainButton } from "./drain-button.tsx";
@@ -65,10 +66,14 @@ export function ServerTable({ servers, cores, onChanged }: Props) {
 function ServerName({ server }: { readonly server: Server }) {
   return (
     <div class="two-lines">
-      <code>{server.url}</code>
+      <code class="address">{server.url}</code>
       <span class="muted small">
-        {server.model} · {server.engine}
+        <Clip text={server.model} />
+      </span>
+      <span class="muted small">
+        {server.engine}
         {server.weight !== usualWeight && <Weight weight={server.weight} />}
+        {server.priorities && <span title="It is told the class of each request."> · by priority</span>}
       </span>
     </div>
   );

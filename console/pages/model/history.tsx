@@ -75,7 +75,7 @@ export function History({ history, hasOutput }: Props) {
           {
             name: "State",
             isOptional: true,
-            show: (price) => (price.pinned ? <Badge tone="warn">Pinned</Badge> : <Badge>Moves</Badge>),
+            show: (price) => (price.pinned ? <Badge tone="warn">Pinned</Badge> : <Badge>Moves with the load</Badge>),
           },
           { name: "Version", isNumber: true, isOptional: true, show: (price) => price.version },
         ]}

@@ -7,6 +7,7 @@ import { catalogue, prices } from "../../contract/clients.ts";
 import { Answer } from "../../parts/calls/answer.tsx";
 import { useQuery } from "../../parts/calls/use-query.ts";
 import { Badge } from "../../parts/figures/badge.tsx";
+import { ActionButton } from "../../parts/forms/action-button.tsx";
 import { Page } from "../../parts/page.tsx";
 import { CurrentPrice } from "./current-price.tsx";
 import { History } from "./history.tsx";
@@ -39,9 +40,7 @@ export default function ModelPage({ id }: PageProps) {
         mayOwn.value &&
         !isSetting && (
           <>
-            <button type="button" onClick={() => void togglePin()}>
-              {price?.pinned ? "Unpin" : "Pin"}
-            </button>
+            <ActionButton act={togglePin}>{price?.pinned ? "Unpin" : "Pin"}</ActionButton>
             <button type="button" class="primary" onClick={() => setSetting(true)}>
               Set price
             </button>

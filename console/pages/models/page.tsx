@@ -4,6 +4,7 @@ import { countOf, formatCount } from "../../format/numbers.ts";
 import { Answer, Empty } from "../../parts/calls/answer.tsx";
 import { MoreRows, usePages } from "../../parts/calls/more-rows.tsx";
 import { mostDecimals, Rate, tokensPerRate } from "../../parts/figures/amount.tsx";
+import { Clip } from "../../parts/figures/clip.tsx";
 import { Table } from "../../parts/figures/table.tsx";
 import { Page } from "../../parts/page.tsx";
 
@@ -48,7 +49,15 @@ function ModelTable({ rows }: { readonly rows: readonly Model[] }) {
       rows={rows}
       keyOf={(row) => row.id}
       columns={[
-        { name: "Model", isHeader: true, show: (row) => <a href={`/models/${row.id}`}>{row.id}</a> },
+        {
+          name: "Model",
+          isHeader: true,
+          show: (row) => (
+            <a href={`/models/${row.id}`}>
+              <Clip text={row.id} />
+            </a>
+          ),
+        },
         {
           name: "Input",
           isNumber: true,

@@ -5,6 +5,7 @@ import { countOf } from "../../format/numbers.ts";
 import { Answer, Empty } from "../../parts/calls/answer.tsx";
 import { MoreRows, usePages } from "../../parts/calls/more-rows.tsx";
 import { Badge } from "../../parts/figures/badge.tsx";
+import { Clip } from "../../parts/figures/clip.tsx";
 import { Table } from "../../parts/figures/table.tsx";
 import { Time } from "../../parts/figures/time.tsx";
 
@@ -36,7 +37,7 @@ export function Operators() {
               keyOf={(operator) => operator.id}
               isDimmed={(operator) => operator.revokedAt !== undefined}
               columns={[
-                { name: "Name", isHeader: true, show: (operator) => operator.name },
+                { name: "Name", isHeader: true, show: (operator) => <Clip text={operator.name} /> },
                 { name: "May", show: (operator) => roles[operator.role] },
                 {
                   name: "State",

@@ -1,4 +1,5 @@
 import { session } from "../../app/session.ts";
+import { formatTime } from "../../format/time.ts";
 import { Page, Section } from "../../parts/page.tsx";
 import { Configuration } from "./configuration.tsx";
 import { Operators } from "./operators.tsx";
@@ -10,7 +11,7 @@ export default function SettingsPage() {
     { name: "Version", value: session.value?.version },
     { name: "Public address", value: <code>{session.value?.publicUrl}</code> },
     { name: "Signed in as", value: `${session.value?.name}, ${session.value?.role}` },
-    { name: "Until", value: new Date(session.value?.expiresAt ?? 0).toLocaleString(undefined, { hourCycle: "h23" }) },
+    { name: "Until", value: formatTime(new Date(session.value?.expiresAt ?? 0)) },
   ];
   return (
     <Page title="Settings" lead="How this Tollgate is set up, and who runs it.">

@@ -4,6 +4,7 @@ import { webhooks } from "../../contract/clients.ts";
 import { countOf } from "../../format/numbers.ts";
 import { Answer, Empty } from "../../parts/calls/answer.tsx";
 import { MoreRows, usePages } from "../../parts/calls/more-rows.tsx";
+import { Clip } from "../../parts/figures/clip.tsx";
 import { Table } from "../../parts/figures/table.tsx";
 import { Time } from "../../parts/figures/time.tsx";
 
@@ -31,8 +32,16 @@ function WebhookList() {
               rows={rows}
               keyOf={(webhook) => webhook.id}
               columns={[
-                { name: "Endpoint", isHeader: true, show: (webhook) => <code>{webhook.url}</code> },
-                { name: "Events", show: (webhook) => webhook.events.join(", ") },
+                {
+                  name: "Endpoint",
+                  isHeader: true,
+                  show: (webhook) => (
+                    <code>
+                      <Clip text={webhook.url} />
+                    </code>
+                  ),
+                },
+                { name: "Events", show: (webhook) => <Clip text={webhook.events.join(", ")} /> },
                 { name: "Made", isNumber: true, isOptional: true, show: (webhook) => <Time at={webhook.createdAt} /> },
               ]}
             />

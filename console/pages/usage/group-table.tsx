@@ -1,7 +1,9 @@
 import type { ComponentChildren } from "preact";
 import { setQuery } from "../../app/router.ts";
 import { formatCount } from "../../format/numbers.ts";
+import { Id } from "../../parts/copy.tsx";
 import { Amount, mostDecimals } from "../../parts/figures/amount.tsx";
+import { Clip } from "../../parts/figures/clip.tsx";
 import { Table } from "../../parts/figures/table.tsx";
 import { Section } from "../../parts/page.tsx";
 import type { Used } from "./load.ts";
@@ -76,7 +78,11 @@ interface LabelProps {
 
 function GroupLabel({ group, sum: { id, accountId }, names }: LabelProps) {
   const account = names.get(accountId);
-  const below = group === "key" && account !== undefined && <span class="muted small">{account}</span>;
+  const below = group === "key" && account !== undefined && (
+    <span class="muted small">
+      <Clip text={account} />
+    </span>
+  );
   if (id === "") {
     return (
       <div class="two-lines">
@@ -88,9 +94,13 @@ function GroupLabel({ group, sum: { id, accountId }, names }: LabelProps) {
   return (
     <div class="two-lines">
       <button type="button" class="link" title="Open its receipts" onClick={() => setQuery({ open: id })}>
-        {group === "model" ? id : (names.get(id) ?? <code>{id}</code>)}
+        <NameOrId id={id} name={group === "model" ? id : names.get(id)} />
       </button>
       {below}
     </div>
   );
+}
+
+function NameOrId({ id, name }: { readonly id: string; readonly name: string | undefined }) {
+  return name === undefined ? <Id id={id} /> : <Clip text={name} />;
 }

@@ -8,13 +8,14 @@ import { Page } from "../../parts/page.tsx";
 import { CsvButton } from "./csv.tsx";
 import { GroupTable } from "./group-table.tsx";
 import { loadAll, loadTotal, loadUsage } from "./load.ts";
-import { loadNames } from "./names.ts";
+import { loadKeyNames, loadNames, noNames } from "./names.ts";
 import { Opened } from "./opened.tsx";
 import { Total } from "./total.tsx";
 import { UsagePlot } from "./usage-plot.tsx";
-import { by, groupNames, periodOf, periods } from "./view.ts";
+import { by, groupNames, periodOf, periods, type Sum } from "./view.ts";
 
 const firstRows = 50;
+const noSums: readonly Sum[] = [];
 
 /** Requests, tokens and cost over time, kept apart by what one asks for. */
 export default function UsagePage() {
@@ -31,6 +32,9 @@ export default function UsagePage() {
     undefined,
     most,
   );
+  const sums = usage.data?.used.sums ?? noSums;
+  const { data: keyNames = noNames } = useQuery((signal) => loadKeyNames(group, sums, signal), [sums]);
+  const names = useMemo(() => new Map([...(usage.data?.names ?? noNames), ...keyNames]), [usage.data, keyNames]);
   const total = useQuery((signal) => loadTotal(from, signal), [period]);
   return (
     <Page
@@ -67,7 +71,7 @@ export default function UsagePage() {
             <>
               <Total total={sum} />
               <Answer query={usage}>
-                {({ used, names }) => (
+                {({ used }) => (
                   <>
                     <UsagePlot lines={used.lines} names={names} period={period} from={from} />
                     <GroupTable used={used} total={sum} group={group} names={names} onMore={() => setMost(most * 4)} />

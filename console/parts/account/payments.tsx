@@ -4,6 +4,7 @@ import { countOf } from "../../format/numbers.ts";
 import { Answer, Empty } from "../calls/answer.tsx";
 import { MoreRows, usePages } from "../calls/more-rows.tsx";
 import { Amount, mostDecimals } from "../figures/amount.tsx";
+import { Clip } from "../figures/clip.tsx";
 import { Table } from "../figures/table.tsx";
 import { Time } from "../figures/time.tsx";
 import { Section } from "../page.tsx";
@@ -73,6 +74,6 @@ function Reference({ payment }: { readonly payment: Payment }) {
       given to every new account
     </span>
   ) : (
-    <span class="wrap-anywhere">{payment.reference}</span>
+    <Clip text={payment.reference} />
   );
 }

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { toMessage } from "../../contract/failure.ts";
+import { isFinal, toMessage } from "../../contract/failure.ts";
 import type { Query } from "./use-query.ts";
 
 interface Props<Data> {
@@ -27,7 +27,7 @@ export function Failure({ error, retry }: { readonly error: unknown; readonly re
   return (
     <div class="notice bad" role="alert">
       <p>{toMessage(error)}</p>
-      {retry && (
+      {retry && !isFinal(error) && (
         <button type="button" class="small-button" onClick={retry}>
           Try again
         </button>

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
+import { Clip } from "./clip.tsx";
 import { type FormatValue, plotHeight, toOptions } from "./plot-options.ts";
 import { Table } from "./table.tsx";
 
@@ -75,7 +76,7 @@ function Legend({ series, format, isNamedOnly }: Pick<Props, "series" | "format"
         const last = values.at(-1);
         return (
           <span key={name} class={`legend-entry series-${index + 1}`}>
-            {name}
+            <Clip text={name} />
             {!isNamedOnly && <b>{last === undefined || last === null ? "–" : format(last)}</b>}
           </span>
         );

@@ -1,6 +1,7 @@
 import { accounts } from "../../contract/clients.ts";
 import { Answer, Empty } from "../calls/answer.tsx";
 import { useQuery } from "../calls/use-query.ts";
+import { Clip } from "../figures/clip.tsx";
 
 const shown = 12;
 
@@ -22,7 +23,9 @@ export function AccountChoice() {
             <ul class="tags centred">
               {found.map(({ id, name }) => (
                 <li key={id}>
-                  <a href={`/keys?account=${id}`}>{name || id}</a>
+                  <a href={`/keys?account=${id}`}>
+                    <Clip text={name || id} />
+                  </a>
                 </li>
               ))}
               {found.length === shown && (

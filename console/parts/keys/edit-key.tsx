@@ -22,6 +22,7 @@ const paths = [
   "budget_period",
   "models",
   "expires_at",
+  "service_class",
 ];
 
 /** Changes a key's name and limits. */

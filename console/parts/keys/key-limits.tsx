@@ -1,4 +1,5 @@
 import { type ApiKey, BudgetPeriod } from "#gen/tollgate/accounts/v1/api_key_pb.js";
+import { ServiceClass } from "#gen/tollgate/inference/v1/service_class_pb.js";
 import { countOf, formatCount, formatShort } from "../../format/numbers.ts";
 import { Amount } from "../figures/amount.tsx";
 import { Meter } from "../figures/figure.tsx";
@@ -12,14 +13,22 @@ export const periodNames: Readonly<Record<BudgetPeriod, string>> = {
   [BudgetPeriod.MONTH]: "a month",
 };
 
+/** What a key's class is called, where it is not its account's. */
+const classNames: Readonly<Partial<Record<ServiceClass, string>>> = {
+  [ServiceClass.FLEX]: "flex",
+  [ServiceClass.STANDARD]: "standard",
+  [ServiceClass.PRIORITY]: "priority",
+};
+
 /** What bounds a key, and how much of its budget is spent. */
 export function KeyLimits({ apiKey }: { readonly apiKey: ApiKey }) {
   const limits = [
     apiKey.rpm !== undefined && `${formatCount(apiKey.rpm)} requests/min`,
     apiKey.tokensPerMinute !== undefined && `${formatShort(apiKey.tokensPerMinute)} tokens/min`,
     apiKey.maxInFlight !== undefined && `${formatCount(apiKey.maxInFlight)} at once`,
+    classNames[apiKey.serviceClass],
     apiKey.models.length > 0 && countOf(apiKey.models.length, "model"),
-  ].filter((limit) => limit !== false);
+  ].filter((limit) => limit !== false && limit !== undefined);
   const hasNone = limits.length === 0 && apiKey.budgetPicoUsd === undefined;
   return (
     <div class="limits">

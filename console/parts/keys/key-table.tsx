@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import type { ApiKey } from "#gen/tollgate/accounts/v1/api_key_pb.js";
 import { mayBill } from "../../app/session.ts";
+import { Clip } from "../figures/clip.tsx";
 import { Table } from "../figures/table.tsx";
 import { Time } from "../figures/time.tsx";
 import { EditKey } from "./edit-key.tsx";
@@ -41,7 +42,7 @@ export function KeyTable({ rows, onChanged }: Props) {
         keyOf={(key) => key.id}
         isDimmed={isOver}
         columns={[
-          { name: "Name", isHeader: true, show: (key) => key.name || <span class="muted">no name</span> },
+          { name: "Name", isHeader: true, show: (key) => <Name text={key.name} /> },
           { name: "Key", show: (key) => <code>{`${key.prefix}…${key.last4}`}</code> },
           { name: "State", show: (key) => <KeyState apiKey={key} /> },
           { name: "Limits", isOptional: true, show: (key) => <KeyLimits apiKey={key} /> },
@@ -54,6 +55,10 @@ export function KeyTable({ rows, onChanged }: Props) {
       {open?.action === "revoke" && <RevokeKey apiKey={open.key} onClose={close} onDone={done} />}
     </>
   );
+}
+
+function Name({ text }: { readonly text: string }) {
+  return text === "" ? <span class="muted">no name</span> : <Clip text={text} />;
 }
 
 function LastUsed({ apiKey }: { readonly apiKey: ApiKey }) {

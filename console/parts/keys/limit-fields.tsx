@@ -1,4 +1,5 @@
 import { type ApiKey, BudgetPeriod } from "#gen/tollgate/accounts/v1/api_key_pb.js";
+import { ServiceClass } from "#gen/tollgate/inference/v1/service_class_pb.js";
 import { formatUsd, parseUsd } from "../../../lib/money.ts";
 import { fromLocalTime, toLocalTime } from "../../format/time.ts";
 import { Field, Select } from "../forms/field.tsx";
@@ -11,6 +12,8 @@ export interface LimitTexts {
   readonly maxInFlight: string;
   readonly budget: string;
   readonly budgetPeriod: string;
+  /** A ServiceClass. */
+  readonly serviceClass: string;
   /** The reader's own time, as a field of the browser has it. */
   readonly expires: string;
   /** Model.id. Empty: all that are served. */
@@ -23,6 +26,7 @@ export const emptyLimits: LimitTexts = {
   maxInFlight: "",
   budget: "",
   budgetPeriod: String(BudgetPeriod.MONTH),
+  serviceClass: String(ServiceClass.UNSPECIFIED),
   expires: "",
   models: [],
 };
@@ -34,6 +38,13 @@ const periods = [
   { value: String(BudgetPeriod.TOTAL), text: "in all" },
 ];
 
+const classes = [
+  { value: String(ServiceClass.UNSPECIFIED), text: "as its account" },
+  { value: String(ServiceClass.PRIORITY), text: "priority: goes first" },
+  { value: String(ServiceClass.STANDARD), text: "standard" },
+  { value: String(ServiceClass.FLEX), text: "flex: goes last" },
+];
+
 /** The limits of a key, to be changed. */
 export function fromKey(key: ApiKey): LimitTexts {
   const text = (value: number | undefined) => (value === undefined ? "" : String(value));
@@ -43,6 +54,7 @@ export function fromKey(key: ApiKey): LimitTexts {
     maxInFlight: text(key.maxInFlight),
     budget: key.budgetPicoUsd === undefined ? "" : formatUsd(key.budgetPicoUsd),
     budgetPeriod: String(key.budgetPeriod || BudgetPeriod.MONTH),
+    serviceClass: String(key.serviceClass),
     expires: key.expiresAt === undefined ? "" : toLocalTime(key.expiresAt),
     models: key.models,
   };
@@ -60,6 +72,7 @@ export function toLimits(limits: LimitTexts) {
   const expiresAt = limits.expires === "" ? undefined : fromLocalTime(limits.expires);
   return {
     models: [...limits.models],
+    serviceClass: Number(limits.serviceClass) as ServiceClass,
     ...(expiresAt === undefined ? {} : { expiresAt }),
     ...(rpm === undefined ? {} : { rpm }),
     ...(tokensPerMinute === undefined ? {} : { tokensPerMinute }),
@@ -122,6 +135,14 @@ export function LimitFields({
         value={limits.budgetPeriod}
         options={periods}
         onChange={set("budgetPeriod")}
+      />
+      <Select
+        label="Class"
+        name="class"
+        value={limits.serviceClass}
+        options={classes}
+        onChange={set("serviceClass")}
+        hint="Where requests wait for a server. Never above its account's."
       />
       <Field
         label="Works until"

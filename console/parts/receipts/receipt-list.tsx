@@ -7,6 +7,7 @@ import { countOf, formatCount } from "../../format/numbers.ts";
 import { Answer, Empty } from "../calls/answer.tsx";
 import { MoreRows, usePages } from "../calls/more-rows.tsx";
 import { Amount, mostDecimals } from "../figures/amount.tsx";
+import { Clip } from "../figures/clip.tsx";
 import { Table } from "../figures/table.tsx";
 import { Time } from "../figures/time.tsx";
 import { ReceiptStatusBadge } from "./receipt-status.tsx";
@@ -73,7 +74,7 @@ function ReceiptTable({ rows, isNamed }: { readonly rows: readonly Row[]; readon
   const account = {
     name: "Account",
     show: ({ receipt: { accountId }, account }: Row) => (
-      <a href={`/accounts/${accountId}`}>{account || <code class="id">{accountId}</code>}</a>
+      <a href={`/accounts/${accountId}`}>{account ? <Clip text={account} /> : <code class="id">{accountId}</code>}</a>
     ),
   };
   const count = (name: string, pick: (receipt: Receipt) => bigint) => ({
@@ -101,7 +102,7 @@ function ReceiptTable({ rows, isNamed }: { readonly rows: readonly Row[]; readon
           show: ({ receipt }) => <Amount pico={receipt.costPicoUsd} decimals={decimals} />,
         },
         ...(isNamed ? [account] : []),
-        { name: "Model", show: ({ receipt }) => receipt.model },
+        { name: "Model", show: ({ receipt }) => <Clip text={receipt.model} /> },
         count("Input", ({ inputTokens }) => inputTokens),
         count("Output", ({ outputTokens }) => outputTokens),
         { name: "Status", isOptional: true, show: ({ receipt }) => <ReceiptStatusBadge status={receipt.status} /> },

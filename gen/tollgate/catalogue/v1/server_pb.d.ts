@@ -142,6 +142,13 @@ export declare type Server = Message<"tollgate.catalogue.v1.Server"> & {
    * @generated from field: double weight = 18;
    */
   weight: number;
+
+  /**
+   * Whether it runs requests by priority and is told each one's class, as configured.
+   *
+   * @generated from field: bool priorities = 19;
+   */
+  priorities: boolean;
 };
 
 /**

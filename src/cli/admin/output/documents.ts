@@ -268,6 +268,7 @@ export function serverDocument(server: Server) {
     avoided_elsewhere: server.avoidedElsewhere,
     capacity: server.capacity,
     weight: server.weight,
+    priorities: server.priorities,
     cache_hit_rate: part(server.cacheHitRate),
     usd_per_hour: server.picoUsdPerHour === undefined ? null : formatUsd(server.picoUsdPerHour),
     last_error: server.lastError === "" ? null : server.lastError,
