@@ -14,6 +14,8 @@ const prefix = "drained ";
 /** Dependencies. */
 export interface KeptDrainsParts {
   readonly storage: Storage;
+  /** Further databases that are there. They are told, so that a core that starts while `storage` is away knows. */
+  readonly copies: () => readonly Storage[];
   readonly fleet: Pick<Fleet, "servers" | "drain" | "resume">;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -24,6 +26,10 @@ export class KeptDrains {
   readonly #parts: KeptDrainsParts;
   /** Counts the changes made here, so that what was read before one is not believed after it. */
   #changes = 0;
+  /** Whether the database itself was read since the start. */
+  #isKnown = false;
+  /** What each copy was told last. */
+  readonly #told = new WeakMap<Storage, string>();
 
   constructor(parts: KeptDrainsParts) {
     this.#parts = parts;
@@ -47,15 +53,46 @@ export class KeptDrains {
     this.#changes += 1;
   }
 
-  /** Drains and resumes servers as the database says. */
+  /**
+   * Drains and resumes servers as the database says. Until it has been there, what any of the copies says is drained, as one may
+   * have missed the latest: it is better to leave a server out for too long than to send requests to one that is taken apart.
+   */
   async apply(): Promise<void> {
-    const { storage, fleet } = this.#parts;
+    const { storage, copies } = this.#parts;
     const changes = this.#changes;
-    const kept = await storage.orm.em.fork().find(Setting, { name: { $like: `${prefix}%` } });
-    if (changes !== this.#changes) {
+    try {
+      const drained = await readDrained(storage);
+      this.#isKnown = true;
+      if (changes === this.#changes) {
+        this.#set(new Set(drained));
+        await Promise.allSettled(copies().map((copy) => this.#tell(copy, drained)));
+      }
+    } catch (error) {
+      const read = this.#isKnown ? [] : await Promise.allSettled(copies().map(readDrained));
+      const found = read.flatMap((copy) => (copy.status === "fulfilled" ? [copy.value] : []));
+      if (found.length === 0) {
+        throw error;
+      }
+      this.#set(new Set(found.flat()));
+    }
+  }
+
+  async #tell(copy: Storage, drained: readonly string[]): Promise<void> {
+    const told = JSON.stringify(drained);
+    if (this.#told.get(copy) === told) {
       return;
     }
-    const drained = new Set(kept.map(({ name }) => name.slice(prefix.length)));
+    await inTransaction(copy, async (em) => {
+      await em.nativeDelete(Setting, { name: { $like: `${prefix}%` } });
+      for (const server of drained) {
+        await em.upsert(Setting, { name: prefix + server, value: "" });
+      }
+    });
+    this.#told.set(copy, told);
+  }
+
+  #set(drained: ReadonlySet<string>): void {
+    const { fleet } = this.#parts;
     for (const { id, state } of fleet.servers()) {
       const isDraining = state === ServerState.DRAINING;
       if (drained.has(id) && !isDraining) {
@@ -71,4 +108,12 @@ export class KeptDrains {
     const { clock, logger } = this.#parts;
     return repeat(clock, readMs, logger, "read the drained servers", () => this.apply());
   }
+}
+
+/** The ids of drained servers, as a database has them. */
+async function readDrained(storage: Storage): Promise<string[]> {
+  const found = await storage.orm.em
+    .fork()
+    .find(Setting, { name: { $like: `${prefix}%` } }, { orderBy: { name: "asc" } });
+  return found.map(({ name }) => name.slice(prefix.length));
 }

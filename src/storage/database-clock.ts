@@ -25,7 +25,7 @@ export interface JudgedClock extends Clock {
  * jump back is followed at once.
  */
 export class DatabaseClock implements JudgedClock {
-  readonly #storage: Storage;
+  #storage: Storage | undefined;
   readonly #machine: Clock;
   readonly #logger: Logger;
   /** This time less that of the monotonic clock. */
@@ -36,8 +36,7 @@ export class DatabaseClock implements JudgedClock {
   #aheadSince: number | undefined;
   #agreed = true;
 
-  private constructor(storage: Storage, machine: Clock, logger: Logger) {
-    this.#storage = storage;
+  private constructor(machine: Clock, logger: Logger) {
     this.#machine = machine;
     this.#logger = logger;
     this.#offset = machine.now() - machine.monotonic();
@@ -45,10 +44,23 @@ export class DatabaseClock implements JudgedClock {
 
   /** Reads the database's clock for the first time; there is nothing yet that it could have jumped from. */
   static async open(storage: Storage, machine: Clock, logger: Logger): Promise<DatabaseClock> {
-    const clock = new DatabaseClock(storage, machine, logger);
-    clock.#offset = await clock.#read();
-    clock.#judge();
+    const clock = new DatabaseClock(machine, logger);
+    await clock.follow(storage);
     return clock;
+  }
+
+  /** The machine's time, until there is a database to follow. */
+  static later(machine: Clock, logger: Logger): DatabaseClock {
+    return new DatabaseClock(machine, logger);
+  }
+
+  /** Goes by a database from now on, whatever the time was before. */
+  async follow(storage: Storage): Promise<void> {
+    this.#offset = await this.#read(storage);
+    this.#storage = storage;
+    this.#ahead = 0;
+    this.#aheadSince = undefined;
+    this.#judge();
   }
 
   now(): number {
@@ -74,7 +86,14 @@ export class DatabaseClock implements JudgedClock {
   }
 
   async measure(): Promise<void> {
-    const offset = await this.#read();
+    const storage = this.#storage;
+    if (storage === undefined) {
+      return;
+    }
+    const offset = await this.#read(storage);
+    if (storage !== this.#storage) {
+      return; // another one is followed since
+    }
     this.#ahead = offset - this.#offset;
     if (this.#ahead <= mostApartMs) {
       this.#aheadSince = undefined;
@@ -96,13 +115,13 @@ export class DatabaseClock implements JudgedClock {
   }
 
   /** The database's time less that of the monotonic clock. The server read its clock halfway, as far as we know. */
-  async #read(): Promise<number> {
+  async #read(storage: Storage): Promise<number> {
     const asked = this.#machine.monotonic();
-    if (this.#storage.dialect === "sqlite") {
+    if (storage.dialect === "sqlite") {
       return this.#machine.now() - asked;
     }
     const text = "select (extract(epoch from now()) * 1000)::float8 as now";
-    const { rows } = await this.#storage.pool.query<{ now: number }>(text);
+    const { rows } = await storage.pool.query<{ now: number }>(text);
     const [{ now } = { now: Number.NaN }] = rows;
     if (!Number.isFinite(now)) {
       throw new Error("the database did not tell its time");

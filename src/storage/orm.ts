@@ -75,7 +75,7 @@ export async function openStorage(
       throw explainDiskFault(resolve(path), error);
     }
   }
-  const { storage, limit } = await openServer(url, patience);
+  const { storage, beginLimit } = await openServer(url, patience);
   let pooled = false;
   await migrated(storage, async () => {
     const server = await checkServer(storage.pool);
@@ -85,7 +85,7 @@ export async function openStorage(
     pooled = server.pooled;
     await migrateAlone(storage);
   });
-  limit.begin(patience.answerMs); // not before: a migration may build an index over all rows
+  beginLimit(); // not before: a migration may build an index over all rows
   return { ...storage, pooled };
 }
 
@@ -132,7 +132,14 @@ async function openFile(path: string): Promise<SqliteStorage> {
   };
 }
 
-async function openServer(url: string, { connectMs, answerMs }: Patience) {
+async function openServer(url: string, patience: Patience) {
+  const server = await prepareServer(url, patience);
+  await server.storage.orm.connect().catch(explainServer);
+  return server;
+}
+
+/** A server's connections, none of which is made yet, and the limit on its answers, which has not begun. */
+export async function prepareServer(url: string, { connectMs, answerMs } = usualPatience) {
   let pool: Pool | undefined;
   const limit = new AnswerLimit();
   const orm = await MikroORM.init({
@@ -154,11 +161,7 @@ async function openServer(url: string, { connectMs, answerMs }: Patience) {
       },
     },
   });
-  await orm.connect().catch((error: unknown) => {
-    throw new Error(`PostgreSQL: ${toReason(error)}: check that it runs, and TOLLGATE_STORAGE_URL or storage.url`, {
-      cause: error,
-    });
-  });
+  await orm.driver.connect({ skipOnConnect: true }).catch(explainServer); // makes the pool
   if (pool === undefined) {
     throw new Error("the driver made no connection pool");
   }
@@ -166,7 +169,13 @@ async function openServer(url: string, { connectMs, answerMs }: Patience) {
   const snapshot = limited(() => openPostgresqlSnapshot(connections));
   const close = () => orm.close();
   const storage: PostgresqlStorage = { dialect: "postgresql", orm, pool, pooled: false, snapshot, close };
-  return { storage, limit };
+  return { storage, beginLimit: () => limit.begin(answerMs) };
+}
+
+function explainServer(error: unknown): never {
+  throw new Error(`PostgreSQL: ${toReason(error)}: check that it runs, and TOLLGATE_STORAGE_URL or storage.url`, {
+    cause: error,
+  });
 }
 
 /** The driver's message, without the name that the ORM puts before it; a host with several addresses has a code alone. */
@@ -197,9 +206,13 @@ async function migrateAlone(storage: PostgresqlStorage): Promise<void> {
   });
 }
 
+let opened = 0;
+
 function common(dialect: string, migrationsList: typeof sqliteMigrations) {
   return {
     entities,
+    // A transaction is found by this name: under a common one what is read of a second database within it were read of the first.
+    contextName: `database ${++opened}`,
     extensions: [Migrator],
     // Every unit of work makes its own fork; a forgotten one would share entities between requests.
     allowGlobalContext: false,

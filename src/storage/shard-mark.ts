@@ -1,19 +1,36 @@
+import type { SqlEntityManager } from "@mikro-orm/sql";
 import { Account } from "./entities/account.ts";
 import { Setting } from "./entities/setting.ts";
 import type { Storage } from "./orm.ts";
 import { inTransaction } from "./transaction.ts";
 
-/** In the first database: the service and how many databases it has. */
+/** In the first database: the service, how many databases it has, and which of the others were there once. */
 const ofService = "shards";
 /** In each other one: the service and its number there. */
 const ofShard = "shard";
 
+interface ServiceMark {
+  readonly service: string;
+  readonly count: number;
+  /** Numbers of those that have a mark. Absent: none is known. */
+  readonly made?: readonly number[];
+}
+
+/** A database that cannot be judged before the first one is there. */
+export class FirstIsAway extends Error {}
+
 /**
- * Holds the first database against the number of databases that are configured, and notes it when there are several.
+ * Holds the first database against the number of databases that are configured, and notes it when there are several. `known`: what
+ * names the service, as the others say. Undefined: it is a new one's unless this database says otherwise.
  * Returns what names the service. Throws, in words, for a database of another service's accounts, and when there are fewer than
  * there were: the accounts of those that are missing could not be found.
  */
-export function claimFirst(storage: Storage, count: number, serviceId: () => string): Promise<string> {
+export function claimFirst(
+  storage: Storage,
+  count: number,
+  newService: () => string,
+  known?: string | undefined,
+): Promise<string> {
   return inTransaction(storage, async (em) => {
     const shard = await em.findOne(Setting, ofShard);
     if (shard !== null) {
@@ -22,41 +39,96 @@ export function claimFirst(storage: Storage, count: number, serviceId: () => str
         `storage.url: this database is number ${number} of a service with several: name it in storage.shards there`,
       );
     }
-    const known = await em.findOne(Setting, ofService);
-    const before = known === null ? undefined : (JSON.parse(known.value) as { service: string; count: number });
+    if (count > 1) {
+      await em.execute("select 1 from setting where name = ? for update", [ofService]);
+    }
+    const before = readMark(await em.findOne(Setting, ofService));
+    if (known !== undefined && before?.service !== known) {
+      throw new Error("storage.url: this database is not the first one of the service that storage.shards are of");
+    }
     if (before !== undefined && before.count > count) {
       throw new Error(
         `storage.shards: this service has ${before.count} databases, and ${count} are configured: name all of them, in the order that they had`,
       );
     }
-    const service = before?.service ?? serviceId();
+    const service = before?.service ?? newService();
     if (count > (before?.count ?? 1)) {
-      await em.upsert(Setting, { name: ofService, value: JSON.stringify({ service, count }) });
+      await em.upsert(Setting, { name: ofService, value: JSON.stringify({ ...before, service, count }) });
     }
     return service;
   });
 }
 
-/** Makes a database one of a service, or sees that it is the one of that number. Throws, in words, for any other. */
-export function claimShard(storage: Storage, service: string, number: number): Promise<void> {
+function readMark(setting: Setting | null): ServiceMark | undefined {
+  return setting === null ? undefined : (JSON.parse(setting.value) as ServiceMark);
+}
+
+/** Whether a database of this number was there before, as the first one says. Throws when that is away. */
+export async function wasMade(first: Storage, number: number): Promise<boolean> {
+  const mark = readMark(await first.orm.em.fork().findOne(Setting, ofService));
+  return mark?.made?.includes(number) ?? false;
+}
+
+/** Has the first database remember that one of this number is there: an empty one in its place is then refused. */
+export function noteMade(first: Storage, number: number): Promise<void> {
+  return inTransaction(first, async (em) => {
+    await em.execute("select 1 from setting where name = ? for update", [ofService]);
+    const mark = readMark(await em.findOne(Setting, ofService));
+    if (mark !== undefined && !mark.made?.includes(number)) {
+      const made = [...(mark.made ?? []), number].sort((one, other) => one - other);
+      await em.nativeUpdate(Setting, { name: ofService }, { value: JSON.stringify({ ...mark, made }) });
+    }
+  });
+}
+
+/**
+ * Makes a database one of a service, or sees that it is the one of that number. `service` undefined: the first database is away and
+ * nobody has said yet which service it is. `wasThere`: whether one of this number was there before. Returns what names the service.
+ * Throws, in words, for any other database, and FirstIsAway when only the first one could say whose it is.
+ */
+export function claimShard(
+  storage: Storage,
+  service: string | undefined,
+  number: number,
+  wasThere: () => Promise<boolean>,
+): Promise<string> {
   return inTransaction(storage, async (em) => {
     if ((await em.findOne(Setting, ofService)) !== null) {
       throw new Error("it is the first database of a service, which belongs in storage.url");
     }
-    const known = await em.findOne(Setting, ofShard);
-    if (known === null) {
-      if ((await em.count(Account)) > 0) {
-        throw new Error("it has accounts of a service with one database: begin with an empty one");
-      }
-      await em.insert(Setting, { name: ofShard, value: JSON.stringify({ service, number }) });
-      return;
+    let mark = await em.findOne(Setting, ofShard);
+    if (mark === null) {
+      await judgeNew(em, service, number, wasThere);
+      // Two addresses may be of one database, which is then given to one of them.
+      const value = JSON.stringify({ service, number });
+      await em.upsert(Setting, { name: ofShard, value }, { onConflictAction: "ignore" });
+      mark = await em.findOneOrFail(Setting, ofShard, { refresh: true });
     }
-    const before = JSON.parse(known.value) as { service: string; number: number };
-    if (before.service !== service) {
+    const before = JSON.parse(mark.value) as { service: string; number: number };
+    if (service !== undefined && before.service !== service) {
       throw new Error("it is one of another service's");
     }
     if (before.number !== number) {
       throw new Error(`it is number ${before.number}: keep the order that storage.shards had, and add behind it`);
     }
+    return before.service;
   });
+}
+
+/** Throws, in words, for a database without a mark that must not get one. */
+async function judgeNew(
+  em: SqlEntityManager,
+  service: string | undefined,
+  number: number,
+  wasThere: () => Promise<boolean>,
+): Promise<void> {
+  if ((await em.count(Account)) > 0) {
+    throw new Error("it has accounts of a service with one database: begin with an empty one");
+  }
+  if (service === undefined) {
+    throw new FirstIsAway("it is new: it is taken once the first database is there");
+  }
+  if (await wasThere()) {
+    throw new Error(`it is empty, and number ${number} of this service had accounts: restore it from its backup`);
+  }
 }

@@ -21,7 +21,7 @@ const sqlStates = /^(08...|57P0[1-3]|53300|25P03|25006|40001|40P01)$/;
 
 /** The driver gives these of its own no code. */
 const driverMessages =
-  /^(timeout exceeded when trying to connect|Query read timeout|Connection terminated|Client has encountered a connection error)/;
+  /^(timeout exceeded when trying to connect|timeout expired|Query read timeout|Connection terminated|Client has encountered a connection error)/;
 
 /** Whether a call failed because the database server is not there; the ORM's errors carry the driver's code or cause. */
 export function isUnreachable(error: unknown): boolean {

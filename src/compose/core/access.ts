@@ -46,18 +46,20 @@ export async function composeAccess(
   foundation: Foundation,
   { funds, ledger, shards, claims, moves }: Money,
 ): Promise<Access> {
-  const { config, secrets, logger, random, clock, storage, catalogue } = foundation;
+  const { config, secrets, logger, random, clock, storage, catalogue, awayFirst } = foundation;
   const customers = shards.map(createCustomers);
   const { areSeveral } = shards;
   const accounts = areSeveral ? routeAccounts(customers, claims, moves) : customers.first.accounts;
   const keys = areSeveral ? routeKeys(customers, moves) : customers.first.keys;
-  const newAccountId = createPlacement(shards, claims);
-  await verifyPeppers(storage, secrets.peppers);
+  const newAccountId = createPlacement(shards, claims, random);
+  if (awayFirst === undefined) {
+    await verifyPeppers(storage, secrets.peppers);
+  }
   await Promise.all(customers.present().map((one) => reportPeppers(one.keys, secrets.peppers, logger)));
   const operators = new Operators({ storage, clock, random });
   const liveTokens = new LiveTokens(() => operators.live(), clock);
   const trails = shards.map(({ foundation }) => new AuditTrail(foundation));
-  const trail = trails.first;
+  const trail = new AuditTrail(foundation);
   const trusts = readTrust(config);
   const lastUsed = new LastUsed((ids, at) => keys.storeLastUsed(ids, at), clock, logger);
   const sessions = composeSessions(foundation, {

@@ -24,12 +24,12 @@ import type { Part } from "./interface.ts";
 import type { Money } from "./money.ts";
 
 /** Events, and the endpoints that are told of them. */
-export function composeEvents({ config, secrets }: Foundation, { shards }: Pick<Money, "shards">): Part {
+export function composeEvents({ config, secrets, storage }: Foundation, { shards }: Pick<Money, "shards">): Part {
   const { allow } = config.webhooks;
   const all = shards.map(({ foundation: { storage, clock, random } }) => {
     return new Webhooks({ storage, clock, random, seal: createSeal(secrets.peppers, random) });
   });
-  shards.each((shard, number) => startDelivery(shard, number === 0 ? undefined : shards.first.foundation.storage));
+  shards.each((shard, number) => startDelivery(shard, number === 0 ? undefined : storage));
   const webhooks = shards.areSeveral ? mergeEvents(all) : all.first;
   return {
     services: [

@@ -7,10 +7,11 @@ import type { Config } from "../../config/schema.ts";
 import type { Secrets } from "../../config/secrets.ts";
 import { type Announce, createAnnounce } from "../../events/announcer.ts";
 import { DatabaseClock } from "../../storage/database-clock.ts";
-import { openStorage, type Storage } from "../../storage/orm.ts";
-import { claimFirst } from "../../storage/shard-mark.ts";
+import type { Storage } from "../../storage/orm.ts";
 import { type CoreMetrics, coreMetrics } from "../../telemetry/core-metrics.ts";
 import type { Telemetry } from "../process/tracing.ts";
+import type { ServiceName } from "../shards/service-name.ts";
+import { type AwayFirst, openFirst } from "./first-database.ts";
 
 /** Dependencies of every part of the core. */
 export interface Foundation {
@@ -24,7 +25,9 @@ export interface Foundation {
   readonly clock: DatabaseClock;
   readonly storage: Storage;
   /** Names the service in each of its databases. */
-  readonly serviceId: string;
+  readonly serviceName: ServiceName;
+  /** The first of several databases, which was not there at the start. Undefined: it was. */
+  readonly awayFirst?: AwayFirst | undefined;
   readonly catalogue: ConfiguredCatalogue;
   /** Announces events to their subscribers. */
   readonly announce: Announce;
@@ -46,17 +49,14 @@ export async function openFoundation(
       "other users may read the data directory: take it from them (mode 0700)",
     );
   }
-  const storage = await openStorage(secrets.storageUrl, undefined, (found) =>
-    logger.warn({ found }, "the database server is dangerous"),
-  );
-  const serviceId = await claimFirst(storage, 1 + secrets.shardUrls.length, systemRandom.uuid).catch(async (error) => {
-    await storage.close();
-    throw error;
-  });
-  const clock = await DatabaseClock.open(storage, systemClock, logger);
+  const { storage, serviceName, away } = await openFirst(secrets, logger);
+  const clock = await (away
+    ? DatabaseClock.later(systemClock, logger)
+    : DatabaseClock.open(storage, systemClock, logger));
   const stopMeasuring = clock.keepMeasuring();
   return {
-    ...{ config, secrets, logger, tracer, metrics, random: systemRandom, clock, storage, serviceId, catalogue },
+    ...{ config, secrets, logger, tracer, metrics, random: systemRandom, clock, storage, serviceName, catalogue },
+    awayFirst: away,
     announce: createAnnounce({ clock, random: systemRandom }),
     async stop() {
       stopMeasuring();

@@ -16,7 +16,8 @@ import { routeFunds } from "../shards/funds.ts";
 import { routeLedger } from "../shards/ledger.ts";
 import { Moves } from "../shards/moves/moves.ts";
 import { Places } from "../shards/moves/places.ts";
-import { openShards, type Shard } from "../shards/open-shards.ts";
+import { ShardObservers } from "../shards/observer.ts";
+import { openBooks, openShards, type Shard } from "../shards/open-shards.ts";
 import { spreadPrices } from "../shards/prices.ts";
 import { Shards } from "../shards/shards.ts";
 import { composeBooks, type MoneyFoundation, type MoneyGround, openGround, type Proof } from "./books/books.ts";
@@ -46,19 +47,27 @@ export async function composeMoney(
   open: (foundation: MoneyFoundation) => MoneyGround = openGround,
 ): Promise<Money> {
   const { config, secrets, logger, random, clock, storage, announce } = foundation;
-  const firstPrices = await createPrices({ storage, clock, random, models: config.models, announce });
-  const books = await composeBooks(foundation, firstPrices, open(foundation));
   const { shardUrls = [] } = secrets;
+  const areSeveral = shardUrls.length > 0;
   // The parts of a database beside its books are asked for by those alone who compose a whole core.
+  const whole = foundation as Foundation;
+  const observers = new ShardObservers(whole.metrics);
+  const openFirst = async (): Promise<Shard> => {
+    const own = areSeveral ? { ...whole, metrics: { ...whole.metrics, ...observers.of(0) } } : whole;
+    const prices = await createPrices({ storage, clock, random, models: config.models, announce });
+    // A start that fails ends the process; a further try finds the journal only when it was given back.
+    const books = areSeveral ? openBooks(own, prices) : composeBooks(own, prices, open(own));
+    return { foundation: own, books: await books };
+  };
+  const first = whole.awayFirst === undefined ? await openFirst() : undefined;
   const places = new Places(clock);
-  const shards = new Shards<Shard>({ foundation: foundation as Foundation, books }, 1 + shardUrls.length, places);
+  const shards = new Shards<Shard>(first, 1 + shardUrls.length, places);
   const claims = new Claims(storage);
-  const closeShards = await openShards(shards);
-  const { areSeveral } = shards;
-  const moves = new Moves(shards, places);
+  const closeShards = areSeveral ? await openShards(whole, shards, { observers, openFirst }) : async () => {};
+  const moves = new Moves(shards, places, { logger, clock });
   await (areSeveral && moves.start());
-  const prices = areSeveral ? spreadPrices(firstPrices, shards) : firstPrices;
-  const ledger = areSeveral ? routeLedger(shards, moves) : books.ledger;
+  const prices = areSeveral ? spreadPrices(shards) : shards.first.books.prices;
+  const ledger = areSeveral ? routeLedger(shards, moves) : shards.first.books.ledger;
   const windows = await openWindows(secrets.rateLimitUrl, { clock, random, logger });
   const rateLimits = createRateLimits({
     policy: findRatePolicy(config),
@@ -71,7 +80,7 @@ export async function composeMoney(
   return {
     ...{ prices, ledger, windows, rateLimits, shards, claims, moves },
     lastProof: () => (shards.areMissing ? undefined : readOldest(shards.all().map(({ books }) => books.lastProof()))),
-    funds: areSeveral ? routeFunds(shards, claims, moves) : books.funds,
+    funds: areSeveral ? routeFunds(shards, claims, moves) : shards.first.books.funds,
     services: [
       registration(MeteringService, createMeteringService({ storages })),
       registration(PricesService, createPricesService(prices, priced)),
@@ -80,7 +89,7 @@ export async function composeMoney(
     async stop() {
       await shards.stop();
       await windows.close();
-      await Promise.all([books.ledger.close(), closeShards()]);
+      await Promise.all([first?.books.ledger.close(), closeShards()]);
     },
   };
 }

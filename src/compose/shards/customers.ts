@@ -1,3 +1,4 @@
+import type { Random } from "../../../lib/ids/random.ts";
 import { readIdShard, readKeyShard } from "../../../lib/ids/shard.ts";
 import { mergeLists } from "../../../lib/rpc/pages.ts";
 import { type AccountList, Accounts, byListKey } from "../../accounts/accounts.ts";
@@ -168,8 +169,11 @@ export function findByText(customers: Shards<Customers>, moves: Pick<Moves, "are
  * Ids of new accounts, each of a database that is there, picked at random. The same request is given the same id, whichever
  * core it asks and however often.
  */
-export function createPlacement(shards: Shards<Shard>, claims: Claims): (requestId: string) => Promise<string> {
-  const { random } = shards.first.foundation;
+export function createPlacement(
+  shards: Shards<Shard>,
+  claims: Claims,
+  random: Pick<Random, "fraction">,
+): (requestId: string) => Promise<string> {
   return async (requestId) => {
     const present = shards.present();
     const shard = present[Math.floor(random.fraction() * present.length)] ?? shards.first;

@@ -8,11 +8,12 @@ import { createAnnounce } from "../../events/announcer.ts";
 import { createPrices, type PriceList } from "../../metering/prices/prices.ts";
 import { DatabaseClock } from "../../storage/database-clock.ts";
 import { openStorage } from "../../storage/orm.ts";
-import { claimShard } from "../../storage/shard-mark.ts";
+import { probeServer } from "../../storage/probe.ts";
+import { claimShard, FirstIsAway, noteMade, wasMade } from "../../storage/shard-mark.ts";
 import { isUnreachable } from "../../storage/unreachable.ts";
 import { type Books, composeBooks, openGround } from "../core/books/books.ts";
 import type { Foundation } from "../core/foundation.ts";
-import { ShardObservers } from "./observer.ts";
+import type { ShardObservers } from "./observer.ts";
 import type { Shards } from "./shards.ts";
 
 /** One database of accounts with its books. */
@@ -24,15 +25,16 @@ export interface Shard {
 const reopenMs = 2000;
 
 /**
- * Opens the databases of `storage.shards`, each with a journal of its own. One that cannot be reached is tried again and again,
- * while the others serve. Throws, in words, for one that must not be used. Returns the function that closes them.
+ * Opens the databases of `storage.shards`, each with a journal of its own, and the first one by `openFirst` when it was away until
+ * now. One that cannot be reached is tried again and again, while the others serve. Throws, in words, for one that must not be used,
+ * and when none can be reached. Returns the function that closes them.
  */
-export async function openShards(shards: Shards<Shard>): Promise<() => Promise<void>> {
-  if (!shards.areSeveral) {
-    return async () => {};
-  }
-  const { foundation } = shards.first;
-  const observers = new ShardObservers(foundation.metrics);
+export async function openShards(
+  foundation: Foundation,
+  shards: Shards<Shard>,
+  { observers, openFirst }: { readonly observers: ShardObservers; readonly openFirst: () => Promise<Shard> },
+): Promise<() => Promise<void>> {
+  const { logger, awayFirst, clock, storage } = foundation;
   const closes: (() => Promise<void>)[] = [];
   const stopTrying: (() => void)[] = [];
   const open = async (number: number): Promise<void> => {
@@ -40,43 +42,57 @@ export async function openShards(shards: Shards<Shard>): Promise<() => Promise<v
     closes.push(opened.close);
     shards.add(number, opened.shard);
   };
-  const tryAgain = (number: number) => {
-    const stop = repeat(
-      systemClock,
-      reopenMs,
-      toShardLogger(foundation.logger, number),
-      "open this database",
-      async () => {
-        await open(number);
-        stop();
-        foundation.logger.info({ shard: number }, "a database of accounts is there");
-      },
-    );
+  const openAwayFirst = async (): Promise<void> => {
+    await awayFirst?.reach();
+    await clock.follow(storage);
+    const shard = await openFirst();
+    closes.push(() => shard.books.ledger.close());
+    shards.add(0, shard);
+  };
+  const tryAgain = (number: number, error: unknown) => {
+    logger.error({ error, shard: number }, "a database of accounts is away: its accounts are not served");
+    const stop = repeat(systemClock, reopenMs, toShardLogger(logger, number), "open this database", async () => {
+      await (number === 0 ? openAwayFirst() : open(number));
+      stop();
+      logger.info({ shard: number }, "a database of accounts is there");
+    });
     stopTrying.push(stop);
   };
-  const numbers = Array.from({ length: shards.count - 1 }, (_, index) => index + 1);
-  await Promise.all(
-    numbers.map(async (number) => {
-      try {
-        await open(number);
-      } catch (error) {
-        if (!isUnreachable(error)) {
-          throw error;
-        }
-        foundation.logger.error(
-          { error, shard: number },
-          "a database of accounts is away: its accounts are not served",
-        );
-        tryAgain(number);
-      }
-    }),
-  );
-  return async () => {
+  const close = async () => {
     for (const stop of stopTrying) {
       stop();
     }
     await Promise.all(closes.map((close) => close()));
   };
+  try {
+    await Promise.all(
+      shards.numbers.slice(1).map((number) =>
+        open(number).catch((error: unknown) => {
+          if (!isAway(error)) {
+            throw error;
+          }
+          tryAgain(number, error);
+        }),
+      ),
+    );
+    const [present] = shards.present();
+    if (awayFirst !== undefined) {
+      if (present === undefined) {
+        throw awayFirst.error;
+      }
+      await clock.follow(present.foundation.storage);
+      tryAgain(0, awayFirst.error);
+    }
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return close;
+}
+
+/** Whether a database may be tried again: it is not there, or not to be judged before the first one is. */
+function isAway(error: unknown): boolean {
+  return isUnreachable(error) || (error as Error).cause instanceof FirstIsAway;
 }
 
 interface Place {
@@ -85,22 +101,29 @@ interface Place {
 }
 
 async function openShard(first: Foundation, { number, observers }: Place) {
-  const { config, secrets, catalogue, tracer, serviceId } = first;
+  const { config, secrets, catalogue, tracer, serviceName } = first;
   const logger = toShardLogger(first.logger, number);
   const url = secrets.shardUrls[number - 1] as string;
   const where = `storage.shards[${number - 1}]`;
-  const storage = await explained(where, () =>
-    openStorage(url, undefined, (found) => logger.warn({ found }, "the database server is dangerous")),
-  );
+  const storage = await explained(where, async () => {
+    await probeServer(url);
+    return openStorage(url, undefined, (found) => logger.warn({ found }, "the database server is dangerous"));
+  });
   let stopMeasuring = () => {};
   try {
-    await explained(where, () => claimShard(storage, first.serviceId, number));
-    await explained(where, () => verifyPeppers(storage, secrets.peppers));
+    await explained(where, async () => {
+      const wasThere = () => wasMade(first.storage, number);
+      serviceName.adopt(await claimShard(storage, serviceName.known, number, wasThere));
+      await verifyPeppers(storage, secrets.peppers);
+    });
+    await noteMade(first.storage, number).catch((error: unknown) =>
+      logger.debug({ error }, "the first database will hear of this one at another start"),
+    );
     const clock = await DatabaseClock.open(storage, systemClock, logger);
     stopMeasuring = clock.keepMeasuring();
     const random = markRandom(first.random, number);
     const foundation: Foundation = {
-      ...{ config, catalogue, tracer, serviceId, logger, random, clock, storage },
+      ...{ config, catalogue, tracer, serviceName, logger, random, clock, storage },
       secrets: {
         ...secrets,
         storageUrl: url,
@@ -130,7 +153,7 @@ async function openShard(first: Foundation, { number, observers }: Place) {
 }
 
 /** Opens the books; when that fails, gives the journal back, so that the next try finds it with all that is unfinished. */
-async function openBooks(foundation: Foundation, prices: PriceList): Promise<Books> {
+export async function openBooks(foundation: Foundation, prices: PriceList): Promise<Books> {
   const ground = openGround(foundation);
   try {
     return await composeBooks(foundation, prices, ground);

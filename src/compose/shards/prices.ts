@@ -1,30 +1,45 @@
+import { unavailable } from "../../metering/ledger/unavailable.ts";
 import type { PriceList } from "../../metering/prices/prices.ts";
 import type { Shard } from "./open-shards.ts";
 import type { Shards } from "./shards.ts";
 
-/** The prices of the first database, whose changes the others take over at once, or when they are there again. */
-export function spreadPrices(first: PriceList, shards: Shards<Shard>): PriceList {
-  const copies = () => shards.present().flatMap(({ books }) => (books.prices === first ? [] : [books.prices]));
+/**
+ * The prices of the first database, whose changes the others take over at once, or when they are there again. While it has not
+ * been there since the start, those of another one are told.
+ */
+export function spreadPrices(shards: Shards<Shard>): PriceList {
+  const first = () => shards.first.books.prices;
+  const known = () => {
+    const [present] = shards.present();
+    if (present === undefined) {
+      throw unavailable("No database can be reached at the moment.");
+    }
+    return present.books.prices;
+  };
+  const copies = () => shards.present().filter((shard) => shard !== shards.find(0));
   // A copy that cannot be made now is made within seconds of the database's return.
-  const spread = (change: (prices: PriceList) => Promise<void>) => Promise.allSettled(copies().map(change));
+  const spread = (change: (prices: PriceList) => Promise<void>) =>
+    Promise.allSettled(copies().map(({ books }) => change(books.prices)));
   async function changed<T>(change: Promise<T>): Promise<T> {
     const done = await change;
     await spread((prices) => prices.refresh());
     return done;
   }
   return {
-    book: first.book,
-    live: (model) => first.live(model),
-    last: (model) => first.last(model),
-    list: () => first.list(),
-    history: (model, page) => first.history(model, page),
-    set: (model, rates) => changed(first.set(model, rates)),
-    pin: (model, rates) => changed(first.pin(model, rates)),
-    unpin: (model) => changed(first.unpin(model)),
-    move: (unchangedSince, next) => first.move(unchangedSince, next),
-    refresh: () => first.refresh(),
+    get book() {
+      return known().book;
+    },
+    live: (model) => known().live(model),
+    last: (model) => known().last(model),
+    list: () => known().list(),
+    history: async (model, page) => first().history(model, page),
+    set: async (model, rates) => changed(first().set(model, rates)),
+    pin: async (model, rates) => changed(first().pin(model, rates)),
+    unpin: async (model) => changed(first().unpin(model)),
+    move: async (unchangedSince, next) => first().move(unchangedSince, next),
+    refresh: async () => known().refresh(),
     async adopt(models) {
-      await first.adopt(models);
+      await first().adopt(models);
       await spread((prices) => prices.adopt(models));
     },
   };

@@ -25,13 +25,12 @@ export function mergeTrails(trails: Shards<AuditTrail>): Pick<AuditTrail, "list"
 
 /** Endpoints, which the first database has, and the events and deliveries of all. */
 export function mergeEvents(webhooks: Shards<Webhooks>): Pick<Webhooks, keyof Webhooks> {
-  const { first } = webhooks;
   return {
-    create: (url, events) => first.create(url, events),
-    get: (id) => first.get(id),
-    list: (start) => first.list(start),
-    rotate: (id, overlapMs) => first.rotate(id, overlapMs),
-    delete: (id) => first.delete(id),
+    create: async (url, events) => webhooks.first.create(url, events),
+    get: async (id) => webhooks.first.get(id),
+    list: async (start) => webhooks.first.list(start),
+    rotate: async (id, overlapMs) => webhooks.first.rotate(id, overlapMs),
+    delete: async (id) => webhooks.first.delete(id),
     async deliveries(id, start) {
       const lists = webhooks.all().map((one) => (page: PageStart) => one.deliveries(id, page));
       return [

@@ -15,8 +15,8 @@ type Whereabouts = Pick<Places, "areEmpty" | "locate" | "everywhere">;
 export type StopPart = () => void | Promise<void>;
 
 /**
- * A part of each shard: of each database of accounts. The first is always there; another one may not have been reached since
- * the start, and what asks for it is refused with LEDGER_UNAVAILABLE, while the others serve.
+ * A part of each shard: of each database of accounts. One that has not been reached since the start has none, and what asks for
+ * it is refused with LEDGER_UNAVAILABLE, while the others serve.
  */
 export class Shards<Part> {
   readonly #parts: (Part | undefined)[];
@@ -25,8 +25,8 @@ export class Shards<Part> {
 
   readonly #places: Whereabouts;
 
-  /** The others come by `add`. Absent places: no account moves. */
-  constructor(first: Part, count: number, places: Whereabouts = unmoved) {
+  /** The others come by `add`, and so does the first when it is undefined. Absent places: no account moves. */
+  constructor(first: Part | undefined, count: number, places: Whereabouts = unmoved) {
     this.#places = places;
     this.#parts = [first, ...Array.from({ length: count - 1 }, () => undefined)];
   }
@@ -46,8 +46,9 @@ export class Shards<Part> {
     return !this.#places.areEmpty;
   }
 
+  /** Throws LEDGER_UNAVAILABLE while there are several and the first is missing. */
   get first(): Part {
-    return this.#parts[0] as Part;
+    return this.at(0);
   }
 
   get count(): number {
@@ -61,9 +62,8 @@ export class Shards<Part> {
     }
     const part = this.#parts[number];
     if (part === undefined) {
-      throw unavailable(
-        `The database of these accounts, storage.shards[${number - 1}], cannot be reached at the moment.`,
-      );
+      const name = number === 0 ? "storage.url" : `storage.shards[${number - 1}]`;
+      throw unavailable(`The database of these accounts, ${name}, cannot be reached at the moment.`);
     }
     return part;
   }
@@ -126,9 +126,10 @@ export class Shards<Part> {
 
   /** Another part of each shard, made of this one once it is there. */
   map<Other>(make: (part: Part, number: number) => Other): Shards<Other> {
-    const others = new Shards(make(this.first, 0), this.count, this.#places);
+    const [first] = this.#parts;
+    const others = new Shards(first && make(first, 0), this.count, this.#places);
     this.each((part, number) => {
-      if (number > 0) {
+      if (part !== first) {
         others.add(number, make(part, number));
       }
       return () => {};

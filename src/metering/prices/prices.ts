@@ -7,6 +7,8 @@ import type { ModelConfig } from "../../config/schema.ts";
 import type { Announce } from "../../events/announcer.ts";
 import type { PriceReason } from "../../storage/entities/metering/price.ts";
 import type { Storage } from "../../storage/orm.ts";
+import { isUnreachable } from "../../storage/unreachable.ts";
+import { unavailable } from "../ledger/unavailable.ts";
 import type { Prices, Rates } from "./interface.ts";
 import { PriceBook } from "./price-book.ts";
 import {
@@ -176,7 +178,12 @@ class PublishedPrices implements PriceList {
   }
 
   async adopt(models: readonly ModelConfig[]): Promise<void> {
-    await this.#list(models);
+    await this.#list(models).catch((error: unknown) => {
+      if (this.#original === undefined || !isUnreachable(error)) {
+        throw error;
+      }
+      return this.#read(); // a copy has its last prices while the original is away
+    });
     this.#models = new Map(models.map((model) => [model.id, model]));
   }
 
@@ -228,7 +235,11 @@ class PublishedPrices implements PriceList {
   }
 
   #record(model: string): PriceRecord {
-    const record = this.#models.has(model) ? this.#newest.get(model) : undefined;
+    const isServed = this.#models.has(model);
+    const record = isServed ? this.#newest.get(model) : undefined;
+    if (record === undefined && isServed && this.#original !== undefined) {
+      throw unavailable(`The price of ${model} is not known until the first database can be reached.`);
+    }
     if (record === undefined) {
       throw failure(Reason.MODEL_NOT_FOUND, `The model ${model} is not served.`, { parameter: "model" });
     }

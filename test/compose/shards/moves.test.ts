@@ -63,7 +63,7 @@ async function openCore(urls: readonly [string, string], attends = true): Promis
   const places = new Places(systemClock);
   const shards = new Shards<Shard>(first, 2, places);
   shards.add(1, second);
-  const moves = new Moves(shards, places);
+  const moves = new Moves(shards, places, first.foundation);
   await (attends ? moves.start() : moves.look());
   const claims = new Claims(parts[0].storage);
   const core = { parts, shards, moves, ledger: routeLedger(shards, moves), funds: routeFunds(shards, claims, moves) };

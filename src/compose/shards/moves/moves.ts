@@ -1,6 +1,7 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../../../lib/errors/failure.ts";
 import type { Logger } from "../../../../lib/logger.ts";
+import type { Clock } from "../../../../lib/time/clock.ts";
 import { repeat } from "../../../../lib/time/repeat.ts";
 import { createArrival } from "../../../metering/moves/arrival.ts";
 import { createDeparture } from "../../../metering/moves/departure.ts";
@@ -16,6 +17,8 @@ import type { Places } from "./places.ts";
 const announcement = "moves";
 /** Moves that this core did not hear of, or that others left behind, are looked for so often. */
 const lookMs = 2000;
+/** How long whoever waits for an account waits for a database that does not answer. */
+const momentMs = 1000;
 
 /** Moves accounts between databases, knows where they are, and sees moves through that a core left behind. */
 export class Moves {
@@ -23,17 +26,23 @@ export class Moves {
   readonly #places: Places;
   readonly #known: Shards<KnownMoves>;
   readonly #logger: Logger;
+  readonly #clock: Pick<Clock, "after">;
 
-  constructor(shards: Shards<Shard>, places: Places) {
+  constructor(
+    shards: Shards<Shard>,
+    places: Places,
+    { logger, clock }: { readonly logger: Logger; readonly clock: Pick<Clock, "after"> },
+  ) {
     this.#shards = shards;
     this.#places = places;
-    this.#logger = shards.first.foundation.logger;
+    this.#logger = logger;
+    this.#clock = clock;
     this.#known = shards.map(({ foundation }) => new KnownMoves(foundation.storage));
   }
 
   /** Learns where all accounts are, and begins to look after moves. Those of a database that comes later are read then. */
   async start(): Promise<void> {
-    await this.look();
+    await Promise.all(this.#readAll());
     this.#shards.each((shard, number) => {
       const { foundation, books } = shard;
       books.announcements
@@ -96,13 +105,20 @@ export class Moves {
     return from;
   }
 
-  /** Reads what the databases that are there say of moves. Never fails. */
+  /** Reads what the databases that are there say of moves, and waits for one that hangs no longer than a moment. Never fails. */
   async look(): Promise<void> {
-    await Promise.all(
-      this.#shards.numbers.map((number) =>
-        this.#read(number).catch((error: unknown) =>
-          this.#logger.debug({ error, shard: number }, "moves of accounts could not be read"),
-        ),
+    let stopWaiting = () => {};
+    const moment = new Promise<void>((resolve) => {
+      stopWaiting = this.#clock.after(momentMs, resolve);
+    });
+    await Promise.all(this.#readAll().map((read) => Promise.race([read, moment])));
+    stopWaiting();
+  }
+
+  #readAll(): Promise<void>[] {
+    return this.#shards.numbers.map((number) =>
+      this.#read(number).catch((error: unknown) =>
+        this.#logger.debug({ error, shard: number }, "moves of accounts could not be read"),
       ),
     );
   }
