@@ -4,6 +4,7 @@ import { usage } from "../measure/cpu.ts";
 import { percentiles, spread } from "../report/statistics.ts";
 import type { Figure, Scenario } from "../scenario.ts";
 import { accountId } from "./fill.ts";
+import { measureFirstPaint } from "./first-paint.ts";
 import { type ConsoleStage, openConsole } from "./stage.ts";
 
 /** From the click until the page is drawn, on a machine that has nothing else to do. */
@@ -39,7 +40,8 @@ const pages: readonly { readonly name: string; readonly path: string; readonly d
 /** Every page of the console over 10,000 accounts, 100 million requests and 200 servers, in a browser. */
 export const consolePages: Scenario = {
   name: "console",
-  shows: "times from a click to a drawn page of the console, with 10,000 accounts, 100 million requests, 200 servers",
+  shows:
+    "first paint and weight of the console, and times from a click to a drawn page, with 10,000 accounts, 100 million requests, 200 servers",
   onlyNamed: true,
   async run({ directory, options, progress }) {
     const figures: Figure[] = [];
@@ -51,6 +53,7 @@ export const consolePages: Scenario = {
       });
       try {
         progress(`opening pages on ${store}`);
+        figures.push(...(await measureFirstPaint(stage, store)));
         figures.push(...(await measurePages(stage, store, progress)));
       } finally {
         await stage.close();

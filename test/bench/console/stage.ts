@@ -11,6 +11,8 @@ import { fill, type Size } from "./fill.ts";
 export interface ConsoleStage {
   readonly tollgate: Tollgate;
   readonly browser: Browser;
+  /** http://host:port of the console. */
+  readonly origin: string;
   /** A page of an operator who has signed in, at the overview. */
   readonly page: Page;
   close(): Promise<void>;
@@ -56,6 +58,7 @@ export async function openConsole(
   return {
     tollgate,
     browser,
+    origin,
     page,
     async close() {
       await browser.close();
