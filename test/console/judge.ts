@@ -27,9 +27,9 @@ export async function judgePages(stage: Stage): Promise<readonly string[]> {
 
 /** Every page of the console, those of one thing with a thing that is there. */
 async function findPaths({ tollgate }: Stage): Promise<readonly string[]> {
-  await tollgate.admin("accounts", "create", "--name", longName);
-  const accounts = (await tollgate.admin("accounts", "list")) as { id: string }[];
-  const account = accounts.at(-1)?.id ?? "";
+  const { id: account } = (await tollgate.admin("accounts", "create", "--name", longName)) as { id: string };
+  const { id: key } = (await tollgate.admin("keys", "create", account, "--name", longName)) as { id: string };
+  await tollgate.admin("keys", "set-limits", key, "--usd", "20", "--tpm", "200000", "--in-flight", "70");
   const plain = [
     "overview",
     "first-run",

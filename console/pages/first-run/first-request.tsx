@@ -14,7 +14,7 @@ import type { FirstKey } from "./first-account.tsx";
 export function FirstRequest({ made }: { readonly made: FirstKey | undefined }) {
   const models = useGenerators();
   if (made === undefined) {
-    return <p class="muted">Create the key above first.</p>;
+    return <p class="muted">It runs on the key of the step above.</p>;
   }
   return <Answer query={models}>{([model = ""]) => <Sending apiKey={made.secret} model={model} />}</Answer>;
 }

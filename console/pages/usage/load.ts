@@ -11,7 +11,15 @@ export interface Used {
   /** Whether there are more groups than these. */
   readonly hasMore: boolean;
   /** The dearest of them all, hour by hour or day by day. */
-  readonly lines: readonly { readonly id: string; readonly rows: readonly UsageRow[] }[];
+  readonly lines: readonly Line[];
+}
+
+/** What one group used over time. */
+export interface Line {
+  readonly id: string;
+  /** Whose it is. Empty: of no one account. */
+  readonly accountId: string;
+  readonly rows: readonly UsageRow[];
 }
 
 /** Lines beyond these are not told apart; they are in the table. */
@@ -46,8 +54,8 @@ export async function loadUsage(
   const lines = sums
     .filter(({ id }) => id !== "")
     .slice(0, mostLines)
-    .map(async ({ id }) => ({
-      id,
+    .map(async ({ id, accountId }) => ({
+      ...{ id, accountId },
       rows: await ask({ groupBy: [stepOf(period)], from: toTimestamp(from), [filters[group]]: id }, signal),
     }));
   return {

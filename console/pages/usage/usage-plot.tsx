@@ -1,4 +1,5 @@
 import { useMemo } from "preact/hooks";
+import { isId } from "../../format/ids.ts";
 import { formatUsdValue } from "../../format/money.ts";
 import { Plot } from "../../parts/figures/plot.tsx";
 import type { Used } from "./load.ts";
@@ -35,9 +36,10 @@ export function UsagePlot({ lines, names, period, from }: Props) {
 
 function toSeries(lines: Used["lines"], names: Names, period: Period, from: Date) {
   const times = stepsOf(period, from);
-  const series = lines.map(({ id, rows }) => {
+  const labels = toLabels(lines, names);
+  const series = lines.map(({ rows }, index) => {
     const costs = new Map(rows.map((row) => [timeOf(row), Number(costOf(row)) * usdPerPico]));
-    return { name: toLabel(id, names), values: times.map((time) => costs.get(time) ?? 0) };
+    return { name: labels[index] ?? "", values: times.map((time) => costs.get(time) ?? 0) };
   });
   // The last hour or day has its own width, too.
   const end = (times.at(-1) ?? 0) + (period.step === "hour" ? hourSeconds : daySeconds);
@@ -47,7 +49,18 @@ function toSeries(lines: Used["lines"], names: Names, period: Period, from: Date
   };
 }
 
-/** Ids without a name are told apart by their ends. */
-function toLabel(id: string, names: Names): string {
-  return names.get(id) ?? (/^[0-9a-f]{8}-/.test(id) ? `…${id.slice(-6)}` : id);
+/** Keys with their accounts; those of one name, or of none, are told apart by the ends of their ids. */
+function toLabels(lines: Used["lines"], names: Names): readonly string[] {
+  const labels = lines.map(({ id, accountId }) => {
+    const own = names.get(id) ?? (isId(id) ? toEnd(id) : id);
+    const account = id === accountId ? undefined : names.get(accountId);
+    return account === undefined ? own : `${own} · ${account}`;
+  });
+  return labels.map((label, index) =>
+    labels.indexOf(label) === labels.lastIndexOf(label) ? label : `${label} ${toEnd(lines[index]?.id ?? "")}`,
+  );
+}
+
+function toEnd(id: string): string {
+  return `…${id.slice(-6)}`;
 }

@@ -58,7 +58,7 @@ export function KeyTable({ rows, onChanged }: Props) {
 }
 
 function Name({ text }: { readonly text: string }) {
-  return text === "" ? <span class="muted">no name</span> : <Clip text={text} />;
+  return text === "" ? <span class="muted">no name</span> : <Clip text={text} isShort />;
 }
 
 function LastUsed({ apiKey }: { readonly apiKey: ApiKey }) {
