@@ -20,12 +20,19 @@ const judges: Readonly<Record<keyof RunFacts, (value: unknown) => boolean>> = {
   server: (value) => typeof value === "string" && value.length <= longest && !value.includes("\0"),
 };
 
+const factNames = Object.keys(judges) as (keyof RunFacts)[];
+
 /** Keeps the facts that every database takes and leaves the others out: facts only inform. Trusts no type. */
 export function readFacts(facts: unknown): RunFacts | undefined {
   if (typeof facts !== "object" || facts === null) {
     return undefined;
   }
-  return Object.fromEntries(
-    Object.entries(facts).filter(([name, value]) => judges[name as keyof RunFacts]?.(value) ?? false),
-  );
+  const known: Record<string, unknown> = {};
+  for (const name of factNames) {
+    const value = (facts as RunFacts)[name];
+    if (value !== undefined && judges[name](value)) {
+      known[name] = value;
+    }
+  }
+  return known;
 }

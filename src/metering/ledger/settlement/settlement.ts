@@ -117,6 +117,10 @@ export class Settlement implements HoldKeeper {
 
 /** Several slices of one lot are one payment of it. */
 function toSettled({ cost, lines }: Charge): Settled {
+  const [only] = lines;
+  if (only !== undefined && lines.length === 1) {
+    return { cost, lots: [{ lotId: only.lotId, cost: only.cost }] };
+  }
   const lots = new Map<string, PicoUsd>();
   for (const line of lines) {
     lots.set(line.lotId, (lots.get(line.lotId) ?? 0) + line.cost);
