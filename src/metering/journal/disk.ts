@@ -28,6 +28,8 @@ export interface Disk {
   ftruncateSync(descriptor: number, length: number): void;
   fsyncSync(descriptor: number): void;
   fdatasync(descriptor: number, done: (error: Error | null) => void): void;
+  /** Calls back at the end of this turn of the event loop: no sync is heard of before that. */
+  endOfTurn(callback: () => void): void;
   readFileSync(path: string): Buffer;
   renameSync(from: string, to: string): void;
   mkdirSync(path: string, options: { readonly recursive: true; readonly mode: number }): unknown;
@@ -43,6 +45,7 @@ export interface Disk {
 export const systemDisk: Disk = {
   ...{ openSync, closeSync, writeSync, fstatSync, ftruncateSync, fsyncSync, fdatasync, readFileSync },
   ...{ renameSync, mkdirSync, keepFilePrivate, lockFile, lockInstance },
+  endOfTurn: (callback) => void setImmediate(callback),
 };
 
 /** Writes bytes at the end of a file. Returns how many. */

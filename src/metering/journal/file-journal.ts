@@ -120,6 +120,10 @@ export class FileJournal implements CoreJournal {
     }
   }
 
+  gather(): Promise<void> {
+    return this.#file.gather();
+  }
+
   async promise(charges: readonly Charge[]): Promise<boolean> {
     if (!this.#append(encodePromises(charges), charges)) {
       return false;

@@ -11,6 +11,8 @@ export interface JournalFile {
   append(text: string): void;
   /** Resolves when everything appended so far is on the disk. */
   sync(): Promise<void>;
+  /** Resolves when what has happened so far is handled: what is appended then goes with one sync. */
+  gather(): Promise<void>;
   /** Puts a new file in place of this one, at once and on the disk. Not while a sync is under way. */
   replace(text: string): void;
   /** How many lines are kept beside this file. */
@@ -111,6 +113,10 @@ export class DiskFile implements JournalFile {
 
   close(): void {
     this.#disk.closeSync(this.#descriptor);
+  }
+
+  gather(): Promise<void> {
+    return new Promise((resolve) => this.#disk.endOfTurn(resolve));
   }
 
   sync(): Promise<void> {

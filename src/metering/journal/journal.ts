@@ -62,6 +62,8 @@ export interface Journal {
   note(entry: JournalEntry): void;
   /** Notes that a request needs no remembering: its charge is stored, or there is none. */
   forget(run: Run): void;
+  /** Resolves when the charges that end in the same turn of the event loop have come: one sync is enough for all of them. */
+  gather(): Promise<void>;
   /** Makes charges survive anything but the loss of the disk. Returns whether it could. */
   promise(charges: readonly Charge[]): Promise<boolean>;
   close(): Promise<void>;
@@ -78,6 +80,7 @@ export const noJournal: Journal = {
   setAside: 0,
   note() {},
   forget() {},
+  gather: async () => {},
   promise: async () => false,
   close: async () => {},
 };

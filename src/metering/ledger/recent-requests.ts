@@ -1,5 +1,4 @@
 import type { Clock } from "../../../lib/time/clock.ts";
-import { requestKey } from "./run.ts";
 
 /** How old an id may be to count as fresh. Covers how far the clocks of facades and cores are apart. */
 const freshMs = 10_000;
@@ -11,6 +10,9 @@ interface AccountRequest {
   readonly requestId: string;
 }
 
+/** Ids of requests, by account: one text of both would be made, hashed and kept anew for each question. */
+type RequestIds = Map<string, Set<string>>;
+
 /**
  * Tells without the store whether an account ran a request before. Ids that our facades make carry the time
  * of their making (see newRequestId), so a fresh id was not used before that time, and requests charged
@@ -19,8 +21,8 @@ interface AccountRequest {
  */
 export class RecentRequests {
   readonly #clock: Clock;
-  #recent = new Set<string>();
-  #older = new Set<string>();
+  #recent: RequestIds = new Map();
+  #older: RequestIds = new Map();
   #since: number;
 
   constructor(clock: Clock) {
@@ -29,23 +31,26 @@ export class RecentRequests {
   }
 
   /** True when the id is certainly new to the account, so that the store need not be asked. */
-  isNew(request: AccountRequest): boolean {
-    if (!this.#isFresh(request.requestId)) {
-      return false;
-    }
-    const key = requestKey(request);
-    return !this.#recent.has(key) && !this.#older.has(key);
+  isNew({ accountId, requestId }: AccountRequest): boolean {
+    return (
+      this.#isFresh(requestId) && !has(this.#recent, accountId, requestId) && !has(this.#older, accountId, requestId)
+    );
   }
 
   /** Remembers a charged request for as long as its id may be fresh. */
-  add(request: AccountRequest): void {
+  add({ accountId, requestId }: AccountRequest): void {
     const now = this.#clock.monotonic();
     if (now - this.#since > 2 * freshMs) {
       this.#older = this.#recent;
-      this.#recent = new Set();
+      this.#recent = new Map();
       this.#since = now;
     }
-    this.#recent.add(requestKey(request));
+    const ids = this.#recent.get(accountId);
+    if (ids === undefined) {
+      this.#recent.set(accountId, new Set([requestId]));
+    } else {
+      ids.add(requestId);
+    }
   }
 
   /** True when the id was made just now. */
@@ -56,4 +61,8 @@ export class RecentRequests {
     const madeAt = Number.parseInt(requestId.slice(prefix.length, prefix.length + 12), 16);
     return Math.abs(this.#clock.now() - madeAt) <= freshMs;
   }
+}
+
+function has(ids: RequestIds, accountId: string, requestId: string): boolean {
+  return ids.get(accountId)?.has(requestId) ?? false;
 }

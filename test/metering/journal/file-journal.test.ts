@@ -187,6 +187,7 @@ test("a full disk makes it unhealthy until there is room, and nothing is lost me
       }
       text += more;
     },
+    gather: async () => {},
     sync: async () => {},
     replace(all: string) {
       text = all;

@@ -233,6 +233,7 @@ async function live(steps: readonly Step[]): Promise<void> {
           disk += text;
         }
       },
+      gather: async () => {},
       sync: async () => {},
       replace(text: string) {
         if (mine === era) {

@@ -202,6 +202,7 @@ export class SimulatedDisk {
           process.reach(() => done(error));
         });
       },
+      endOfTurn: queueMicrotask,
       readFileSync: (path) => {
         const file = names().get(path);
         if (file === undefined) {

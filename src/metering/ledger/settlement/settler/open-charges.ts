@@ -20,7 +20,7 @@ export interface OpenCharge {
 
 /** All charges that wait for the store, and what the journal promises of them while they do. */
 export class OpenCharges {
-  readonly #journal: Pick<Journal, "promise">;
+  readonly #journal: Pick<Journal, "gather" | "promise">;
   readonly #clock: Pick<Clock, "after">;
   readonly #promisesFirst: boolean;
   readonly #open = new Set<OpenCharge>();
@@ -29,7 +29,7 @@ export class OpenCharges {
   #emptied: (() => void)[] = [];
 
   /** promisesFirst: every charge is promised at once, so that nobody waits for the store. */
-  constructor(journal: Pick<Journal, "promise">, clock: Pick<Clock, "after">, promisesFirst: boolean) {
+  constructor(journal: Pick<Journal, "gather" | "promise">, clock: Pick<Clock, "after">, promisesFirst: boolean) {
     this.#journal = journal;
     this.#clock = clock;
     this.#promisesFirst = promisesFirst;
@@ -91,11 +91,11 @@ export class OpenCharges {
     return true;
   }
 
-  /** Promises until nothing is left to promise: what comes while the disk works makes up the next group. */
+  /** Promises until nothing is left to promise: what ends in one turn, or comes while the disk works, makes up a group. */
   async #promiseAll(): Promise<void> {
     this.#promising = true;
     do {
-      await undefined; // those that end in the same turn of the event loop
+      await this.#journal.gather();
     } while (this.#unpromised.size > 0 && (await this.promise()));
     this.#promising = false;
   }

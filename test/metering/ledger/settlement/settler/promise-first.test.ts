@@ -3,8 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { systemRandom } from "../../../../../lib/ids/random.ts";
+import { type Disk, systemDisk } from "../../../../../src/metering/journal/disk.ts";
 import type { CoreJournal } from "../../../../../src/metering/journal/file-journal.ts";
 import { openJournal } from "../../../../../src/metering/journal/open-journal.ts";
+import type { Hold } from "../../../../../src/metering/ledger/interface.ts";
 import { Usage } from "../../../../../src/storage/entities/metering/usage.ts";
 import { ManualClock } from "../../../../support/clocks/manual-clock.ts";
 import { silentLogger } from "../../../../support/loggers.ts";
@@ -20,6 +22,7 @@ let account: string;
 /** How many charges each commit had. */
 let groups: number[];
 let diskWorks: boolean;
+let syncs: number;
 
 /** A core on a SQLite file, with a journal on the same disk; the disk can refuse. */
 beforeEach(async () => {
@@ -27,7 +30,15 @@ beforeEach(async () => {
   clock = new ManualClock(Date.now());
   groups = [];
   diskWorks = true;
-  journal = openJournal(directory, { clock, random: systemRandom, logger: silentLogger });
+  syncs = 0;
+  const disk: Disk = {
+    ...systemDisk,
+    fdatasync(...parameters) {
+      syncs++;
+      systemDisk.fdatasync(...parameters);
+    },
+  };
+  journal = openJournal(directory, { clock, random: systemRandom, logger: silentLogger, disk });
   const promise = journal.promise.bind(journal);
   journal.promise = async (charges) => diskWorks && promise(charges);
   metering = await openMetering({
@@ -61,6 +72,19 @@ describe("where the store is this core's alone", () => {
     await metering.ledger.caughtUp();
     expect(groups).toEqual([1, 1]);
     expect(await receipts()).toBe(2);
+  });
+
+  test("charges that end in one turn of the event loop are one sync of the disk", async () => {
+    const holds: Hold[] = [];
+    for (let index = 0; index < 8; index++) {
+      holds.push(await hold());
+    }
+    const before = syncs;
+    const callbacks = holds.map(
+      (held) => new Promise((resolve) => setImmediate(() => resolve(held.settle(tokens, "completed")))),
+    );
+    await Promise.all(callbacks);
+    expect(syncs - before).toBe(1);
   });
 
   test("charges of a tenth of a second are one commit", async () => {
