@@ -43,7 +43,7 @@ export function createKeyMethods(deps: AccountsDependencies) {
       const id = requireId(accountId, "account");
       const limits = readLimits(fields, readUpdateMask(undefined, presentLimits(fields)), limitRules());
       const { key, secret } = await keys.create(id, name, limits, requestId);
-      return { key: apiKeyMessage(key), secret };
+      return { key: await describeKey(key), secret };
     },
 
     async listKeys({ accountId, ...request }, context) {
@@ -62,7 +62,7 @@ export function createKeyMethods(deps: AccountsDependencies) {
       await noteKey(context, id);
       const { key, secret } = await keys.rotate(id, overlapMs, requestId);
       deps.accountChanged(key.accountId);
-      return { key: apiKeyMessage(key), secret };
+      return { key: await describeKey(key), secret };
     },
 
     async revokeKey({ keyId }, context) {
@@ -70,7 +70,7 @@ export function createKeyMethods(deps: AccountsDependencies) {
       await noteKey(context, id);
       const key = await keys.revoke(id);
       deps.accountChanged(key.accountId);
-      return { key: apiKeyMessage(key) };
+      return { key: await describeKey(key) };
     },
 
     async updateKey({ keyId, name, updateMask, ...fields }, context) {
@@ -83,7 +83,7 @@ export function createKeyMethods(deps: AccountsDependencies) {
       await noteKey(context, id);
       const key = await keys.update(id, facts);
       deps.accountChanged(key.accountId);
-      return { key: apiKeyMessage(key) };
+      return { key: await describeKey(key) };
     },
 
     async getKeyStatus(_, context) {

@@ -53,8 +53,9 @@ export function testKeys(): void {
     expect(await shown()).toMatchObject({ limits: { ...limits, ...spending }, expires_at: expect.stringMatching(iso) });
     expect((await here("keys", "list", account)).output).toContain("usd=10.00 per=month");
 
-    expect(await json("keys", "set-limits", id, "--usd", "0.5", "--expires", "none")).toMatchObject({ id });
-    expect(await shown()).toMatchObject({ limits: { ...limits, usd: "0.50" }, expires_at: null });
+    const changed = await json("keys", "set-limits", id, "--usd", "0.5", "--expires", "none");
+    expect(changed).toMatchObject({ id, limits: { ...spending, usd: "0.50", usd_left: "0.50" }, expires_at: null });
+    expect(await shown()).toEqual(changed);
     await json("keys", "set-limits", id, "--usd", "0", "--models", "", "--tpm", "none", "--in-flight", "0");
     const none = { usd: null, per: null, models: null, tpm: null, in_flight: null };
     expect(await shown()).toMatchObject({ limits: none });
