@@ -1,5 +1,6 @@
 import type { Command, Option } from "commander";
 import { createProgram } from "../../src/cli/program.ts";
+import { answers, showFields } from "./answers.ts";
 import { code, table } from "./markdown.ts";
 
 const program = await createProgram({ environment: {}, print: () => {}, note: () => {}, progress: () => {} });
@@ -19,10 +20,21 @@ export function commandReference(): string {
     const about = command.description();
     const asks = asksCore(command) ? " It [asks a core](#commands-that-ask-a-core)." : "";
     const parts = [`### \`${usage}\``, `${about.charAt(0).toUpperCase()}${about.slice(1)}.${asks}`];
-    return [...parts, ...(own.length > 0 ? [optionTable(own)] : [])].join("\n\n");
+    const answer = asksCore(command) ? [showAnswer(command)] : [];
+    return [...parts, ...(own.length > 0 ? [optionTable(own)] : []), ...answer].join("\n\n");
   });
   const intro = ["### Commands that ask a core", "All of them take these options.", optionTable(common)].join("\n\n");
   return [intro, ...sections].join("\n\n");
+}
+
+/** The fields of a command's document. Throws for a command that has none in the list: people rely on their names. */
+function showAnswer(command: Command): string {
+  const name = readName(command).replace(/^tollgate /, "");
+  const answer = answers[name];
+  if (answer === undefined) {
+    throw new Error(`scripts/docs/answers.ts does not say what ${name} prints`);
+  }
+  return `With \`--json\`: ${code(showFields(answer))}`;
 }
 
 const optionTable = (rows: readonly Row[]) => table(["option", "what it is"], rows);

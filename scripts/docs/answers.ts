@@ -1,0 +1,120 @@
+import { create, type DescMessage, type MessageShape } from "@bufbuild/protobuf";
+import { AccountSchema, PaymentSchema } from "#gen/tollgate/accounts/v1/account_pb.js";
+import { ApiKeySchema } from "#gen/tollgate/accounts/v1/api_key_pb.js";
+import { TopUpResponseSchema } from "#gen/tollgate/accounts/v1/payment_requests_pb.js";
+import { AuditEventSchema } from "#gen/tollgate/audit/v1/audit_service_pb.js";
+import { ServerSchema } from "#gen/tollgate/catalogue/v1/server_pb.js";
+import { EventSchema } from "#gen/tollgate/events/v1/events_service_pb.js";
+import { DeliverySchema, WebhookSchema } from "#gen/tollgate/events/v1/webhooks_service_pb.js";
+import { ReconcileResponseSchema } from "#gen/tollgate/metering/v1/books_service_pb.js";
+import { DeadLetterSchema } from "#gen/tollgate/metering/v1/dead_letter_pb.js";
+import { MarginSchema } from "#gen/tollgate/metering/v1/margin_service_pb.js";
+import { PriceSchema } from "#gen/tollgate/metering/v1/price_pb.js";
+import { ReceiptArchiveSchema } from "#gen/tollgate/metering/v1/receipt_archive_pb.js";
+import { ReceiptSchema, UsageRowSchema } from "#gen/tollgate/metering/v1/usage_pb.js";
+import { OperatorSchema } from "#gen/tollgate/operators/v1/operator_pb.js";
+import * as documents from "../../src/cli/admin/output/documents.ts";
+import { deliveryDocument, eventDocument, webhookDocument } from "../../src/cli/admin/output/event-documents.ts";
+import { groups, usageDocument } from "../../src/cli/admin/usage.ts";
+
+// What each command that asks a core prints with --json: documents of messages that have all that they may have.
+
+const account = documents.accountDocument(sample(AccountSchema));
+const key = documents.keyDocument(sample(ApiKeySchema));
+const newKey = { id: "", key: "" };
+const moved = documents.movementDocument(sample(TopUpResponseSchema));
+const price = documents.priceDocument(sample(PriceSchema));
+const receipt = documents.receiptDocument(sample(ReceiptSchema));
+const letter = documents.deadLetterDocument(sample(DeadLetterSchema));
+const server = documents.serverDocument(sample(ServerSchema));
+const operator = documents.operatorDocument(sample(OperatorSchema));
+const proof = sample(ReconcileResponseSchema);
+const webhook = webhookDocument(sample(WebhookSchema));
+const newSecret = { id: "", secret: "" };
+const exported = { file: "", rows: 0 };
+
+/** An answer by the command's name, with all fields that it may have. */
+export const answers: Readonly<Record<string, object>> = {
+  "accounts create": account,
+  "accounts list": [account],
+  "accounts show": account,
+  "accounts update": account,
+  "accounts set-limits": account,
+  "accounts freeze": account,
+  "accounts unfreeze": account,
+  "accounts move": { from_shard: 0, to_shard: 0, ...account },
+  "accounts top-up": moved,
+  "accounts grant": moved,
+  "accounts refund": moved,
+  payments: [documents.paymentDocument(sample(PaymentSchema))],
+  "keys create": newKey,
+  "keys list": [key],
+  "keys rotate": newKey,
+  "keys revoke": key,
+  "keys set-limits": key,
+  "keys set-rpm": key,
+  "prices list": [price],
+  "prices history": [price],
+  "prices set": price,
+  "prices pin": price,
+  "prices unpin": price,
+  usage: [usageDocument(sample(UsageRowSchema), { by: groups("account,key,model,day,hour") })],
+  margin: [documents.marginDocument({ ...sample(MarginSchema), hour: "of --by hour", day: "of --by day" })],
+  receipt: { ...documents.wholeReceiptDocument(sample(ReceiptSchema)), further_runs: [receipt] },
+  receipts: [receipt],
+  "export receipts": exported,
+  "export usage": exported,
+  archives: [documents.archiveDocument(sample(ReceiptArchiveSchema))],
+  "charges list": [letter],
+  "charges settle": { id: "", request_id: "", account_id: "" },
+  "charges drop": letter,
+  reconcile: documents.reconcileDocument({ ...proof, shards: [proof] }),
+  "servers list": [server],
+  "servers drain": server,
+  "servers resume": server,
+  "operators create": { id: "", token: "" },
+  "operators list": [operator],
+  "operators revoke": operator,
+  "console-link": { url: "", expires_at: "" },
+  "audit list": [documents.auditDocument(sample(AuditEventSchema))],
+  "webhooks create": newSecret,
+  "webhooks list": [webhook],
+  "webhooks rotate-secret": newSecret,
+  "webhooks delete": webhook,
+  "webhooks deliveries": [deliveryDocument(sample(DeliverySchema))],
+  "events list": [eventDocument(sample(EventSchema))],
+  "events types": [{ type: "", description: "" }],
+};
+
+/** The names of an answer's fields, as `[{ id, limits: { usd } }]`. */
+export function showFields(answer: unknown): string {
+  if (Array.isArray(answer)) {
+    return `[${showFields(answer[0])}]`;
+  }
+  const fields = Object.entries(answer as object).map(([name, value]) =>
+    hasFields(value) ? `${name}: ${showFields(value)}` : name,
+  );
+  return `{ ${fields.join(", ")} }`;
+}
+
+function hasFields(value: unknown): boolean {
+  const inner: unknown = Array.isArray(value) ? value[0] : value;
+  return typeof inner === "object" && inner !== null && Object.keys(inner).length > 0;
+}
+
+/** A message with all messages in it, and one in each list; not those of its own kind, nor what has no fields of its own. */
+function sample<Desc extends DescMessage>(schema: Desc, within: readonly DescMessage[] = []): MessageShape<Desc> {
+  const message = create(schema);
+  for (const { message: inner, localName, fieldKind } of schema.fields) {
+    if (
+      inner !== undefined &&
+      inner.typeName !== "google.protobuf.Struct" &&
+      !within.includes(inner) &&
+      inner !== schema
+    ) {
+      const value = sample(inner, [...within, schema]);
+      Object.assign(message, { [localName]: fieldKind === "list" ? [value] : value });
+    }
+  }
+  return message;
+}
