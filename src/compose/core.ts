@@ -37,6 +37,8 @@ export async function composeCore(
   };
   const foundation = running("storage", await openFoundation(config, secrets, logger, telemetry));
   const money = running("the ledger", await composeMoney(foundation));
+  const stopWatching = money.newer.watch(foundation.storage, foundation.clock);
+  lifecycle.onStop("the watch for newer databases", async () => stopWatching());
   const { fleet, drains, ...fleetPart } = running("the fleet", await composeFleet(foundation, money));
   const access = running("access", await composeAccess(foundation, money));
   const events = running("events", composeEvents(foundation, money));

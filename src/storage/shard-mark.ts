@@ -63,6 +63,11 @@ function readMark(setting: Setting | null): ServiceMark | undefined {
   return setting === null ? undefined : (JSON.parse(setting.value) as ServiceMark);
 }
 
+/** How many databases the service has, as the first one says. */
+export async function readCount(first: Storage): Promise<number> {
+  return readMark(await first.orm.em.fork().findOne(Setting, ofService))?.count ?? 1;
+}
+
 /** Whether a database of this number was there before, as the first one says. Throws when that is away. */
 export async function wasMade(first: Storage, number: number): Promise<boolean> {
   const mark = readMark(await first.orm.em.fork().findOne(Setting, ofService));

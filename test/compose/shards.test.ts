@@ -212,6 +212,21 @@ test("a payment reference stands for one account in all databases", async () => 
   expect(await again).toMatchObject({ id: second().account });
 }, 60_000);
 
+test("a core that was started before a database was added serves what it knows, and refuses what it cannot judge", async () => {
+  const setCount = (count: number) =>
+    onServer("update setting set value = (value::jsonb || $1::jsonb)::text where name = 'shards'", urls[0], [
+      `{"count":${count}}`,
+    ]);
+  await setCount(4);
+  const inNewer = { ...second(), key: newCheckedSecret("tg-", systemRandom, 3) };
+  await eventually("its key is refused for now", async () => (await statusOf(inNewer)) === 503);
+  expect([await statusOf(first()), await statusOf(second())]).toEqual([200, 200]);
+  await expect(admin("accounts", "list")).rejects.toThrow("4 databases, and this core was started with 3");
+  await setCount(3);
+  await eventually("nobody has that key", async () => (await statusOf(inNewer)) === 401);
+  expect(await admin("accounts", "list")).toBeDefined();
+}, 60_000);
+
 test("a request makes one account, however often it is sent", async () => {
   const client = accountsClient();
   const made = await Promise.all(

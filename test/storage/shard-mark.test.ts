@@ -1,10 +1,14 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import type { SqlEntityManager } from "@mikro-orm/sql";
+import { v7 } from "uuid";
+import { Claims } from "../../src/compose/shards/claims.ts";
 import { openLater } from "../../src/storage/late-storage.ts";
 import { openStorage, type Storage } from "../../src/storage/orm.ts";
 import { claimFirst, claimShard, FirstIsAway, noteMade, wasMade } from "../../src/storage/shard-mark.ts";
 import { isUnreachable } from "../../src/storage/unreachable.ts";
 import { databases } from "../metering/databases.ts";
 import { startDoor } from "../support/door.ts";
+import { eventually } from "../support/eventually.ts";
 
 const newDatabase = databases();
 let storages: readonly [Storage, Storage, Storage];
@@ -59,6 +63,50 @@ test("an empty database is refused where another one was", async () => {
   await expect(claimFirst(storages[2], 4, () => "another", service)).rejects.toThrow("is not the first one");
   expect(await claimFirst(storages[0], 4, () => "another", service)).toBe(service);
 });
+
+test("a core that knows of one database alone takes no name that stands for an account of another one", async () => {
+  const [{ orm }] = storages;
+  const [here, elsewhere] = [v7(), v7()];
+  const claims = new Claims(storages[0]);
+  // As a release enters them that knows nothing of claims.
+  const addAccount = (em: SqlEntityManager, id: string, requestId: string) =>
+    em.execute(
+      `insert into account (id, name, max_keys, request_id, created_at, paid_total, debt) values (?, '', 20, ?, now(), 0, 0)`,
+      [id, requestId],
+    );
+  const pay = (em: SqlEntityManager, reference: string) =>
+    em.execute(
+      `insert into payment (id, account_id, kind, amount, reference, lot_id, at)
+       values (gen_random_uuid(), ?, 'paid', 1, ?, gen_random_uuid(), now())`,
+      [here, reference],
+    );
+  await addAccount(orm.em.fork(), here, "first request");
+  expect(await claims.find("account", "first request")).toBe(here);
+  await claims.take("account", "their request", elsewhere);
+  await expect(addAccount(orm.em.fork(), v7(), "their request")).rejects.toThrow("another database");
+
+  await claims.takeReference("theirs", elsewhere);
+  await expect(pay(orm.em.fork(), "theirs")).rejects.toThrow("another database");
+  await pay(orm.em.fork(), "ours");
+  await expect(claims.takeReference("ours", elsewhere)).rejects.toThrow("already used");
+
+  // Whoever comes in between waits until it is known whose the reference is.
+  let taken: Promise<unknown> = Promise.resolve();
+  await orm.em.fork().transactional(async (em) => {
+    await pay(em as SqlEntityManager, "at once");
+    taken = claims.takeReference("at once", elsewhere).catch((error: Error) => error.message);
+    await eventually("the other one waits", async () => {
+      const waiting = await storages[1].orm.em
+        .fork()
+        .execute(
+          `select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like '%claim%' and datname = ?`,
+          [new URL(firstUrl).pathname.slice(1)],
+        );
+      return waiting.length > 0;
+    });
+  });
+  expect(await taken).toMatch("already used");
+}, 60_000);
 
 test("a database that comes late answers nobody before it was judged", async () => {
   const door = await startDoor(firstUrl);

@@ -16,6 +16,7 @@ import { routeFunds } from "../shards/funds.ts";
 import { routeLedger } from "../shards/ledger.ts";
 import { Moves } from "../shards/moves/moves.ts";
 import { Places } from "../shards/moves/places.ts";
+import { NewerDatabases } from "../shards/newer-databases.ts";
 import { ShardObservers } from "../shards/observer.ts";
 import { openBooks, openShards, type Shard } from "../shards/open-shards.ts";
 import { spreadPrices } from "../shards/prices.ts";
@@ -39,6 +40,8 @@ export interface Money extends Part {
   readonly claims: Claims;
   /** Moves accounts from one to another, and knows where they are. */
   readonly moves: Moves;
+  /** Databases that the service has got since this core's start. */
+  readonly newer: NewerDatabases;
 }
 
 /** The ground is opened once there are prices; a simulation gives one of its own. */
@@ -48,7 +51,9 @@ export async function composeMoney(
 ): Promise<Money> {
   const { config, secrets, logger, random, clock, storage, announce } = foundation;
   const { shardUrls = [] } = secrets;
-  const areSeveral = shardUrls.length > 0;
+  const count = 1 + shardUrls.length;
+  const areSeveral = count > 1;
+  const newer = new NewerDatabases(count, logger);
   // The parts of a database beside its books are asked for by those alone who compose a whole core.
   const whole = foundation as Foundation;
   const observers = new ShardObservers(whole.metrics);
@@ -61,7 +66,7 @@ export async function composeMoney(
   };
   const first = whole.awayFirst === undefined ? await openFirst() : undefined;
   const places = new Places(clock);
-  const shards = new Shards<Shard>(first, 1 + shardUrls.length, places);
+  const shards = new Shards<Shard>(first, count, places, newer);
   const claims = new Claims(storage);
   const closeShards = areSeveral ? await openShards(whole, shards, { observers, openFirst }) : async () => {};
   const moves = new Moves(shards, places, { logger, clock });
@@ -78,7 +83,7 @@ export async function composeMoney(
   const storages = shards.map(({ foundation: { storage } }) => storage);
   const priced = () => shards.all().map(({ foundation: { storage }, books }) => ({ storage, book: books.prices.book }));
   return {
-    ...{ prices, ledger, windows, rateLimits, shards, claims, moves },
+    ...{ prices, ledger, windows, rateLimits, shards, claims, moves, newer },
     lastProof: () => (shards.areMissing ? undefined : readOldest(shards.all().map(({ books }) => books.lastProof()))),
     funds: areSeveral ? routeFunds(shards, claims, moves) : shards.first.books.funds,
     services: [

@@ -134,7 +134,7 @@ async function findFirst(
 
 /** How a key is found: by what its text says of the database that it was made in, and where its account is. */
 export function findByText(customers: Shards<Customers>, moves: Pick<Moves, "areNone" | "locate">) {
-  const made = (secret: string) => (customers.areSeveral ? customers.at(readKeyShard(secret)) : customers.first);
+  const made = (secret: string) => (customers.areMarked ? customers.at(readKeyShard(secret)) : customers.first);
   const others = (digests: readonly Buffer[], secret: string) =>
     moves.areNone
       ? []

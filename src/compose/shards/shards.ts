@@ -1,6 +1,7 @@
 import { readIdShard, readRequestShard } from "../../../lib/ids/shard.ts";
 import { unavailable } from "../../metering/ledger/unavailable.ts";
 import type { Places } from "./moves/places.ts";
+import type { NewerDatabases } from "./newer-databases.ts";
 
 /** Accounts that are where they were made. */
 const unmoved = {
@@ -8,6 +9,8 @@ const unmoved = {
   locate: readIdShard,
   everywhere: (accountId: string) => [readIdShard(accountId)],
 };
+/** A service that has no more databases than it had at the start. */
+const none = { areThere: false, refusal: () => new Error("there are no more databases") };
 /** Where accounts are. */
 type Whereabouts = Pick<Places, "areEmpty" | "locate" | "everywhere">;
 
@@ -25,9 +28,17 @@ export class Shards<Part> {
 
   readonly #places: Whereabouts;
 
+  readonly #newer: Pick<NewerDatabases, "areThere" | "refusal">;
+
   /** The others come by `add`, and so does the first when it is undefined. Absent places: no account moves. */
-  constructor(first: Part | undefined, count: number, places: Whereabouts = unmoved) {
+  constructor(
+    first: Part | undefined,
+    count: number,
+    places: Whereabouts = unmoved,
+    newer: Pick<NewerDatabases, "areThere" | "refusal"> = none,
+  ) {
     this.#places = places;
+    this.#newer = newer;
     this.#parts = [first, ...Array.from({ length: count - 1 }, () => undefined)];
   }
 
@@ -55,9 +66,20 @@ export class Shards<Part> {
     return this.#parts.length;
   }
 
-  /** The part of a number; the first for a number that no shard has, as nothing is found there either. Throws LEDGER_UNAVAILABLE. */
+  /** Whether ids and keys say where they are, since there are several databases, or others than this core knows. */
+  get areMarked(): boolean {
+    return this.#parts.length > 1 || this.#newer.areThere;
+  }
+
+  /**
+   * The part of a number; the first for a number that no shard has, as nothing is found there either. Throws LEDGER_UNAVAILABLE,
+   * also where another core may know it.
+   */
   at(number: number): Part {
     if (number >= this.#parts.length) {
+      if (this.#newer.areThere) {
+        throw this.#newer.refusal();
+      }
       return this.first;
     }
     const part = this.#parts[number];
@@ -127,7 +149,7 @@ export class Shards<Part> {
   /** Another part of each shard, made of this one once it is there. */
   map<Other>(make: (part: Part, number: number) => Other): Shards<Other> {
     const [first] = this.#parts;
-    const others = new Shards(first && make(first, 0), this.count, this.#places);
+    const others = new Shards(first && make(first, 0), this.count, this.#places, this.#newer);
     this.each((part, number) => {
       if (part !== first) {
         others.add(number, make(part, number));
