@@ -7,6 +7,7 @@ import type { RoutingRequest } from "./routing/policy.ts";
 import type { Member } from "./servers/member.ts";
 import type { Place } from "./servers/place.ts";
 import type { Pool } from "./servers/pool.ts";
+import type { Wish } from "./servers/wish.ts";
 
 /** A request runs on one server, and on two more at most when that fails. */
 const maxAttempts = 3;
@@ -30,6 +31,8 @@ export class Attempts {
   readonly #logger: Logger;
   readonly #clock: Clock;
   readonly #observer: FleetObserver;
+  readonly #since: number;
+  readonly #promises: FleetConfig["first_token_promise_s"];
   readonly #deadline: number;
   readonly #retryMs: number;
   readonly #failed = new Set<Member>();
@@ -47,7 +50,9 @@ export class Attempts {
     this.#logger = logger;
     this.#clock = clock;
     this.#observer = observer;
-    this.#deadline = clock.monotonic() + config.queue_timeout_s * 1000;
+    this.#since = clock.monotonic();
+    this.#promises = config.first_token_promise_s;
+    this.#deadline = this.#since + config.queue_timeout_s * 1000;
     this.#retryMs = config.health_interval_s * 1000; // by then the server was checked again
   }
 
@@ -56,9 +61,21 @@ export class Attempts {
     this.#count++;
     const key = this.#request.accountId ?? "";
     const { serviceClass, turnWeight } = this.#request;
-    const wish = { route: this.#route, key, serviceClass, turnWeight, failed: this.#failed, deadline: this.#deadline };
+    const wish = { route: this.#route, key, serviceClass, turnWeight, failed: this.#failed, ...this.#times() };
     const place = this.#pool.acquire(wish, signal);
     return place instanceof Promise ? this.#watched(place) : place;
+  }
+
+  /** When it stops waiting; a first try also when it cannot have its first token as its class is promised. */
+  #times(): Pick<Wish, "deadline" | "promisedBy" | "onShed"> {
+    const serviceClass = this.#request.serviceClass ?? "standard";
+    const promise = this.#promises?.[serviceClass];
+    if (promise === undefined || this.#count > 1 || this.#route.request === undefined) {
+      return { deadline: this.#deadline };
+    }
+    const promisedBy = this.#since + promise * 1000;
+    const onShed = () => this.#observer.shed(this.#pool.modelId, serviceClass);
+    return { deadline: Math.min(this.#deadline, promisedBy), promisedBy, onShed };
   }
 
   /** Notes what a failed try tells about its server; one that the caller broke off tells nothing. */
@@ -115,6 +132,8 @@ export class Attempts {
   began(place: Place): void {
     place.member.breaker.succeeded();
     this.#pool.began(place);
+    const { member, expectedMs, firstTokenMs = 0 } = place;
+    this.#observer.firstToken(member.id, member.modelId, firstTokenMs, expectedMs);
   }
 
   /** Gives the place back. */

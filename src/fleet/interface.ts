@@ -116,6 +116,10 @@ export interface FleetObserver {
   waited(modelId: string, ms: number): void;
   /** A server failed a request, or was full. */
   failed(serverId: string, modelId: string): void;
+  /** A server's first token came, after so many milliseconds, and after so many it was expected. */
+  firstToken(serverId: string, modelId: string, ms: number, expectedMs: number): void;
+  /** A request was refused at once, because no server would have kept what its class is promised. */
+  shed(modelId: string, serviceClass: ServiceClass): void;
   /** A server counted what cannot be true, or sent more than its tokens can be. */
   implausible(serverId: string, modelId: string): void;
 }

@@ -31,7 +31,22 @@ export function fleetMetrics(registry: Registry, servers: () => readonly Server[
       }
     },
   });
+  const errors = new Histogram({
+    name: "tollgate_first_token_error_seconds",
+    help: "How far the first token came from when it was expected of its server, sooner or later.",
+    labelNames: ["server", "model"],
+    buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30],
+    registers,
+  });
+  const shed = new Counter({
+    name: "tollgate_shed_requests_total",
+    help: "Requests that were refused because no server would have kept the first token that their class is promised.",
+    labelNames: ["model", "service_class"],
+    registers,
+  });
   return {
+    firstToken: (server, model, ms, expectedMs) => errors.observe({ server, model }, Math.abs(ms - expectedMs) / 1000),
+    shed: (model, serviceClass) => shed.inc({ model, service_class: serviceClass }),
     waited: (model, ms) => waits.observe({ model }, ms / 1000),
     failed: (server, model) => failures.inc({ server, model }),
     implausible: (server, model) => implausible.inc({ server, model }),

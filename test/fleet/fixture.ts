@@ -23,6 +23,9 @@ export interface Fixture {
   readonly implausible: readonly string[];
   /** The servers that went down or came back. */
   readonly changes: readonly HealthChange[];
+  /** The classes of requests that were refused for their promise, and by how many milliseconds first tokens were not as expected. */
+  readonly shed: readonly string[];
+  readonly errors: readonly number[];
   /** Starts a generation and reads it to its end. */
   run(request?: Partial<FleetRequest>, signal?: AbortSignal): Promise<EngineOutput[]>;
 }
@@ -52,6 +55,8 @@ export function fixture(
   const engines: FakeEngine[] = [];
   const implausible: string[] = [];
   const changes: HealthChange[] = [];
+  const shed: string[] = [];
+  const errors: number[] = [];
   const fleet = createFleet({
     models,
     config: parsed.fleet,
@@ -66,14 +71,20 @@ export function fixture(
     logger: silentLogger,
     lookup,
     healthChanged: (change) => void changes.push(change),
-    observer: { waited() {}, failed() {}, implausible: (server) => void implausible.push(server) },
+    observer: {
+      waited() {},
+      failed() {},
+      firstToken: (_server, _model, ms, expectedMs) => void errors.push(Math.abs(ms - expectedMs)),
+      shed: (_model, serviceClass) => void shed.push(serviceClass),
+      implausible: (server) => void implausible.push(server),
+    },
   });
   return {
     fleet,
     clock,
     engines,
     model: served,
-    ...{ implausible, changes },
+    ...{ implausible, changes, shed, errors },
     async run(request = {}, signal = new AbortController().signal) {
       const outputs: EngineOutput[] = [];
       for await (const output of fleet.generate(served, { ...chatRequest("hi"), ...request }, signal)) {

@@ -36,7 +36,7 @@ function fleetOf(url: string, addresses: () => readonly string[], model: object 
     ...{ models, config: config.fleet, clock: systemClock, random: systemRandom, logger: silentLogger },
     engines: (server, one) => createEngine(server, one, config.fleet),
     lookup: async () => addresses(),
-    observer: { waited() {}, failed() {}, implausible() {} },
+    observer: { waited() {}, failed() {}, firstToken() {}, shed() {}, implausible() {} },
   });
   cleanUp.push(() => fleet.close());
   const run = (maxOutputTokens = 5) =>

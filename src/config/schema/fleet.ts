@@ -1,6 +1,13 @@
 import * as z from "zod";
 import { routing, seconds } from "./values.ts";
 
+const promised = (serviceClass: string) =>
+  seconds
+    .optional()
+    .describe(
+      `How soon requests of the class ${serviceClass} have their first token: one that no server would begin by then is refused at once. Default: they wait.`,
+    );
+
 /** How servers are chosen, waited for and watched. */
 export const fleet = z.strictObject({
   routing: routing.default("prefix").describe("How a server is chosen, for models without a routing of their own."),
@@ -20,6 +27,10 @@ export const fleet = z.strictObject({
     ),
   queue: z.int().min(0).default(1000).describe("Requests of a model that may wait for a free server."),
   queue_timeout_s: seconds.default(10).describe("How long a request may wait there."),
+  first_token_promise_s: z
+    .strictObject({ priority: promised("priority"), standard: promised("standard"), flex: promised("flex") })
+    .optional()
+    .describe("What classes are promised. Default: nothing."),
   connect_timeout_s: seconds.default(2).describe("How long a server may take to accept a connection."),
   first_token_timeout_s: seconds.default(120).describe("The longest wait for the first output."),
   idle_timeout_s: seconds.default(60).describe("The longest silence of a running stream."),

@@ -13,7 +13,7 @@ export class LeastLoad implements Policy {
   }
 
   choose(candidates: readonly Member[], route: RoutingRequest): Choice | undefined {
-    const readers = toReaders(candidates);
+    const readers = toReaders(candidates, route);
     return readers.length === 0
       ? undefined
       : { member: lessLoaded(readers, this.#random), uncachedTokens: route.promptTokens };

@@ -10,6 +10,8 @@ export interface RoutingRequest {
   readonly request: FleetRequest | undefined;
   /** Tokens of the prompt, roughly. */
   readonly promptTokens: number;
+  /** Whether a server that has to read so many tokens of the prompt may be chosen. Absent: each may. */
+  readonly keeps?: (member: Member, uncachedTokens: number) => boolean;
 }
 
 /** A server for a request. */
@@ -29,8 +31,9 @@ export interface Told {
 }
 
 /** The members that would soon read a prompt that is not in their caches. */
-export function toReaders(members: readonly Member[]): readonly Member[] {
-  return isAnyBacklogged(members) ? members.filter((member) => !member.isBacklogged) : members;
+export function toReaders(members: readonly Member[], { keeps, promptTokens }: RoutingRequest): readonly Member[] {
+  const readers = isAnyBacklogged(members) ? members.filter((member) => !member.isBacklogged) : members;
+  return keeps === undefined ? readers : readers.filter((member) => keeps(member, promptTokens));
 }
 
 /** Whether some of them have as much to read as they should. */

@@ -111,7 +111,7 @@ export class PrefixAffinity implements Policy {
   choose(candidates: readonly Member[], route: RoutingRequest): Choice | undefined {
     const { request, promptTokens } = route;
     if (request === undefined || this.#members.length < 2) {
-      const readers = toReaders(candidates);
+      const readers = toReaders(candidates, route);
       return readers.length === 0
         ? undefined
         : { member: lessLoaded(readers, this.#random), uncachedTokens: promptTokens };
@@ -121,7 +121,7 @@ export class PrefixAffinity implements Policy {
     this.#index.match(this.#blocks, this.#matched);
     this.#sought = undefined;
     const explores = this.#random.fraction() < exploration;
-    const readers = this.#readers(candidates, promptTokens);
+    const readers = this.#readers(candidates, route);
     if (readers.length === 0) {
       return undefined;
     }
@@ -281,10 +281,13 @@ export class PrefixAffinity implements Policy {
   }
 
   /** The candidates that would soon read the prompt. */
-  #readers(candidates: readonly Member[], promptTokens: number): readonly Member[] {
-    return isAnyBacklogged(candidates)
+  #readers(candidates: readonly Member[], { promptTokens, keeps }: RoutingRequest): readonly Member[] {
+    const readers = isAnyBacklogged(candidates)
       ? candidates.filter((member) => member.reads(this.#uncachedOn(member, promptTokens), promptTokens))
       : candidates;
+    return keeps === undefined
+      ? readers
+      : readers.filter((member) => keeps(member, this.#uncachedOn(member, promptTokens)));
   }
 
   /** Tokens of the prompt that was read last that a server would have to read. */

@@ -8,7 +8,7 @@ export class RoundRobin implements Policy {
   #turn = 0;
 
   choose(candidates: readonly Member[], route: RoutingRequest): Choice | undefined {
-    const readers = toReaders(candidates);
+    const readers = toReaders(candidates, route);
     const member = readers[this.#turn % readers.length];
     if (member === undefined) {
       return undefined;

@@ -5,6 +5,7 @@ import type { Engine, EngineLoad, EngineRequest } from "../../engines/interface.
 import { Breaker } from "../health/breaker.ts";
 import type { FleetRequest } from "../interface.ts";
 import type { Load } from "../sharing/news.ts";
+import { FirstToken } from "./first-token.ts";
 import { KvRoom } from "./kv-room.ts";
 import { Machine, type Tenant } from "./machine.ts";
 
@@ -44,6 +45,8 @@ export class Member implements Tenant {
   /** What it shares with the server's other models. */
   readonly machine: Machine;
   readonly kv: KvRoom;
+  /** How long it takes to a first token. */
+  readonly firstToken = new FirstToken();
   /** Its part of the model's requests, beside those of members with other weights. */
   weight: number;
   /** Its number in the tables of prefix routing. Undefined: it is in none. */

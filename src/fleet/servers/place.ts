@@ -35,6 +35,12 @@ export class Place {
   readonly expectedWork: number;
   /** Tokens of a KV cache that it was expected to take. */
   readonly expectedTokens: number;
+  /** When it was taken, on the monotonic clock, prompt tokens that the server had to read then, and after how many milliseconds the first token was expected. */
+  readonly since: number;
+  readonly toRead: number;
+  readonly expectedMs: number;
+  /** Milliseconds to the first token. Undefined: it has not come. */
+  firstTokenMs: number | undefined;
   /** Tokens that it takes of the server's KV cache, at least as many as were counted. */
   #held: number;
   readonly #weight: number;
@@ -43,9 +49,18 @@ export class Place {
   #output = 0;
   #cached: number | undefined;
 
-  constructor(choice: Choice, wish: Pick<Wish, "key" | "serviceClass" | "turnWeight">, { prompt, output }: Footprint) {
+  /** Takes it `now`, on the monotonic clock. */
+  constructor(
+    choice: Choice,
+    wish: Pick<Wish, "key" | "serviceClass" | "turnWeight">,
+    { prompt, output }: Footprint,
+    now: number,
+  ) {
     const { member, uncachedTokens: uncached } = choice;
     this.member = member;
+    this.since = now;
+    this.toRead = member.unread + uncached;
+    this.expectedMs = member.firstToken.predict(this.toRead);
     this.choice = choice;
     this.key = wish.key;
     this.serviceClass = wish.serviceClass ?? "standard";
@@ -78,10 +93,11 @@ export class Place {
     return toWork({ prompt: this.#prompt, output: this.#output }) / this.#weight;
   }
 
-  /** The server has read the prompt. */
-  began(): void {
-    this.member.unreadTokens -= this.#unread;
-    this.#unread = 0;
+  /** The first token has come: the server has read the prompt. */
+  began(now: number): void {
+    this.#read();
+    this.firstTokenMs = now - this.since;
+    this.member.firstToken.learn(this.toRead, this.firstTokenMs);
   }
 
   /** The server has counted. */
@@ -100,7 +116,12 @@ export class Place {
 
   /** It is over. */
   leave(): void {
-    this.began();
+    this.#read();
     this.member.leave(this.#held);
+  }
+
+  #read(): void {
+    this.member.unreadTokens -= this.#unread;
+    this.#unread = 0;
   }
 }

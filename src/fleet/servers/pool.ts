@@ -4,12 +4,13 @@ import type { Clock } from "../../../lib/time/clock.ts";
 import { toDuration } from "../../../lib/time/duration.ts";
 import type { FleetConfig } from "../../config/schema.ts";
 import { EngineFault } from "../../engines/interface.ts";
-import type { Policy } from "../routing/policy.ts";
+import type { Policy, RoutingRequest } from "../routing/policy.ts";
 import { ExpectedOutput } from "./expected-output.ts";
 import type { Member } from "./member.ts";
 import { Place } from "./place.ts";
 import { Lanes } from "./queue/lanes.ts";
 import { makeRoom } from "./queue/make-room.ts";
+import { Pace, tokensBefore } from "./queue/pace.ts";
 import { type Waiter, waitFor } from "./queue/waiter.ts";
 import { type FreeRoom, findFreeRoom, Shares } from "./shares.ts";
 import type { Wish } from "./wish.ts";
@@ -27,6 +28,9 @@ export class Pool {
   readonly #shares: Shares;
   readonly #output = new ExpectedOutput();
   readonly #line: Lanes;
+  readonly #pace = new Pace();
+  /** The soonest first token of the servers that were asked for the promised wish that was chosen for last, in milliseconds. */
+  #soonest = Number.POSITIVE_INFINITY;
   /** Servers that are kept free for requests that wait for room on them. */
   readonly #kept = new Set<Member>();
   /** Who can take the wish that is looked at now, and who of them has room for it. */
@@ -75,6 +79,7 @@ export class Pool {
    * deadline passes, MODEL_NOT_FOUND when the model is no longer served, and the signal's reason when that comes first.
    */
   acquire(wish: Wish, signal: AbortSignal): Place | Promise<Place> {
+    this.#soonest = Number.POSITIVE_INFINITY;
     const place = this.#line.length === 0 && this.#mayEnter(wish) ? this.#choose(wish, undefined) : undefined;
     if (place !== undefined) {
       this.#line.tookAtOnce(place);
@@ -83,17 +88,24 @@ export class Pool {
     if (this.#closed) {
       throw this.#gone();
     }
+    const lateBy = this.#lateBy(wish);
+    if (lateBy > 0) {
+      throw this.#shed(wish, lateBy);
+    }
     makeRoom(this.#line, this.#maxWaiting, wish, (why) => this.#overloaded(why));
     const onLate = () => this.#overloaded("no server became free in time");
     const waiting = waitFor(wish, this.#line, this.#clock, signal, onLate);
     waiting.catch(() => this.#gaveUp());
+    if (this.#line.length === 1) {
+      this.#pace.began(this.#clock.monotonic());
+    }
     this.pump();
     return waiting;
   }
 
   /** A place's server has begun to answer: it may read another prompt. */
   began(place: Place): void {
-    place.began();
+    place.began(this.#clock.monotonic());
     this.onChange();
     place.member.freed();
   }
@@ -167,9 +179,11 @@ export class Pool {
         }
         const place = this.#choose(waiter.wish, kept);
         if (place !== undefined) {
+          this.#pace.took(place.expectedTokens, this.#clock.monotonic());
           waiter.grant(place);
+          return true;
         }
-        return place !== undefined;
+        return this.#refusesLate(waiter);
       });
       if (!served) {
         return;
@@ -198,6 +212,7 @@ export class Pool {
    */
   #choose(wish: Wish, kept: Set<Member> | undefined): Place | undefined {
     const { failed, route } = wish;
+    this.#soonest = Number.POSITIVE_INFINITY;
     const { prompt, output, total } = this.#measure({ route });
     const [candidates, roomy] = [this.#candidates, this.#roomy];
     candidates.length = 0;
@@ -214,16 +229,71 @@ export class Pool {
     if (candidates.length === 0) {
       return undefined;
     }
-    const choice = roomy.length === 0 ? undefined : this.#policy.choose(roomy, route);
+    const choice = roomy.length === 0 ? undefined : this.#policy.choose(roomy, this.#promised(wish));
     if (choice === undefined) {
-      kept?.add(emptiest(candidates));
+      if (!this.#isLate(wish)) {
+        kept?.add(emptiest(candidates));
+      }
       return undefined;
     }
-    const place = new Place(choice, wish, { prompt, output });
+    const place = new Place(choice, wish, { prompt, output }, this.#clock.monotonic());
     this.#shares.enter(place);
     this.#line.took(place);
     this.onChange();
     return place;
+  }
+
+  /** What a server is chosen by: where a first token is promised, those that would keep it. */
+  #promised({ route, promisedBy }: Wish): RoutingRequest {
+    if (promisedBy === undefined) {
+      return route;
+    }
+    const left = promisedBy - this.#clock.monotonic();
+    const keeps = (member: Member, uncached: number) => {
+      const ms = member.firstToken.predict(member.unread + uncached);
+      this.#soonest = Math.min(this.#soonest, ms);
+      return ms <= left;
+    };
+    return { ...route, keeps };
+  }
+
+  /** Whether no server that was asked last would keep what the wish is promised. */
+  #isLate({ promisedBy }: Wish): boolean {
+    const isAsked = promisedBy !== undefined && this.#soonest !== Number.POSITIVE_INFINITY;
+    return isAsked && this.#clock.monotonic() + this.#soonest > promisedBy;
+  }
+
+  /**
+   * How many milliseconds after its promise a wish that has no place would have its first token: as is expected of the
+   * servers that were asked, or as the queue gets on, where none was. Not above 0: it may wait.
+   */
+  #lateBy(wish: Wish): number {
+    if (wish.promisedBy === undefined) {
+      return 0;
+    }
+    const left = wish.promisedBy - this.#clock.monotonic();
+    if (this.#soonest !== Number.POSITIVE_INFINITY) {
+      return this.#soonest - left;
+    }
+    const before = tokensBefore(this.#line, wish, this.#measure(wish).total, (one) => this.#measure(one).total);
+    const best = this.#members.reduce((least, { fit, firstToken, unread }) => {
+      return fit ? Math.min(least, firstToken.predict(unread)) : least;
+    }, Number.POSITIVE_INFINITY);
+    return this.#pace.predict(before) + (best === Number.POSITIVE_INFINITY ? 0 : best) - left;
+  }
+
+  /** Refuses one who waits and would not have what it is promised from any server that is free. */
+  #refusesLate(waiter: Waiter): boolean {
+    if (!this.#isLate(waiter.wish)) {
+      return false;
+    }
+    waiter.refuse(this.#shed(waiter.wish, this.#lateBy(waiter.wish)));
+    return true;
+  }
+
+  #shed(wish: Wish, lateByMs: number): Error {
+    wish.onShed?.();
+    return this.#overloaded("no server would keep the promised first token", Math.max(1000, lateByMs));
   }
 
   /** Tokens that a wish is for, roughly. */
@@ -236,13 +306,13 @@ export class Pool {
     return failure(Reason.MODEL_NOT_FOUND, `The model '${this.modelId}' is no longer served.`, { parameter: "model" });
   }
 
-  #overloaded(why: string): Error {
+  #overloaded(why: string, retryMs = retryAfterMs): Error {
     const busy = this.members.reduce((sum, member) => sum + member.inFlight, 0);
     const what = `${why}: ${busy} requests run, ${this.#line.length} wait`;
     return failure(
       Reason.OVERLOADED,
       "The model is busy. Try again shortly.",
-      { retryAfter: toDuration(retryAfterMs) },
+      { retryAfter: toDuration(Math.ceil(retryMs)) },
       new EngineFault(what, false),
     );
   }

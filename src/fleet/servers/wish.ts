@@ -15,4 +15,8 @@ export interface Wish {
   readonly failed: ReadonlySet<Member>;
   /** When it stops waiting, on the monotonic clock. */
   readonly deadline: number;
+  /** When its class is promised the first token, on the monotonic clock; it is refused when that cannot be. Absent: it waits. */
+  readonly promisedBy?: number | undefined;
+  /** Is told that it is refused for that. */
+  readonly onShed?: () => void;
 }

@@ -98,7 +98,7 @@ export function simulate(policy: Routing, { workload, servers, minutes, troubles
     server.work += reading + writing;
     clock.after(server.prefillFreeAt - now, () => {
       waits.push(clock.monotonic() - job.at);
-      place.began();
+      place.began(clock.monotonic());
       server.cache.add(salted(job));
       clock.after(writing, () => pool.release(place));
     });
