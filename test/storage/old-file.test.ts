@@ -3,12 +3,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { gunzipSync } from "node:zlib";
+import { create } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
+import { StreamUsageRequestSchema, UsageGroup } from "#gen/tollgate/metering/v1/metering_service_pb.js";
+import type { UsageRow } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { systemRandom } from "../../lib/ids/random.ts";
 import { systemClock } from "../../lib/time/clock.ts";
 import { reconcile } from "../../src/metering/books/proof/reconcile.ts";
 import { readReceipts } from "../../src/metering/books/receipts/receipts.ts";
+import { streamUsage } from "../../src/metering/books/receipts/usage.ts";
 import { Retention } from "../../src/metering/retention/retention.ts";
 import { createLedgerStore } from "../../src/metering/store/create.ts";
 import { openStorage } from "../../src/storage/orm.ts";
@@ -71,6 +75,15 @@ test("an upgrade keeps every receipt of an old file, and the books prove before 
       ...{ inputTokens: BigInt(old.input_tokens), outputTokens: BigInt(old.output_tokens), surface: "" },
     });
     expect(receipt?.lines.reduce((total, { costPicoUsd }) => total + costPicoUsd, 0n)).toBe(BigInt(old.cost));
+  }
+
+  for (const asked of [{}, { groupBy: [UsageGroup.ACCOUNT] }, { groupBy: [UsageGroup.HOUR, UsageGroup.MODEL] }]) {
+    const sums: UsageRow[] = [];
+    for await (const rows of streamUsage(storage, create(StreamUsageRequestSchema, asked))) {
+      sums.push(...rows);
+    }
+    expect(sums.reduce((total, { requests }) => total + requests, 0n)).toBe(7n);
+    expect(sums.reduce((total, { totalCostPicoUsd }) => total + BigInt(totalCostPicoUsd), 0n)).toBe(BigInt(spent));
   }
 
   // Its receipts are years younger than the clock of this retention: all of them leave, and the books prove on.
