@@ -60,6 +60,9 @@ export function formatMs(ms: number, step?: number): string {
   if (step !== undefined && step >= secondMs / 2) {
     return `${(ms / secondMs).toFixed(decimalsOf(step / secondMs))} s`;
   }
+  if (step !== undefined) {
+    return `${ms.toFixed(decimalsOf(step))} ms`;
+  }
   return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
 }
 
