@@ -43,7 +43,9 @@ export default function BooksPage() {
       }
     >
       {progress && <Proving progress={progress} />}
-      <div role="status">{progress === undefined && proof && <Result proof={proof} />}</div>
+      <div role="status" class="result">
+        {progress === undefined && proof && <Result proof={proof} />}
+      </div>
       {error !== undefined && <Failure error={error} retry={() => void start()} />}
       <Equation answer={proof?.answer} />
       <Addends />
