@@ -1,13 +1,16 @@
 import { isSigned } from "./bank/statements.ts";
+import type { HomeSlice } from "./home/state.ts";
 import type { World } from "./world.ts";
 
 /** What the home shard has of a lot is the lot, at every moment. */
-export function judgeLots({ homeState, history }: World): void {
+export function judgeLots(world: World): void {
+  const { homeState, history } = world;
   for (const { facts, amount, lent, slices } of homeState.lots.values()) {
     let sum = 0;
-    for (const { granted, spent, returned, region } of slices.values()) {
+    for (const slice of slices.values()) {
+      const { granted, spent, returned, region } = slice;
       sum += granted - returned;
-      if (spent + returned > granted) {
+      if (spent + returned > granted && !isGivenUp(world, slice)) {
         history.violation(
           "slices",
           `${region} spent ${spent} and returned ${returned} of ${granted} of lot ${facts.id}`,
@@ -22,6 +25,14 @@ export function judgeLots({ homeState, history }: World): void {
       history.violation("slices", `lot ${facts.id}: ${lent} is lent of ${amount}`);
     }
   }
+}
+
+/**
+ * Whether a slice was given up with the store that had it. A message of that store may still be on its way: what it
+ * says of spending is the operator's loss, as all is that was never heard.
+ */
+function isGivenUp({ destroyed }: World, { isClosed, region }: HomeSlice): boolean {
+  return isClosed && destroyed.some((one) => one.region.name === region);
 }
 
 /** Each statement is signed by its region, and says no more than the home shard has heard. */
@@ -104,11 +115,13 @@ export function judgeCharges({ truth, history }: World): void {
 }
 
 /** All money that nobody spends is at home, and every region serves. */
-export function judgeEnd({ homeState, regions, history }: World): void {
+export function judgeEnd(world: World): void {
+  const { homeState, regions, history } = world;
   for (const { facts, slices } of homeState.lots.values()) {
-    for (const { region, epoch, granted, spent, returned } of slices.values()) {
-      if (granted !== spent + returned) {
-        const left = granted - spent - returned;
+    for (const slice of slices.values()) {
+      const { region, epoch, granted, spent, returned } = slice;
+      const left = granted - spent - returned;
+      if (left > 0 || (left < 0 && !isGivenUp(world, slice))) {
         history.violation(
           "stranded money",
           `${left} of lot ${facts.id} never came home from ${region}, epoch ${epoch}`,

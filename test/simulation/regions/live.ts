@@ -12,6 +12,7 @@ interface Sum {
   faults: number;
   events: number;
   wrong: number;
+  wrongAtHome: number;
   violations: number;
   simulatedHours: number;
   quarantineMs: number;
@@ -35,6 +36,7 @@ export async function liveRegions(
       faults: 0,
       events: 0,
       wrong: 0,
+      wrongAtHome: 0,
       violations: 0,
     },
     ...{ simulatedHours: 0, quarantineMs: 0, quarantined: 0, proofAgeMs: 0 },
@@ -64,6 +66,7 @@ function add(sum: Sum, outcome: Outcome): void {
     "faults",
     "events",
     "wrong",
+    "wrongAtHome",
   ] as const) {
     sum[name] += outcome[name];
   }

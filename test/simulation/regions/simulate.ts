@@ -16,8 +16,9 @@ export interface Outcome {
   readonly refusals: number;
   /** Entries of exchanges and notices: reports, wishes, grants, states. */
   readonly entries: number;
-  /** Refusals for money while there was free money for two such requests. */
+  /** Refusals for money while there was free money for two such requests, wherever it was; and those while home had it to lend. */
   readonly wrong: number;
+  readonly wrongAtHome: number;
   /** The longest time that money was in quarantine, in milliseconds, and the largest part of all money that was. */
   readonly quarantineMs: number;
   readonly quarantined: number;
@@ -106,6 +107,7 @@ export async function simulate(
       faults: history.faults,
       messages,
       wrong: truth.wrong,
+      wrongAtHome: truth.wrongAtHome,
       entries,
       simulatedMs: timeline.now,
     },

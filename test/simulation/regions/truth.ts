@@ -44,8 +44,10 @@ export class Truth {
   /** What the journals of the dead had noted of what ran. */
   readonly noted = new Map<string, number>();
   readonly refusals: Record<Refusal, number> = { "no term": 0, revoked: 0, exhausted: 0, held: 0, limit: 0 };
-  /** Refused for money while there was free money for two such requests. */
+  /** Refused for money while there was free money for two such requests, wherever it was. */
   wrong = 0;
+  /** Those of them for which the home shard had so much to lend, in no region's hands. */
+  wrongAtHome = 0;
   /** The money that regions charged and nothing paid. */
   shortfall = 0;
   admissions = 0;
@@ -62,6 +64,8 @@ export class Truth {
   readonly suspended = new Set<string>();
   /** Whether the home shard takes a region for silent. */
   isSilent: (region: string) => boolean = () => false;
+  /** What of a purse the home shard may lend. */
+  readAtHome: (purseId: string) => number = () => 0;
   revocationMs = times.revocation;
 
   constructor(timeline: Timeline, history: History) {
@@ -203,7 +207,9 @@ export class Truth {
     this.refusals[why]++;
     if (why === "exhausted" || why === "held") {
       const hadMoney = request.purses.every(({ id, kind, need }) => kind === "rate" || this.free(id) >= 2 * need);
+      const isAtHome = request.purses.every(({ id, kind, need }) => kind === "rate" || this.readAtHome(id) >= 2 * need);
       this.wrong += hadMoney ? 1 : 0;
+      this.wrongAtHome += hadMoney && isAtHome ? 1 : 0;
     }
   }
 

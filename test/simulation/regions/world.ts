@@ -60,6 +60,7 @@ export class World {
     const { revocationMs } = shape;
     this.truth.revocationMs = revocationMs ?? times.term;
     this.truth.isSilent = (name) => this.home?.state.regions.get(name)?.isSilent ?? false;
+    this.truth.readAtHome = (purseId) => this.home?.books.lendable(purseId) ?? 0;
     this.wan = new Wan({ timeline, dice: this.dice.fork("network"), history });
     const names = Array.from({ length: shape.regions }, (_, at) => `region ${at + 1}`);
     this.homeState = emptyState(names);
