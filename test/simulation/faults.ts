@@ -1,4 +1,6 @@
-import type { World } from "./world.ts";
+import { giveManyLots, moveManyPrices } from "./cores/crowds.ts";
+import type { Machine } from "./cores/machine.ts";
+import type { Excuse, World } from "./world.ts";
 
 const second = 1000;
 const hour = 3_600_000;
@@ -24,6 +26,19 @@ function badNetwork(world: World, how: Partial<World["machines"][number]["networ
       Object.assign(network, { [key]: world.isHealed ? (key === "isDown" ? false : 0) : before[key] });
     }
   });
+}
+
+/** Kills all that runs on a machine's disk, does something to it, and starts again. */
+function harmDisk(world: World, machine: Machine, why: Excuse, harm: () => void, meanMs: number): void {
+  const harmed = world.machines.filter(({ disk }) => disk === machine.disk);
+  for (const one of harmed) {
+    one.kill();
+    world.excuse(why, one);
+  }
+  harm();
+  for (const one of harmed) {
+    one.startAfter(world.dice.exponential(meanMs));
+  }
 }
 
 /** Takes the server back to what it remembers. */
@@ -75,10 +90,7 @@ export const faults: readonly Fault[] = [
       const { dice, machines, history } = world;
       const machine = dice.pick(machines);
       history.fault(`${machine.name}: power cut`);
-      machine.kill();
-      world.excuse("unsynced", machine);
-      machine.disk.cutPower();
-      machine.startAfter(dice.exponential(20 * second));
+      harmDisk(world, machine, "unsynced", () => machine.disk.cutPower(), 20 * second);
     },
   },
   {
@@ -203,10 +215,7 @@ export const faults: readonly Fault[] = [
       timeline.after(dice.exponential(5 * second), () => {
         history.fault(`${machine.name}: power cut`);
         machine.disk.faults.lies = false;
-        machine.kill();
-        world.excuse("lost journal", machine);
-        machine.disk.cutPower();
-        machine.startAfter(dice.exponential(5 * second));
+        harmDisk(world, machine, "lost journal", () => machine.disk.cutPower(), 5 * second);
       });
     },
   },
@@ -217,10 +226,8 @@ export const faults: readonly Fault[] = [
       const { dice, machines, history } = world;
       const machine = dice.pick(machines);
       history.fault(`${machine.name}: killed, and its journal has rotten bytes`);
-      machine.kill();
-      world.excuse("lost journal", machine);
-      machine.disk.rot("/data/cores/1/journal", dice.between(1, 20));
-      machine.startAfter(dice.exponential(5 * second));
+      const rot = () => machine.disk.rot("/data/cores/1/journal", dice.between(1, 20));
+      harmDisk(world, machine, "lost journal", rot, 5 * second);
     },
   },
   {
@@ -232,10 +239,7 @@ export const faults: readonly Fault[] = [
       const old = machine.disk.copy();
       timeline.after(dice.exponential(10 * second), () => {
         history.fault(`${machine.name}: killed, and its disk is an older one`);
-        machine.kill();
-        world.excuse("lost journal", machine);
-        machine.disk.restore(old);
-        machine.startAfter(dice.exponential(5 * second));
+        harmDisk(world, machine, "lost journal", () => machine.disk.restore(old), 5 * second);
       });
     },
   },
@@ -246,10 +250,7 @@ export const faults: readonly Fault[] = [
       const { dice, machines, history } = world;
       const machine = dice.pick(machines);
       history.fault(`${machine.name}: killed, and its disk is empty`);
-      machine.kill();
-      world.excuse("lost journal", machine);
-      machine.disk.restore(new Map());
-      machine.startAfter(dice.exponential(5 * second));
+      harmDisk(world, machine, "lost journal", () => machine.disk.restore(new Map()), 5 * second);
     },
   },
   {
@@ -260,6 +261,42 @@ export const faults: readonly Fault[] = [
       const machine = dice.pick(machines);
       if (world.addTwin(machine, dice.between(20, 90) * second)) {
         history.fault(`${machine.name}: another machine starts on a copy of its disk`);
+      }
+    },
+  },
+  {
+    name: "second process",
+    weight: 0.5,
+    strike(world) {
+      const { dice, machines, history } = world;
+      const machine = dice.pick(machines);
+      if (world.addSecond(machine, dice.between(20, 90) * second)) {
+        history.fault(`${machine.name}: another process starts on its disk`);
+      }
+    },
+  },
+  {
+    name: "many lots",
+    weight: 0.5,
+    strike(world) {
+      const { dice, history } = world;
+      const { accountId } = dice.pick(world.customers);
+      const count = dice.pick([100, 100, 100, 1000, 10_000]);
+      if (world.mayCrowd("lots")) {
+        history.fault(`${count} lots for account ${accountId}`);
+        giveManyLots(world, accountId, count);
+      }
+    },
+  },
+  {
+    name: "many price lists",
+    weight: 0.5,
+    strike(world) {
+      const { dice, history } = world;
+      const count = dice.pick([20, 20, 200]);
+      if (world.mayCrowd("prices")) {
+        history.fault(`${count} price lists, one after the other`);
+        moveManyPrices(world, count);
       }
     },
   },
@@ -295,4 +332,5 @@ export const faults: readonly Fault[] = [
 export const localFaults: ReadonlySet<string> = new Set([
   ...["kill", "kill in the middle", "stop", "power cut", "suspend", "lying engine", "other prices configured"],
   ...["disk full", "disk fails to sync", "lying disk", "rotten journal", "old journal", "journal gone"],
+  ...["many lots", "many price lists"],
 ]);

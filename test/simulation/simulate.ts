@@ -6,6 +6,7 @@ import { judgeBooks, judgeExpiry, judgeLeases } from "./judges/books.ts";
 import { judgeAnswers, judgeCharges, judgeDeeds } from "./judges/charges.ts";
 import { judgeAdmissions, judgeRates, RefusalJudge } from "./judges/limits.ts";
 import { SpendingJudge } from "./judges/spending.ts";
+import { Dice } from "./world/dice.ts";
 import { World } from "./world.ts";
 
 /** What a run came to. */
@@ -41,12 +42,16 @@ export interface Settings {
   readonly faultsMs?: number | undefined;
   /** Whether there is but one core, on the real SQLite. Absent: cores share a simulated PostgreSQL. */
   readonly isSqlite?: boolean;
+  /** The most rates that a core's price book keeps in memory. Absent: as many as the seed says, or as in the product where only some faults come. */
+  readonly bookSize?: number;
   /** Statements that do something else than PostgreSQL would, by name: what judges must notice. */
   readonly instead?: Readonly<Record<string, Meaning>>;
   /** Makes parts of each core others than they are. */
   readonly alter?: (money: Money) => void;
 }
 
+/** A price book is soon full where it keeps few rates. */
+const bookSizes = [2, 20, 10_000];
 /** How often the books are proved. */
 const judgeMs = 20_000;
 /** A world with few requests, or in which nothing can be run, ends all the same. */
@@ -68,6 +73,8 @@ export async function simulate(seed: number, server: SimulatedServer, settings: 
     isSqlite,
     ...(tell && { tell }),
     ...(alter && { alter }),
+    bookSize:
+      settings.bookSize ?? (settings.only === undefined ? new Dice(seed).fork("book").pick(bookSizes) : undefined),
   };
   const world = new World(seed, server, shape);
   server.instead = instead;

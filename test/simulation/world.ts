@@ -13,7 +13,7 @@ import { Timeline } from "./world/timeline.ts";
 /** Why something that was promised may be lost all the same: nobody promised it against this. */
 export type Excuse = "unsynced" | "lost journal";
 
-/** So many machines at once run on copies of others' disks. */
+/** So many machines at once run on others' disks or copies of them. */
 const mostTwins = 2;
 
 /** The least time from one loss of the server's to the next. */
@@ -38,8 +38,11 @@ export class World {
   readonly #ears = new Set<Ear>();
   readonly isSqlite: boolean;
   readonly #alter: (money: Money) => void;
+  /** The most rates that a core's price book keeps in memory. */
+  readonly #bookSize: number | undefined;
   #twins = 0;
   #twinsEver = 0;
+  readonly #crowds = new Set<string>();
   #backAt = Number.NEGATIVE_INFINITY;
 
   constructor(
@@ -51,10 +54,12 @@ export class World {
       isSqlite?: boolean;
       tell?: (line: string) => void;
       alter?: (money: Money) => void;
+      bookSize?: number | undefined;
     },
   ) {
     const { timeline } = this;
     this.#alter = options.alter ?? (() => {});
+    this.#bookSize = options.bookSize;
     this.isSqlite = options.isSqlite ?? false;
     this.dice = new Dice(seed, () => beginning + timeline.now);
     this.server = server;
@@ -77,7 +82,8 @@ export class World {
     }
   }
 
-  #addMachine(name: string): Machine {
+  /** disk: another machine's, on which it runs too. Absent: it has its own. */
+  #addMachine(name: string, disk?: Machine["disk"]): Machine {
     const { timeline, server, history } = this;
     const around = {
       timeline,
@@ -87,29 +93,51 @@ export class World {
       ears: this.#ears,
       alter: this.#alter,
       isSqlite: this.isSqlite,
+      bookSize: this.#bookSize,
     };
-    const machine = new Machine(name, around, 1 + (this.dice.fraction() - 0.5) / 500);
+    const machine = new Machine(name, around, 1 + (this.dice.fraction() - 0.5) / 500, disk);
     this.machines.push(machine);
     return machine;
   }
 
   /** Starts a machine with a copy of another one's disk, for a while. Returns false when there are enough of them. */
   addTwin(machine: Machine, ms: number): boolean {
+    return this.#addGuest(ms, () => {
+      const twin = this.#addMachine(`twin ${++this.#twinsEver} of ${machine.name}`);
+      twin.disk.restore(machine.disk.copy());
+      return twin;
+    });
+  }
+
+  /** Starts one more process on a machine's own disk, for a while. Returns false when there are enough of them. */
+  addSecond(machine: Machine, ms: number): boolean {
+    return this.#addGuest(ms, () =>
+      this.#addMachine(`process ${++this.#twinsEver} beside ${machine.name}`, machine.disk),
+    );
+  }
+
+  #addGuest(ms: number, add: () => Machine): boolean {
     if (this.#twins >= mostTwins) {
       return false;
     }
     this.#twins++;
-    const twin = this.#addMachine(`twin ${++this.#twinsEver} of ${machine.name}`);
-    twin.disk.restore(machine.disk.copy());
-    twin.start();
+    const guest = add();
+    guest.start();
     this.timeline.after(ms, () => {
-      twin.isGone = true;
-      this.excuse("lost journal", twin);
-      twin.kill();
-      this.machines.splice(this.machines.indexOf(twin), 1);
+      guest.isGone = true;
+      this.excuse("lost journal", guest);
+      guest.kill();
+      this.machines.splice(this.machines.indexOf(guest), 1);
       this.#twins--;
     });
     return true;
+  }
+
+  /** Whether there may be a crowd of this kind, which each world has once. */
+  mayCrowd(of: "lots" | "prices"): boolean {
+    const may = !this.#crowds.has(of);
+    this.#crowds.add(of);
+    return may;
   }
 
   /** The time that a right clock shows, in milliseconds since the epoch. */

@@ -49,7 +49,7 @@ export async function composeMoney(
   foundation: MoneyFoundation,
   open: (foundation: MoneyFoundation) => MoneyGround = openGround,
 ): Promise<Money> {
-  const { config, secrets, logger, random, clock, storage, announce } = foundation;
+  const { config, secrets, logger, random, clock, storage, announce, priceBook: book } = foundation;
   const { shardUrls = [] } = secrets;
   const count = 1 + shardUrls.length;
   const areSeveral = count > 1;
@@ -59,7 +59,8 @@ export async function composeMoney(
   const observers = new ShardObservers(whole.metrics);
   const openFirst = async (): Promise<Shard> => {
     const own = areSeveral ? { ...whole, metrics: { ...whole.metrics, ...observers.of(0) } } : whole;
-    const prices = await createPrices({ storage, clock, random, models: config.models, announce });
+    const pricing = { storage, clock, random, models: config.models, announce, ...(book && { book }) };
+    const prices = await createPrices(pricing);
     // A start that fails ends the process; a further try finds the journal only when it was given back.
     const books = areSeveral ? openBooks(own, prices) : composeBooks(own, prices, open(own));
     return { foundation: own, books: await books };

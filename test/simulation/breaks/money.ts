@@ -12,11 +12,13 @@ import { Wallet } from "../../../src/metering/ledger/wallet/wallet.ts";
 import { WalletRates } from "../../../src/metering/ledger/wallet/wallet-rates.ts";
 import type { LeaseRequest } from "../../../src/metering/ledger/wallet/wallet-store.ts";
 import type { Rates } from "../../../src/metering/prices/interface.ts";
+import { PriceBook } from "../../../src/metering/prices/price-book.ts";
 import { MemoryWindows } from "../../../src/metering/rate-limits/memory.ts";
 import { MemoryQuotas } from "../../../src/metering/rate-limits/memory-quotas.ts";
 import { usageColumns } from "../../../src/metering/store/usage-columns.ts";
 import { DatabaseClock } from "../../../src/storage/database-clock.ts";
 import { chargeStatements } from "../database/charges.ts";
+import { lotStatements } from "../database/lots.ts";
 import type { Meaning } from "../database/statement.ts";
 import { type Break, getter, method } from "./break.ts";
 
@@ -27,6 +29,10 @@ const { find } = WalletRates.prototype;
 const { give } = MemoryQuotas.prototype;
 const { now } = DatabaseClock.prototype;
 const { release } = Settlement.prototype;
+const { load } = PriceBook.prototype;
+const facts = lotStatements.facts as Meaning;
+/** The rates that each price book was ever asked for. */
+const asked = new WeakMap<PriceBook, Set<string>>();
 const settle = chargeStatements.settle as Meaning;
 const requestAt = usageColumns.findIndex(({ property }) => property === "requestId");
 
@@ -55,7 +61,7 @@ export const moneyBreaks: readonly Break[] = [
   {
     name: "what is charged is not taken off a key's budget",
     judge: "budgets",
-    seed: 20,
+    seed: 23,
     settings: busy,
     only: [],
     apply: method(BudgetWallet, "spend", () => {}),
@@ -205,5 +211,25 @@ export const moneyBreaks: readonly Break[] = [
     judge: "ends",
     only: [],
     apply: method(Settler, "close", () => new Promise(() => {})),
+  },
+  {
+    name: "a request gets no more than an account's first lots",
+    judge: "wrong refusals",
+    only: ["many lots"],
+    settings: { trafficMs: 5, requests: 400 },
+    instead: { facts: (tables, values) => facts(tables, values).map((row) => ({ ...row, unleased: "0" })) },
+  },
+  {
+    name: "what the price book forgot is read from the newest list",
+    judge: "books",
+    only: ["many price lists", "many lots"],
+    settings: { bookSize: 4 },
+    apply: method(PriceBook, "load", function (this: PriceBook, version: number, model: string) {
+      const known = asked.get(this) ?? new Set<string>();
+      asked.set(this, known);
+      const isForgotten = known.has(`${version} ${model}`) && known.size > this.size;
+      known.add(`${version} ${model}`);
+      return load.call(this, isForgotten ? this.newestVersion : version, model);
+    }),
   },
 ];

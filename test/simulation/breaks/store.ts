@@ -4,15 +4,19 @@ import type { EpochClaim } from "../../../src/metering/ledger/core/core-store.ts
 import { CoreWatch } from "../../../src/metering/ledger/core/core-watch.ts";
 import { SliceAudit } from "../../../src/metering/ledger/wallet/cache/slice-audit.ts";
 import { PriceBook } from "../../../src/metering/prices/price-book.ts";
+import { PostgresqlLedgerStore } from "../../../src/metering/store/postgresql/store.ts";
 import { SqliteLedgerStore } from "../../../src/metering/store/sqlite/store.ts";
 import { usageColumns } from "../../../src/metering/store/usage-columns.ts";
 import { budgetStatements } from "../database/budgets.ts";
 import { chargeStatements } from "../database/charges.ts";
 import { lotStatements } from "../database/lots.ts";
 import { type Meaning, parseArray } from "../database/statement.ts";
+import { SimulatedDisk } from "../world/disk.ts";
+import type { SimulatedProcess } from "../world/process.ts";
 import { type Break, method } from "./break.ts";
 
 const { enter } = SqliteLedgerStore.prototype;
+const { of } = SimulatedDisk.prototype;
 const settle = chargeStatements.settle as Meaning;
 const lockLots = lotStatements["lock lots"] as Meaning;
 const lockBudget = budgetStatements["lock budget"] as Meaning;
@@ -129,5 +133,22 @@ export const storeBreaks: readonly Break[] = [
     seed: 5,
     only: ["kill", "slow calls", "server away"],
     apply: method(FileJournal, "promise", async () => true),
+  },
+  {
+    name: "a copy of a living core's journal is charged at once",
+    judge: "spending",
+    seed: 106,
+    only: ["twin"],
+    settings: { trafficMs: 5, faultsMs: 100, requests: 300 },
+    apply: method(PostgresqlLedgerStore, "epochs", async () => []),
+  },
+  {
+    name: "two processes have one journal, and so one id",
+    judge: "spending",
+    only: ["second process"],
+    settings: { trafficMs: 5, faultsMs: 100, requests: 300 },
+    apply: method(SimulatedDisk, "of", function (this: SimulatedDisk, process: SimulatedProcess) {
+      return { ...of.call(this, process), lockFile: () => () => {} };
+    }),
   },
 ];

@@ -3,6 +3,7 @@ import { configSchema } from "../../../src/config/schema.ts";
 import { startBackground } from "../../../src/metering/background.ts";
 import { openJournal } from "../../../src/metering/journal/open-journal.ts";
 import type { MeteringObserver } from "../../../src/metering/observer.ts";
+import { PriceBook } from "../../../src/metering/prices/price-book.ts";
 import type { LedgerStore } from "../../../src/metering/store/ledger-store.ts";
 import { PostgresqlLedgerStore } from "../../../src/metering/store/postgresql/store.ts";
 import { SqliteLedgerStore } from "../../../src/metering/store/sqlite/store.ts";
@@ -28,6 +29,8 @@ export interface Surroundings {
   readonly ears: Set<Ear>;
   /** Whether the database is a SQLite file of the one machine, rather than a server. */
   readonly isSqlite: boolean;
+  /** The most rates that a core's price book keeps in memory. Undefined: as many as in the product. */
+  readonly bookSize: number | undefined;
   /** Has a core's parts be others than they are: what judges must notice. */
   readonly alter: (money: Money) => void;
 }
@@ -84,11 +87,12 @@ export class Machine {
   failure: unknown;
   failures = 0;
 
-  constructor(name: string, around: Surroundings, rate: number) {
+  /** disk: absent, it has its own. */
+  constructor(name: string, around: Surroundings, rate: number, disk?: SimulatedDisk) {
     this.name = name;
     this.#around = around;
     this.#dice = around.dice.fork(name);
-    this.disk = new SimulatedDisk(name, around.timeline, around.dice.fork(`${name}'s disk`));
+    this.disk = disk ?? new SimulatedDisk(name, around.timeline, around.dice.fork(`${name}'s disk`));
     this.time = { offsetMs: 0, rate };
   }
 
@@ -151,7 +155,7 @@ export class Machine {
   }
 
   async #open(process: SimulatedProcess): Promise<Money> {
-    const { timeline, history, alter } = this.#around;
+    const { timeline, history, alter, bookSize } = this.#around;
     const random = this.#around.dice.fork(`${this.name} ${this.#lives}`, () => process.now());
     const { storage, openStore } = this.#openDatabase(process);
     const logger = history.logger(this.name, process);
@@ -170,6 +174,7 @@ export class Machine {
         clock,
         storage,
         announce: async () => {},
+        priceBook: new PriceBook(storage, bookSize),
       },
       () => {
         const journal = openJournal("/data/cores", { clock, random, logger, disk: this.disk.of(process) });

@@ -12,6 +12,7 @@ import type { CoreJournal } from "../../../metering/journal/file-journal.ts";
 import type { CoreLedger } from "../../../metering/ledger/core-ledger.ts";
 import { createLedger } from "../../../metering/ledger/ledger.ts";
 import type { MeteringObserver } from "../../../metering/observer.ts";
+import type { PriceBook } from "../../../metering/prices/price-book.ts";
 import type { PriceList } from "../../../metering/prices/prices.ts";
 import { readKeptFrom } from "../../../metering/retention/kept-from.ts";
 import { createLedgerStore } from "../../../metering/store/create.ts";
@@ -26,7 +27,11 @@ import { describeProof } from "./proof-event.ts";
 export type MoneyFoundation = Pick<
   Foundation,
   "config" | "secrets" | "logger" | "random" | "clock" | "storage" | "announce"
-> & { readonly metrics: Pick<Foundation["metrics"], "metering"> };
+> & {
+  readonly metrics: Pick<Foundation["metrics"], "metering">;
+  /** The rates that lots pay. Absent: a book of the usual size. */
+  readonly priceBook?: PriceBook;
+};
 
 /** The journal and the store that the ledger writes to. */
 export interface MoneyGround {
