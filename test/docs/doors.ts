@@ -8,7 +8,7 @@ export interface Doors {
   readonly openapi: readonly string[] | `- ${string}`;
   /** Metrics, some with a label's value: "tollgate_limit_refusals_total budget". */
   readonly metrics: readonly string[] | `- ${string}`;
-  /** Panels of the dashboard. */
+  /** Panels of the dashboard, by how their titles begin. */
   readonly dashboard: readonly string[] | `- ${string}`;
   /** Fields of the configuration, where it has a say. */
   readonly config?: readonly string[];
@@ -134,10 +134,11 @@ export const doors: Readonly<Record<string, Doors>> = {
       ...["accounts set-limits --class", "accounts show > class"],
     ],
     openapi: ["POST /v1/chat/completions > service_tier", "POST /v1/messages > usage.service_tier"],
-    metrics: "- it refuses nothing: waiting shows in tollgate_queue_wait_seconds",
-    dashboard: ["Wait in the queue, p95"],
+    metrics: ["tollgate_queue_wait_seconds"],
+    dashboard: ["Wait in the queue"],
+    config: ["fleet.first_token_promise_s"],
     docs: ["operations.md: When servers are full"],
-    console: "- command line and contract alone: it is set once for an account",
+    console: keysPages,
   },
   "labels and the number of keys": {
     contract: [
