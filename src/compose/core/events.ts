@@ -13,7 +13,9 @@ import { WorkLease } from "../../events/work-lease.ts";
 import { registration } from "../../grpc/server/registration.ts";
 import { BudgetCensus, type BudgetCounts } from "../../metering/thresholds/budget-census.ts";
 import { BudgetEvents } from "../../metering/thresholds/budget-events.ts";
+import { BudgetRecounts } from "../../metering/thresholds/budget-recounts.ts";
 import { SpendingWatch } from "../../metering/thresholds/spending-watch.ts";
+import { findSpentWindows } from "../../metering/thresholds/spent-windows.ts";
 import type { Storage } from "../../storage/orm.ts";
 import { UsageOutbox } from "../../usage-events/usage-outbox.ts";
 import { UsageSender } from "../../usage-events/usage-sender.ts";
@@ -46,7 +48,7 @@ export function composeEvents({ config, secrets, storage }: Foundation, { shards
  */
 function startDelivery({ foundation, books }: Shard, endpoints: Storage | undefined): () => Promise<void> {
   const { config, secrets, storage, clock, random, logger, metrics, announce } = foundation;
-  const { store, prices, balances } = books;
+  const { store, prices, balances, ledger } = books;
   const { allow } = config.webhooks;
   const seal = createSeal(secrets.peppers, random);
   const copyEndpoints = async () => {
@@ -64,7 +66,9 @@ function startDelivery({ foundation, books }: Shard, endpoints: Storage | undefi
   const spending = new WorkLease({ storage, clock, random, name: "spending" });
   const watch = new SpendingWatch({
     ...{ storage, store, balances, clock, logger },
-    budgets: new BudgetEvents({ storage, store, prices, announce, toBudget, crossed: metrics.budgets.crossed }),
+    budgets: new BudgetEvents({ storage, store, prices, announce, crossed: metrics.budgets.crossed }),
+    recounts: new BudgetRecounts({ storage, store, callIn: (accountId) => ledger.callIn(accountId) }),
+    findWindows: (charged) => findSpentWindows({ storage, toBudget }, charged),
     lease: spending,
   });
   const counted = (counts: BudgetCounts | undefined) => metrics.budgets.counted(storage, counts);

@@ -15,7 +15,7 @@ import type { PriceList } from "../prices/prices.ts";
 import type { LedgerStore } from "../store/ledger-store.ts";
 import { Admission } from "./admission/admission.ts";
 import { BudgetCache } from "./budget/budget-cache.ts";
-import { windowAt } from "./budget/budget-window.ts";
+import { toWindowRequest, windowAt } from "./budget/budget-window.ts";
 import { CoreLease } from "./core/core-lease.ts";
 import type { CoreLedger } from "./core-ledger.ts";
 import type { BudgetState, FundingState, Hold, HoldRequest, LedgerState } from "./interface.ts";
@@ -135,22 +135,24 @@ class SliceLedger implements CoreLedger {
     if (fault !== undefined) {
       throw failure(Reason.INVALID_ARGUMENT, `The charge cannot be stored: ${fault}.`);
     }
-    const settledAt = await this.#readSettledAt(charge);
-    await this.#settler.settle(await this.#late.make({ ...charge, settledAt }));
+    await this.#settler.settle(await this.#late.make(await this.#toTimely(charge)));
   }
 
-  /** A charge of a budget stays in its window, unless the receipts of that time have left the books: their archive is written. */
-  async #readSettledAt({ budgetSliceId, settledAt }: Charge): Promise<number> {
+  /**
+   * A charge of a budget stays in its window, unless the receipts of that time have left the books, as their archive is written:
+   * then it counts in the windows of today, as a charge without a budget does.
+   */
+  async #toTimely({ budgetSliceId, ...charge }: Charge): Promise<Charge> {
     const { clock, readKeptFrom } = this.#parts;
-    const stays = budgetSliceId !== undefined && settledAt >= (await readKeptFrom());
-    return stays ? settledAt : Math.floor(clock.now());
+    return budgetSliceId !== undefined && charge.settledAt >= (await readKeptFrom())
+      ? { ...charge, budgetSliceId }
+      : { ...charge, settledAt: Math.floor(clock.now()) };
   }
 
   async budgetState({ id, limit, period }: Budget): Promise<BudgetState> {
-    const { name, startsAt, endsAt } = windowAt(period, this.#parts.clock.now());
-    const window = { budgetId: id, windowName: name, windowStart: startsAt, limit };
-    const { spent } = await this.#parts.store.budgetSpending(window);
-    return { spent, left: Math.max(0, limit - spent), resetsAt: endsAt };
+    const window = windowAt(period, this.#parts.clock.now());
+    const { spent } = await this.#parts.store.budgetSpending({ ...toWindowRequest(id, window), limit });
+    return { spent, left: Math.max(0, limit - spent), resetsAt: window.endsAt };
   }
 
   fundingState(accountId: string): FundingState | Promise<FundingState> {

@@ -28,7 +28,8 @@ export const addSums = (table: string): string =>
   sumNames.map((name) => `${name} = ${table}.${name} + excluded.${name}`).join(", ");
 
 /** The same for a tally, whose account and key are to be looked at anew. */
-export const addToTally = `${addSums("usage_tally")}, seen = false`;
+export const addToTally = `${addSums("usage_tally")}, seen = false,
+  unbudgeted = usage_tally.unbudgeted or excluded.unbudgeted`;
 
 /** Tallies that are folded, before the hour that a parameter names: those of a day ago, whether or not they were looked at. */
 export const foldable = (hour: string): string => `hour < ${hour} and (seen or hour < ${hour} - 24)`;
@@ -57,18 +58,25 @@ export const hourOf = {
   postgresql: (column: string) => `floor(extract(epoch from ${column}) / 3600)::int`,
 } as const;
 
-/** The cost of each row that an account's keys have in the sums since a window's start, which a day begins with. */
-export const chargedSince = (of: {
+/** A span of time in whole slots since 1970: its first one, and the one that comes after its last. */
+interface SlotRange {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** The cost of each row that an account's keys have in the sums of a window, which begins and ends with a day. */
+export const chargedWithin = (of: {
   readonly account: string;
   readonly keys: string;
-  readonly day: string;
-  readonly hour: string;
+  readonly days: SlotRange;
+  readonly hours: SlotRange;
 }): string => `
   select cost_high * 1000000 + cost_low as cost from usage_rollup
-  where account_id = ${of.account} and span = 'day' and slot >= ${of.day} and key_id in (${of.keys})
+  where account_id = ${of.account} and span = 'day' and slot >= ${of.days.from} and slot < ${of.days.to}
+    and key_id in (${of.keys})
   union all
   select cost_high * 1000000 + cost_low from usage_tally
-  where account_id = ${of.account} and hour >= ${of.hour} and key_id in (${of.keys})`;
+  where account_id = ${of.account} and hour >= ${of.hours.from} and hour < ${of.hours.to} and key_id in (${of.keys})`;
 
 /** All sums of hours, of each account: those that are folded and those that are not. */
 export const hourlySums = `

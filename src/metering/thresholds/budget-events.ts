@@ -1,17 +1,16 @@
 import { LockMode, type SqlEntityManager } from "@mikro-orm/sql";
 import { formatUsd } from "../../../lib/money.ts";
-import type { Budget as KeyBudget } from "../../accounts/interface.ts";
 import type { Announce } from "../../events/announcer.ts";
-import { ApiKey } from "../../storage/entities/api-key.ts";
 import { Budget } from "../../storage/entities/metering/budget.ts";
 import type { Storage } from "../../storage/orm.ts";
 import type { Row } from "../../storage/snapshot.ts";
 import { inTransaction } from "../../storage/transaction.ts";
 import type { PicoUsd } from "../interface.ts";
 import type { BudgetStore } from "../ledger/budget/budget-store.ts";
-import { type BudgetWindow, windowAt } from "../ledger/budget/budget-window.ts";
+import { toWindowRequest } from "../ledger/budget/budget-window.ts";
 import type { PriceList } from "../prices/prices.ts";
 import { leastCharge } from "./least-charge.ts";
+import { type SpentWindow, toName } from "./spent-windows.ts";
 
 /** The parts of a limit, in percent, whose spending is told: once a window each, anew when the limit is set. */
 export const toldParts = [80, 100] as const;
@@ -23,24 +22,8 @@ export interface BudgetEventsParts {
   readonly store: Pick<BudgetStore, "budgetSpending">;
   readonly prices: Pick<PriceList, "list">;
   readonly announce: Announce;
-  /** The budget of a key. Undefined: it has none. */
-  readonly toBudget: (key: ApiKey) => KeyBudget | undefined;
   /** Is told of each part of a limit, in percent, that was passed: once a window. */
   readonly crossed: (percent: ToldPart) => void;
-}
-
-/** A key that was charged at a time, in milliseconds since the epoch. */
-export interface ChargedKey {
-  readonly keyId: string;
-  readonly at: number;
-}
-
-/** A window of a budget that was spent in, with the key that did. */
-interface SpentWindow {
-  readonly key: ApiKey;
-  readonly budgetId: string;
-  readonly limit: PicoUsd;
-  readonly window: BudgetWindow;
 }
 
 /** Tells of keys that have spent most of their budget, or all of it. */
@@ -51,13 +34,12 @@ export class BudgetEvents {
     this.#parts = parts;
   }
 
-  /** Tells of those keys that have passed a part of their budget, in the windows that they were charged in. */
-  async judge(charged: readonly ChargedKey[]): Promise<void> {
+  /** Tells of those keys that have passed a part of their budget, in windows that they were charged in. */
+  async judge(windows: readonly SpentWindow[]): Promise<void> {
     const { storage } = this.#parts;
-    const windows = await this.#findWindows(charged);
     const stored = await readStored(storage.orm.em.fork(), windows);
     for (const spent of windows) {
-      const row = stored.get(nameOf(spent.budgetId, spent.window.name));
+      const row = stored.get(toName(spent.budgetId, spent.window.name));
       const amount = row?.bound === spent.limit ? row.spent : await this.#count(spent);
       const part = this.#partOf(spent, amount);
       if (part > (row?.told ?? 0)) {
@@ -67,27 +49,9 @@ export class BudgetEvents {
     }
   }
 
-  async #findWindows(charged: readonly ChargedKey[]): Promise<SpentWindow[]> {
-    const ids = [...new Set(charged.map(({ keyId }) => keyId))].filter((id) => id !== "");
-    const em = this.#parts.storage.orm.em.fork();
-    const found = ids.length === 0 ? [] : await em.find(ApiKey, { id: { $in: ids }, budget: { $ne: null } });
-    const keys = new Map(found.map((key) => [key.id, key]));
-    const windows = new Map<string, SpentWindow>();
-    for (const { keyId, at } of charged) {
-      const key = keys.get(keyId);
-      const budget = key && this.#parts.toBudget(key);
-      if (key !== undefined && budget !== undefined) {
-        const window = windowAt(budget.period, at);
-        windows.set(nameOf(budget.id, window.name), { key, budgetId: budget.id, limit: budget.limit, window });
-      }
-    }
-    return [...windows.values()];
-  }
-
   /** The spending of a window that was not leased by this limit yet. */
   async #count({ budgetId, limit, window }: SpentWindow): Promise<PicoUsd> {
-    const asked = { budgetId, limit, windowName: window.name, windowStart: window.startsAt };
-    return (await this.#parts.store.budgetSpending(asked)).spent;
+    return (await this.#parts.store.budgetSpending({ ...toWindowRequest(budgetId, window), limit })).spent;
   }
 
   #partOf({ key, limit }: SpentWindow, amount: PicoUsd): number {
@@ -150,9 +114,5 @@ async function readStored(em: SqlEntityManager, windows: readonly SpentWindow[])
           [...ids, ...names],
         );
   const read = ({ bound, told, spent }: Row) => ({ bound: Number(bound), told: Number(told), spent: Number(spent) });
-  return new Map(rows.map((row) => [nameOf(String(row.id), String(row.window_name)), read(row)]));
-}
-
-function nameOf(budgetId: string, windowName: string): string {
-  return `${budgetId} ${windowName}`;
+  return new Map(rows.map((row) => [toName(String(row.id), String(row.window_name)), read(row)]));
 }

@@ -8,6 +8,8 @@ import type { Storage } from "../../storage/orm.ts";
 import { inTransaction } from "../../storage/transaction.ts";
 import type { BalanceEvents } from "./balance-events.ts";
 import type { BudgetEvents } from "./budget-events.ts";
+import type { BudgetRecounts } from "./budget-recounts.ts";
+import type { ChargedKey, SpentWindow } from "./spent-windows.ts";
 import type { TallyStore } from "./tally-store.ts";
 
 const lookMs = 1000;
@@ -21,6 +23,9 @@ export interface SpendingWatchParts {
   readonly store: Pick<TallyStore, "unseenTallies" | "markSeen">;
   readonly balances: Pick<BalanceEvents, "findFallen" | "judgeFall">;
   readonly budgets: Pick<BudgetEvents, "judge">;
+  readonly recounts: Pick<BudgetRecounts, "run">;
+  /** Finds the windows of budgets that keys were charged in. */
+  readonly findWindows: (charged: readonly ChargedKey[]) => Promise<readonly SpentWindow[]>;
   /** Lets one core look for all. */
   readonly lease: Pick<WorkLease, "hold" | "release">;
   readonly clock: Clock;
@@ -30,7 +35,7 @@ export interface SpendingWatchParts {
 /**
  * Looks at the balances and budgets that stored charges have changed, a second later at most. A settlement marks its
  * tallies in its own transaction, and they stay marked until they were looked at: whatever ends meanwhile, no crossing is
- * missed, and none is told that is not durable.
+ * missed, no charge is missing in a budget, and nothing is told that is not durable.
  */
 export class SpendingWatch {
   readonly #parts: SpendingWatchParts;
@@ -51,14 +56,18 @@ export class SpendingWatch {
 
   /** Looks at everything that was spent since the last time. */
   async look(): Promise<void> {
-    const { store, budgets, lease } = this.#parts;
+    const { store, budgets, recounts, findWindows, lease } = this.#parts;
     while (await lease.hold()) {
       const tallies = await store.unseenTallies(atOnce);
       if (tallies.length === 0) {
         return;
       }
       await this.#judgeBalances([...new Set(tallies.map(({ accountId }) => accountId))]);
-      await budgets.judge(tallies.map(({ keyId, hour }) => ({ keyId, at: hour * hourMs })));
+      const windows = await findWindows(
+        tallies.map(({ keyId, hour, unbudgeted }) => ({ keyId, at: hour * hourMs, unbudgeted })),
+      );
+      await recounts.run(windows);
+      await budgets.judge(windows);
       await store.markSeen(tallies);
       if (tallies.length < atOnce) {
         return; // what is charged meanwhile is for the next time

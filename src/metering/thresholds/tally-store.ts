@@ -9,6 +9,8 @@ export interface UnseenTally {
   readonly model: string;
   /** Requests that it counts. */
   readonly requests: number;
+  /** Whether charges that count in no slice of a budget came since it was last looked at. */
+  readonly unbudgeted: boolean;
 }
 
 /** Keeps tallies of charges: per hour, account, key and model. */

@@ -18,6 +18,7 @@ import { reconcile } from "../../../src/metering/books/proof/reconcile.ts";
 import { readReceipts } from "../../../src/metering/books/receipts/receipts.ts";
 import { streamUsage } from "../../../src/metering/books/receipts/usage.ts";
 import { type Journal, noJournal } from "../../../src/metering/journal/journal.ts";
+import { toWindowRequest, windowAt } from "../../../src/metering/ledger/budget/budget-window.ts";
 import { firstRun, runKey } from "../../../src/metering/ledger/run.ts";
 import { agedReason } from "../../../src/metering/ledger/settlement/aged-charges.ts";
 import type { Charge } from "../../../src/metering/ledger/settlement/charge.ts";
@@ -34,6 +35,7 @@ import { ManualClock } from "../../support/clocks/manual-clock.ts";
 import { silentLogger } from "../../support/loggers.ts";
 import { databases, dialects } from "../databases.ts";
 import { openMetering, request, run, testModel, usd } from "../fixture.ts";
+import { storeKey } from "../stored-key.ts";
 
 const newDatabase = databases();
 const directories: string[] = [];
@@ -64,7 +66,8 @@ describe.each(dialects)("%s", (dialect) => {
     const metering = await openMetering({ clock, url });
     const { ledger, storage, store } = metering;
     const account = await metering.account({ free: 3_000_000_000, paid: 10 * usd });
-    const budget = { id: v7(), limit: usd, period: "total" } as const;
+    const keyId = await storeKey(metering, account);
+    const budget = { id: keyId, limit: usd, period: "total" } as const;
     const ids: string[] = [];
     const charge = async (tokens: number, more: object = {}) => {
       const requestId = `req_${v7({ msecs: clock.now() }).replaceAll("-", "")}`;
@@ -73,11 +76,11 @@ describe.each(dialects)("%s", (dialect) => {
       await clock.until(run(ledger, wanted));
     };
     for (let at = 0; at < 7; at++) {
-      await charge(1000 + 700 * at, at % 2 === 0 ? { budget } : {});
+      await charge(1000 + 700 * at, at % 2 === 0 ? { keyId, budget } : {});
     }
     await clock.pass(25_000);
     for (let at = 0; at < 3; at++) {
-      await charge(100, { budget });
+      await charge(100, { keyId, budget });
     }
     await store.markSeen(await store.unseenTallies(100));
     await store.foldTallies(midnight / 3_600_000);
@@ -262,8 +265,8 @@ describe.each(dialects)("%s", (dialect) => {
     await clock.until(close());
     await setTime(midnight + 60_000);
 
-    const charge = ({ requestId, runId, settledAt, outputTokens, budgetSliceId }: Usage): Charge => ({
-      ...{ requestId, runId, accountId: account, keyId: "", model: testModel, status: "completed", lines: [] },
+    const charge = ({ requestId, runId, keyId, settledAt, outputTokens, budgetSliceId }: Usage): Charge => ({
+      ...{ requestId, runId, accountId: account, keyId, model: testModel, status: "completed", lines: [] },
       ...{ inputTokens: 10, outputTokens, cost: 0, shortfall: 0, settledAt: settledAt.getTime() },
       ...(budgetSliceId != null && { budgetSliceId }),
     });
@@ -300,6 +303,8 @@ describe.each(dialects)("%s", (dialect) => {
     await clock.until(opened.ledger.settleLate(promised));
     const settled = (await usage()).find(({ runId }) => runId === promised.runId);
     expect(settled?.settledAt.getTime()).toBeGreaterThanOrEqual(midnight);
+    expect(settled?.budgetSliceId).toBeNull();
+    await opened.store.recountBudget(toWindowRequest(budget.id, windowAt("total", midnight)));
     expect((await opened.ledger.budgetState(budget)).spent).toBe(spent + (settled?.cost ?? Number.NaN));
     await prove(opened.storage);
     await clock.until(opened.close());

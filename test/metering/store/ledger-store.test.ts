@@ -257,7 +257,14 @@ describe.each(dialects)("%s", (dialect) => {
     const account = await metering.account({ free: 1000 });
     const em = metering.storage.orm.em.fork();
     await em.execute("delete from core where id = ?", [coreId]);
-    const budget = { budgetId: v7(), accountId: account, windowName: "total", windowStart: 0, limit: 500 };
+    const budget = {
+      budgetId: v7(),
+      accountId: account,
+      windowName: "total",
+      windowStart: 0,
+      windowEnd: undefined,
+      limit: 500,
+    };
     const ask = { ...budget, sliceId: v7(), isMade: false, least: 100, most: 100 };
     const own = await leaseOne(account, 100);
     await store.settle([chargeTo([own], 10)]);

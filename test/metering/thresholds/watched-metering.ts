@@ -4,9 +4,12 @@ import { systemRandom } from "../../../lib/ids/random.ts";
 import { ApiKeys } from "../../../src/accounts/keys/api-keys.ts";
 import { toBudget } from "../../../src/accounts/keys/key-budget.ts";
 import { createAnnounce } from "../../../src/events/announcer.ts";
+import type { Journal } from "../../../src/metering/journal/journal.ts";
 import type { LedgerStore } from "../../../src/metering/store/ledger-store.ts";
 import { BudgetEvents } from "../../../src/metering/thresholds/budget-events.ts";
+import { BudgetRecounts } from "../../../src/metering/thresholds/budget-recounts.ts";
 import { SpendingWatch } from "../../../src/metering/thresholds/spending-watch.ts";
+import { findSpentWindows } from "../../../src/metering/thresholds/spent-windows.ts";
 import { Event } from "../../../src/storage/entities/event.ts";
 import { movableClock } from "../../storage/movable-clock.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
@@ -23,6 +26,7 @@ export interface Opening {
   readonly wrap?: (store: LedgerStore) => LedgerStore;
   /** When it begins, by the database's clock. */
   readonly at?: number;
+  readonly journal?: Journal;
 }
 
 /** Opens metering whose spending is watched, as often as a test wants; what it opened is closed after each test. */
@@ -34,12 +38,12 @@ export function watchedMetering() {
       await cleanup();
     }
   });
-  return async function open(dialect: (typeof dialects)[number], { wrap, at = Date.now() }: Opening = {}) {
+  return async function open(dialect: (typeof dialects)[number], { wrap, at = Date.now(), journal }: Opening = {}) {
     const url = await newDatabase(dialect);
     const turn = dialect === "sqlite" ? async () => {} : await movableClock(url);
     await turn(at - Date.now());
     const clock = new ManualClock(at);
-    const metering = await openMetering({ clock, url, ...(wrap && { wrap }) });
+    const metering = await openMetering({ clock, url, ...(wrap && { wrap }), ...(journal && { journal }) });
     const { storage, time, store, prices, ledger, funds, balances } = metering;
     cleanups.push(() => clock.until(metering.close()));
     const random = systemRandom;
@@ -48,14 +52,9 @@ export function watchedMetering() {
     const watch = (of: Pick<LedgerStore, "unseenTallies" | "markSeen"> = store) =>
       new SpendingWatch({
         ...{ storage, store: of, balances, clock, logger: silentLogger },
-        budgets: new BudgetEvents({
-          storage,
-          store,
-          prices,
-          announce,
-          toBudget,
-          crossed: (part) => crossed.push(part),
-        }),
+        budgets: new BudgetEvents({ storage, store, prices, announce, crossed: (part) => crossed.push(part) }),
+        recounts: new BudgetRecounts({ storage, store, callIn: (accountId) => ledger.callIn(accountId) }),
+        findWindows: (charged) => findSpentWindows({ storage, toBudget }, charged),
         lease: { hold: async () => true, release: async () => {} },
       });
     const keys = new ApiKeys({
@@ -66,7 +65,7 @@ export function watchedMetering() {
       pepper: { version: 1, secret: "a pepper" },
     });
     return {
-      ...{ clock, turn, storage, time, store, ledger, funds, balances, keys, watch, crossed },
+      ...{ url, clock, turn, storage, time, store, ledger, funds, balances, keys, watch, crossed },
       account: metering.account,
       look: () => watch().look(),
       pay: (accountId: string, amount: number) => funds.credit({ accountId, kind: "paid", amount, reference: v7() }),

@@ -1,4 +1,4 @@
-import { chargedSince } from "../../../src/metering/store/rollups.ts";
+import { chargedWithin } from "../../../src/metering/store/rollups.ts";
 import { countEpoch } from "./own-epoch.ts";
 import type { Meaning, Tables } from "./statement.ts";
 
@@ -38,12 +38,12 @@ export function spendBudgets(tables: Tables, costs: ReadonlyMap<string, number>)
   }
 }
 
-/** ?1 budget, ?3 the day and ?4 the hour that the window begins with. */
-const charged = chargedSince({
+/** ?1 budget, ?3 and ?4 the days that the window begins with and ends before, ?5 and ?6 the hours. */
+const charged = chargedWithin({
   account: "(select account_id from api_key where id = ?1)",
   keys: "select id from api_key where id = ?1 or limits_of = ?1",
-  day: "?3",
-  hour: "?4",
+  days: { from: "?3", to: "?4" },
+  hours: { from: "?5", to: "?6" },
 });
 
 export const budgetStatements: Readonly<Record<string, Meaning>> = {
@@ -64,18 +64,26 @@ export const budgetStatements: Readonly<Record<string, Meaning>> = {
       )
       .map((budget) => ({ ...budget, own: countEpoch(tables, core, epoch) })),
 
-  "recount budget"(tables, [id, window, start, limit]) {
-    const since = [Math.floor(Number(start) / 86_400_000), Math.floor(Number(start) / 3_600_000)];
+  "lock counted budget": (tables, [id, window]) =>
+    tables.all(
+      "select bound, prior from budget where id = ? and window_name = ? and bound <> 0",
+      ...[String(id), String(window)],
+    ),
+
+  "recount budget"(tables, [id, window, start, limit, end]) {
+    const slots = [86_400_000, 3_600_000].flatMap((ms) =>
+      [Number(start), Number(end)].map((at) => Math.floor(at / ms)),
+    );
     const [counted] = tables.all<{ cost: number }>(
       `select max(0, coalesce(sum(cost), 0) - coalesce((
          select sum(spent) from budget_slice where budget_id = ?1 and window_name = ?2), 0)) as cost
        from (${charged})`,
-      ...[String(id), String(window), ...since],
+      ...[String(id), String(window), ...slots],
     );
     const cost = counted?.cost ?? 0;
     return tables.all(
       `update budget set bound = ?, spent = spent - prior + ?, prior = ? where id = ? and window_name = ?
-       returning leased, spent`,
+       returning leased, spent, prior`,
       ...[Number(limit), cost, cost, String(id), String(window)],
     );
   },

@@ -1,4 +1,4 @@
-import { addSums, foldInto, hourOf, sumNames, sumsOfReceipts } from "../../../src/metering/store/rollups.ts";
+import { addToTally, foldInto, hourOf, sumNames, sumsOfReceipts } from "../../../src/metering/store/rollups.ts";
 import { addToSpans, isBuilt } from "../../../src/metering/store/spans.ts";
 import { lineColumns, listNames, usageColumns } from "../../../src/metering/store/usage-columns.ts";
 import { spendBudgets } from "./budgets.ts";
@@ -18,10 +18,11 @@ const insertLine = `
 const tallyKey = "core_id, hour, account_id, key_id, model";
 
 const tally = `
-  insert into usage_tally (${tallyKey}, ${sumNames.join(", ")})
-  select ?3, ${hourOf.sqlite("settled_at")} as hour, account_id, key_id, model, ${sumsOfReceipts}
+  insert into usage_tally (${tallyKey}, ${sumNames.join(", ")}, unbudgeted)
+  select ?3, ${hourOf.sqlite("settled_at")} as hour, account_id, key_id, model, ${sumsOfReceipts},
+    max(budget_slice_id is null)
   from usage where request_id = ?1 and run_id = ?2 group by 2, 3, 4, 5
-  on conflict (${tallyKey}) do update set ${addSums("usage_tally")}`;
+  on conflict (${tallyKey}) do update set ${addToTally}`;
 
 const oldTallies = `from usage_tally where hour < ?1 order by hour, ${tallyKey} limit ?2`;
 

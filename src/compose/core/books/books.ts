@@ -50,7 +50,14 @@ export interface Books {
   readonly funds: Funds;
   readonly store: Pick<
     LedgerStore,
-    "isCharged" | "foldTallies" | "buildSpans" | "removeReceipts" | "unseenTallies" | "markSeen" | "budgetSpending"
+    | "isCharged"
+    | "foldTallies"
+    | "buildSpans"
+    | "removeReceipts"
+    | "unseenTallies"
+    | "markSeen"
+    | "budgetSpending"
+    | "recountBudget"
   >;
   /** Tells of balances that run low. */
   readonly balances: BalanceEvents;

@@ -15,6 +15,8 @@ export interface BudgetRequest {
   readonly windowName: string;
   /** Milliseconds since the epoch: the keys' spending since then counts, also from before the limit was set. */
   readonly windowStart: number;
+  /** Milliseconds since the epoch: spending from then on counts in later windows. Undefined: the window never ends. */
+  readonly windowEnd: number | undefined;
   readonly limit: PicoUsd;
   /** The slice to make or to extend. The core names it, so that it can close a slice whose reply was lost. */
   readonly sliceId: string;
@@ -36,8 +38,11 @@ export interface BudgetLease {
   readonly elsewhere: PicoUsd;
 }
 
+/** Names a window of a budget. */
+export type BudgetWindowRequest = Pick<BudgetRequest, "budgetId" | "windowName" | "windowStart" | "windowEnd">;
+
 /** Asks what the keys of a budget have spent in a window. */
-export type SpendingRequest = Pick<BudgetRequest, "budgetId" | "windowName" | "windowStart" | "limit">;
+export type SpendingRequest = BudgetWindowRequest & Pick<BudgetRequest, "limit">;
 
 /** The spending in one window of a budget. */
 export interface BudgetSpending {
@@ -56,4 +61,9 @@ export interface BudgetStore {
   closeBudgets(sliceIds: readonly string[]): Promise<void>;
   /** The spending of a budget's keys in a window, as far as the store has it. */
   budgetSpending(window: SpendingRequest): Promise<BudgetSpending>;
+  /**
+   * Counts anew what a budget's keys were charged in a window outside of its slices, if it has been leased by the limit that it
+   * has. Returns whether that has changed.
+   */
+  recountBudget(window: BudgetWindowRequest): Promise<boolean>;
 }

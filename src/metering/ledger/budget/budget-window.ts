@@ -36,6 +36,11 @@ export function windowAt(period: BudgetPeriod, now: number): BudgetWindow {
   }
 }
 
+/** The same window as the store is asked for it. */
+export function toWindowRequest(budgetId: string, { name, startsAt, endsAt }: BudgetWindow) {
+  return { budgetId, windowName: name, windowStart: startsAt, windowEnd: endsAt };
+}
+
 /**
  * The time that a charge within a window is entered under: its own, or the window's last moment where it came late, or the
  * first one where the clock was turned back. So what was settled since a window began is what counts in it.

@@ -6,6 +6,7 @@ import { idleSharedMs } from "../refill/intervals.ts";
 import { Refill, type RefillSource } from "../refill/refill.ts";
 import type { BudgetStore } from "./budget-store.ts";
 import type { BudgetWallet } from "./budget-wallet.ts";
+import { toWindowRequest } from "./budget-window.ts";
 
 /** Where cores share a budget, so much is leased at once in advance; a core of its own takes all. */
 const sharedSlice = 100_000_000_000;
@@ -94,7 +95,7 @@ export class CachedBudget {
     for (;;) {
       const { sliceId } = wallet;
       const lease = await store.acquireBudget({
-        ...{ budgetId, accountId, windowName: window.name, windowStart: window.startsAt },
+        ...{ ...toWindowRequest(budgetId, window), accountId },
         ...{ limit: wallet.limit, sliceId, isMade: wallet.isMade, least, most },
       });
       if (wallet.sliceId !== sliceId) {

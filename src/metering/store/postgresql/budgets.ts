@@ -3,11 +3,12 @@ import type {
   BudgetRequest,
   BudgetSliceRange,
   BudgetSpending,
+  BudgetWindowRequest,
   SpendingRequest,
   StoredBudgetSlice,
 } from "../../ledger/budget/budget-store.ts";
 import { type SlicePart, slicePage } from "../../ledger/wallet/wallet-store.ts";
-import { chargedSince } from "../rollups.ts";
+import { chargedWithin } from "../rollups.ts";
 import { countEpoch, type Epochs } from "./epochs.ts";
 import type { Executor, Query, Statement } from "./executor.ts";
 
@@ -29,13 +30,24 @@ const lockBudget: Statement = {
   select bound, leased, spent + carried as spent, ${countEpoch("$3", "$4")} as own from budget where id = $1 and window_name = $2 for update`,
 };
 
-/** $1 budget, $3 the window's start in milliseconds. */
-const charged = chargedSince({
+/** The end of windows that have none: the last hour that a database counts, in milliseconds. */
+const endless = (2 ** 31 - 1) * 3_600_000;
+
+const slots = (of: string) => ({ from: `floor($3::float8 / ${of})::int`, to: `floor($5::float8 / ${of})::int` });
+
+/** $1 budget, $3 the window's start in milliseconds, $5 its end. */
+const charged = chargedWithin({
   account: "(select account_id from api_key where id = $1)",
   keys: "select id::text from api_key where id = $1 or limits_of = $1",
-  day: "floor($3::float8 / 86400000)::int",
-  hour: "floor($3::float8 / 3600000)::int",
+  days: slots("86400000"),
+  hours: slots("3600000"),
 });
+
+/** $1 budget, $2 window. No row: it is counted anew at its next lease. */
+const lockCounted: Statement = {
+  name: "lock counted budget",
+  text: "select bound, prior from budget where id = $1 and window_name = $2 and bound <> 0 for update",
+};
 
 /** $2 window, $4 the limit. Counts anew what the keys of the chain were charged in the window outside of its slices. */
 const recountBudget: Statement = {
@@ -46,7 +58,7 @@ const recountBudget: Statement = {
       select sum(spent) from budget_slice where budget_id = $1 and window_name = $2), 0))::bigint as cost
     from (${charged}) parts)
   update budget set bound = $4, spent = spent - prior + counted.cost, prior = counted.cost
-  from counted where id = $1 and window_name = $2 returning leased, spent + carried as spent`,
+  from counted where id = $1 and window_name = $2 returning leased, spent + carried as spent, prior`,
 };
 
 /** $1 slice, $2 core, $3 epoch, $4 amount. No row: it was closed, or a failover into the past has forgotten it. */
@@ -171,6 +183,7 @@ interface BudgetRow {
   readonly bound?: string;
   readonly leased: string;
   readonly spent: string;
+  readonly prior?: string;
   /** Rows of this core's epoch. */
   readonly own?: number;
 }
@@ -192,7 +205,7 @@ export class Budgets {
   /** The transaction has the budget's window for itself. */
   async #lease(
     query: Query,
-    { budgetId, accountId, windowName, windowStart, limit, sliceId, isMade, least, most }: BudgetRequest,
+    { budgetId, accountId, windowName, windowStart, windowEnd, limit, sliceId, isMade, least, most }: BudgetRequest,
   ): Promise<BudgetLease> {
     const { coreId, epoch, cores } = this.#core;
     const window = [budgetId, windowName];
@@ -200,7 +213,7 @@ export class Budgets {
     let [row] = await query<BudgetRow>(lockBudget, [...window, coreId, epoch]);
     await this.#core.ensure(query, row?.own ?? 1);
     if (Number(row?.bound) !== limit) {
-      [row] = await query<BudgetRow>(recountBudget, [...window, windowStart, limit]);
+      [row] = await query<BudgetRow>(recountBudget, [...window, windowStart, limit, windowEnd ?? endless]);
     }
     const free = Math.max(0, limit - Number(row?.leased ?? 0) - Number(row?.spent ?? 0));
     const share = Math.floor(free / (2 * cores));
@@ -233,10 +246,22 @@ export class Budgets {
     await this.#executor.query(closeBudgetsSql, [sliceIds, this.#core.coreId, this.#core.epoch]);
   }
 
-  async spending({ budgetId, windowName, windowStart, limit }: SpendingRequest): Promise<BudgetSpending> {
-    const values = [budgetId, windowName, windowStart, limit];
+  async spending({ budgetId, windowName, windowStart, windowEnd, limit }: SpendingRequest): Promise<BudgetSpending> {
+    const values = [budgetId, windowName, windowStart, limit, windowEnd ?? endless];
     const [row] = await this.#executor.query<{ spent: string }>(budgetSpendingSql, values);
     return { spent: Number(row?.spent ?? 0) };
+  }
+
+  recount({ budgetId, windowName, windowStart, windowEnd }: BudgetWindowRequest): Promise<boolean> {
+    return this.#executor.transaction(async (query) => {
+      const [before] = await query<{ bound: string; prior: string }>(lockCounted, [budgetId, windowName]);
+      if (before === undefined) {
+        return false;
+      }
+      const values = [budgetId, windowName, windowStart, before.bound, windowEnd ?? endless];
+      const [after] = await query<BudgetRow>(recountBudget, values);
+      return after?.prior !== before.prior;
+    });
   }
 
   /** Closes slices of cores that are dead. */

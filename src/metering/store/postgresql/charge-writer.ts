@@ -66,8 +66,9 @@ const settleSql = (name: string, further: string): Statement => ({
     order by id for update of account),
   owed as (update account set debt = account.debt + owing.shortfall from owing where account.id = owing.id),
   tallied as (
-    insert into usage_tally (core_id, hour, account_id, key_id, model, ${sumNames.join(", ")})
-    select $${coreAt}, floor(settled_at / 3600000)::int as hour, account_id, key_id, model, ${sumsOfReceipts}
+    insert into usage_tally (core_id, hour, account_id, key_id, model, ${sumNames.join(", ")}, unbudgeted)
+    select $${coreAt}, floor(settled_at / 3600000)::int as hour, account_id, key_id, model, ${sumsOfReceipts},
+      bool_or(budget_slice_id is null)
     from fresh group by 2, 3, 4, 5 order by 2, 3, 4, 5
     on conflict (core_id, hour, account_id, key_id, model) do update set ${addToTally})${further}
   select n::int, n in (select n from fenced)

@@ -5,6 +5,7 @@ import type {
   BudgetRequest,
   BudgetSliceRange,
   BudgetSpending,
+  BudgetWindowRequest,
   SpendingRequest,
   StoredBudgetSlice,
 } from "../../ledger/budget/budget-store.ts";
@@ -134,6 +135,10 @@ export class PostgresqlLedgerStore implements LedgerStore {
 
   budgetSpending(window: SpendingRequest): Promise<BudgetSpending> {
     return this.#budgets.spending(window);
+  }
+
+  recountBudget(window: BudgetWindowRequest): Promise<boolean> {
+    return this.#budgets.recount(window);
   }
 
   unseenTallies(limit: number): Promise<UnseenTally[]> {

@@ -54,7 +54,7 @@ const endBuildSql: Statement = { name: "spans are built", text: "delete from usa
 const unseenSql: Statement = {
   name: "unseen tallies",
   text: `
-  select core_id as "coreId", hour, account_id as "accountId", key_id as "keyId", model, requests
+  select core_id as "coreId", hour, account_id as "accountId", key_id as "keyId", model, requests, unbudgeted
   from usage_tally where not seen order by hour limit $1`,
 };
 
@@ -71,7 +71,7 @@ const markSeenSql: Statement = {
       as read(core_id, hour, account_id, key_id, model, requests)
       using (core_id, hour, account_id, key_id, model, requests)
     for update of usage_tally skip locked)
-  update usage_tally set seen = true from mine where usage_tally.ctid = mine.place`,
+  update usage_tally set seen = true, unbudgeted = false from mine where usage_tally.ctid = mine.place`,
 };
 
 /** Tallies: looked at, and folded once their hours are over. */

@@ -4,21 +4,27 @@ import type {
   BudgetRequest,
   BudgetSliceRange,
   BudgetSpending,
+  BudgetWindowRequest,
   SpendingRequest,
   StoredBudgetSlice,
 } from "../../ledger/budget/budget-store.ts";
 import type { Charge } from "../../ledger/settlement/charge.ts";
 import { type SlicePart, slicePage } from "../../ledger/wallet/wallet-store.ts";
-import { chargedSince } from "../rollups.ts";
+import { chargedWithin } from "../rollups.ts";
 import type { Epochs } from "./epochs.ts";
 import type { Executor, Runner } from "./executor.ts";
 
 const dayMs = 86_400_000;
 const hourMs = 3_600_000;
 
-/** ?1 budget, ?3 the window's start in days, ?4 in hours. */
-const charged = chargedSince({
-  ...{ account: "(select account_id from api_key where id = ?1)", day: "?3", hour: "?4" },
+/** The end of windows that have none: the last hour that any database counts, in milliseconds. */
+const endless = (2 ** 31 - 1) * hourMs;
+
+/** ?1 budget, ?3 and ?4 the window's start and end in days, ?5 and ?6 in hours. */
+const charged = chargedWithin({
+  account: "(select account_id from api_key where id = ?1)",
+  days: { from: "?3", to: "?4" },
+  hours: { from: "?5", to: "?6" },
   keys: "select id from api_key where id = ?1 or limits_of = ?1",
 });
 
@@ -28,16 +34,19 @@ const recount = `
     select sum(spent) from budget_slice where budget_id = ?1 and window_name = ?2), 0)) as cost
   from (${charged})`;
 
-/** ?5 the limit. What has not been leased by this limit has to be counted. */
+/** ?7 the limit. What has not been leased by this limit has to be counted. */
 const spending = `
   select coalesce(
     (select spent + coalesce((select sum(slice.spent) from budget_slice slice
        where slice.budget_id = budget.id and slice.window_name = budget.window_name and slice.open), 0)
-     from budget where id = ?1 and window_name = ?2 and bound = ?5),
+     from budget where id = ?1 and window_name = ?2 and bound = ?7),
     (select sum(cost) from (${charged})), 0) as spent`;
 
-/** The start of a window in days and in hours. */
-const startOf = (ms: number) => [Math.floor(ms / dayMs), Math.floor(ms / hourMs)];
+/** The start and the end of a window in days and in hours. */
+const toSlots = ({ windowStart, windowEnd = endless }: BudgetWindowRequest) =>
+  [dayMs, hourMs].flatMap((slotMs) => [Math.floor(windowStart / slotMs), Math.floor(windowEnd / slotMs)]);
+
+const countedRow = "select bound, prior from budget where id = ? and window_name = ? and bound <> 0";
 
 const extendSlice = `
   insert into budget_slice (id, budget_id, window_name, core_id, epoch, granted, spent, open)
@@ -67,10 +76,8 @@ export class Budgets {
     return this.#executor.transaction((run) => this.#lease(run, request));
   }
 
-  #lease(
-    run: Runner,
-    { budgetId, accountId, windowName, windowStart, limit, sliceId, isMade, least, most }: BudgetRequest,
-  ): BudgetLease {
+  #lease(run: Runner, request: BudgetRequest): BudgetLease {
+    const { budgetId, accountId, windowName, limit, sliceId, isMade, least, most } = request;
     const window = [budgetId, windowName];
     run.run(
       `insert into budget (id, window_name, account_id, bound, prior, leased, spent) values (?, ?, ?, 0, 0, 0, 0)
@@ -84,11 +91,7 @@ export class Budgets {
       ) as BudgetRow;
     let row = read();
     if (row.bound !== limit) {
-      const { cost } = run.get<{ cost: PicoUsd }>(recount, [...window, ...startOf(windowStart)]) as { cost: PicoUsd };
-      run.run("update budget set bound = ?, spent = spent - prior + ?, prior = ? where id = ? and window_name = ?", [
-        ...[limit, cost, cost],
-        ...window,
-      ]);
+      setPrior(run, request, limit);
       row = read();
     }
     const free = Math.max(0, limit - row.leased - row.spent);
@@ -155,10 +158,30 @@ export class Budgets {
     });
   }
 
-  spending({ budgetId, windowName, windowStart, limit }: SpendingRequest): Promise<BudgetSpending> {
-    const values = [budgetId, windowName, ...startOf(windowStart), limit];
+  spending(request: SpendingRequest): Promise<BudgetSpending> {
+    const { budgetId, windowName, limit } = request;
+    const values = [budgetId, windowName, ...toSlots(request), limit];
     return this.#executor.plain(({ get }) => ({ spent: get<BudgetSpending>(spending, values)?.spent ?? 0 }));
   }
+
+  recount(request: BudgetWindowRequest): Promise<boolean> {
+    return this.#executor.transaction((run) => {
+      const { budgetId, windowName } = request;
+      const before = run.get<{ bound: PicoUsd; prior: PicoUsd }>(countedRow, [budgetId, windowName]);
+      return before !== undefined && setPrior(run, request, before.bound) !== before.prior;
+    });
+  }
+}
+
+/** Counts anew what the keys of a budget were charged outside of its slices. Returns it. In a transaction. */
+function setPrior(run: Runner, request: BudgetWindowRequest, limit: PicoUsd): PicoUsd {
+  const window = [request.budgetId, request.windowName];
+  const cost = run.get<{ cost: PicoUsd }>(recount, [...window, ...toSlots(request)])?.cost ?? 0;
+  run.run("update budget set bound = ?, spent = spent - prior + ?, prior = ? where id = ? and window_name = ?", [
+    ...[limit, cost, cost],
+    ...window,
+  ]);
+  return cost;
 }
 
 /** Counts what stored charges cost in their budgets, whether or not their slices are still open. In a transaction. */

@@ -4,6 +4,7 @@ import type {
   BudgetRequest,
   BudgetSliceRange,
   BudgetSpending,
+  BudgetWindowRequest,
   SpendingRequest,
   StoredBudgetSlice,
 } from "../../ledger/budget/budget-store.ts";
@@ -117,6 +118,10 @@ export class SqliteLedgerStore implements LedgerStore {
 
   budgetSpending(window: SpendingRequest): Promise<BudgetSpending> {
     return this.#budgets.spending(window);
+  }
+
+  recountBudget(window: BudgetWindowRequest): Promise<boolean> {
+    return this.#budgets.recount(window);
   }
 
   unseenTallies(limit: number): Promise<UnseenTally[]> {

@@ -14,15 +14,15 @@ const buildSize = 100;
 const tallyKey = "core_id, hour, account_id, key_id, model";
 
 const addTally = `
-  insert into usage_tally (${tallyKey}, ${sumNames.join(", ")}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  insert into usage_tally (${tallyKey}, ${sumNames.join(", ")}, unbudgeted) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   on conflict (${tallyKey}) do update set ${addToTally}`;
 
 const unseen = `
-  select core_id as coreId, hour, account_id as accountId, key_id as keyId, model, requests
+  select core_id as coreId, hour, account_id as accountId, key_id as keyId, model, requests, unbudgeted
   from usage_tally where not seen order by hour limit ?`;
 
 const markSeen = `
-  update usage_tally set seen = true
+  update usage_tally set seen = true, unbudgeted = false
   where core_id = ? and hour = ? and account_id = ? and key_id = ? and model = ? and requests = ?`;
 
 /** Ordered as the index of hours is, so that nothing is sorted. */
@@ -39,27 +39,38 @@ const findLast = `select account_id as accountId, hour as slot, key_id as keyId,
 const build = `with taken as materialized (${rollups}) ${addToSpans("taken")}`;
 const moveBuild = "update usage_span_build set account_id = ?, slot = ?, key_id = ?, model = ?";
 
+interface Tally {
+  readonly key: readonly (string | number)[];
+  readonly sums: number[];
+  unbudgeted: boolean;
+}
+
 /** Counts stored charges in the tallies of their hours. In a transaction. */
 export function tally(run: Runner, charges: readonly Charge[], coreId: string): void {
-  const tallies = new Map<string, { readonly key: readonly (string | number)[]; readonly sums: number[] }>();
-  for (const { accountId, keyId, model, inputTokens, outputTokens, cost, shortfall, settledAt } of charges) {
+  const tallies = new Map<string, Tally>();
+  for (const charge of charges) {
+    const { accountId, keyId, model, inputTokens, outputTokens, cost, shortfall, settledAt, budgetSliceId } = charge;
+    const unbudgeted = budgetSliceId === undefined;
     const key = [Math.floor(settledAt / hourMs), accountId, keyId, model];
     const name = key.join(" ");
     const tokens = [Math.min(inputTokens, mostTokens), Math.min(outputTokens, mostTokens)];
     const parts = [1, ...tokens, Math.floor(cost / 1e6), cost % 1e6, shortfall];
     const before = tallies.get(name);
     if (before === undefined) {
-      tallies.set(name, { key, sums: parts });
+      tallies.set(name, { key, sums: parts, unbudgeted });
     } else {
       for (const [at, part] of parts.entries()) {
         before.sums[at] = (before.sums[at] ?? 0) + part;
       }
+      before.unbudgeted ||= unbudgeted;
     }
   }
-  for (const { key, sums } of tallies.values()) {
-    run.run(addTally, [coreId, ...key, ...sums]);
+  for (const { key, sums, unbudgeted } of tallies.values()) {
+    run.run(addTally, [coreId, ...key, ...sums, Number(unbudgeted)]);
   }
 }
+
+const toUnseen = (row: UnseenTally): UnseenTally => ({ ...row, unbudgeted: Boolean(row.unbudgeted) });
 
 /** Tallies: looked at, and folded once their hours are over. */
 export class Tallies {
@@ -70,7 +81,7 @@ export class Tallies {
   }
 
   unseen(limit: number): Promise<UnseenTally[]> {
-    return this.#executor.plain(({ all }) => all<UnseenTally>(unseen, [limit]).map((row) => ({ ...row })));
+    return this.#executor.plain(({ all }) => all<UnseenTally>(unseen, [limit]).map(toUnseen));
   }
 
   markSeen(tallies: readonly UnseenTally[]): Promise<void> {

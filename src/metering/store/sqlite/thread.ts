@@ -4,6 +4,7 @@ import type {
   BudgetRequest,
   BudgetSliceRange,
   BudgetSpending,
+  BudgetWindowRequest,
   SpendingRequest,
   StoredBudgetSlice,
 } from "../../ledger/budget/budget-store.ts";
@@ -104,6 +105,10 @@ export class SqliteThreadStore implements LedgerStore {
 
   budgetSpending(window: SpendingRequest): Promise<BudgetSpending> {
     return this.#call("budgetSpending", window);
+  }
+
+  recountBudget(window: BudgetWindowRequest): Promise<boolean> {
+    return this.#call("recountBudget", window);
   }
 
   unseenTallies(limit: number): Promise<UnseenTally[]> {

@@ -34,6 +34,8 @@ export const UsageTally = defineEntity({
     ...sums(),
     /** Whether balances and budgets were looked at since its last charge. */
     seen: p.boolean().default(false),
+    /** Whether charges that count in no slice of a budget came since then. */
+    unbudgeted: p.boolean().default(true),
   },
   indexes: [
     { properties: ["accountId", "hour"] },

@@ -8,14 +8,14 @@ import { ApiKeys } from "../../../../src/accounts/keys/api-keys.ts";
 import { reconcile } from "../../../../src/metering/books/proof/reconcile.ts";
 import type { ChargedTokens } from "../../../../src/metering/interface.ts";
 import type { SpendingRequest } from "../../../../src/metering/ledger/budget/budget-store.ts";
-import { windowAt } from "../../../../src/metering/ledger/budget/budget-window.ts";
+import { toWindowRequest, windowAt } from "../../../../src/metering/ledger/budget/budget-window.ts";
 import type { BudgetPeriod } from "../../../../src/storage/entities/api-key.ts";
-import { ApiKey } from "../../../../src/storage/entities/api-key.ts";
 import { BudgetSlice } from "../../../../src/storage/entities/metering/budget.ts";
 import { movableClock } from "../../../storage/movable-clock.ts";
 import { ManualClock } from "../../../support/clocks/manual-clock.ts";
 import { databases, dialects } from "../../databases.ts";
 import { type Metering, never, openMetering, request, run, usd } from "../../fixture.ts";
+import { storeKey } from "../../stored-key.ts";
 
 const newDatabase = databases();
 const out = 250_000;
@@ -47,18 +47,6 @@ describe.each(dialects)("%s", (dialect) => {
     }
     const clock = new ManualClock(midnight - beforeMidnightMs);
     return { metering: await openMetering({ clock, url }), clock, midnight };
-  }
-
-  /** A key that is stored, so that what it spent without a limit is found. */
-  async function addKey({ storage }: Metering, accountId: string): Promise<string> {
-    const id = v7();
-    await storage.orm.em.fork().insert(ApiKey, {
-      ...{ id, accountId, name: "", digest: Buffer.from(id), pepperVersion: 1, prefix: "", last4: "" },
-      ...{ rpm: null, createdAt: new Date(), expiresAt: null, revokedAt: null, lastUsedAt: null, rotatedTo: null },
-      ...{ rotatedFrom: null, requestId: null, models: null, tokensPerMinute: null, maxInFlight: null, budget: null },
-      ...{ budgetPeriod: null, limitsOf: null, serviceClass: null },
-    });
-    return id;
   }
 
   test("a request takes from the balance and from its key's budget, and is clamped to what is left of it", async () => {
@@ -117,13 +105,12 @@ describe.each(dialects)("%s", (dialect) => {
   test("what comes late counts in the window of its admission; the next one begins whole", async () => {
     const { metering, clock, midnight } = await openBeforeMidnight();
     const account = await metering.account({ paid: 10 * usd });
-    const keyId = await addKey(metering, account);
+    const keyId = await storeKey(metering, account);
     const budget: Budget = { id: keyId, limit: 1000 * out, period: "day" };
     const late = await clock.until(metering.ledger.hold(request(account, output(900), { keyId, budget }), never));
     const { resetsAt = 0 } = await metering.ledger.budgetState(budget);
     const [today, tomorrow] = [metering.time.now(), resetsAt].map((at) => {
-      const { name, startsAt } = windowAt("day", at);
-      return { budgetId: budget.id, windowName: name, windowStart: startsAt, limit: budget.limit };
+      return { ...toWindowRequest(budget.id, windowAt("day", at)), limit: budget.limit };
     }) as [SpendingRequest, SpendingRequest];
     expect(resetsAt).toBe(midnight);
     await clock.pass(beforeMidnightMs + 1000);
@@ -166,7 +153,7 @@ describe.each(dialects)("%s", (dialect) => {
   test("a limit counts what the key had spent in the window before it was set, and a changed one what it spends on", async () => {
     const { metering, clock } = await open();
     const account = await metering.account({ paid: 10 * usd });
-    const keyId = await addKey(metering, account);
+    const keyId = await storeKey(metering, account);
     await clock.until(run(metering.ledger, request(account, output(400), { keyId })));
     const budget: Budget = { id: keyId, limit: 1000 * out, period: "month" };
     await clock.until(run(metering.ledger, request(account, output(100), { keyId, budget })));

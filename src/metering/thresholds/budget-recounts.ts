@@ -1,0 +1,67 @@
+import { type BudgetPeriod, budgetPeriods } from "../../storage/entities/api-key.ts";
+import { Budget } from "../../storage/entities/metering/budget.ts";
+import type { Storage } from "../../storage/orm.ts";
+import type { BudgetStore } from "../ledger/budget/budget-store.ts";
+import { toWindowRequest, windowAt } from "../ledger/budget/budget-window.ts";
+import type { SpentWindow } from "./spent-windows.ts";
+
+/** Dependencies. */
+export interface BudgetRecountsParts {
+  readonly storage: Storage;
+  readonly store: Pick<BudgetStore, "recountBudget">;
+  /** Has cores give back what they have leased of an account and do not need. */
+  readonly callIn: (accountId: string) => Promise<void>;
+}
+
+/**
+ * Counts what was charged beside a budget's slices: requests that were admitted before their key had the budget, or under another
+ * period of it, hold nothing of it. What the keys were charged outside of the slices is counted anew as a whole, so that
+ * nothing counts twice, however often it is done and whoever does it.
+ */
+export class BudgetRecounts {
+  readonly #parts: BudgetRecountsParts;
+
+  constructor(parts: BudgetRecountsParts) {
+    this.#parts = parts;
+  }
+
+  /** Counts anew in those windows in which something may have been charged outside of their slices. */
+  async run(windows: readonly SpentWindow[]): Promise<void> {
+    const { store, callIn } = this.#parts;
+    const changed = new Set<string>();
+    for (const { key, budgetId, window } of await this.#findDoubtful(windows)) {
+      if (await store.recountBudget(toWindowRequest(budgetId, window))) {
+        changed.add(key.accountId);
+      }
+    }
+    for (const accountId of changed) {
+      await callIn(accountId); // cores may have leased what has turned out to be spent
+    }
+  }
+
+  /** Charges of no slice, or of slices of another period: then the budget has a row of that, too. */
+  async #findDoubtful(windows: readonly SpentWindow[]): Promise<SpentWindow[]> {
+    const others = windows
+      .filter(({ unbudgeted }) => !unbudgeted)
+      .flatMap(({ key, budgetId, at }) =>
+        otherPeriods(key.budgetPeriod).map((period) => ({ id: budgetId, windowName: windowAt(period, at).name })),
+      );
+    const found =
+      others.length === 0
+        ? []
+        : await this.#parts.storage.orm.em.fork().find(Budget, {
+            id: { $in: [...new Set(others.map(({ id }) => id))] },
+            windowName: { $in: [...new Set(others.map(({ windowName }) => windowName))] },
+          });
+    const rows = new Set(found.map(({ id, windowName }) => `${id} ${windowName}`));
+    return windows.filter(
+      ({ key, budgetId, at, unbudgeted }) =>
+        unbudgeted ||
+        otherPeriods(key.budgetPeriod).some((period) => rows.has(`${budgetId} ${windowAt(period, at).name}`)),
+    );
+  }
+}
+
+function otherPeriods(period: BudgetPeriod | null | undefined): BudgetPeriod[] {
+  return budgetPeriods.filter((other) => other !== (period ?? "total"));
+}
