@@ -4,13 +4,13 @@ import type { QuotaDemand } from "./quota.ts";
 export interface QuotaServer {
   /** Gives back amounts; so much of each stays counted for a minute. `told` has name, amount, counted of each. */
   end(told: readonly (readonly [name: string, amount: number, counted: number])[]): void;
-  /** Sends all that runs of this core hold. `isMoving`: runs that begin may have taken more already. */
-  renew(told: readonly (readonly [name: string, amount: number, isMoving: boolean])[]): void;
+  /** Sends all that runs of this core hold. `beginning`: so much more runs that begin may have taken already. */
+  renew(told: readonly (readonly [name: string, amount: number, beginning: number])[]): void;
 }
 
 interface Held {
   amount: number;
-  /** Runs whose beginning the server has not answered. */
+  /** What runs ask for whose beginning the server has not answered. */
   beginning: number;
 }
 
@@ -33,8 +33,8 @@ export class HeldQuotas {
 
   /** A run demands parts, and the server is being asked. */
   asked(demands: readonly QuotaDemand[]): void {
-    for (const { name } of demands) {
-      this.#open(name).beginning++;
+    for (const { name, amount } of demands) {
+      this.#open(name).beginning += amount;
     }
   }
 
@@ -42,7 +42,7 @@ export class HeldQuotas {
   answered(demands: readonly QuotaDemand[], isGranted: boolean): void {
     for (const { name, amount } of demands) {
       const held = this.#open(name);
-      held.beginning--;
+      held.beginning -= amount;
       held.amount += isGranted ? amount : 0;
       this.#closeIdle(name, held);
     }
@@ -76,7 +76,7 @@ export class HeldQuotas {
   /** Sends all that is held. */
   renew(): void {
     this.flush();
-    const all = [...this.#held].map(([name, { amount, beginning }]) => [name, amount, beginning > 0] as const);
+    const all = [...this.#held].map(([name, { amount, beginning }]) => [name, amount, beginning] as const);
     for (let i = 0; i < all.length; i += batchSize) {
       this.#server.renew(all.slice(i, i + batchSize));
     }

@@ -184,8 +184,9 @@ return #KEYS
 `;
 
 /**
- * Tells that the core ARGV[1] lives and what it holds of each quota of KEYS: the amount follows, and "1" where the
- * server may know better, because runs are beginning.
+ * Tells that the core ARGV[1] lives and what it holds of each quota of KEYS: the amount follows, and how much more runs that
+ * begin may have taken. What the server has beyond both is of ends and refusals that were lost on the way: a quota that is
+ * busy all the time keeps none of it either.
  */
 export const renewHeldScript = `
 ${quotaFunctions}
@@ -193,10 +194,9 @@ local clock = redis.call('TIME')
 local now = clock[1] * 1000000 + clock[2]
 local core = ARGV[1]
 for i, key in ipairs(KEYS) do
-  local amount, isMoving = tonumber(ARGV[2 * i]), ARGV[2 * i + 1] == '1'
-  local known = redis.call('HGET', key, ':' .. core)
-  if known and isMoving then amount = readAmount(known) end
-  hold(key, core, amount, now)
+  local amount, beginning = tonumber(ARGV[2 * i]), tonumber(ARGV[2 * i + 1])
+  local known = readAmount(redis.call('HGET', key, ':' .. core) or '')
+  hold(key, core, math.min(math.max(known, amount), amount + beginning), now)
 end
 return #KEYS
 `;

@@ -178,10 +178,10 @@ export class RedisWindows implements Windows {
 
   async #tell(
     command: "endRuns" | "renewHeld",
-    told: readonly (readonly [name: string, amount: number, more: number | boolean])[],
+    told: readonly (readonly [name: string, amount: number, more: number])[],
   ): Promise<void> {
     const keys = told.map(([name]) => quotaPrefix + name);
-    const values = told.flatMap(([, amount, more]) => [amount, Number(more)]);
+    const values = told.flatMap(([, amount, more]) => [amount, more]);
     await this.#ask(() => this.#redis[command](keys.length, ...keys, this.#core, ...values));
   }
 

@@ -157,6 +157,34 @@ test("a core tells again and again what it holds, also of a server that has lost
   await heldIs(name, 0);
 });
 
+test("what the server counts of ends that it never heard of is free again, though runs begin all the time", async () => {
+  const clock = new ManualClock();
+  const core = await open(server.url, clock);
+  const name = v7();
+  const run = await begin(core, name, 100);
+  const [field = "", value = ""] = Object.entries(await fieldsOf(name))[0] ?? [];
+  await redis.hset(`tollgate:quota:${name}`, field, `100 ${value.split(" ")[1]}`); // 99 have ended while it was away
+  let isOver = false;
+  const client = async () => {
+    while (!isOver) {
+      (await begin(core, name, 100, 1, 1e9)).end([0]);
+    }
+  };
+  const clients = Array.from({ length: 8 }, client);
+  try {
+    await eventually("no more is held than runs and begins", async () => {
+      clock.advance(5000);
+      const [amount = "100"] = (await fieldsOf(name))[field]?.split(" ") ?? [];
+      return Number(amount) <= 1 + clients.length;
+    });
+    expect((await begin(core, name, 100, 50)).full).toBeUndefined();
+  } finally {
+    isOver = true;
+    await Promise.all(clients);
+    run.end([0]);
+  }
+}, 60_000);
+
 test("quotas vanish from the server when nothing counts any more", async () => {
   const core = await open();
   const name = v7();
