@@ -59,7 +59,7 @@ export function admitShort(
     if (short !== undefined) {
       return short;
     }
-    throw heldBy(budget !== undefined && budget.wallet.free < means.wallet.free);
+    throw heldBy(budget !== undefined && hasLess(budget.wallet, means.wallet));
   }
   return undefined;
 }
@@ -67,6 +67,11 @@ export function admitShort(
 function toEverything(wallet: Wallet): PicoUsd {
   const elsewhere = min(wallet.elsewhere + wallet.unleased, BigInt(Number.MAX_SAFE_INTEGER - wallet.available));
   return wallet.available + Number(elsewhere);
+}
+
+/** Whether the budget is what a request waits for. Where both have as much free, often nothing, it is the one with less in all. */
+function hasLess(budget: BudgetWallet, wallet: Wallet): boolean {
+  return budget.free === wallet.free ? everythingOfBudget(budget) < toEverything(wallet) : budget.free < wallet.free;
 }
 
 function everythingOfBudget({ available, unleased, elsewhere }: BudgetWallet): PicoUsd {
