@@ -1,4 +1,5 @@
 import type { Pool } from "pg";
+import { monthOf } from "../../../src/metering/books/proof/budget-rules.ts";
 import { hourOf } from "../../../src/metering/store/rollups.ts";
 import type { PostgresqlStorage, Storage } from "../../../src/storage/orm.ts";
 import { memorySnapshot } from "../../../src/storage/snapshot.ts";
@@ -25,6 +26,7 @@ function translate(sql: string, now: number): string {
     .replaceAll("core.heartbeat_at::text", "cast(core.heartbeat_at as text)")
     .replaceAll("now() - interval '10 minutes'", String(now - 600_000))
     .replaceAll(hourOf.postgresql("settled_at"), hourOf.sqlite("settled_at"))
+    .replaceAll(monthOf.postgresql, monthOf.sqlite)
     .replaceAll(/to_timestamp\((.*?)::float8 \* 86400\)/gs, "$1 * 86400000");
 }
 

@@ -1,7 +1,7 @@
 import type { Rule } from "./reconcile-rules.ts";
 
 /** The number of the month that a day is in, both counted since 1970. */
-const monthOf = {
+export const monthOf = {
   sqlite:
     "(cast(strftime('%Y', day * 86400, 'unixepoch') as integer) - 1970) * 12 + cast(strftime('%m', day * 86400, 'unixepoch') as integer) - 1",
   postgresql:
