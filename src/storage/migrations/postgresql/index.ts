@@ -27,8 +27,8 @@ import { Migration20261122200600 } from "./Migration20261122200600.ts";
 import { Migration20261122222300 } from "./Migration20261122222300.ts";
 import { Migration20261122224400 } from "./Migration20261122224400.ts";
 import { Migration20261122230000 } from "./Migration20261122230000.ts";
-import { Migration20261123040000 } from "./Migration20261123040000.ts";
 import { Migration20261123020000 } from "./Migration20261123020000.ts";
+import { Migration20261123040000 } from "./Migration20261123040000.ts";
 
 /** In the order in which they run. */
 export const migrations: MigrationObject[] = [
