@@ -6,6 +6,7 @@ export const openaiCompatible: Dialect = {
   engine: "openai",
   sampling: "openai",
   countsAsItGoes: false,
+  mayIgnoreStops: true, // as transformers serve does
   promptFields: thinkingFields,
   fields: () => ({ stream_options: { include_usage: true } }),
   healthPath: "/v1/models",

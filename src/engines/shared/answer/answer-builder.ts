@@ -1,4 +1,4 @@
-import type { FinishReason, GenerationEvent } from "#gen/tollgate/inference/v1/generation_event_pb.js";
+import { FinishReason, type GenerationEvent } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 import type { EngineOutput, EngineRequest, EngineUsage } from "../../interface.ts";
 import { engineFailed } from "../faults.ts";
 import { reasoningEvent, textEvent } from "./events.ts";
@@ -6,6 +6,7 @@ import { finishReason } from "./finish-reason.ts";
 import { LowerBound } from "./lower-bound.ts";
 import { type EchoTraits, echoFor, type PrefillEcho } from "./prefill-echo.ts";
 import { splitterFor } from "./splitter-for.ts";
+import { StopSequences } from "./stop-sequences.ts";
 import type { ThinkSplitter } from "./think-splitter.ts";
 import { type ToolCallDelta, ToolCalls } from "./tool-calls.ts";
 
@@ -17,16 +18,24 @@ export interface EngineTraits {
   sendsReasoning: boolean;
   /** Set on engines of which some builds repeat what the caller has begun. */
   readonly echo?: EchoTraits;
+  /** Set on engines that may write on beyond a stop sequence. */
+  readonly mayIgnoreStops?: true;
 }
 
 /** Puts the parts of an answer, as an engine's protocol brings them, together to outputs. One a request. */
 export class AnswerBuilder {
   complete = false;
+  /** Whether it was ended before a stop sequence that the engine did not heed: it is to be stopped. */
+  isCut = false;
   readonly #traits: EngineTraits;
   readonly #splitter: ThinkSplitter | undefined;
   readonly #toolCalls: ToolCalls;
   readonly #bound: LowerBound;
   #echo: PrefillEcho | undefined;
+  readonly #stopSequences: readonly string[];
+  #stops: StopSequences | undefined;
+  /** Events among the next ones in which stop sequences were looked for. */
+  #looked = 0;
   #events: GenerationEvent[] = [];
   #usage: EngineUsage | undefined;
   #finish: FinishReason | undefined;
@@ -45,6 +54,8 @@ export class AnswerBuilder {
     this.#splitter = splitterFor(request, traits.sendsReasoning);
     this.#toolCalls = new ToolCalls(request.runId);
     this.#echo = traits.echo && echoFor(request, traits.echo);
+    this.#stopSequences = traits.mayIgnoreStops ? request.stopSequences : [];
+    this.#stops = this.#stopSequences.length > 0 ? new StopSequences(this.#stopSequences) : undefined;
     this.#bound = new LowerBound(request.prompt);
   }
 
@@ -82,6 +93,40 @@ export class AnswerBuilder {
       this.#splitter.push(text, this.#events);
     }
     this.#bound.add();
+    this.#cut();
+  }
+
+  /** Ends the answer before the first stop sequence in its text. */
+  #cut(): void {
+    const stops = this.#stops;
+    if (stops === undefined) {
+      return;
+    }
+    for (const one of this.#events.splice(this.#looked)) {
+      const { event } = one;
+      const shown = event.case === "text" ? stops.push(event.value) : undefined;
+      if (shown !== "") {
+        this.#events.push(shown === undefined ? one : textEvent(shown));
+      }
+      if (stops.stopped) {
+        this.#finish = FinishReason.STOP;
+        this.isCut = true;
+        this.complete = true;
+        break;
+      }
+    }
+    this.#looked = this.#events.length;
+  }
+
+  /** No text follows at once: what might have been the beginning of a stop sequence is none. */
+  #showHeld(): void {
+    this.#cut();
+    const held = this.complete ? "" : this.#stops?.end();
+    if (held) {
+      this.#events.push(textEvent(held));
+      this.#stops = new StopSequences(this.#stopSequences);
+    }
+    this.#looked = this.#events.length;
   }
 
   #withoutEcho(echo: PrefillEcho, first: string): string {
@@ -91,6 +136,10 @@ export class AnswerBuilder {
 
   addCall(call: ToolCallDelta): void {
     this.#splitter?.end(this.#events);
+    this.#showHeld();
+    if (this.isCut) {
+      return;
+    }
     this.#toolCalls.push(call, this.#events);
     this.#bound.add();
   }
@@ -98,6 +147,10 @@ export class AnswerBuilder {
   /** The engine says why it ended. Throws when that is no end of an answer. */
   addFinish(reason: string): void {
     this.#splitter?.end(this.#events);
+    this.#showHeld();
+    if (this.isCut) {
+      return;
+    }
     this.#toolCalls.end(this.#events);
     this.#finish = finishReason(reason, this.#toolCalls.any);
     if (this.#finish === undefined) {
@@ -147,6 +200,7 @@ export class AnswerBuilder {
     this.#fresh = false;
     const events = this.#events;
     this.#events = [];
+    this.#looked = 0;
     this.#answered ||= events.length > 0;
     const usage = this.#usage ?? (this.#bound.any || this.complete ? this.#bound.usage : undefined);
     const implausible = this.#implausible;

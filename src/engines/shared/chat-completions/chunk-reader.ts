@@ -27,6 +27,11 @@ export class ChunkReader {
     return this.#answer.complete;
   }
 
+  /** Whether the engine goes on beyond the answer's end. */
+  get isCut(): boolean {
+    return this.#answer.isCut;
+  }
+
   /** The outputs of the chunks since the last call. Undefined: none yet. */
   take(): EngineOutput | undefined {
     return this.#answer.take();

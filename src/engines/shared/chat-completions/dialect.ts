@@ -24,6 +24,8 @@ export interface Dialect {
   readonly fields: (request: EngineRequest) => Fields;
   /** Whether some versions repeat the last assistant turn in the answer that continues it. */
   readonly mayRepeatPrefill?: true;
+  /** Whether the server may write on beyond a stop sequence: the answer is ended here then. */
+  readonly mayIgnoreStops?: true;
   /** Reads the engine's own running count, where the common `usage` is absent from a chunk. */
   readonly readUsage?: (chunk: Fields) => WireUsage | undefined;
   /** Answers 200 when the engine can take work. */

@@ -46,6 +46,7 @@ export class ChatCompletionsEngine implements Engine {
     this.#traits = {
       where: `${dialect.engine} at ${this.#connection.origin}`,
       sendsReasoning: false,
+      ...(dialect.mayIgnoreStops && { mayIgnoreStops: true }),
       ...(dialect.mayRepeatPrefill && { echo: { repeatsPrefill: undefined } }),
     };
   }

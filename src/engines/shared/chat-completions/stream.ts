@@ -23,6 +23,10 @@ export class SseReader implements StreamReader {
     return this.#chunks.complete;
   }
 
+  get isCut(): boolean {
+    return this.#chunks.isCut;
+  }
+
   push(piece: Buffer): void {
     this.#sse.push(piece);
   }

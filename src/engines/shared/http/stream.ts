@@ -15,6 +15,8 @@ export interface StreamReader {
   end(): void;
   /** Whether the answer is complete; what follows does not matter. */
   readonly complete: boolean;
+  /** Whether the answer was ended here, and the engine goes on. */
+  readonly isCut?: boolean;
   /** The failure that a status other than 200 stands for. */
   refusal(response: HttpResponse): Error;
 }
@@ -182,6 +184,9 @@ class StreamHandler implements ResponseHandler {
     this.#over = true;
     this.#signal.removeEventListener("abort", this.#onAbort);
     this.queue.end();
+    if (this.#reader.isCut) {
+      this.#call?.abort();
+    }
   }
 
   #stop(): void {
