@@ -11,6 +11,8 @@ export interface Fault {
   readonly name: string;
   /** How often it comes, beside the others. */
   readonly weight: number;
+  /** True: it comes only where it is asked for by name, as judges do not know yet whose journals nobody reads afterwards. */
+  readonly isAsked?: true;
   strike(world: World): void;
 }
 
@@ -267,6 +269,7 @@ export const faults: readonly Fault[] = [
   {
     name: "second process",
     weight: 0.5,
+    isAsked: true,
     strike(world) {
       const { dice, machines, history } = world;
       const machine = dice.pick(machines);

@@ -160,7 +160,9 @@ async function openAccounts({ machines, customers, operators, timeline, history 
 function beginFaults(world: World, meanMs: number, { without = [], only }: Settings): void {
   const { dice, timeline } = world;
   const possible = faults.filter(({ name }) => !world.isSqlite || localFaults.has(name));
-  const mine = possible.filter(({ name }) => only?.includes(name) ?? (dice.chance(0.4) && !without.includes(name)));
+  const mine = possible.filter(
+    ({ name, isAsked = false }) => only?.includes(name) ?? (dice.chance(0.4) && !isAsked && !without.includes(name)),
+  );
   const next = () => {
     timeline.after(dice.exponential(meanMs), () => {
       if (!world.isHealed) {
