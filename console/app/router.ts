@@ -54,5 +54,15 @@ function isOurs(link: HTMLAnchorElement, event: MouseEvent): boolean {
 }
 
 function readLocation(): { readonly path: string; readonly search: string } {
-  return { path: decodeURI(window.location.pathname), search: window.location.search };
+  const { pathname, search } = window.location;
+  return { path: decode(pathname), search };
+}
+
+/** A path as people read it; one that is no UTF-8 stays as it was typed, and names no page. */
+function decode(pathname: string): string {
+  try {
+    return decodeURI(pathname);
+  } catch {
+    return pathname;
+  }
 }

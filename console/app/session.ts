@@ -65,8 +65,13 @@ export async function signIn(
   session.value = (await response.json()) as Session;
 }
 
+/** Stays signed in, and says that the connection is lost, where nobody has ended the session. */
 export async function signOut(): Promise<void> {
-  await fetch("/session", { method: "DELETE" });
+  const response = await fetch("/session", { method: "DELETE" }).catch(() => undefined);
+  if (response === undefined || response.status >= serverFailed) {
+    connectionLost();
+    return;
+  }
   session.value = null;
   navigate("/sign-in");
 }

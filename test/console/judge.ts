@@ -48,7 +48,7 @@ async function findPaths({ tollgate }: Stage): Promise<readonly string[]> {
     `/accounts/${account}`,
     "/models/tollgate-sim/plain",
     "/receipts/none",
-    "/no-such-page",
+    "/no-such-page%zz",
   ];
 }
 

@@ -12,6 +12,7 @@ export async function loseConnection(stage: Stage): Promise<readonly string[]> {
   if ((await page.getByText("5 servers").count()) === 1) {
     steps.push("said");
   }
+  await page.getByRole("button", { name: "Sign out" }).click();
   await context.setOffline(false);
   await page.getByText("The connection to Tollgate is lost").waitFor({ state: "detached" });
   steps.push("mended");
