@@ -45,7 +45,7 @@ export interface TollgateClients {
   readonly embeddings: Client<typeof EmbeddingsService>;
   readonly events: Client<typeof EventsService>;
   readonly inference: Client<typeof InferenceService>;
-  readonly margins: Client<typeof MarginService>;
+  readonly margin: Client<typeof MarginService>;
   readonly metering: Client<typeof MeteringService>;
   readonly operators: Client<typeof OperatorsService>;
   readonly overview: Client<typeof OverviewService>;

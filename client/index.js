@@ -44,7 +44,7 @@ export function createTollgateClients(transport) {
     embeddings: createClient(EmbeddingsService, transport),
     events: createClient(EventsService, transport),
     inference: createClient(InferenceService, transport),
-    margins: createClient(MarginService, transport),
+    margin: createClient(MarginService, transport),
     metering: createClient(MeteringService, transport),
     operators: createClient(OperatorsService, transport),
     overview: createClient(OverviewService, transport),
