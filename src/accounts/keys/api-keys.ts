@@ -215,11 +215,13 @@ export class ApiKeys {
 }
 
 /** Gives the limit of a key that was changed to all of its chain: they have one budget while they work. */
-async function shareBudget(em: SqlEntityManager, { id, limitsOf, budget, budgetPeriod }: ApiKey): Promise<void> {
+async function shareBudget(em: SqlEntityManager, key: ApiKey): Promise<void> {
   await em.flush();
+  const { id, accountId, limitsOf, budget = null, budgetPeriod = null } = key;
   const budgetId = limitsOf ?? id;
-  const sharing = { $or: [{ id: budgetId }, { limitsOf: budgetId }] };
-  await em.nativeUpdate(ApiKey, sharing, { budget: budget ?? null, budgetPeriod: budgetPeriod ?? null });
+  // They are of one account, by which they are found without a look at everybody's.
+  const sharing = { accountId, $or: [{ id: budgetId }, { limitsOf: budgetId }] };
+  await em.nativeUpdate(ApiKey, sharing, { budget, budgetPeriod });
   // Money spent without the limit, or in windows of another period, is counted at the budget's next lease.
   await em.nativeUpdate(Budget, { id: budgetId }, { bound: 0, told: 0 });
 }

@@ -64,19 +64,26 @@ interface SlotRange {
   readonly to: string;
 }
 
-/** The cost of each row that an account's keys have in the sums of a window, which begins and ends with a day. */
+/**
+ * The cost of each row that an account's keys have in the sums of a window, which begins and ends with a day. `isOfKeys`
+ * compares the column key_id with the keys.
+ */
 export const chargedWithin = (of: {
   readonly account: string;
-  readonly keys: string;
+  readonly isOfKeys: string;
   readonly days: SlotRange;
   readonly hours: SlotRange;
 }): string => `
   select cost_high * 1000000 + cost_low as cost from usage_rollup
   where account_id = ${of.account} and span = 'day' and slot >= ${of.days.from} and slot < ${of.days.to}
-    and key_id in (${of.keys})
+    and ${of.isOfKeys}
   union all
   select cost_high * 1000000 + cost_low from usage_tally
-  where account_id = ${of.account} and hour >= ${of.hours.from} and hour < ${of.hours.to} and key_id in (${of.keys})`;
+  where account_id = ${of.account} and hour >= ${of.hours.from} and hour < ${of.hours.to} and ${of.isOfKeys}`;
+
+/** A budget's key, and those that were rotated from it: all of one account, whose keys alone are looked through. */
+export const budgetKeys = (id: string, account: string): string =>
+  `select id from api_key where account_id = ${account} and (id = ${id} or limits_of = ${id})`;
 
 /** All sums of hours, of each account: those that are folded and those that are not. */
 export const hourlySums = `

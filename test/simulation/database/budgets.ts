@@ -41,7 +41,7 @@ export function spendBudgets(tables: Tables, costs: ReadonlyMap<string, number>)
 /** ?1 budget, ?3 and ?4 the days that the window begins with and ends before, ?5 and ?6 the hours. */
 const charged = chargedWithin({
   account: "(select account_id from api_key where id = ?1)",
-  keys: "select id from api_key where id = ?1 or limits_of = ?1",
+  isOfKeys: "key_id in (select id from api_key where id = ?1 or limits_of = ?1)",
   days: { from: "?3", to: "?4" },
   hours: { from: "?5", to: "?6" },
 });

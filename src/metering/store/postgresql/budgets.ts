@@ -8,7 +8,7 @@ import type {
   StoredBudgetSlice,
 } from "../../ledger/budget/budget-store.ts";
 import { type SlicePart, slicePage } from "../../ledger/wallet/wallet-store.ts";
-import { chargedWithin } from "../rollups.ts";
+import { budgetKeys, chargedWithin } from "../rollups.ts";
 import { countEpoch, type Epochs } from "./epochs.ts";
 import type { Executor, Query, Statement } from "./executor.ts";
 
@@ -35,10 +35,15 @@ const endless = (2 ** 31 - 1) * 3_600_000;
 
 const slots = (of: string) => ({ from: `floor($3::float8 / ${of})::int`, to: `floor($5::float8 / ${of})::int` });
 
-/** $1 budget, $3 the window's start in milliseconds, $5 its end. */
+const account = "(select account_id from api_key where id = $1)";
+
+/**
+ * $1 budget, $3 the window's start in milliseconds, $5 its end. The keys are an array, which is made once: a statement that is
+ * planned for all values looked them up anew for each row of sums.
+ */
 const charged = chargedWithin({
-  account: "(select account_id from api_key where id = $1)",
-  keys: "select id::text from api_key where id = $1 or limits_of = $1",
+  account,
+  isOfKeys: `key_id = any (array(select id::text from (${budgetKeys("$1", account)}) keys))`,
   days: slots("86400000"),
   hours: slots("3600000"),
 });

@@ -10,7 +10,7 @@ import type {
 } from "../../ledger/budget/budget-store.ts";
 import type { Charge } from "../../ledger/settlement/charge.ts";
 import { type SlicePart, slicePage } from "../../ledger/wallet/wallet-store.ts";
-import { chargedWithin } from "../rollups.ts";
+import { budgetKeys, chargedWithin } from "../rollups.ts";
 import type { Epochs } from "./epochs.ts";
 import type { Executor, Runner } from "./executor.ts";
 
@@ -20,12 +20,14 @@ const hourMs = 3_600_000;
 /** The end of windows that have none: the last hour that any database counts, in milliseconds. */
 const endless = (2 ** 31 - 1) * hourMs;
 
+const account = "(select account_id from api_key where id = ?1)";
+
 /** ?1 budget, ?3 and ?4 the window's start and end in days, ?5 and ?6 in hours. */
 const charged = chargedWithin({
-  account: "(select account_id from api_key where id = ?1)",
+  account,
   days: { from: "?3", to: "?4" },
   hours: { from: "?5", to: "?6" },
-  keys: "select id from api_key where id = ?1 or limits_of = ?1",
+  isOfKeys: `key_id in (${budgetKeys("?1", account)})`,
 });
 
 /** ?2 the window's name. What the keys were charged in the window outside of its slices. */
