@@ -68,20 +68,26 @@ interface ListedServer {
 
 const admin = (...args: string[]) => (cores.at(-1) as Tollgate).admin(...args);
 
-async function customer(rpm: string): Promise<{ account: string; id: string; key: string }> {
+interface Customer {
+  readonly account: string;
+  readonly id: string;
+  readonly key: string;
+}
+
+async function customer(rpm: string): Promise<Customer> {
   const { id: account } = (await admin("accounts", "create", "--name", "customer")) as { id: string };
   await admin("accounts", "top-up", account, "--usd", "10", "--ref", `payment-${account}`);
   return { account, ...((await admin("keys", "create", account, "--rpm", rpm)) as { id: string; key: string }) };
 }
 
-const ask = (key: string) =>
+const ask = (key: string, content = "Tell me about toll gates.") =>
   fetch(`${facade.url}/v1/chat/completions`, {
     method: "POST",
     headers: { authorization: `Bearer ${key}` },
     body: JSON.stringify({
       model: "tollgate-sim/plain",
       max_tokens: 20,
-      messages: [{ role: "user", content: "Tell me about toll gates." }],
+      messages: [{ role: "user", content }],
     }),
   });
 
@@ -165,6 +171,43 @@ test("a revoked key stops on every core", async () => {
   // How long it may take is tested with a clock of its own; a busy machine adds to it.
   await eventually("every core refuses it", async () => !(await statuses()).includes(200), 10);
   expect(await statuses()).toEqual([401, 401, 401, 401]);
+}, 60_000);
+
+test("what runs when its key is revoked, expires or loses the model, or its account is frozen, ends whole and is charged", async () => {
+  const changes: readonly [status: number, change: (of: Customer) => readonly string[]][] = [
+    [401, ({ id }) => ["keys", "revoke", id]],
+    [401, ({ id }) => ["keys", "set-limits", id, "--expires", new Date(Date.now() + 500).toISOString()]],
+    [404, ({ id }) => ["keys", "set-limits", id, "--models", "tollgate-sim/reasoner-on"]],
+    [403, ({ account }) => ["accounts", "freeze", account, "--reason", "review"]],
+  ];
+  const tryChange = async ([status, change]: (typeof changes)[number]) => {
+    const one = await customer("1000");
+    await admin("keys", "set-limits", one.id, "--usd", "1", "--per", "month");
+    let isOver = false; // a machine that is too busy shows less, and nothing wrong
+    const running = ask(one.key, "[[sim:latency=1500]] Tell me about toll gates.").finally(() => {
+      isOver = true;
+    });
+    await eventually("its money is held", async () => {
+      const { held_usd } = (await admin("accounts", "show", one.account)) as { held_usd: string };
+      return isOver || Number(held_usd) > 0;
+    });
+    await admin(...change(one));
+    const answer = await running;
+    const { usage } = (await answer.json()) as { usage: { cost: number } };
+    expect([answer.status, usage.cost > 0]).toEqual([200, true]);
+    await eventually("the next is refused", async () => {
+      const { status: found } = await ask(one.key);
+      return found === status;
+    });
+    const receipts = (await admin("receipts", one.account)) as { request_id: string; cost_usd: string }[];
+    expect(receipts.map(({ request_id }) => request_id)).toContain(answer.headers.get("x-request-id"));
+    const used = (await admin("usage", "--account", one.account)) as { cost_usd: string }[];
+    const sum = (rows: readonly { cost_usd: string }[]) =>
+      rows.reduce((all, { cost_usd }) => all + (parseUsd(cost_usd) ?? 0n), 0n);
+    expect(sum(used)).toBe(sum(receipts));
+  };
+  await Promise.all(changes.map(tryChange));
+  expect(await admin("reconcile")).toMatchObject({ ok: true });
 }, 60_000);
 
 test("a request id of a caller's own gets nothing free on two cores, over Connect and gRPC, and tells others nothing", async () => {
