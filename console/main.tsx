@@ -1,3 +1,4 @@
+import "./app/workarounds/browser-language.ts";
 import "./styles/tokens.css";
 import "./styles/base.css";
 import "./styles/shell.css";
