@@ -30,7 +30,7 @@ export const commands: Readonly<Record<string, () => Promise<Add>>> = {
   operators: async () => (await import("./admin/operators.ts")).addOperators,
   "console-link": async () => (await import("./admin/console-link.ts")).addConsoleLink,
   audit: async () => (await import("./admin/audit.ts")).addAudit,
-  webhooks: async () => (await import("./admin/webhooks.ts")).addWebhooks,
-  events: async () => (await import("./admin/events.ts")).addEvents,
+  webhooks: async () => (await import("./admin/events/webhooks.ts")).addWebhooks,
+  events: async () => (await import("./admin/events/events.ts")).addEvents,
   "migrate-storage": async () => (await import("./migrate/command.ts")).addMigrateStorage,
 };

@@ -6,9 +6,9 @@ import { Client, type Pool } from "pg";
 import { type PostgresqlServer, startPostgresql } from "../../scripts/test-services/postgres-server.ts";
 import { checkStorage } from "../../src/cli/check/storage.ts";
 import { migrateStorage } from "../../src/cli/migrate/migrate-storage.ts";
+import { isUnreachable } from "../../src/storage/availability/unreachable.ts";
 import { openStorage } from "../../src/storage/orm.ts";
 import { retryConflicts } from "../../src/storage/retry.ts";
-import { isUnreachable } from "../../src/storage/unreachable.ts";
 
 // A server whose operator has set everything that could harm us.
 

@@ -5,8 +5,8 @@ import { type PostgresqlServer, startPostgresql } from "../../scripts/test-servi
 import { Accounts } from "../../src/accounts/accounts.ts";
 import { ApiKeys } from "../../src/accounts/keys/api-keys.ts";
 import { publish } from "../../src/metering/prices/price-versions.ts";
+import { isUnreachable } from "../../src/storage/availability/unreachable.ts";
 import { inTransaction } from "../../src/storage/transaction.ts";
-import { isUnreachable } from "../../src/storage/unreachable.ts";
 import { type Metering, openMetering, testModel, usd } from "../metering/fixture.ts";
 import { ManualClock } from "../support/clocks/manual-clock.ts";
 

@@ -2,11 +2,11 @@ import { systemRandom } from "../../../lib/ids/random.ts";
 import type { Logger } from "../../../lib/logger.ts";
 import { verifyPeppers } from "../../accounts/keys/verify-peppers.ts";
 import type { Secrets } from "../../config/secrets.ts";
-import { openLater } from "../../storage/late-storage.ts";
+import { openLater } from "../../storage/availability/late-storage.ts";
+import { probeServer } from "../../storage/availability/probe.ts";
+import { isUnreachable } from "../../storage/availability/unreachable.ts";
 import { openStorage, type Storage } from "../../storage/orm.ts";
-import { probeServer } from "../../storage/probe.ts";
 import { claimFirst } from "../../storage/shard-mark.ts";
-import { isUnreachable } from "../../storage/unreachable.ts";
 import { ServiceName } from "../shards/service-name.ts";
 
 /** The database of `storage.url`. */

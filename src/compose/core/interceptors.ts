@@ -10,7 +10,7 @@ import { logCalls } from "../../interceptors/observation/log.ts";
 import { observeCalls } from "../../interceptors/observation/observe.ts";
 import { validateRequests } from "../../interceptors/validation/validate.ts";
 import { unavailable } from "../../metering/ledger/unavailable.ts";
-import { isUnreachable } from "../../storage/unreachable.ts";
+import { isUnreachable } from "../../storage/availability/unreachable.ts";
 import { traceCalls } from "../../telemetry/traces/calls.ts";
 import type { Access } from "./access.ts";
 import type { Foundation } from "./foundation.ts";

@@ -1,7 +1,7 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../../../../lib/errors/failure.ts";
 import type { Logger } from "../../../../../lib/logger.ts";
-import { isUnreachable } from "../../../../storage/unreachable.ts";
+import { isUnreachable } from "../../../../storage/availability/unreachable.ts";
 import type { DeadLetters } from "../../../dead-letters/dead-letters.ts";
 import { runKey } from "../../run.ts";
 import type { ChargeStore, StoredCharge } from "../charge-store.ts";

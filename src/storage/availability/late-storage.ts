@@ -1,5 +1,5 @@
 import type { Pool } from "pg";
-import { openStorage, prepareServer, type Storage } from "./orm.ts";
+import { openStorage, prepareServer, type Storage } from "../orm.ts";
 
 /** A database that is not there yet. */
 export interface LateStorage {
