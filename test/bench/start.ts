@@ -17,7 +17,7 @@ const tellCpu = `data:text/javascript,import{writeSync}from"node:fs";process.on(
 const limits = {
   "CPU of --version": 120,
   "CPU of an admin command": 200,
-  "start to ready": 1500,
+  "start to ready": 1000,
 };
 
 /** What the command line costs, and how long a start takes: as npm installs it, and in a clone after `npm ci`. */

@@ -1,4 +1,5 @@
 import { type Cell, longPrompt, shortPrompt } from "../measure/cell.ts";
+import { secondWorker } from "../report/second-worker.ts";
 import { run } from "../run.ts";
 import type { Scenario } from "../scenario.ts";
 
@@ -122,6 +123,7 @@ export const loadScenarios: readonly Scenario[] = loads.map((load) => ({
   async run(bench) {
     const { quick, duration } = bench.options;
     const cells = (quick ? load.quick : load.cells)(duration);
-    return { results: await run(cells, bench.systems(load.systems), bench) };
+    const results = await run(cells, bench.systems(load.systems), bench);
+    return { results, figures: secondWorker(results) };
   },
 }));

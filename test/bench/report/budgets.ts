@@ -1,3 +1,4 @@
+import { longPrompt } from "../measure/cell.ts";
 import type { Figure } from "../scenario.ts";
 import type { Result } from "./summary.ts";
 
@@ -26,9 +27,6 @@ interface Budget {
   readonly figure: (result: Result, beside: (system: string) => Result | undefined) => number | undefined;
 }
 
-/** Whether a system left so much of the machine that half as much again would fit beside its load. */
-const hasRoom = ({ idle }: Result) => 1 / (1 - idle.median) >= 1.5;
-
 /** Sixteen clients with short plain requests: what an answer that comes whole costs beside the pass-through. */
 const usualPlain = ({ cell }: Result) =>
   cell.scenario === "plain" &&
@@ -37,7 +35,13 @@ const usualPlain = ({ cell }: Result) =>
   cell.prompt < 1000 &&
   cell.model === "eager";
 
-const paced = ({ cell }: Result) => cell.model === "paced" && cell.stream;
+const isPaced = ({ cell }: Result) => cell.model === "paced" && cell.stream;
+const isPlain = ({ cell }: Result) => cell.scenario === "plain" && !cell.stream;
+const isStream = ({ cell }: Result) => cell.scenario === "stream" && cell.stream;
+const isLong = ({ cell }: Result) => cell.prompt === longPrompt;
+
+/** A short answer as a stream: its request is a larger part of what it costs. */
+const isShortStream = (result: Result) => result.cell.size === 10 && !isPaced(result);
 
 /** The budgets of a request's cost. */
 const budgets: readonly Budget[] = [
@@ -46,7 +50,15 @@ const budgets: readonly Budget[] = [
     limit: 3,
     unit: "× raw",
     system: "tollgate",
-    applies: ({ cell }) => !cell.stream && cell.surface !== "embeddings" && cell.scenario === "plain",
+    applies: (result) => isPlain(result) && !isLong(result),
+    figure: (result) => result.ratio.median,
+  },
+  {
+    name: "CPU of a plain request with a long prompt, all in one",
+    limit: 2.5,
+    unit: "× raw",
+    system: "tollgate",
+    applies: (result) => isPlain(result) && isLong(result),
     figure: (result) => result.ratio.median,
   },
   {
@@ -90,7 +102,23 @@ const budgets: readonly Budget[] = [
     limit: 2.5,
     unit: "× raw",
     system: "tollgate",
-    applies: ({ cell }) => cell.stream && cell.scenario === "stream",
+    applies: (result) => isStream(result) && !isShortStream(result) && !isPaced(result),
+    figure: (result) => result.ratio.median,
+  },
+  {
+    name: "CPU of a streamed token of a short answer, all in one",
+    limit: 2.2,
+    unit: "× raw",
+    system: "tollgate",
+    applies: (result) => isStream(result) && isShortStream(result),
+    figure: (result) => result.ratio.median,
+  },
+  {
+    name: "CPU of a paced token, all in one",
+    limit: 1.5,
+    unit: "× raw",
+    system: "tollgate",
+    applies: isPaced,
     figure: (result) => result.ratio.median,
   },
   {
@@ -98,7 +126,7 @@ const budgets: readonly Budget[] = [
     limit: 1,
     unit: "ms",
     system: "tollgate",
-    applies: paced,
+    applies: isPaced,
     figure: (result, beside) => added(result.firstToken.p50.median, beside("pass-through")?.firstToken.p50.median),
   },
   {
@@ -106,33 +134,19 @@ const budgets: readonly Budget[] = [
     limit: 5,
     unit: "ms",
     system: "tollgate",
-    applies: paced,
+    applies: isPaced,
     figure: (result, beside) => added(result.firstToken.p99.median, beside("pass-through")?.firstToken.p99.median),
   },
+  split("plain request", 1.25, (result) => !result.cell.stream && !isLong(result)),
+  split("plain request with a long prompt", 1.5, (result) => !result.cell.stream && isLong(result)),
+  split("streamed token", 1.15, ({ cell }) => cell.stream),
   {
-    name: "CPU split into facade and core",
-    limit: 1.7,
-    unit: "× all in one",
-    system: "tollgate-split",
-    applies: ({ cell }) => cell.scenario === "split",
-    figure: (result, beside) => {
-      const whole = beside("tollgate");
-      return whole && result.cpu.median / whole.cpu.median;
-    },
-  },
-  {
-    name: "throughput of two workers",
-    limit: 1.5,
-    unit: "× one worker",
-    better: "higher",
-    system: "tollgate-workers-2",
-    applies: ({ cell }) => cell.scenario === "scaled-out",
-    figure: (result, beside) => {
-      const one = beside("tollgate-workers-1");
-      const rate = ({ cell, tokensPerSecond, requestsPerSecond }: Result) =>
-        (cell.stream ? tokensPerSecond : requestsPerSecond).median;
-      return one && hasRoom(one) ? rate(result) / rate(one) : undefined;
-    },
+    name: "resident memory with 1,000 open streams",
+    limit: 220,
+    unit: "MiB",
+    system: "tollgate",
+    applies: ({ cell }) => cell.scenario === "streams" && cell.concurrency === 1000,
+    figure: (result) => result.resident.max / 2 ** 20,
   },
   {
     name: "resident memory with 5,000 open streams",
@@ -151,6 +165,21 @@ const budgets: readonly Budget[] = [
     figure: ({ newcomer }) => newcomer && newcomer.beside.median / newcomer.quiet.median,
   },
 ];
+
+/** What facade and core cost as two processes beside all in one. */
+function split(what: string, limit: number, applies: Budget["applies"]): Budget {
+  return {
+    name: `CPU of a ${what}, facade and core apart`,
+    limit,
+    unit: "× all in one",
+    system: "tollgate-split",
+    applies: (result) => result.cell.scenario === "split" && applies(result),
+    figure: (result, beside) => {
+      const whole = beside("tollgate");
+      return whole && result.cpu.median / whole.cpu.median;
+    },
+  };
+}
 
 function added(of: number, over: number | undefined): number | undefined {
   return over === undefined ? undefined : of - over;
