@@ -15,6 +15,7 @@ import { ReceiptSchema, UsageRowSchema } from "#gen/tollgate/metering/v1/usage_p
 import { OperatorSchema } from "#gen/tollgate/operators/v1/operator_pb.js";
 import * as documents from "../../src/cli/admin/output/documents.ts";
 import { deliveryDocument, eventDocument, webhookDocument } from "../../src/cli/admin/output/event-documents.ts";
+import * as metering from "../../src/cli/admin/output/metering-documents.ts";
 import { groups, usageDocument } from "../../src/cli/admin/usage.ts";
 
 // What each command that asks a core prints with --json: documents of messages that have all that they may have.
@@ -24,8 +25,8 @@ const key = documents.keyDocument(sample(ApiKeySchema));
 const newKey = { id: "", key: "" };
 const moved = documents.movementDocument(sample(TopUpResponseSchema));
 const price = documents.priceDocument(sample(PriceSchema));
-const receipt = documents.receiptDocument(sample(ReceiptSchema));
-const letter = documents.deadLetterDocument(sample(DeadLetterSchema));
+const receipt = metering.receiptDocument(sample(ReceiptSchema));
+const letter = metering.deadLetterDocument(sample(DeadLetterSchema));
 const server = documents.serverDocument(sample(ServerSchema));
 const operator = documents.operatorDocument(sample(OperatorSchema));
 const proof = sample(ReconcileResponseSchema);
@@ -59,16 +60,16 @@ export const answers: Readonly<Record<string, object>> = {
   "prices pin": price,
   "prices unpin": price,
   usage: [usageDocument(sample(UsageRowSchema), { by: groups("account,key,model,day,hour") })],
-  margin: [documents.marginDocument({ ...sample(MarginSchema), hour: "of --by hour", day: "of --by day" })],
-  receipt: { ...documents.wholeReceiptDocument(sample(ReceiptSchema)), further_runs: [receipt] },
+  margin: [metering.marginDocument({ ...sample(MarginSchema), hour: "of --by hour", day: "of --by day" })],
+  receipt: { ...metering.wholeReceiptDocument(sample(ReceiptSchema)), further_runs: [receipt] },
   receipts: [receipt],
   "export receipts": exported,
   "export usage": exported,
-  archives: [documents.archiveDocument(sample(ReceiptArchiveSchema))],
+  archives: [metering.archiveDocument(sample(ReceiptArchiveSchema))],
   "charges list": [letter],
   "charges settle": { id: "", request_id: "", account_id: "" },
   "charges drop": letter,
-  reconcile: documents.reconcileDocument({ ...proof, shards: [proof] }),
+  reconcile: metering.reconcileDocument({ ...proof, shards: [proof] }),
   "servers list": [server],
   "servers drain": server,
   "servers resume": server,

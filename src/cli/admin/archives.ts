@@ -4,7 +4,7 @@ import { BooksService } from "#gen/tollgate/metering/v1/books_service_pb.js";
 import { readAll } from "../../../lib/rpc/pages.ts";
 import type { Io } from "../shared/io.ts";
 import { addQuestion } from "./ask-core.ts";
-import { archiveDocument } from "./output/documents.ts";
+import { archiveDocument } from "./output/metering-documents.ts";
 
 /** `tollgate archives` */
 export function addArchives(program: Command, io: Io): void {

@@ -6,7 +6,7 @@ import { tokens } from "../shared/arguments.ts";
 import type { Io } from "../shared/io.ts";
 import { required } from "./accounts.ts";
 import { addQuestion } from "./ask-core.ts";
-import { deadLetterDocument } from "./output/documents.ts";
+import { deadLetterDocument } from "./output/metering-documents.ts";
 
 /** `tollgate charges …` */
 export function addCharges(program: Command, io: Io): void {

@@ -5,7 +5,7 @@ import { MarginService, MarginSpan } from "#gen/tollgate/metering/v1/margin_serv
 import { moment } from "../shared/arguments.ts";
 import type { Io } from "../shared/io.ts";
 import { addQuestion } from "./ask-core.ts";
-import { marginDocument } from "./output/documents.ts";
+import { marginDocument } from "./output/metering-documents.ts";
 
 const spans = { hour: MarginSpan.HOUR, day: MarginSpan.DAY } as const;
 

@@ -7,7 +7,7 @@ import { count, moment } from "../shared/arguments.ts";
 import type { Io } from "../shared/io.ts";
 import { required } from "./accounts.ts";
 import { addQuestion } from "./ask-core.ts";
-import { receiptDocument, wholeReceiptDocument } from "./output/documents.ts";
+import { receiptDocument, wholeReceiptDocument } from "./output/metering-documents.ts";
 
 interface ReceiptFilter {
   readonly key?: string;

@@ -5,7 +5,7 @@ import { readAll } from "../../../lib/rpc/pages.ts";
 import type { Io } from "../shared/io.ts";
 import { whileTelling } from "../shared/progress.ts";
 import { addQuestion } from "./ask-core.ts";
-import { addendDocument, reconcileDocument } from "./output/documents.ts";
+import { addendDocument, reconcileDocument } from "./output/metering-documents.ts";
 
 /** People see that it goes on, so it may take as long as it does with the largest books. */
 const timeoutMs = 3_600_000;

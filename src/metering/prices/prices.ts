@@ -1,7 +1,6 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../../lib/errors/failure.ts";
 import { type Random, systemRandom } from "../../../lib/ids/random.ts";
-import { parseRate } from "../../../lib/money.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
 import type { ModelConfig } from "../../config/schema.ts";
 import type { Announce } from "../../events/announcer.ts";
@@ -9,6 +8,7 @@ import { isUnreachable } from "../../storage/availability/unreachable.ts";
 import type { PriceReason } from "../../storage/entities/metering/price.ts";
 import type { Storage } from "../../storage/orm.ts";
 import { unavailable } from "../ledger/unavailable.ts";
+import { checkRates, configuredRates } from "./configured-rates.ts";
 import type { Prices, Rates } from "./interface.ts";
 import { PriceBook } from "./price-book.ts";
 import {
@@ -22,11 +22,6 @@ import {
   readNewestFacts,
 } from "./price-versions.ts";
 import { readNewestVersion } from "./version-marks.ts";
-
-/** The highest rate: 1,000 USD per 1M tokens. It keeps the price of any request an exact number. */
-const highestRate = 1_000_000_000;
-/** USD per 1M output tokens of a generation model whose configuration does not say. */
-const defaultOutput = "0.25";
 
 /** The rates that a price moves to, and the part of the capacity in use that asks for them. */
 export interface MovedRates extends Rates {
@@ -209,7 +204,7 @@ class PublishedPrices implements PriceList {
     await this.#publish((newest) => {
       const changed = new Map<string, PriceFacts>();
       for (const model of models) {
-        const { input, output } = configured(model);
+        const { input, output } = configuredRates(model);
         const price = newest.get(model.id);
         if (price?.configuredInput === input && price.configuredOutput === output) {
           continue;
@@ -248,37 +243,8 @@ class PublishedPrices implements PriceList {
 
   #check(model: string, rates: Rates): void {
     this.#record(model);
-    const refuse = (parameter: string, message: string) =>
-      failure(Reason.INVALID_ARGUMENT, message, {
-        parameter,
-        bound: { case: "money", value: { limitPicoUsd: BigInt(highestRate) } },
-      });
-    for (const [parameter, rate] of [
-      ["input_pico_usd_per_token", rates.input],
-      ["output_pico_usd_per_token", rates.output],
-    ] as const) {
-      if (!Number.isInteger(rate) || rate < 0 || rate > highestRate) {
-        throw refuse(parameter, "A price must be from 0 to 1000 USD per 1M tokens.");
-      }
-    }
-    if (this.#models.get(model)?.kind === "embedding" && rates.output !== 0) {
-      throw refuse("output_pico_usd_per_token", "An embedding model has no output price.");
-    }
+    checkRates(this.#models.get(model)?.kind, rates);
   }
-}
-
-/** The base price that the configuration asks for. */
-function configured(model: ModelConfig): Rates {
-  const output = model.kind === "embedding" ? "0" : (model.price.output ?? defaultOutput);
-  return { input: readRate(model, model.price.input), output: readRate(model, output) };
-}
-
-function readRate(model: ModelConfig, usdPerMillion: string): number {
-  const rate = parseRate(usdPerMillion);
-  if (rate !== undefined && rate <= BigInt(highestRate)) {
-    return Number(rate);
-  }
-  throw new RangeError(`${model.id}: the price ${usdPerMillion} is not from 0 to 1000 USD per 1M tokens`);
 }
 
 /** Whether prices are the same, whatever made them. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { v7 } from "uuid";
 import { parseRate, parseUsd } from "../../../lib/money.ts";
-import { receiptDocument } from "../../../src/cli/admin/output/documents.ts";
+import { receiptDocument } from "../../../src/cli/admin/output/metering-documents.ts";
 import { renderJson } from "../../../src/cli/admin/output/render.ts";
 import { readReceipts } from "../../../src/metering/books/receipts/receipts.ts";
 import { databases, dialects } from "../../metering/databases.ts";

@@ -7,7 +7,7 @@ import { moment } from "../../shared/arguments.ts";
 import type { Io } from "../../shared/io.ts";
 import { whileTelling } from "../../shared/progress.ts";
 import { addQuestion } from "../ask-core.ts";
-import { receiptDocument } from "../output/documents.ts";
+import { receiptDocument } from "../output/metering-documents.ts";
 import { groups, usualGroups } from "../usage.ts";
 import { type ExportFile, openExport } from "./export-file.ts";
 import { columnsOf, type FormatName, formats } from "./formats.ts";

@@ -4,15 +4,9 @@ import { type Account, LotKind, type Payment, PaymentKind } from "#gen/tollgate/
 import { type ApiKey, BudgetPeriod } from "#gen/tollgate/accounts/v1/api_key_pb.js";
 import type { AuditEvent } from "#gen/tollgate/audit/v1/audit_service_pb.js";
 import { BreakerState, type Server, ServerState } from "#gen/tollgate/catalogue/v1/server_pb.js";
-import type { Addend, ReconcileResponse } from "#gen/tollgate/metering/v1/books_service_pb.js";
-import type { DeadLetter } from "#gen/tollgate/metering/v1/dead_letter_pb.js";
-import type { Margin } from "#gen/tollgate/metering/v1/margin_service_pb.js";
 import { type Price, PriceReason } from "#gen/tollgate/metering/v1/price_pb.js";
-import type { ReceiptArchive } from "#gen/tollgate/metering/v1/receipt_archive_pb.js";
-import { type Receipt, ReceiptStatus } from "#gen/tollgate/metering/v1/usage_pb.js";
 import type { Operator } from "#gen/tollgate/operators/v1/operator_pb.js";
 import { formatRate, formatUsd } from "../../../../lib/money.ts";
-import { toMilliseconds } from "../../../../lib/time/duration.ts";
 import { showClass } from "../../shared/service-class.ts";
 
 // The contract's messages as the documents that commands print. USD are exact decimal strings, times
@@ -128,129 +122,6 @@ export function priceDocument(price: Price) {
   };
 }
 
-export function marginDocument({ hour, day, model, revenuePicoUsd, costPicoUsd, marginPicoUsd }: Margin) {
-  return {
-    ...(hour !== "" && { hour }),
-    ...(day !== "" && { day }),
-    model,
-    revenue_usd: formatUsd(BigInt(revenuePicoUsd)),
-    cost_usd: costPicoUsd === undefined ? null : formatUsd(BigInt(costPicoUsd)),
-    margin_usd: marginPicoUsd === undefined ? null : formatUsd(BigInt(marginPicoUsd)),
-  };
-}
-
-export function receiptDocument(receipt: Receipt) {
-  return {
-    request_id: receipt.requestId,
-    run_id: receipt.runId,
-    account_id: receipt.accountId,
-    key_id: receipt.keyId === "" ? null : receipt.keyId,
-    model: receipt.model,
-    input_tokens: Number(receipt.inputTokens),
-    output_tokens: Number(receipt.outputTokens),
-    cost_usd: formatUsd(receipt.costPicoUsd),
-    shortfall_usd: formatUsd(receipt.shortfallPicoUsd),
-    status: word(ReceiptStatus, receipt.status),
-    settled_at: time(receipt.settledAt),
-    finish_reason: receipt.finishReason === "" ? null : receipt.finishReason,
-    streamed: receipt.streamed ?? null,
-    first_token_ms: receipt.firstToken === undefined ? null : toMilliseconds(receipt.firstToken),
-    duration_ms: receipt.duration === undefined ? null : toMilliseconds(receipt.duration),
-    reasoning_tokens: receipt.reasoningTokens === undefined ? null : Number(receipt.reasoningTokens),
-    cached_input_tokens: receipt.cachedInputTokens === undefined ? null : Number(receipt.cachedInputTokens),
-    server: receipt.server === "" ? null : receipt.server,
-    surface: receipt.surface === "" ? null : receipt.surface,
-    lines: receipt.lines.map((line) => ({
-      lot_id: line.lotId === "" ? null : line.lotId,
-      input_tokens: Number(line.inputTokens),
-      output_tokens: Number(line.outputTokens),
-      input_usd_per_million: formatRate(line.inputPicoUsdPerToken),
-      output_usd_per_million: formatRate(line.outputPicoUsdPerToken),
-      cost_usd: formatUsd(line.costPicoUsd),
-      shared_token_usd: formatUsd(line.sharedTokenPicoUsd),
-    })),
-  };
-}
-
-/** One receipt for itself: also what was held for the request, and what that shrank to. Null: not known, as after a crash. */
-export function wholeReceiptDocument(receipt: Receipt) {
-  const { hold } = receipt;
-  return {
-    ...receiptDocument(receipt),
-    hold:
-      hold === undefined
-        ? null
-        : {
-            held_usd: formatUsd(hold.heldPicoUsd),
-            shrunk_usd: formatUsd(hold.shrunkPicoUsd),
-            input_tokens: Number(hold.inputTokens),
-            output_tokens: Number(hold.outputTokens),
-            input_usd_per_million: formatRate(hold.inputPicoUsdPerToken),
-            output_usd_per_million: formatRate(hold.outputPicoUsdPerToken),
-          },
-  };
-}
-
-/** Its counts may be no numbers; null where JSON has no word for them. */
-export function deadLetterDocument(letter: DeadLetter) {
-  return {
-    id: letter.id,
-    request_id: letter.requestId,
-    account_id: letter.accountId,
-    key_id: letter.keyId === "" ? null : letter.keyId,
-    model: letter.model,
-    input_tokens: Number.isFinite(letter.inputTokens) ? letter.inputTokens : null,
-    output_tokens: Number.isFinite(letter.outputTokens) ? letter.outputTokens : null,
-    status: letter.status,
-    reason: letter.reason,
-    core_id: letter.coreId,
-    at: time(letter.at),
-  };
-}
-
-export function archiveDocument(archive: ReceiptArchive) {
-  return {
-    day: archive.day,
-    receipts: Number(archive.receipts),
-    cost_usd: formatUsd(BigInt(archive.costPicoUsd)),
-    file: archive.file,
-    bytes: Number(archive.bytes),
-    sha256: archive.sha256,
-    archived_at: time(archive.archivedAt),
-  };
-}
-
-export function reconcileDocument(proof: ReconcileResponse) {
-  return {
-    ok: proof.ok,
-    ...booksDocument(proof),
-    findings: proof.findings.map(({ rule, row, message }) => ({ rule, row, message })),
-    ...(proof.shards.length > 0 && {
-      databases: proof.shards.map((shard, database) => ({ database, ok: shard.ok, ...booksDocument(shard) })),
-    }),
-  };
-}
-
-export function addendDocument({ accountId, accountName, amountPicoUsd }: Addend) {
-  return { account_id: accountId, name: accountName, usd: formatUsd(BigInt(amountPicoUsd)) };
-}
-
-/** The sums of one database's books, or of all. */
-function booksDocument(proof: ReconcileResponse) {
-  const usd = (pico: string) => formatUsd(BigInt(pico || "0"));
-  return {
-    accounts: Number(proof.accounts),
-    receipts: Number(proof.receipts),
-    granted_usd: usd(proof.grantedPicoUsd),
-    balance_usd: usd(proof.balancePicoUsd),
-    spent_usd: usd(proof.spentPicoUsd),
-    refunded_usd: usd(proof.refundedPicoUsd),
-    expired_usd: usd(proof.expiredPicoUsd),
-    debt_usd: usd(proof.debtPicoUsd),
-    moved_usd: usd(proof.movedPicoUsd),
-  };
-}
-
 export function serverDocument(server: Server) {
   return {
     id: server.id,
@@ -284,6 +155,6 @@ export function time(at: Timestamp | undefined): string | null {
   return at ? timestampDate(at).toISOString() : null;
 }
 
-function word(names: Record<number, string>, value: number): string {
+export function word(names: Record<number, string>, value: number): string {
   return (names[value] ?? "unknown").toLowerCase();
 }
