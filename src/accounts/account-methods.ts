@@ -7,6 +7,8 @@ import { readUpdateMask } from "../../lib/rpc/update-mask.ts";
 import { readWiredClass } from "../../lib/service-class.ts";
 import { noteBefore, noteWithin } from "../interceptors/changes/change.ts";
 import type { Account } from "../storage/entities/account.ts";
+import { isClaimedElsewhere } from "../storage/entities/claim.ts";
+import { elsewhere } from "../storage/moving.ts";
 import { isListKey, toListKey } from "./accounts.ts";
 import type { AccountsDependencies } from "./dependencies.ts";
 import { readBudget } from "./keys/key-limits.ts";
@@ -69,7 +71,7 @@ export function createAccountMethods(deps: AccountsDependencies) {
       // The same request, sent twice at once: the database lets one of them make the account.
       const other = await accounts.madeBy(account.requestId);
       if (other === undefined) {
-        throw error;
+        throw isClaimedElsewhere(error) ? elsewhere() : error;
       }
       return other;
     }

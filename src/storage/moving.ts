@@ -18,6 +18,15 @@ export function moving(): ConnectError {
   return refusal;
 }
 
+/** LEDGER_UNAVAILABLE: the account is in a database that this core does not know of. */
+export function elsewhere(): ConnectError {
+  return failure(
+    Reason.LEDGER_UNAVAILABLE,
+    "The account is in a database that this core does not know of: start it with all of the service's databases.",
+    { retryAfter: toDuration(retryMs) },
+  );
+}
+
 /** Whether an error says that an account moves: where it is has to be looked up anew. */
 export function isMoving(error: unknown): boolean {
   return typeof error === "object" && error !== null && refusals.has(error);

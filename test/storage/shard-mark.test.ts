@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import type { SqlEntityManager } from "@mikro-orm/sql";
 import { v7 } from "uuid";
+import { systemClock } from "../../lib/time/clock.ts";
 import { Claims } from "../../src/compose/shards/claims.ts";
 import { openLater } from "../../src/storage/availability/late-storage.ts";
 import { isUnreachable } from "../../src/storage/availability/unreachable.ts";
@@ -67,7 +68,7 @@ test("an empty database is refused where another one was", async () => {
 test("a core that knows of one database alone takes no name that stands for an account of another one", async () => {
   const [{ orm }] = storages;
   const [here, elsewhere] = [v7(), v7()];
-  const claims = new Claims(storages[0]);
+  const claims = new Claims(storages[0], () => [], systemClock);
   // As a release enters them that knows nothing of claims.
   const addAccount = (em: SqlEntityManager, id: string, requestId: string) =>
     em.execute(

@@ -68,7 +68,12 @@ export async function composeMoney(
   const first = whole.awayFirst === undefined ? await openFirst() : undefined;
   const places = new Places(clock);
   const shards = new Shards<Shard>(first, count, places, newer);
-  const claims = new Claims(storage);
+  const others = () =>
+    shards
+      .present()
+      .map(({ foundation }) => foundation.storage)
+      .filter((other) => other !== storage);
+  const claims = new Claims(storage, others, clock);
   const closeShards = areSeveral ? await openShards(whole, shards, { observers, openFirst }) : async () => {};
   const moves = new Moves(shards, places, { logger, clock });
   await (areSeveral && moves.start());

@@ -1,16 +1,24 @@
-import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { failure } from "../../../lib/errors/failure.ts";
+import type { Clock } from "../../../lib/time/clock.ts";
+import { referenceConflict } from "../../metering/books/payments/payments.ts";
 import { Claim, type ClaimKind } from "../../storage/entities/claim.ts";
 import { Payment } from "../../storage/entities/payment.ts";
 import type { Storage } from "../../storage/orm.ts";
 import { inTransaction } from "../../storage/transaction.ts";
 
+/** How long a payment waits for a further database that does not answer. */
+const momentMs = 1000;
+
 /** Names that stand for one account in all databases, told apart in the first. */
 export class Claims {
   readonly #storage: Storage;
+  readonly #others: () => readonly Storage[];
+  readonly #clock: Pick<Clock, "after">;
 
-  constructor(storage: Storage) {
+  /** `others`: the further databases that are there. */
+  constructor(storage: Storage, others: () => readonly Storage[], clock: Pick<Clock, "after">) {
     this.#storage = storage;
+    this.#others = others;
+    this.#clock = clock;
   }
 
   /** The account that a name stands for. Undefined: it was never claimed. */
@@ -32,13 +40,29 @@ export class Claims {
    */
   async takeReference(reference: string, accountId: string): Promise<void> {
     const entered = await this.#storage.orm.em.fork().findOne(Payment, { reference });
-    const owner = entered?.accountId ?? (await this.take("payment", reference, accountId));
+    const claimed = entered?.accountId ?? (await this.find("payment", reference));
+    const owner = claimed ?? (await this.take("payment", reference, (await this.#findEntered(reference)) ?? accountId));
     if (owner !== accountId) {
-      throw failure(
-        Reason.PAYMENT_REFERENCE_CONFLICT,
-        `The reference ${reference} was already used for another account, kind or amount.`,
-        { parameter: "reference" },
-      );
+      throw referenceConflict(`The reference ${reference}`);
     }
+  }
+  /**
+   * The account that a payment was entered for in another database, since the first one may have been restored to before it was
+   * claimed. One that is away is not waited for.
+   */
+  async #findEntered(reference: string): Promise<string | undefined> {
+    const asked = this.#others().map((storage) =>
+      storage.orm.em
+        .fork()
+        .findOne(Payment, { reference })
+        .catch(() => null),
+    );
+    let stopWaiting = () => {};
+    const moment = new Promise<null>((resolve) => {
+      stopWaiting = this.#clock.after(momentMs, () => resolve(null));
+    });
+    const found = await Promise.all(asked.map((one) => Promise.race([one, moment])));
+    stopWaiting();
+    return found.find((payment) => payment !== null)?.accountId;
   }
 }

@@ -6,6 +6,7 @@ import { ApiKey } from "../../storage/entities/api-key.ts";
 import type { Storage } from "../../storage/orm.ts";
 import { inTransaction } from "../../storage/transaction.ts";
 import { payDebt } from "../books/debts.ts";
+import { unavailable } from "../ledger/unavailable.ts";
 import type { Arrival, Move, Parcel } from "./interface.ts";
 import { findVersions } from "./move-prices.ts";
 
@@ -19,8 +20,18 @@ export interface ArrivalParts {
 /** What the second database of a move does, in PostgreSQL. */
 export function createArrival({ storage, clock, random }: ArrivalParts): Arrival {
   return {
-    async mustBeThere() {
-      await storage.orm.em.fork().execute("select 1");
+    async mustTake(accountId) {
+      const account = await storage.orm.em.fork().findOne(Account, accountId);
+      if (account?.moveId === null) {
+        throw unavailable(
+          "The database that the account is to move to has it already, as one does that was restored to before the account left it: it is taken out there first.",
+        );
+      }
+    },
+
+    async hasCome({ id }) {
+      const rows = await storage.orm.em.fork().execute("select 1 from account_move where id = ? and incoming", [id]);
+      return rows.length > 0;
     },
 
     async arrive(move, parcel) {

@@ -87,15 +87,29 @@ export function createDeparture(storage: Storage, clock: Pick<Clock, "now">): De
         await addMove(em, move, until, now());
       }),
 
+    closeAgain: (move, until) =>
+      inTransaction(storage, async (em) => {
+        const [account] = await em.execute<{ move_id: string | null }[]>(
+          "select move_id from account where id = ? for update",
+          [move.accountId],
+        );
+        if (account !== undefined && (account.move_id ?? move.id) === move.id) {
+          await em.execute("update account set move_id = ? where id = ?", [move.id, move.accountId]);
+          await addMove(em, move, until, now());
+        }
+      }),
+
     leave: (move) => inTransaction(storage, (em) => leave(em, move, now())),
 
     async done({ id }) {
       await storage.orm.em
         .fork()
-        .execute(
-          "update account_move set state = 'done', payload = null, changed_at = ? where id = ? and state = 'sent'",
-          [now(), id],
-        );
+        .execute("update account_move set state = 'done', changed_at = ? where id = ? and state = 'sent'", [now(), id]);
+    },
+
+    async recall({ id }) {
+      const [stored] = await storage.orm.em.fork().execute<StoredParcel[]>(parcelSql, [id]);
+      return stored?.state === "done" && stored.payload !== null ? readParcel(stored) : undefined;
     },
 
     cancel: ({ id, accountId }) =>
@@ -138,18 +152,22 @@ export function createDeparture(storage: Storage, clock: Pick<Clock, "now">): De
   };
 }
 
-/** A row of a move where it begins. The account's moves are counted where it is, which knows the last one. */
+/**
+ * A row of a move where it begins, which may be one that was given up. The account's moves are counted where it is, which knows the
+ * last one, unless this one is counted already.
+ */
 async function addMove(
   em: SqlEntityManager,
-  { id, accountId, kind, from, to }: Omit<Move, "generation">,
+  { id, accountId, kind, generation, from, to }: Move,
   until: Date,
   now: Date,
 ): Promise<void> {
   await em.execute(
     `insert into account_move (id, account_id, kind, generation, from_shard, to_shard, incoming, state, money, debt, paid_total, until, changed_at)
-     select ?, ?, ?, coalesce(max(generation), 0) + 1, ?, ?, false, 'closing', 0, 0, 0, ?, ?
-     from account_move where account_id = ? and kind = 'account'`,
-    [id, accountId, kind, from, to, until, now, accountId],
+     select ?, ?, ?, coalesce(nullif(?::int, 0), max(generation) + 1, 1), ?, ?, false, 'closing', 0, 0, 0, ?, ?
+     from account_move where account_id = ? and kind = 'account'
+     on conflict (id) do update set state = 'closing', changed_at = excluded.changed_at where account_move.state = 'cancelled'`,
+    [id, accountId, kind, generation, from, to, until, now, accountId],
   );
 }
 

@@ -29,7 +29,7 @@ export interface MoveEnds {
  */
 export async function moveAccount(move: Move, pauseMs: number, ends: MoveEnds, clock: Clock): Promise<void> {
   const { departure, arrival, tell } = ends;
-  await arrival.mustBeThere();
+  await arrival.mustTake(move.accountId);
   await ends.refreshPrices();
   try {
     await departure.close(move, new Date(clock.now() + pauseMs + graceMs));

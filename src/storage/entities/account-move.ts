@@ -34,7 +34,10 @@ export const AccountMove = defineEntity({
     money: p.bigint("bigint"),
     debt: p.bigint("bigint"),
     paidTotal: p.bigint("bigint"),
-    /** Everything that moves, as JSON. Null: it has not left yet, or is there. */
+    /**
+     * Everything that moves, as JSON, kept where it left: the database that it went to may be restored to before it came. Null: it has
+     * not left yet.
+     */
     payload: p.text().nullable(),
     /** A move that is closing then is given up. */
     until: p.datetime(3),

@@ -1,4 +1,4 @@
-import { defineEntity, type InferEntity, p } from "@mikro-orm/core";
+import { defineEntity, type InferEntity, p, UniqueConstraintViolationException } from "@mikro-orm/core";
 
 /** What a name may stand for. payment: the reference of a payment. account: the id of the request that makes an account. */
 export type ClaimKind = "payment" | "account";
@@ -16,3 +16,10 @@ export const Claim = defineEntity({
   },
 });
 export type Claim = InferEntity<typeof Claim>;
+
+/** Whether the first database has refused a name, as it stands for an account of another one, which who asks does not know. */
+export function isClaimedElsewhere(error: unknown): boolean {
+  return (
+    error instanceof UniqueConstraintViolationException && error.message.includes("an account of another database")
+  );
+}

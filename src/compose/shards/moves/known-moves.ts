@@ -8,7 +8,8 @@ const pageSize = 1000;
 /** Changes this much older than the newest known one are read again: they may have been committed later. */
 const overlapMs = 60_000;
 
-interface Row {
+/** A move as its row is read. */
+export interface MoveRow {
   readonly id: string;
   readonly account_id: string;
   readonly kind: KnownMove["kind"];
@@ -20,10 +21,18 @@ interface Row {
   readonly changed_ms: string;
 }
 
-const columns = `id, account_id, kind, generation, from_shard, to_shard, incoming, state,
+/** A move out of a database that is not over. */
+export interface OpenMove extends KnownMove {
+  /** Whether it is to be given up by now, if it has not left yet. */
+  readonly isLate: boolean;
+}
+
+/** The columns of `MoveRow`. */
+export const moveColumns = `id, account_id, kind, generation, from_shard, to_shard, incoming, state,
   floor(extract(epoch from changed_at) * 1000)::text as changed_ms`;
 
-const toMove = (row: Row): KnownMove => ({
+/** What a row says. */
+export const toMove = (row: MoveRow): KnownMove => ({
   ...{ id: row.id, accountId: row.account_id, kind: row.kind, generation: row.generation },
   ...{ from: row.from_shard, to: row.to_shard, incoming: row.incoming, state: row.state },
 });
@@ -31,21 +40,37 @@ const toMove = (row: Row): KnownMove => ({
 /** Reads what one database says of moves: all at first, then what has changed. */
 export class KnownMoves {
   readonly #storage: Storage;
-  #readTo = 0;
+  #readTo: number | undefined;
 
   constructor(storage: Storage) {
     this.#storage = storage;
   }
 
-  /** Calls back with every move that has changed since the last time, some of them again. */
-  async read(note: (move: KnownMove) => void): Promise<void> {
-    const since = new Date(Math.max(0, this.#readTo - overlapMs));
-    let newest = this.#readTo;
+  /**
+   * Calls back with every move that has changed since the last time, some of them again. Returns whether that was all of them: at
+   * first, and when the newest one known is gone, as the database was restored to before it.
+   */
+  async read(note: (move: KnownMove) => void): Promise<boolean> {
+    const before = this.#readTo;
+    this.#readTo = await this.#readFrom(before ?? 0, note);
+    if (before !== undefined && this.#readTo >= before) {
+      return false;
+    }
+    if (before !== undefined) {
+      this.#readTo = await this.#readFrom(0, note);
+    }
+    return true;
+  }
+
+  /** Reads what has changed since a time, and returns when the newest of it did; 0: there is none. */
+  async #readFrom(time: number, note: (move: KnownMove) => void): Promise<number> {
+    const since = new Date(Math.max(0, time - overlapMs));
+    let newest = 0;
     for (let after = noId; ; ) {
       const rows = await this.#storage.orm.em
         .fork()
-        .execute<Row[]>(
-          `select ${columns} from account_move where changed_at >= ? and id > ? order by id limit ${pageSize}`,
+        .execute<MoveRow[]>(
+          `select ${moveColumns} from account_move where changed_at >= ? and id > ? order by id limit ${pageSize}`,
           [since, after],
         );
       for (const row of rows) {
@@ -54,17 +79,16 @@ export class KnownMoves {
       }
       const last = rows.at(-1);
       if (last === undefined || rows.length < pageSize) {
-        break;
+        return newest;
       }
       after = last.id;
     }
-    this.#readTo = newest;
   }
 
   /** Moves out of this database that are not over, and whether they are to be given up by now. */
-  async findOpen(now: Date): Promise<(KnownMove & { readonly isLate: boolean })[]> {
-    const rows = await this.#storage.orm.em.fork().execute<(Row & { late: boolean })[]>(
-      `select ${columns}, until < ? as late from account_move
+  async findOpen(now: Date): Promise<OpenMove[]> {
+    const rows = await this.#storage.orm.em.fork().execute<(MoveRow & { late: boolean })[]>(
+      `select ${moveColumns}, until < ? as late from account_move
        where state in ('closing', 'sent') and not incoming order by id limit ${pageSize}`,
       [now],
     );

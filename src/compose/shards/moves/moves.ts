@@ -5,12 +5,13 @@ import type { Clock } from "../../../../lib/time/clock.ts";
 import { repeat } from "../../../../lib/time/repeat.ts";
 import { createArrival } from "../../../metering/moves/arrival.ts";
 import { createDeparture } from "../../../metering/moves/departure.ts";
-import type { Move } from "../../../metering/moves/interface.ts";
+import type { Departure, Move } from "../../../metering/moves/interface.ts";
 import { finish, type MoveEnds, moveAccount } from "../../../metering/moves/mover.ts";
 import { isMoving } from "../../../storage/moving.ts";
 import type { Shard } from "../open-shards.ts";
 import type { Shards } from "../shards.ts";
-import { KnownMoves } from "./known-moves.ts";
+import { KnownMoves, type OpenMove } from "./known-moves.ts";
+import { mendMoves } from "./mend-moves.ts";
 import type { Places } from "./places.ts";
 
 /** Cores tell each other of moves under this name, as of an account's. */
@@ -27,6 +28,8 @@ export class Moves {
   readonly #known: Shards<KnownMoves>;
   readonly #logger: Logger;
   readonly #clock: Pick<Clock, "after">;
+  /** Whether both databases of every move are known to know of it. */
+  #areWhole = false;
 
   constructor(
     shards: Shards<Shard>,
@@ -124,20 +127,21 @@ export class Moves {
   }
 
   async #read(number: number): Promise<void> {
-    await this.#known.at(number).read((move) => this.#places.note(move));
+    if (await this.#known.at(number).read((move) => this.#places.note(move))) {
+      this.#areWhole = false;
+    }
   }
 
-  /** Goes on with moves that others left behind in a database, and sends after an account what turned up where it was. */
+  /**
+   * Goes on with moves that others left behind in a database, and sends after an account what turned up where it was. First mends
+   * those that a database has forgotten, since it was restored to before them.
+   */
   async attend(number: number): Promise<void> {
+    await this.#mend();
     const { storage, clock, random } = this.#shards.at(number).foundation;
     const departure = createDeparture(storage, clock);
     for (const move of await this.#known.at(number).findOpen(new Date(clock.now()))) {
-      if (move.state === "sent") {
-        await this.#finish(move);
-      } else if (move.isLate) {
-        await departure.cancel(move);
-        await this.#tell(move);
-      }
+      await this.#goOn(move, departure);
     }
     for (const accountId of await departure.findRests()) {
       const to = this.#places.locate(accountId);
@@ -148,6 +152,43 @@ export class Moves {
         }
       }
     }
+  }
+
+  async #mend(): Promise<void> {
+    if (this.#areWhole) {
+      return;
+    }
+    this.#areWhole = true;
+    try {
+      await mendMoves(this.#shards, this.#places, { ends: (move) => this.#ends(move), logger: this.#logger });
+    } catch (error) {
+      this.#areWhole = false;
+      throw error;
+    }
+  }
+
+  async #goOn(move: OpenMove, departure: Departure): Promise<void> {
+    if (move.state === "sent") {
+      await this.#finish(move);
+    } else if (move.isLate && (await this.#hasCome(move))) {
+      await this.#shards.at(move.from).books.ledger.callIn(move.accountId);
+      await this.#finish(move);
+    } else if (move.isLate) {
+      await departure.cancel(move);
+      await this.#tell(move);
+    }
+  }
+
+  /** Whether an account has come where it goes: then it has left, whatever the database says that it is closed in. */
+  async #hasCome(move: Move): Promise<boolean> {
+    const to = this.#shards.find(move.to);
+    // While that is away the account is opened, as it most likely never left.
+    return (
+      to !== undefined &&
+      createArrival(to.foundation)
+        .hasCome(move)
+        .catch(() => false)
+    );
   }
 
   async #finish(move: Move): Promise<void> {

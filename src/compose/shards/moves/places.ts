@@ -6,8 +6,11 @@ import { moving } from "../../../storage/moving.ts";
 /** How long a call waits for an account that is on its way. */
 const patienceMs = 2000;
 
-/** Later states of one move count more than earlier ones, whichever database tells them. */
-const ranks = { closing: 1, sent: 2, done: 3, cancelled: 3, arrived: 3 } as const;
+/**
+ * Later states of one move count more than earlier ones, whichever database tells them. One that has arrived was given up only where
+ * a database was restored to before it left.
+ */
+const ranks = { closing: 1, sent: 2, cancelled: 3, done: 4, arrived: 4 } as const;
 
 interface Place {
   shard: number;
@@ -44,6 +47,12 @@ export class Places {
     return this.#places.get(accountId)?.shard ?? readIdShard(accountId);
   }
 
+  /** Whether a move is the newest one of its account, as far as is known, and the account is where it goes. */
+  isLast({ accountId, generation, to }: Pick<KnownMove, "accountId" | "generation" | "to">): boolean {
+    const place = this.#places.get(accountId);
+    return place?.generation === generation && place.rank === ranks.arrived && place.shard === to;
+  }
+
   /** The databases that an account is and was in, the one that it is in first. */
   everywhere(accountId: string): readonly number[] {
     const place = this.#places.get(accountId);
@@ -70,7 +79,7 @@ export class Places {
     }
     const rank = ranks[state];
     if (generation > place.generation || (generation === place.generation && rank > place.rank)) {
-      Object.assign(place, { generation, rank, isOpen: rank === ranks.done });
+      Object.assign(place, { generation, rank, isOpen: rank >= ranks.cancelled });
       this.#put(accountId, place, state === "done" || state === "arrived" ? to : from);
     }
   }

@@ -4,6 +4,7 @@ import { failure } from "../../../../lib/errors/failure.ts";
 import type { Random } from "../../../../lib/ids/random.ts";
 import type { Clock } from "../../../../lib/time/clock.ts";
 import { Account, toNameKey } from "../../../storage/entities/account.ts";
+import { isClaimedElsewhere } from "../../../storage/entities/claim.ts";
 import { Lot, LotEntry } from "../../../storage/entities/metering/lot.ts";
 import { PriceVersion } from "../../../storage/entities/metering/price.ts";
 import { Payment } from "../../../storage/entities/payment.ts";
@@ -17,7 +18,7 @@ import { createDebts, payDebt } from "../debts.ts";
 import { readLots, readStatement, readStatements } from "../statement.ts";
 import type { Alongside, Credit, Funds, Movement } from "./interface.ts";
 import { readPayments } from "./payment-list.ts";
-import { addPaid, checkAmount, checkLimits, type PaymentLimits, sameBefore } from "./payments.ts";
+import { addPaid, checkAmount, checkLimits, type PaymentLimits, referenceConflict, sameBefore } from "./payments.ts";
 import { insist, owes, takeBack } from "./refunds.ts";
 
 /** Dependencies. */
@@ -46,6 +47,9 @@ export function createFunds({ storage, ledger, limits, clock, random, announce, 
     try {
       return await tryWithAccount(accountId, run);
     } catch (error) {
+      if (isClaimedElsewhere(error)) {
+        throw referenceConflict("The reference");
+      }
       // Another account took the same reference in between; now it can be seen.
       if (error instanceof UniqueConstraintViolationException) {
         return tryWithAccount(accountId, run);

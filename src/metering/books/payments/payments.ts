@@ -83,9 +83,14 @@ export async function sameBefore(
   if (same) {
     return before.lotId;
   }
-  throw failure(
+  throw referenceConflict(`The reference ${payment.reference}`);
+}
+
+/** PAYMENT_REFERENCE_CONFLICT of a reference, which begins its message. */
+export function referenceConflict(subject: string) {
+  return failure(
     Reason.PAYMENT_REFERENCE_CONFLICT,
-    `The reference ${payment.reference} was already used for another account, kind or amount.`,
+    `${subject} was already used for another account, kind or amount.`,
     { parameter: "reference" },
   );
 }
