@@ -11,6 +11,7 @@ import type {
 import { UsageGroup } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import { type Receipt, ReceiptStatus, type UsageRow } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { formatUsd } from "../../lib/money.ts";
+import { readWiredClass } from "../../lib/service-class.ts";
 import { type Duration, toMilliseconds } from "../../lib/time/duration.ts";
 import { parseMoment } from "../../lib/time/moment.ts";
 import type { CoreClients } from "../http/core/core-clients.ts";
@@ -29,6 +30,7 @@ export async function readKey(core: CoreClients, exchange: Exchange): Promise<Ge
   const status = await core.accounts.getKeyStatus({}, exchange.callOptions);
   const { key, freeOnly, frozen } = status;
   const budget = key?.budgetPicoUsd;
+  const serviceClass = key && readWiredClass(key.serviceClass);
   const keyId = key?.id ?? "";
   const used = keyId === "" ? 0n : await spent(core, exchange, { keyId });
   const reset = resets[key?.budgetPeriod ?? BudgetPeriod.UNSPECIFIED];
@@ -52,6 +54,7 @@ export async function readKey(core: CoreClients, exchange: Exchange): Promise<Ge
       frozen,
       ...(key?.tokensPerMinute !== undefined && { tpm: key.tokensPerMinute }),
       ...(key?.maxInFlight !== undefined && { inFlight: key.maxInFlight }),
+      ...(serviceClass !== undefined && { class: serviceClass }),
     },
   };
 }

@@ -2,6 +2,7 @@ import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 import { type ApiKey, BudgetPeriod } from "#gen/tollgate/accounts/v1/api_key_pb.js";
 import type { GetKeyStatusResponse } from "#gen/tollgate/accounts/v1/caller_requests_pb.js";
 import type { KeyLimits, TestAuthResponse } from "#gen/tollgate/chat/v1/key_status_pb.js";
+import { readWiredClass } from "../../lib/service-class.ts";
 import { toMilliseconds } from "../../lib/time/duration.ts";
 import { decimal } from "../http/json/decimal.ts";
 
@@ -52,6 +53,7 @@ const periods: Readonly<Record<BudgetPeriod, string | undefined>> = {
 };
 
 function toLimits(key: ApiKey): KeyLimits {
+  const serviceClass = readWiredClass(key.serviceClass);
   const per = periods[key.budgetPeriod];
   return {
     $typeName: "tollgate.chat.v1.KeyLimits",
@@ -63,6 +65,7 @@ function toLimits(key: ApiKey): KeyLimits {
     models: key.models,
     ...(key.tokensPerMinute !== undefined && { tpm: key.tokensPerMinute }),
     ...(key.maxInFlight !== undefined && { inFlight: key.maxInFlight }),
+    ...(serviceClass !== undefined && { class: serviceClass }),
   };
 }
 

@@ -6,6 +6,7 @@ import OpenAI from "openai";
 import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
 import { BudgetPeriod } from "#gen/tollgate/accounts/v1/api_key_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { ServiceClass } from "#gen/tollgate/inference/v1/service_class_pb.js";
 import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import { readDetail } from "../../lib/errors/detail.ts";
 import { formatUsd } from "../../lib/money.ts";
@@ -45,7 +46,13 @@ test("a key, its account's money, an answer and the usage tell the same cost", a
   const accountId = (await operator.createAccount({})).account?.id ?? "";
   const { balancePicoUsd } = await operator.topUp({ accountId, amountPicoUsd: 10n ** 13n, reference: "view" });
   const budget = { budgetPicoUsd: 10n ** 12n, budgetPeriod: BudgetPeriod.MONTH };
-  const limits = { models: [models.plain], ...budget, tokensPerMinute: 100_000, maxInFlight: 4 };
+  const limits = {
+    models: [models.plain],
+    ...budget,
+    tokensPerMinute: 100_000,
+    maxInFlight: 4,
+    serviceClass: ServiceClass.FLEX,
+  };
   const { key, secret } = await operator.createKey({ accountId, name: "laptop", ...limits });
   const answer = await ask(secret);
   const receipt = await service.receipt(answer._request_id);
@@ -57,7 +64,7 @@ test("a key, its account's money, an answer and the usage tell the same cost", a
       ...{ label: "laptop", usage: cost, limit: 1, limit_remaining: Number(formatUsd(10n ** 12n - pico)) },
       ...{ limit_reset: "monthly", is_free_tier: false, expires_at: null, models: [models.plain], frozen: false },
       rate_limit: { requests: expect.any(Number), interval: "60s" },
-      ...{ tpm: 100_000, in_flight: 4 },
+      ...{ tpm: 100_000, in_flight: 4, class: "flex" },
     });
   }
   const { keys } = await operator.listKeys({ accountId });
@@ -70,6 +77,7 @@ test("a key, its account's money, an answer and the usage tell the same cost", a
         models: [models.plain],
         tpm: 100_000,
         in_flight: 4,
+        class: "flex",
       },
     },
   });
@@ -161,7 +169,7 @@ test("both SDKs read the customer's endpoints, with the credential and at the ad
   });
   const clients: Ask[] = [(path) => openai.get(path), (path) => anthropic.get(`/v1${path}`)];
   for (const read of clients) {
-    expect((await read("/key")).data).toMatchObject({ limit: null, tpm: null, in_flight: null });
+    expect((await read("/key")).data).toMatchObject({ limit: null, tpm: null, in_flight: null, class: null });
     expect((await read("/credits")).data).toMatchObject({ total_credits: expect.any(Number), frozen: false });
     expect((await read(`/generation?id=${id}`)).data).toMatchObject({ id, total_cost: expect.any(Number) });
     expect((await read("/usage?by=model")).data).toEqual([expect.objectContaining({ model: models.plain })]);

@@ -1,5 +1,6 @@
 import { expect, test } from "@jest/globals";
 import { BudgetPeriod } from "#gen/tollgate/accounts/v1/api_key_pb.js";
+import { ServiceClass } from "#gen/tollgate/inference/v1/service_class_pb.js";
 import { startFront } from "../http/front-server.ts";
 import { expectDescribed } from "../http/openapi.ts";
 import { type Script, scriptedCore } from "../http/scripted-core.ts";
@@ -17,7 +18,7 @@ async function testAuth(keyStatus: Script["keyStatus"]) {
 
 const noLimits = {
   ...{ usd: null, per: null, usd_spent: null, usd_left: null, resets_at: null },
-  ...{ tpm: null, in_flight: null },
+  ...{ tpm: null, in_flight: null, class: null },
 };
 
 test("the status of a key", async () => {
@@ -54,12 +55,12 @@ test("a key that never expires, and a service token, which is none", async () =>
 test("the limits of a key and what it has used of them", async () => {
   const budget = { budgetPicoUsd: 10n ** 12n, budgetSpentPicoUsd: 1n, budgetLeftPicoUsd: 10n ** 12n - 1n };
   const resets = { budgetPeriod: BudgetPeriod.MONTH, budgetResetsAt: { seconds: 1769904000n } };
-  const others = { models: ["m"], tokensPerMinute: 1000, maxInFlight: 4 };
+  const others = { models: ["m"], tokensPerMinute: 1000, maxInFlight: 4, serviceClass: ServiceClass.FLEX };
   const { json } = await testAuth({ key: { id: "key_1", ...budget, ...resets, ...others } });
   expect(json).toMatchObject({
     limits: {
       ...{ usd: "1", per: "month", usd_spent: "0.000000000001", usd_left: "0.999999999999" },
-      ...{ resets_at: "2026-02-01T00:00:00.000Z", models: ["m"], tpm: 1000, in_flight: 4 },
+      ...{ resets_at: "2026-02-01T00:00:00.000Z", models: ["m"], tpm: 1000, in_flight: 4, class: "flex" },
     },
   });
 });

@@ -133,6 +133,13 @@ export declare type KeyInfo = Message<"tollgate.chat.v1.KeyInfo"> & {
    * @generated from field: optional uint32 in_flight = 12;
    */
   inFlight?: number | undefined;
+
+  /**
+   * The class of its requests where requests wait, and the highest that they may have. Null: its account's.
+   *
+   * @generated from field: optional string class = 13;
+   */
+  class?: string | undefined;
 };
 
 /**

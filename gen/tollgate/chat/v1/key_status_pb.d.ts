@@ -161,6 +161,13 @@ export declare type KeyLimits = Message<"tollgate.chat.v1.KeyLimits"> & {
    * @generated from field: optional uint32 in_flight = 8;
    */
   inFlight?: number | undefined;
+
+  /**
+   * The class of its requests where requests wait, and the highest that they may have. Null: its account's.
+   *
+   * @generated from field: optional string class = 9;
+   */
+  class?: string | undefined;
 };
 
 /**
