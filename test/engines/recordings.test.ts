@@ -35,7 +35,12 @@ const rows: readonly (readonly [row: string, request: EngineRequest, answer: obj
   ["plain", chatRequest(question, off), plain, FinishReason.STOP],
   ["thinking", chatRequest(question, on), { ...plain, reasoning: thought }, FinishReason.STOP],
   ["tools", chatRequest(question, off), { ...plain, text: "", calls: [called] }, FinishReason.TOOL_CALLS],
-  ["stop", chatRequest(question, off), { ...plain, text: plainAnswer.split(stopWord)[0] }, FinishReason.STOP],
+  [
+    "stop",
+    chatRequest(question, { ...off, stopSequences: [stopWord] }),
+    { ...plain, text: plainAnswer.split(stopWord)[0] },
+    FinishReason.STOP,
+  ],
   [
     "prefill",
     chatRequest({ messages: begun }, { recipe }),

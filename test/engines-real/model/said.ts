@@ -5,6 +5,11 @@
 /** The conversation's last turn to which the answer has no end. */
 export const endlessQuestion = "Count without end.";
 
+/** The conversation's last turn to which the answer is one word again and again. */
+export const repeatedQuestion = "Repeat.";
+/** That word. */
+export const repeated = " la";
+
 /** A stop sequence that stands in the middle of the answer. */
 export const stopWord = " STOP";
 
@@ -34,6 +39,7 @@ export const chains: readonly (readonly string[])[] = [
   ["\n", "<think>", " I", " ponder", "</think>", "\n\n", ...answer, ".", "<|im_end|>"],
   [toolsMark, ...callTokens, "<|im_end|>"],
   [...count, count[0] as string],
+  [repeated, repeated],
 ];
 
 /** As Qwen3's template: `enable_thinking: false` answers for the model that it has thought nothing. */
@@ -52,6 +58,7 @@ export const chatTemplate = [
   "{%- if add_generation_prompt %}{{- '<|im_start|>assistant\\n' }}",
   "{%- if enable_thinking is defined and enable_thinking is false %}{{- '<think>\\n\\n</think>\\n\\n' }}{%- endif %}",
   `{%- if messages[-1].content == '${endlessQuestion}' %}{{- ' one' }}`,
+  `{%- elif messages[-1].content == '${repeatedQuestion}' %}{{- '${repeated}' }}`,
   `{%- elif tools and messages[-1].role == 'user' %}{{- '${toolsMark}' }}{%- endif %}`,
   "{%- endif %}",
 ].join("");
@@ -67,6 +74,6 @@ export const goTemplate = [
   '</tool_call>{{ end }}{{ if not (and $last (eq .Role "assistant")) }}<|im_end|>\n{{ end }}',
   '{{- if and $last (ne .Role "assistant") }}<|im_start|>assistant\n',
   "{{ if and $.IsThinkSet (not $.Think) }}<think>\n\n</think>\n\n{{ end }}",
-  `{{- if eq .Content "${endlessQuestion}" }} one{{ else if and $.Tools (eq .Role "user") }}${toolsMark}{{ end }}`,
+  `{{- if eq .Content "${endlessQuestion}" }} one{{ else if eq .Content "${repeatedQuestion}" }}${repeated}{{ else if and $.Tools (eq .Role "user") }}${toolsMark}{{ end }}`,
   "{{- end }}{{ end }}",
 ].join("");

@@ -25,7 +25,7 @@ export interface EngineTraits {
 /** Puts the parts of an answer, as an engine's protocol brings them, together to outputs. One a request. */
 export class AnswerBuilder {
   complete = false;
-  /** Whether it was ended before a stop sequence that the engine did not heed: it is to be stopped. */
+  /** Whether the engine writes on beyond a stop sequence, before which the answer has ended: it is to be stopped. */
   isCut = false;
   readonly #traits: EngineTraits;
   readonly #splitter: ThinkSplitter | undefined;
@@ -36,6 +36,8 @@ export class AnswerBuilder {
   #stops: StopSequences | undefined;
   /** Events among the next ones in which stop sequences were looked for. */
   #looked = 0;
+  /** Whether a stop sequence came. An engine that heeds it ends now, and its count is still to come. */
+  #stopped = false;
   #events: GenerationEvent[] = [];
   #usage: EngineUsage | undefined;
   #finish: FinishReason | undefined;
@@ -70,6 +72,10 @@ export class AnswerBuilder {
   }
 
   addReasoning(reasoning: string): void {
+    if (this.#stopped) {
+      this.#breakOff();
+      return;
+    }
     if (!this.#reasoned) {
       this.#reasoned = true;
       this.#traits.sendsReasoning = true;
@@ -81,6 +87,10 @@ export class AnswerBuilder {
   }
 
   addText(told: string): void {
+    if (this.#stopped) {
+      this.#breakOff();
+      return;
+    }
     const whole = this.#echo === undefined ? told : this.#withoutEcho(this.#echo, told);
     const text = this.#trimming ? whole.trimStart() : whole;
     if (text === "") {
@@ -110,18 +120,23 @@ export class AnswerBuilder {
       }
       if (stops.stopped) {
         this.#finish = FinishReason.STOP;
-        this.isCut = true;
-        this.complete = true;
+        this.#stopped = true;
         break;
       }
     }
     this.#looked = this.#events.length;
   }
 
+  /** The engine writes on beyond a stop sequence: what it counted, or sent, until that is all that is billed. */
+  #breakOff(): void {
+    this.isCut = true;
+    this.complete = true;
+  }
+
   /** No text follows at once: what might have been the beginning of a stop sequence is none. */
   #showHeld(): void {
     this.#cut();
-    const held = this.complete ? "" : this.#stops?.end();
+    const held = this.#stopped ? "" : this.#stops?.end();
     if (held) {
       this.#events.push(textEvent(held));
       this.#stops = new StopSequences(this.#stopSequences);
@@ -137,7 +152,8 @@ export class AnswerBuilder {
   addCall(call: ToolCallDelta): void {
     this.#splitter?.end(this.#events);
     this.#showHeld();
-    if (this.isCut) {
+    if (this.#stopped) {
+      this.#breakOff();
       return;
     }
     this.#toolCalls.push(call, this.#events);
@@ -148,8 +164,8 @@ export class AnswerBuilder {
   addFinish(reason: string): void {
     this.#splitter?.end(this.#events);
     this.#showHeld();
-    if (this.isCut) {
-      return;
+    if (this.#stopped) {
+      return; // the sequence has ended it, whatever else the engine ran into
     }
     this.#toolCalls.end(this.#events);
     this.#finish = finishReason(reason, this.#toolCalls.any);
@@ -172,13 +188,13 @@ export class AnswerBuilder {
     this.#implausible = "told a count that is no whole number";
   }
 
-  /** No more comes. Throws unless the answer has its end and its count. */
+  /** No more comes. Throws unless the answer has its end and its count; one that a stop sequence ended has its bound. */
   conclude(): void {
     const { where } = this.#traits;
     if (this.#finish === undefined) {
       throw engineFailed(`${where} ended the stream without a finish reason`, true);
     }
-    if (!this.#counted) {
+    if (!this.#counted && !this.#stopped) {
       throw engineFailed(`${where} did not count the tokens`, false);
     }
     this.complete = true;

@@ -67,7 +67,7 @@ export class ChunkReader {
       this.#readChoice(choice);
     }
     const wire = chunk.usage ?? this.#dialect.readUsage?.(chunk as Fields);
-    if (wire) {
+    if (wire && !this.isCut) {
       this.#readUsage(wire);
     }
   }
