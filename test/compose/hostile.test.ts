@@ -14,6 +14,8 @@ interface Reached {
 }
 
 const model = "victim/model";
+/** So that the connections whose head never ends are there while the others come, and no longer. */
+const headerTimeoutS = 3;
 const listen = { ...freePorts.listen, trusted_proxies: ["127.0.0.1"] };
 let reached: Reached[];
 let engine: Server;
@@ -33,7 +35,11 @@ beforeAll(async () => {
   await Promise.all([once(engine, "listening"), once(canary, "listening")]);
   const servers = [{ url: urlOf(engine), engine: "openai" }];
   site = await createSite();
-  const config = await site.configure({ listen, models: [{ id: model, servers }] });
+  const config = await site.configure({
+    listen,
+    http: { header_timeout_s: headerTimeoutS },
+    models: [{ id: model, servers }],
+  });
   tollgate = await startTollgate(site, "serve", "--config", config);
   const { id } = (await tollgate.admin("accounts", "create", "--name", "customer")) as { id: string };
   await tollgate.admin("accounts", "top-up", id, "--usd", "10", "--ref", "payment");
@@ -328,6 +334,6 @@ test.each(["grpc", "connect", "admin"])("rubbish on the %s address is cut off", 
   }
 });
 
-test("connections whose head never ends are closed within 20 seconds", async () => {
+test("connections whose head never ends are closed", async () => {
   await Promise.all(loris.map(closed));
 }, 40_000);
