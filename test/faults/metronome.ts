@@ -21,6 +21,8 @@ export interface Metronome {
   readonly url: string;
   /** The tokens that it has counted, by the request's name. */
   readonly counted: ReadonlyMap<string, number>;
+  /** From now on beats so many times as often. */
+  hasten(times: number): void;
   close(): Promise<void>;
 }
 
@@ -71,11 +73,16 @@ export async function startMetronome(): Promise<Metronome> {
     streams.delete(stream);
     stream.response.end("data: [DONE]\n\n");
   }
-  const beats = setInterval(() => streams.forEach(beat), beatMs);
+  const beatAll = () => streams.forEach(beat);
+  let beats = setInterval(beatAll, beatMs);
 
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     counted,
+    hasten(times) {
+      clearInterval(beats);
+      beats = setInterval(beatAll, beatMs / times);
+    },
     async close() {
       clearInterval(beats);
       server.close().closeAllConnections();
