@@ -1,19 +1,22 @@
 import { Code } from "@connectrpc/connect";
-import { Counter, Histogram, type Registry } from "prom-client";
+import { Counter, type Registry } from "prom-client";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { methodName } from "../../lib/rpc/method-name.ts";
 import type { CallObserver } from "../interceptors/observation/observe.ts";
 import { limitNames } from "../interceptors/observation/refused-limit.ts";
+import { TalliedCounter } from "./tallies/counter.ts";
+import { TalliedHistogram } from "./tallies/histogram.ts";
 
 /** Counts the core's calls. Every label comes from a contract: methods, codes, reasons. */
 export function callMetrics(registry: Registry): CallObserver {
   const registers = [registry];
-  const requests = new Counter({
+  const requests = new TalliedCounter({
     name: "tollgate_requests_total",
     help: "Calls to the core that are over, by method, status code and reason; without a reason nothing was refused.",
     labelNames: ["method", "code", "reason"],
     registers,
   });
-  const duration = new Histogram({
+  const duration = new TalliedHistogram({
     name: "tollgate_request_duration_seconds",
     help: "Time of a call to the core from its arrival to its end, streams included.",
     labelNames: ["method"],
@@ -30,13 +33,9 @@ export function callMetrics(registry: Registry): CallObserver {
     refusals.inc({ limit }, 0); // so that the first refusal of a kind is an increase
   }
   return ({ method, code, reason, limit, ms }) => {
-    const name = `${method.parent.typeName}/${method.name}`;
-    requests.inc({
-      method: name,
-      code: code === undefined ? "OK" : Code[code],
-      reason: reason === undefined ? "" : Reason[reason],
-    });
-    duration.observe({ method: name }, ms / 1000);
+    const name = methodName(method);
+    requests.add(1, name, code === undefined ? "OK" : Code[code], reason === undefined ? "" : Reason[reason]);
+    duration.observe(ms / 1000, name);
     if (limit !== undefined) {
       refusals.inc({ limit });
     }

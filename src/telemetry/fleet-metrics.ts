@@ -2,6 +2,7 @@ import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import { BreakerState, type Server, ServerState } from "#gen/tollgate/catalogue/v1/server_pb.js";
 import { toServerCosts } from "../../lib/server-costs.ts";
 import type { Fleet, FleetObserver, FleetSharing } from "../fleet/interface.ts";
+import { TalliedHistogram } from "./tallies/histogram.ts";
 
 /** Measures how the fleet fares. Labels are ids of models and servers, which come from the configuration. */
 export function fleetMetrics(registry: Registry, servers: () => readonly Server[]): FleetObserver {
@@ -31,7 +32,7 @@ export function fleetMetrics(registry: Registry, servers: () => readonly Server[
       }
     },
   });
-  const errors = new Histogram({
+  const errors = new TalliedHistogram({
     name: "tollgate_first_token_error_seconds",
     help: "How far the first token came from when it was expected of its server, sooner or later.",
     labelNames: ["server", "model"],
@@ -45,7 +46,7 @@ export function fleetMetrics(registry: Registry, servers: () => readonly Server[
     registers,
   });
   return {
-    firstToken: (server, model, ms, expectedMs) => errors.observe({ server, model }, Math.abs(ms - expectedMs) / 1000),
+    firstToken: (server, model, ms, expectedMs) => errors.observe(Math.abs(ms - expectedMs) / 1000, server, model),
     shed: (model, serviceClass) => shed.inc({ model, service_class: serviceClass }),
     waited: (model, ms) => waits.observe({ model }, ms / 1000),
     failed: (server, model) => failures.inc({ server, model }),

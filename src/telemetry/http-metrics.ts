@@ -1,20 +1,28 @@
 import { Counter, Gauge, type Registry } from "prom-client";
+import { TalliedCounter } from "./tallies/counter.ts";
 
 /** Measures the public surfaces. Returns the observer of every HTTP exchange. */
 export function httpMetrics(registry: Registry) {
   const registers = [registry];
-  const responses = new Counter({
+  const responses = new TalliedCounter({
     name: "tollgate_http_responses_total",
     help: "HTTP exchanges that are over, by status; 499: the client left before there was one.",
     labelNames: ["status"],
     registers,
   });
-  const open = new Gauge({
-    name: "tollgate_http_requests_open",
-    help: "HTTP exchanges that are under way.",
-    registers,
-  });
-  const streams = new Gauge({ name: "tollgate_http_streams_open", help: "Event streams among them.", registers });
+  let open = 0;
+  let streams = 0;
+  const gauge = (name: string, help: string, value: () => number) =>
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        this.set(value());
+      },
+    });
+  gauge("tollgate_http_requests_open", "HTTP exchanges that are under way.", () => open);
+  gauge("tollgate_http_streams_open", "Event streams among them.", () => streams);
   const refused = new Counter({
     name: "tollgate_http_refused_total",
     help: "Clients that were refused or cut off to keep room for others, by reason.",
@@ -23,14 +31,18 @@ export function httpMetrics(registry: Registry) {
   });
   return {
     refused: (reason: string): void => refused.inc({ reason }),
-    opened: (): void => open.inc(),
-    streamed: (): void => streams.inc(),
+    opened(): void {
+      open += 1;
+    },
+    streamed(): void {
+      streams += 1;
+    },
     closed(status: number | undefined, isStream: boolean): void {
-      open.dec();
+      open -= 1;
       if (isStream) {
-        streams.dec();
+        streams -= 1;
       }
-      responses.inc({ status: status ?? 499 });
+      responses.add(1, status ?? 499);
     },
   };
 }

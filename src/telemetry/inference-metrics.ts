@@ -1,8 +1,10 @@
-import { Counter, Histogram, type Registry } from "prom-client";
+import { Counter, type Registry } from "prom-client";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { EmbeddingsObserver } from "../embeddings/interface.ts";
 import type { EngineUsage } from "../engines/interface.ts";
 import type { GenerationObserver, InferenceObserver } from "../inference/interface.ts";
+import { TalliedCounter } from "./tallies/counter.ts";
+import { TalliedHistogram } from "./tallies/histogram.ts";
 
 /** Measures what models do. The label is a model's id, which comes from the configuration. */
 export function inferenceMetrics(
@@ -11,20 +13,20 @@ export function inferenceMetrics(
   models: () => readonly string[],
 ): InferenceObserver & EmbeddingsObserver {
   const registers = [registry];
-  const tokens = new Counter({
+  const tokens = new TalliedCounter({
     name: "tollgate_tokens_total",
     help: "Tokens by the engines' own count. Of the input some are cached_input, of the output some are reasoning.",
     labelNames: ["model", "kind"],
     registers,
   });
-  const firstToken = new Histogram({
+  const firstToken = new TalliedHistogram({
     name: "tollgate_time_to_first_token_seconds",
     help: "Time from a request's arrival at the core to the engine's first output: checks, queue and prompt included.",
     labelNames: ["model"],
     buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120],
     registers,
   });
-  const interToken = new Histogram({
+  const interToken = new TalliedHistogram({
     name: "tollgate_inter_token_seconds",
     help: "A request's mean time between output tokens, from its first output to its last.",
     labelNames: ["model"],
@@ -50,21 +52,21 @@ export function inferenceMetrics(
 
     began(model: string): void {
       this.#beganAt = clock.monotonic();
-      firstToken.observe({ model }, (this.#beganAt - this.#receivedAt) / 1000);
+      firstToken.observe((this.#beganAt - this.#receivedAt) / 1000, model);
     }
 
     ended(model: string, usage: EngineUsage): void {
-      tokens.inc({ model, kind: "input" }, usage.inputTokens);
-      tokens.inc({ model, kind: "output" }, usage.outputTokens);
+      tokens.add(usage.inputTokens, model, "input");
+      tokens.add(usage.outputTokens, model, "output");
       if (usage.reasoningTokens) {
-        tokens.inc({ model, kind: "reasoning" }, usage.reasoningTokens);
+        tokens.add(usage.reasoningTokens, model, "reasoning");
       }
       if (usage.cachedInputTokens) {
-        tokens.inc({ model, kind: "cached_input" }, usage.cachedInputTokens);
+        tokens.add(usage.cachedInputTokens, model, "cached_input");
       }
       const gaps = usage.outputTokens - 1;
       if (gaps > 0) {
-        interToken.observe({ model }, (clock.monotonic() - this.#beganAt) / 1000 / gaps);
+        interToken.observe((clock.monotonic() - this.#beganAt) / 1000 / gaps, model);
       }
     }
 
@@ -75,6 +77,6 @@ export function inferenceMetrics(
 
   return {
     received: () => new Generation(),
-    embedded: (model, inputTokens) => tokens.inc({ model, kind: "input" }, inputTokens),
+    embedded: (model, inputTokens) => tokens.add(inputTokens, model, "input"),
   };
 }

@@ -2,6 +2,7 @@ import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { LedgerState } from "../metering/ledger/interface.ts";
 import type { MeteringObserver } from "../metering/observer.ts";
+import { TalliedCounter } from "./tallies/counter.ts";
 
 /** Pico-USD in one USD. Floating point will do for graphs; receipts and balances are exact. */
 const perUsd = 1e12;
@@ -9,13 +10,13 @@ const perUsd = 1e12;
 /** Measures settlements, holds and the books. */
 export function meteringMetrics(registry: Registry, clock: Clock, models: () => readonly string[]): MeteringObserver {
   const registers = [registry];
-  const cost = new Counter({
+  const cost = new TalliedCounter({
     name: "tollgate_cost_usd_total",
     help: "Cost of settled requests in USD. Rounded for graphs; receipts are exact.",
     labelNames: ["model"],
     registers,
   });
-  const settlements = new Counter({
+  const settlements = new TalliedCounter({
     name: "tollgate_settlements_total",
     help: "Charges in the store, by how their request ended.",
     labelNames: ["status"],
@@ -101,8 +102,8 @@ export function meteringMetrics(registry: Registry, clock: Clock, models: () => 
   provedAt.remove();
   return {
     charged(model, picoUsd, short, status) {
-      cost.inc({ model }, picoUsd / perUsd);
-      settlements.inc({ status });
+      cost.add(picoUsd / perUsd, model);
+      settlements.add(1, status);
       if (short > 0) {
         shortfall.inc(short / perUsd);
       }

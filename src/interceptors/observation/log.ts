@@ -1,6 +1,7 @@
 import { Code } from "@connectrpc/connect";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import type { Logger } from "../../../lib/logger.ts";
+import { methodName } from "../../../lib/rpc/method-name.ts";
 import { type Clock, systemClock } from "../../../lib/time/clock.ts";
 import type { CallObserver } from "./observe.ts";
 
@@ -16,7 +17,7 @@ export function logCalls(log: Logger, clock: Clock = systemClock): CallObserver 
       return;
     }
     const line = {
-      method: `${method.parent.typeName}/${method.name}`,
+      method: methodName(method),
       ...(requestId && { requestId }),
       ...(runId && { runId }),
       code: code === undefined ? "OK" : Code[code],

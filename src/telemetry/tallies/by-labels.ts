@@ -1,0 +1,49 @@
+import type { LabelValues } from "prom-client";
+
+export type LabelValue = string | number;
+
+/**
+ * Finds what belongs to values of labels in a map for each label. prom-client joins the values and looks the text up each time that
+ * it counts, which took 3 % of the CPU time of a plain request.
+ */
+export class ByLabels<Name extends string, Value> {
+  readonly #names: readonly Name[];
+  readonly #make: () => Value;
+  readonly #found = new Map<LabelValue, Map<LabelValue, Map<LabelValue, Value>>>();
+  readonly #all: { readonly labels: LabelValues<Name>; readonly value: Value }[] = [];
+
+  /** At most three names. */
+  constructor(names: readonly Name[], make: () => Value) {
+    this.#names = names;
+    this.#make = make;
+  }
+
+  /** What was made for these values, in the order of the names. */
+  of(first: LabelValue, second: LabelValue = "", third: LabelValue = ""): Value {
+    return this.#found.get(first)?.get(second)?.get(third) ?? this.#add(first, second, third);
+  }
+
+  /** All that was made, with its labels. */
+  get all(): readonly { readonly labels: LabelValues<Name>; readonly value: Value }[] {
+    return this.#all;
+  }
+
+  #add(first: LabelValue, second: LabelValue, third: LabelValue): Value {
+    const value = this.#make();
+    const seconds = getOrMake(this.#found, first);
+    getOrMake(seconds, second).set(third, value);
+    const values = [first, second, third];
+    const labels = Object.fromEntries(this.#names.map((name, at) => [name, values[at]])) as LabelValues<Name>;
+    this.#all.push({ labels, value });
+    return value;
+  }
+}
+
+function getOrMake<A, B, C>(maps: Map<A, Map<B, C>>, key: A): Map<B, C> {
+  let found = maps.get(key);
+  if (found === undefined) {
+    found = new Map();
+    maps.set(key, found);
+  }
+  return found;
+}

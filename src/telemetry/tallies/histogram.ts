@@ -1,0 +1,104 @@
+import {
+  Histogram,
+  type LabelValues,
+  type MetricObjectWithValues,
+  type MetricValueWithName,
+  type Registry,
+} from "prom-client";
+import { ByLabels, type LabelValue } from "./by-labels.ts";
+
+/** What a histogram is made with; see prom-client. */
+interface TalliedHistogramOptions<Name extends string> {
+  readonly name: string;
+  readonly help: string;
+  readonly labelNames: readonly Name[];
+  /** Upper bounds in ascending order. */
+  readonly buckets: readonly number[];
+  readonly registers: Registry[];
+}
+
+/** A histogram of what each request brings: it counts in plain numbers, which are read when the metrics are. */
+export class TalliedHistogram<Name extends string> {
+  readonly #tallies: ByLabels<Name, Tally>;
+  readonly #bounds: readonly number[];
+
+  constructor(options: TalliedHistogramOptions<Name>) {
+    const { buckets } = options;
+    this.#bounds = buckets;
+    this.#tallies = new ByLabels(options.labelNames, () => new Tally(buckets.length));
+    new Shown(options, this.#tallies);
+  }
+
+  /** Notes a value for values of the labels, in the order of their names. */
+  observe(value: number, first: LabelValue, second?: LabelValue): void {
+    this.#tallies.of(first, second).note(value, this.#bounds);
+  }
+}
+
+/** The values that were observed under one set of labels. */
+class Tally {
+  /** How many values are in each bucket, and not in the one before. */
+  readonly inBucket: number[];
+  count = 0;
+  sum = 0;
+
+  constructor(buckets: number) {
+    this.inBucket = Array.from({ length: buckets }, () => 0);
+  }
+
+  note(value: number, bounds: readonly number[]): void {
+    this.count += 1;
+    this.sum += value;
+    for (let at = 0; at < bounds.length; at++) {
+      if (value <= (bounds[at] as number)) {
+        this.inBucket[at] = (this.inBucket[at] as number) + 1;
+        return;
+      }
+    }
+  }
+}
+
+/** The histogram as prom-client shows it, which has no way to be told of many values at once. */
+class Shown<Name extends string> extends Histogram<Name> {
+  readonly #options: TalliedHistogramOptions<Name>;
+  readonly #tallies: ByLabels<Name, Tally>;
+
+  constructor(options: TalliedHistogramOptions<Name>, tallies: ByLabels<Name, Tally>) {
+    super({ ...options, buckets: [...options.buckets] });
+    this.#options = options;
+    this.#tallies = tallies;
+  }
+
+  /** For JSON, which workers send each other. */
+  override async get(): Promise<MetricObjectWithValues<MetricValueWithName<Name>>> {
+    const { name, help, buckets } = this.#options;
+    const values = this.#tallies.all.flatMap(({ labels, value }) => lines(name, buckets, labels, value));
+    const shown: unknown = { name, help, type: "histogram", values, aggregator: "sum" };
+    // Its type asks for more than it is: what prom-client makes itself is like this.
+    return shown as MetricObjectWithValues<MetricValueWithName<Name>>;
+  }
+
+  /** For text: prom-client asks here first, for the same in another form that it reads faster. */
+  getForPromString() {
+    return this.get();
+  }
+}
+
+function lines<Name extends string>(
+  name: string,
+  bounds: readonly number[],
+  labels: LabelValues<Name>,
+  { inBucket, count, sum }: Tally,
+) {
+  let below = 0;
+  const buckets = bounds.map((le, at) => {
+    below += inBucket[at] ?? 0;
+    return { metricName: `${name}_bucket`, labels: { le, ...labels }, value: below };
+  });
+  return [
+    ...buckets,
+    { metricName: `${name}_bucket`, labels: { le: "+Inf", ...labels }, value: count },
+    { metricName: `${name}_sum`, labels, value: sum },
+    { metricName: `${name}_count`, labels, value: count },
+  ];
+}
