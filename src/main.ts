@@ -1,5 +1,6 @@
+import { keepYoungSpaceSmall } from "../lib/overload/young-space.ts";
 import { hideSqliteWarning } from "../lib/workarounds/sqlite-warning.ts";
-import { run } from "./cli/program.ts";
+import { run, stays } from "./cli/program.ts";
 import { processIo } from "./cli/shared/io.ts";
 
 // A launcher that was killed cannot pass on that it was: its end is this process's end.
@@ -9,7 +10,11 @@ if (process.connected) {
 }
 
 hideSqliteWarning();
-const code = await run(process.argv.slice(2), processIo);
+const args = process.argv.slice(2);
+if (stays(args)) {
+  keepYoungSpaceSmall(); // before it loads what it needs
+}
+const code = await run(args, processIo);
 // Parts that started before another failed must not keep the process alive; success runs on or ends by itself.
 if (code !== 0) {
   process.exit(code);

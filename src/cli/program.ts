@@ -21,6 +21,11 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   }
 }
 
+/** Whether a command line starts a process that stays. What it loads is not to cost it memory for good; others would pay with time. */
+export function stays(args: readonly string[]): boolean {
+  return ["serve", "core", "facade"].includes(withCommand(args)[0] ?? "");
+}
+
 /** Options alone are those of `serve`; a word that is no command is refused as such. */
 function withCommand(args: readonly string[]): readonly string[] {
   const [first = "--"] = args;

@@ -1,4 +1,5 @@
 import type { Logger } from "../../../lib/logger.ts";
+import { letYoungSpaceGrow } from "../../../lib/overload/young-space.ts";
 import { defaultConfig } from "../../config/load.ts";
 import type { Config } from "../../config/schema.ts";
 import type { Readiness } from "../../telemetry/admin-server.ts";
@@ -56,6 +57,7 @@ export class Lifecycle {
   /** Says that the process is ready, and ends it in order on SIGTERM and SIGINT. */
   ready(addresses: Record<string, string>): void {
     this.readiness.ready = true;
+    letYoungSpaceGrow();
     const nothing = () => this.#logger.warn({}, "nothing to reload: only models in a configuration file can be");
     if (this.#onHangup !== undefined || !process.stdin.isTTY) {
       process.on("SIGHUP", this.#onHangup ?? nothing);
