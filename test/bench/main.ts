@@ -44,6 +44,7 @@ async function main(options: Options): Promise<void> {
   );
   const results: Result[] = [];
   const figures: Figure[] = [];
+  const notes: string[] = [];
   const plots = new Map<string, string>();
   for (const scenario of chosen) {
     const own = join(directory, scenario.name);
@@ -52,6 +53,7 @@ async function main(options: Options): Promise<void> {
     const found = await scenario.run({ options, directory: own, systems, progress });
     results.push(...(found.results ?? []));
     figures.push(...(found.figures ?? []));
+    notes.push(...(found.notes ?? []));
     for (const [name, svg] of found.plots ?? []) {
       plots.set(name, svg);
     }
@@ -67,8 +69,9 @@ async function main(options: Options): Promise<void> {
     results,
     figures,
     verdicts: [...judge(results), ...judgeFigures(figures)],
+    notes,
   };
-  console.log(report.machine);
+  console.log([report.machine, ...notes].join("\n"));
   if (results.length > 0) {
     console.log(`\n${resultTable(results)}`);
   }

@@ -5,6 +5,7 @@ import { shards } from "./ledger/shards.ts";
 import { limits } from "./limits.ts";
 import { loadScenarios } from "./load/loads.ts";
 import { memory } from "./measure/memory.ts";
+import { peers } from "./peers/peers.ts";
 import { profile } from "./profile/profile.ts";
 import { retention } from "./retention.ts";
 import { routing } from "./routing/routing.ts";
@@ -28,6 +29,7 @@ export const scenarios: readonly Scenario[] = [
   start,
   soak,
   profile,
+  peers,
   usage,
   retention,
   consolePages,

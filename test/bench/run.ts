@@ -39,9 +39,11 @@ export async function run(cells: readonly Cell[], of: readonly System[], bench: 
       bench.progress(`starting ${system.name}`);
       const directory = join(bench.directory, system.name);
       mkdirSync(directory, { recursive: true });
-      const running = await system.start({ enginePort: engine.port, directory });
-      stops.push(running.stop);
-      systems.push({ system, running });
+      const running = await attempt(system, bench, () => system.start({ enginePort: engine.port, directory }));
+      if (running) {
+        stops.push(running.stop);
+        systems.push({ system, running });
+      }
     }
     const { duration, rounds } = bench.options;
     const stage = { systems, load: await helper("load/load.ts"), light: await helper("load/load.ts"), duration };
@@ -61,6 +63,8 @@ export async function run(cells: readonly Cell[], of: readonly System[], bench: 
 /** Requests of a kind after which the systems' code has been compiled, and the longest that is waited for them. */
 const warmRequests = 30_000;
 const warmTurns = 20;
+/** Somebody else's may be slow, and is compiled before it runs or never. */
+const foreignTurns = 6;
 
 /** Every kind of request until the systems' code has been compiled; nothing is kept. */
 async function warmUp(cells: readonly Cell[], stage: Stage, bench: Bench): Promise<void> {
@@ -72,13 +76,15 @@ async function warmUp(cells: readonly Cell[], stage: Stage, bench: Bench): Promi
     model: cell.stream ? "eager" : cell.model,
   }));
   for (const { system, running } of stage.systems) {
-    for (const cell of hot) {
-      if (running.paths[cell.surface] === undefined) {
-        continue;
-      }
+    const most = system.foreign ? foreignTurns : warmTurns;
+    for (const cell of hot.filter(({ surface }) => running.paths[surface] !== undefined)) {
       let requests = 0;
-      for (let turn = 0; turn < warmTurns && requests < warmRequests; turn++) {
-        requests += (await attempt(system, bench, () => measure(cell, running, stage.load, 1500)))?.requests ?? 0;
+      for (let turn = 0; turn < most && requests < warmRequests; turn++) {
+        const measured = await attempt(system, bench, () => measure(cell, running, stage.load, 1500));
+        if (!measured) {
+          break;
+        }
+        requests += measured.requests;
       }
     }
   }
@@ -86,11 +92,12 @@ async function warmUp(cells: readonly Cell[], stage: Stage, bench: Bench): Promi
 
 async function takeTurns(cell: Cell, stage: Stage, rounds: number, bench: Bench): Promise<Result[]> {
   const turns = new Map<string, Turn[]>();
+  const failed = new Set<System>();
   for (let round = 0; round < rounds; round++) {
     // There and back, so that what drifts with time touches all alike.
     const order = round % 2 === 0 ? stage.systems : stage.systems.toReversed();
     for (const { system, running } of order) {
-      if (running.paths[cell.surface] === undefined) {
+      if (running.paths[cell.surface] === undefined || failed.has(system)) {
         continue;
       }
       const turn = await attempt(system, bench, () =>
@@ -101,6 +108,8 @@ async function takeTurns(cell: Cell, stage: Stage, rounds: number, bench: Bench)
         ),
       );
       if (!turn) {
+        failed.add(system);
+        turns.delete(system.name);
         continue;
       }
       turns.set(system.name, [...(turns.get(system.name) ?? []), turn]);
@@ -110,7 +119,7 @@ async function takeTurns(cell: Cell, stage: Stage, rounds: number, bench: Bench)
   return [...turns].map(([name, taken]) => summarise(cell, name, taken, turns.get(raw) ?? []));
 }
 
-/** A failed request fails the run, except that of somebody else's system. */
+/** A failure fails the run, except that of somebody else's system, which then has no figures of that load. */
 async function attempt<T>(system: System, bench: Bench, act: () => Promise<T>): Promise<T | undefined> {
   try {
     return await act();

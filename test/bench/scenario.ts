@@ -34,6 +34,8 @@ export interface Findings {
   readonly figures?: readonly Figure[];
   /** SVG documents by file name without its ending. */
   readonly plots?: ReadonlyMap<string, string>;
+  /** What a reader of the figures has to know, such as versions and what was left out. */
+  readonly notes?: readonly string[];
 }
 
 /** A part of the benchmark that can be run by itself. */

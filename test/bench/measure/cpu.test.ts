@@ -1,5 +1,7 @@
+import { once } from "node:events";
+import { Worker } from "node:worker_threads";
 import { expect, test } from "@jest/globals";
-import { descendants, parseMachine, parseResident, parseSchedstat, parseStat } from "./cpu.ts";
+import { descendants, parseMachine, parseResident, parseSchedstat, parseStat, usage } from "./cpu.ts";
 
 test("reads parent and CPU time, whatever the command is called", () => {
   const rest = `S 41 42 42 0 -1 4194560 900 0 0 0 150 25 9 9 20 0 11 0 5000 1000000 2000`;
@@ -30,4 +32,11 @@ test("finds a tree whatever the order of its processes", () => {
   ]);
   expect(descendants(parents, [10]).sort()).toEqual([10, 20, 30]);
   expect(descendants(parents, [30, 11]).sort()).toEqual([11, 30]);
+});
+
+test("counts what threads used that have ended", async () => {
+  const before = usage([process.pid]).cpu;
+  const busy = "const before = process.cpuUsage().user; while (process.cpuUsage().user < before + 200_000);";
+  await once(new Worker(busy, { eval: true }), "exit");
+  expect(usage([process.pid]).cpu - before).toBeGreaterThan(150_000);
 });

@@ -71,15 +71,15 @@ export function machineUsage(): number {
   return parseMachine(read("/proc/stat"));
 }
 
-/** From the scheduler's nanosecond counters where the kernel keeps them, else from the 10 ms ticks. */
+/**
+ * The scheduler's counters have nanoseconds, but only of threads that run; the process's own count, in ticks of 10 ms, has
+ * those that have ended too. Neither says too much, so the larger one is nearer.
+ */
 function cpuOf(pid: number): number {
   const threads = list(`/proc/${pid}/task`).map((thread) => read(`/proc/${pid}/task/${thread}/schedstat`));
-  const counted = threads.filter((line) => line !== "");
-  if (counted.length > 0) {
-    return counted.reduce((sum, line) => sum + parseSchedstat(line), 0);
-  }
+  const counted = threads.filter((line) => line !== "").reduce((sum, line) => sum + parseSchedstat(line), 0);
   const stat = read(`/proc/${pid}/stat`);
-  return stat === "" ? 0 : parseStat(stat).cpu;
+  return Math.max(counted, stat === "" ? 0 : parseStat(stat).cpu);
 }
 
 function parents(): Map<number, number> {

@@ -18,6 +18,8 @@ export interface Report {
   readonly results: readonly Result[];
   readonly figures: readonly Figure[];
   readonly verdicts: readonly Verdict[];
+  /** What a reader of the figures has to know. */
+  readonly notes: readonly string[];
 }
 
 /** Where it ran, in one line. */
