@@ -89,6 +89,7 @@ test("an upgrade keeps every receipt of an old file, and the books prove before 
   // Its receipts are years younger than the clock of this retention: all of them leave, and the books prove on.
   const store = createLedgerStore(storage, systemRandom, v7());
   const later = Date.now() + 10 * 365 * 86_400_000;
+  await store.markSeen(await store.unseenTallies(100));
   await store.foldTallies(Math.floor(later / 3_600_000));
   const retention = new Retention({
     ...{ storage, store, keepDays: 180, directory, random: systemRandom, logger: silentLogger },

@@ -31,8 +31,8 @@ export const addSums = (table: string): string =>
 export const addToTally = `${addSums("usage_tally")}, seen = false,
   unbudgeted = usage_tally.unbudgeted or excluded.unbudgeted`;
 
-/** Tallies that are folded, before the hour that a parameter names: those of a day ago, whether or not they were looked at. */
-export const foldable = (hour: string): string => `hour < ${hour} and (seen or hour < ${hour} - 24)`;
+/** Tallies that are folded, before the hour that a parameter names: folding forgets which ones are still to be counted in budgets. */
+export const foldable = (hour: string): string => `hour < ${hour} and seen`;
 
 const rollupKey = "account_id, span, slot, key_id, model";
 

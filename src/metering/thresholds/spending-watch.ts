@@ -14,6 +14,8 @@ import type { TallyStore } from "./tally-store.ts";
 
 const lookMs = 1000;
 const hourMs = 3_600_000;
+/** What cannot be told of for so long is not told of: it would keep later tallies from being looked at. */
+const patienceMs = 24 * hourMs;
 /** Tallies that are looked at together. */
 const atOnce = 500;
 
@@ -56,18 +58,23 @@ export class SpendingWatch {
 
   /** Looks at everything that was spent since the last time. */
   async look(): Promise<void> {
-    const { store, budgets, recounts, findWindows, lease } = this.#parts;
+    const { store, budgets, recounts, findWindows, lease, clock } = this.#parts;
     while (await lease.hold()) {
       const tallies = await store.unseenTallies(atOnce);
       if (tallies.length === 0) {
         return;
       }
-      await this.#judgeBalances([...new Set(tallies.map(({ accountId }) => accountId))]);
       const windows = await findWindows(
         tallies.map(({ keyId, hour, unbudgeted }) => ({ keyId, at: hour * hourMs, unbudgeted })),
       );
-      await recounts.run(windows);
-      await budgets.judge(windows);
+      await recounts.run(windows); // first: nothing that cannot be told of keeps a charge out of its budget
+      try {
+        await this.#judgeBalances([...new Set(tallies.map(({ accountId }) => accountId))]);
+        await budgets.judge(windows);
+      } catch (error) {
+        await store.markSeen(tallies.filter(({ hour }) => hour * hourMs < clock.now() - patienceMs));
+        throw error;
+      }
       await store.markSeen(tallies);
       if (tallies.length < atOnce) {
         return; // what is charged meanwhile is for the next time

@@ -21,7 +21,7 @@ export interface TallyStore {
   markSeen(tallies: readonly UnseenTally[]): Promise<void>;
   /**
    * Folds tallies of the hours before one (whole hours since 1970) into rollups and spans, some at a time. Those that were not
-   * looked at stay for a day. Returns how many.
+   * looked at stay. Returns how many.
    */
   foldTallies(before: number): Promise<number>;
   /**

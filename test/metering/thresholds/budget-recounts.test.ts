@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
 import { systemRandom } from "../../../lib/ids/random.ts";
+import { systemClock } from "../../../lib/time/clock.ts";
 import { toBudget } from "../../../src/accounts/keys/key-budget.ts";
 import { reconcile } from "../../../src/metering/books/proof/reconcile.ts";
 import { openJournal } from "../../../src/metering/journal/open-journal.ts";
@@ -48,6 +49,34 @@ describe.each(dialects)("%s", (dialect) => {
     const { key } = await watched.keys.create(accountId, "key", budget ?? {});
     return { watched, accountId, keyId: key.id };
   }
+
+  test("a late charge counts though nothing can be told of it, and is folded after that alone", async () => {
+    const { watched, accountId, keyId } = await openKey();
+    const { clock, keys, watch, store } = watched;
+    const late = await hold(watched, accountId, keyId, 400);
+    await keys.update(keyId, { budget: limit });
+    const first = await hold(watched, accountId, keyId, 200);
+    await clock.until(first.settle(output(200), "completed"));
+    await clock.until(late.settle(output(400), "completed"));
+    const muteAt = (at: number) =>
+      watch(store, {
+        budgets: { judge: () => Promise.reject(new Error("no room for events")) },
+        clock: { ...systemClock, now: () => at },
+      });
+    const days = (count: number) => (noon + count * dayMs) / 3_600_000;
+    expect(await store.foldTallies(days(3))).toBe(0);
+
+    await expect(clock.until(muteAt(noon + dayMs).look())).rejects.toThrow("no room");
+    const rest = await hold(watched, accountId, keyId, 1000);
+    expect(rest.outputTokens).toBe(400);
+    rest.release();
+    expect(await store.foldTallies(days(3))).toBe(0);
+
+    await expect(clock.until(muteAt(noon + 2 * dayMs).look())).rejects.toThrow("no room");
+    expect(await store.unseenTallies(10)).toEqual([]);
+    expect(await store.foldTallies(days(3))).toBe(1);
+    await prove(watched);
+  }, 60_000);
 
   test.each([
     ["had no budget", undefined, { budget: limit }],

@@ -8,7 +8,7 @@ import type { Journal } from "../../../src/metering/journal/journal.ts";
 import type { LedgerStore } from "../../../src/metering/store/ledger-store.ts";
 import { BudgetEvents } from "../../../src/metering/thresholds/budget-events.ts";
 import { BudgetRecounts } from "../../../src/metering/thresholds/budget-recounts.ts";
-import { SpendingWatch } from "../../../src/metering/thresholds/spending-watch.ts";
+import { SpendingWatch, type SpendingWatchParts } from "../../../src/metering/thresholds/spending-watch.ts";
 import { findSpentWindows } from "../../../src/metering/thresholds/spent-windows.ts";
 import { Event } from "../../../src/storage/entities/event.ts";
 import { movableClock } from "../../storage/movable-clock.ts";
@@ -49,13 +49,17 @@ export function watchedMetering() {
     const random = systemRandom;
     const announce = createAnnounce({ clock: time, random });
     const crossed: number[] = [];
-    const watch = (of: Pick<LedgerStore, "unseenTallies" | "markSeen"> = store) =>
+    const watch = (
+      of: Pick<LedgerStore, "unseenTallies" | "markSeen"> = store,
+      others: Partial<SpendingWatchParts> = {},
+    ) =>
       new SpendingWatch({
         ...{ storage, store: of, balances, clock, logger: silentLogger },
         budgets: new BudgetEvents({ storage, store, prices, announce, crossed: (part) => crossed.push(part) }),
         recounts: new BudgetRecounts({ storage, store, callIn: (accountId) => ledger.callIn(accountId) }),
         findWindows: (charged) => findSpentWindows({ storage, toBudget }, charged),
         lease: { hold: async () => true, release: async () => {} },
+        ...others,
       });
     const keys = new ApiKeys({
       storage,

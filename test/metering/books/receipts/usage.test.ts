@@ -170,6 +170,7 @@ async function prove({ storage }: Books): Promise<void> {
 }
 
 async function fold({ store }: Books): Promise<void> {
+  await store.markSeen(await store.unseenTallies(10_000));
   while ((await store.foldTallies(end / hourMs + 48)) > 0) {}
 }
 
