@@ -9,12 +9,8 @@ export const keptFromDay = "(select coalesce(max(day) + 1, 0) from receipt_archi
 
 /** The first moment, in milliseconds since the epoch, whose receipts are all in the books; 0: those of all times are. */
 export async function readKeptFrom(storage: Storage): Promise<number> {
-  const last = await findLast(storage);
-  return last === null ? 0 : (last.day + 1) * dayMs;
-}
-
-function findLast(storage: Storage): Promise<ReceiptArchive | null> {
-  return storage.orm.em.fork().findOne(ReceiptArchive, { day: { $gte: 0 } }, { orderBy: { day: "desc" } });
+  const [row] = await storage.orm.em.fork().execute<{ day: number }[]>(`select ${keptFromDay} as day`);
+  return Number(row?.day ?? 0) * dayMs;
 }
 
 /** The archive that receipts of a day went to; receipts are of the day of their settlement, which may be the next one. Null: none. */
