@@ -1,17 +1,16 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { openStorage, type Storage } from "../../src/storage/orm.ts";
+import { openStorage } from "../../src/storage/orm.ts";
 import { openDatabases, type Store, stores } from "./ledger/databases.ts";
 import type { LedgerJob, LedgerMeasurement } from "./ledger/load.ts";
+import { fillMonth } from "./ledger/month.ts";
 import type { Retained } from "./ledger/retain.ts";
 import { startHelper } from "./measure/processes.ts";
+import { takeUndisturbed } from "./measure/undisturbed.ts";
 import { spread } from "./report/statistics.ts";
 import type { Bench, Figure, Scenario } from "./scenario.ts";
 
-const dayMs = 86_400_000;
-const days = 30;
-const firstDay = Math.floor(Date.now() / dayMs) - 250;
 const accounts = 500;
 /** Requests a second meanwhile. */
 const rate = 300;
@@ -43,20 +42,36 @@ async function measure(store: Store, { directory, options, progress }: Bench): P
   const url = await databases.create("retention");
   progress(`${store}: filling a month with ${receipts} receipts`);
   const storage = await openStorage(url, patience);
-  await fill(storage, receipts);
+  await fillMonth(storage, receipts);
   await storage.close();
-  const process = await startHelper("ledger/load.ts", [url, own, String(accounts)]);
+  const process = await startHelper("ledger/load.ts", [url, own, String(accounts), "keys"]);
+  const prove = async () => {
+    const { ok, findings } = await process.ask<{ ok: boolean; findings: unknown[] }>("prove");
+    if (!ok) {
+      throw new Error(`${store}: the books do not add up: ${JSON.stringify(findings.slice(0, 3))}`);
+    }
+  };
   try {
-    const job: LedgerJob = { load: { rate }, warmUp: 500, duration: options.duration, processes: databases.processes };
+    const { duration, retakes } = options;
+    const job: LedgerJob = {
+      ...{ load: { rate }, warmUp: 500, duration, processes: databases.processes, watched: true },
+    };
+    const take = () =>
+      takeUndisturbed(
+        () => process.ask<LedgerMeasurement>({ ...job }),
+        ({ disturbance }) => disturbance,
+        { retakes, progress },
+      );
+    await prove();
     const alone: LedgerMeasurement[] = [];
     const beside: LedgerMeasurement[] = [];
     await process.ask("retain");
     for (let turn = 0; turn < turns; turn++) {
       progress(`${store}: turn ${turn + 1} of ${turns}`);
       await process.ask("pause");
-      alone.push(await process.ask<LedgerMeasurement>({ ...job }));
+      alone.push(await take());
       await process.ask("retain");
-      beside.push(await process.ask<LedgerMeasurement>({ ...job }));
+      beside.push(await take());
     }
     let retained = await process.ask<Retained>("retained");
     const done = ({ archived, removed }: Retained) => archived + removed;
@@ -70,6 +85,7 @@ async function measure(store: Store, { directory, options, progress }: Bench): P
     if (retained.removed !== receipts || errors.length > 0) {
       throw new Error(`${store}: ${retained.removed} were removed; ${errors.join("; ")}`);
     }
+    await prove();
     const figure = (
       name: string,
       unit: string,
@@ -80,6 +96,23 @@ async function measure(store: Store, { directory, options, progress }: Bench): P
       value: spread(values),
     });
     const each = (measured: readonly LedgerMeasurement[], of: (one: LedgerMeasurement) => number) => measured.map(of);
+    const turnsOf = (what: string, measured: readonly LedgerMeasurement[]) => [
+      figure(
+        `a turn of the event loop ${what}, p99 of CPU`,
+        "ms",
+        each(measured, ({ stalls }) => stalls?.p99 ?? Number.NaN),
+      ),
+      figure(
+        `the longest turn of the event loop ${what}, CPU`,
+        "ms",
+        each(measured, ({ stalls }) => stalls?.max ?? Number.NaN),
+      ),
+      figure(
+        `collections of garbage in the longest turn ${what}`,
+        "ms",
+        each(measured, ({ stalls }) => stalls?.longest.collecting ?? Number.NaN),
+      ),
+    ];
     return [
       figure(
         "acknowledged alone, p99",
@@ -103,6 +136,8 @@ async function measure(store: Store, { directory, options, progress }: Bench): P
         each(beside, ({ hold }) => hold.p99),
         { better: "lower", limit: most.held },
       ),
+      ...turnsOf("alone", alone),
+      ...turnsOf("meanwhile", beside),
       figure("a step, p50", "ms", [retained.step.p50]),
       figure("a step, p99", "ms", [retained.step.p99]),
       figure("removed", "1/s", [(retained.removed / retained.duration) * 1000], { better: "higher" }),
@@ -111,21 +146,4 @@ async function measure(store: Store, { directory, options, progress }: Bench): P
     await process.stop();
     await databases.stop();
   }
-}
-
-/** Receipts of a month, with a line each and sums of their days, as old charges have them. */
-async function fill(storage: Storage, receipts: number): Promise<void> {
-  const em = storage.orm.em.fork();
-  const isFile = storage.dialect === "sqlite";
-  const nobody = isFile ? "'00000000-0000-7000-8000-000000000001'" : "'00000000-0000-7000-8000-000000000001'::uuid";
-  const ms = `${firstDay * dayMs}.0 + n * ${((days * dayMs) / receipts).toFixed(3)}`;
-  const settledAt = isFile ? ms : `to_timestamp((${ms}) / 1000.0)`;
-  const numbers = `with recursive r(n) as (select 0 union all select n + 1 from r where n < ${receipts - 1})`;
-  await em.execute(`insert into usage (request_id, run_id, account_id, key_id, model, input_tokens, output_tokens, cost,
-      shortfall, status, settled_at)
-    ${numbers} select 'r' || n, ${nobody}, ${nobody}, '', 'm', 10, 10, 1000, 0, 'completed', ${settledAt} from r`);
-  await em.execute(`insert into usage_line (request_id, run_id, seq, lot_id, slice_id, input_tokens, output_tokens, input_rate,
-      output_rate, cost)
-    ${numbers} select 'r' || n, ${nobody}, 0, ${nobody}, ${nobody}, 10, 10, 50, 50, 1000 from r`);
-  await em.execute("analyze");
 }

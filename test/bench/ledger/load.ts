@@ -1,7 +1,7 @@
 /**
  * A core's ledger under load, in a process of its own: holds and settlements as the core's services ask for them,
- * without the HTTP around them. Arguments: storage URLs with blanks between, data directory, number of accounts in each. The parent sends jobs; each
- * is answered with a measurement, and the question whether the books add up with the proof. Retention of receipts is begun,
+ * without the HTTP around them. Arguments: storage URLs with blanks between, data directory, number of accounts in each, and
+ * "keys" if each pays by a key with a budget. The parent sends jobs; each is answered with a measurement, and the question whether the books add up with the proof. Retention of receipts is begun,
  * stands still, goes on and tells how far it is, when it is asked to.
  */
 import { availableParallelism } from "node:os";
@@ -28,10 +28,12 @@ import { createLedgerStore } from "../../../src/metering/store/create.ts";
 import { openStorage } from "../../../src/storage/orm.ts";
 import { silentObserver } from "../../metering/silent-observer.ts";
 import { machineUsage, usage } from "../measure/cpu.ts";
+import { type Stalls, watchStalls } from "../measure/stalls.ts";
 import { type Percentiles, percentiles } from "../report/statistics.ts";
 import { createAccounts } from "./accounts.ts";
 import { type Counts, countCalls, countRoundTrips } from "./counted-store.ts";
 import type { Arrivals } from "./pacer.ts";
+import { createKeys, type Payer, toPayer } from "./payers.ts";
 import { type Retaining, retain } from "./retain.ts";
 
 /** Requests a second, which come whether the ones before were settled or not; or so many at once, all the time. */
@@ -45,6 +47,8 @@ export interface LedgerJob {
   readonly duration: number;
   /** The database server's processes, whose CPU time is read at both ends. */
   readonly processes: readonly number[];
+  /** Whether turns of the event loop are watched, which is some work of its own. */
+  readonly watched?: boolean;
 }
 
 /** What was seen between the two ends. Times in milliseconds, CPU time in microseconds. */
@@ -56,6 +60,8 @@ export interface LedgerMeasurement {
   readonly hold: Percentiles;
   /** From the end of a request until its charge is durable. */
   readonly acknowledgement: Percentiles;
+  /** How long the event loop was kept from its timers, in CPU time. Undefined: it was not watched. */
+  readonly stalls: Stalls | undefined;
   /** Of the event loop's thread. */
   readonly mainCpu: number;
   /** Of the process's other threads: the writer of a SQLite file, garbage collection. */
@@ -77,7 +83,7 @@ export interface LedgerMeasurement {
 const runsMs = 100;
 const testModel = "model";
 const never = new AbortController().signal;
-const wanted = { keyId: "", model: testModel, inputTokens: 1200, outputTokens: 1000 };
+const wanted = { model: testModel, inputTokens: 1200, outputTokens: 1000 };
 const used = { inputTokens: 1000, outputTokens: 300 };
 
 /** Milliseconds by the monotonic clock that all threads have in common. */
@@ -86,27 +92,24 @@ const now = () => Number(process.hrtime.bigint()) / 1e6;
 /** Sends requests and writes down what becomes of them. */
 class Requests {
   readonly #ledger: Pick<CoreLedger, "hold">;
-  readonly #accounts: readonly string[];
+  readonly #payers: readonly Payer[];
   readonly #counts: Counts;
   waited = 0;
   hold: number[] = [];
   acknowledgement: number[] = [];
   readonly errors: string[] = [];
 
-  constructor(ledger: Pick<CoreLedger, "hold">, accounts: readonly string[], counts: Counts) {
+  constructor(ledger: Pick<CoreLedger, "hold">, payers: readonly Payer[], counts: Counts) {
     this.#ledger = ledger;
-    this.#accounts = accounts;
+    this.#payers = payers;
     this.#counts = counts;
   }
 
   /** One request, from its coming to its charge. */
-  async run(at: number, end?: Promise<void>, account = this.#any()): Promise<void> {
+  async run(at: number, end?: Promise<void>, payer = this.#any()): Promise<void> {
     try {
       const answers = this.#counts.answers;
-      const hold = await this.#ledger.hold(
-        { requestId: newRequestId(systemRandom), accountId: account, ...wanted },
-        never,
-      );
+      const hold = await this.#ledger.hold({ requestId: newRequestId(systemRandom), ...payer, ...wanted }, never);
       this.hold.push(now() - at);
       // An answer comes in a later turn of the event loop, so a hold that needed none saw none.
       if (this.#counts.answers !== answers) {
@@ -128,13 +131,13 @@ class Requests {
 
   /** Every account's money once, so that all are warm. */
   async touchAll(): Promise<void> {
-    for (let from = 0; from < this.#accounts.length; from += 500) {
-      await Promise.all(this.#accounts.slice(from, from + 500).map((account) => this.run(now(), undefined, account)));
+    for (let from = 0; from < this.#payers.length; from += 500) {
+      await Promise.all(this.#payers.slice(from, from + 500).map((payer) => this.run(now(), undefined, payer)));
     }
   }
 
-  #any(): string {
-    return this.#accounts[Math.floor(systemRandom.fraction() * this.#accounts.length)] ?? "";
+  #any(): Payer {
+    return this.#payers[Math.floor(systemRandom.fraction() * this.#payers.length)] ?? toPayer("");
   }
 }
 
@@ -201,9 +204,11 @@ async function measure(job: LedgerJob, requests: Requests, counts: Counts): Prom
   const before = await look();
   requests.hold = [];
   requests.acknowledgement = [];
+  const tellStalls = job.watched === true ? watchStalls() : undefined;
   await sleep(job.duration);
   const { hold, acknowledgement } = requests;
   const after = await look();
+  const stalls = await tellStalls?.();
   const past = (name: keyof typeof before) => after[name] - before[name];
   const databaseCpu = usage(job.processes).cpu - database;
   const othersCpu = machineUsage() - usage([process.ppid]).cpu - others;
@@ -213,6 +218,7 @@ async function measure(job: LedgerJob, requests: Requests, counts: Counts): Prom
     settled: past("settled"),
     hold: percentiles(hold),
     acknowledgement: percentiles(acknowledgement),
+    stalls,
     mainCpu: past("main"),
     otherCpu: past("process") - past("main") - past("own"),
     databaseCpu,
@@ -226,7 +232,7 @@ async function measure(job: LedgerJob, requests: Requests, counts: Counts): Prom
 
 const sum = ({ user, system }: NodeJS.CpuUsage) => user + system;
 process.on("disconnect", () => process.exit()); // and meanwhile the channel keeps the process alive
-const [urls = "", directory = "", accounts = ""] = process.argv.slice(2);
+const [urls = "", directory = "", accounts = "", keys = ""] = process.argv.slice(2);
 const complain = (fields: object, message: string) => console.error(message, fields);
 const logger = { debug() {}, info() {}, warn: complain, error: complain };
 const counts: Counts = { commits: 0, answers: 0, roundTrips: 0, settled: 0 };
@@ -250,12 +256,14 @@ async function open(url: string, shard: number) {
     ...{ ...own, store, debts, prices, journal, deadLetters, observer },
     readKeptFrom: () => readKeptFrom(storage),
   });
-  return { storage, store, ledger, accounts: await createAccounts(storage, random, Number(accounts)) };
+  const made = await createAccounts(storage, random, Number(accounts));
+  const payers = keys === "keys" ? await createKeys(storage, random, made) : made.map(toPayer);
+  return { storage, store, ledger, payers };
 }
 
 const opened = await Promise.all(urls.split(" ").map(open));
 const [{ storage, store, ledger }] = opened as [Awaited<ReturnType<typeof open>>];
-const all = opened.flatMap((shard) => shard.accounts);
+const all = opened.flatMap((shard) => shard.payers);
 const requests = new Requests(opened.length === 1 ? ledger : route(), all, counts);
 await requests.touchAll();
 

@@ -1,18 +1,42 @@
 import { expect, test } from "@jest/globals";
 import { eventually } from "../../support/eventually.ts";
 import { watchStalls } from "./stalls.ts";
+import { createThreadClock } from "./thread-clock.ts";
 
-test("a turn of the event loop that takes long is told by the CPU that it used", async () => {
+const cpuNow = createThreadClock();
+
+/** Runs a function while the event loop is watched, in a turn of its own. */
+async function watch(run: () => void) {
   let turns = 0;
-  const tell = watchStalls();
+  let what = "nothing";
+  const tell = watchStalls(() => what);
   const timer = setInterval(() => turns++, 1);
   await eventually("the loop has turned", () => turns > 3);
-  const since = process.threadCpuUsage();
-  while (process.threadCpuUsage(since).user < 60_000) {}
+  what = "the run";
+  run();
   turns = 0;
   await eventually("the loop has turned", () => turns > 3);
   clearInterval(timer);
-  const { count, max } = tell();
+  return tell();
+}
+
+test("a turn of the event loop that takes long is told by the CPU that it used, with what was under way", async () => {
+  const { count, max, longest } = await watch(() => {
+    for (const since = cpuNow(); cpuNow() - since < 60_000; ) {}
+  });
   expect(count).toBeGreaterThan(3);
   expect(max).toBeGreaterThanOrEqual(60);
+  expect(longest).toMatchObject({ cpu: max, during: "the run" });
+  expect(longest.wall).toBeGreaterThanOrEqual(60);
+});
+
+test("collections of garbage are told of the turn that they fell into", async () => {
+  const { longest } = await watch(() => {
+    const kept: object[] = [];
+    for (const since = cpuNow(); cpuNow() - since < 100_000; ) {
+      kept.push({ at: kept.length, text: `${kept.length}` });
+    }
+  });
+  expect(longest.collecting).toBeGreaterThan(0);
+  expect(longest.collecting).toBeLessThanOrEqual(longest.wall);
 });

@@ -6,6 +6,7 @@ import { openStorage, type Storage } from "../../../src/storage/orm.ts";
 import { openDatabases, type Store, stores } from "../ledger/databases.ts";
 import { watchStalls } from "../measure/stalls.ts";
 import { percentiles, spread } from "../report/statistics.ts";
+import { short } from "../report/table.ts";
 import type { Figure, Scenario } from "../scenario.ts";
 import { askAsCustomer } from "./customer.ts";
 import { accounts, dayMs, fill, lastDayMs } from "./fill.ts";
@@ -33,7 +34,7 @@ export const usage: Scenario = {
           progress(`filling ${store}`);
           await fill(storage, options.quick ? 50_000 : 1_000_000);
           progress(`asking ${store}`);
-          figures.push(...(await measure(storage, store)));
+          figures.push(...(await measure(storage, store, progress)));
         } finally {
           await storage.close();
         }
@@ -98,10 +99,12 @@ const kinds: readonly {
   },
 ];
 
-async function measure(storage: Storage, store: Store): Promise<Figure[]> {
+async function measure(storage: Storage, store: Store, progress: (line: string) => void): Promise<Figure[]> {
   const figures: Figure[] = [];
-  const stalls = watchStalls();
+  let asking = "";
+  const stalls = watchStalls(() => asking);
   for (const { name, limit, asked = questions, of } of kinds) {
+    asking = name;
     const times: number[] = [];
     for (let at = 0; at < asked; at++) {
       const since = performance.now();
@@ -116,11 +119,24 @@ async function measure(storage: Storage, store: Store): Promise<Figure[]> {
       { ...figure, name: `${store}: ${name}, p99`, value: spread([p99]), ...(limit === undefined ? {} : { limit }) },
     );
   }
-  const { p99, max } = stalls();
+  const { p99, max, longest } = await stalls();
+  progress(
+    `${store}: the longest turn took ${short(longest.cpu)} ms of CPU in ${short(longest.wall)} ms, ` +
+      `${short(longest.collecting)} ms of it collections of garbage, while asking ${longest.during}`,
+  );
   const stall = { scenario: "usage", unit: "ms", better: "lower", limit: mostStallMs } as const;
   figures.push(
     { ...stall, name: `${store}: a turn of the event loop, p99`, value: spread([p99]) },
     { ...stall, name: `${store}: a turn of the event loop, longest`, value: spread([max]) },
+    {
+      ...{
+        scenario: "usage",
+        name: `${store}: collections of garbage in the longest turn`,
+        unit: "ms",
+        better: "lower",
+      },
+      value: spread([longest.collecting]),
+    },
   );
   return figures;
 }

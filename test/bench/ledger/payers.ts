@@ -1,0 +1,38 @@
+import type { Random } from "../../../lib/ids/random.ts";
+import { toBudget } from "../../../src/accounts/keys/key-budget.ts";
+import type { HoldRequest } from "../../../src/metering/ledger/interface.ts";
+import { ApiKey } from "../../../src/storage/entities/api-key.ts";
+import type { Storage } from "../../../src/storage/orm.ts";
+
+/** Who pays for a request. */
+export type Payer = Pick<HoldRequest, "accountId" | "keyId" | "budget">;
+
+const rows = 500;
+/** 100 USD: more than a load spends. */
+const budget = 1e14;
+
+/** An account of its own money alone, without a key. */
+export const toPayer = (accountId: string): Payer => ({ accountId, keyId: "" });
+
+/** Makes a key for each account, with a budget a day and a month in turn. */
+export async function createKeys(storage: Storage, random: Random, accounts: readonly string[]): Promise<Payer[]> {
+  const payers: Payer[] = [];
+  for (let from = 0; from < accounts.length; from += rows) {
+    const keys: ApiKey[] = accounts.slice(from, from + rows).map((accountId, at) => ({
+      ...{ id: random.uuid(), accountId, name: "", digest: random.bytes(32), pepperVersion: 1, prefix: "", last4: "" },
+      ...{
+        createdAt: new Date(),
+        expiresAt: null,
+        revokedAt: null,
+        lastUsedAt: null,
+        rotatedTo: null,
+        rotatedFrom: null,
+      },
+      ...{ requestId: null, rpm: null, models: null, tokensPerMinute: null, maxInFlight: null, serviceClass: null },
+      ...{ budget, budgetPeriod: at % 2 === 0 ? ("day" as const) : ("month" as const), limitsOf: null },
+    }));
+    await storage.orm.em.fork().insertMany(ApiKey, keys);
+    payers.push(...keys.map((key) => ({ accountId: key.accountId, keyId: key.id, budget: toBudget(key) })));
+  }
+  return payers;
+}
