@@ -1,12 +1,12 @@
 import type { Column } from "./table.ts";
 
-/** Engines that no machine without a GPU can have from its packages, or that are not tried yet. */
+/** Engines that no machine without a GPU can have from its packages. */
 export const absent: readonly Column[] = [
   {
     title: "SGLang",
     version: "0.5.23",
     outcomes:
-      "its package asks for CUDA kernels (`sglang-kernel`, `flashinfer`); those for processors are built from source",
+      "its package asks for CUDA kernels (`sglang-kernel`, `flashinfer`); those for processors (`sgl-kernel-cpu`) are on no package registry",
   },
   {
     title: "TensorRT-LLM",
@@ -16,7 +16,7 @@ export const absent: readonly Column[] = [
   {
     title: "Text Embeddings Inference",
     version: "1.9.3",
-    outcomes: "`text-embeddings-router` is on no package registry, only in images and as source",
+    outcomes:
+      "`text-embeddings-router` is on no package registry, only in images and as source, which asks for a fork of its libraries by git",
   },
-  { title: "Ollama", version: "0.17.4", outcomes: "these runs do not start it yet" },
 ];

@@ -1,4 +1,5 @@
 import type { EngineName } from "../../src/engines/names.ts";
+import { eventually } from "../support/eventually.ts";
 import { createSite, freePorts, startTollgate, type Tollgate } from "../support/tollgate.ts";
 import { type Counts, callText } from "./told.ts";
 
@@ -101,6 +102,12 @@ export async function startGate({ engine, chat, embedding }: Servers): Promise<G
       body: JSON.stringify(body),
       signal: signal ?? AbortSignal.timeout(300_000),
     });
+  await eventually("the engine is healthy", async () => {
+    const words = { messages: [{ role: "user", content: "Hi" }], max_tokens: 1 };
+    const response = await post("/v1/chat/completions", { model: modelId, ...words });
+    await response.arrayBuffer();
+    return response.status === 200;
+  });
   return {
     tollgate,
     post,

@@ -7,6 +7,7 @@ import { absent } from "./absent.ts";
 import { readColumns, writeColumn } from "./columns.ts";
 import type { RealEngine } from "./engine.ts";
 import { llamaCpp } from "./engines/llama-cpp/engine.ts";
+import { ollama } from "./engines/ollama/engine.ts";
 import { transformers } from "./engines/transformers/engine.ts";
 import { vllm } from "./engines/vllm/engine.ts";
 import { writeModels } from "./model/write-models.ts";
@@ -15,7 +16,7 @@ import { runMatrix } from "./run-matrix.ts";
 import { type Column, toTable, writeTable } from "./table.ts";
 import { Unavailable } from "./unavailable.ts";
 
-const engines: Readonly<Record<string, RealEngine>> = { "llama-cpp": llamaCpp, transformers, vllm };
+const engines: Readonly<Record<string, RealEngine>> = { "llama-cpp": llamaCpp, ollama, transformers, vllm };
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

@@ -16,6 +16,32 @@ export interface PythonPackages {
   readonly env?: NodeJS.ProcessEnv;
 }
 
+/** The tools that install: pip and uv. */
+async function installTools(log: string): Promise<string> {
+  const tools = cached("python", "tools");
+  await runCommand(["python3", "-m", "venv", "--clear", tools], { log });
+  await runCommand([join(tools, "bin/pip"), "install", "--quiet", uv], { log });
+  return join(tools, "bin");
+}
+
+/** The folder of a package's source, such as `name==1.0`, which is not built. Throws Unavailable. */
+export async function downloadSource(requirement: string): Promise<string> {
+  const [name = ""] = requirement.split("==");
+  const folder = cached("source", requirement);
+  const mark = join(folder, "PKG-INFO");
+  if (!existsSync(mark)) {
+    const log = logOf(`source-${name}`);
+    const archives = cached("source", "archives");
+    const pip = join(await installTools(log), "pip");
+    await runCommand([pip, "download", "--no-deps", "--no-binary", name, "--dest", archives, requirement], { log });
+    const archive = `${requirement.replaceAll("-", "_").replace("==", "-")}.tar.gz`;
+    await runCommand(["tar", "xzf", join(archives, archive), "--strip-components", "1", "--directory", folder], {
+      log,
+    });
+  }
+  return folder;
+}
+
 /** The folder of the environment's programs, made and filled unless it is there. Throws Unavailable. */
 export async function installPython({ name, packages, overrides = [], env = {} }: PythonPackages): Promise<string> {
   const folder = cached("python", name);
@@ -25,10 +51,7 @@ export async function installPython({ name, packages, overrides = [], env = {} }
     return join(folder, "bin");
   }
   const log = logOf(`install-${name}`);
-  const tools = cached("python", "tools");
-  await runCommand(["python3", "-m", "venv", "--clear", tools], { log });
-  await runCommand([join(tools, "bin/pip"), "install", "--quiet", uv], { log });
-  const program = join(tools, "bin/uv");
+  const program = join(await installTools(log), "uv");
   await runCommand([program, "venv", "--clear", folder], { log });
   const overridesFile = join(cacheFolder, `${name}-overrides.txt`);
   writeFileSync(overridesFile, overrides.join("\n"));

