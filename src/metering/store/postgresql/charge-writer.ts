@@ -51,7 +51,7 @@ const settleSql = (name: string, further: string): Statement => ({
     update budget_slice set spent = budget_slice.spent + sums.cost
     from (select budget_slice_id, sum(cost)::bigint as cost from fresh where budget_slice_id is not null group by 1) sums
     where budget_slice.id = sums.budget_slice_id
-    returning budget_slice.budget_id, budget_slice.window_name, budget_slice.open, sums.cost),
+    returning budget_slice.id, budget_slice.budget_id, budget_slice.window_name, budget_slice.open, sums.cost),
   late_budget as (
     update budget set spent = budget.spent + sums.cost
     from (select budget_id, window_name, sum(cost)::bigint as cost from budgeted where not open group by 1, 2) sums
@@ -68,7 +68,7 @@ const settleSql = (name: string, further: string): Statement => ({
   tallied as (
     insert into usage_tally (core_id, hour, account_id, key_id, model, ${sumNames.join(", ")}, unbudgeted)
     select $${coreAt}, floor(settled_at / 3600000)::int as hour, account_id, key_id, model, ${sumsOfReceipts},
-      bool_or(budget_slice_id is null)
+      bool_or(budget_slice_id is null or budget_slice_id not in (select id from budgeted))
     from fresh group by 2, 3, 4, 5 order by 2, 3, 4, 5
     on conflict (core_id, hour, account_id, key_id, model) do update set ${addToTally})${further}
   select n::int, n in (select n from fenced)

@@ -186,8 +186,12 @@ function setPrior(run: Runner, request: BudgetWindowRequest, limit: PicoUsd): Pi
   return cost;
 }
 
-/** Counts what stored charges cost in their budgets, whether or not their slices are still open. In a transaction. */
-export function spendBudgets(run: Runner, charges: readonly Charge[]): void {
+/**
+ * Counts what stored charges cost in their budgets, whether or not their slices are still open. In a transaction. Returns the slices
+ * that are not there, as an older state of the database was restored: nothing counts in them.
+ */
+export function spendBudgets(run: Runner, charges: readonly Charge[]): ReadonlySet<string> {
+  const forgotten = new Set<string>();
   const costs = new Map<string, PicoUsd>();
   for (const { budgetSliceId, cost } of charges) {
     if (budgetSliceId !== undefined) {
@@ -200,9 +204,12 @@ export function spendBudgets(run: Runner, charges: readonly Charge[]): void {
        returning open, budget_id as budgetId, window_name as windowName`,
       [cost, sliceId],
     );
-    if (slice !== undefined && !slice.open) {
+    if (slice === undefined) {
+      forgotten.add(sliceId);
+    } else if (!slice.open) {
       const { budgetId, windowName } = slice;
       run.run("update budget set spent = spent + ? where id = ? and window_name = ?", [cost, budgetId, windowName]);
     }
   }
+  return forgotten;
 }

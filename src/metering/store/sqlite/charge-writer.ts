@@ -59,8 +59,8 @@ export class ChargeWriter {
         }
       }
       const lasting = charges.filter((_, at) => outcomes[at] === "stored");
-      spendBudgets(run, lasting);
-      tally(run, lasting, this.#core.coreId);
+      const forgotten = spendBudgets(run, lasting);
+      tally(run, lasting, { coreId: this.#core.coreId, forgotten });
       if (this.#usageEvents) {
         for (const { requestId, runId, settledAt } of lasting) {
           run.run(insertEvent, [requestId, runId, settledAt]);

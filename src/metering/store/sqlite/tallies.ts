@@ -45,12 +45,16 @@ interface Tally {
   unbudgeted: boolean;
 }
 
-/** Counts stored charges in the tallies of their hours. In a transaction. */
-export function tally(run: Runner, charges: readonly Charge[], coreId: string): void {
+/** Counts stored charges in the tallies of their hours. In a transaction. forgotten: slices of budgets that are not there. */
+export function tally(
+  run: Runner,
+  charges: readonly Charge[],
+  { coreId, forgotten }: { readonly coreId: string; readonly forgotten: ReadonlySet<string> },
+): void {
   const tallies = new Map<string, Tally>();
   for (const charge of charges) {
     const { accountId, keyId, model, inputTokens, outputTokens, cost, shortfall, settledAt, budgetSliceId } = charge;
-    const unbudgeted = budgetSliceId === undefined;
+    const unbudgeted = budgetSliceId === undefined || forgotten.has(budgetSliceId);
     const key = [Math.floor(settledAt / hourMs), accountId, keyId, model];
     const name = key.join(" ");
     const tokens = [Math.min(inputTokens, mostTokens), Math.min(outputTokens, mostTokens)];

@@ -50,6 +50,22 @@ describe.each(dialects)("%s", (dialect) => {
     await clock.until(other.close());
   }
 
+  test("a charge whose lease an older state of the database has not is to be counted anew, as one outside of leases", async () => {
+    const clock = new ManualClock(Date.now());
+    const metering = await openMetering({ clock, url: await newDatabase(dialect) });
+    const account = await metering.account({ paid: 10 * usd });
+    const budget = budgetOf(1000 * out);
+    const keyId = budget.id;
+    const charge = () => clock.until(run(metering.ledger, request(account, output(6), { budget, keyId })));
+    const unbudgeted = async () => (await metering.store.unseenTallies(9)).map((tally) => tally.unbudgeted);
+    await charge();
+    expect(await unbudgeted()).toEqual([false]);
+    await metering.storage.orm.em.fork().nativeDelete(BudgetSlice, { budgetId: budget.id });
+    await charge();
+    expect(await unbudgeted()).toEqual([true]);
+    await clock.until(metering.close());
+  });
+
   test("a charge whose lease was lost counts in its budget once, and what is left is leased anew", async () => {
     const clock = new ManualClock(Date.now());
     const url = await newDatabase(dialect);
