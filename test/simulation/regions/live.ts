@@ -13,6 +13,7 @@ interface Sum {
   events: number;
   wrong: number;
   wrongAtHome: number;
+  wrongThoughHeard: number;
   violations: number;
   simulatedHours: number;
   quarantineMs: number;
@@ -37,6 +38,7 @@ export async function liveRegions(
       events: 0,
       wrong: 0,
       wrongAtHome: 0,
+      wrongThoughHeard: 0,
       violations: 0,
     },
     ...{ simulatedHours: 0, quarantineMs: 0, quarantined: 0, proofAgeMs: 0 },
@@ -67,6 +69,7 @@ function add(sum: Sum, outcome: Outcome): void {
     "events",
     "wrong",
     "wrongAtHome",
+    "wrongThoughHeard",
   ] as const) {
     sum[name] += outcome[name];
   }

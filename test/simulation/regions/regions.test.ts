@@ -31,6 +31,13 @@ test("with no faults a region refuses hardly anybody for whom there is money", a
   expect({ wrong, violations }).toEqual({ wrong: 0, violations: [] });
 });
 
+test("a poor account's requests are refused hardly ever while the home shard has money for two of them", async () => {
+  const poor = { regions: 3, wealth: "poor", meanMs: 1000 / 300, isFaultless: true, requests: 6000 } as const;
+  const { wrongAtHome, refusals, requests } = await simulate(7, poor);
+  expect(refusals).toBeGreaterThan(1000);
+  expect(wrongAtHome / requests).toBeLessThanOrEqual(0.001);
+});
+
 test.each(breaks)("the judges of regions notice it when $name", async ({ apply, seed: first = 1, ...settings }) => {
   const restore = apply();
   const found: string[] = [];

@@ -16,9 +16,13 @@ export interface Outcome {
   readonly refusals: number;
   /** Entries of exchanges and notices: reports, wishes, grants, states. */
   readonly entries: number;
-  /** Refusals for money while there was free money for two such requests, wherever it was; and those while home had it to lend. */
+  /**
+   * Refusals for money while there was free money for two such requests, wherever it was; those while home had it to lend;
+   * and those of them for which home had had it for so long that the region could have heard of it.
+   */
   readonly wrong: number;
   readonly wrongAtHome: number;
+  readonly wrongThoughHeard: number;
   /** The longest time that money was in quarantine, in milliseconds, and the largest part of all money that was. */
   readonly quarantineMs: number;
   readonly quarantined: number;
@@ -45,8 +49,9 @@ export interface Settings {
   readonly without?: readonly string[];
   /** The only faults that come, by name. Absent: each world has some of all. */
   readonly only?: readonly string[] | undefined;
-  /** Requests come so far apart in the mean, in milliseconds. */
+  /** Requests come so far apart in the mean, in milliseconds, and faults. Absent: as the seed has it. */
   readonly meanMs?: number | undefined;
+  readonly faultsMs?: number | undefined;
 }
 
 /** How often lots are judged, and statements, whose signatures take time. */
@@ -76,7 +81,8 @@ export async function simulate(
   const meanMs = dice.pick([20, 60, 200, 800]);
   traffic.begin(given.meanMs ?? meanMs);
   operators.begin(dice.pick([1000, 5000]), given.isFaultless);
-  beginFaults(world, dice.pick([1000, 4000, 15_000]), without ?? [], given.isFaultless ? [] : only);
+  const faultsMs = dice.pick([1000, 4000, 15_000]);
+  beginFaults(world, given.faultsMs ?? faultsMs, without ?? [], given.isFaultless ? [] : only);
   const watch = new Watch(world);
   let [judgeAt, proveAt] = [judgeMs, proveMs];
   while (traffic.requests < requests && timeline.now < mostMs && history.violations.length === 0) {
@@ -108,6 +114,7 @@ export async function simulate(
       messages,
       wrong: truth.wrong,
       wrongAtHome: truth.wrongAtHome,
+      wrongThoughHeard: truth.wrongThoughHeard,
       entries,
       simulatedMs: timeline.now,
     },

@@ -3,6 +3,7 @@ import type { Timeline } from "../world/timeline.ts";
 import type { Receipt } from "./bank/store.ts";
 import type { LotFacts, PurseKind } from "./protocol.ts";
 import { times } from "./protocol.ts";
+import { oneWayMs } from "./wan.ts";
 
 /** A request, and what it needs of each of its purses. */
 export interface Request {
@@ -26,6 +27,9 @@ interface TrueLot {
   spent: number;
 }
 
+/** Nearly each word of the home shard is in a region so soon, in milliseconds. */
+const wordMs = oneWayMs + 20;
+
 interface Running {
   readonly request: Request;
   readonly region: string;
@@ -48,6 +52,8 @@ export class Truth {
   wrong = 0;
   /** Those of them for which the home shard had so much to lend, in no region's hands. */
   wrongAtHome = 0;
+  /** Those of them for which it had had so much for longer than its word takes to the region. */
+  wrongThoughHeard = 0;
   /** The money that regions charged and nothing paid. */
   shortfall = 0;
   admissions = 0;
@@ -58,6 +64,7 @@ export class Truth {
   readonly #permits = new Map<string, number[]>();
   readonly #purses = new Map<string, TrueLot[]>();
   readonly #held = new Map<string, number>();
+  readonly #came = new Map<string, { readonly at: number; readonly lendable: number }[]>();
   /** Regions whose clocks broke their promise. */
   readonly untimed = new Set<string>();
   /** Regions whose requests may run longer than any may: they were suspended. What they cost then, the account may owe. */
@@ -210,7 +217,25 @@ export class Truth {
       const isAtHome = request.purses.every(({ id, kind, need }) => kind === "rate" || this.readAtHome(id) >= 2 * need);
       this.wrong += hadMoney ? 1 : 0;
       this.wrongAtHome += hadMoney && isAtHome ? 1 : 0;
+      const isHeard = request.purses.every(({ id, kind, need }) => kind === "rate" || this.#readHeard(id) >= 2 * need);
+      this.wrongThoughHeard += hadMoney && isHeard ? 1 : 0;
     }
+  }
+
+  /** Money of a purse is about to come home or in, where so much of it is to be lent. */
+  comesHome(purseId: string, lendable: number): void {
+    const { now } = this.#timeline;
+    const recent = (this.#came.get(purseId) ?? []).filter(({ at }) => at > now - wordMs);
+    recent.push({ at: now, lendable });
+    this.#came.set(purseId, recent);
+  }
+
+  /** The least that the home shard had to lend of a purse since a word that a region has by now was sent. */
+  #readHeard(purseId: string): number {
+    const since = this.#timeline.now - wordMs;
+    const recent = (this.#came.get(purseId) ?? []).filter(({ at }) => at > since);
+    // Between two arrivals it only falls.
+    return Math.min(this.readAtHome(purseId), ...recent.map(({ lendable }) => lendable));
   }
 
   /** What of a purse is neither spent nor held by a running request, wherever it is. */

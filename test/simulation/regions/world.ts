@@ -101,6 +101,7 @@ export class World {
           this.regions.find(({ name }) => name === notice.region)?.hear(notice),
         ),
       note: (what) => history.note(what),
+      onCome: (purseId, lendable) => this.truth.comesHome(purseId, lendable),
     });
   }
 

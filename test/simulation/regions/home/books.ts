@@ -6,6 +6,7 @@ import { type HomeLot, type HomeSlice, type HomeState, sliceKey } from "./state.
 export class HomeBooks {
   readonly state: HomeState;
   readonly #now: () => number;
+  readonly #onCome: (purseId: string) => void;
   /** Slices of which the region has not confirmed all that was granted, by region and epoch. */
   readonly #unconfirmed = new Map<string, Set<HomeSlice>>();
   /** Lots that were made smaller, until no more is lent of them than there is. */
@@ -13,9 +14,11 @@ export class HomeBooks {
   /** Spent of a slice after it was ended: no money stands behind it, so the account owes it. */
   owed = 0;
 
-  constructor(state: HomeState, now: () => number) {
+  /** onCome: is told before money of a purse comes home or in. */
+  constructor(state: HomeState, now: () => number, onCome: (purseId: string) => void = () => {}) {
     this.state = state;
     this.#now = now;
+    this.#onCome = onCome;
     for (const lot of state.lots.values()) {
       if (lot.lent > lot.amount) {
         this.#lowered.add(lot.facts.id);
@@ -49,6 +52,7 @@ export class HomeBooks {
     if (lots.has(facts.id)) {
       return false;
     }
+    this.#onCome(facts.purseId);
     const lot: HomeLot = { facts, amount: facts.amount, lent: 0, slices: new Map(), cooling: [] };
     lots.set(facts.id, lot);
     const purse = purses.get(facts.purseId) ?? [];
@@ -162,6 +166,9 @@ export class HomeBooks {
   }
 
   #come(lot: HomeLot, returned: number): void {
+    if (returned > 0) {
+      this.#onCome(lot.facts.purseId);
+    }
     lot.lent -= returned;
     if (lot.facts.kind === "rate" && returned > 0) {
       lot.cooling.push({ until: this.#now() + times.minute, amount: returned });
@@ -200,6 +207,7 @@ export class HomeBooks {
 
   /** A limit gets larger or smaller. */
   setAmount(lot: HomeLot, amount: number): void {
+    this.#onCome(lot.facts.purseId);
     lot.amount = amount;
     this.#lowered.add(lot.facts.id);
   }

@@ -13,6 +13,8 @@ export interface HomeParts {
   readonly process: SimulatedProcess;
   readonly send: (notice: Notice) => void;
   readonly note: (what: string) => void;
+  /** Is told before money of a purse comes home or in, where so much of it is to be lent. */
+  readonly onCome: (purseId: string, lendable: number) => void;
 }
 
 /** The process of the home shard: answers exchanges, knows whose term is over, and is touched by no request. */
@@ -30,7 +32,8 @@ export class Home {
     this.#parts = parts;
     this.state = parts.state;
     this.process = parts.process;
-    this.books = new HomeBooks(parts.state, () => this.#now);
+    const onCome = (purseId: string) => parts.onCome(purseId, this.books.lendable(purseId));
+    this.books = new HomeBooks(parts.state, () => this.#now, onCome);
     this.#lending = new Lending(this.books, () => this.#now);
     // Who was not silent may have had an answer just before this process began.
     for (const { name, isSilent } of this.state.regions.values()) {

@@ -93,10 +93,12 @@ export class Lending {
     }
     const share = Math.floor(here / (2 * users));
     lent.isPoor = share < most && share < needs * need;
+    const queue = wish.queueTo - wish.leastTo + need;
     if (lent.isPoor) {
-      return Math.min(here, wish.queueTo - wish.leastTo + need);
+      return Math.min(here, queue);
     }
-    return Math.min(most, Math.max(share, need));
+    // Who waits may have an even share; what is for later, half of it.
+    return Math.min(most, Math.max(share, need, Math.min(queue, 2 * share)));
   }
 
   /** Tells all others that money of a purse is short: what they do not hold comes home. */
