@@ -1,7 +1,9 @@
 import type { Money } from "../../src/compose/core/money.ts";
+import { storeKeys } from "./cores/stored-keys.ts";
 import type { SimulatedServer } from "./database/server.ts";
 import type { Meaning } from "./database/statement.ts";
 import { faults, localFaults } from "./faults.ts";
+import { judgeArchives } from "./judges/archives.ts";
 import { judgeBooks, judgeExpiry, judgeLeases } from "./judges/books.ts";
 import { judgeAnswers, judgeCharges, judgeDeeds } from "./judges/charges.ts";
 import { judgeAdmissions, judgeRates, RefusalJudge } from "./judges/limits.ts";
@@ -44,12 +46,18 @@ export interface Settings {
   readonly isSqlite?: boolean;
   /** The most rates that a core's price book keeps in memory. Absent: as many as the seed says, or as in the product where only some faults come. */
   readonly bookSize?: number;
+  /** Whether a night passes, in which receipts leave the books, and keys get limits while requests run. Absent: as the seed has it. */
+  readonly isNight?: boolean;
   /** Statements that do something else than PostgreSQL would, by name: what judges must notice. */
   readonly instead?: Readonly<Record<string, Meaning>>;
   /** Makes parts of each core others than they are. */
   readonly alter?: (money: Money) => void;
 }
 
+/** The part of the worlds in which a night passes. */
+const nightPart = 0.25;
+/** In them half a year takes a minute: no clock may be a day off. */
+const notAtNight: ReadonlySet<string> = new Set(["clock", "server's clock"]);
 /** A price book is soon full where it keeps few rates. */
 const bookSizes = [2, 20, 10_000];
 /** How often the books are proved. */
@@ -71,6 +79,7 @@ export async function simulate(seed: number, server: SimulatedServer, settings: 
     cores: isSqlite ? 1 : 1 + (seed % 4),
     customers: 2 + (seed % 5),
     isSqlite,
+    isNight: settings.isNight ?? (settings.only === undefined && new Dice(seed).fork("night").chance(nightPart)),
     ...(tell && { tell }),
     ...(alter && { alter }),
     bookSize:
@@ -114,6 +123,7 @@ export async function simulate(seed: number, server: SimulatedServer, settings: 
   judgeAnswers(world);
   await endAll(world);
   judgeCharges(world);
+  judgeArchives(world);
   judgeDeeds(world);
   spending.judge();
   judgeRates(world);
@@ -142,7 +152,15 @@ async function live(world: World, spending: SpendingJudge, requests: number, unt
   }
 }
 
-async function openAccounts({ machines, customers, operators, timeline, history }: World): Promise<void> {
+async function openAccounts({
+  machines,
+  customers,
+  operators,
+  timeline,
+  history,
+  server,
+  night,
+}: World): Promise<void> {
   const life = machines.find((machine) => machine.life !== undefined)?.life;
   if (life === undefined) {
     history.violation("starts", `no core starts: ${String(machines[0]?.failure)}`);
@@ -151,6 +169,9 @@ async function openAccounts({ machines, customers, operators, timeline, history 
   for (const customer of customers) {
     const opening = life.money.funds.open({ id: customer.accountId, name: "", maxKeys: 9 }, 0);
     await timeline.until(opening, 10_000);
+    if (night !== undefined) {
+      storeKeys(server, customer, timeline.beginning);
+    }
     operators.credit(customer, life);
     await timeline.pass(100);
   }
@@ -159,7 +180,9 @@ async function openAccounts({ machines, customers, operators, timeline, history 
 /** Each world has some kinds of faults, and not the others: so rare ones come together too. */
 function beginFaults(world: World, meanMs: number, { without = [], only }: Settings): void {
   const { dice, timeline } = world;
-  const possible = faults.filter(({ name }) => !world.isSqlite || localFaults.has(name));
+  const possible = faults.filter(
+    ({ name }) => (!world.isSqlite || localFaults.has(name)) && (world.night === undefined || !notAtNight.has(name)),
+  );
   const mine = possible.filter(
     ({ name, isAsked = false }) => only?.includes(name) ?? (dice.chance(0.4) && !isAsked && !without.includes(name)),
   );

@@ -2,16 +2,20 @@ import type { Money } from "../../src/compose/core/money.ts";
 import { type Customer, makeCustomers } from "./cores/customers.ts";
 import { Machine, modelNames } from "./cores/machine.ts";
 import { Operators } from "./cores/operators.ts";
+import { storeLimit } from "./cores/stored-keys.ts";
 import { Traffic } from "./cores/traffic.ts";
 import type { Ear } from "./database/pool.ts";
 import type { SimulatedServer } from "./database/server.ts";
 import { Dice } from "./world/dice.ts";
 import { History } from "./world/history.ts";
-import { beginning } from "./world/process.ts";
+import { Night } from "./world/night.ts";
 import { Timeline } from "./world/timeline.ts";
 
 /** Why something that was promised may be lost all the same: nobody promised it against this. */
 export type Excuse = "unsynced" | "lost journal";
+
+/** Worlds with a night begin so: a moment before midnight. */
+const eveningBefore = Date.parse("2026-03-30T23:59:40Z");
 
 /** So many machines at once run on others' disks or copies of them. */
 const mostTwins = 2;
@@ -21,7 +25,7 @@ const backMs = 1000;
 
 /** Machines, a database server, customers and operators: all that happens in it follows from its seed. */
 export class World {
-  readonly timeline = new Timeline();
+  readonly timeline: Timeline;
   readonly dice: Dice;
   readonly history: History;
   readonly server: SimulatedServer;
@@ -40,6 +44,8 @@ export class World {
   readonly #alter: (money: Money) => void;
   /** The most rates that a core's price book keeps in memory. */
   readonly #bookSize: number | undefined;
+  /** Undefined: no night passes. */
+  readonly night: Night | undefined;
   #twins = 0;
   #twinsEver = 0;
   readonly #crowds = new Set<string>();
@@ -55,9 +61,12 @@ export class World {
       tell?: (line: string) => void;
       alter?: (money: Money) => void;
       bookSize?: number | undefined;
+      isNight?: boolean;
     },
   ) {
-    const { timeline } = this;
+    const timeline = new Timeline(options.isNight === true ? eveningBefore : undefined);
+    this.timeline = timeline;
+    const { beginning } = timeline;
     this.#alter = options.alter ?? (() => {});
     this.#bookSize = options.bookSize;
     this.isSqlite = options.isSqlite ?? false;
@@ -67,6 +76,7 @@ export class World {
     server.empty();
     server.now = () => Math.floor(beginning + timeline.now + this.serverOffsetMs);
     timeline.afterEach = () => server.rollback();
+    this.night = options.isNight === true ? new Night({ timeline, server, machines: this.machines }) : undefined;
     this.customers = makeCustomers(
       options.customers,
       this.dice.fork("customers", () => beginning),
@@ -76,7 +86,14 @@ export class World {
     }
     const parts = { timeline, history: this.history, machines: this.machines, customers: this.customers };
     this.traffic = new Traffic({ ...parts, dice: this.dice.fork("traffic", () => beginning + timeline.now) });
+    if (this.night !== undefined) {
+      this.night.runs = this.traffic.runs;
+    }
     this.operators = new Operators({ ...parts, dice: this.dice.fork("operators"), traffic: this.traffic });
+    if (this.night !== undefined) {
+      this.operators.givesFirstLimits = true;
+      this.operators.onLimit = (keyId, budget) => storeLimit(server, keyId, budget);
+    }
     for (const model of modelNames) {
       this.operators.mayCost(model, { input: 2_500_000, output: 2_500_000 });
     }
@@ -94,6 +111,7 @@ export class World {
       alter: this.#alter,
       isSqlite: this.isSqlite,
       bookSize: this.#bookSize,
+      night: () => this.night,
     };
     const machine = new Machine(name, around, 1 + (this.dice.fraction() - 0.5) / 500, disk);
     this.machines.push(machine);
@@ -142,7 +160,7 @@ export class World {
 
   /** The time that a right clock shows, in milliseconds since the epoch. */
   get trueTime(): number {
-    return beginning + this.timeline.now;
+    return this.timeline.beginning + this.timeline.now;
   }
 
   breakConnections(): void {

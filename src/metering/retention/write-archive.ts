@@ -25,17 +25,21 @@ export interface ArchiveGround {
   readonly storage: Storage;
   readonly directory: string;
   readonly random: Pick<Random, "uuid">;
+  /** Begins a file of the folder. Absent: on the disk. */
+  readonly createFile?: (
+    ...parameters: Parameters<typeof ArchiveFile.create>
+  ) => Promise<Pick<ArchiveFile, "write" | "finish" | "abandon">>;
 }
 
 /** Writes a day's receipts to a file, a line of JSON each as the contract has them, newest first. `pace` is called after every page. */
 export async function writeArchive(
-  { storage, directory, random }: ArchiveGround,
+  { storage, directory, random, createFile = ArchiveFile.create }: ArchiveGround,
   day: number,
   pace: () => Promise<void>,
 ): Promise<WrittenArchive> {
   const name = `receipts-${new Date(day * dayMs).toISOString().slice(0, 10)}.jsonl.gz`;
   const span = { from: timestampFromMs(day * dayMs), to: timestampFromMs((day + 1) * dayMs) };
-  const file = await ArchiveFile.create(directory, name, random);
+  const file = await createFile(directory, name, random);
   const sums = { receipts: 0, costHigh: 0, costLow: 0 };
   try {
     for (let pageToken: string | undefined = ""; pageToken !== undefined; ) {

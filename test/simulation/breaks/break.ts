@@ -17,7 +17,7 @@ export interface Break {
   /** A world that shows it. The test lives others, too, should this one no longer do. Absent: the first. */
   readonly seed?: number;
   /** How the world differs from that of the other breaks. */
-  readonly settings?: Pick<Settings, "trafficMs" | "faultsMs" | "requests" | "isSqlite" | "bookSize">;
+  readonly settings?: Pick<Settings, "trafficMs" | "faultsMs" | "requests" | "isSqlite" | "bookSize" | "isNight">;
 }
 
 /** Replaces a property of a class. */

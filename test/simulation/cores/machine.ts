@@ -17,8 +17,10 @@ import { type NetworkFaults, Wire } from "../database/wire.ts";
 import type { Dice } from "../world/dice.ts";
 import { SimulatedDisk } from "../world/disk.ts";
 import type { History } from "../world/history.ts";
+import type { Night } from "../world/night.ts";
 import { type MachineTime, SimulatedProcess } from "../world/process.ts";
 import type { Timeline } from "../world/timeline.ts";
+import { startNight } from "./night-work.ts";
 
 /** The world as a machine stands in it. */
 export interface Surroundings {
@@ -29,6 +31,8 @@ export interface Surroundings {
   readonly ears: Set<Ear>;
   /** Whether the database is a SQLite file of the one machine, rather than a server. */
   readonly isSqlite: boolean;
+  /** The night in which receipts leave the books. Undefined: they stay. */
+  readonly night: () => Night | undefined;
   /** The most rates that a core's price book keeps in memory. Undefined: as many as in the product. */
   readonly bookSize: number | undefined;
   /** Has a core's parts be others than they are: what judges must notice. */
@@ -71,7 +75,9 @@ export class Machine {
   readonly name: string;
   readonly disk: SimulatedDisk;
   readonly time: MachineTime;
-  readonly network: NetworkFaults = { lost: 0, replyLost: 0, late: 0, slow: 0, isDown: false, losesReplyOf: "" };
+  readonly network: NetworkFaults = {
+    ...{ lost: 0, replyLost: 0, late: 0, slow: 0, underWay: 0, isDown: false, losesReplyOf: "" },
+  };
   readonly #around: Surroundings;
   readonly #dice: Dice;
   config = configOf("2.00");
@@ -190,6 +196,10 @@ export class Machine {
       ...{ storage, store, ledger, prices, models: () => config.models, utilisation, pricing, clock, random, logger },
       ...{ deadLetters, observer },
     });
+    const night = this.#around.night();
+    if (night !== undefined) {
+      startNight(night, { process, money, storage, clock, random, logger });
+    }
     return money;
   }
 

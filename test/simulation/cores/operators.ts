@@ -1,8 +1,8 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { readDetail } from "../../../lib/errors/detail.ts";
+import type { Budget } from "../../../src/accounts/interface.ts";
 import type { Dice } from "../world/dice.ts";
 import type { History } from "../world/history.ts";
-import { beginning } from "../world/process.ts";
 import type { Timeline } from "../world/timeline.ts";
 import type { Customer } from "./customers.ts";
 import { type Machine, modelNames } from "./machine.ts";
@@ -31,6 +31,10 @@ export class Operators {
   readonly #customers: readonly Customer[];
   readonly #traffic: Traffic;
   #stopped = false;
+  /** Whether keys get limits that had none, while their requests run. */
+  givesFirstLimits = false;
+  /** Is told of each limit that a key gets. */
+  onLimit: (keyId: string, budget: Budget) => void = () => {};
 
   constructor(parts: {
     timeline: Timeline;
@@ -93,7 +97,7 @@ export class Operators {
   /** Some money lapses while the world lives, some long after it. */
   #lapsing(): Date {
     const ms = this.#dice.chance(0.5) ? this.#dice.between(1000, 120_000) : this.#dice.between(3_600_000, 7_200_000);
-    return new Date(beginning + this.#timeline.now + ms);
+    return new Date(this.#timeline.beginning + this.#timeline.now + ms);
   }
 
   #refund(customer: Customer, { money }: NonNullable<Machine["life"]>): void {
@@ -111,6 +115,13 @@ export class Operators {
       const { id } = caller.budget;
       budgetLimits.set(id, Math.max(limit, budgetLimits.get(id) ?? 0));
       callers[at] = { ...caller, budget: { ...caller.budget, limit } };
+      this.onLimit(id, { ...caller.budget, limit });
+    } else if (caller !== undefined && this.givesFirstLimits && caller.keyId !== "") {
+      const { keyId } = caller;
+      const budget = { id: keyId, limit: purse, period: this.#dice.pick(["total", "day", "week"] as const) };
+      budgetLimits.set(keyId, budget.limit);
+      callers[at] = { ...caller, budget };
+      this.onLimit(keyId, budget);
     }
   }
 

@@ -1,4 +1,11 @@
-import { addToTally, foldInto, hourOf, sumNames, sumsOfReceipts } from "../../../src/metering/store/rollups.ts";
+import {
+  addToTally,
+  foldable,
+  foldInto,
+  hourOf,
+  sumNames,
+  sumsOfReceipts,
+} from "../../../src/metering/store/rollups.ts";
 import { addToSpans, isBuilt } from "../../../src/metering/store/spans.ts";
 import { lineColumns, listNames, usageColumns } from "../../../src/metering/store/usage-columns.ts";
 import { spendBudgets } from "./budgets.ts";
@@ -20,11 +27,11 @@ const tallyKey = "core_id, hour, account_id, key_id, model";
 const tally = `
   insert into usage_tally (${tallyKey}, ${sumNames.join(", ")}, unbudgeted)
   select ?3, ${hourOf.sqlite("settled_at")} as hour, account_id, key_id, model, ${sumsOfReceipts},
-    max(budget_slice_id is null)
+    max(budget_slice_id is null or budget_slice_id not in (select id from budget_slice))
   from usage where request_id = ?1 and run_id = ?2 group by 2, 3, 4, 5
   on conflict (${tallyKey}) do update set ${addToTally}`;
 
-const oldTallies = `from usage_tally where hour < ?1 order by hour, ${tallyKey} limit ?2`;
+const oldTallies = `from usage_tally where ${foldable("?1")} order by hour, ${tallyKey} limit ?2`;
 
 /** Rows out of parameters that carry a column each. */
 function toRows(
@@ -115,6 +122,52 @@ export const chargeStatements: Readonly<Record<string, Meaning>> = {
     tables.run(`${taken} ${addToSpans(`(select * from taken where ${isBuilt("taken", "hour")})`)}`, ...some);
     const which = `(${tallyKey}) in (select ${tallyKey} ${oldTallies})`;
     return [{ folded: tables.run(`delete from usage_tally where ${which}`, ...some) }];
+  },
+
+  "unseen tallies": (tables, [limit]) =>
+    tables
+      .all<{ unbudgeted: number }>(
+        `select core_id as "coreId", hour, account_id as "accountId", key_id as "keyId", model, requests, unbudgeted
+         from usage_tally where not seen order by hour limit ?`,
+        Number(limit),
+      )
+      .map((row) => ({ ...row, unbudgeted: row.unbudgeted === 1 })),
+
+  "mark tallies as seen"(tables, columns) {
+    const [cores, hours, accounts, keys, models, requests] = columns as (string | number)[][];
+    for (const [at, core] of (cores ?? []).entries()) {
+      const key = [core, hours?.[at], accounts?.[at], keys?.[at], models?.[at], requests?.[at]] as string[];
+      tables.run(
+        `update usage_tally set seen = true, unbudgeted = false
+         where core_id = ? and hour = ? and account_id = ? and key_id = ? and model = ? and requests = ?`,
+        ...key,
+      );
+    }
+    return [];
+  },
+
+  "remove receipts"(tables, [before, most]) {
+    const old = tables.all<{ request_id: string; run_id: string; cost: number; budget_slice_id: string | null }>(
+      `select request_id, run_id, cost, budget_slice_id from usage where settled_at < ? order by settled_at limit ?`,
+      ...[Number(before), Number(most)],
+    );
+    const costs = new Map<string, number>();
+    for (const { request_id, run_id, cost, budget_slice_id } of old) {
+      const lines = "delete from usage_line where request_id = ? and run_id = ? returning slice_id, cost";
+      for (const line of tables.all<{ slice_id: string; cost: number }>(lines, request_id, run_id)) {
+        add(costs, line.slice_id, line.cost);
+      }
+      add(costs, budget_slice_id, cost);
+      tables.run("delete from usage where request_id = ? and run_id = ?", request_id, run_id);
+    }
+    for (const [slice, cost] of costs) {
+      tables.run(
+        `insert into archived_cost (slice_id, cost) values (?, ?)
+         on conflict (slice_id) do update set cost = cost + excluded.cost`,
+        ...[slice, cost],
+      );
+    }
+    return [{ removed: old.length }];
   },
 
   "spans are being built": (tables) => tables.all("select 1 from usage_span_build"),

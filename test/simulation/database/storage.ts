@@ -89,7 +89,7 @@ export function simulatedStorage(server: SimulatedServer, wire: Wire, pool: Pool
   } as never;
 }
 
-/** The database as judges see it: at once, and as neither dialect, whose own rules go by the time of a real server. */
+/** The database as judges see it: at once, and as neither dialect, whose own rules go by the time of a real server, or by the one core of a file. */
 export function judgesStorage(server: SimulatedServer): Storage {
   return { ...server.storage, dialect: "simulated" as never };
 }

@@ -12,6 +12,8 @@ export interface NetworkFaults {
   late: number;
   /** It takes up to some seconds. */
   slow: number;
+  /** Late calls that have not come yet. */
+  underWay: number;
   /** Nothing gets through. */
   isDown: boolean;
   /** The reply to the next call of this name is lost. Empty: of none. */
@@ -73,7 +75,11 @@ export class Wire {
       };
       if (fate === "late") {
         this.#after(timeoutMs, () => this.#process.reach(() => reject(broken())));
-        this.#after(timeoutMs + this.#dice.exponential(5000), arrive);
+        this.#faults.underWay++;
+        this.#after(timeoutMs + this.#dice.exponential(5000), () => {
+          this.#faults.underWay--;
+          arrive();
+        });
       } else {
         this.#after(this.#span(), arrive);
       }

@@ -1,3 +1,4 @@
+import { budgetRules } from "../../../src/metering/books/proof/budget-rules.ts";
 import { reconcile } from "../../../src/metering/books/proof/reconcile.ts";
 import { judgesStorage } from "../database/storage.ts";
 import type { World } from "../world.ts";
@@ -5,12 +6,21 @@ import type { World } from "../world.ts";
 /** Clocks so far apart are believed. */
 const mostApartMs = 125_000;
 
+/** What budgets must have counted, as SQLite says it. */
+const countingRules = budgetRules.filter(({ only }) => only === "sqlite");
+
 /** The books add up, whatever has happened. */
 export async function judgeBooks({ server, history }: World): Promise<void> {
   const { ok, findings } = await reconcile(judgesStorage(server));
   if (!ok) {
     const told = findings.slice(0, 5).map(({ rule, row, message }) => `${rule}: ${row}: ${message}`);
     history.violation("books", `the books do not add up: ${told.join("; ")}`);
+  }
+  for (const { name, sql } of countingRules) {
+    const [found] = server.tables.all<object>(sql);
+    if (found !== undefined) {
+      history.violation("counted budgets", `${name}: ${JSON.stringify(found)}`);
+    }
   }
 }
 

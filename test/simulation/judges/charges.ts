@@ -1,5 +1,6 @@
 import type { Run } from "../cores/run.ts";
 import type { World } from "../world.ts";
+import { readArchived } from "./archives.ts";
 import type { Judge } from "./names.ts";
 
 /** A killed process loses no more than this: a note a second, which is written 50 ms later, and each 256 tokens. */
@@ -16,7 +17,21 @@ interface Receipts {
   count: number;
 }
 
-function readReceipts({ server }: World): Map<string, Receipts> {
+/** Those of the books, and those that have left them. */
+function readReceipts(world: World): Map<string, Receipts> {
+  const all = readStored(world);
+  for (const { accountId, requestId, inputTokens, outputTokens, cost } of readArchived(world)) {
+    const id = `${accountId} ${requestId}`;
+    const known = all.get(id) ?? { input: 0, output: 0, cost: 0, count: 0 };
+    all.set(id, {
+      ...{ input: known.input + inputTokens, output: known.output + outputTokens },
+      ...{ cost: known.cost + cost, count: known.count + 1 },
+    });
+  }
+  return all;
+}
+
+function readStored({ server }: World): Map<string, Receipts> {
   const rows = server.tables.all<{ id: string } & Receipts>(
     `select account_id || ' ' || request_id as id, sum(input_tokens) as input, sum(output_tokens) as output,
        sum(cost) as cost, count(*) as count from usage group by account_id, request_id`,

@@ -2,6 +2,8 @@
 export const judges = [
   "books",
   "proofs",
+  "archives",
+  "counted budgets",
   "leases",
   "debts",
   "expiry",

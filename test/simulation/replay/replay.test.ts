@@ -14,6 +14,7 @@ const small = {
   requests: 100,
   trafficMs: 20,
   faultsMs: 300,
+  isNight: false,
   without: ["failover", "old backup", "many lots", "many price lists"],
 };
 

@@ -9,9 +9,6 @@ export interface MachineTime {
   readonly rate: number;
 }
 
-/** The wall clock of the world at its beginning. */
-export const beginning = Date.parse("2026-03-30T21:50:00Z"); // ten minutes before a midnight and a month's end come close
-
 /**
  * A process of the simulated operating system: it may be killed in the middle of anything that can be seen from outside,
  * and suspended. All that reaches it and all that it does to the world goes through here.
@@ -102,7 +99,7 @@ export class SimulatedProcess implements Clock {
   }
 
   now(): number {
-    return Math.floor(beginning + this.#timeline.now + this.#time.offsetMs);
+    return Math.floor(this.#timeline.beginning + this.#timeline.now + this.#time.offsetMs);
   }
 
   monotonic(): number {

@@ -1,5 +1,8 @@
 import { TimerHeap } from "../../support/clocks/timer-heap.ts";
 
+/** The wall clock of a world at its beginning. */
+const beginning = Date.parse("2026-03-30T21:50:00Z");
+
 /** Events to a turn of the event loop, in which Node.js looks for rejections that nobody heard of. */
 const turnEvents = 256;
 
@@ -12,8 +15,14 @@ export class Timeline {
   readonly #work: Promise<unknown>[] = [];
   #now = 0;
   #count = 0;
+  /** The wall clock's time at the beginning, in milliseconds since the epoch. */
+  readonly beginning: number;
   /** Is called after each event, once all that follows from it has run. */
   afterEach: () => void = () => {};
+
+  constructor(began = beginning) {
+    this.beginning = began;
+  }
 
   /** Milliseconds since the beginning. */
   get now(): number {

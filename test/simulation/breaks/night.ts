@@ -1,0 +1,70 @@
+import { BudgetRecounts } from "../../../src/metering/thresholds/budget-recounts.ts";
+import { chargeStatements } from "../database/charges.ts";
+import type { Meaning } from "../database/statement.ts";
+import { Night } from "../world/night.ts";
+import { type Break, method } from "./break.ts";
+
+const { folderOf } = Night.prototype;
+const settle = chargeStatements.settle as Meaning;
+/** Names a tally. */
+const key = "core_id || hour || account_id || key_id || model";
+/** A night long enough for a day's receipts to leave, with requests on both of its sides. */
+const night = { isNight: true, trafficMs: 150, requests: 300, faultsMs: 500 };
+
+/** Guarantees about receipts that leave the books, and about keys that get limits while their requests run. */
+export const nightBreaks: readonly Break[] = [
+  {
+    name: "requests that were admitted before their key had a limit are not counted",
+    judge: "counted budgets",
+    seed: 5,
+    only: [],
+    settings: night,
+    apply: method(BudgetRecounts, "run", async () => {}),
+  },
+  {
+    name: "a charge whose lease of a budget a failover has lost counts nowhere",
+    judge: "counted budgets",
+    seed: 5,
+    only: ["failover"],
+    settings: night,
+    instead: {
+      settle(tables, values) {
+        const before = new Set(
+          tables.all<{ key: string }>(`select ${key} as key from usage_tally where unbudgeted`).map((row) => row.key),
+        );
+        const answer = settle(tables, values);
+        const forgotten = `update usage_tally set unbudgeted = false where ${key} not in (select value from json_each(?))`;
+        tables.run(forgotten, JSON.stringify([...before]));
+        return answer;
+      },
+    },
+  },
+  {
+    name: "what removed receipts had cost is forgotten",
+    judge: "books",
+    only: [],
+    settings: night,
+    instead: {
+      "remove receipts": (tables, [before]) => {
+        tables.run(
+          "delete from usage_line where run_id in (select run_id from usage where settled_at < ?)",
+          Number(before),
+        );
+        return [{ removed: tables.run("delete from usage where settled_at < ?", Number(before)) }];
+      },
+    },
+  },
+  {
+    name: "an archive lacks its last receipt",
+    judge: "archives",
+    only: [],
+    settings: night,
+    apply: method(Night, "folderOf", function (this: Night, ...parameters: Parameters<typeof folderOf>) {
+      const create = folderOf.apply(this, parameters);
+      return async (...named: Parameters<typeof create>) => {
+        const file = await create(...named);
+        return { ...file, write: (text: string) => file.write(text.split("\n").slice(1).join("\n")) };
+      };
+    }),
+  },
+];

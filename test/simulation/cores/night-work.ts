@@ -1,0 +1,53 @@
+import type { Logger } from "../../../lib/logger.ts";
+import { repeat } from "../../../lib/time/repeat.ts";
+import { toBudget } from "../../../src/accounts/keys/key-budget.ts";
+import type { Money } from "../../../src/compose/core/money.ts";
+import { WorkLease } from "../../../src/events/work-lease.ts";
+import { Retention } from "../../../src/metering/retention/retention.ts";
+import { BudgetRecounts } from "../../../src/metering/thresholds/budget-recounts.ts";
+import { SpendingWatch } from "../../../src/metering/thresholds/spending-watch.ts";
+import { findSpentWindows } from "../../../src/metering/thresholds/spent-windows.ts";
+import type { DatabaseClock } from "../../../src/storage/database-clock.ts";
+import type { Storage } from "../../../src/storage/orm.ts";
+import type { Dice } from "../world/dice.ts";
+import type { Night } from "../world/night.ts";
+import type { SimulatedProcess } from "../world/process.ts";
+
+/** How often a core looks for receipts that are due. */
+const archiveMs = 4000;
+
+/** Starts what a core does in worlds with a night beside the rest: budgets are counted anew, and old receipts leave the books. */
+export function startNight(
+  night: Night,
+  parts: {
+    readonly process: SimulatedProcess;
+    readonly money: Money;
+    readonly storage: Storage;
+    readonly clock: DatabaseClock;
+    readonly random: Dice;
+    readonly logger: Logger;
+  },
+): void {
+  const { process, money, storage, clock, random, logger } = parts;
+  const { store } = money.shards.first.books;
+  const lease = (name: string) => new WorkLease({ storage, clock, random, name });
+  new SpendingWatch({
+    ...{ storage, store, clock, logger, lease: lease("spending") },
+    // Nobody is told of anything.
+    balances: { findFallen: async () => [], judgeFall: async () => {} },
+    budgets: { judge: async () => {} },
+    recounts: new BudgetRecounts({ storage, store, callIn: (accountId) => money.ledger.callIn(accountId) }),
+    findWindows: (charged) => findSpentWindows({ storage, toBudget }, charged),
+  }).start();
+  const retention = new Retention({
+    ...{ storage, store, clock, random, logger, keepDays: 0, directory: "", lease: lease("retention") },
+    createFile: night.folderOf(process),
+    note: async (_, archive) => night.check(archive),
+    observer: { removed() {}, looked() {} },
+  });
+  repeat(clock, archiveMs, logger, "archive old receipts", async () => {
+    if (night.isOver) {
+      await retention.work();
+    }
+  });
+}

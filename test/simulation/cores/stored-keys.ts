@@ -1,0 +1,30 @@
+import type { Budget } from "../../../src/accounts/interface.ts";
+import type { SimulatedServer } from "../database/server.ts";
+import type { Customer } from "./customers.ts";
+
+/** Puts a customer's keys in the books, so that what they are charged is found. A budget is called after its key. */
+export function storeKeys(
+  { tables }: SimulatedServer,
+  { accountId, callers, budgetLimits }: Customer,
+  at: number,
+): void {
+  for (const [place, { keyId, budget, ...caller }] of callers.entries()) {
+    if (keyId === "") {
+      continue;
+    }
+    tables.run(
+      `insert into api_key (id, account_id, name, digest, pepper_version, prefix, last4, created_at, budget, budget_period)
+       values (?, ?, '', ?, 1, '', '', ?, ?, ?)`,
+      ...[keyId, accountId, Buffer.from(keyId), at, budget?.limit ?? null, budget?.period ?? null],
+    );
+    if (budget !== undefined) {
+      budgetLimits.set(keyId, budget.limit);
+      callers[place] = { ...caller, keyId, budget: { ...budget, id: keyId } };
+    }
+  }
+}
+
+/** A key has another limit from now on, or its first one, while its requests run. */
+export function storeLimit({ tables }: SimulatedServer, keyId: string, { limit, period }: Budget): void {
+  tables.run("update api_key set budget = ?, budget_period = ? where id = ?", limit, period, keyId);
+}

@@ -1,0 +1,90 @@
+import { createHash } from "node:crypto";
+import { gzipSync } from "node:zlib";
+import type { ArchiveGround } from "../../../src/metering/retention/write-archive.ts";
+import type { ReceiptArchive } from "../../../src/storage/entities/metering/archive.ts";
+import type { Machine } from "../cores/machine.ts";
+import type { Run } from "../cores/run.ts";
+import type { SimulatedServer } from "../database/server.ts";
+import type { SimulatedProcess } from "./process.ts";
+import type { Timeline } from "./timeline.ts";
+
+const dayMs = 86_400_000;
+/** How long a page of an archive takes to the disk. */
+const writeMs = 1;
+/** What the dead had on its way to the database has arrived after this. */
+const underWayMs = 15_000;
+
+/**
+ * The night after which the receipts of a day leave the books, and the folder that they go to, which all cores reach. In a
+ * world half a year takes a minute: nobody who lived all the time still has something of the day before.
+ */
+export class Night {
+  /** The archives by their names, compressed. */
+  readonly files = new Map<string, Buffer>();
+  readonly #timeline: Timeline;
+  readonly #server: SimulatedServer;
+  readonly #machines: readonly Machine[];
+  readonly #midnight: number;
+  runs: readonly Run[] = [];
+
+  constructor(parts: { timeline: Timeline; server: SimulatedServer; machines: readonly Machine[] }) {
+    this.#timeline = parts.timeline;
+    this.#server = parts.server;
+    this.#machines = parts.machines;
+    this.#midnight = Math.ceil(this.#timeline.beginning / dayMs) * dayMs - this.#timeline.beginning;
+  }
+
+  /** Whether half a year may have passed: but for what journals of the dead have, all of the day before is settled. */
+  get isOver(): boolean {
+    const { now } = this.#timeline;
+    return (
+      now > this.#midnight + underWayMs &&
+      this.#machines.every(
+        ({ process, life, network }) =>
+          network.underWay === 0 && (!process?.alive || life?.money.ledger.state().backlog === 0),
+      ) &&
+      !this.runs.some(
+        ({ askedAt, process: { alive, diedAt = 0 }, state }) =>
+          askedAt <= this.#midnight && (alive ? isOpen(state) : now - diedAt < underWayMs),
+      )
+    );
+  }
+
+  /** Throws where something of the day came once its archive was being written. */
+  check({ day, receipts }: ReceiptArchive): void {
+    const stored = this.#server.tables.get<{ count: number }>(
+      "select count(*) as count from usage where settled_at >= ? and settled_at < ?",
+      ...[day * dayMs, (day + 1) * dayMs],
+    );
+    if (!this.isOver || stored?.count !== receipts) {
+      throw new Error("half a year has not passed");
+    }
+  }
+
+  /** The folder as a process has it: a file has its name once it is whole. */
+  folderOf(process: SimulatedProcess): NonNullable<ArchiveGround["createFile"]> {
+    return async (_directory, name) => {
+      const texts: string[] = [];
+      const pause = () => new Promise<void>((resolve) => process.after(writeMs, resolve));
+      return {
+        write: async (text) => {
+          texts.push(text);
+          await pause();
+        },
+        finish: async () => {
+          await pause();
+          const content = gzipSync(texts.join(""));
+          if (process.act()) {
+            this.files.set(name, content);
+          }
+          return { bytes: content.length, sha256: toDigest(content) };
+        },
+        abandon: async () => {},
+      };
+    };
+  }
+}
+
+export const toDigest = (content: Buffer): string => createHash("sha256").update(content).digest("hex");
+
+const isOpen = (state: Run["state"]) => state === "asked" || state === "held" || state === "settling";
