@@ -1,8 +1,10 @@
 import {
   create,
   type DescMessage,
+  type DescMethod,
   type DescMethodStreaming,
   type DescMethodUnary,
+  type Message,
   type MessageInitShape,
 } from "@bufbuild/protobuf";
 import {
@@ -21,9 +23,15 @@ import { createMethodUrl } from "@connectrpc/connect/protocol";
 import * as grpc from "@grpc/grpc-js";
 import { applyInterceptors } from "../apply-interceptors.ts";
 import { type CallSignal, createCallSignal } from "../call-signal.ts";
+import { CarriedCall } from "../carried/client/carried-call.ts";
+import { Carriers } from "../carried/client/carriers.ts";
+import { maxCarriedRequestBytes } from "../carried/limits.ts";
 import { maxRequestBytes, maxResponseBytes } from "../wire/limits.ts";
 import { onlyMessage, readRequest } from "../wire/messages.ts";
 import type { HeadersInit } from "../wire/metadata.ts";
+import { requestTooLarge } from "../wire/too-large.ts";
+import { toBytes } from "../workarounds/writer-room.ts";
+import { ChannelCall } from "./channel-call.ts";
 import { ChannelPool } from "./channel-pool.ts";
 import { ClientCall } from "./client-call.ts";
 
@@ -38,6 +46,10 @@ export interface ChannelTransportOptions {
   readonly credentials?: grpc.ChannelCredentials;
   /** Run on the caller's side; the first one is the outermost. */
   readonly interceptors?: readonly Interceptor[];
+  /**
+   * Whether many calls share a stream where the core can do that; worth it for who makes many. Default: each has its own.
+   */
+  readonly carry?: boolean;
   /** Channel options beyond ours. */
   readonly channelOptions?: grpc.ChannelOptions;
 }
@@ -69,9 +81,17 @@ const channelOptions: grpc.ChannelOptions = {
 export function createChannelTransport(options: ChannelTransportOptions): ChannelTransport {
   const { target, credentials = grpc.credentials.createInsecure(), interceptors = [] } = options;
   const channels = new ChannelPool(target, credentials, { ...channelOptions, ...options.channelOptions });
+  const carriers = options.carry ? new Carriers(channels) : undefined;
+  const lines = { channels, carriers };
   return {
-    connect: (timeoutMs) => connect(channels.first, deadlineIn(timeoutMs)),
-    close: () => channels.close(),
+    async connect(timeoutMs) {
+      await connect(channels.first, deadlineIn(timeoutMs));
+      await carriers?.settled();
+    },
+    close() {
+      carriers?.close();
+      channels.close();
+    },
     async unary<I extends DescMessage, O extends DescMessage>(
       method: DescMethodUnary<I, O>,
       signal: AbortSignal | undefined,
@@ -82,7 +102,7 @@ export function createChannelTransport(options: ChannelTransportOptions): Channe
     ): Promise<UnaryResponse<I, O>> {
       const deadline = deadlineIn(timeoutMs);
       const life = createCallSignal(signal, undefined);
-      const send = (request: Sent<UnaryRequest>) => callUnary(channels, request, deadline, life);
+      const send = (request: Sent<UnaryRequest>) => callUnary(lines, request, deadline, life);
       try {
         const message = create(method.input, input);
         const sent = { stream: false, method, service: method.parent, header, message } as const;
@@ -103,7 +123,7 @@ export function createChannelTransport(options: ChannelTransportOptions): Channe
     ): Promise<StreamResponse<I, O>> {
       const deadline = deadlineIn(timeoutMs);
       const life = createCallSignal(signal, undefined);
-      const send = (request: Sent<StreamRequest>) => callStream(channels, request, deadline, life);
+      const send = (request: Sent<StreamRequest>) => callStream(lines, request, deadline, life);
       try {
         const message = await readRequest(method, input);
         const sent = { stream: true, method, service: method.parent, header, message } as const;
@@ -168,14 +188,43 @@ function deadlineIn(timeoutMs: number | undefined): number {
   return timeoutMs !== undefined && timeoutMs > 0 ? Date.now() + timeoutMs : Number.POSITIVE_INFINITY;
 }
 
+/** What calls go over. */
+interface Lines {
+  readonly channels: ChannelPool;
+  readonly carriers: Carriers | undefined;
+}
+
+/** A call with its only request message on the way: carried where that can be, else a call of its own. */
+function callWith(
+  { channels, carriers }: Lines,
+  { method, header }: Pick<Sent<Request>, "method" | "header">,
+  message: Message,
+  deadline: number,
+  life: CallSignal,
+): ClientCall {
+  const bytes = toBytes(method.input, message);
+  if (bytes.length > maxRequestBytes) {
+    throw requestTooLarge(bytes.length);
+  }
+  const path = pathOf(method);
+  const carrier = bytes.length > maxCarriedRequestBytes ? undefined : carriers?.take();
+  const outgoing = carrier ? new CarriedCall(carrier, path, deadline) : new ChannelCall(channels, path, deadline);
+  const call = new ClientCall(outgoing, method, header, life);
+  call.sendOnly(bytes);
+  return call;
+}
+
+function pathOf({ parent, name }: DescMethod): string {
+  return `/${parent.typeName}/${name}`;
+}
+
 async function callUnary(
-  channels: ChannelPool,
+  lines: Lines,
   { method, service, header, message: request }: Sent<UnaryRequest>,
   deadline: number,
   life: CallSignal,
 ): Promise<UnaryResponse> {
-  const call = new ClientCall(channels, method, header, deadline, life);
-  call.sendOnly(request);
+  const call = callWith(lines, { method, header }, request, deadline, life);
   const { value: message } = await call.next();
   if (!message) {
     throw new ConnectError("the response message is missing", Code.Unimplemented);
@@ -197,15 +246,16 @@ async function callUnary(
 
 /** Resolves when the response's headers are there. */
 async function callStream(
-  channels: ChannelPool,
+  lines: Lines,
   { method, service, header, message: requests }: Sent<StreamRequest>,
   deadline: number,
   life: CallSignal,
 ): Promise<StreamResponse> {
-  const call = new ClientCall(channels, method, header, deadline, life);
-  if (method.methodKind === "server_streaming") {
-    call.sendOnly(await onlyMessage(requests));
-  } else {
+  const call =
+    method.methodKind === "server_streaming"
+      ? callWith(lines, { method, header }, await onlyMessage(requests), deadline, life)
+      : new ClientCall(new ChannelCall(lines.channels, pathOf(method), deadline), method, header, life);
+  if (method.methodKind !== "server_streaming") {
     void call.sendAll(requests);
   }
   await call.opened;

@@ -1,13 +1,13 @@
 import { type DescMessage, type DescMethod, fromBinary, type Message } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
-import { type Channel, Metadata, status as Status, type StatusObject } from "@grpc/grpc-js";
+import { Metadata, status as Status, type StatusObject } from "@grpc/grpc-js";
 import type { CallSignal } from "../call-signal.ts";
 import { maxRequestBytes } from "../wire/limits.ts";
-import { type HeadersInit, toHeaders, toMetadata } from "../wire/metadata.ts";
+import { type HeadersInit, toHeaders } from "../wire/metadata.ts";
 import { toConnectError } from "../wire/status.ts";
 import { requestTooLarge } from "../wire/too-large.ts";
 import { toBytes } from "../workarounds/writer-room.ts";
-import type { ChannelPool, PooledChannel } from "./channel-pool.ts";
+import type { OutgoingCall } from "./outgoing-call.ts";
 
 type Result = IteratorResult<Message, undefined>;
 
@@ -16,15 +16,11 @@ const end: IteratorReturnResult<undefined> = { done: true, value: undefined };
 /** Messages that are taken from the connection before they are asked for. */
 const readAhead = 16;
 
-/**
- * One call over a grpc-js channel, of any kind, and the messages that it answers with, for one reader at
- * a time. It is made on the channel itself: grpc-js's client would add an event emitter, a stream and a
- * captured stack to every call, a quarter of the CPU time of a small call on both sides together.
- */
+/** One call of any kind, and the messages that it answers with, for one reader at a time. */
 export class ClientCall implements AsyncIterableIterator<Message, undefined> {
   /** Resolves when the headers are there, or the status that came instead of them. */
   readonly opened: Promise<void>;
-  readonly #call: ReturnType<Channel["createCall"]>;
+  readonly #call: OutgoingCall;
   readonly #input: DescMessage;
   readonly #output: DescMessage;
   readonly #life: CallSignal;
@@ -37,23 +33,21 @@ export class ClientCall implements AsyncIterableIterator<Message, undefined> {
   #sent = (): void => {};
   #waiting: PromiseWithResolvers<Result> | undefined;
 
-  /** Starts the call. `deadline` is in milliseconds since the Unix epoch. */
-  constructor(channels: ChannelPool, method: DescMethod, header: HeadersInit, deadline: number, life: CallSignal) {
+  /** Starts the call. */
+  constructor(call: OutgoingCall, method: DescMethod, header: HeadersInit, life: CallSignal) {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.opened = promise;
     this.#input = method.input;
     this.#output = method.output;
     this.#life = life;
-    const pooled = channels.take();
-    this.#call = createCall(pooled, `/${method.parent.typeName}/${method.name}`, deadline);
-    this.#call.start(toMetadata(header), {
+    this.#call = call;
+    call.start(header, {
       onReceiveMetadata: (metadata) => {
         this.#header = metadata;
         resolve();
       },
       onReceiveMessage: (bytes) => this.#receive(bytes),
       onReceiveStatus: (status) => {
-        pooled.calls -= 1;
         this.#status ??= status;
         if (this.#trailer) {
           toHeaders(this.#status.metadata, this.#trailer);
@@ -62,7 +56,7 @@ export class ClientCall implements AsyncIterableIterator<Message, undefined> {
         this.#finishIfRead();
       },
     });
-    this.#call.startRead();
+    call.startRead();
     life.onEnd(this.#cancel);
   }
 
@@ -79,12 +73,7 @@ export class ClientCall implements AsyncIterableIterator<Message, undefined> {
   }
 
   /** Sends the only request message. */
-  sendOnly(message: Message): void {
-    const bytes = toBytes(this.#input, message);
-    if (bytes.length > maxRequestBytes) {
-      this.#life.abort(requestTooLarge(bytes.length));
-      return;
-    }
+  sendOnly(bytes: Buffer): void {
     this.#call.sendMessageWithContext({}, bytes);
     this.#call.halfClose();
   }
@@ -140,7 +129,7 @@ export class ClientCall implements AsyncIterableIterator<Message, undefined> {
     return Promise.resolve(end);
   }
 
-  #receive(bytes: Buffer): void {
+  #receive(bytes: Uint8Array): void {
     let value: Message;
     try {
       value = fromBinary(this.#output, bytes);
@@ -187,13 +176,4 @@ export class ClientCall implements AsyncIterableIterator<Message, undefined> {
       this.#call.cancelWithStatus(Status.CANCELLED, "the caller cancelled the call");
     }
   };
-}
-
-function createCall(pooled: PooledChannel, path: string, deadline: number) {
-  try {
-    return pooled.channel.createCall(path, deadline, null, null, null);
-  } catch (cause) {
-    pooled.calls -= 1;
-    throw new ConnectError("the transport is closed", Code.Unavailable, undefined, undefined, cause);
-  }
 }

@@ -1,5 +1,6 @@
 import { ConnectError, createContextValues } from "@connectrpc/connect";
 import type * as grpc from "@grpc/grpc-js";
+import { CallsService } from "#gen/tollgate/calls/v1/calls_service_pb.js";
 import type { UnreadAnswers } from "../../../lib/net/unread-answers.ts";
 import type { ServedMethod } from "../invoke.ts";
 import { maxInflating } from "../wire/limits.ts";
@@ -18,6 +19,7 @@ import {
 import { type CallHead, type Gate, refuse } from "./gate.ts";
 import { peerKey } from "./peer.ts";
 import type { Receiving, Reception } from "./receiving.ts";
+import { Standing, standingKey } from "./standing.ts";
 import { WatchedAnswer } from "./watched-answer.ts";
 
 const heads = new WeakMap<grpc.Metadata, CallHead>();
@@ -55,9 +57,7 @@ interface Bounds {
   readonly unread: UnreadAnswers;
 }
 
-/** Calls of a connection that may be refused one after the other while none that was let in runs over it. */
-const mostRefusals = 100;
-const connections = new WeakMap<object, { refused: number; running: number }>();
+const standings = new WeakMap<object, Standing>();
 
 type Call = grpc.ServerInterceptingCallInterface;
 type Listener = Parameters<Call["start"]>[0];
@@ -83,7 +83,7 @@ class GuardedCall implements Listener {
     const head = { method, header: toHeaders(metadata), contextValues };
     Promise.resolve(this.#bounds.gate.admit(head)).then(
       (payer) => {
-        this.#noteAdmission();
+        this.#noteAdmission(head);
         if (this.#isOver) {
           return;
         }
@@ -96,7 +96,7 @@ class GuardedCall implements Listener {
         this.#listener.onReceiveMetadata(metadata);
       },
       (error: unknown) => {
-        this.#noteRefusal();
+        this.#standing().refused();
         return void this.#refuse(head, ConnectError.from(error));
       },
     );
@@ -139,34 +139,24 @@ class GuardedCall implements Listener {
     this.#listener.onCancel();
   }
 
-  #noteAdmission(): void {
-    const { known } = this.#connection();
-    known.refused = 0;
-    known.running++;
-    onClose(this.#call, () => {
-      known.running--;
-    });
-  }
-
-  /**
-   * Cuts a connection over which nothing but wrong credentials comes, also when its client resets each call at once: that
-   * costs this process more than its client. A facade has right ones among them, or opens another connection.
-   */
-  #noteRefusal(): void {
-    const { connection, known } = this.#connection();
-    known.refused++;
-    if (known.refused > mostRefusals && known.running === 0) {
-      connection?.destroy();
+  /** A stream that carries calls is as good as they are, and notes itself what becomes of them. */
+  #noteAdmission({ method, contextValues }: CallHead): void {
+    const standing = this.#standing();
+    if (method === CallsService.method.carry) {
+      contextValues.set(standingKey, standing);
+      return;
     }
+    standing.admitted();
+    onClose(this.#call, () => standing.left());
   }
 
-  #connection() {
+  #standing(): Standing {
     const connection = findConnection(this.#call);
-    const known = (connection && connections.get(connection)) ?? { refused: 0, running: 0 };
+    const standing = (connection && standings.get(connection)) ?? new Standing(() => connection?.destroy());
     if (connection !== undefined) {
-      connections.set(connection, known);
+      standings.set(connection, standing);
     }
-    return { connection, known };
+    return standing;
   }
 
   async #refuse(head: CallHead, reason: ConnectError): Promise<void> {

@@ -1,4 +1,5 @@
 import { Metadata } from "@grpc/grpc-js";
+import { CallHeaders } from "./call-headers.ts";
 
 // Connect keeps metadata in Headers, where a binary value is base64; grpc-js keeps bytes.
 
@@ -14,13 +15,9 @@ export type HeadersInit = ConstructorParameters<typeof Headers>[0];
  */
 export function toMetadata(headers: HeadersInit): Metadata {
   const metadata = new Metadata();
-  for (const [given, value] of listEntries(headers)) {
-    const name = given.toLowerCase();
-    if (!sendableName.test(name)) {
-      continue;
-    }
+  for (const [name, value] of listSendable(headers)) {
     if (!name.endsWith("-bin")) {
-      metadata.add(name, value.trim().replace(unsendable, "?"));
+      metadata.add(name, value);
     } else {
       for (const part of value.split(",")) {
         metadata.add(name, Buffer.from(part, "base64"));
@@ -30,12 +27,24 @@ export function toMetadata(headers: HeadersInit): Metadata {
   return metadata;
 }
 
+/** The headers that gRPC can carry, with values that it can; those of bytes stay base64. */
+export function listSendable(headers: HeadersInit): [name: string, value: string][] {
+  const sendable: [string, string][] = [];
+  for (const [given, value] of listEntries(headers)) {
+    const name = given.toLowerCase();
+    if (sendableName.test(name)) {
+      sendable.push([name, value.trim().replace(unsendable, "?")]);
+    }
+  }
+  return sendable;
+}
+
 /** A plain object is read as it is: Headers made of it only to be read would cost more than all that is done with them. */
 function listEntries(headers: HeadersInit): Iterable<[name: string, value: string]> {
   if (headers !== undefined && !(Symbol.iterator in headers)) {
     return Object.entries(headers as Record<string, string>);
   }
-  return headers instanceof Headers ? headers : new Headers(headers);
+  return headers instanceof Headers || headers instanceof CallHeaders ? headers : new Headers(headers);
 }
 
 /** gRPC metadata as headers, added to those given. */

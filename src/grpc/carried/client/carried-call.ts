@@ -1,0 +1,194 @@
+import { Metadata, status as Status, type StatusObject } from "@grpc/grpc-js";
+import type { OutgoingCall, ResponseListener } from "../../client/outgoing-call.ts";
+import { maxResponseBytes } from "../../wire/limits.ts";
+import type { HeadersInit } from "../../wire/metadata.ts";
+import { type Frame, parts, readPart, schemas, toFrame } from "../frames.ts";
+import { carriedMetadata, toCarried } from "../headers.ts";
+import { creditMessages } from "../limits.ts";
+import type { Carried, Carrier } from "./carrier.ts";
+
+/** The longest time that a timer takes, in milliseconds; a longer deadline is none. */
+const longestTimerMs = 2 ** 31 - 1;
+const noMetadata = new Metadata();
+/** Room is told of for so many messages at a time. */
+const creditStep = creditMessages / 2;
+
+/** A call that shares a stream with others. It has one request message. */
+export class CarriedCall implements OutgoingCall, Carried {
+  readonly #carrier: Carrier;
+  readonly #path: string;
+  readonly #deadline: number;
+  #header: HeadersInit;
+  #listener: ResponseListener | undefined;
+  /** Undefined: not begun. */
+  #number: number | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #message: Uint8Array = new Uint8Array(0);
+  #isOpen = false;
+  #isOver = false;
+  /** Messages: asked for by the reader, handed on, that there was room for beyond the first ones, and that came. */
+  #asked = 0;
+  #delivered = 0;
+  #told = 0;
+  #came = 0;
+  /** Those that came and were not asked for yet; behind them the status. */
+  #arrived: Uint8Array[] = [];
+  #status: StatusObject | undefined;
+  #pieces: Uint8Array[] = [];
+  #pieceBytes = 0;
+
+  /** `deadline` is in milliseconds since the Unix epoch. */
+  constructor(carrier: Carrier, path: string, deadline: number) {
+    this.#carrier = carrier;
+    this.#path = path;
+    this.#deadline = deadline;
+  }
+
+  start(header: HeadersInit, listener: ResponseListener): void {
+    this.#header = header;
+    this.#listener = listener;
+  }
+
+  sendMessageWithContext({ callback }: { callback?: () => void }, bytes: Buffer): void {
+    this.#message = bytes;
+    callback?.();
+  }
+
+  /** Sends the call with its message. */
+  halfClose(): void {
+    if (this.#isOver) {
+      return;
+    }
+    const call = this.#carrier.begin(this);
+    if (call === undefined) {
+      this.fail(Status.UNAVAILABLE, "the stream to the core ended");
+      return;
+    }
+    this.#number = call;
+    const timeoutMs = this.#startTimer();
+    const start = { path: this.#path, headers: toCarried(this.#header), timeoutMs };
+    this.#carrier.send(toFrame(call, parts.start, schemas.start, start));
+    this.#carrier.send({ call, part: parts.message, bytes: this.#message });
+    this.#message = new Uint8Array(0);
+  }
+
+  startRead(): void {
+    this.#asked += 1;
+    this.#deliver();
+  }
+
+  cancelWithStatus(code: Status, details: string): void {
+    if (this.#number !== undefined) {
+      this.#carrier.send(toFrame(this.#number, parts.cancel, schemas.cancel, {}));
+    }
+    this.fail(code, details);
+  }
+
+  fail(code: Status, details: string): void {
+    this.#finish({ code, details, metadata: new Metadata() });
+  }
+
+  receive(frame: Frame): void {
+    switch (frame.part) {
+      case parts.head:
+        this.#open(carriedMetadata(readPart(schemas.head, frame).headers));
+        return;
+      case parts.piece:
+        this.#keep(frame.bytes);
+        return;
+      case parts.message:
+        this.#receiveMessage(frame.bytes);
+        return;
+      case parts.end: {
+        const { code, message: details, trailers } = readPart(schemas.end, frame);
+        this.#status = { code, details, metadata: carriedMetadata(trailers) };
+        this.#release();
+        this.#deliver();
+      }
+    }
+  }
+
+  #open(metadata: Metadata): void {
+    if (!this.#isOpen) {
+      this.#isOpen = true;
+      this.#listener?.onReceiveMetadata(metadata);
+    }
+  }
+
+  #receiveMessage(bytes: Uint8Array): void {
+    this.#came += 1;
+    if (this.#came > creditMessages + this.#told) {
+      this.#carrier.breakOff("the core sent more messages than there was room for");
+      return;
+    }
+    this.#keep(bytes);
+    if (this.#isOver) {
+      return;
+    }
+    const [only, ...more] = this.#pieces;
+    const whole = more.length === 0 ? (only ?? bytes) : Buffer.concat(this.#pieces);
+    this.#pieces = [];
+    this.#pieceBytes = 0;
+    this.#arrived.push(whole);
+    this.#deliver();
+  }
+
+  /** Hands on what was asked for, and tells the core of the room that this makes. */
+  #deliver(): void {
+    while (this.#asked > this.#delivered) {
+      const message = this.#arrived.shift();
+      if (message === undefined) {
+        break;
+      }
+      this.#delivered += 1;
+      if (this.#delivered - this.#told >= creditStep && this.#number !== undefined) {
+        this.#told += creditStep;
+        this.#carrier.send(toFrame(this.#number, parts.credit, schemas.credit, { messages: creditStep }));
+      }
+      this.#open(noMetadata); // unless there were headers
+      this.#listener?.onReceiveMessage(message);
+    }
+    if (this.#status !== undefined && this.#arrived.length === 0) {
+      this.#finish(this.#status);
+    }
+  }
+
+  #keep(bytes: Uint8Array): void {
+    this.#pieceBytes += bytes.length;
+    if (this.#pieceBytes > maxResponseBytes) {
+      this.cancelWithStatus(Status.RESOURCE_EXHAUSTED, "the response message is too large");
+    } else {
+      this.#pieces.push(bytes);
+    }
+  }
+
+  #finish(status: StatusObject): void {
+    if (this.#isOver) {
+      return;
+    }
+    this.#isOver = true;
+    this.#pieces = [];
+    this.#arrived = [];
+    this.#release();
+    this.#listener?.onReceiveStatus(status);
+  }
+
+  /** The core has no more to do for the call, or is not to do more. */
+  #release(): void {
+    clearTimeout(this.#timer);
+    if (this.#number !== undefined) {
+      this.#carrier.delete(this.#number);
+      this.#number = undefined;
+    }
+  }
+
+  /** Returns how long the call may take. 0: as long as it likes. */
+  #startTimer(): number {
+    const left = Math.max(1, Math.ceil(this.#deadline - Date.now()));
+    if (left > longestTimerMs) {
+      return 0;
+    }
+    this.#timer = setTimeout(() => this.cancelWithStatus(Status.DEADLINE_EXCEEDED, "the operation timed out"), left);
+    return left;
+  }
+}
