@@ -18,6 +18,13 @@ const perRunning = 0.2;
  */
 const uncachedWeight = 4;
 
+/**
+ * How much more again it costs on a server that loses sooner what it has read, if all prompts were found in caches: what makes
+ * room there is more likely to be asked for again. New prompts then go where the cache lasts longest, so that all caches
+ * together lose nearly what one would.
+ */
+const turnoverWeight = 5;
+
 /** The cost of a full KV cache, since preempted requests are read again. It is small because the figure is seconds old. */
 const kvWeight = 0.02;
 const fullestKv = 0.99;
@@ -27,4 +34,13 @@ export function estimateCost(member: Member, uncachedTokens: number): number {
   const kv = Math.min(member.load?.kvUsage ?? 0, fullestKv);
   const prefill = (member.unread + uncachedWeight * uncachedTokens) / prefillRate;
   return prefill + member.running * perRunning + (kvWeight * kv) / (1 - kv);
+}
+
+/**
+ * What it costs beside that others' prompts make room for so many tokens, in seconds, on a server whose cache is turned over
+ * faster than the slowest one's by so much of the mean. The part of all prompts that is found in caches counts twice: what is
+ * lost would have been asked for again, and found until then. So where little is, as among conversations, load decides.
+ */
+export function estimateLoss(uncachedTokens: number, turnover: number, found: number): number {
+  return (turnoverWeight * turnover * found * found * uncachedTokens) / prefillRate;
 }

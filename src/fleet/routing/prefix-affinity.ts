@@ -3,7 +3,7 @@ import { charactersPerToken } from "../../../lib/text/estimate-tokens.ts";
 import type { KvEvent } from "../kv-events/events.ts";
 import type { Member } from "../servers/member.ts";
 import { ServerCache } from "./cache/server-cache.ts";
-import { estimateCost } from "./cost.ts";
+import { estimateCost, estimateLoss } from "./cost.ts";
 import { hashText } from "./hash-text.ts";
 import { lessLoaded } from "./least-load.ts";
 import {
@@ -60,6 +60,10 @@ export class PrefixAffinity implements Policy {
   #index: PrefixIndex | undefined;
   /** What each server is believed to have in its cache, by its slot. */
   readonly #caches: (ServerCache | undefined)[] = [];
+  /** Uses of blocks on all servers, by which their caches are compared. */
+  readonly #count = { uses: 0 };
+  /** The part of its cache that each server loses by one use of a block, by its slot, or in proportion to that; 0 while it loses nothing. */
+  #turnovers = new Float64Array();
   readonly #sent = new SentPrompts();
   /** The candidates of about the lowest cost, at the choice that is made. */
   readonly #cheapest: Member[] = [];
@@ -67,6 +71,8 @@ export class PrefixAffinity implements Policy {
   #costs = new Float64Array();
   /** The part of prompts that go on that is found in a cache where it is expected. */
   readonly #hits = new RunningRatio(assumedHits, assumedTokens);
+  /** The part of all prompts that is found in caches. */
+  readonly #found = new RunningRatio(0, assumedTokens);
   /** Tokens as servers count them to those estimated. */
   readonly #counted = new RunningRatio(1, assumedTokens);
   /** The home of the session that was chosen for last. Undefined: it was not asked for. */
@@ -106,6 +112,9 @@ export class PrefixAffinity implements Policy {
     this.#index?.widen(width);
     this.#matched = new Int32Array(Math.ceil(width / 32) * 32);
     this.#costs = new Float64Array(width);
+    const turnovers = this.#turnovers;
+    this.#turnovers = new Float64Array(width);
+    this.#turnovers.set(turnovers);
   }
 
   choose(candidates: readonly Member[], route: RoutingRequest): Choice | undefined {
@@ -157,6 +166,9 @@ export class PrefixAffinity implements Policy {
       this.#counted.learn(sent.tokens, promptTokens);
     }
     const cache = this.#cacheOf(slot);
+    if (cachedTokens !== undefined) {
+      this.#found.learn(promptTokens, Math.min(cachedTokens, promptTokens));
+    }
     if (cachedTokens !== undefined && sent.isReturn) {
       this.#hits.learn(promptTokens, Math.min(cachedTokens, promptTokens));
     }
@@ -205,19 +217,20 @@ export class PrefixAffinity implements Policy {
     let cache = this.#caches[slot];
     if (cache === undefined) {
       const most = Math.ceil((blocksShare * this.#remembered) / this.#members.length);
-      cache = new ServerCache(most, (high, low) => this.#index?.lose(high, low, slot));
+      cache = new ServerCache(most, (high, low) => this.#index?.lose(high, low, slot), this.#count);
       this.#caches[slot] = cache;
     }
     return cache;
   }
 
   /** Notes a prompt's blocks as used. Returns how many of the first were there. */
-  #use({ kv }: Member, cache: ServerCache, prompt: BlocksOfText): number {
+  #use({ kv, slot }: Member, cache: ServerCache, prompt: BlocksOfText): number {
     const had = cache.use(prompt);
     const { tokens } = kv;
     if (tokens !== undefined) {
       cache.bound(tokens / this.#counted.value);
     }
+    this.#turnovers[slot as number] = 1 / Math.max(1, cache.age);
     return had;
   }
 
@@ -226,6 +239,7 @@ export class PrefixAffinity implements Policy {
     if (slot !== undefined) {
       this.#index?.forget(slot);
       this.#caches[slot] = undefined;
+      this.#turnovers[slot] = 0;
     }
   }
 
@@ -233,13 +247,25 @@ export class PrefixAffinity implements Policy {
   #best(candidates: readonly Member[], route: RoutingRequest): readonly Member[] {
     this.#sought = this.#seeksHome(candidates, route) ? this.#home(candidates) : undefined;
     const { promptTokens } = route;
-    const costs = this.#costs;
+    const [costs, turnovers] = [this.#costs, this.#turnovers];
+    let slowest = Number.POSITIVE_INFINITY;
+    let sum = 0;
+    for (let at = 0; at < candidates.length; at++) {
+      const turnover = turnovers[toSlot(candidates[at] as Member)] as number;
+      slowest = Math.min(slowest, turnover);
+      sum += turnover;
+    }
+    const perMean = sum === 0 ? 0 : candidates.length / sum;
+    const found = this.#found.value;
     let lowest = Number.POSITIVE_INFINITY;
     for (let at = 0; at < candidates.length; at++) {
       const member = candidates[at] as Member;
       const uncached = this.#uncachedOn(member, promptTokens);
+      const turnover = ((turnovers[toSlot(member)] as number) - slowest) * perMean;
       const cost =
-        member === this.#sought ? this.#costAtHome(member, uncached, promptTokens) : estimateCost(member, uncached);
+        member === this.#sought
+          ? this.#costAtHome(member, uncached, promptTokens)
+          : estimateCost(member, uncached) + estimateLoss(uncached, turnover, found);
       costs[at] = cost;
       lowest = Math.min(lowest, cost);
     }

@@ -24,6 +24,8 @@ export class PrefixIndex {
   readonly #found = new Int32Array(maxBlocks);
   #known = 0;
   #clock = 0;
+  /** What was read ahead: it has no use but that it is read. */
+  ahead = 0;
 
   /** Has room for `blocks` blocks, rounded up to a power of two, and for servers numbered from 0. */
   constructor(blocks: number, servers: number) {
@@ -54,6 +56,7 @@ export class PrefixIndex {
 
   /** Writes, for each server, how many characters of the prompt's beginning it has read. Comes before `add`. */
   match(blocks: PromptBlocks, matched: Int32Array): void {
+    this.#readAhead(blocks);
     const [table, alive] = [this.#table, this.#alive];
     const words = alive.length;
     matched.fill(0);
@@ -84,6 +87,20 @@ export class PrefixIndex {
     for (let word = 0; word < words; word++) {
       assign(matched, word, alive[word] as number, end);
     }
+  }
+
+  /**
+   * Reads something of each block's bucket. The buckets lie far apart, and the processor fetches them side by side here, as
+   * it does not where it has to know what is in one before it goes to the next.
+   */
+  #readAhead({ hashes, count }: PromptBlocks): void {
+    const table = this.#table;
+    let ahead = 0;
+    for (let block = 0; block < count; block++) {
+      const first = this.#bucket(hashes, block);
+      ahead ^= (table[first] as number) ^ (table[first + holders] as number);
+    }
+    this.ahead = ahead;
   }
 
   /** Notes that a server reads the prompt matched last. */

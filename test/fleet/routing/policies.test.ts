@@ -140,6 +140,25 @@ describe("prefix affinity", () => {
     expect(read("another day ".repeat(1400))).toBeGreaterThan(2000); // its end is lost first
   });
 
+  test.each([
+    ["much is found in caches", 4250, true],
+    ["little is found in caches", 0, false],
+  ])("where %s a new prompt goes where the cache lasts longest, if that has little more to do", (_, cached, lasts) => {
+    const all = members(2);
+    const policy = affinity(all, 4);
+    const [first, second] = all as [Member, Member];
+    first.load = { kvTokens: 10_000 };
+    second.load = { kvTokens: 40_000 };
+    for (let at = 0; at < 40; at++) {
+      for (const member of all) {
+        const choice = choose(policy, [member], route(`${at} ${member.id} `.repeat(3000).slice(0, long.length)));
+        policy.learn(choice, { promptTokens: 4250, cachedTokens: cached });
+      }
+    }
+    second.inFlight = 2;
+    expect(choose(policy, all, route(long)).member).toBe(lasts ? second : first);
+  });
+
   test("what a server has lost, and all that it used before, is not believed to be there", () => {
     const all = members(2);
     const policy = affinity(all, 4);

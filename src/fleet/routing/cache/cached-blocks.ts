@@ -17,6 +17,14 @@ const stride = own + 6;
 /** Stands in place of the next older block of those that are not in the list. */
 const unlisted = -2;
 
+/**
+ * Counts the uses of blocks and wraps around; the sign of a difference tells which of two blocks was used later. Caches that
+ * share one can be compared.
+ */
+export interface UseCount {
+  uses: number;
+}
+
 /** Is called with the halves of a block's hash when the server has lost the block. */
 export type OnLost = (high: number, low: number) => void;
 
@@ -32,17 +40,18 @@ export type OnLost = (high: number, low: number) => void;
 export class CachedBlocks {
   readonly #most: number;
   readonly #onLost: OnLost;
-  /** Counts uses and wraps around; the sign of a difference tells which of two blocks was used later. */
-  #uses = 0;
+  readonly #count: UseCount;
+  #hasLost = false;
   #characters = 0;
   #oldest = none;
   #newest = none;
   readonly #table = new BlockTable(stride, firstCapacity);
 
   /** Holds `most` blocks at most. */
-  constructor(most: number, onLost: OnLost) {
+  constructor(most: number, onLost: OnLost, count: UseCount = { uses: 0 }) {
     this.#most = most;
     this.#onLost = onLost;
+    this.#count = count;
   }
 
   /** Characters of all blocks. */
@@ -56,6 +65,14 @@ export class CachedBlocks {
     return at === none || this.#table.places[at + weight] === 0 ? undefined : this.#table.places[at + used];
   }
 
+  /** How many uses ago the block was used that is lost next. Infinity: nothing was lost so far, there is room. */
+  get age(): number {
+    const at = this.#oldest;
+    return this.#hasLost && at !== none
+      ? (this.#count.uses - (this.#table.places[at + used] as number)) | 0
+      : Number.POSITIVE_INFINITY;
+  }
+
   /** Notes the use of a prompt. Returns how many of its first blocks were there. */
   use(prompt: BlocksOfText): number {
     const { hashes, count } = prompt;
@@ -65,7 +82,7 @@ export class CachedBlocks {
       end = this.#table.find(hashes[2 * known - 2] as number, hashes[2 * known - 1] as number);
       known -= end === none ? 1 : 0;
     }
-    this.#uses = (this.#uses + count) | 0;
+    this.#count.uses = (this.#count.uses + count) | 0;
     this.#touch(prompt, end, known);
     const last = this.#extend(prompt, end, known);
     if (last !== none) {
@@ -104,6 +121,7 @@ export class CachedBlocks {
 
   /** Notes the use of the known blocks of a prompt, from the last one back. None of them is the end of what was used last. */
   #touch({ ends }: BlocksOfText, end: number, known: number): void {
+    const { uses } = this.#count;
     const places = this.#table.places;
     let at = end;
     for (let block = known - 1; block >= 0 && at !== none; block--) {
@@ -113,13 +131,14 @@ export class CachedBlocks {
       if (places[at + weight] === 0) {
         this.#weigh(at, ends, block);
       }
-      places[at + used] = (this.#uses - block) | 0;
+      places[at + used] = (uses - block) | 0;
       at = places[at + parent] as number;
     }
   }
 
   /** Adds the blocks of a prompt after those that are known, as far as there is room. Returns the last one that is there. */
   #extend({ hashes, ends, count }: BlocksOfText, end: number, known: number): number {
+    const { uses } = this.#count;
     let last = end;
     for (let block = known; block < count; block++) {
       this.#addChildren(last, 1); // it is not lost when room is made
@@ -133,7 +152,7 @@ export class CachedBlocks {
       const at = this.#table.insert(hashes[2 * block] as number, hashes[2 * block + 1] as number);
       const places = this.#table.places;
       this.#weigh(at, ends, block);
-      places[at + used] = (this.#uses - block) | 0;
+      places[at + used] = (uses - block) | 0;
       places[at + parent] = last;
       places[at + children] = 0;
       places[at + older] = unlisted;
@@ -180,6 +199,7 @@ export class CachedBlocks {
   #empty(at: number): void {
     const places = this.#table.places;
     if (places[at + weight] !== 0) {
+      this.#hasLost = true;
       this.#characters -= places[at + weight] as number;
       places[at + weight] = 0;
       this.#onLost(places[at + high] as number, places[at + low] as number);

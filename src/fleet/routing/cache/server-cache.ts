@@ -1,7 +1,7 @@
 import { charactersPerToken } from "../../../../lib/text/estimate-tokens.ts";
 import type { KvEvent } from "../../kv-events/events.ts";
 import type { BlocksOfText } from "../prompt-blocks.ts";
-import { CachedBlocks, type OnLost } from "./cached-blocks.ts";
+import { CachedBlocks, type OnLost, type UseCount } from "./cached-blocks.ts";
 import { EngineBlocks, type ReadPrompt } from "./engine-blocks.ts";
 
 /** The most blocks of tokens that are followed on one server. */
@@ -19,8 +19,8 @@ export class ServerCache {
   #followed: EngineBlocks | undefined;
 
   /** Remembers `most` blocks of text at most. */
-  constructor(most: number, onLost: OnLost) {
-    this.#believed = new CachedBlocks(most, onLost);
+  constructor(most: number, onLost: OnLost, count?: UseCount) {
+    this.#believed = new CachedBlocks(most, onLost, count);
   }
 
   /** Blocks of tokens that the server has told of. Undefined: it tells nothing. */
@@ -31,6 +31,14 @@ export class ServerCache {
   /** How many blocks of tokens the server has stored so far, as it tells; 0 where it tells nothing. */
   get now(): number {
     return this.#followed?.now ?? 0;
+  }
+
+  /**
+   * How many uses ago the block was used that is lost next. Infinity: there is room, or the server tells what it loses; what
+   * it did not tell of is then the oldest, and no measure.
+   */
+  get age(): number {
+    return this.#followed === undefined ? this.#believed.age : Number.POSITIVE_INFINITY;
   }
 
   /** The last use of a block of text. Undefined: it is not there. */

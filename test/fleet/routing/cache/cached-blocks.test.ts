@@ -143,3 +143,16 @@ test.each([0, 0.05])("holds and loses as a plain list of all blocks does, when a
   expect(lost).toEqual(list.lost);
   expect(cache.characters).toBe(list.characters);
 });
+
+test("caches that count uses together tell which of them loses sooner what it has", () => {
+  const count = { uses: 0 };
+  const [small, large] = [new CachedBlocks(1000, () => {}, count), new CachedBlocks(1000, () => {}, count)];
+  for (let block = 0; block < 20; block++) {
+    small.use(prompt(block));
+    large.use(prompt(block));
+    expect(large.age).toBe(block < 16 ? Number.POSITIVE_INFINITY : 30); // it has lost nothing, or has 16 blocks, two uses apart
+    small.bound(500);
+    large.bound(1500);
+  }
+  expect([small.age, large.age]).toEqual([9, 28]);
+});
