@@ -11,6 +11,7 @@ import { parseArgs } from "node:util";
 import { SimulatedServer } from "./database/server.ts";
 import { addOutcome, type Figures, noFigures } from "./figures.ts";
 import { liveRegions } from "./regions/live.ts";
+import { sampleReplays } from "./replay/sample.ts";
 import { simulate } from "./simulate.ts";
 import { liveInThreads } from "./threads.ts";
 
@@ -83,8 +84,17 @@ async function liveMany(): Promise<number> {
   console.log(`seeds from ${first}, on ${threads} threads`);
   let figures: Figures = noFigures;
   let toldAt = began;
+  let [last, hasEnded] = [first, false];
+  const sampled = values.sqlite
+    ? undefined // its worlds are on the real SQLite already
+    : sampleReplays(
+        () => last,
+        () => hasEnded,
+        (found) => console.log(found),
+      );
   await liveInThreads({ first, seeds, threads, settings, mayGoOn: () => performance.now() < until }, (outcome) => {
     figures = addOutcome(figures, outcome);
+    last = outcome.seed;
     if (outcome.violations.length > 0) {
       console.log(outcome);
     }
@@ -94,6 +104,8 @@ async function liveMany(): Promise<number> {
     }
   });
   const cpuSeconds = Math.round(process.cpuUsage().user / 1_000_000);
-  console.log({ ...figures, seconds: seconds(), cpuSeconds });
-  return figures.violations;
+  hasEnded = true;
+  const sample = await sampled;
+  console.log({ ...figures, ...sample, seconds: seconds(), cpuSeconds });
+  return figures.violations + (sample?.differences ?? 0);
 }
