@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { type PostgresqlServer, startPostgresql } from "../../../scripts/test-services/postgres-server.ts";
 import { openStorage } from "../../../src/storage/orm.ts";
+import { pause } from "../../support/pause.ts";
 import { SimulatedServer } from "../database/server.ts";
 import { replayWorld } from "./replay-world.ts";
 
@@ -48,7 +48,7 @@ export async function sampleReplays(
         differences: sample.differences + violations.length + differences.length,
       };
       for (let waited = 0; waited < restMs && !hasEnded(); waited += 1000) {
-        await sleep(1000);
+        await pause(1000, "most of the machine is for the run's own worlds");
       }
     } while (!hasEnded());
   } finally {
