@@ -46,6 +46,7 @@ export class Claims {
       throw referenceConflict(`The reference ${reference}`);
     }
   }
+
   /**
    * The account that a payment was entered for in another database, since the first one may have been restored to before it was
    * claimed. One that is away is not waited for.

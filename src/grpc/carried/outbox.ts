@@ -12,10 +12,15 @@ export class Outbox {
     this.#send = send;
   }
 
-  /** Takes a frame, which leaves when all that has come from the system in this turn has been dealt with. */
-  add(frame: Frame): void {
-    this.#frames.push(frame);
-    this.#bytes += frame.bytes.length;
+  /**
+   * Takes frames, which leave when all that has come from the system in this turn has been dealt with. Those that are given at
+   * once leave in one batch: a call's beginning is never apart from its message.
+   */
+  add(...frames: Frame[]): void {
+    for (const frame of frames) {
+      this.#frames.push(frame);
+      this.#bytes += frame.bytes.length;
+    }
     if (this.#bytes > batchBytes) {
       this.flush();
     } else if (!this.#isScheduled) {

@@ -62,6 +62,14 @@ const inEach = ({ parts }: Core, accountId: string) =>
 
 const eleven = 11n * BigInt(usd);
 
+/** The account is open in the second database alone, with all of its money. */
+async function expectMoved(core: Parameters<typeof inEach>[0], accountId: string): Promise<void> {
+  expect(await inEach(core, accountId)).toEqual([
+    [false, 0n],
+    [true, eleven],
+  ]);
+}
+
 test("where an account left, restored to before it: a core that starts takes it out again, and its money is there once", async () => {
   const urls = await newUrls();
   const before = await openCore(urls, false);
@@ -73,10 +81,7 @@ test("where an account left, restored to before it: a core that starts takes it 
   const core = await openCore(urls, false);
   await mend(core);
   expect(core.moves.locate(accountId)).toBe(1);
-  expect(await inEach(core, accountId)).toEqual([
-    [false, 0n],
-    [true, eleven],
-  ]);
+  await expectMoved(core, accountId);
   await spend(core, accountId);
   await core.ledger.caughtUp();
   expect((await prove(core, accountId)).total).toBe(eleven);
@@ -97,10 +102,7 @@ test("where an account went, restored to before it came: it comes again as it le
   await core.ledger.caughtUp();
   await restore(urls[1]);
   await mend(core);
-  expect(await inEach(core, accountId)).toEqual([
-    [false, 0n],
-    [true, eleven],
-  ]);
+  await expectMoved(core, accountId);
   await spend(core, accountId);
   await core.ledger.caughtUp();
   expect(await prove(core, accountId)).toMatchObject({ total: eleven, receipts: [0, 1] });
@@ -117,10 +119,7 @@ test("where an account went, restored to before it left there at first: it is as
   await core.moves.move(accountId, 1, pauseMs);
   await restore(urls[1]);
   await mend(core);
-  expect(await inEach(core, accountId)).toEqual([
-    [false, 0n],
-    [true, eleven],
-  ]);
+  await expectMoved(core, accountId);
   await spend(core, accountId);
 }, 120_000);
 
@@ -145,10 +144,7 @@ test("restored to the middle of a move that came: it has left, and is not opened
     await mend(each);
     expect(each.moves.locate(accountId)).toBe(1);
   }
-  expect(await inEach(core, accountId)).toEqual([
-    [false, 0n],
-    [true, eleven],
-  ]);
+  await expectMoved(core, accountId);
   await run(anew.ledger, request(accountId, tokens));
   await anew.ledger.caughtUp();
   expect((await prove(anew, accountId)).total).toBe(eleven);

@@ -4,6 +4,7 @@ import * as grpc from "@grpc/grpc-js";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { listen } from "../../../lib/net/listen.ts";
+import { batchBytes } from "../../../src/grpc/carried/limits.ts";
 import { createChannelTransport } from "../../../src/grpc/client/channel-transport.ts";
 import { servedMethods } from "../../../src/grpc/invoke.ts";
 import type { ListeningServer } from "../../../src/grpc/server/listening-server.ts";
@@ -71,6 +72,18 @@ const codeOf = (call: Promise<unknown>) =>
     () => undefined,
     (error) => ConnectError.from(error).code,
   );
+
+test("calls that fill a batch in one turn end as any, wherever the batch is cut", async () => {
+  const server = await serve(new ScriptedService({ countTokens: (_, model) => model.length }));
+  const client = await clientOf(server.address);
+  const filler = Math.floor(batchBytes / 3);
+  // The cut moves over the beginning of the last call, whose headers take some hundred bytes.
+  for (let room = 0; room < 1200; room += 30) {
+    const lengths = [filler, filler, batchBytes - 2 * filler - room, 10];
+    const answers = await Promise.all(lengths.map((length) => client.countTokens({ model: "m".repeat(length) })));
+    expect(answers.map(({ inputTokens }) => Number(inputTokens))).toEqual(lengths);
+  }
+});
 
 describe("several cores", () => {
   test("each get a stream, and calls go where the fewest are", async () => {

@@ -80,7 +80,7 @@ export declare type Frame = Message<"tollgate.calls.v1.Frame"> & {
    */
   part: {
     /**
-     * Begins the call. Its request message follows.
+     * Begins the call. Its request message follows in the same CarryRequest.
      *
      * @generated from field: tollgate.calls.v1.Start start = 2;
      */

@@ -67,8 +67,8 @@ export class CarriedCall implements OutgoingCall, Carried {
     this.#number = call;
     const timeoutMs = this.#startTimer();
     const start = { path: this.#path, headers: toCarried(this.#header), timeoutMs };
-    this.#carrier.send(toFrame(call, parts.start, schemas.start, start));
-    this.#carrier.send({ call, part: parts.message, bytes: this.#message });
+    const message = { call, part: parts.message, bytes: this.#message };
+    this.#carrier.send(toFrame(call, parts.start, schemas.start, start), message);
     this.#message = new Uint8Array(0);
   }
 

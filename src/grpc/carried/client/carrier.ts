@@ -88,9 +88,10 @@ export class Carrier {
     return this.#lastCall;
   }
 
-  send(frame: Frame): void {
+  /** Sends frames, all in one batch. */
+  send(...frames: Frame[]): void {
     if (this.#state !== "over") {
-      this.#outbox.add(frame);
+      this.#outbox.add(...frames);
     }
   }
 
