@@ -12,7 +12,7 @@ import { mountService } from "../../../src/grpc/server/mount-service.ts";
 import { registration } from "../../../src/grpc/server/registration.ts";
 import { startGrpcServer } from "../../../src/grpc/server/server.ts";
 import { eventually } from "../../support/eventually.ts";
-import { ScriptedService, texts, untilAborted } from "../scripted-service.ts";
+import { ScriptedService, texts, textsOf, untilAborted } from "../scripted-service.ts";
 
 const closing: (() => unknown)[] = [];
 afterEach(async () => {
@@ -83,6 +83,23 @@ test("calls that fill a batch in one turn end as any, wherever the batch is cut"
     const answers = await Promise.all(lengths.map((length) => client.countTokens({ model: "m".repeat(length) })));
     expect(answers.map(({ inputTokens }) => Number(inputTokens))).toEqual(lengths);
   }
+});
+
+test.each([
+  [70, 10],
+  [70, 40_000],
+  [12, 300_000],
+  [4, 2_000_000],
+])("a stream of %i messages of %i bytes comes whole", async (count, length) => {
+  const sent = Array.from({ length: count }, (_, at) => String(at).padStart(length, "x"));
+  const server = await serve(new ScriptedService({ generate: () => texts(sent) }));
+  const client = await clientOf(server.address);
+  const got: unknown[] = [];
+  for await (const response of client.generate({ model: "m" })) {
+    got.push(...textsOf(response));
+  }
+  expect(got.map(String).every((text, at) => text === sent[at])).toBe(true);
+  expect(got).toHaveLength(count);
 });
 
 describe("several cores", () => {

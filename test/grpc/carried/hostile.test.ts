@@ -161,3 +161,25 @@ test("a caller that makes no room gets no more, and is given up after a minute",
   await endless.finished;
   expect(unread.bytes).toBe(0);
 });
+
+test.each([
+  [100_000, 11],
+  [600_000, 2],
+  [2_000_000, 1],
+])("messages of %i bytes that nobody reads are %i", async (length, most) => {
+  const endless = new ScriptedService({ generate: () => texts(Array.from({ length: 40 }, () => "x".repeat(length))) });
+  const services = [registration(InferenceService, endless)];
+  const { address } = await start(grpcDoor, { services });
+  const carry = openCarry(address);
+  const messages = () => carry.frames.filter(({ part }) => part === parts.message).length;
+  carry.send(begin(1, pathTo("stream")), message(1));
+  await eventually("the room is used", () => messages() >= most);
+  await standstill("messages", messages);
+  expect(messages()).toBe(most);
+  carry.send({ call: 1, part: { case: "credit", value: { messages: 1 } } });
+  await eventually("there is room for one", () => messages() > most);
+  await standstill("messages", messages);
+  expect(messages()).toBe(most + 1);
+  carry.send({ call: 1, part: { case: "cancel", value: {} } });
+  await endless.finished;
+});

@@ -205,13 +205,13 @@ export declare type Header = Message<"tollgate.calls.v1.Header"> & {
 export declare const HeaderSchema: GenMessage<Header>;
 
 /**
- * Room at the caller's.
+ * Room at the caller's. Of a call 32 messages may be unread, and no further one is sent with 1 MiB unread.
  *
  * @generated from message tollgate.calls.v1.Credit
  */
 export declare type Credit = Message<"tollgate.calls.v1.Credit"> & {
   /**
-   * So many messages more may be sent. To begin with there is room for 32.
+   * So many messages more have been read, the oldest ones. Told by 16, or by those that have 512 KiB, at the latest.
    *
    * @generated from field: uint32 messages = 1;
    */

@@ -4,14 +4,16 @@ import { maxResponseBytes } from "../../wire/limits.ts";
 import type { HeadersInit } from "../../wire/metadata.ts";
 import { type Frame, parts, readPart, schemas, toFrame } from "../frames.ts";
 import { carriedMetadata, toCarried } from "../headers.ts";
-import { creditMessages } from "../limits.ts";
+import { creditBytes, creditMessages } from "../limits.ts";
+import { Unread } from "../unread.ts";
 import type { Carried, Carrier } from "./carrier.ts";
 
 /** The longest time that a timer takes, in milliseconds; a longer deadline is none. */
 const longestTimerMs = 2 ** 31 - 1;
 const noMetadata = new Metadata();
-/** Room is told of for so many messages at a time. */
-const creditStep = creditMessages / 2;
+/** What was read is told of by so many messages, or bytes, at a time. */
+const stepMessages = creditMessages / 2;
+const stepBytes = creditBytes / 2;
 
 /** A call that shares a stream with others. It has one request message. */
 export class CarriedCall implements OutgoingCall, Carried {
@@ -26,11 +28,12 @@ export class CarriedCall implements OutgoingCall, Carried {
   #message: Uint8Array = new Uint8Array(0);
   #isOpen = false;
   #isOver = false;
-  /** Messages: asked for by the reader, handed on, that there was room for beyond the first ones, and that came. */
+  /** Messages that the reader asked for and has not got. */
   #asked = 0;
-  #delivered = 0;
-  #told = 0;
-  #came = 0;
+  readonly #unread = new Unread();
+  /** Messages that the reader got and the core was not told of, and their bytes. */
+  #readMessages = 0;
+  #readBytes = 0;
   /** Those that came and were not asked for yet; behind them the status. */
   #arrived: Uint8Array[] = [];
   #status: StatusObject | undefined;
@@ -116,15 +119,15 @@ export class CarriedCall implements OutgoingCall, Carried {
   }
 
   #receiveMessage(bytes: Uint8Array): void {
-    this.#came += 1;
-    if (this.#came > creditMessages + this.#told) {
-      this.#carrier.breakOff("the core sent more messages than there was room for");
+    if (this.#unread.isFull) {
+      this.#carrier.breakOff("the core sent more than there was room for");
       return;
     }
     this.#keep(bytes);
     if (this.#isOver) {
       return;
     }
+    this.#unread.add(this.#pieceBytes);
     const [only, ...more] = this.#pieces;
     const whole = more.length === 0 ? (only ?? bytes) : Buffer.concat(this.#pieces);
     this.#pieces = [];
@@ -135,21 +138,31 @@ export class CarriedCall implements OutgoingCall, Carried {
 
   /** Hands on what was asked for, and tells the core of the room that this makes. */
   #deliver(): void {
-    while (this.#asked > this.#delivered) {
+    while (this.#asked > 0) {
       const message = this.#arrived.shift();
       if (message === undefined) {
         break;
       }
-      this.#delivered += 1;
-      if (this.#delivered - this.#told >= creditStep && this.#number !== undefined) {
-        this.#told += creditStep;
-        this.#carrier.send(toFrame(this.#number, parts.credit, schemas.credit, { messages: creditStep }));
-      }
+      this.#asked -= 1;
+      this.#countRead(message.length);
       this.#open(noMetadata); // unless there were headers
       this.#listener?.onReceiveMessage(message);
     }
     if (this.#status !== undefined && this.#arrived.length === 0) {
       this.#finish(this.#status);
+    }
+  }
+
+  #countRead(bytes: number): void {
+    this.#readMessages += 1;
+    this.#readBytes += bytes;
+    const isWorthIt = this.#readMessages >= stepMessages || this.#readBytes >= stepBytes;
+    if (isWorthIt && this.#number !== undefined) {
+      this.#unread.remove(this.#readMessages);
+      const credit = { messages: this.#readMessages };
+      this.#carrier.send(toFrame(this.#number, parts.credit, schemas.credit, credit));
+      this.#readMessages = 0;
+      this.#readBytes = 0;
     }
   }
 

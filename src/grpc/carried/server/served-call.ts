@@ -17,7 +17,8 @@ import { toStatus } from "../../wire/status.ts";
 import { toBytes } from "../../workarounds/writer-room.ts";
 import { type Frame, parts, schemas, toFrame } from "../frames.ts";
 import { carriedLength, fromCarried, toCarried } from "../headers.ts";
-import { creditMessages, pieceBytes } from "../limits.ts";
+import { pieceBytes } from "../limits.ts";
+import { Unread } from "../unread.ts";
 import { WaitingAnswer } from "./waiting-answer.ts";
 
 /** What carried calls are served by, and within. */
@@ -53,7 +54,7 @@ export class ServedCall {
   #isWhole = false;
   #isEnded = false;
   #payer = "";
-  #credit = creditMessages;
+  readonly #unread = new Unread();
   #wake: (() => void) | undefined;
 
   constructor(carrier: CoreStream, number: number, start: Start) {
@@ -68,9 +69,9 @@ export class ServedCall {
     return this.#isWhole;
   }
 
-  /** The caller has room for more messages. */
+  /** The caller has read so many messages more. */
   credit(messages: number): void {
-    this.#credit = Math.min(this.#credit + messages, creditMessages);
+    this.#unread.remove(messages);
     this.wake();
   }
 
@@ -226,7 +227,7 @@ export class ServedCall {
       throw new ConnectError(`An answer may have ${maxResponseBytes} bytes.`, Code.ResourceExhausted);
     }
     if (bytes.length <= pieceBytes && this.#hasRoom) {
-      this.#sendLast(bytes);
+      this.#sendLast(bytes, bytes.length);
       return undefined;
     }
     return this.#sendPieces(bytes);
@@ -239,11 +240,11 @@ export class ServedCall {
       this.#sendPart(parts.piece, bytes.subarray(at, at + pieceBytes));
       await this.#room(bytes.length - at);
     }
-    this.#sendLast(bytes.subarray(at));
+    this.#sendLast(bytes.subarray(at), bytes.length);
   }
 
   get #hasRoom(): boolean {
-    return this.#credit > 0 && this.#carrier.hasRoom;
+    return !this.#unread.isFull && this.#carrier.hasRoom;
   }
 
   /** Waits until the caller has room, or the call is over. `bytes`: what waits. */
@@ -265,8 +266,9 @@ export class ServedCall {
     throwIfOver(this.#life);
   }
 
-  #sendLast(bytes: Uint8Array): void {
-    this.#credit -= 1;
+  /** `length`: of the whole message. */
+  #sendLast(bytes: Uint8Array, length: number): void {
+    this.#unread.add(length);
     this.#sendPart(parts.message, bytes);
   }
 
