@@ -10,7 +10,7 @@ import type { DeadLetters } from "./dead-letters/dead-letters.ts";
 import type { CoreLedger } from "./ledger/core-ledger.ts";
 import type { MeteringObserver } from "./observer.ts";
 import { createPriceController } from "./prices/price-controller.ts";
-import type { PriceList } from "./prices/prices.ts";
+import type { PriceList } from "./prices/price-list.ts";
 import type { LedgerStore } from "./store/ledger-store.ts";
 import type { BalanceJudge } from "./thresholds/interface.ts";
 

@@ -1,7 +1,7 @@
 import type { ConfiguredCatalogue } from "../../catalogue/catalogue.ts";
 import type { Config } from "../../config/schema.ts";
 import type { Fleet } from "../../fleet/interface.ts";
-import type { PriceList } from "../../metering/prices/prices.ts";
+import type { PriceList } from "../../metering/prices/price-list.ts";
 import { findRatePolicy } from "../../metering/rate-limits/max-rpm.ts";
 import type { ConfiguredRateLimits } from "../../metering/rate-limits/rate-limits.ts";
 

@@ -1,5 +1,5 @@
 import { unavailable } from "../../metering/ledger/unavailable.ts";
-import type { PriceList } from "../../metering/prices/prices.ts";
+import type { PriceList } from "../../metering/prices/price-list.ts";
 import type { Shard } from "./open-shards.ts";
 import type { Shards } from "./shards.ts";
 

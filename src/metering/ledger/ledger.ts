@@ -11,7 +11,7 @@ import type { PicoUsd } from "../interface.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { MeteringObserver } from "../observer.ts";
 import type { Prices } from "../prices/interface.ts";
-import type { PriceList } from "../prices/prices.ts";
+import type { PriceList } from "../prices/price-list.ts";
 import type { LedgerStore } from "../store/ledger-store.ts";
 import { Admission } from "./admission/admission.ts";
 import { BudgetCache } from "./budget/budget-cache.ts";

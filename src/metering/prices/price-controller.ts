@@ -2,7 +2,7 @@ import type { Clock } from "../../../lib/time/clock.ts";
 import type { ModelConfig } from "../../config/schema.ts";
 import type { PicoUsd } from "../interface.ts";
 import type { Rates } from "./interface.ts";
-import type { PriceList } from "./prices.ts";
+import type { PriceList } from "./price-list.ts";
 
 /** The utilisation at which a price is its base. */
 const comfortable = 0.7;

@@ -5,8 +5,8 @@ import type { PricesService } from "#gen/tollgate/metering/v1/prices_service_pb.
 import { readPage, toPageOf } from "../../../lib/rpc/pages.ts";
 import { noteBefore } from "../../interceptors/changes/change.ts";
 import { listPaidPrices, type PricedLots } from "./paid-prices.ts";
+import type { PriceList } from "./price-list.ts";
 import type { PriceRecord } from "./price-versions.ts";
-import type { PriceList } from "./prices.ts";
 
 /** The prices that are, those that were, and the operator's hand on them. `priced`: the databases whose money pays them. */
 export function createPricesService(

@@ -9,8 +9,10 @@ import type { PriceReason } from "../../storage/entities/metering/price.ts";
 import type { Storage } from "../../storage/orm.ts";
 import { unavailable } from "../ledger/unavailable.ts";
 import { checkRates, configuredRates } from "./configured-rates.ts";
-import type { Prices, Rates } from "./interface.ts";
+import type { Rates } from "./interface.ts";
 import { PriceBook } from "./price-book.ts";
+import { isSame, readFacts } from "./price-facts.ts";
+import type { PriceList } from "./price-list.ts";
 import {
   type HistoryPage,
   type PriceFacts,
@@ -22,41 +24,6 @@ import {
   readNewestFacts,
 } from "./price-versions.ts";
 import { readNewestVersion } from "./version-marks.ts";
-
-/** The rates that a price moves to, and the part of the capacity in use that asks for them. */
-export interface MovedRates extends Rates {
-  readonly utilisation: number;
-}
-
-/** Live prices, for operators and for the other parts of metering. */
-export interface PriceList extends Prices {
-  /** The rates that lots pay. */
-  readonly book: PriceBook;
-  /** The last rates of a model, whether or not it is still served. Throws MODEL_NOT_FOUND. */
-  last(model: string): Rates;
-  /** The live price of every served model, in the configured order. */
-  list(): PriceRecord[];
-  /** Prices that a model had, newest first. Throws MODEL_NOT_FOUND. */
-  history(model: string, page: HistoryPage): Promise<PriceRecord[]>;
-  /** Sets base and live price. A pinned price stays pinned, at the new value. Throws MODEL_NOT_FOUND, INVALID_ARGUMENT. */
-  set(model: string, rates: Rates): Promise<PriceRecord>;
-  /** Fixes the live price, or the rates of it that are given. Throws as set. */
-  pin(model: string, rates: Partial<Rates>): Promise<PriceRecord>;
-  /** Lets the price move again. Throws MODEL_NOT_FOUND. */
-  unpin(model: string): Promise<PriceRecord>;
-  /**
-   * Moves the live prices that are not pinned to what the function says; undefined: that one stays. Does nothing
-   * when any price was changed since the time given, so that of many cores one moves the prices.
-   */
-  move(
-    unchangedSince: Date,
-    next: (price: Pick<PriceRecord, "model" | "live" | "base">) => MovedRates | undefined,
-  ): Promise<void>;
-  /** Reads what other cores have published. */
-  refresh(): Promise<void>;
-  /** Has prices for these models, once what their configuration has changed is published. Throws, and changes nothing, when it cannot be. */
-  adopt(models: readonly ModelConfig[]): Promise<void>;
-}
 
 /** Dependencies. */
 interface PricesParts {
@@ -245,18 +212,4 @@ class PublishedPrices implements PriceList {
     this.#record(model);
     checkRates(this.#models.get(model)?.kind, rates);
   }
-}
-
-/** Whether prices are the same, whatever made them. */
-function isSame(one: PriceFacts, other: PriceFacts): boolean {
-  return Object.entries(one).every(([name, value]) => other[name as keyof PriceFacts] === value);
-}
-
-/** What a price was, to be changed for a reason. */
-function readFacts(price: PriceFacts, reason: PriceReason): PriceFacts {
-  const { input, output, baseInput, baseOutput, configuredInput, configuredOutput, pinned } = price;
-  return {
-    ...{ input, output, baseInput, baseOutput, configuredInput, configuredOutput, pinned },
-    ...{ reason, utilisation: null },
-  };
 }

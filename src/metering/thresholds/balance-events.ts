@@ -3,7 +3,7 @@ import { formatUsd } from "../../../lib/money.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
 import type { Announce } from "../../events/announcer.ts";
 import { type Account, type BalanceLevel, balanceLevels } from "../../storage/entities/account.ts";
-import type { PriceList } from "../prices/prices.ts";
+import type { PriceList } from "../prices/price-list.ts";
 import type { BalanceJudge } from "./interface.ts";
 import { leastCharge } from "./least-charge.ts";
 import { readBalances, type StoredBalance } from "./read-balances.ts";

@@ -8,7 +8,7 @@ import { inTransaction } from "../../storage/transaction.ts";
 import type { PicoUsd } from "../interface.ts";
 import type { BudgetStore } from "../ledger/budget/budget-store.ts";
 import { toWindowRequest } from "../ledger/budget/budget-window.ts";
-import type { PriceList } from "../prices/prices.ts";
+import type { PriceList } from "../prices/price-list.ts";
 import { leastCharge } from "./least-charge.ts";
 import { type SpentWindow, toName } from "./spent-windows.ts";
 

@@ -1,6 +1,6 @@
 import type { PicoUsd } from "../interface.ts";
 import { leastTokens } from "../ledger/admission/admit-short.ts";
-import type { PriceList } from "../prices/prices.ts";
+import type { PriceList } from "../prices/price-list.ts";
 
 /**
  * Below this the live price of some model refuses requests. Models: the only ones that count; undefined: all that are

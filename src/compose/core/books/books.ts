@@ -13,7 +13,7 @@ import type { CoreLedger } from "../../../metering/ledger/core-ledger.ts";
 import { createLedger } from "../../../metering/ledger/ledger.ts";
 import type { MeteringObserver } from "../../../metering/observer.ts";
 import type { PriceBook } from "../../../metering/prices/price-book.ts";
-import type { PriceList } from "../../../metering/prices/prices.ts";
+import type { PriceList } from "../../../metering/prices/price-list.ts";
 import { readKeptFrom } from "../../../metering/retention/kept-from.ts";
 import { createLedgerStore } from "../../../metering/store/create.ts";
 import type { LedgerStore } from "../../../metering/store/ledger-store.ts";

@@ -3,7 +3,7 @@ import { failure } from "../../../../lib/errors/failure.ts";
 import type { Logger } from "../../../../lib/logger.ts";
 import type { Clock } from "../../../../lib/time/clock.ts";
 import type { MeteringObserver } from "../../observer.ts";
-import type { PriceList } from "../../prices/prices.ts";
+import type { PriceList } from "../../prices/price-list.ts";
 import type { BudgetCache } from "../budget/budget-cache.ts";
 import type { CachedWallet } from "../wallet/cache/cached-wallet.ts";
 import type { WalletCache } from "../wallet/cache/wallet-cache.ts";
