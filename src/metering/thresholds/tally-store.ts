@@ -9,7 +9,7 @@ export interface UnseenTally {
   readonly model: string;
   /** Requests that it counts. */
   readonly requests: number;
-  /** Whether charges that count in no slice of a budget came since it was last looked at. */
+  /** Whether it may have charges that count in no slice of a budget. */
   readonly unbudgeted: boolean;
 }
 

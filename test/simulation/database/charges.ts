@@ -138,7 +138,7 @@ export const chargeStatements: Readonly<Record<string, Meaning>> = {
     for (const [at, core] of (cores ?? []).entries()) {
       const key = [core, hours?.[at], accounts?.[at], keys?.[at], models?.[at], requests?.[at]] as string[];
       tables.run(
-        `update usage_tally set seen = true, unbudgeted = false
+        `update usage_tally set seen = true
          where core_id = ? and hour = ? and account_id = ? and key_id = ? and model = ? and requests = ?`,
         ...key,
       );

@@ -71,7 +71,7 @@ const markSeenSql: Statement = {
       as read(core_id, hour, account_id, key_id, model, requests)
       using (core_id, hour, account_id, key_id, model, requests)
     for update of usage_tally skip locked)
-  update usage_tally set seen = true, unbudgeted = false from mine where usage_tally.ctid = mine.place`,
+  update usage_tally set seen = true from mine where usage_tally.ctid = mine.place`,
 };
 
 /** Tallies: looked at, and folded once their hours are over. */

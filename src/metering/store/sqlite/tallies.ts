@@ -22,7 +22,7 @@ const unseen = `
   from usage_tally where not seen order by hour limit ?`;
 
 const markSeen = `
-  update usage_tally set seen = true, unbudgeted = false
+  update usage_tally set seen = true
   where core_id = ? and hour = ? and account_id = ? and key_id = ? and model = ? and requests = ?`;
 
 /** Ordered as the index of hours is, so that nothing is sorted. */

@@ -34,7 +34,7 @@ export const UsageTally = defineEntity({
     ...sums(),
     /** Whether balances and budgets were looked at since its last charge. */
     seen: p.boolean().default(false),
-    /** Whether charges that count in no slice of a budget came since then. */
+    /** Whether it may have charges that count in no slice of a budget. Older cores leave it as they find it: true, where they made the row. */
     unbudgeted: p.boolean().default(true),
   },
   indexes: [
