@@ -134,7 +134,23 @@ async function measure(store: Store, { directory, options, progress }: Bench): P
         "held meanwhile, p99",
         "ms",
         each(beside, ({ hold }) => hold.p99),
+      ),
+      figure(
+        "held alone, without waits for a processor, p99",
+        "ms",
+        each(alone, ({ holdServed }) => holdServed.p99),
+      ),
+      figure(
+        "held meanwhile, without waits for a processor, p99",
+        "ms",
+        each(beside, ({ holdServed }) => holdServed.p99),
         { better: "lower", limit: most.held },
+      ),
+      figure(
+        "holds that waited for the store, meanwhile",
+        "",
+        each(beside, ({ waited }) => waited),
+        { better: "lower", limit: 0 },
       ),
       ...turnsOf("alone", alone),
       ...turnsOf("meanwhile", beside),

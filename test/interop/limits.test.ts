@@ -182,6 +182,20 @@ test.each(budgets)(
   },
 );
 
+test("a limit that is lifted and set again counts what was spent meanwhile, though its core had all of it in memory", async () => {
+  const budgetPicoUsd = 5n * 10n ** 9n;
+  const { keyId, openai } = await limited({ budgetPicoUsd });
+  const long = [{ role: "user" as const, content: "[[sim:tokens=9000]]" }];
+  const ask = () => openai.chat.completions.create({ model: models.plain, messages: long, max_tokens: 9000 });
+  await ask();
+  await operator.updateKey({ keyId, updateMask: { paths: ["budget_pico_usd"] } });
+  await ask();
+  await ask();
+  expect(await spentBy(keyId)).toBeGreaterThan(budgetPicoUsd);
+  await operator.updateKey({ keyId, budgetPicoUsd });
+  await expect(ask()).rejects.toMatchObject({ status: 429, code: "insufficient_quota" });
+});
+
 test("vectors take from a key's budget, and one that is spent refuses them", async () => {
   const { keyId, openai } = await limited({ budgetPicoUsd: 30_000n, budgetPeriod: BudgetPeriod.DAY });
   const told = {

@@ -101,10 +101,9 @@ export async function composeAccess(
   });
   const accountChanged = (accountId: string) => {
     authenticator.forget(accountId);
-    // A lost announcement does little harm: other cores keep an answer about a key for a short time only.
-    announceIn(shards, accountId).catch((error: unknown) =>
-      logger.warn({ error }, "a changed account was not announced"),
-    );
+    // A lost announcement does little harm: other cores keep an answer about a key for a short time only. What is leased of budgets
+    // comes back, so that a limit that was set holds for it, too.
+    ledger.callIn(accountId).catch((error: unknown) => logger.warn({ error }, "a changed account was not announced"));
   };
   const accountsService = createAccountsService({
     ...{ accounts, keys, funds, clock, newAccountId, accountChanged },
@@ -135,11 +134,6 @@ async function learnKeys(there: Customers | undefined, accountId: string): Promi
   for (const { digest } of (await there?.keys.digestsOfAccounts([accountId])) ?? []) {
     there?.keyFilter.add(digest);
   }
-}
-
-/** Tells other cores of an account. */
-async function announceIn(shards: Money["shards"], accountId: string): Promise<void> {
-  await shards.of(accountId).books.announcements.announce(accountId);
 }
 
 function readTrust({ listen: { tls, trusted_facades } }: Config): TrustsPeer {

@@ -6,7 +6,16 @@ import type { LedgerMeasurement } from "./load.ts";
 function turn(settled: number): LedgerMeasurement {
   const latency = { count: settled, p50: 0.1, p90: 0.2, p99: 0.5, max: 9 };
   return {
-    ...{ duration: 2000, settled, hold: latency, acknowledgement: latency, waited: 0, disturbance: 0, errors: [] },
+    ...{
+      duration: 2000,
+      settled,
+      hold: latency,
+      holdServed: latency,
+      acknowledgement: latency,
+      waited: 0,
+      disturbance: 0,
+      errors: [],
+    },
     stalls: undefined,
     ...{ mainCpu: settled * 30, otherCpu: settled * 20, databaseCpu: 0, commits: settled / 10, roundTrips: 0 },
   };

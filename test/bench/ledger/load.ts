@@ -28,6 +28,7 @@ import { createLedgerStore } from "../../../src/metering/store/create.ts";
 import { openStorage } from "../../../src/storage/orm.ts";
 import { silentObserver } from "../../metering/silent-observer.ts";
 import { machineUsage, usage } from "../measure/cpu.ts";
+import { createQueueClock } from "../measure/queue-clock.ts";
 import { type Stalls, watchStalls } from "../measure/stalls.ts";
 import { type Percentiles, percentiles } from "../report/statistics.ts";
 import { createAccounts } from "./accounts.ts";
@@ -58,6 +59,8 @@ export interface LedgerMeasurement {
   readonly settled: number;
   /** From a request's coming until its money is held; the time that it waits for the event loop is part of it. */
   readonly hold: Percentiles;
+  /** The same without the time in which the event loop's thread was ready to run and the machine ran others. */
+  readonly holdServed: Percentiles;
   /** From the end of a request until its charge is durable. */
   readonly acknowledgement: Percentiles;
   /** How long the event loop was kept from its timers, in CPU time. Undefined: it was not watched. */
@@ -88,6 +91,9 @@ const used = { inputTokens: 1000, outputTokens: 300 };
 
 /** Milliseconds by the monotonic clock that all threads have in common. */
 const now = () => Number(process.hrtime.bigint()) / 1e6;
+const queuedNow = createQueueClock();
+/** The moment at which a request comes. */
+const here = () => ({ at: now(), queued: queuedNow() });
 
 /** Sends requests and writes down what becomes of them. */
 class Requests {
@@ -96,6 +102,7 @@ class Requests {
   readonly #counts: Counts;
   waited = 0;
   hold: number[] = [];
+  holdServed: number[] = [];
   acknowledgement: number[] = [];
   readonly errors: string[] = [];
 
@@ -106,11 +113,13 @@ class Requests {
   }
 
   /** One request, from its coming to its charge. */
-  async run(at: number, end?: Promise<void>, payer = this.#any()): Promise<void> {
+  async run({ at, queued }: Omit<Arrivals, "count">, end?: Promise<void>, payer = this.#any()): Promise<void> {
     try {
       const answers = this.#counts.answers;
       const hold = await this.#ledger.hold({ requestId: newRequestId(systemRandom), ...payer, ...wanted }, never);
-      this.hold.push(now() - at);
+      const held = now() - at;
+      this.hold.push(held);
+      this.holdServed.push(Math.max(0, held - (queuedNow() - queued)));
       // An answer comes in a later turn of the event loop, so a hold that needed none saw none.
       if (this.#counts.answers !== answers) {
         this.waited++;
@@ -132,7 +141,7 @@ class Requests {
   /** Every account's money once, so that all are warm. */
   async touchAll(): Promise<void> {
     for (let from = 0; from < this.#payers.length; from += 500) {
-      await Promise.all(this.#payers.slice(from, from + 500).map((payer) => this.run(now(), undefined, payer)));
+      await Promise.all(this.#payers.slice(from, from + 500).map((payer) => this.run(here(), undefined, payer)));
     }
   }
 
@@ -157,7 +166,7 @@ function startAtOnce(count: number, requests: Requests): Running {
   let running = true;
   const loops = Array.from({ length: count }, async () => {
     while (running && requests.errors.length === 0) {
-      await requests.run(now());
+      await requests.run(here());
     }
   });
   return {
@@ -172,10 +181,10 @@ function startAtOnce(count: number, requests: Requests): Running {
 function startPaced(rate: number, requests: Requests): Running {
   const pacer = new Worker(new URL("./pacer.ts", import.meta.url), { workerData: { rate } });
   const open = new Set<Promise<void>>();
-  pacer.on("message", ({ count, at }: Arrivals) => {
+  pacer.on("message", ({ count, ...arrival }: Arrivals) => {
     const end = new Promise<void>((resolve) => setTimeout(resolve, runsMs));
     for (let each = 0; each < count; each++) {
-      const request: Promise<void> = requests.run(at, end).finally(() => open.delete(request));
+      const request: Promise<void> = requests.run(arrival, end).finally(() => open.delete(request));
       open.add(request);
     }
   });
@@ -203,10 +212,11 @@ async function measure(job: LedgerJob, requests: Requests, counts: Counts): Prom
   const [database, others] = [usage(job.processes).cpu, machineUsage() - usage([process.ppid]).cpu];
   const before = await look();
   requests.hold = [];
+  requests.holdServed = [];
   requests.acknowledgement = [];
   const tellStalls = job.watched === true ? watchStalls() : undefined;
   await sleep(job.duration);
-  const { hold, acknowledgement } = requests;
+  const { hold, holdServed, acknowledgement } = requests;
   const after = await look();
   const stalls = await tellStalls?.();
   const past = (name: keyof typeof before) => after[name] - before[name];
@@ -217,6 +227,7 @@ async function measure(job: LedgerJob, requests: Requests, counts: Counts): Prom
     duration: past("at"),
     settled: past("settled"),
     hold: percentiles(hold),
+    holdServed: percentiles(holdServed),
     acknowledgement: percentiles(acknowledgement),
     stalls,
     mainCpu: past("main"),

@@ -2,7 +2,7 @@ import type { Logger } from "../../../../lib/logger.ts";
 import type { Clock } from "../../../../lib/time/clock.ts";
 import type { PicoUsd } from "../../interface.ts";
 import type { Announcements } from "../announcements.ts";
-import { idleSharedMs } from "../refill/intervals.ts";
+import { idleMs, idleSharedMs } from "../refill/intervals.ts";
 import { Refill, type RefillSource } from "../refill/refill.ts";
 import type { BudgetStore } from "./budget-store.ts";
 import type { BudgetWallet } from "./budget-wallet.ts";
@@ -49,7 +49,11 @@ export class CachedBudget {
 
   /** True when nothing runs on it, and has not for so long that its money is better given back. */
   get unused(): boolean {
-    return this.#refill.sinceUse >= idleSharedMs && this.wallet.idle && this.still;
+    const { store, clock } = this.#parts;
+    const { unleased, window, idle } = this.wallet;
+    const isPoor = store.shared && unleased === 0;
+    const isOver = window.endsAt !== undefined && window.endsAt <= clock.now();
+    return this.#refill.sinceUse >= (isPoor || isOver ? idleSharedMs : idleMs) && idle && this.still;
   }
 
   used(): void {

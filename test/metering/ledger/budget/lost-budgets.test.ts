@@ -139,7 +139,7 @@ describe.each(dialects)("%s", (dialect) => {
     const account = await metering.account({ paid: 10 * usd });
     const [kept, grown, shrunk] = [budgetOf(1000 * out), budgetOf(1000 * out), budgetOf(1000 * out)];
     await clock.until(run(metering.ledger, request(account, output(100), { budget: kept })));
-    await clock.pass(6000); // unused: it is given back and closed
+    await clock.pass(306_000); // unused: it is given back and closed
     expect(await slices(metering, kept)).toMatchObject([{ open: false }]);
     const holds = [];
     for (const budget of [grown, shrunk]) {
@@ -183,7 +183,7 @@ describe.each(dialects)("%s", (dialect) => {
     const letters = await metering.deadLetters.list({ after: undefined, limit: 10 });
     expect(letters).toMatchObject([{ charge: { requestId: impossible.requestId, budgetSliceId: slice?.id } }]);
     expect(await spent(metering, budget)).toBe(0);
-    await clock.pass(6000);
+    await clock.pass(306_000); // until what is not used is given back
     const next = await clock.until(metering.ledger.hold(request(account, output(1000), { budget }), never));
     expect(next.outputTokens).toBe(1000);
     await clock.until(next.settle(output(1000), "completed"));

@@ -5,7 +5,7 @@ import type { Clock } from "../../../../../lib/time/clock.ts";
 import type { Debts } from "../../../books/debts.ts";
 import type { PicoUsd } from "../../../interface.ts";
 import type { Announcements } from "../../announcements.ts";
-import { idleSharedMs, lookAgainMs } from "../../refill/intervals.ts";
+import { idleMs, idleSharedMs, lookAgainMs } from "../../refill/intervals.ts";
 import { Refill, type RefillSource } from "../../refill/refill.ts";
 import { WaitQueue } from "../wait-queue.ts";
 import type { Wallet } from "../wallet.ts";
@@ -16,8 +16,6 @@ import { mostLeased, SliceSize } from "./slice-size.ts";
 
 /** How old the facts may be that a rate limit depends on. */
 const standingMs = 20_000;
-/** A wallet that was not used for this long gives everything back; sooner where another core may need it. */
-const idleMs = 300_000;
 const notLookedUp = "an account could not be looked up";
 
 /** Dependencies of a cached wallet. */
