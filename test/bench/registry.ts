@@ -8,6 +8,7 @@ import { memory } from "./measure/memory.ts";
 import { peers } from "./peers/peers.ts";
 import { profile } from "./profile/profile.ts";
 import { retention } from "./retention.ts";
+import { choice } from "./routing/choice.ts";
 import { routing } from "./routing/routing.ts";
 import { twoCores } from "./routing/two-cores.ts";
 import type { Scenario } from "./scenario.ts";
@@ -22,6 +23,7 @@ export const scenarios: readonly Scenario[] = [
   ledger,
   shards,
   routing,
+  choice,
   twoCores,
   memory,
   tenants,

@@ -16,7 +16,7 @@ export const fleet = z.strictObject({
     .positive()
     .max(16_777_216)
     .default(262_144)
-    .describe("Blocks of prompts that prefix routing remembers for each model; a block takes at most 100 bytes."),
+    .describe("Blocks of prompts that prefix routing remembers for each model; a block takes at most 130 bytes."),
   reserve: z
     .number()
     .min(0)

@@ -1,204 +1,151 @@
-import { type BlocksOfText, maxBlocks, type PromptBlocks } from "./prompt-blocks.ts";
+import { BlockTable, none, own } from "./cache/block-table.ts";
+import { type BlocksOfText, maxBlocks } from "./prompt-blocks.ts";
 
-/** Blocks that share a bucket; the least recently used makes room. */
-const ways = 8;
+/** Servers whose bits make one number. */
+const bitsOfWord = 32;
 
-// A bucket's numbers lie together, since reading distant memory costs more than everything that is done with them: first the
-// tag of each block, then its last use, then who holds it, in a word of bits for every 32 servers. These are the distances
-// from a block's tag to its other numbers:
-const usedAt = ways;
-const holders = 2 * ways;
+/** The most blocks that there is room for before there are any; it doubles from there on. */
+const mostAtFirst = 65_536;
 
 /**
- * Knows which servers have read which beginnings of prompts. One flat array of fixed size holds buckets of a few blocks each;
- * in a full bucket the least recently used block is overwritten, which comes near to an LRU list.
+ * Knows which servers have which beginnings of prompts in their caches: of each block the set of its servers, a bit for each.
+ * It has what the caches of the servers gain and lose, and so is as large as they are together.
+ *
+ * Whoever has a block has those before it, so that the sets get smaller along a prompt, and all blocks between two of the same
+ * set have that set, too. A prompt is matched by halves: of a hundred blocks, ten are looked for.
  */
 export class PrefixIndex {
-  readonly #buckets: number;
-  /** Numbers of a bucket. */
-  #stride: number;
-  #table: Int32Array;
-  /** While a prompt is matched: the servers that have read all blocks so far. */
-  #alive: Int32Array;
-  /** The places of the blocks that were found of the prompt matched last, and their number. */
-  readonly #found = new Int32Array(maxBlocks);
-  #known = 0;
-  #clock = 0;
-  /** What was read ahead: it has no use but that it is read. */
-  ahead = 0;
+  readonly #first: number;
+  /** Numbers of 32 bits in a set of servers. */
+  #words: number;
+  #table: BlockTable;
+  /** The sets of the prompt that is matched, by how many blocks are before; those alone are right that were looked for. */
+  #sets: Int32Array;
 
-  /** Has room for `blocks` blocks, rounded up to a power of two, and for servers numbered from 0. */
+  /** Has room for about `blocks` blocks to begin with, and for servers numbered from 0. */
   constructor(blocks: number, servers: number) {
-    this.#buckets = 2 ** Math.ceil(Math.log2(Math.max(1, blocks / ways)));
-    this.#alive = new Int32Array(wordsFor(servers));
-    this.#stride = holders + ways * this.#alive.length;
-    this.#table = new Int32Array(this.#buckets * this.#stride);
+    this.#first = 2 ** Math.ceil(Math.log2(Math.min(mostAtFirst, Math.max(1, blocks))));
+    this.#words = wordsFor(servers);
+    this.#table = new BlockTable(own + this.#words, this.#first);
+    this.#sets = new Int32Array((maxBlocks + 1) * this.#words);
   }
 
-  /** Bytes that it occupies. */
-  get bytes(): number {
-    return this.#table.byteLength;
+  /** Blocks that some server has. */
+  get size(): number {
+    return this.#table.size;
   }
 
   /** Makes room for so many servers; what is known stays. */
   widen(servers: number): void {
-    if (wordsFor(servers) <= this.#alive.length) {
+    const [before, words] = [this.#table, this.#words];
+    if (wordsFor(servers) <= words) {
       return;
     }
-    const [table, stride] = [this.#table, this.#stride];
-    this.#alive = new Int32Array(wordsFor(servers));
-    this.#stride = holders + ways * this.#alive.length;
-    this.#table = new Int32Array(this.#buckets * this.#stride);
-    for (let bucket = 0; bucket < this.#buckets; bucket++) {
-      this.#table.set(table.subarray(bucket * stride, (bucket + 1) * stride), bucket * this.#stride);
-    }
+    this.#words = wordsFor(servers);
+    this.#table = new BlockTable(own + this.#words, Math.max(this.#first, before.capacity));
+    this.#sets = new Int32Array((maxBlocks + 1) * this.#words);
+    before.forEach((at, high, low) => {
+      const to = this.#insert(high, low) + own;
+      this.#table.places.set(before.places.subarray(at + own, at + own + words), to);
+    });
   }
 
-  /** Writes, for each server, how many characters of the prompt's beginning it has read. Comes before `add`. */
-  match(blocks: PromptBlocks, matched: Int32Array): void {
-    this.#readAhead(blocks);
-    const [table, alive] = [this.#table, this.#alive];
-    const words = alive.length;
-    matched.fill(0);
-    alive.fill(-1);
-    let end = 0;
-    this.#known = 0;
-    for (let block = 0; block < blocks.count; block++) {
-      const at = this.#find(blocks.hashes, block);
-      if (at === -1) {
-        break;
-      }
-      this.#found[this.#known++] = at;
-      let any = 0;
-      for (let word = 0; word < words; word++) {
-        const before = alive[word] as number;
-        const held = before & (table[at + holders + word * ways] as number);
-        if (held !== before) {
-          assign(matched, word, before & ~held, end);
-          alive[word] = held;
-        }
-        any |= held;
-      }
-      if (any === 0) {
+  /** A server has a block. */
+  gain(high: number, low: number, server: number): void {
+    let at = this.#table.find(high, low);
+    if (at === none) {
+      at = this.#insert(high, low);
+    }
+    const word = at + own + Math.floor(server / bitsOfWord);
+    this.#table.places[word] = (this.#table.places[word] as number) | (1 << (server % bitsOfWord));
+  }
+
+  /** A server has a block no longer. */
+  lose(high: number, low: number, server: number): void {
+    const at = this.#table.find(high, low);
+    if (at === none) {
+      return;
+    }
+    const { places } = this.#table;
+    const word = at + own + Math.floor(server / bitsOfWord);
+    places[word] = (places[word] as number) & ~(1 << (server % bitsOfWord));
+    for (let other = at + own; other < at + own + this.#words; other++) {
+      if (places[other] !== 0) {
         return;
       }
-      end = blocks.ends[block] as number;
     }
+    this.#table.remove(at);
+  }
+
+  /** Adds a block that no server has. */
+  #insert(high: number, low: number): number {
+    const at = this.#table.insert(high, low);
+    for (let word = 0; word < this.#words; word++) {
+      this.#table.places[at + own + word] = 0;
+    }
+    return at;
+  }
+
+  /** Writes, for each server, how many characters of the prompt's beginning it has. */
+  match(blocks: BlocksOfText, matched: Int32Array): void {
+    const { count, ends } = blocks;
+    matched.fill(0);
+    this.#sets.fill(-1, 0, this.#words);
+    if (count > 0) {
+      this.#look(blocks, count);
+      this.#split(blocks, 0, count, matched);
+      this.#assign(matched, count, -1, ends[count - 1] as number);
+    }
+  }
+
+  /** Finds where between two blocks the set of servers changes. */
+  #split(blocks: BlocksOfText, from: number, to: number, matched: Int32Array): void {
+    if (this.#isSame(from, to)) {
+      return;
+    }
+    if (to - from === 1) {
+      this.#assign(matched, from, to, from === 0 ? 0 : (blocks.ends[from - 1] as number));
+      return;
+    }
+    const middle = (from + to) >>> 1;
+    this.#look(blocks, middle);
+    this.#split(blocks, from, middle, matched);
+    this.#split(blocks, middle, to, matched);
+  }
+
+  /** Reads the set of the last one of so many blocks. */
+  #look({ hashes }: BlocksOfText, count: number): void {
+    const [sets, words] = [this.#sets, this.#words];
+    const at = this.#table.find(hashes[2 * count - 2] as number, hashes[2 * count - 1] as number);
+    const { places } = this.#table;
     for (let word = 0; word < words; word++) {
-      assign(matched, word, alive[word] as number, end);
+      sets[count * words + word] = at === none ? 0 : (places[at + own + word] as number);
     }
   }
 
-  /**
-   * Reads something of each block's bucket. The buckets lie far apart, and the processor fetches them side by side here, as
-   * it does not where it has to know what is in one before it goes to the next.
-   */
-  #readAhead({ hashes, count }: PromptBlocks): void {
-    const table = this.#table;
-    let ahead = 0;
-    for (let block = 0; block < count; block++) {
-      const first = this.#bucket(hashes, block);
-      ahead ^= (table[first] as number) ^ (table[first + holders] as number);
-    }
-    this.ahead = ahead;
-  }
-
-  /** Notes that a server reads the prompt matched last. */
-  add({ hashes, count }: PromptBlocks, server: number): void {
-    this.#note(hashes, 0, count, this.#known, server);
-  }
-
-  /** Notes that a server reads a prompt of which only the blocks' hashes are known, from one of its blocks on. */
-  addHashes({ hashes, count }: BlocksOfText, from: number, server: number): void {
-    this.#note(hashes, from, count, 0, server);
-  }
-
-  #note(hashes: Int32Array, from: number, count: number, known: number, server: number): void {
-    this.#clock = (this.#clock + 1) | 0;
-    const table = this.#table;
-    const bit = 1 << (server % 32);
-    const held = holders + Math.floor(server / 32) * ways;
-    for (let block = from; block < count; block++) {
-      const at = block < known ? (this.#found[block] as number) : this.#findOrClaim(hashes, block);
-      table[at + usedAt] = this.#clock;
-      table[at + held] = (table[at + held] as number) | bit;
-    }
-  }
-
-  /** A server has lost a block. */
-  lose(high: number, low: number, server: number): void {
-    const at = this.#findIn((high & (this.#buckets - 1)) * this.#stride, low);
-    if (at !== -1) {
-      const held = at + holders + Math.floor(server / 32) * ways;
-      this.#table[held] = (this.#table[held] as number) & ~(1 << (server % 32));
-    }
-  }
-
-  /** A server has nothing in its cache any more. */
-  forget(server: number): void {
-    const table = this.#table;
-    const keep = ~(1 << (server % 32));
-    const held = holders + Math.floor(server / 32) * ways;
-    for (let first = held; first < table.length; first += this.#stride) {
-      for (let at = first; at < first + ways; at++) {
-        table[at] = (table[at] as number) & keep;
+  #isSame(one: number, other: number): boolean {
+    const [sets, words] = [this.#sets, this.#words];
+    for (let word = 0; word < words; word++) {
+      if (sets[one * words + word] !== sets[other * words + word]) {
+        return false;
       }
     }
+    return true;
   }
 
-  /** The place of a block's tag. -1: the block is not known. */
-  #find(hashes: Int32Array, block: number): number {
-    return this.#findIn(this.#bucket(hashes, block), hashes[2 * block + 1] as number);
-  }
-
-  #findIn(first: number, tag: number): number {
-    const table = this.#table;
-    for (let at = first; at < first + ways; at++) {
-      if (table[at] === tag) {
-        return at;
+  /** Writes a value for each server of one set that is not in another; of -1, all that are in the first. */
+  #assign(matched: Int32Array, one: number, other: number, value: number): void {
+    const [sets, words] = [this.#sets, this.#words];
+    for (let word = 0; word < words; word++) {
+      const without = other === -1 ? 0 : (sets[other * words + word] as number);
+      let rest = (sets[one * words + word] as number) & ~without;
+      for (; rest !== 0; rest &= rest - 1) {
+        matched[word * bitsOfWord + 31 - Math.clz32(rest & -rest)] = value;
       }
     }
-    return -1;
-  }
-
-  #findOrClaim(hashes: Int32Array, block: number): number {
-    const found = this.#find(hashes, block);
-    return found === -1 ? this.#claim(hashes, block) : found;
-  }
-
-  #claim(hashes: Int32Array, block: number): number {
-    const table = this.#table;
-    const first = this.#bucket(hashes, block);
-    let oldest = first;
-    for (let at = first + 1; at < first + ways; at++) {
-      if (this.#age(at) > this.#age(oldest)) {
-        oldest = at;
-      }
-    }
-    table[oldest] = hashes[2 * block + 1] as number;
-    for (let at = oldest + holders; at < first + this.#stride; at += ways) {
-      table[at] = 0;
-    }
-    return oldest;
-  }
-
-  /** Prompts since a block was used last; right across the clock's overflow. */
-  #age(at: number): number {
-    return (this.#clock - (this.#table[at + usedAt] as number)) >>> 0;
-  }
-
-  #bucket(hashes: Int32Array, block: number): number {
-    return ((hashes[2 * block] as number) & (this.#buckets - 1)) * this.#stride;
   }
 }
 
 function wordsFor(servers: number): number {
-  return Math.ceil(servers / 32);
-}
-
-/** Writes a value for each server whose bit is set. */
-function assign(matched: Int32Array, word: number, bits: number, value: number): void {
-  for (let rest = bits; rest !== 0; rest &= rest - 1) {
-    matched[word * 32 + 31 - Math.clz32(rest & -rest)] = value;
-  }
+  return Math.ceil(servers / bitsOfWord);
 }

@@ -5,8 +5,8 @@ import { hashText } from "./hash-text.ts";
 /** Characters of the smallest blocks. */
 const smallestBlock = 64;
 
-/** A block has at most this part of the characters before it (1 / 8) and over half of that; the first blocks have the smallest size. */
-const blocksOfSize = 8;
+/** A block has at most this part of the characters before it (1 / 4) and over half of that; the first blocks have the smallest size. */
+const blocksOfSize = 4;
 
 /**
  * The first few characters of every eight are looked at, and in larger blocks, of each half: near to each
@@ -16,10 +16,10 @@ const sample = 4;
 const closeSpacing = 8;
 
 /** Number of blocks of these sizes that reach over 500,000 characters. */
-const sizedBlocks = 88;
+const sizedBlocks = 48;
 
 /** The most blocks of a prompt. */
-export const maxBlocks = 224;
+export const maxBlocks = 184;
 
 /** A block also ends where a message ends, unless it would be a smaller part than this of all characters before its end. */
 const smallestPart = 1 / 64;
@@ -39,7 +39,7 @@ export interface BlocksOfText {
 
 /**
  * The beginning of a prompt as a chain of hashes: each stands for its block and all before it, so that
- * prompts with equal hashes begin alike. Blocks grow with the distance from the start, to an eighth of
+ * prompts with equal hashes begin alike. Blocks grow with the distance from the start, to a quarter of
  * it, and only some characters of each are read, beside the length of every text: a long prompt costs
  * microseconds. A mistake is rare and only sends a request to a server without its beginning in the cache.
  */
@@ -163,8 +163,8 @@ export class PromptBlocks implements BlocksOfText {
   }
 
   #openBlock(): void {
-    const eighths = Math.floor(this.#position / (smallestBlock * blocksOfSize));
-    const size = eighths === 0 ? smallestBlock : smallestBlock << (31 - Math.clz32(eighths));
+    const quarters = Math.floor(this.#position / (smallestBlock * blocksOfSize));
+    const size = quarters === 0 ? smallestBlock : smallestBlock << (31 - Math.clz32(quarters));
     this.#blockEnd = this.#position + size;
     this.#spacing = size === smallestBlock ? closeSpacing : size / 2;
   }

@@ -14,10 +14,10 @@ import { ManualClock } from "../../support/clocks/manual-clock.ts";
 import { createThreadClock } from "../measure/thread-clock.ts";
 import { lineChart } from "../plots/line-chart.ts";
 import { type Spread, spread } from "../report/statistics.ts";
-import type { Figure } from "../scenario.ts";
+import type { Figure, Scenario } from "../scenario.ts";
 
 /** CPU time of choosing a server, in microseconds. */
-export interface ChoiceCost {
+interface ChoiceCost {
   readonly servers: number;
   /** Tokens of the prompts. */
   readonly tokens: number;
@@ -48,9 +48,20 @@ const requestsOfTurn = 8 * accounts;
 const warmTurns = 8;
 const { prefix_blocks } = configSchema.parse({}).fleet;
 
-/** Measures with fleets and prompts of several sizes. */
-export function measureChoices(rounds: number): ChoiceCost[] {
-  return [4, 16, 64, 256].flatMap((servers) =>
+/** What choosing a server costs, in real time. */
+export const choice: Scenario = {
+  name: "choice",
+  shows: "what choosing a server costs, for fleets and prompts of several sizes",
+  async run({ options: { quick, rounds }, progress }) {
+    progress("measuring the choice");
+    const costs = measureChoices(rounds, quick ? [budget.servers] : [4, 16, 64, 256]);
+    return { figures: choiceFigures(costs), plots: new Map([["routing/choice", choicePlot(costs)]]) };
+  },
+};
+
+/** Measures with fleets of these sizes, and prompts of several. */
+function measureChoices(rounds: number, fleets: readonly number[]): ChoiceCost[] {
+  return fleets.flatMap((servers) =>
     [512, 2048, 8192, 32_768, 131_072].map((tokens) => ({
       servers,
       tokens,
@@ -59,7 +70,7 @@ export function measureChoices(rounds: number): ChoiceCost[] {
   );
 }
 
-/** From the request's coming to its place on a server, and back. */
+/** From the request's coming to its place on a server, its first token, and back. */
 function measure(servers: number, tokens: number, turns: number): Pick<ChoiceCost, "cpu" | "p99" | "own"> {
   const random = new SeededRandom(servers + tokens);
   const pool = createPool(servers, random);
@@ -86,6 +97,8 @@ function measure(servers: number, tokens: number, turns: number): Pick<ChoiceCos
       if (!(place instanceof Place)) {
         throw new Error("every server is full");
       }
+      pool.began(place);
+      place.counted({ inputTokens: tokens, outputTokens: 1, cachedInputTokens: tokens });
       pool.release(place);
       times[at] = 1000 * (performance.now() - begun);
       needed[at] = threadCpu() - used;
@@ -136,19 +149,19 @@ function conversation(tokens: number, random: SeededRandom): FleetRequest["promp
 }
 
 /** The cost with every fleet and prompt. */
-export function choiceFigures(costs: readonly ChoiceCost[]): Figure[] {
+function choiceFigures(costs: readonly ChoiceCost[]): Figure[] {
   return costs.flatMap(({ servers, tokens, cpu, p99, own }): Figure[] => {
     const limit = servers === budget.servers ? budget.limits.get(tokens) : undefined;
     const name = `choosing among ${servers} servers for ${tokens} tokens`;
     return [
-      { scenario: "routing", name, unit: "µs", value: cpu, better: "lower", ...(limit !== undefined && { limit }) },
+      { scenario: "choice", name, unit: "µs", value: cpu, better: "lower", ...(limit !== undefined && { limit }) },
       {
-        ...{ scenario: "routing", name: `${name}: p99`, unit: "µs", value: p99, better: "lower" },
+        ...{ scenario: "choice", name: `${name}: p99`, unit: "µs", value: p99, better: "lower" },
         ...(limit !== undefined && { limit }),
       },
       {
         ...{
-          scenario: "routing",
+          scenario: "choice",
           name: `${name}: p99 of requests, undisturbed`,
           unit: "µs",
           value: own,
@@ -161,7 +174,7 @@ export function choiceFigures(costs: readonly ChoiceCost[]): Figure[] {
 }
 
 /** How the cost grows with the prompt, a line for each size of fleet. */
-export function choicePlot(costs: readonly ChoiceCost[]): string {
+function choicePlot(costs: readonly ChoiceCost[]): string {
   return lineChart({
     title: "CPU time of choosing a server",
     xAxis: "1,000 tokens of prompt",

@@ -1,14 +1,12 @@
 import type { Scenario } from "../scenario.ts";
-import { choiceFigures, choicePlot, measureChoices } from "./choice.ts";
 import { compareRoutings, comparisonFigures, comparisonPlots } from "./comparison.ts";
 import { floodFigures, measureFloods } from "./floods.ts";
 import { replayTraces, traceFigures, tracePlots } from "./traces.ts";
 
-/** What the ways to choose a server are worth, in virtual time, and what choosing costs, in real time. */
+/** What the ways to choose a server are worth, in virtual time. */
 export const routing: Scenario = {
   name: "routing",
-  shows:
-    "cache hits, waits and balance under each way to choose a server, what a flood does to others, and what choosing costs",
+  shows: "cache hits, waits and balance under each way to choose a server, and what a flood does to others",
   async run({ options: { quick, rounds, traces }, progress }) {
     progress("simulating a fleet under each policy");
     const comparisons = compareRoutings(quick ? 1.5 : 5, rounds);
@@ -16,16 +14,9 @@ export const routing: Scenario = {
     const floods = await measureFloods(quick ? 1 : 4, rounds);
     progress("replaying traces");
     const replayed = await replayTraces(traces, quick, rounds);
-    progress("measuring the choice");
-    const costs = measureChoices(rounds);
     return {
-      figures: [
-        ...comparisonFigures(comparisons),
-        ...floodFigures(floods),
-        ...traceFigures(replayed),
-        ...choiceFigures(costs),
-      ],
-      plots: new Map([...comparisonPlots(comparisons), ...tracePlots(replayed), ["routing/choice", choicePlot(costs)]]),
+      figures: [...comparisonFigures(comparisons), ...floodFigures(floods), ...traceFigures(replayed)],
+      plots: new Map([...comparisonPlots(comparisons), ...tracePlots(replayed)]),
     };
   },
 };

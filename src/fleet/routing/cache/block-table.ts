@@ -20,8 +20,10 @@ export class BlockTable {
   size = 0;
   readonly #stride: number;
   readonly #first: number;
-  /** The first free place; free places are linked like those of a chain. */
+  /** The first place that was given back; such are linked like those of a chain. */
   #free = none;
+  /** The first place that was never used, after which none was. */
+  #unused = 0;
   /** The first place of each chain of blocks whose hashes end alike. */
   #chains = new Int32Array(1).fill(none);
 
@@ -29,6 +31,11 @@ export class BlockTable {
   constructor(stride: number, first: number) {
     this.#stride = stride;
     this.#first = first;
+  }
+
+  /** Blocks that there is room for. */
+  get capacity(): number {
+    return this.places.length / this.#stride;
   }
 
   /** The place of a block. None: it is not there. */
@@ -43,13 +50,9 @@ export class BlockTable {
 
   /** Adds a block that is not there and returns its place. The owner's numbers are those of a block before it. */
   insert(blockHigh: number, blockLow: number): number {
-    if (this.#free === none) {
-      this.#grow();
-    }
+    const at = this.#take();
     const places = this.places;
-    const at = this.#free;
     const chain = blockLow & (this.#chains.length - 1);
-    this.#free = places[at + chained] as number;
     places[at + high] = blockHigh;
     places[at + low] = blockLow;
     places[at + chained] = this.#chains[chain] as number;
@@ -67,10 +70,21 @@ export class BlockTable {
     this.size--;
   }
 
+  /** Calls with the place and the hash of each block. */
+  forEach(call: (at: number, blockHigh: number, blockLow: number) => void): void {
+    const places = this.places;
+    for (let at of this.#chains) {
+      for (; at !== none; at = places[at + chained] as number) {
+        call(at, places[at + high] as number, places[at + low] as number);
+      }
+    }
+  }
+
   /** Removes every block, and gives the memory back. */
   clear(): void {
     this.size = 0;
     this.#free = none;
+    this.#unused = 0;
     this.#chains = new Int32Array(1).fill(none);
     this.places = new Int32Array(0);
   }
@@ -90,6 +104,22 @@ export class BlockTable {
     places[before + chained] = next;
   }
 
+  /** A place that is free. Those that were never used are taken in order, and so are memory only from then on. */
+  #take(): number {
+    const given = this.#free;
+    if (given !== none) {
+      this.#free = this.places[given + chained] as number;
+      return given;
+    }
+    if (this.#unused === this.places.length) {
+      this.#grow();
+    }
+    const at = this.#unused;
+    this.#unused += this.#stride;
+    return at;
+  }
+
+  /** Doubles a table that is full. */
   #grow(): void {
     const stride = this.#stride;
     const before = this.places.length;
@@ -102,10 +132,6 @@ export class BlockTable {
       const chain = (places[at + low] as number) & (count - 1);
       places[at + chained] = this.#chains[chain] as number;
       this.#chains[chain] = at;
-    }
-    for (let at = before; at < places.length; at += stride) {
-      places[at + chained] = this.#free;
-      this.#free = at;
     }
   }
 }

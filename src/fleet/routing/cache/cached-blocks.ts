@@ -25,8 +25,14 @@ export interface UseCount {
   uses: number;
 }
 
-/** Is called with the halves of a block's hash when the server has lost the block. */
-export type OnLost = (high: number, low: number) => void;
+/** Is called with the halves of a block's hash. */
+export type OnBlock = (high: number, low: number) => void;
+
+/** Is told which blocks a server has gained, and which it has lost. */
+export interface OnChange {
+  readonly gained: OnBlock;
+  readonly lost: OnBlock;
+}
 
 /**
  * The blocks of prompts that one server is believed to have in its cache. When they have more characters than the cache
@@ -39,7 +45,7 @@ export type OnLost = (high: number, low: number) => void;
  */
 export class CachedBlocks {
   readonly #most: number;
-  readonly #onLost: OnLost;
+  readonly #onChange: OnChange;
   readonly #count: UseCount;
   #hasLost = false;
   #characters = 0;
@@ -48,9 +54,9 @@ export class CachedBlocks {
   readonly #table = new BlockTable(stride, firstCapacity);
 
   /** Holds `most` blocks at most. */
-  constructor(most: number, onLost: OnLost, count: UseCount = { uses: 0 }) {
+  constructor(most: number, onChange: OnChange, count: UseCount = { uses: 0 }) {
     this.#most = most;
-    this.#onLost = onLost;
+    this.#onChange = onChange;
     this.#count = count;
   }
 
@@ -73,8 +79,8 @@ export class CachedBlocks {
       : Number.POSITIVE_INFINITY;
   }
 
-  /** Notes the use of a prompt. Returns how many of its first blocks were there. */
-  use(prompt: BlocksOfText): number {
+  /** Notes the use of a prompt. */
+  use(prompt: BlocksOfText): void {
     const { hashes, count } = prompt;
     let known = count;
     let end = none;
@@ -88,7 +94,6 @@ export class CachedBlocks {
     if (last !== none) {
       this.#list(last, this.#newest, none);
     }
-    return known;
   }
 
   /** Loses the least recently used blocks until at most so many characters are left. */
@@ -163,8 +168,10 @@ export class CachedBlocks {
 
   #weigh(at: number, ends: Int32Array, block: number): void {
     const characters = (ends[block] as number) - (block === 0 ? 0 : (ends[block - 1] as number));
-    this.#table.places[at + weight] = characters;
+    const places = this.#table.places;
+    places[at + weight] = characters;
     this.#characters += characters;
+    this.#onChange.gained(places[at + high] as number, places[at + low] as number);
   }
 
   #addChildren(at: number, count: number): void {
@@ -202,7 +209,7 @@ export class CachedBlocks {
       this.#hasLost = true;
       this.#characters -= places[at + weight] as number;
       places[at + weight] = 0;
-      this.#onLost(places[at + high] as number, places[at + low] as number);
+      this.#onChange.lost(places[at + high] as number, places[at + low] as number);
     }
   }
 

@@ -2,7 +2,7 @@ import type { KvEvent } from "../../kv-events/events.ts";
 import type { Halves } from "../../kv-events/packed.ts";
 import type { BlocksOfText } from "../prompt-blocks.ts";
 import { BlockTable, none, own } from "./block-table.ts";
-import type { OnLost } from "./cached-blocks.ts";
+import type { OnBlock } from "./cached-blocks.ts";
 
 const firstCapacity = 1024;
 
@@ -34,7 +34,7 @@ export interface ReadPrompt extends BlocksOfText {
  */
 export class EngineBlocks {
   readonly #most: number;
-  readonly #onLost: OnLost;
+  readonly #onLost: OnBlock;
   /** Blocks stored so far; wraps around. */
   #stored = 0;
   #blockTokens = 0;
@@ -44,7 +44,7 @@ export class EngineBlocks {
   readonly #recentDepths = new Int32Array(recent);
 
   /** Holds `most` blocks at most; `onLost` is called with the text that has left the cache. */
-  constructor(most: number, onLost: OnLost) {
+  constructor(most: number, onLost: OnBlock) {
     this.#most = most;
     this.#onLost = onLost;
   }

@@ -1,7 +1,7 @@
 import { charactersPerToken } from "../../../../lib/text/estimate-tokens.ts";
 import type { KvEvent } from "../../kv-events/events.ts";
 import type { BlocksOfText } from "../prompt-blocks.ts";
-import { CachedBlocks, type OnLost, type UseCount } from "./cached-blocks.ts";
+import { CachedBlocks, type OnChange, type UseCount } from "./cached-blocks.ts";
 import { EngineBlocks, type ReadPrompt } from "./engine-blocks.ts";
 
 /** The most blocks of tokens that are followed on one server. */
@@ -19,8 +19,8 @@ export class ServerCache {
   #followed: EngineBlocks | undefined;
 
   /** Remembers `most` blocks of text at most. */
-  constructor(most: number, onLost: OnLost, count?: UseCount) {
-    this.#believed = new CachedBlocks(most, onLost, count);
+  constructor(most: number, onChange: OnChange, count?: UseCount) {
+    this.#believed = new CachedBlocks(most, onChange, count);
   }
 
   /** Blocks of tokens that the server has told of. Undefined: it tells nothing. */
@@ -41,14 +41,23 @@ export class ServerCache {
     return this.#followed === undefined ? this.#believed.age : Number.POSITIVE_INFINITY;
   }
 
-  /** The last use of a block of text. Undefined: it is not there. */
-  lastUse(blockHigh: number, blockLow: number): number | undefined {
-    return this.#believed.lastUse(blockHigh, blockLow);
+  /** The last use of a prompt's block that ends at so many characters. Undefined: there is none, or it is not there. */
+  lastUseOf({ hashes, ends, count }: BlocksOfText, characters: number): number | undefined {
+    let block = characters === 0 ? -1 : count - 1;
+    while (block >= 0 && ends[block] !== characters) {
+      block--;
+    }
+    return block < 0 ? undefined : this.#believed.lastUse(hashes[2 * block] as number, hashes[2 * block + 1] as number);
   }
 
-  /** Notes a prompt's blocks as used, its beginning last, so that it is lost last. Returns how many of the first were there. */
-  use(prompt: BlocksOfText): number {
-    return this.#believed.use(prompt);
+  /** Notes a prompt's blocks as used, its beginning last, so that it is lost last. */
+  use(prompt: BlocksOfText): void {
+    this.#believed.use(prompt);
+  }
+
+  /** Loses every block. */
+  clear(): void {
+    this.#believed.bound(0);
   }
 
   /** Loses what was used longest ago, until no more is believed than so many tokens. */

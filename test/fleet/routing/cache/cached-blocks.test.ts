@@ -3,10 +3,17 @@ import { CachedBlocks } from "../../../../src/fleet/routing/cache/cached-blocks.
 import { SeededRandom } from "../../seeded-random.ts";
 
 function create(most = 1000) {
+  const gained: number[] = [];
   const lost: number[] = [];
-  const cache = new CachedBlocks(most, (_, low) => lost.push(low));
-  return { cache, lost };
+  const onChange = {
+    gained: (_: number, low: number) => gained.push(low),
+    lost: (_: number, low: number) => lost.push(low),
+  };
+  const cache = new CachedBlocks(most, onChange);
+  return { cache, gained, lost };
 }
+
+const unheard = { gained: () => {}, lost: () => {} };
 
 /** A prompt of blocks by the lower halves of their hashes, of a hundred characters each. */
 function prompt(...blocks: number[]) {
@@ -28,10 +35,11 @@ test("loses what was used longest ago when it holds more than a server's cache",
 });
 
 test("loses the end of a prompt before its beginning, and what another one shares with it last", () => {
-  const { cache, lost } = create();
-  expect(cache.use(prompt(1, 2, 3))).toBe(0);
-  expect(cache.use(prompt(1, 2, 4))).toBe(2);
-  expect(cache.use(prompt(1))).toBe(1);
+  const { cache, gained, lost } = create();
+  cache.use(prompt(1, 2, 3));
+  cache.use(prompt(1, 2, 4));
+  cache.use(prompt(1));
+  expect(gained).toEqual([1, 2, 3, 4]);
   for (const left of [300, 200, 100, 0]) {
     cache.bound(left);
   }
@@ -46,27 +54,28 @@ test("loses all that was not used after a block that is gone", () => {
   cache.use(prompt(1));
   cache.loseUntil(cache.lastUse(0, 3) ?? Number.NaN);
   expect([lost, cache.characters]).toEqual([[2, 3], 200]);
-  expect(cache.use(prompt(2))).toBe(0);
+  expect(cache.lastUse(0, 2)).toBeUndefined();
 });
 
 test("holds no more blocks than it may, the beginning of a prompt that is longer than that", () => {
-  const { cache, lost } = create(3);
+  const { cache, gained, lost } = create(3);
   for (const block of [1, 2, 3, 4, 5]) {
     cache.use(prompt(block));
   }
   expect([lost, cache.characters]).toEqual([[1, 2], 300]);
   cache.use(prompt(6, 7, 8, 9));
   expect([lost, cache.characters]).toEqual([[1, 2, 3, 4, 5], 300]);
-  expect(cache.use(prompt(6, 7, 8, 9))).toBe(3);
+  cache.use(prompt(6, 7, 8, 9));
+  expect(gained).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
 });
 
 test("a block that was dropped from between others is lost at once, and there again when it is used", () => {
-  const { cache, lost } = create();
+  const { cache, gained, lost } = create();
   cache.use(prompt(1, 2, 3));
   cache.drop(0, 2);
   expect([lost, cache.characters, cache.lastUse(0, 2)]).toEqual([[2], 200, undefined]);
   cache.use(prompt(1, 2));
-  expect(cache.characters).toBe(300);
+  expect([gained, cache.characters]).toEqual([[1, 2, 3, 2], 300]);
   cache.drop(0, 2);
   cache.drop(0, 3);
   cache.drop(0, 1);
@@ -113,7 +122,7 @@ class PlainList {
 
 test.each([0, 0.05])("holds and loses as a plain list of all blocks does, when a part of %d is dropped", (dropped) => {
   const random = new SeededRandom(3);
-  const { cache, lost } = create(100_000);
+  const { cache, gained, lost } = create(100_000);
   const list = new PlainList();
   for (let turn = 0; turn < 10_000; turn++) {
     // A path in a tree where each block has three after it; a block's name says the way to it.
@@ -141,12 +150,13 @@ test.each([0, 0.05])("holds and loses as a plain list of all blocks does, when a
   }
   expect(lost.length).toBeGreaterThan(10_000);
   expect(lost).toEqual(list.lost);
+  expect(gained.length - lost.length).toBe(list.blocks.size);
   expect(cache.characters).toBe(list.characters);
 });
 
 test("caches that count uses together tell which of them loses sooner what it has", () => {
   const count = { uses: 0 };
-  const [small, large] = [new CachedBlocks(1000, () => {}, count), new CachedBlocks(1000, () => {}, count)];
+  const [small, large] = [new CachedBlocks(1000, unheard, count), new CachedBlocks(1000, unheard, count)];
   for (let block = 0; block < 20; block++) {
     small.use(prompt(block));
     large.use(prompt(block));

@@ -1,0 +1,120 @@
+import type { KvEvent } from "../../kv-events/events.ts";
+import type { Member } from "../../servers/member.ts";
+import { PrefixIndex } from "../prefix-index.ts";
+import type { BlocksOfText } from "../prompt-blocks.ts";
+import { RunningRatio } from "../running-ratio.ts";
+import { toSlot } from "../slots.ts";
+import { ServerCache } from "./server-cache.ts";
+
+/** Blocks remembered for all servers together, as a multiple of distinct blocks: several servers may have the same block. */
+const blocksShare = 2;
+
+/** The weight of the assumption that estimates are right, in tokens. */
+const assumedTokens = 20_000;
+
+/** What each server is believed to have in its cache, by its slot, and which servers are believed to have a prompt. */
+export class ServerCaches {
+  /**
+   * The part of its cache that each server loses by one use of a block, by its slot, or in proportion to that; 0 while it
+   * loses nothing.
+   */
+  turnovers = new Float64Array();
+  /** Tokens as servers count them to those estimated. */
+  readonly counted = new RunningRatio(1, assumedTokens);
+  readonly #remembered: number;
+  /** Uses of blocks on all servers, by which their caches are compared. */
+  readonly #count = { uses: 0 };
+  readonly #caches: (ServerCache | undefined)[] = [];
+  /** Made when something is believed: a single server leaves no choice, and embeddings have no prompt to remember. */
+  #index: PrefixIndex | undefined;
+  #servers = 0;
+
+  /** Remembers about `blocks` blocks. */
+  constructor(blocks: number) {
+    this.#remembered = blocks;
+  }
+
+  /** There are so many servers now, with slots below `width`. */
+  resize(servers: number, width: number): void {
+    this.#servers = servers;
+    if (width > this.turnovers.length) {
+      const before = this.turnovers;
+      this.turnovers = new Float64Array(width);
+      this.turnovers.set(before);
+      this.#index?.widen(width);
+    }
+  }
+
+  /** Writes, for each server, how many characters of the prompt's beginning it is believed to have. */
+  match(prompt: BlocksOfText, matched: Int32Array): void {
+    if (this.#index === undefined) {
+      matched.fill(0);
+    } else {
+      this.#index.match(prompt, matched);
+    }
+  }
+
+  /** The cache of the server with a slot. */
+  of(slot: number): ServerCache {
+    let cache = this.#caches[slot];
+    if (cache === undefined) {
+      this.#index ??= new PrefixIndex(this.#remembered, this.turnovers.length);
+      const index = this.#index;
+      const onChange = {
+        gained: (high: number, low: number) => index.gain(high, low, slot),
+        lost: (high: number, low: number) => index.lose(high, low, slot),
+      };
+      cache = new ServerCache(Math.ceil((blocksShare * this.#remembered) / this.#servers), onChange, this.#count);
+      this.#caches[slot] = cache;
+    }
+    return cache;
+  }
+
+  /** A server uses a prompt. */
+  use(member: Member, prompt: BlocksOfText): void {
+    const slot = toSlot(member);
+    const cache = this.of(slot);
+    cache.use(prompt);
+    const { tokens } = member.kv;
+    if (tokens !== undefined) {
+      cache.bound(tokens / this.counted.value);
+    }
+    this.turnovers[slot] = 1 / Math.max(1, cache.age);
+  }
+
+  /** The least of some servers' turnovers, and their mean. */
+  compareTurnovers(members: readonly Member[]): { readonly least: number; readonly mean: number } {
+    let least = Number.POSITIVE_INFINITY;
+    let sum = 0;
+    for (const member of members) {
+      const turnover = this.turnovers[toSlot(member)] as number;
+      least = Math.min(least, turnover);
+      sum += turnover;
+    }
+    return { least, mean: sum / members.length };
+  }
+
+  /** A server has told what happened to its cache. */
+  happened(member: Member, events: readonly KvEvent[]): void {
+    for (const event of events) {
+      if (event.kind === "cleared") {
+        this.forget(member);
+      } else {
+        this.of(toSlot(member)).take(event);
+      }
+    }
+  }
+
+  /** What a server has told of its cache no longer holds. */
+  lostTrack(member: Member): void {
+    this.#caches[toSlot(member)]?.unfollow();
+  }
+
+  /** A server has nothing in its cache any more. */
+  forget(member: Member): void {
+    const slot = toSlot(member);
+    this.#caches[slot]?.clear();
+    this.#caches[slot] = undefined;
+    this.turnovers[slot] = 0;
+  }
+}
