@@ -7,7 +7,6 @@ import type { BudgetCache } from "./budget/budget-cache.ts";
 import type { Entered } from "./core/core-store.ts";
 import { awaitPredecessors } from "./core/predecessors.ts";
 import { type Run, runKey } from "./run.ts";
-import { agedReason, isAged } from "./settlement/aged-charges.ts";
 import type { Charge } from "./settlement/charge.ts";
 import type { StoredCharge } from "./settlement/charge-store.ts";
 import { toRest } from "./settlement/settler/run-rest.ts";
@@ -23,12 +22,10 @@ const askedAtOnce = 1000;
 export interface RecoveryParts {
   readonly store: LedgerStore;
   readonly journal: Journal;
-  readonly settler: Pick<Settler, "recover" | "remake" | "putAway">;
+  readonly settler: Pick<Settler, "recover" | "remake">;
   readonly wallets: Pick<WalletCache, "closeSlices">;
   readonly budgets: Pick<BudgetCache, "adopt" | "closeSlices">;
   readonly debts: Pick<Debts, "payAll">;
-  /** The first moment whose receipts are all in the books, in milliseconds since the epoch; 0: those of all times are. */
-  readonly readKeptFrom: () => Promise<number>;
   /** Has the core's heart beat for the first time. */
   readonly beat: () => Promise<unknown>;
   readonly clock: Clock;
@@ -37,18 +34,15 @@ export interface RecoveryParts {
 
 /**
  * Charges what was promised or running when an earlier process died, and takes its money back. Each record stands for
- * itself: what cannot be charged goes to the dead letters, and so does what may have been charged before its receipt left
- * the books; what the store does not take yet is tried again while requests run.
+ * itself: what cannot be charged goes to the dead letters; what the store does not take yet is tried again while requests run.
  */
 export async function recover(parts: RecoveryParts): Promise<void> {
   const { store, journal, clock, logger } = parts;
   const databaseId = await store.identify();
   const remains = await journal.read(databaseId);
   const left = { slices: 0, promised: remains.charges.length, running: remains.running.length };
-  let keptFrom = 0;
   if (left.promised + left.running > 0) {
     await awaitPredecessors({ store, clock, logger }, journal.instance);
-    keptFrom = await parts.readKeptFrom();
   }
   const entered = await store.enter({ instance: journal.instance, after: remains.epoch });
   parts.budgets.adopt(entered.adoptedBudgets);
@@ -58,7 +52,7 @@ export async function recover(parts: RecoveryParts): Promise<void> {
   if (left.slices + left.promised + left.running === 0) {
     return;
   }
-  const done = chargeRemains(parts, entered, { ...remains, keptFrom }).then(() =>
+  const done = chargeRemains(parts, entered, remains).then(() =>
     logger.warn(left, "recovered what an earlier process of this core left behind"),
   );
   await Promise.race([done, new Promise<void>((resolve) => clock.after(recoveryMs, resolve))]);
@@ -67,31 +61,22 @@ export async function recover(parts: RecoveryParts): Promise<void> {
 async function chargeRemains(
   parts: RecoveryParts,
   { adopted, adoptedBudgets }: Entered,
-  { charges, running, keptFrom }: JournalRemains & { readonly keptFrom: number },
+  { charges, running }: Pick<JournalRemains, "charges" | "running">,
 ): Promise<void> {
   const { settler, wallets, budgets, debts, journal, clock, logger } = parts;
-  const aged = charges.filter((charge) => isAged(charge, keptFrom));
-  const promised = charges.filter((charge) => !isAged(charge, keptFrom));
-  const outcomes = await Promise.all(promised.map((charge) => settler.recover(charge)));
+  const outcomes = await Promise.all(charges.map((charge) => settler.recover(charge)));
   await wallets.closeSlices(adopted.map((slice) => slice.id)); // the charges may still have needed them; what is left pays the others
-  const fenced = promised.filter((_, at) => outcomes[at] === "fenced");
-  const known = await askSettled(parts, [...aged, ...running]);
+  const fenced = charges.filter((_, at) => outcomes[at] === "fenced");
+  const known = await askSettled(parts, running);
   const settledAt = Math.floor(clock.now());
   const settling = fenced.map((charge) => settler.remake(charge));
-  const conclude = (charge: Charge, settle: (charge: Charge) => Promise<void>) => {
+  for (const entry of running) {
+    const charge = toRecovered(entry, settledAt);
     if (isDue(charge, known.get(runKey(charge)))) {
-      settling.push(settle(charge));
+      settling.push(settler.remake(charge));
     } else {
       journal.forget(charge);
     }
-  };
-  const putAway = (charge: Charge) => settler.putAway(charge, agedReason);
-  for (const charge of aged) {
-    conclude(charge, putAway);
-  }
-  for (const entry of running) {
-    const isOld = isAged(entry, keptFrom);
-    conclude(toRecovered(entry, settledAt), isOld ? putAway : (charge) => settler.remake(charge));
   }
   await Promise.all(settling);
   await budgets.closeSlices(adoptedBudgets); // not before: until then nobody else may lease what these spend

@@ -92,7 +92,8 @@ export class Home {
       if (epoch === region.epoch && fenced >= epoch) {
         this.#beginEpoch(region); // a failover has lost that its store was read
       }
-    } else if (epoch === 0 && region.isSilent) {
+    } else if ((epoch === 0 || fenced >= epoch) && region.isSilent) {
+      // A late message of a store that is gone may have taken the place of this one, whose last word was read since.
       putAside(region);
       region.store = store;
       this.#beginEpoch(region);

@@ -2,6 +2,8 @@ import type { Logger } from "../../../../../lib/logger.ts";
 import type { Clock } from "../../../../../lib/time/clock.ts";
 import type { Journal } from "../../../journal/journal.ts";
 import type { MeteringObserver } from "../../../observer.ts";
+import { runKey } from "../../run.ts";
+import { type AgedCharges, agedReason } from "../aged-charges.ts";
 import { findFault } from "../charge-faults.ts";
 import type { ChargeStore, SettleOutcome } from "../charge-store.ts";
 import type { OpenCharge, OpenCharges } from "./open-charges.ts";
@@ -28,7 +30,8 @@ export type Committed = SettleOutcome | Impossible | "left";
 
 /** Dependencies. */
 export interface GroupCommitParts {
-  readonly store: Pick<ChargeStore, "settle" | "isViolation">;
+  readonly store: Pick<ChargeStore, "settle" | "settled" | "isViolation">;
+  readonly aged: Pick<AgedCharges, "find">;
   /** True when every charge is promised in the journal before the store has it. */
   readonly promisesFirst: boolean;
   readonly journal: Pick<Journal, "healthy">;
@@ -152,7 +155,7 @@ export class GroupCommit {
     const { store, charges, pauses, logger, observer } = this.#parts;
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.#store(group);
+        return await this.#store(await this.#concludeAged(group));
       } catch (error) {
         for (const { open } of group) {
           open.doubtful = true;
@@ -171,7 +174,25 @@ export class GroupCommit {
     }
   }
 
+  /** Concludes charges that may have been made before and cannot be recognized any more. Returns the others. */
+  async #concludeAged(group: readonly Waiting[]): Promise<readonly Waiting[]> {
+    const { store, aged } = this.#parts;
+    const doubtful = group.filter(({ open }) => open.doubtful).map(({ open }) => open.charge);
+    const found = new Set(doubtful.length === 0 ? [] : await aged.find(doubtful));
+    if (found.size === 0) {
+      return group;
+    }
+    const known = await store.settled([...found]);
+    for (const { open, conclude } of group.filter((waiting) => found.has(waiting.open.charge))) {
+      conclude(known.has(runKey(open.charge)) ? "repeated" : { impossible: agedReason });
+    }
+    return group.filter(({ open }) => !found.has(open.charge));
+  }
+
   async #store(group: readonly Waiting[]): Promise<void> {
+    if (group.length === 0) {
+      return;
+    }
     const { store, clock, observer } = this.#parts;
     const since = clock.monotonic();
     const outcomes = await store.settle(group.map(({ open }) => open.charge));

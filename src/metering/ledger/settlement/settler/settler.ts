@@ -4,6 +4,7 @@ import type { DeadLetters } from "../../../dead-letters/dead-letters.ts";
 import type { Journal } from "../../../journal/journal.ts";
 import type { MeteringObserver } from "../../../observer.ts";
 import type { Announcements } from "../../announcements.ts";
+import { AgedCharges } from "../aged-charges.ts";
 import type { Charge } from "../charge.ts";
 import { findFault } from "../charge-faults.ts";
 import type { ChargeStore } from "../charge-store.ts";
@@ -24,6 +25,8 @@ export interface SettlerParts {
   readonly deadLetters: Pick<DeadLetters, "put">;
   readonly conclusions: Pick<Conclusions, "settled" | "superseded">;
   readonly late: Pick<LateCharges, "renew">;
+  /** The first moment whose receipts are all in the books, in milliseconds since the epoch; 0: those of all times are. */
+  readonly readKeptFrom: () => Promise<number>;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly observer: Pick<MeteringObserver, "committed" | "refused">;
@@ -49,8 +52,14 @@ export class Settler {
     const promisesFirst = parts.journal.lasting && !parts.store.shared;
     this.#charges = new OpenCharges(parts.journal, parts.clock, promisesFirst);
     this.#pauses = new Pauses(parts.clock);
-    this.#commits = new GroupCommit({ ...parts, promisesFirst, charges: this.#charges, pauses: this.#pauses });
-    this.#steps = new Steps({ ...parts, charges: this.#charges, pauses: this.#pauses });
+    const shared = {
+      ...parts,
+      charges: this.#charges,
+      pauses: this.#pauses,
+      aged: new AgedCharges(parts.readKeptFrom),
+    };
+    this.#commits = new GroupCommit({ ...shared, promisesFirst });
+    this.#steps = new Steps(shared);
   }
 
   /** True when so many charges wait that no further request may be admitted. */
@@ -99,18 +108,9 @@ export class Settler {
 
   /** Makes a charge that the journal knows, for the tokens that it says, and settles it. Resolves when nothing is left to be done. */
   remake(charge: Charge): Promise<void> {
-    return this.#conclude(charge, unlessFaulty(charge, "renew"));
-  }
-
-  /** Puts a charge that the journal knows among the dead letters. Resolves when nothing is left to be done. */
-  putAway(charge: Charge, why: string): Promise<void> {
-    return this.#conclude(charge, { giveUp: why });
-  }
-
-  #conclude(charge: Charge, step: Step): Promise<void> {
     return new Promise((resolve) => {
       const known = { charge, run: charge, promised: true, doubtful: true };
-      this.#begin({ ...known, durable: resolve, refused: () => resolve() }, step);
+      this.#begin({ ...known, durable: resolve, refused: () => resolve() }, unlessFaulty(charge, "renew"));
     });
   }
 

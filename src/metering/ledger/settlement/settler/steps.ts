@@ -4,6 +4,7 @@ import type { Logger } from "../../../../../lib/logger.ts";
 import { isUnreachable } from "../../../../storage/availability/unreachable.ts";
 import type { DeadLetters } from "../../../dead-letters/dead-letters.ts";
 import { runKey } from "../../run.ts";
+import { type AgedCharges, agedReason } from "../aged-charges.ts";
 import type { ChargeStore, StoredCharge } from "../charge-store.ts";
 import type { Conclusions } from "../conclusions.ts";
 import type { LateCharges } from "../late-charges.ts";
@@ -26,6 +27,7 @@ export interface StepParts {
   readonly deadLetters: Pick<DeadLetters, "put">;
   readonly conclusions: Pick<Conclusions, "settled" | "superseded">;
   readonly late: Pick<LateCharges, "renew">;
+  readonly aged: Pick<AgedCharges, "isAged">;
   readonly charges: OpenCharges;
   readonly pauses: Pauses;
   readonly logger: Logger;
@@ -86,6 +88,9 @@ export class Steps {
   async renew(open: OpenCharge): Promise<Step> {
     for (let attempt = 1, failures = 0; ; attempt++) {
       try {
+        if (await this.#parts.aged.isAged(open.run, open.charge)) {
+          return { giveUp: agedReason };
+        }
         open.charge = await this.#parts.late.renew(open.charge);
         return "commit";
       } catch (error) {

@@ -40,6 +40,8 @@ let journalWorks: boolean;
 let events: string[];
 /** Makes another charge of one whose slices are lost. */
 let renew: (lost: Charge) => Promise<Charge>;
+/** The first moment whose receipts are all in the books; 0: those of all times are. */
+let keptFrom: number;
 let settler: Settler;
 
 beforeEach(() => {
@@ -52,6 +54,7 @@ beforeEach(() => {
   events = [];
   behave = () => "take";
   renew = async ({ requestId }) => charge(`again-${requestId}`);
+  keptFrom = 0;
   const store = {
     async settle(charges: readonly Charge[]): Promise<SettleOutcome[]> {
       const ids = charges.map(({ requestId }) => requestId);
@@ -81,7 +84,10 @@ beforeEach(() => {
       }
       return outcomes;
     },
-    settled: async (charges: readonly Charge[]) => new Map(charges.map((each) => [runKey(each), each])),
+    settled: async (charges: readonly Charge[]) =>
+      new Map(
+        charges.filter((each) => keptFrom === 0 || stored.includes(each.requestId)).map((each) => [runKey(each), each]),
+      ),
     isViolation: (error: unknown) => error === impossible,
   } as unknown as LedgerStore;
   const journal: Journal = {
@@ -111,6 +117,7 @@ beforeEach(() => {
       superseded() {},
     },
     late: { renew: (lost) => renew(lost) },
+    readKeptFrom: async () => keptFrom,
   });
 });
 
@@ -322,6 +329,36 @@ test("a charge whose slices were lost after a lost reply is not mistaken for som
   await promise;
   expect(groups).toEqual([1, 1, 1]);
   expect(events).toEqual(["a stored"]);
+});
+
+test.each(["fail after taking", "fence"] as const)(
+  "a core that sleeps until receipts have left charges nothing that may have been charged: its store did %s",
+  async (first) => {
+    journalWorks = false;
+    behave = () => (groups.length === 1 ? first : "take");
+    renew = async (lost) => lost;
+    const isLost = first === "fail after taking";
+    const promise = settler
+      .settle({ ...charge("a"), settledAt: clock.now() })
+      .catch((error) => readDetail(error)?.reason);
+    if (isLost) {
+      await clock.advanceAsync(0);
+    }
+    stored = [];
+    keptFrom = clock.now() + 86_400_000;
+    await clock.advanceAsync(2000);
+    expect(await promise).toBe(Reason.LEDGER_UNAVAILABLE);
+    expect(stored).toEqual([]);
+    expect(letters).toEqual([expect.stringContaining("a: it is older than the receipts in the books")]);
+    expect(events).toEqual(["a refused"]);
+  },
+);
+
+test("a charge whose receipt is still in the books is recognized, however old", async () => {
+  keptFrom = clock.now() + 86_400_000;
+  stored.push("a");
+  expect(await Promise.all([settler.recover(charge("a")), clock.advanceAsync(1000)])).toEqual(["settled", undefined]);
+  expect([stored, letters]).toEqual([["a"], []]);
 });
 
 test("closing waits for nobody, whatever came before and comes meanwhile", async () => {
