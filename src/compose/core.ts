@@ -15,6 +15,7 @@ import { composeOverview } from "./core/overview.ts";
 import { createReload } from "./core/reload.ts";
 import { composeServing } from "./core/serving.ts";
 import { createWebhooks } from "./core/webhooks.ts";
+import { watchDatabaseFile } from "./process/database-file.ts";
 import type { Lifecycle } from "./process/lifecycle.ts";
 import type { Telemetry } from "./process/tracing.ts";
 
@@ -36,6 +37,7 @@ export async function composeCore(
     return part;
   };
   const foundation = running("storage", await openFoundation(config, secrets, logger, telemetry));
+  lifecycle.onStop("the watch over the database's file", watchDatabaseFile(foundation, lifecycle, telemetry.registry));
   const money = running("the ledger", await composeMoney(foundation));
   const stopWatching = money.newer.watch(foundation.storage, foundation.clock);
   lifecycle.onStop("the watch for newer databases", async () => stopWatching());

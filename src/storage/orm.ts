@@ -13,6 +13,7 @@ import { checkServer, sessionSetup } from "./session.ts";
 import { limited, memorySnapshot, openPostgresqlSnapshot, type Snapshot } from "./snapshot.ts";
 import { sqliteDialect } from "./sqlite/dialect.ts";
 import { lockFile, openSqlite } from "./sqlite/file.ts";
+import { OpenedFiles } from "./sqlite/opened-files.ts";
 import { SqliteSnapshots } from "./sqlite/snapshots.ts";
 import { AnswerLimit } from "./workarounds/answer-limit.ts";
 import { releaseLostConnections } from "./workarounds/lost-connections.ts";
@@ -45,6 +46,8 @@ export interface SqliteStorage extends Common {
   readonly dialect: "sqlite";
   /** ":memory:" for one that no other connection can open. */
   readonly path: string;
+  /** Its files, to see whether they are in their place. Undefined: it is in memory. */
+  readonly files: OpenedFiles | undefined;
   /** Runs a function with the ORM's connection, while no transaction of the ORM is under way. */
   exclusive<T>(run: (database: DatabaseSync) => T): Promise<T>;
 }
@@ -106,24 +109,31 @@ async function openFile(path: string): Promise<SqliteStorage> {
     throw new Error(`${path} is in use by another tollgate process; several cores need PostgreSQL`);
   }
   const database = openSqlite(path);
+  const files = path === ":memory:" ? undefined : new OpenedFiles(path);
+  const endWatch = files?.watch();
   const orm = await MikroORM.init({
     ...common("sqlite", sqliteMigrations),
     driver: SqliteDriver,
     dbName: path,
-    driverOptions: sqliteDialect(database),
+    driverOptions: sqliteDialect(database, files),
   });
   const snapshots = new SqliteSnapshots(path);
   return {
     dialect: "sqlite",
     path,
+    files,
     orm,
-    snapshot: limited(async () => (path === ":memory:" ? memorySnapshot(database) : snapshots.open())),
+    snapshot: limited(async () => {
+      files?.check(); // a further connection would open the file that is there now
+      return files === undefined ? memorySnapshot(database) : snapshots.open();
+    }),
     exclusive: (run) =>
       orm.em
         .getKysely()
         .connection()
         .execute(async () => run(database)),
     async close() {
+      endWatch?.();
       await snapshots.end();
       await orm.close();
       database.close();

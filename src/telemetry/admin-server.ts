@@ -8,9 +8,14 @@ import { keepRenewed, tlsOptions } from "../grpc/server/tls.ts";
 /** Whether the process wants traffic; SIGTERM turns it off before anything stops. */
 export interface Readiness {
   ready: boolean;
+  /** Says in words what keeps the process from serving anybody. Undefined, or absent: nothing does. */
+  findFault?: () => string | undefined;
   /** Shown beside the readiness. Undefined: the load is not watched. */
   overload?: Overload;
 }
+
+/** Whether requests should be sent to the process. */
+export const isReady = ({ ready, findFault }: Readiness): boolean => ready && findFault?.() === undefined;
 
 /** Metrics in Prometheus' text format, such as a registry's. */
 export interface ShownMetrics {
@@ -67,7 +72,7 @@ async function answer(
       response.end("ok\n");
       return;
     case "/readyz":
-      response.statusCode = readiness.ready ? 200 : 503;
+      response.statusCode = isReady(readiness) ? 200 : 503;
       response.end(`${readinessText(readiness)}\n`);
       return;
     default:
@@ -77,8 +82,9 @@ async function answer(
 }
 
 /** A process that is overloaded stays in its balancer: it answers 503 by itself, and without it the others would follow. */
-function readinessText({ ready, overload }: Readiness): string {
+function readinessText({ ready, findFault, overload }: Readiness): string {
   const shortage = overload?.shortage;
-  const wants = ready ? "ready" : "not ready";
+  const fault = findFault?.();
+  const wants = fault !== undefined ? `not ready: ${fault}` : ready ? "ready" : "not ready";
   return shortage === undefined ? wants : `${wants}, overloaded: ${shortage}`;
 }

@@ -1,5 +1,5 @@
 import { collectDefaultMetrics, Gauge, Registry } from "prom-client";
-import type { Readiness } from "./admin-server.ts";
+import { isReady, type Readiness } from "./admin-server.ts";
 
 /** The metrics of a process, which begin with its own: memory, CPU, event loop, and whether it is ready. */
 export function createRegistry(readiness: Readiness): Registry {
@@ -7,10 +7,10 @@ export function createRegistry(readiness: Readiness): Registry {
   collectDefaultMetrics({ register: registry });
   new Gauge({
     name: "tollgate_ready",
-    help: "Whether the process wants traffic: 1, or 0 while it starts or drains.",
+    help: "Whether the process wants traffic: 1, or 0 while it starts or drains, or has lost its database's file.",
     registers: [registry],
     collect() {
-      this.set(readiness.ready ? 1 : 0);
+      this.set(isReady(readiness) ? 1 : 0);
     },
   });
   return registry;

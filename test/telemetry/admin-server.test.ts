@@ -20,6 +20,8 @@ test("serves metrics and health, and says which address is taken", async () => {
     expect(await get("/readyz")).toEqual([200, "ready\n"]);
     overload.shortage = "memory";
     expect(await get("/readyz")).toEqual([200, "ready, overloaded: memory\n"]);
+    Object.assign(readiness, { findFault: () => "no file" });
+    expect(await get("/readyz")).toEqual([503, "not ready: no file, overloaded: memory\n"]);
     expect((await get("/metrics"))[1]).toContain("tollgate_test_total 1");
     expect((await get("/other"))[0]).toBe(404);
     await expect(startAdminServer(server.address, registry, readiness)).rejects.toThrow(

@@ -8,6 +8,7 @@ import {
   openSync,
   readFileSync,
   renameSync,
+  statSync,
   writeSync,
 } from "node:fs";
 import { dirname } from "node:path";
@@ -37,6 +38,8 @@ export interface Disk {
   keepFilePrivate(path: string): void;
   /** Takes a file for this process alone. Returns the function that gives it back; undefined: another process has it. */
   lockFile(path: string): (() => void) | undefined;
+  /** Whether a path still names an open file: the system goes on writing to one that was moved, replaced or deleted. */
+  isInPlace(path: string, descriptor: number): boolean;
   /** Names the lock that `lockFile` has taken. Undefined: it cannot be told. */
   lockInstance(path: string): string | undefined;
 }
@@ -45,8 +48,15 @@ export interface Disk {
 export const systemDisk: Disk = {
   ...{ openSync, closeSync, writeSync, fstatSync, ftruncateSync, fsyncSync, fdatasync, readFileSync },
   ...{ renameSync, mkdirSync, keepFilePrivate, lockFile, lockInstance },
+  isInPlace,
   endOfTurn: (callback) => void setImmediate(callback),
 };
+
+function isInPlace(path: string, descriptor: number): boolean {
+  const found = statSync(path, { bigint: true, throwIfNoEntry: false });
+  const open = fstatSync(descriptor, { bigint: true });
+  return found?.dev === open.dev && found.ino === open.ino;
+}
 
 /** Writes bytes at the end of a file. Returns how many. */
 export function writeAll(disk: Disk, descriptor: number, bytes: Uint8Array): number {

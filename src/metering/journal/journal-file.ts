@@ -7,9 +7,9 @@ export interface JournalFile {
   readonly path: string;
   readonly size: number;
   read(): Uint8Array;
-  /** Throws when the disk does not take it all; then nothing of it is in the file. */
+  /** Throws when the disk does not take it all, or the file is not in its place; then nothing of it is in the file. */
   append(text: string): void;
-  /** Resolves when everything appended so far is on the disk. */
+  /** Resolves when everything appended so far is on the disk, where the next start finds it. */
   sync(): Promise<void>;
   /** Resolves when what has happened so far is handled: what is appended then goes with one sync. */
   gather(): Promise<void>;
@@ -53,15 +53,27 @@ export class DiskFile implements JournalFile {
 
   append(text: string): void {
     try {
-      this.#size += writeAll(this.#disk, this.#descriptor, Buffer.from(text));
+      const size = writeAll(this.#disk, this.#descriptor, Buffer.from(text));
+      this.#mustBeInPlace();
+      this.#size += size;
     } catch (error) {
       this.#disk.ftruncateSync(this.#descriptor, this.#size);
       throw error;
     }
   }
 
+  /** Throws for a file that the next start would not find. */
+  #mustBeInPlace(): void {
+    if (!this.#disk.isInPlace(this.path, this.#descriptor)) {
+      throw new Error(
+        `${this.path} was moved, replaced or deleted while it was open: put it back, or start tollgate again`,
+      );
+    }
+  }
+
   replace(text: string): void {
     const disk = this.#disk;
+    this.#mustBeInPlace();
     const next = `${this.path}.next`;
     const descriptor = disk.openSync(next, "w+", 0o600);
     try {
@@ -121,7 +133,17 @@ export class DiskFile implements JournalFile {
 
   sync(): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#disk.fdatasync(this.#descriptor, (error) => (error ? reject(error) : resolve()));
+      this.#disk.fdatasync(this.#descriptor, (error) => {
+        try {
+          if (error) {
+            throw error;
+          }
+          this.#mustBeInPlace();
+          resolve();
+        } catch (failed) {
+          reject(failed);
+        }
+      });
     });
   }
 }

@@ -124,7 +124,8 @@ class SliceLedger implements CoreLedger {
 
   /** True when usage can be recorded. */
   get #works(): boolean {
-    return !this.#settler.overdue && this.#parts.journal.healthy && this.#coreLease.isValid;
+    const { store, journal } = this.#parts;
+    return !this.#settler.overdue && journal.healthy && this.#coreLease.isValid && !store.isLost;
   }
 
   async settleLate(charge: Charge): Promise<void> {

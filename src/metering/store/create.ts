@@ -35,8 +35,8 @@ export function createLedgerStore(
         : new Pool({ connectionString: listenUrl, max: 1, connectionTimeoutMillis: connectMs, keepAlive: true });
     return new PostgresqlLedgerStore({ pool, pooled, listening }, random, coreId, usageEvents);
   }
-  if (storage.path === ":memory:") {
+  if (storage.files === undefined) {
     return new SqliteLedgerStore(storage.exclusive, random, coreId, options);
   }
-  return new SqliteThreadStore(storage.path, coreId, options);
+  return new SqliteThreadStore(storage.path, storage.files, coreId, options);
 }

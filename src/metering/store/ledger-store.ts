@@ -18,6 +18,8 @@ export interface LedgerStore
     TallyStore,
     ReceiptStore,
     Announcements {
+  /** True while the file of the database is not where it was opened: what is written there goes with this process. */
+  readonly isLost: boolean;
   /** Frees the resources that the store itself has opened. */
   end(): Promise<void>;
 }

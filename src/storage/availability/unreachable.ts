@@ -1,6 +1,6 @@
 import { isNativeError } from "node:util/types";
 
-/** The system's codes for a connection that is not made or that broke. */
+/** The system's codes for a connection that is not made or that broke, and for a file that is not where it was opened. */
 const socketCodes = new Set([
   "ECONNREFUSED",
   "ECONNRESET",
@@ -10,6 +10,7 @@ const socketCodes = new Set([
   "ENETUNREACH",
   "ENOTFOUND",
   "EAI_AGAIN",
+  "ESTALE",
 ]);
 
 /**

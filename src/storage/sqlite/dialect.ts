@@ -1,12 +1,14 @@
 import type { DatabaseSync, SQLInputValue, SQLOutputValue } from "node:sqlite";
 import { SqliteDialect } from "kysely";
 import { releaseAlways } from "../workarounds/kept-connection.ts";
+import type { OpenedFiles } from "./opened-files.ts";
 
 /**
- * Lets Kysely, and with it the ORM, use a connection. Transactions take the right to write when they begin:
+ * Lets Kysely, and with it the ORM, use a connection. What was written is done only when it is in the files that were opened:
+ * statements throw when these are not in their place. Absent: the database is in memory. Transactions take the right to write when they begin:
  * one that first reads and then writes would fail whenever another connection wrote in between.
  */
-export function sqliteDialect(database: DatabaseSync): SqliteDialect {
+export function sqliteDialect(database: DatabaseSync, files?: Pick<OpenedFiles, "check">): SqliteDialect {
   return new SqliteDialect({
     database: {
       close: () => {},
@@ -16,7 +18,16 @@ export function sqliteDialect(database: DatabaseSync): SqliteDialect {
         return {
           reader: statement.columns().length > 0,
           all: (parameters) => statement.all(...(parameters as SQLInputValue[])).map(narrow),
-          run: (parameters) => statement.run(...(parameters as SQLInputValue[])),
+          run(parameters) {
+            if (!database.isTransaction) {
+              files?.check(); // before it begins
+            }
+            const result = statement.run(...(parameters as SQLInputValue[]));
+            if (!database.isTransaction) {
+              files?.check(); // and once it is committed
+            }
+            return result;
+          },
           *iterate(parameters) {
             for (const row of statement.iterate(...(parameters as SQLInputValue[]))) {
               yield narrow(row);

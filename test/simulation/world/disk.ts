@@ -202,6 +202,7 @@ export class SimulatedDisk {
           process.reach(() => done(error));
         });
       },
+      isInPlace: (path, descriptor) => names().get(path) === open.get(descriptor),
       endOfTurn: queueMicrotask,
       readFileSync: (path) => {
         const file = names().get(path);

@@ -41,6 +41,7 @@ export interface Connections {
  */
 export class PostgresqlLedgerStore implements LedgerStore {
   readonly shared = true;
+  readonly isLost = false; // a server keeps its files
   readonly #epochs: Epochs;
   readonly #leases: Leases;
   readonly #slices: Slices;

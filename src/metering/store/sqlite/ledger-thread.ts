@@ -146,7 +146,7 @@ export class LedgerThread {
       this.#watch(worker);
     }
     if ("error" in answer) {
-      pending?.reject(Object.assign(new Error(answer.error), { errcode: answer.errcode }));
+      pending?.reject(Object.assign(new Error(answer.error), { errcode: answer.errcode, code: answer.code }));
     } else {
       pending?.resolve(answer.result as never);
     }

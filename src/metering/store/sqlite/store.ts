@@ -27,6 +27,7 @@ import { Tallies } from "./tallies.ts";
 /** The ledger in a SQLite file: one core, whose slices are whole lots. */
 export class SqliteLedgerStore implements LedgerStore {
   readonly shared = false;
+  readonly isLost = false; // whoever opened the connection watches its file
   readonly #epochs: Epochs;
   readonly #leases: Leases;
   readonly #slices: Slices;

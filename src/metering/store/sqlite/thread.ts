@@ -1,4 +1,5 @@
 import { startThread } from "../../../../lib/assets.ts";
+import type { OpenedFiles } from "../../../storage/sqlite/opened-files.ts";
 import type {
   BudgetLease,
   BudgetRequest,
@@ -28,16 +29,22 @@ export class SqliteThreadStore implements LedgerStore {
   readonly shared = false;
   readonly isViolation = isViolation;
   readonly #thread: LedgerThread;
+  readonly #files: OpenedFiles;
   /** A thread that is started again goes on in the epoch of the one before: the slices are this process's still. */
   #epoch = 0;
 
-  constructor(path: string, coreId: string, life: ThreadLife & { readonly usageEvents?: boolean }) {
+  constructor(path: string, files: OpenedFiles, coreId: string, life: ThreadLife & { readonly usageEvents?: boolean }) {
     const { usageEvents = false } = life;
+    this.#files = files;
     const make = () => {
-      const workerData: StoreSetup = { path, coreId, epoch: this.#epoch, usageEvents };
+      const workerData: StoreSetup = { path, files: files.known, coreId, epoch: this.#epoch, usageEvents };
       return startThread("src/metering/store/sqlite/worker", { workerData });
     };
     this.#thread = new LedgerThread(make, life);
+  }
+
+  get isLost(): boolean {
+    return this.#files.lost !== undefined;
   }
 
   identify(): Promise<string> {

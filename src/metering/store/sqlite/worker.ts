@@ -3,6 +3,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { systemRandom } from "../../../../lib/ids/random.ts";
 import { openSqlite } from "../../../storage/sqlite/file.ts";
+import { type KnownFiles, OpenedFiles } from "../../../storage/sqlite/opened-files.ts";
 import { type FlatCharges, unflatten } from "../flat-charges.ts";
 import type { LedgerStore } from "../ledger-store.ts";
 import { SqliteLedgerStore } from "./store.ts";
@@ -10,6 +11,8 @@ import { SqliteLedgerStore } from "./store.ts";
 /** The data that the thread starts with. */
 export interface StoreSetup {
   readonly path: string;
+  /** The files that the process has open. */
+  readonly files: KnownFiles;
   readonly coreId: string;
   /** The epoch that it goes on in; 0: none has begun. */
   readonly epoch: number;
@@ -20,16 +23,23 @@ export interface StoreSetup {
 /** A method of the store to be called; charges to be settled come flattened. */
 export interface StoreCall {
   readonly id: number;
-  readonly method: Exclude<keyof LedgerStore, "shared" | "isViolation" | "announce" | "listen">;
+  readonly method: Exclude<keyof LedgerStore, "shared" | "isLost" | "isViolation" | "announce" | "listen">;
   readonly parameters: readonly unknown[];
 }
 
-/** The result of a call, or the error that it threw with SQLite's code. */
+/** The result of a call, or the error that it threw with SQLite's code and the system's. */
 export type StoreAnswer =
   | { readonly id: number; readonly result: unknown }
-  | { readonly id: number; readonly error: string; readonly errcode: number | undefined };
+  | {
+      readonly id: number;
+      readonly error: string;
+      readonly errcode: number | undefined;
+      readonly code: string | undefined;
+    };
 
-const { path, coreId, ...options } = workerData as StoreSetup;
+const { path, coreId, files: known, ...options } = workerData as StoreSetup;
+const files = new OpenedFiles(path, known);
+files.check(); // a thread that is started again must not open another file than the one before
 const database = openSqlite(path);
 const store = new SqliteLedgerStore(async (run) => run(database), systemRandom, coreId, options);
 
@@ -38,12 +48,13 @@ parentPort?.on("message", async ({ id, method, parameters }: StoreCall) => {
     const run = store[method] as (...all: readonly unknown[]) => Promise<unknown>;
     const given = method === "settle" ? [unflatten(parameters[0] as FlatCharges)] : parameters;
     const result = await run.apply(store, [...given]);
+    files.check(); // what was committed is done only where others find it
     if (method === "end") {
       database.close();
     }
     parentPort?.postMessage({ id, result } satisfies StoreAnswer);
   } catch (error) {
-    const { message, errcode } = error as Error & { errcode?: number };
-    parentPort?.postMessage({ id, error: message, errcode } satisfies StoreAnswer);
+    const { message, errcode, code } = error as Error & { errcode?: number; code?: string };
+    parentPort?.postMessage({ id, error: message, errcode, code } satisfies StoreAnswer);
   }
 });

@@ -1,0 +1,75 @@
+import { type BigIntStats, statSync } from "node:fs";
+
+/** How often somebody looks although nothing is written: admissions from memory end so soon. */
+const lookMs = 500;
+/** The files that belong to an open database; the log and its index are made with its first statement. */
+const endings = ["", ".lock", "-wal", "-shm"] as const;
+
+/** A file on a disk, whatever its name: its device and its number there. */
+type Identity = Pick<BigIntStats, "dev" | "ino">;
+
+/** The files of a database that are open, by their endings. It goes to other threads. */
+export type KnownFiles = Map<string, Identity>;
+
+/**
+ * Sees whether a database is still in the files that were opened. The system goes on writing to a file that was deleted or
+ * replaced, and all of it is gone when the process ends; a backup and a second process look at other files meanwhile.
+ */
+export class OpenedFiles {
+  readonly #path: string;
+  readonly #known: KnownFiles;
+  #lost: string | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  /** known: those that another thread has open. Absent: those that are there. */
+  constructor(path: string, known: KnownFiles = new Map()) {
+    this.#path = path;
+    this.#known = new Map(known);
+    this.look();
+  }
+
+  get known(): KnownFiles {
+    return this.#known;
+  }
+
+  /** The file that was moved, replaced or deleted, as last seen. Undefined: none was, or all are back. */
+  get lost(): string | undefined {
+    return this.#lost;
+  }
+
+  /** Looks from now on. Returns the function that ends it. */
+  watch(): () => void {
+    this.#timer = setInterval(() => this.look(), lookMs);
+    this.#timer.unref();
+    return () => clearInterval(this.#timer);
+  }
+
+  /** Looks at each file: some microseconds. */
+  look(): void {
+    this.#lost = endings.map((ending) => this.#path + ending).find((path) => !this.#isInPlace(path));
+  }
+
+  /** Throws, as for a server that is away, when a file is not where it was opened: what was written may be gone. */
+  check(): void {
+    this.look();
+    if (this.#lost !== undefined) {
+      throw Object.assign(new Error(describeLost(this.#lost)), { code: "ESTALE" });
+    }
+  }
+
+  #isInPlace(path: string): boolean {
+    const found = statSync(path, { bigint: true, throwIfNoEntry: false });
+    const known = this.#known.get(path);
+    if (known === undefined) {
+      if (found !== undefined) {
+        this.#known.set(path, { dev: found.dev, ino: found.ino });
+      }
+      return true;
+    }
+    return found?.dev === known.dev && found.ino === known.ino;
+  }
+}
+
+/** Words for a file that is not in its place, for logs and callers. */
+export const describeLost = (path: string): string =>
+  `${path} was moved, replaced or deleted while it was open: put it back, or start tollgate again with the file that is to count`;
