@@ -24,7 +24,7 @@ interface Column {
   readonly readValue: (value: unknown) => unknown;
 }
 
-/** Found once for each entity: to look at its description for every row takes ten times longer than to read the row. */
+/** Found once for each entity: to look at its description for every row takes several times longer than to read the row. */
 const known = new WeakMap<Described, readonly Column[]>();
 
 function columnsOf(entity: Described): readonly Column[] {

@@ -3,8 +3,8 @@
 import { addSums, sumNames, sumsOfSums } from "./rollups.ts";
 
 /**
- * Lengths of slots in hours, up to 64 days. A span that began any time ago is cut into two or three slots at most of each length
- * but the longest, so what it reads hardly grows with it.
+ * Lengths of slots in hours, up to 64 days. A span that began any time ago is cut into three slots at most of each length but
+ * the longest, so what it reads hardly grows with it.
  */
 export const spanHours = [1, 6, 24, 96, 384, 1536] as const;
 

@@ -128,11 +128,10 @@ function sumParts(question: UsageQuestion, hours: Span): Part[] {
       hours,
       lengths.filter((length) => length <= longest),
     );
-  const ofSpans = question.isBuilt && question.accountId === "" && !isTogether(question);
-  const sums = cut(ofSpans ? spanHours : [1, 24]).map((slots) => {
-    const part = ofSpans ? spanPart(question, slots) : rollupPart(question, slots);
-    return slots.isBeyond ? negated(question, part) : part;
-  });
+  const sums =
+    question.isBuilt && question.accountId === "" && !isTogether(question)
+      ? cut(spanHours).map((slots) => spanPart(question, slots))
+      : cut([1, 24]).map((slots) => rollupPart(question, slots));
   return [...sums, tallyPart(question, hours)];
 }
 
