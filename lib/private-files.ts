@@ -1,12 +1,25 @@
-import { chmodSync, closeSync, mkdirSync, openSync, statSync } from "node:fs";
+import { accessSync, chmodSync, closeSync, constants, mkdirSync, openSync, statSync } from "node:fs";
 
 // Only the service's own user reads files with money, digests or secrets: files 0600, directories 0700.
 
 const others = 0o077;
 
-/** Makes a file unless there is one, and takes it from other users. Throws when it cannot be opened for writing. */
+/**
+ * Makes a file unless there is one, and takes it from other users. Throws when it cannot be opened for writing. One that is there
+ * is not opened: a process that closes any descriptor of a file loses all its locks on it, those of SQLite as well.
+ */
 export function keepFilePrivate(path: string): void {
-  closeSync(openSync(path, "a", 0o600));
+  try {
+    closeSync(openSync(path, "ax", 0o600));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") {
+      throw error;
+    }
+    accessSync(path, constants.W_OK);
+    if (statSync(path).isDirectory()) {
+      throw Object.assign(new Error(`${path} is a directory`), { code: "EISDIR" });
+    }
+  }
   restrict(path, 0o600);
 }
 

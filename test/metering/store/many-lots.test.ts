@@ -141,7 +141,7 @@ test("SQLite finds lots by the indexes of those that have free money, and sorts 
   const statements = new Set<string>();
   const spied = {
     ...storage,
-    path: ":memory:", // so that the store uses the connection that is watched
+    files: undefined, // so that the store uses the connection that is watched
     exclusive: <T>(work: (database: DatabaseSync) => T) =>
       storage.exclusive((database) =>
         work(

@@ -56,6 +56,7 @@ export function localStorage(
   return {
     dialect: "sqlite",
     path: ":memory:",
+    files: undefined,
     orm: { em: { fork: () => overWire(server.storage.orm.em.fork(), way, server) } },
     snapshot: () => way.call("snapshot", () => memorySnapshot(server.database)),
     exclusive: <T>(run: (database: typeof server.database) => T) => way.call("exclusive", () => run(server.database)),
