@@ -13,6 +13,7 @@ function turn(settled: number): LedgerMeasurement {
       holdServed: latency,
       acknowledgement: latency,
       waited: 0,
+      refused: 0,
       disturbance: 0,
       errors: [],
     },

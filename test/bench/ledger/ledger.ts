@@ -79,6 +79,9 @@ async function measureAccounts(
     if (measured.errors.length > 0) {
       throw new Error(`${name}: requests failed:\n${measured.errors.join("\n")}`);
     }
+    if ("rate" in job.load && measured.refused > 0) {
+      throw new Error(`${name}: ${measured.refused} requests were refused: the store does not take so many`);
+    }
     return measured;
   }
 }

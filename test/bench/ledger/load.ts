@@ -8,6 +8,7 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
+import { Code, ConnectError } from "@connectrpc/connect";
 import { systemRandom } from "../../../lib/ids/random.ts";
 import { newRequestId } from "../../../lib/ids/request-id.ts";
 import { markRandom } from "../../../lib/ids/shard.ts";
@@ -21,6 +22,7 @@ import { reconcile } from "../../../src/metering/books/proof/reconcile.ts";
 import { DeadLetters } from "../../../src/metering/dead-letters/dead-letters.ts";
 import { openJournal } from "../../../src/metering/journal/open-journal.ts";
 import type { CoreLedger } from "../../../src/metering/ledger/core-ledger.ts";
+import type { Hold, HoldRequest } from "../../../src/metering/ledger/interface.ts";
 import { createLedger } from "../../../src/metering/ledger/ledger.ts";
 import { createPrices } from "../../../src/metering/prices/prices.ts";
 import { readKeptFrom } from "../../../src/metering/retention/kept-from.ts";
@@ -76,12 +78,16 @@ export interface LedgerMeasurement {
   readonly roundTrips: number;
   /** Holds that waited for an answer of the store. */
   readonly waited: number;
+  /** Holds that were refused because more charges waited for the store than may: it is the slowest part then. */
+  readonly refused: number;
   /** The part of the machine's CPU that processes outside of the benchmark took, 0 to 1. */
   readonly disturbance: number;
   /** What went wrong at any time, at most ten of them; a load with errors proves nothing. */
   readonly errors: readonly string[];
 }
 
+/** How long a client rests that was refused. */
+const restMs = 5;
 /** How long a paced request runs: long enough to be in the journal, like those of real models. */
 const runsMs = 100;
 const testModel = "model";
@@ -101,6 +107,7 @@ class Requests {
   readonly #payers: readonly Payer[];
   readonly #counts: Counts;
   waited = 0;
+  refused = 0;
   hold: number[] = [];
   holdServed: number[] = [];
   acknowledgement: number[] = [];
@@ -116,7 +123,11 @@ class Requests {
   async run({ at, queued }: Omit<Arrivals, "count">, end?: Promise<void>, payer = this.#any()): Promise<void> {
     try {
       const answers = this.#counts.answers;
-      const hold = await this.#ledger.hold({ requestId: newRequestId(systemRandom), ...payer, ...wanted }, never);
+      const hold = await this.#admit({ requestId: newRequestId(systemRandom), ...payer, ...wanted });
+      if (hold === undefined) {
+        await sleep(restMs);
+        return;
+      }
       const held = now() - at;
       this.hold.push(held);
       this.holdServed.push(Math.max(0, held - (queuedNow() - queued)));
@@ -135,6 +146,19 @@ class Requests {
       if (this.errors.length < 10) {
         this.errors.push(String(error));
       }
+    }
+  }
+
+  /** Holds money; undefined: usage cannot be recorded now. */
+  async #admit(request: HoldRequest): Promise<Hold | undefined> {
+    try {
+      return await this.#ledger.hold(request, never);
+    } catch (error) {
+      if (ConnectError.from(error).code !== Code.Unavailable) {
+        throw error;
+      }
+      this.refused++;
+      return undefined;
     }
   }
 
@@ -161,7 +185,7 @@ function start(load: LedgerLoad, requests: Requests): Running {
   return "rate" in load ? startPaced(load.rate, requests) : startAtOnce(load.atOnce, requests);
 }
 
-/** Each ends as soon as it is admitted, and the next one comes when it is settled. */
+/** Each ends as soon as it is admitted, and the next one comes when it is settled, or after a rest when it was refused. */
 function startAtOnce(count: number, requests: Requests): Running {
   let running = true;
   const loops = Array.from({ length: count }, async () => {
@@ -204,6 +228,7 @@ async function measure(job: LedgerJob, requests: Requests, counts: Counts): Prom
     ...counts,
     at: now(),
     waited: requests.waited,
+    refused: requests.refused,
     main: sum(process.threadCpuUsage()),
     process: sum(process.cpuUsage()),
     own: await load.ownCpu(),
@@ -236,6 +261,7 @@ async function measure(job: LedgerJob, requests: Requests, counts: Counts): Prom
     commits: past("commits"),
     roundTrips: past("roundTrips"),
     waited: past("waited"),
+    refused: past("refused"),
     disturbance: othersCpu / (past("at") * 1000 * availableParallelism()),
     errors: requests.errors,
   };
