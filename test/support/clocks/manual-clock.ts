@@ -4,6 +4,13 @@ import { TimerHeap } from "./timer-heap.ts";
 
 /** How long time stands still for work under way that does not end: a statement whose server says nothing. */
 const longestWorkMs = 5000;
+/** How many milliseconds pass one by one in `until`: what is awaited for longer waits for a timer. */
+const slowMs = 200;
+/** The steps in which the rest of its ten seconds passes where the clock knows of the work that is under way. */
+const fastStepMs = 5;
+const mostWaitMs = 10_000;
+/** Real time for a second of `pass`, in milliseconds, and where the clock knows of the work that is under way. */
+const [secondMs, attendedSecondMs] = [10, 3];
 
 /** A clock that stands still until a test turns it. Its wall clock can be turned apart from its monotonic one. */
 export class ManualClock implements Clock {
@@ -78,7 +85,7 @@ export class ManualClock implements Clock {
   async pass(ms: number): Promise<void> {
     for (let left = ms; left > 0; left -= 1000) {
       await this.advanceAsync(Math.min(left, 1000));
-      await pause(10, "the database works meanwhile");
+      await pause(this.#attended.length > 0 ? attendedSecondMs : secondMs, "the database works meanwhile");
       await this.#workEnds();
     }
   }
@@ -90,16 +97,17 @@ export class ManualClock implements Clock {
       done = true;
     };
     promise.then(finished, finished);
-    for (let turn = 0; turn < 10_000; turn++) {
+    for (let passed = 0, step = 1; passed < mostWaitMs; passed += step) {
       await promisesRun();
       if (done) {
         return promise;
       }
       if (this.#paced) {
-        await pause(turn < 1000 ? 1 : 2, "the database works meanwhile"); // a busy disk gets more real time
+        await pause(1, "the database works meanwhile");
         await this.#workEnds();
       }
-      await this.advanceAsync(1);
+      step = this.#attended.length > 0 && passed >= slowMs ? fastStepMs : 1;
+      await this.advanceAsync(step);
     }
     throw new Error("the promise was not settled within ten seconds of the manual clock");
   }
