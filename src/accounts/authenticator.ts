@@ -37,8 +37,8 @@ export interface AuthenticatorOptions {
 
 /** An authenticator that can be told when a key has changed. */
 export interface KeyAuthenticator extends Authenticator {
-  /** Forgets what is remembered of an account and its keys: from now on this core goes by the store. */
-  forget(accountId: string): void;
+  /** Forgets what is remembered of an account and its keys: from now on this core goes by the store. Undefined: of all of them. */
+  forget(accountId: string | undefined): void;
   /** Forgets a session that was ended here. */
   forgetSession(id: string): void;
 }
@@ -151,9 +151,10 @@ export function createAuthenticator(options: AuthenticatorOptions): KeyAuthentic
         : principalOfToken(credential, payingAccountId);
     },
     forget(accountId) {
-      cache.forget((known) => known.caller.accountId === accountId);
-      states.forget((state) => state.accountId === accountId);
-      sessions.forget(({ principal }) => principal.kind === "caller" && principal.accountId === accountId);
+      const isMeant = (id: string) => accountId === undefined || id === accountId;
+      cache.forget(({ caller }) => isMeant(caller.accountId));
+      states.forget((state) => isMeant(state.accountId));
+      sessions.forget(({ principal }) => principal.kind === "caller" && isMeant(principal.accountId));
     },
     forgetSession(id) {
       sessions.forget(({ principal }) => principal.sessionId === id);

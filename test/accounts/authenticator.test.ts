@@ -133,6 +133,12 @@ test("a revoked key stops at once on this core and within ten seconds on others"
   other.key.revokedAt = new Date();
   authenticator.forget("a2");
   expect(await reasonOf(authenticator.authenticate(other.secret, undefined))).toBe(Reason.UNAUTHENTICATED);
+
+  const missed = add({ id: "k3", accountId: "a3" });
+  await authenticator.authenticate(missed.secret, undefined);
+  missed.key.revokedAt = new Date();
+  authenticator.forget(undefined);
+  expect(await reasonOf(authenticator.authenticate(missed.secret, undefined))).toBe(Reason.UNAUTHENTICATED);
 });
 
 test("the operator's token is the operator", async () => {

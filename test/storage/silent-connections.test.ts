@@ -150,11 +150,11 @@ test("pg alone keeps a connection whose statement timed out, so the workaround i
 test("announcements come again after the connection that carries them has gone silent", async () => {
   const storage = await open();
   const teller = await openStorage(url, never);
-  const heard: string[] = [];
+  const heard: (string | undefined)[] = [];
   const [listening, telling] = [storage, teller as PostgresqlStorage].map(
     ({ pool }, at) => new PostgresqlLedgerStore({ pool, pooled: false }, systemRandom, `core-${at}`),
   ) as [PostgresqlLedgerStore, PostgresqlLedgerStore];
-  const listener = (accountId: string) => void heard.push(accountId);
+  const listener = (accountId: string | undefined) => void heard.push(accountId);
   await listening.listen(listener);
   await telling.announce("first");
   await eventually("the first is heard", () => heard.length > 0);
@@ -163,9 +163,9 @@ test("announcements come again after the connection that carries them has gone s
   await eventually("announcements are heard again", async () => {
     await listening.listen(listener).catch(() => {});
     await telling.announce("second");
-    return heard.length > 1;
+    return heard.includes("second");
   });
-  expect(new Set(heard)).toEqual(new Set(["first", "second"]));
+  expect([...new Set(heard)]).toEqual(["first", undefined, "second"]); // undefined: some may have been missed
   await listening.end();
   await telling.end();
   await Promise.all([storage.close(), teller.close()]);

@@ -83,8 +83,10 @@ export async function composeAccess(
   customers.each(({ keyFilter }, number) => {
     const { foundation, books } = shards.at(number);
     const stopKeyFilter = keyFilter.start(foundation.logger);
-    const heard = (accountId: string) => {
-      keyFilter.announce(accountId);
+    const heard = (accountId: string | undefined) => {
+      if (accountId !== undefined) {
+        keyFilter.announce(accountId); // others are found when they are asked for
+      }
       authenticator.forget(accountId);
     };
     // A connection that is not there yet is made with the ledger's own, which looks for it again and again.

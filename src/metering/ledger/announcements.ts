@@ -8,5 +8,8 @@ export interface Announcements {
    * Calls back whenever another core announces something; each function once. Called again, it mends a connection
    * that was lost.
    */
-  listen(heard: (accountId: string) => void): Promise<void>;
+  listen(heard: Heard): Promise<void>;
 }
+
+/** Is told of an account. Undefined: announcements of any account may have been missed, as nothing was heard for a while. */
+export type Heard = (accountId: string | undefined) => void;

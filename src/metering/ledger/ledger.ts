@@ -14,6 +14,7 @@ import type { Prices } from "../prices/interface.ts";
 import type { PriceList } from "../prices/price-list.ts";
 import type { LedgerStore } from "../store/ledger-store.ts";
 import { Admission } from "./admission/admission.ts";
+import type { Heard } from "./announcements.ts";
 import { BudgetCache } from "./budget/budget-cache.ts";
 import { toWindowRequest, windowAt } from "./budget/budget-window.ts";
 import { CoreLease } from "./core/core-lease.ts";
@@ -68,8 +69,12 @@ class SliceLedger implements CoreLedger {
   readonly #settler: Settler;
   readonly #admission: Admission;
   readonly #coreLease: CoreLease;
-  readonly #announced = (accountId: string) => {
-    this.#wallets.find(accountId)?.announced();
+  readonly #announced: Heard = (accountId) => {
+    if (accountId === undefined) {
+      this.#wallets.doubtAll();
+    } else {
+      this.#wallets.find(accountId)?.announced();
+    }
     this.#budgets.announced(accountId);
   };
   #stopUpkeep = () => {};

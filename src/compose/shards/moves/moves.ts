@@ -49,7 +49,7 @@ export class Moves {
     this.#shards.each((shard, number) => {
       const { foundation, books } = shard;
       books.announcements
-        .listen((heard) => heard === announcement && void this.look())
+        .listen((heard) => (heard === announcement || heard === undefined) && void this.look())
         .catch((error: unknown) => foundation.logger.warn({ error }, "moves of accounts are not heard of yet"));
       return repeat(foundation.clock, lookMs, foundation.logger, "look after moves of accounts", async () => {
         await this.#read(number);

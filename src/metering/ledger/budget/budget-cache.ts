@@ -97,10 +97,14 @@ export class BudgetCache {
     await this.#ended.close();
   }
 
-  /** Another core says that an account's money is wanted: gives back what of its budgets is free. */
-  announced(accountId: string): void {
+  /**
+   * Another core says that an account's money is wanted, or that a limit of its keys has changed: gives back what of its budgets is
+   * free. Undefined: this may have been said of any account.
+   */
+  announced(accountId: string | undefined): void {
     const { store, logger } = this.#parts;
-    const mine = [...this.#budgets.values()].filter(({ wallet, still }) => wallet.accountId === accountId && still);
+    const isMeant = ({ wallet }: CachedBudget) => accountId === undefined || wallet.accountId === accountId;
+    const mine = [...this.#budgets.values()].filter((cached) => cached.still && isMeant(cached));
     const wallets = mine.map(({ wallet }) => wallet);
     const giveBack = takeFree(store, wallets);
     giveBack().catch((error: unknown) => logger.warn({ error }, notGivenBack));

@@ -1,4 +1,5 @@
 import type { Pool, PoolClient } from "pg";
+import type { Heard } from "../../ledger/announcements.ts";
 
 const channel = "tollgate_account";
 
@@ -11,8 +12,10 @@ export class Announcements {
   readonly #hearing: Pool | undefined;
   /** Names this process, as two may run under the name of one core. */
   readonly #sender: string;
-  readonly #listeners = new Set<(accountId: string) => void>();
+  readonly #listeners = new Set<Heard>();
   #listening: PoolClient | undefined;
+  /** True once something may have been announced that was not heard. */
+  #isDeaf = false;
   /** The attempt under way to connect, or to see whether the connection still carries anything. */
   #attempt: Promise<void> | undefined;
   #ended = false;
@@ -32,7 +35,7 @@ export class Announcements {
    * Calls all listeners back, over one connection of its own. Called again, it makes a new one when that one is lost,
    * and has it asked for an answer, as one that is lost in silence looks like one on which nothing is announced.
    */
-  async listen(heard: (accountId: string) => void): Promise<void> {
+  async listen(heard: Heard): Promise<void> {
     if (this.#hearing === undefined) {
       return;
     }
@@ -48,6 +51,8 @@ export class Announcements {
   }
 
   async #connect(hearing: Pool): Promise<void> {
+    const wasDeaf = this.#isDeaf;
+    this.#isDeaf = true; // until it listens
     const client = await hearing.connect();
     if (this.#ended) {
       return client.release(true);
@@ -58,15 +63,23 @@ export class Announcements {
       if (sender === this.#sender) {
         return;
       }
-      for (const listener of this.#listeners) {
-        listener(accountId);
-      }
+      this.#tell(accountId);
     });
     client.on("error", () => this.#drop(client));
     await client.query(`listen ${channel}`).catch((error: unknown) => {
       this.#drop(client);
       throw error;
     });
+    this.#isDeaf = false;
+    if (wasDeaf) {
+      this.#tell(undefined);
+    }
+  }
+
+  #tell(accountId: string | undefined): void {
+    for (const listener of this.#listeners) {
+      listener(accountId);
+    }
   }
 
   /** Stops listening. */
@@ -82,6 +95,7 @@ export class Announcements {
       return;
     }
     this.#listening = undefined;
+    this.#isDeaf = true;
     client.release(true);
   }
 }

@@ -1,5 +1,6 @@
 import type { Pool } from "pg";
 import type { Random } from "../../../../lib/ids/random.ts";
+import type { Heard } from "../../ledger/announcements.ts";
 import type {
   BudgetLease,
   BudgetRequest,
@@ -172,7 +173,7 @@ export class PostgresqlLedgerStore implements LedgerStore {
     return this.#announcements.announce(accountId);
   }
 
-  listen(heard: (accountId: string) => void): Promise<void> {
+  listen(heard: Heard): Promise<void> {
     return this.#announcements.listen(heard);
   }
 

@@ -43,7 +43,7 @@ async function openCores(offMs = 0) {
     return clock.until(metering.ledger.hold(asked, never));
   };
   return {
-    ...{ cores, midnight, budget, hold },
+    ...{ cores, midnight, accountId, budget, hold },
     settle: ({ clock }: Core, held: Hold) =>
       clock.until(held.settle({ inputTokens: 0, outputTokens: held.outputTokens }, "completed")),
     refusal: (core: Core, under = budget) =>
@@ -114,6 +114,32 @@ describe("two cores", () => {
     expect(rest.outputTokens).toBe(400);
     await settle(second, rest);
     expect(await spent(first)).toBe(limit);
+    await close();
+  }, 60_000);
+
+  test("a core that misses that a limit was lowered gives back what it leased as soon as it hears again", async () => {
+    const { cores, accountId, budget, hold, settle, close } = await openCores();
+    const [first, second] = cores;
+    await settle(first, await hold(first, 300));
+    const em = first.metering.storage.orm.em.fork();
+    const leased = async () => {
+      const [row] = await em.execute(
+        "select sum(granted - spent) as leased from budget_slice where budget_id = ? and open",
+        [budget.id],
+      );
+      return Number(row?.leased);
+    };
+    const listening = `from pg_stat_activity where datname = current_database() and query = 'listen tollgate_account'`;
+    const free = await leased();
+    expect(free).toBeGreaterThan(0);
+    await em.execute(`select pg_terminate_backend(pid, 10000) ${listening}`);
+    await second.clock.until(second.metering.ledger.callIn(accountId));
+    expect(await leased()).toBe(free);
+    await first.clock.pass(3000);
+    expect(await leased()).toBe(0);
+    const rest = await hold(second, 1000, { ...budget, limit: 500 * out });
+    expect(rest.outputTokens).toBe(200);
+    await settle(second, rest);
     await close();
   }, 60_000);
 });

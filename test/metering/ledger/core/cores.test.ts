@@ -229,7 +229,7 @@ test("a refund gets at what another core has leased but does not hold", async ()
 
 test("what a core announces all listeners of the other cores hear, and none of its own", async () => {
   const heard: string[] = [];
-  const listeners = ["one", "two"].map((name) => (id: string) => void heard.push(`${name} ${id}`));
+  const listeners = ["one", "two"].map((name) => (id: string | undefined) => void heard.push(`${name} ${id}`));
   for (const listener of [...listeners, ...listeners]) {
     await core(1).store.listen(listener);
   }

@@ -84,6 +84,13 @@ export class WalletCache implements AuditedWallets {
     return cached;
   }
 
+  /** Notes that any account's money may have changed: whoever lacks some looks. */
+  doubtAll(): void {
+    for (const cached of this.#wallets.values()) {
+      cached.doubt();
+    }
+  }
+
   /** Tells the other cores that an account's money has changed or is wanted. */
   async announce(accountId: string): Promise<void> {
     if (this.#store.shared) {
