@@ -4,6 +4,9 @@
  * "keys" if each pays by a key with a budget. The parent sends jobs; each is answered with a measurement, and the question whether the books add up with the proof. Retention of receipts is begun,
  * stands still, goes on and tells how far it is, when it is asked to.
  */
+import { execFileSync } from "node:child_process";
+import { constants, mkdtempSync, openSync } from "node:fs";
+import { Socket } from "node:net";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -34,8 +37,8 @@ import { createQueueClock } from "../measure/queue-clock.ts";
 import { type Stalls, watchStalls } from "../measure/stalls.ts";
 import { type Percentiles, percentiles } from "../report/statistics.ts";
 import { createAccounts } from "./accounts.ts";
+import { type Arrival, decodeArrivals } from "./arrival.ts";
 import { type Counts, countCalls, countRoundTrips } from "./counted-store.ts";
-import type { Arrivals } from "./pacer.ts";
 import { createKeys, type Payer, toPayer } from "./payers.ts";
 import { type Retaining, retain } from "./retain.ts";
 
@@ -99,7 +102,7 @@ const used = { inputTokens: 1000, outputTokens: 300 };
 const now = () => Number(process.hrtime.bigint()) / 1e6;
 const queuedNow = createQueueClock();
 /** The moment at which a request comes. */
-const here = () => ({ at: now(), queued: queuedNow() });
+const here = (): Arrival => ({ at: now(), queued: queuedNow() });
 
 /** Sends requests and writes down what becomes of them. */
 class Requests {
@@ -120,7 +123,7 @@ class Requests {
   }
 
   /** One request, from its coming to its charge. */
-  async run({ at, queued }: Omit<Arrivals, "count">, end?: Promise<void>, payer = this.#any()): Promise<void> {
+  async run({ at, queued }: Arrival, end?: Promise<void>, payer = this.#any()): Promise<void> {
     try {
       const answers = this.#counts.answers;
       const hold = await this.#admit({ requestId: newRequestId(systemRandom), ...payer, ...wanted });
@@ -202,12 +205,19 @@ function startAtOnce(count: number, requests: Requests): Running {
   };
 }
 
+/**
+ * Requests come through a pipe, as those of clients come through sockets: a message of another thread holds a lock while it
+ * wakes this one, which then waits for that thread to have a processor again.
+ */
 function startPaced(rate: number, requests: Requests): Running {
-  const pacer = new Worker(new URL("./pacer.ts", import.meta.url), { workerData: { rate } });
+  const path = join(mkdtempSync(join(directory, "arrivals-")), "pipe");
+  execFileSync("mkfifo", [path]);
+  const pipe = new Socket({ fd: openSync(path, constants.O_RDONLY | constants.O_NONBLOCK) });
+  const pacer = new Worker(new URL("./pacer.ts", import.meta.url), { workerData: { rate, path } });
   const open = new Set<Promise<void>>();
-  pacer.on("message", ({ count, ...arrival }: Arrivals) => {
+  pipe.on("data", (bytes: Buffer) => {
     const end = new Promise<void>((resolve) => setTimeout(resolve, runsMs));
-    for (let each = 0; each < count; each++) {
+    for (const arrival of decodeArrivals(bytes)) {
       const request: Promise<void> = requests.run(arrival, end).finally(() => open.delete(request));
       open.add(request);
     }
@@ -215,6 +225,7 @@ function startPaced(rate: number, requests: Requests): Running {
   return {
     async stop() {
       await pacer.terminate();
+      pipe.destroy();
       await Promise.all(open);
     },
     ownCpu: async () => sum(await pacer.cpuUsage()),
