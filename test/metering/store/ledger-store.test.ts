@@ -253,6 +253,31 @@ describe.each(dialects)("%s", (dialect) => {
     },
   );
 
+  test("an epoch begins with what it adopts, or not at all: a failover between the two would leave slices of no core", async () => {
+    const account = await metering.account({ free: 1000 });
+    await leaseOne(account, 100);
+    const em = metering.storage.orm.em.fork();
+    const refusal = {
+      sqlite: ["create trigger refusal before update of epoch on slice begin select raise(abort, 'refused'); end"],
+      postgresql: [
+        "create function refuse() returns trigger language plpgsql as $$ begin raise exception 'refused'; end $$",
+        "create trigger refusal before update of epoch on slice for each row execute function refuse()",
+      ],
+    };
+    for (const sql of refusal[dialect]) {
+      await em.execute(sql);
+    }
+    const next = createLedgerStore(metering.storage, systemRandom, coreId);
+    await expect(next.enter({ instance: "lock", after: 0 })).rejects.toThrow("refused");
+    expect(await em.execute("select epoch from core where id = ?", [coreId])).toEqual([{ epoch: 1 }]);
+    await em.execute(`drop trigger refusal${dialect === "sqlite" ? "" : " on slice"}`);
+    expect(await next.enter({ instance: "lock", after: 0 })).toMatchObject({
+      epoch: 2,
+      adopted: [{ accountId: account }],
+    });
+    await next.end();
+  });
+
   test("what a core leases after a failover that lost its row, and before its next heartbeat, others get back", async () => {
     const account = await metering.account({ free: 1000 });
     const em = metering.storage.orm.em.fork();

@@ -163,37 +163,35 @@ export class Epochs {
     return this.#executor.query<CoreEpoch>(epochsSql, [this.coreId]);
   }
 
-  async enter(claim: EpochClaim): Promise<Entered> {
-    this.#instance = claim.instance ?? null;
-    const { epoch, beats } = await this.#begin(claim.after);
-    this.#current = epoch;
-    this.#beats = beats;
-    const values = [this.coreId, epoch, this.#instance];
-    const [adopted, adoptedBudgets] = await this.#executor.transaction(async (query) => {
-      await query(lockAdopted, values);
-      const slices = await query<SliceRow>(adoptSql, values);
-      const budgets = await query<{ id: string }>(adoptBudgetsSql, values);
-      await query(forgetAdopted, values);
-      return [slices, budgets] as const;
-    });
-    return { epoch, adopted: adopted.map(toSlice), adoptedBudgets: adoptedBudgets.map(({ id }) => id) };
-  }
-
   /** Two processes that begin at the same moment get an epoch each: the second one asks again. */
-  async #begin(after: number): Promise<{ epoch: number; beats: number }> {
+  async enter({ after, instance }: EpochClaim): Promise<Entered> {
+    this.#instance = instance ?? null;
     for (let attempt = 1; ; attempt++) {
       try {
-        const values = [this.coreId, this.#instance, after];
-        const [row] = await this.#executor.query<{ epoch: number; beats: number }>(enterSql, values);
-        if (row !== undefined) {
-          return row;
-        }
+        return await this.#executor.transaction((query) => this.#begin(query, after));
       } catch (error) {
         if (attempt > mostEntries || (error as { code?: unknown }).code !== uniqueViolation) {
           throw error;
         }
       }
     }
+  }
+
+  /** An epoch begins with what it adopts or not at all: slices of one that a failover into the past has lost would be nobody's. */
+  async #begin(query: Query, after: number): Promise<Entered> {
+    const [begun] = await query<{ epoch: number; beats: number }>(enterSql, [this.coreId, this.#instance, after]);
+    if (begun === undefined) {
+      throw new Error("the database has begun no epoch");
+    }
+    const { epoch, beats } = begun;
+    this.#current = epoch;
+    this.#beats = beats;
+    const values = [this.coreId, epoch, this.#instance];
+    await query(lockAdopted, values);
+    const slices = await query<SliceRow>(adoptSql, values);
+    const budgets = await query<{ id: string }>(adoptBudgetsSql, values);
+    await query(forgetAdopted, values);
+    return { epoch, adopted: slices.map(toSlice), adoptedBudgets: budgets.map(({ id }) => id) };
   }
 
   async heartbeat(): Promise<Heartbeat> {
