@@ -1,5 +1,7 @@
+import { lookAgainMs } from "../../../src/metering/ledger/refill/intervals.ts";
 import type { Run } from "../cores/run.ts";
 import type { World } from "../world.ts";
+import { HomeComings } from "./home-comings.ts";
 
 /** Limits count the last minute; the clocks of machines go up to a thousandth too fast. */
 const windowMs = 59_900;
@@ -70,9 +72,16 @@ function sums(amounts: readonly Amount[]): { readonly sum: number; readonly coun
 /** The part of the requests that may be refused although there is money for two of them. */
 const mostWrongly = 0.001;
 
-/** Counts requests that are refused for money while no core has leased what would pay two of them. */
+/** Who waits for money has looked for it within this time, and a slow network has answered. */
+const foundMs = lookAgainMs + 50;
+
+/**
+ * Counts requests that are refused for money while no core has leased what would pay two of them. Two cores that lack money give
+ * it back to each other, and it is at home for a moment each time: that counts once it has been there for longer than a look takes.
+ */
 export class RefusalJudge {
   readonly #world: World;
+  readonly #homeComings: HomeComings;
   readonly #from: number;
   readonly #began: number;
   #wrongly = 0;
@@ -81,6 +90,7 @@ export class RefusalJudge {
   /** Judges from now on. */
   constructor(world: World) {
     this.#world = world;
+    this.#homeComings = new HomeComings(world.server, () => world.timeline.now);
     this.#from = world.traffic.runs.length;
     this.#began = world.timeline.now;
     world.traffic.onRefused = (run, worst) => this.#refused(run, worst);
@@ -97,15 +107,20 @@ export class RefusalJudge {
        from account where id = ?1`,
       ...[run.accountId, trueTime - 5000, trueTime + 5000],
     );
-    if (found !== undefined && found.debt === 0 && found.free >= 2 * worst) {
+    if (found === undefined || found.debt !== 0 || found.free < 2 * worst) {
+      return;
+    }
+    const free = found.free - this.#homeComings.since(run.accountId, foundMs);
+    if (free >= 2 * worst) {
       this.#wrongly++;
-      this.#last = `${run.requestId}: ${run.refusal} of ${worst} beside ${found.free}`;
+      this.#last = `${run.requestId}: ${run.refusal} of ${worst} beside ${free}`;
     }
   }
 
   judge(): void {
     const { traffic, history } = this.#world;
     traffic.onRefused = () => {};
+    this.#homeComings.end();
     const requests = traffic.runs.length - this.#from;
     if (this.#wrongly > Math.max(1, requests * mostWrongly)) {
       history.violation(
