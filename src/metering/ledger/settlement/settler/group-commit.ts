@@ -177,16 +177,16 @@ export class GroupCommit {
   /** Concludes charges that may have been made before and cannot be recognized any more. Returns the others. */
   async #concludeAged(group: readonly Waiting[]): Promise<readonly Waiting[]> {
     const { store, aged } = this.#parts;
-    const doubtful = group.filter(({ open }) => open.doubtful).map(({ open }) => open.charge);
+    const doubtful = group.map(({ open }) => open).filter((open) => open.doubtful);
     const found = new Set(doubtful.length === 0 ? [] : await aged.find(doubtful));
     if (found.size === 0) {
       return group;
     }
-    const known = await store.settled([...found]);
-    for (const { open, conclude } of group.filter((waiting) => found.has(waiting.open.charge))) {
+    const known = await store.settled([...found].map(({ charge }) => charge));
+    for (const { open, conclude } of group.filter((waiting) => found.has(waiting.open))) {
       conclude(known.has(runKey(open.charge)) ? "repeated" : { impossible: agedReason });
     }
-    return group.filter(({ open }) => !found.has(open.charge));
+    return group.filter(({ open }) => !found.has(open));
   }
 
   async #store(group: readonly Waiting[]): Promise<void> {

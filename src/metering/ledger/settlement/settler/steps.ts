@@ -88,7 +88,7 @@ export class Steps {
   async renew(open: OpenCharge): Promise<Step> {
     for (let attempt = 1, failures = 0; ; attempt++) {
       try {
-        if (await this.#parts.aged.isAged(open.run, open.charge)) {
+        if (await this.#parts.aged.isAged(open)) {
           return { giveUp: agedReason };
         }
         open.charge = await this.#parts.late.renew(open.charge);

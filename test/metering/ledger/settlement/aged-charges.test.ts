@@ -1,0 +1,56 @@
+import { expect, test } from "@jest/globals";
+import { systemRandom } from "../../../../lib/ids/random.ts";
+import { markId } from "../../../../lib/ids/shard.ts";
+import { AgedCharges } from "../../../../src/metering/ledger/settlement/aged-charges.ts";
+import type { Charge } from "../../../../src/metering/ledger/settlement/charge.ts";
+import { toRest } from "../../../../src/metering/ledger/settlement/settler/run-rest.ts";
+
+const dayMs = 24 * 3_600_000;
+const keptFrom = Date.UTC(2026, 4, 1);
+const later = keptFrom + 30 * dayMs;
+const before = keptFrom - dayMs;
+
+/** A UUIDv7 of a moment. */
+function idOf(time: number): string {
+  const hex = time.toString(16).padStart(12, "0");
+  return `${hex.slice(0, 8)}-${hex.slice(8)}${systemRandom.uuid().slice(13)}`;
+}
+
+function chargeOf(accountId: string, runId: string, settledAt: number, status: Charge["status"]): Charge {
+  const what = { requestId: "mine", runId, accountId, keyId: "", model: "m", inputTokens: 9, outputTokens: 9 };
+  return { ...what, cost: 0, shortfall: 0, status, settledAt, lines: [] };
+}
+
+/** Whether a charge is aged that is known by its own run, as after a restart. */
+const isAged = (charge: Charge, from = keptFrom) => new AgedCharges(async () => from).isAged({ run: charge, charge });
+
+const accounts = [
+  [0, idOf(before)],
+  [7, markId(idOf(before), 7)],
+] as const;
+
+test.each(accounts)("tells by the run's own time, on shard %s", async (shard, account) => {
+  const run = (time: number) => markId(idOf(time), shard);
+  expect(await isAged(chargeOf(account, run(later), later, "completed"))).toBe(false);
+  expect(await isAged(chargeOf(account, run(before), later, "completed"))).toBe(true);
+  expect(await isAged(chargeOf(account, run(later), later, "recovered"))).toBe(false);
+  expect(await isAged(chargeOf(account, run(before), later, "recovered"))).toBe(true);
+  expect(await isAged(chargeOf(account, run(before), before, "completed"), 0)).toBe(false);
+});
+
+test.each(accounts)("never takes the hash in the run of a rest for a time, on shard %s", async (shard, account) => {
+  const stored = { inputTokens: 9, outputTokens: 8, status: "recovered" as const };
+  for (let rests = 0; rests < 500; rests++) {
+    const rest = (time: number, status: Charge["status"]) =>
+      toRest(chargeOf(account, markId(idOf(time), shard), time, status), stored) as Charge;
+    // Known by its rest alone, it tells when it was made.
+    expect(await isAged(rest(later, "completed"))).toBe(false);
+    expect(await isAged(rest(before, "completed"))).toBe(true);
+    // Known by the run that it is the rest of, it has the time of that.
+    const known = {
+      run: chargeOf(account, markId(idOf(later), shard), later, "recovered"),
+      charge: rest(later, "recovered"),
+    };
+    expect(await new AgedCharges(async () => keptFrom).isAged(known)).toBe(false);
+  }
+});
