@@ -170,7 +170,7 @@ export const chargeStatements: Readonly<Record<string, Meaning>> = {
     return [{ removed: old.length }];
   },
 
-  "spans are being built": (tables) => tables.all("select 1 from usage_span_build"),
+  "spans are being built": (tables) => tables.all(`select 1 as "?column?" from usage_span_build`),
 
   settled: (tables, [requestIds, runIds]) =>
     (requestIds as string[]).flatMap((requestId, at) =>
@@ -181,5 +181,8 @@ export const chargeStatements: Readonly<Record<string, Meaning>> = {
     ),
 
   "is charged": (tables, [account, request]) =>
-    tables.all("select 1 from usage where request_id = ? and account_id = ? limit 1", String(request), String(account)),
+    tables.all(
+      `select 1 as "?column?" from usage where request_id = ? and account_id = ? limit 1`,
+      ...[String(request), String(account)],
+    ),
 };
