@@ -16,6 +16,7 @@ import { lockFile, openSqlite } from "./sqlite/file.ts";
 import { OpenedFiles } from "./sqlite/opened-files.ts";
 import { SqliteSnapshots } from "./sqlite/snapshots.ts";
 import { AnswerLimit } from "./workarounds/answer-limit.ts";
+import { forgetAnswers } from "./workarounds/kept-answers.ts";
 import { releaseLostConnections } from "./workarounds/lost-connections.ts";
 
 /** How long a database server may say nothing before it counts as gone. */
@@ -167,6 +168,7 @@ export async function prepareServer(url: string, { connectMs, answerMs } = usual
       onPoolCreated: (created: Pool) => {
         pool = created;
         releaseLostConnections(pool);
+        forgetAnswers(pool);
         limit.watch(pool);
       },
     },

@@ -13,6 +13,11 @@ export interface LongQuery extends QueryConfig {
   readonly answerMs: number;
 }
 
+/** A statement that may take no longer than this, nor than others. */
+export interface BriefQuery extends QueryConfig {
+  readonly mostAnswerMs: number;
+}
+
 /** SQLSTATE of a write in a read-only transaction, which no session of ours begins. */
 const readOnly = "25006";
 
@@ -33,17 +38,21 @@ export class AnswerLimit {
     this.#ms = ms;
   }
 
+  #limitOf({ answerMs = this.#ms, mostAnswerMs }: Partial<LongQuery & BriefQuery>): number | undefined {
+    return mostAnswerMs === undefined ? answerMs : Math.min(mostAnswerMs, answerMs ?? mostAnswerMs);
+  }
+
   #time(client: PoolClient): void {
     const { query } = client;
     let timer: NodeJS.Timeout | undefined;
     const stop = () => clearTimeout(timer);
-    client.query = ((...parameters: [string | Partial<LongQuery>]) => {
+    client.query = ((...parameters: [string | Partial<LongQuery & BriefQuery>]) => {
       const answer: unknown = Reflect.apply(query, client, parameters);
       if (answer instanceof Promise) {
         answer.catch((error: unknown) => leaveStandby(client, error));
       }
       const [statement] = parameters;
-      const ms = (typeof statement === "string" ? undefined : statement.answerMs) ?? this.#ms;
+      const ms = this.#limitOf(typeof statement === "string" ? {} : statement);
       stop();
       if (ms !== undefined) {
         timer = setTimeout(() => client.connection.stream.destroy(silence(ms)), ms);

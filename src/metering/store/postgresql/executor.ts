@@ -1,5 +1,6 @@
-import type { Pool, PoolClient, QueryConfig, QueryResultRow } from "pg";
+import type { Pool, PoolClient, QueryResultRow } from "pg";
 import { retryConflicts } from "../../../storage/retry.ts";
+import type { BriefQuery } from "../../../storage/workarounds/answer-limit.ts";
 
 /** A statement that the server plans once a connection, under its name. */
 export interface Statement {
@@ -10,7 +11,7 @@ export interface Statement {
 /** Runs a statement and answers with its rows. */
 export type Query = <Row extends QueryResultRow>(statement: Statement, values: unknown[]) => Promise<Row[]>;
 
-/** A statement without an answer for this long has failed as far as we can tell. */
+/** A statement without an answer for this long has failed as far as we can tell, and its connection is broken. */
 const timeoutMs = 10_000;
 
 /** Runs statements of the ledger, with or without a transaction around them; what lost to another transaction runs anew. */
@@ -52,7 +53,7 @@ export class Executor {
     { name, text }: Statement,
     values: unknown[],
   ): Promise<Row[]> {
-    const statement = { ...(this.#pooled ? {} : { name }), text, values, query_timeout: timeoutMs };
-    return (await on.query<Row>(statement as QueryConfig)).rows;
+    const statement: BriefQuery = { ...(this.#pooled ? {} : { name }), text, values, mostAnswerMs: timeoutMs };
+    return (await on.query<Row>(statement)).rows;
   }
 }
