@@ -17,6 +17,7 @@ import {
   HeadSchema,
   StartSchema,
 } from "#gen/tollgate/calls/v1/calls_service_pb.js";
+import { toBytes } from "../workarounds/writer-room.ts";
 
 // The envelopes of tollgate.calls.v1, by hand: reflection would cost a streamed token more than all else of its way.
 
@@ -67,7 +68,7 @@ export function toFrame<D extends DescMessage>(
   schema: D,
   init: MessageInitShape<D>,
 ): Frame {
-  return { call, part, bytes: toBinary(schema, create(schema, init)) };
+  return { call, part, bytes: toBytes(schema, create(schema, init)) };
 }
 
 /** Reads a part that is a message. Throws when it is none. */

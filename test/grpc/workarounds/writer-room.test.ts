@@ -18,7 +18,12 @@ describe("with the workaround", () => {
   test.each([
     ["nothing", []],
     ["a short text", ["Hi"]],
-    ["texts around the length that is written elsewhere", ["x".repeat(1000), "y".repeat(1100), "z"]],
+    ["as many bytes as are copied one by one, and more", ["x".repeat(20), "y".repeat(21)]],
+    [
+      "texts that outgrow the short room while they are written",
+      ["x".repeat(15_000), "y".repeat(15_000), "z".repeat(15_000)],
+    ],
+    ["a text that just fits the short room, and one more", ["x".repeat(21_800), "y"]],
     ["a long text", ["x".repeat(100_000)]],
     ["long texts beyond ASCII", ["ü".repeat(100_000), "語".repeat(200_000), "🙂"]],
     [
@@ -33,8 +38,8 @@ describe("with the workaround", () => {
     expect(fromBinary(ConversationSchema, bytes)).toEqual(message);
   });
 
-  test("messages do not share their bytes", () => {
-    const [first, second] = ["a", "b"].map((letter) => conversation(letter.repeat(50_000)));
+  test.each([1, 50_000])("messages with texts of %i characters do not share their bytes", (length) => {
+    const [first, second] = ["a", "b"].map((letter) => conversation(letter.repeat(length)));
     if (first === undefined || second === undefined) {
       throw new Error("there are two");
     }
