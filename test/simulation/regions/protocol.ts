@@ -80,6 +80,8 @@ export interface PurseState {
   readonly isPoor: boolean;
   /** Money of the purse that is neither spent nor this region's. */
   readonly elsewhere: number;
+  /** Shares of a limit that was lowered: they go home before anybody uses them again. */
+  readonly excess: number;
 }
 
 export interface Revocation {

@@ -1,6 +1,6 @@
 import type { KeyObject } from "node:crypto";
 import type { SimulatedProcess } from "../../world/process.ts";
-import type { Exchange, LotFacts, Notice, SliceReport, Statement, Wish } from "../protocol.ts";
+import type { Exchange, LotFacts, Notice, PurseState, SliceReport, Statement, Wish } from "../protocol.ts";
 import { times } from "../protocol.ts";
 import { BankPurse } from "./purse.ts";
 import { signStatement } from "./statements.ts";
@@ -185,10 +185,10 @@ export class Bank {
     for (const grant of notice.grants) {
       this.#grant(grant, grant.granted);
     }
-    for (const { purseId, isPoor, elsewhere } of notice.purses) {
-      const purse = this.purses.get(purseId);
+    for (const state of notice.purses) {
+      const purse = this.purses.get(state.purseId);
       if (purse !== undefined) {
-        this.#hearState(purse, isPoor, elsewhere);
+        this.#hearState(purse, state);
       }
     }
   }
@@ -237,9 +237,10 @@ export class Bank {
     }
   }
 
-  #hearState(purse: BankPurse, isPoor: boolean, elsewhere: number): void {
+  #hearState(purse: BankPurse, { isPoor, elsewhere, excess }: PurseState): void {
     purse.isPoor = isPoor;
     purse.elsewhere = elsewhere;
+    purse.excess = excess;
     purse.dryUntil = elsewhere > 0 ? Number.NEGATIVE_INFINITY : this.#now + times.dry;
     this.#parts.onChange(purse);
     this.tidy(purse);
@@ -274,6 +275,9 @@ export class Bank {
     const isHeard = this.term.isHeard(2 * times.beat);
     for (const purse of this.purses.values()) {
       purse.tick(this.#now);
+      if (purse.excess > 0) {
+        this.#keep(purse, Number.POSITIVE_INFINITY);
+      }
       this.#fit(purse, isHeard);
     }
     const sinceSent = this.#now - this.#sentAt;

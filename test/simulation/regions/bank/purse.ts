@@ -15,6 +15,8 @@ export class BankPurse {
   readonly slices: BankSlice[] = [];
   held = 0;
   isPoor = false;
+  /** What is to go home before anybody uses it again. */
+  excess = 0;
   /** What others have of it, as last heard. */
   elsewhere = 1;
   /** Until when there is no sense in asking, by the monotonic clock. */
@@ -46,9 +48,14 @@ export class BankPurse {
     return this.slices.reduce((sum, { granted, spent, returned }) => sum + granted - spent - returned, 0);
   }
 
+  /** What nobody holds. */
+  get spare(): number {
+    return this.left - this.held;
+  }
+
   /** What a new request may hold. */
   get free(): number {
-    return this.left - this.held;
+    return this.spare - this.excess;
   }
 
   grantedIn(epoch: number): number {
@@ -81,19 +88,21 @@ export class BankPurse {
   }
 
   /**
-   * Gives back what nobody holds: all of epochs that are over, and of this one all but so much, of the last slices first.
-   * Returns whether any went.
+   * Gives back what nobody holds: all of epochs that are over, and of this one all but so much, of the last slices first; the
+   * excess in any case. Returns whether any went.
    */
   giveBack(keep: number, epoch: number, exchange: number): boolean {
     const before = this.left;
+    const stay = Math.min(keep, Math.max(0, this.free));
     for (const slice of this.slices.toReversed()) {
       if (slice.epoch !== epoch) {
-        returnOf(slice, this.free, exchange);
+        returnOf(slice, this.spare, exchange);
       }
     }
     for (const slice of this.slices.toReversed()) {
-      returnOf(slice, this.free - keep, exchange);
+      returnOf(slice, this.spare - stay, exchange);
     }
+    this.excess = Math.max(0, this.excess - (before - this.left));
     return this.left < before;
   }
 

@@ -205,6 +205,18 @@ export class HomeBooks {
     return found;
   }
 
+  /** A region's part of the shares that were lent beyond what a limit has become. */
+  excess(region: string, purseId: string): number {
+    let sum = 0;
+    for (const { facts, amount, lent, slices } of this.lotsOf(purseId)) {
+      for (const slice of facts.kind === "rate" && lent > amount ? slices.values() : []) {
+        const left = slice.granted - slice.spent - slice.returned;
+        sum += slice.region === region && !slice.isClosed ? Math.ceil(((lent - amount) * left) / lent) : 0;
+      }
+    }
+    return sum;
+  }
+
   /** A limit gets larger or smaller. */
   setAmount(lot: HomeLot, amount: number): void {
     this.#onCome(lot.facts.purseId);

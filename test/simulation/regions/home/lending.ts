@@ -162,6 +162,7 @@ export class Lending {
     const elsewhere = this.#books.lendable(purseId) + this.#books.lentElsewhere(region, purseId);
     // While nobody knows what was lent before a failover, there may be more.
     const unknown = this.#books.inDoubt ? 1 : 0;
-    return { region, purse: { purseId, isPoor: this.#lent(purseId).isPoor, elsewhere: elsewhere + unknown } };
+    const excess = this.#books.excess(region, purseId);
+    return { region, purse: { purseId, isPoor: this.#lent(purseId).isPoor, elsewhere: elsewhere + unknown, excess } };
   }
 }
