@@ -131,6 +131,8 @@ export const times = {
   dry: 1000,
   /** The window of a limit of requests a minute. */
   minute: 60_000,
+  /** So long a share of such a limit counts as used: no clock within the margins shows it sooner than in a minute. */
+  sureMinute: 66_000,
   /** A statement is signed so often. */
   statement: 10_000,
   /** A revoked key is refused everywhere that the home shard is heard, at latest after this. */

@@ -289,7 +289,7 @@ export class Bank {
 
   /** Has a purse follow what is spent of it: more before it is short, and back what is more than that, or lies unused. */
   #fit(purse: BankPurse, isHeard: boolean): void {
-    const isIdle = this.#now - purse.usedAt > (purse.kind === "rate" ? times.minute + times.idle : times.idle);
+    const isIdle = this.#now - purse.usedAt > (purse.kind === "rate" ? times.sureMinute + times.idle : times.idle);
     const enough = purse.wish(0);
     if (!isIdle && purse.isLow && !purse.isPoor && this.#now >= purse.dryUntil) {
       this.need(purse, 1);

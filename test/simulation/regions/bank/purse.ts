@@ -82,8 +82,8 @@ export class BankPurse {
     this.#spentNow = 0;
     if (this.kind === "rate") {
       const before = this.#permits.length;
-      this.#permits = this.#permits.filter((at) => at > now - times.minute);
-      this.held -= before - this.#permits.length; // a permit is held for a minute
+      this.#permits = this.#permits.filter((at) => at > now - times.sureMinute);
+      this.held -= before - this.#permits.length; // a permit is held for a minute of any clock
     }
   }
 

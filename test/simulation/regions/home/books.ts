@@ -24,7 +24,7 @@ export class HomeBooks {
         this.#lowered.add(lot.facts.id);
       }
       // Instants of an earlier process say nothing on this one's clock.
-      lot.cooling = lot.cooling.map(({ amount }) => ({ amount, until: now() + times.minute }));
+      lot.cooling = lot.cooling.map(({ amount }) => ({ amount, until: now() + times.sureMinute }));
       for (const slice of lot.slices.values()) {
         this.#noteConfirmed(slice);
       }
@@ -171,7 +171,7 @@ export class HomeBooks {
     }
     lot.lent -= returned;
     if (lot.facts.kind === "rate" && returned > 0) {
-      lot.cooling.push({ until: this.#now() + times.minute, amount: returned });
+      lot.cooling.push({ until: this.#now() + times.sureMinute, amount: returned });
     }
   }
 
