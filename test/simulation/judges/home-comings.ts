@@ -1,14 +1,14 @@
 import type { SimulatedServer } from "../database/server.ts";
 
 const listen = `
-  create temp table if not exists came_home (account_id text not null, at real not null, amount integer not null);
-  create temp trigger if not exists lot_came_home after update of leased on main.lot when new.leased < old.leased
+  create temp table if not exists at_home (account_id text not null, at real not null, change integer not null);
+  create temp trigger if not exists lot_at_home after update of leased on main.lot when new.leased <> old.leased
   begin
-    insert into came_home values (new.account_id, world_now(), old.leased - new.leased + old.spent - new.spent);
+    insert into at_home values (new.account_id, world_now(), old.leased - new.leased + old.spent - new.spent);
   end;
-  delete from temp.came_home;`;
+  delete from temp.at_home;`;
 
-/** The money that cores gave back to its accounts' lots, and when. Listens from its making until `end`. */
+/** Listens to what cores lease of accounts' lots and give back, from its making until `end`. */
 export class HomeComings {
   readonly #server: SimulatedServer;
   readonly #now: () => number;
@@ -21,14 +21,18 @@ export class HomeComings {
     server.database.exec(listen);
   }
 
-  /** What has come back to an account's lots in the last so many milliseconds, in pico-USD. */
+  /** How much less than now an account had at home at the poorest moment of the last so many milliseconds, in pico-USD. */
   since(accountId: string, ms: number): number {
-    const from = this.#now() - ms;
-    const sql = "select coalesce(sum(amount), 0) as amount from temp.came_home where account_id = ? and at >= ?";
-    return this.#server.tables.get<{ amount: number }>(sql, accountId, from)?.amount ?? 0;
+    const sql = "select change from temp.at_home where account_id = ? and at >= ? order by rowid desc";
+    let [came, most] = [0, 0];
+    for (const { change } of this.#server.tables.all<{ change: number }>(sql, accountId, this.#now() - ms)) {
+      came += change;
+      most = Math.max(most, came);
+    }
+    return most;
   }
 
   end(): void {
-    this.#server.database.exec("drop table temp.came_home; drop trigger if exists temp.lot_came_home");
+    this.#server.database.exec("drop table temp.at_home; drop trigger if exists temp.lot_at_home");
   }
 }

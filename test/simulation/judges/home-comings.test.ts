@@ -1,0 +1,42 @@
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { v7 } from "uuid";
+import { SimulatedServer } from "../database/server.ts";
+import { HomeComings } from "./home-comings.ts";
+
+let server: SimulatedServer;
+let now = 0;
+const account = v7();
+
+beforeAll(async () => {
+  server = await SimulatedServer.open();
+  server.tables.run(
+    "insert into account (id, name, max_keys, created_at, paid_total, debt) values (?, 'one', 1, 0, 0, 0)",
+    account,
+  );
+  server.tables.run(
+    `insert into lot (id, account_id, kind, priority, granted, spent, leased, refunded, expired, price_version_id, created_at, payment_id)
+     values (?, ?, 'paid', 0, 100, 0, 90, 0, 0, 1, 0, ?)`,
+    ...[v7(), account, v7()],
+  );
+});
+
+afterAll(() => server.close());
+
+test("money counts as at home once it has been there for the whole time, however often it went and came", () => {
+  const home = new HomeComings(server, () => now);
+  const leased = (amount: number) =>
+    server.tables.run("update lot set leased = ? where account_id = ?", amount, account);
+  now = 100;
+  leased(50); // 50 are at home
+  expect(home.since(account, 300)).toBe(40);
+  now = 300;
+  leased(20); // 80 are
+  leased(40); // 60 are
+  leased(20); // 80 are
+  expect(home.since(account, 300)).toBe(70); // at first there were 10
+  now = 450;
+  expect(home.since(account, 300)).toBe(30); // there were never fewer than 50
+  now = 700;
+  expect(home.since(account, 300)).toBe(0);
+  home.end();
+});
