@@ -1,5 +1,7 @@
-/** Keys of which more is remembered than that they are level with everybody; beyond that the earliest are let go. */
+/** Keys of which more is remembered than that they are level with everybody; beyond that the earliest are let go, */
 const mostKeys = 10_000;
+/** until so many are left: one look at all of them is for thousands that come. */
+const keptKeys = 8000;
 
 /**
  * Turns by the tokens that a key was served, so that one who sends large prompts gets no more than those who send many
@@ -40,7 +42,7 @@ export class TokenTurns {
       }
     }
     for (const key of this.#served.keys()) {
-      if (this.#served.size <= mostKeys) {
+      if (this.#served.size <= keptKeys) {
         return;
       }
       this.#served.delete(key);
