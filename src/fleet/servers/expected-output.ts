@@ -1,3 +1,6 @@
+import type { RoutingRequest } from "../routing/policy.ts";
+import type { Footprint } from "./place.ts";
+
 /** Tokens of an answer before one was seen. */
 const usual = 256;
 
@@ -8,9 +11,10 @@ const learning = 1 / 32;
 export class ExpectedOutput {
   #mean = usual;
 
-  /** Of an answer that may have so many at most. */
-  within(most: number): number {
-    return Math.min(most, Math.ceil(this.#mean));
+  /** Tokens that a request is for, roughly; embeddings have no answer. */
+  measure({ promptTokens: prompt, request }: RoutingRequest): Footprint & { readonly total: number } {
+    const output = request === undefined ? 0 : Math.min(request.maxOutputTokens, Math.ceil(this.#mean));
+    return { prompt, output, total: prompt + output };
   }
 
   /** An answer had so many. */

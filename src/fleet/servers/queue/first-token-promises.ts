@@ -1,0 +1,80 @@
+import type { Clock } from "../../../../lib/time/clock.ts";
+import type { RoutingRequest } from "../../routing/policy.ts";
+import type { ExpectedOutput } from "../expected-output.ts";
+import type { Member } from "../member.ts";
+import type { Wish } from "../wish.ts";
+import type { Lanes } from "./lanes.ts";
+import { Pace, tokensBefore } from "./pace.ts";
+
+const unknown = Number.POSITIVE_INFINITY;
+
+/** Whether a request would have its first token by the time that its class is promised. */
+export class FirstTokenPromises {
+  readonly #line: Lanes;
+  readonly #output: ExpectedOutput;
+  readonly #clock: Clock;
+  readonly #pace = new Pace();
+  /** The soonest first token of the servers that were asked for the last wish, in milliseconds. Infinity: none was. */
+  #soonest = unknown;
+
+  constructor(line: Lanes, output: ExpectedOutput, clock: Clock) {
+    this.#line = line;
+    this.#output = output;
+    this.#clock = clock;
+  }
+
+  /** The first one waits. */
+  queueBegan(): void {
+    this.#pace.began(this.#clock.monotonic());
+  }
+
+  /** A server took somebody with so many tokens who waited. */
+  queueMoved(tokens: number): void {
+    this.#pace.took(tokens, this.#clock.monotonic());
+  }
+
+  /** Begins with another wish: no server was asked for it. */
+  restart(): void {
+    this.#soonest = unknown;
+  }
+
+  /** What a server is chosen by: where a first token is promised, those that would keep it. */
+  restrict({ route, promisedBy }: Wish): RoutingRequest {
+    if (promisedBy === undefined) {
+      return route;
+    }
+    const left = promisedBy - this.#clock.monotonic();
+    const keeps = (member: Member, uncached: number) => {
+      const ms = member.firstToken.predict(member.unread + uncached);
+      this.#soonest = Math.min(this.#soonest, ms);
+      return ms <= left;
+    };
+    return { ...route, keeps };
+  }
+
+  /** Whether no server that was asked for the last wish would keep what it is promised. */
+  isLate({ promisedBy }: Wish): boolean {
+    const isAsked = promisedBy !== undefined && this.#soonest !== unknown;
+    return isAsked && this.#clock.monotonic() + this.#soonest > promisedBy;
+  }
+
+  /**
+   * How many milliseconds after its promise the last wish, which has no place, would have its first token: as is expected of
+   * the servers that were asked, or as the queue gets on, where none was. Not above 0: it may wait.
+   */
+  lateBy(wish: Wish, members: readonly Member[]): number {
+    if (wish.promisedBy === undefined) {
+      return 0;
+    }
+    const left = wish.promisedBy - this.#clock.monotonic();
+    if (this.#soonest !== unknown) {
+      return this.#soonest - left;
+    }
+    const measure = (one: Wish) => this.#output.measure(one.route).total;
+    const before = tokensBefore(this.#line, wish, measure(wish), measure);
+    const best = members.reduce((least, { fit, firstToken, unread }) => {
+      return fit ? Math.min(least, firstToken.predict(unread)) : least;
+    }, unknown);
+    return this.#pace.predict(before) + (best === unknown ? 0 : best) - left;
+  }
+}
