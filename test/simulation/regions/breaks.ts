@@ -10,12 +10,14 @@ import { type LotFacts, type Notice, type SliceReport, times } from "./protocol.
 /** A rule of the protocol that is taken out: the judges must notice. */
 export interface Break {
   readonly name: string;
-  /** The faults against which it is there. */
-  readonly only: readonly string[];
+  /** The faults against which it is there. Absent: all come. */
+  readonly only?: readonly string[];
   /** A world that shows it, or comes before one. Absent: the first. */
   readonly seed?: number;
   /** Requests come so far apart that terms end among them. */
   readonly meanMs?: number;
+  /** So many requests come. Absent: few. */
+  readonly requests?: number;
   readonly wealth?: Wealth;
   /** Takes it out. Returns the function that puts it back. */
   apply(): () => void;
@@ -60,6 +62,18 @@ export const breaks: readonly Break[] = [
     meanMs: 400,
     only: ["cut off"],
     apply: getter(Term, "isValid", true),
+  },
+  {
+    name: "a minute of a limit is one of a clock that is too fast",
+    seed: 54_000_338,
+    requests: 10_000,
+    apply() {
+      const { sureMinute } = times;
+      times.sureMinute = times.minute;
+      return () => {
+        times.sureMinute = sureMinute;
+      };
+    },
   },
   {
     name: "the last report counts, and not the one with the larger number",
