@@ -13,7 +13,7 @@ import { encodePromises, Unfinished } from "./unfinished.ts";
 const flushMs = 50;
 /** How long to wait before a disk that refused is tried again. */
 const retryMs = 1000;
-/** A file of this many bytes is rewritten with the records that still count. */
+/** A file of this many bytes is rewritten with the records that still count, unless most of them did when it was last rewritten. */
 const large = 16 * 1024 * 1024;
 
 /** A journal with the name of the core whose it is. */
@@ -40,6 +40,8 @@ export class FileJournal implements CoreJournal {
   #lineEnd: string;
   #healthy = true;
   #syncing = 0;
+  /** The file's size when it was last rewritten: what a store that is slow leaves to the journal may alone be large. */
+  #keptBytes = 0;
   #stopTimer: (() => void) | undefined;
 
   constructor(
@@ -167,7 +169,7 @@ export class FileJournal implements CoreJournal {
       return false;
     }
     this.#unfinished.flushed();
-    if (this.#file.size > large && this.#syncing === 0) {
+    if (this.#file.size > Math.max(large, 2 * this.#keptBytes) && this.#syncing === 0) {
       this.#rewrite();
     }
     return true;
@@ -193,6 +195,7 @@ export class FileJournal implements CoreJournal {
     try {
       this.#keepAside();
       this.#file.replace(this.#encodeOwner() + this.#unfinished.encode());
+      this.#keptBytes = this.#file.size;
       this.#ownerDue = false;
       this.#lineEnd = "";
     } catch (error) {

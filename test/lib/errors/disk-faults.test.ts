@@ -24,6 +24,13 @@ test.each([
     fault({ errcode: 6410 }, "disk I/O error"),
     expect.stringMatching(/^\/data: the disk fails, or SQLite finds no folder for temporary files/),
   ],
+  [
+    "SQLite may not open it",
+    fault({ errcode: 14 }),
+    expect.stringMatching(/^\/data: .*give it to the user that tollgate runs as/),
+  ],
+  ["the disk is read-only", fault({ code: "EROFS" }), expect.stringMatching(/^\/data: the disk is read-only/)],
+  ["the file is write-protected for SQLite", fault({ errcode: 8 + 256 }), expect.stringMatching(/write-protected/)],
   ["nothing of the disk", fault({ code: "ECONNREFUSED" }), "raw"],
   ["an error that caused itself", circular, "raw"],
 ])("an error says the file and what to do: %s", (_, error, message) => {
