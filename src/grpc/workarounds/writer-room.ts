@@ -24,8 +24,6 @@ export function toBytes(schema: DescMessage, message: Message): Buffer {
 
 const shortBytes = 64 * 1024;
 const longBytes = 4 * 1024 * 1024;
-/** Fewer bytes are copied one by one for less than a call costs. */
-const fewBytes = 64;
 /** The room that the writers of `toBytes` share, one after the other: each writes its message here and copies it out. */
 const short = Buffer.allocUnsafeSlow(shortBytes);
 /** For long messages; made for the first of them: a process that sends none would collect its garbage sooner for it. */
@@ -78,12 +76,6 @@ function roomForLong(): Buffer {
 
 function copyOf(room: Uint8Array, length: number): Buffer<ArrayBuffer> {
   const bytes = Buffer.allocUnsafe(length);
-  if (length > fewBytes) {
-    bytes.set(room.subarray(0, length));
-    return bytes;
-  }
-  for (let at = 0; at < length; at++) {
-    bytes[at] = room[at] as number;
-  }
+  bytes.set(room.subarray(0, length));
   return bytes;
 }

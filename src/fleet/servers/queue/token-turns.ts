@@ -1,6 +1,6 @@
-/** Keys of which more is remembered than that they are level with everybody; beyond that the earliest are let go, */
+/** Keys of which more is remembered than that they are level with everybody. */
 const mostKeys = 10_000;
-/** until so many are left: one look at all of them is for thousands that come. */
+/** Keys that are left when there were more and the earliest are let go: one look at all of them serves thousands that come. */
 const keptKeys = 8000;
 
 /**
