@@ -1,7 +1,7 @@
 import { lookAgainMs } from "../../../src/metering/ledger/refill/intervals.ts";
 import type { Run } from "../cores/run.ts";
 import type { World } from "../world.ts";
-import { HomeComings } from "./home-comings.ts";
+import { MoneyAtHome } from "./money-at-home.ts";
 
 /** Limits count the last minute; the clocks of machines go up to a thousandth too fast. */
 const windowMs = 59_900;
@@ -81,7 +81,7 @@ const foundMs = lookAgainMs + 50;
  */
 export class RefusalJudge {
   readonly #world: World;
-  readonly #homeComings: HomeComings;
+  readonly #atHome: MoneyAtHome;
   readonly #from: number;
   readonly #began: number;
   #wrongly = 0;
@@ -90,7 +90,7 @@ export class RefusalJudge {
   /** Judges from now on. */
   constructor(world: World) {
     this.#world = world;
-    this.#homeComings = new HomeComings(world.server, () => world.timeline.now);
+    this.#atHome = new MoneyAtHome(world.server, () => world.timeline.now);
     this.#from = world.traffic.runs.length;
     this.#began = world.timeline.now;
     world.traffic.onRefused = (run, worst) => this.#refused(run, worst);
@@ -110,7 +110,7 @@ export class RefusalJudge {
     if (found === undefined || found.debt !== 0 || found.free < 2 * worst) {
       return;
     }
-    const free = found.free - this.#homeComings.since(run.accountId, foundMs);
+    const free = found.free - this.#atHome.riseSince(run.accountId, foundMs);
     if (free >= 2 * worst) {
       this.#wrongly++;
       this.#last = `${run.requestId}: ${run.refusal} of ${worst} beside ${free}`;
@@ -120,7 +120,7 @@ export class RefusalJudge {
   judge(): void {
     const { traffic, history } = this.#world;
     traffic.onRefused = () => {};
-    this.#homeComings.end();
+    this.#atHome.end();
     const requests = traffic.runs.length - this.#from;
     if (this.#wrongly > Math.max(1, requests * mostWrongly)) {
       history.violation(

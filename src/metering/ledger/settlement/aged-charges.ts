@@ -3,7 +3,6 @@ import { readIdShard } from "../../../../lib/ids/shard.ts";
 import { dayMs } from "../../retention/kept-from.ts";
 import { firstRun, type Run } from "../run.ts";
 import type { Charge } from "./charge.ts";
-import type { OpenCharge } from "./settler/open-charges.ts";
 
 /** Run ids are made by the clock of a core, receipts by that of the database: they may differ by so much. */
 const slackMs = dayMs;
@@ -13,9 +12,10 @@ export const agedReason =
   "it is older than the receipts in the books, which cannot say whether it was made and its receipt removed since";
 
 /** A charge, and the run that it is known by: the rest of a run has an id of its own, which tells no time. */
-export type KnownCharge = Pick<OpenCharge, "run"> & {
+export interface KnownCharge {
   readonly charge: Pick<Charge, "accountId" | "settledAt" | "status">;
-};
+  readonly run: Run;
+}
 
 /**
  * Finds charges that may have been made before, by receipts that have left the books since. It reads anew each time how far

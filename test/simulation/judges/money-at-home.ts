@@ -8,8 +8,8 @@ const listen = `
   end;
   delete from temp.at_home;`;
 
-/** Listens to what cores lease of accounts' lots and give back, from its making until `end`. */
-export class HomeComings {
+/** What accounts have that no core has leased: counted from its making until `end`. */
+export class MoneyAtHome {
   readonly #server: SimulatedServer;
   readonly #now: () => number;
 
@@ -21,8 +21,8 @@ export class HomeComings {
     server.database.exec(listen);
   }
 
-  /** How much less than now an account had at home at the poorest moment of the last so many milliseconds, in pico-USD. */
-  since(accountId: string, ms: number): number {
+  /** How much more an account has at home than at the poorest moment of the last so many milliseconds, in pico-USD. */
+  riseSince(accountId: string, ms: number): number {
     const sql = "select change from temp.at_home where account_id = ? and at >= ? order by rowid desc";
     let [came, most] = [0, 0];
     for (const { change } of this.#server.tables.all<{ change: number }>(sql, accountId, this.#now() - ms)) {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
 import { SimulatedServer } from "../database/server.ts";
-import { HomeComings } from "./home-comings.ts";
+import { MoneyAtHome } from "./money-at-home.ts";
 
 let server: SimulatedServer;
 let now = 0;
@@ -23,20 +23,20 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 test("money counts as at home once it has been there for the whole time, however often it went and came", () => {
-  const home = new HomeComings(server, () => now);
+  const home = new MoneyAtHome(server, () => now);
   const leased = (amount: number) =>
     server.tables.run("update lot set leased = ? where account_id = ?", amount, account);
   now = 100;
   leased(50); // 50 are at home
-  expect(home.since(account, 300)).toBe(40);
+  expect(home.riseSince(account, 300)).toBe(40);
   now = 300;
   leased(20); // 80 are
   leased(40); // 60 are
   leased(20); // 80 are
-  expect(home.since(account, 300)).toBe(70); // at first there were 10
+  expect(home.riseSince(account, 300)).toBe(70); // at first there were 10
   now = 450;
-  expect(home.since(account, 300)).toBe(30); // there were never fewer than 50
+  expect(home.riseSince(account, 300)).toBe(30); // there were never fewer than 50
   now = 700;
-  expect(home.since(account, 300)).toBe(0);
+  expect(home.riseSince(account, 300)).toBe(0);
   home.end();
 });
