@@ -6,6 +6,7 @@ import { type PostgresqlServer, startPostgresql } from "../../scripts/test-servi
 import { PostgresqlLedgerStore } from "../../src/metering/store/postgresql/store.ts";
 import { isUnreachable } from "../../src/storage/availability/unreachable.ts";
 import { openStorage, type PostgresqlStorage } from "../../src/storage/orm.ts";
+import type { BriefQuery } from "../../src/storage/workarounds/answer-limit.ts";
 import { type Door, startDoor } from "../support/door.ts";
 import { eventually } from "../support/eventually.ts";
 import { pause } from "../support/pause.ts";
@@ -119,6 +120,19 @@ test("a statement that takes longer than the limit fails, rows of a snapshot and
   }
   expect((await snapshot.rows("select 1 as one").next()).value).toEqual([{ one: 1 }]);
   await snapshot.close();
+  await storage.close();
+});
+
+test.each([
+  ["its own limit", never, 300, 300],
+  ["the limit of all, where its own is longer", patience, 60_000, patience.answerMs],
+])("a brief statement fails after %s", async (_, bounds, mostAnswerMs, ms) => {
+  const { pool, ...storage } = await open(bounds);
+  const brief: BriefQuery = { text: "select pg_sleep(30)", mostAnswerMs };
+  expect(await refusalOf(pool.query(brief))).toMatchObject({
+    code: "ETIMEDOUT",
+    message: `the database gave no answer for ${ms} ms`,
+  });
   await storage.close();
 });
 

@@ -44,7 +44,7 @@ export const coreStatements: Readonly<Record<string, Meaning>> = {
   enter: (tables, [core, instance, after]) =>
     tables.all(
       `insert into core (id, epoch, instance, beats, heartbeat_at)
-       select ?1, max(coalesce(max(epoch), 0), ?2) + 1, ?3, 1, ?4 from core where id = ?1 returning epoch, beats`,
+       select ?1, max(coalesce(max(epoch), 0), ?2) + 1, ?3, 1, ?4 from core where id = ?1 returning epoch`,
       ...[String(core), Number(after), instance as string | null, tables.now()],
     ),
 

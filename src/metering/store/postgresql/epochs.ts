@@ -6,6 +6,8 @@ import { lotColumns, type SliceRow, toSlice } from "./slice-row.ts";
 /** Processes of one core that may begin at the same moment. */
 const mostEntries = 10;
 const uniqueViolation = "23505";
+/** The beat that an epoch's row is made with. */
+const firstBeat = 1;
 
 /** $1 an id for a database that has none yet. */
 const identifySql: Statement = {
@@ -28,7 +30,7 @@ const enterSql: Statement = {
   name: "enter",
   text: `
   insert into core (id, epoch, instance, beats, heartbeat_at)
-  select $1, greatest(coalesce(max(epoch), 0), $3::int) + 1, $2, 1, now() from core where id = $1 returning epoch, beats`,
+  select $1, greatest(coalesce(max(epoch), 0), $3::int) + 1, $2, ${firstBeat}, now() from core where id = $1 returning epoch`,
 };
 
 /**
@@ -81,7 +83,7 @@ export const countEpoch = (core: string, epoch: string) =>
 const enterAgain: Statement = {
   name: "enter again",
   text: `
-  insert into core (id, epoch, instance, beats, heartbeat_at) values ($1, $2, $3, 1, now())
+  insert into core (id, epoch, instance, beats, heartbeat_at) values ($1, $2, $3, ${firstBeat}, now())
   on conflict (id, epoch) do nothing`,
 };
 
@@ -168,7 +170,10 @@ export class Epochs {
     this.#instance = instance ?? null;
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.#executor.transaction((query) => this.#begin(query, after));
+        const begun = await this.#executor.transaction((query) => this.#begin(query, after));
+        this.#current = begun.epoch;
+        this.#beats = firstBeat;
+        return begun;
       } catch (error) {
         if (attempt > mostEntries || (error as { code?: unknown }).code !== uniqueViolation) {
           throw error;
@@ -179,13 +184,11 @@ export class Epochs {
 
   /** An epoch begins with what it adopts or not at all: slices of one that a failover into the past has lost would be nobody's. */
   async #begin(query: Query, after: number): Promise<Entered> {
-    const [begun] = await query<{ epoch: number; beats: number }>(enterSql, [this.coreId, this.#instance, after]);
+    const [begun] = await query<{ epoch: number }>(enterSql, [this.coreId, this.#instance, after]);
     if (begun === undefined) {
       throw new Error("the database has begun no epoch");
     }
-    const { epoch, beats } = begun;
-    this.#current = epoch;
-    this.#beats = beats;
+    const { epoch } = begun;
     const values = [this.coreId, epoch, this.#instance];
     await query(lockAdopted, values);
     const slices = await query<SliceRow>(adoptSql, values);
@@ -222,7 +225,7 @@ export class Epochs {
   /** The database has lost this epoch, perhaps by a failover into the past: whatever it had leased is in doubt. */
   async #enterAgain(): Promise<Heartbeat> {
     await this.ensure(this.#executor.query, 0);
-    this.#beats = 1;
+    this.#beats = firstBeat;
     this.#wasLost = false;
     return { others: [], wasDead: true };
   }
