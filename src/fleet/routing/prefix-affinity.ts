@@ -200,12 +200,13 @@ export class PrefixAffinity implements Policy {
     }
     const limit = lowest + Math.max(tieSeconds, lowest * tiePart);
     const cheapest = this.#cheapest;
-    cheapest.length = 0;
+    let count = 0;
     for (let at = 0; at < candidates.length; at++) {
       if ((costs[at] as number) <= limit) {
-        cheapest.push(candidates[at] as Member);
+        cheapest[count++] = candidates[at] as Member;
       }
     }
+    cheapest.length = count;
     return cheapest;
   }
 

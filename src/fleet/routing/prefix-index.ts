@@ -12,7 +12,8 @@ const mostAtFirst = 65_536;
  * It has what the caches of the servers gain and lose, and so is as large as they are together.
  *
  * Whoever has a block has those before it, so that the sets get smaller along a prompt, and all blocks between two of the same
- * set have that set, too. A prompt is matched by halves: of a hundred blocks, ten are looked for.
+ * set have that set, too. A prompt is matched by halves, beginning with its first and its last block: where the same servers
+ * have both, or none has any, these two are all that is looked for, and of a hundred blocks about ten where one more ends between.
  */
 export class PrefixIndex {
   readonly #first: number;
@@ -90,10 +91,10 @@ export class PrefixIndex {
   match(blocks: BlocksOfText, matched: Int32Array): void {
     const { count, ends } = blocks;
     matched.fill(0);
-    this.#sets.fill(-1, 0, this.#words);
     if (count > 0) {
       this.#look(blocks, count);
-      this.#split(blocks, 0, count, matched);
+      this.#look(blocks, 1);
+      this.#split(blocks, 1, count, matched);
       this.#assign(matched, count, -1, ends[count - 1] as number);
     }
   }
@@ -104,7 +105,7 @@ export class PrefixIndex {
       return;
     }
     if (to - from === 1) {
-      this.#assign(matched, from, to, from === 0 ? 0 : (blocks.ends[from - 1] as number));
+      this.#assign(matched, from, to, blocks.ends[from - 1] as number);
       return;
     }
     const middle = (from + to) >>> 1;

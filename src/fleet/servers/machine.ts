@@ -1,6 +1,5 @@
 import type { EngineLoad } from "../../engines/interface.ts";
 import { believableLoad } from "../health/believable-load.ts";
-import type { Load } from "../sharing/news.ts";
 
 /** A model on the machine. */
 export interface Tenant {
@@ -76,11 +75,11 @@ export class Machine {
     this.#findCapacity();
   }
 
-  /** One of its models has other requests than before. */
-  changed(before: Load, now: Load): void {
-    this.known += now.inFlight - before.inFlight;
-    this.unread += now.unreadTokens - before.unreadTokens;
-    this.knownTokens += now.tokensInFlight - before.tokensInFlight;
+  /** One of its models has so many requests more, prompt tokens to read, and tokens in the KV cache; fewer below 0. */
+  add(requests: number, unread: number, tokens: number): void {
+    this.known += requests;
+    this.unread += unread;
+    this.knownTokens += tokens;
   }
 
   /** A pause begins, which `resume` ends. */

@@ -4,7 +4,7 @@ import type { ServerConfig } from "../../config/schema.ts";
 import type { Engine, EngineLoad, EngineRequest } from "../../engines/interface.ts";
 import { Breaker } from "../health/breaker.ts";
 import type { FleetRequest } from "../interface.ts";
-import type { Load } from "../sharing/news.ts";
+import { type Load, nothing } from "../sharing/news.ts";
 import { FirstToken } from "./first-token.ts";
 import { KvRoom } from "./kv-room.ts";
 import { Machine, type Tenant } from "./machine.ts";
@@ -30,8 +30,6 @@ export interface MemberSettings {
   readonly machine?: Machine;
 }
 
-const nothing: Load = { inFlight: 0, unreadTokens: 0, tokensInFlight: 0 };
-
 /** One server of one model as the fleet sees it. */
 export class Member implements Tenant {
   readonly id: string;
@@ -56,9 +54,14 @@ export class Member implements Tenant {
   lastError = "";
   /** Is told of every failure that a request met here and that tells something about the server. */
   onFailure: (error: unknown) => void = () => {};
+  /** Requests of its model that it may run at once. */
+  readonly capacity: number;
   readonly #clock: Clock;
   readonly #onFree: () => void;
-  #own: Load = nothing;
+  // Its own load in fields, which every choice reads of every server: an object would be new with each request.
+  #inFlight = 0;
+  #unreadTokens = 0;
+  #tokensInFlight = 0;
   #elsewhere: Load = nothing;
   #retired = false;
   #closing: Promise<void> | undefined;
@@ -67,6 +70,7 @@ export class Member implements Tenant {
     this.id = id;
     this.modelId = modelId;
     this.config = config;
+    this.capacity = config.capacity;
     this.engine = engine;
     this.model = config.model ?? modelId;
     this.weight = config.weight;
@@ -90,15 +94,10 @@ export class Member implements Tenant {
     return isOpen && this.freePlaces > 0 && (keptFor === undefined || keptFor === this);
   }
 
-  /** Requests of its model that it may run at once. */
-  get capacity(): number {
-    return this.config.capacity;
-  }
-
   /** Requests that it may take beside those that run: as its own capacity and that of all models on its machine allow. */
   get freePlaces(): number {
     const { machine } = this;
-    return Math.min(this.capacity - this.#own.inFlight - this.#elsewhere.inFlight, machine.capacity - machine.known);
+    return Math.min(this.capacity - this.#inFlight - this.#elsewhere.inFlight, machine.capacity - machine.known);
   }
 
   /** Whether it has as much to read as it should: it gets nothing that is new to it. */
@@ -113,29 +112,29 @@ export class Member implements Tenant {
 
   /** Requests of its model that run on it for this core. */
   get inFlight(): number {
-    return this.#own.inFlight;
+    return this.#inFlight;
   }
 
   set inFlight(inFlight: number) {
-    this.#change({ ...this.#own, inFlight });
+    this.#add(inFlight - this.#inFlight, 0, 0);
   }
 
   /** Prompt tokens of theirs that it has yet to read, roughly. */
   get unreadTokens(): number {
-    return this.#own.unreadTokens;
+    return this.#unreadTokens;
   }
 
   set unreadTokens(unreadTokens: number) {
-    this.#change({ ...this.#own, unreadTokens });
+    this.#add(0, unreadTokens - this.#unreadTokens, 0);
   }
 
   /** Tokens of their prompts and answers, roughly: what they take of its KV cache. */
   get tokensInFlight(): number {
-    return this.#own.tokensInFlight;
+    return this.#tokensInFlight;
   }
 
   set tokensInFlight(tokensInFlight: number) {
-    this.#change({ ...this.#own, tokensInFlight });
+    this.#add(0, 0, tokensInFlight - this.#tokensInFlight);
   }
 
   /** What other cores have on it of its model, as far as they are heard. */
@@ -144,12 +143,13 @@ export class Member implements Tenant {
   }
 
   set elsewhere(load: Load) {
-    this.machine.changed(this.#elsewhere, load);
+    const { inFlight, unreadTokens, tokensInFlight } = this.#elsewhere;
+    this.machine.add(load.inFlight - inFlight, load.unreadTokens - unreadTokens, load.tokensInFlight - tokensInFlight);
     this.#elsewhere = load;
   }
 
   get ownTokens(): number {
-    return this.#own.tokensInFlight + this.#elsewhere.tokensInFlight;
+    return this.#tokensInFlight + this.#elsewhere.tokensInFlight;
   }
 
   /** Prompt tokens that the server has yet to read, of all its models. */
@@ -191,19 +191,13 @@ export class Member implements Tenant {
 
   /** A request begins on it: its tokens, and those of its prompt that are not in the cache. */
   enter(tokens: number, unread: number): void {
-    const { inFlight, unreadTokens, tokensInFlight } = this.#own;
-    this.#change({
-      inFlight: inFlight + 1,
-      unreadTokens: unreadTokens + unread,
-      tokensInFlight: tokensInFlight + tokens,
-    });
+    this.#add(1, unread, tokens);
     this.breaker.enter();
   }
 
   /** A request with so many tokens has left it. */
   leave(tokens: number): void {
-    const { inFlight, unreadTokens, tokensInFlight } = this.#own;
-    this.#change({ inFlight: inFlight - 1, unreadTokens, tokensInFlight: tokensInFlight - tokens });
+    this.#add(-1, 0, -tokens);
     this.breaker.leave();
     this.#closeIfDone();
   }
@@ -227,9 +221,11 @@ export class Member implements Tenant {
     return this.#closing;
   }
 
-  #change(load: Load): void {
-    this.machine.changed(this.#own, load);
-    this.#own = load;
+  #add(requests: number, unread: number, tokens: number): void {
+    this.#inFlight += requests;
+    this.#unreadTokens += unread;
+    this.#tokensInFlight += tokens;
+    this.machine.add(requests, unread, tokens);
   }
 
   #closeIfDone(): void {

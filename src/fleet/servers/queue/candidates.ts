@@ -2,7 +2,10 @@ import type { Member } from "../member.ts";
 import type { Wish } from "../wish.ts";
 import type { KeptServers } from "./kept-servers.ts";
 
-/** The servers that can take a wish. Its lists are used again for the next one: this is done for every request. */
+/**
+ * The servers that can take a wish. The lists are used again for the next one, and written over from the start: emptied first,
+ * they would lose their memory, and take half of all that a choice leaves to the garbage collector.
+ */
 export class Candidates {
   /** Those that can take it now. */
   readonly all: Member[] = [];
@@ -11,16 +14,19 @@ export class Candidates {
 
   /** Finds those for a wish of so many tokens, without the servers that are kept for others. */
   find(members: readonly Member[], { failed }: Wish, tokens: number, kept: KeptServers | undefined): void {
-    this.all.length = 0;
-    this.roomy.length = 0;
+    const { all, roomy } = this;
+    const mayExclude = failed.size > 0 || kept?.isEmpty === false;
+    let [found, withRoom] = [0, 0];
     for (const member of members) {
-      if (!member.available || failed.has(member) || kept?.has(member)) {
+      if (!member.available || (mayExclude && (failed.has(member) || kept?.has(member)))) {
         continue;
       }
-      this.all.push(member);
+      all[found++] = member;
       if (member.kv.takes(tokens)) {
-        this.roomy.push(member);
+        roomy[withRoom++] = member;
       }
     }
+    all.length = found;
+    roomy.length = withRoom;
   }
 }

@@ -11,6 +11,8 @@ const keptKeys = 8000;
 export class TokenTurns {
   /** The tokens served to each key, in virtual time. Keys that are behind the present are level with it. */
   readonly #served = new Map<string, number>();
+  /** The key that was served last: it stands at the end, and need not be moved there, which would cost a new table. */
+  #latest: string | undefined;
   #present = 0;
 
   /** Where a key stands: the lowest is served next. */
@@ -21,9 +23,12 @@ export class TokenTurns {
   /** A key is served tokens, or fewer than it was thought, where they are below 0. */
   serve(key: string, tokens: number): void {
     const served = this.rank(key) + tokens;
-    this.#served.delete(key);
+    if (served <= this.#present || key !== this.#latest) {
+      this.#served.delete(key);
+    }
     if (served > this.#present) {
-      this.#served.set(key, served);
+      this.#served.set(key, served); // at the end, as the key that was served last
+      this.#latest = key;
     }
     if (this.#served.size > mostKeys) {
       this.#forget();

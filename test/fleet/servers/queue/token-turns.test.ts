@@ -30,3 +30,21 @@ test("a hundred thousand keys are not remembered", () => {
   }
   expect([turns.rank("key-0"), turns.rank("key-99999")]).toEqual([0, 100]);
 });
+
+test("of too many keys those are let go that were served longest ago", () => {
+  const turns = new TokenTurns();
+  const serve = (prefix: string, keys: number) => {
+    for (let key = 0; key < keys; key++) {
+      turns.serve(`${prefix}-${key}`, 100);
+    }
+  };
+  for (const key of ["once", "often", "often"]) {
+    turns.serve(key, 100);
+  }
+  serve("some", 5000);
+  turns.serve("often", 100);
+  serve("more", 6000);
+  expect([turns.rank("once"), turns.rank("some-0"), turns.rank("often"), turns.rank("more-0")]).toEqual([
+    0, 0, 300, 100,
+  ]);
+});
