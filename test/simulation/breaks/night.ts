@@ -16,7 +16,7 @@ export const nightBreaks: readonly Break[] = [
   {
     name: "requests that were admitted before their key had a limit are not counted",
     judge: "counted budgets",
-    seed: 5,
+    seed: 12,
     only: [],
     settings: night,
     apply: method(BudgetRecounts, "run", async () => {}),

@@ -28,6 +28,7 @@ export const storeBreaks: readonly Break[] = [
   {
     name: "a charge whose reply was lost is stored again",
     judge: "overcharges",
+    seed: 16,
     only: ["lost replies"],
     instead: {
       settle(tables, values) {
@@ -108,6 +109,7 @@ export const storeBreaks: readonly Break[] = [
   {
     name: "slices of budgets that a failover brings back are not looked for",
     judge: "leases",
+    seed: 6,
     only: ["failover"],
     settings: { trafficMs: 100, faultsMs: 1000, requests: 200 },
     apply: method(BudgetAudit, "run", async () => {}),
@@ -116,7 +118,7 @@ export const storeBreaks: readonly Break[] = [
     name: "a price version that took the number of a lost one is taken for that one",
     judge: "books",
     only: ["old backup"],
-    seed: 14,
+    seed: 36,
     settings: { trafficMs: 100, faultsMs: 1000, requests: 200 },
     apply: method(PriceBook, "look", async () => {}),
   },
@@ -137,7 +139,7 @@ export const storeBreaks: readonly Break[] = [
   {
     name: "a copy of a living core's journal is charged at once",
     judge: "spending",
-    seed: 106,
+    seed: 115,
     only: ["twin"],
     settings: { trafficMs: 5, faultsMs: 100, requests: 300 },
     apply: method(PostgresqlLedgerStore, "epochs", async () => []),
