@@ -43,9 +43,11 @@ const byText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
 /** ?1 account, ?2 core, ?3 epoch: what other cores have leased, and what all have leased of paid money. Sums are texts, as they may be large. */
 const leasedOf = `
-  select cast(coalesce(sum(iif(core_id = ?2 and epoch = ?3, 0, slice.granted - slice.spent)), 0) as text) as elsewhere,
-    cast(coalesce(sum(iif(kind = 'paid', slice.granted - slice.spent, 0)), 0) as text) as paid
-  from slice left join lot on lot.id = slice.lot_id where slice.account_id = ?1 and open`;
+  select (select cast(coalesce(sum(granted - spent), 0) as text) from slice indexed by simulated_account_slices
+      where account_id = ?1 and open and (core_id <> ?2 or epoch <> ?3)) as elsewhere,
+    (select cast(coalesce(sum(slice.granted - slice.spent), 0) as text)
+      from lot indexed by simulated_lot_kinds cross join slice on slice.lot_id = lot.id and open
+      where lot.account_id = ?1 and kind = 'paid') as paid`;
 
 export const lotStatements: Readonly<Record<string, Meaning>> = {
   "lock lots"(tables, [accounts, now, lots, core, epoch]) {

@@ -26,7 +26,8 @@ const kept = /^(mikro_orm_migrations|sqlite_.*|audit_event)$/;
 
 /** Where our statements find quickly what PostgreSQL's planner finds otherwise. */
 const shortcuts = `
-  create index simulated_account_slices on slice (account_id) where open;
+  create index simulated_account_slices on slice (account_id, core_id, epoch, granted, spent) where open;
+  create index simulated_lot_kinds on lot (account_id, kind);
   create index simulated_core_slices on slice (core_id, epoch, account_id) where open;
   create index simulated_core_budgets on budget_slice (core_id, epoch) where open;`;
 

@@ -1,4 +1,5 @@
 import { lookAgainMs } from "../../../src/metering/ledger/refill/intervals.ts";
+import { withFreeMoney } from "../../../src/storage/entities/metering/lot.ts";
 import type { Run } from "../cores/run.ts";
 import type { World } from "../world.ts";
 import { MoneyAtHome } from "./money-at-home.ts";
@@ -15,7 +16,11 @@ export function judgeAdmissions(world: World): void {
   traffic.onAdmitted = ({ requestId, accountId, machine, process }) => {
     const [found] = server.tables.all<{ left: number }>(
       `select (select coalesce(sum(granted - spent - refunded - expired), 0) from lot where account_id = ?1)
-         - (select coalesce(sum(spent), 0) from slice where account_id = ?1 and open) as left`,
+         - (select coalesce(sum(spent), 0) from slice where account_id = ?1 and open) as left
+       where not exists (select 1 from lot indexed by lot_spending_lasting
+           where account_id = ?1 and expires_at is null and ${withFreeMoney})
+         and not exists (select 1 from lot indexed by lot_spending_expiring
+           where account_id = ?1 and expires_at is not null and ${withFreeMoney})`,
       accountId,
     );
     if (found !== undefined && found.left <= 0 && !world.wentBack && !process.wasSuspended) {
