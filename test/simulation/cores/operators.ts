@@ -16,7 +16,12 @@ export interface Deed {
   readonly kind: "paid" | "grant" | "free" | "refund";
   state: "asked" | "done" | "refused" | "unknown";
   mayBeLost: boolean;
+  /** When it ended, or will have ended at the latest: nobody hears of one on a core that died. */
+  endsAt: number;
 }
+
+/** The longest that anybody moves money for. */
+const mostDeedMs = 10_000;
 
 /** What a refund or top-up may be refused for. */
 const usual: ReadonlySet<string> = new Set(["REFUND_EXCEEDS_BALANCE", "LEDGER_UNAVAILABLE", "PAYMENT_LIMIT_REACHED"]);
@@ -91,7 +96,7 @@ export class Operators {
     const amount = Math.max(1, Math.floor(customer.purse * (0.2 + this.#dice.fraction())));
     const lapses = this.#dice.chance(0.3) && { expiresAt: this.#lapsing() };
     const credit = { accountId: customer.accountId, kind, amount, reference: this.#dice.uuid(), ...lapses };
-    this.#follow({ ...credit, state: "asked", mayBeLost: false }, () => money.funds.credit(credit));
+    this.#follow({ ...credit, ...this.#asked() }, () => money.funds.credit(credit));
   }
 
   /** Some money lapses while the world lives, some long after it. */
@@ -103,7 +108,7 @@ export class Operators {
   #refund(customer: Customer, { money }: NonNullable<Machine["life"]>): void {
     const amount = Math.max(1, Math.floor(customer.purse * this.#dice.fraction()));
     const refund = { accountId: customer.accountId, amount, reference: this.#dice.uuid() };
-    this.#follow({ ...refund, kind: "refund", state: "asked", mayBeLost: false }, () => money.funds.refund(refund));
+    this.#follow({ ...refund, kind: "refund", ...this.#asked() }, () => money.funds.refund(refund));
   }
 
   /** A key's budget has another limit from now on. */
@@ -125,13 +130,27 @@ export class Operators {
     }
   }
 
+  #asked(): Pick<Deed, "state" | "mayBeLost" | "endsAt"> {
+    return { state: "asked", mayBeLost: false, endsAt: this.#timeline.now + mostDeedMs };
+  }
+
+  /** Whether a refund of an account is under way, or was within so many milliseconds. */
+  refunds(accountId: string, ms: number): boolean {
+    const since = this.#timeline.now - ms;
+    return this.deeds.some(
+      ({ kind, accountId: of, endsAt }) => kind === "refund" && of === accountId && endsAt >= since,
+    );
+  }
+
   #follow(deed: Deed, run: () => Promise<unknown>): void {
     this.deeds.push(deed);
     run().then(
       () => {
         deed.state = "done";
+        deed.endsAt = this.#timeline.now;
       },
       (error: unknown) => {
+        deed.endsAt = this.#timeline.now;
         const reason = Reason[readDetail(error)?.reason ?? 0] ?? "";
         deed.state = reason === "REFUND_EXCEEDS_BALANCE" ? "refused" : "unknown";
         if (!usual.has(reason) && !/terminated/.test((error as Error).message)) {

@@ -83,6 +83,7 @@ const foundMs = lookAgainMs + 50;
 /**
  * Counts requests that are refused for money while no core has leased what would pay two of them. Two cores that lack money give
  * it back to each other, and it is at home for a moment each time: that counts once it has been there for longer than a look takes.
+ * A refund leaves the account's free money at home until it has enough, so that nobody is wronged meanwhile.
  */
 export class RefusalJudge {
   readonly #world: World;
@@ -102,8 +103,12 @@ export class RefusalJudge {
   }
 
   #refused(run: Run, worst: number): void {
-    const { server, trueTime } = this.#world;
-    if (!/^BALANCE_/.test(run.refusal ?? "") || run.askedAt < this.#began) {
+    const { server, trueTime, operators } = this.#world;
+    if (
+      !/^BALANCE_/.test(run.refusal ?? "") ||
+      run.askedAt < this.#began ||
+      operators.refunds(run.accountId, foundMs)
+    ) {
       return;
     }
     const [found] = server.tables.all<{ free: number; debt: number }>(
