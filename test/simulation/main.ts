@@ -4,7 +4,7 @@
 //   npm run simulate -- --hours 8                       a night's run
 //   npm run simulate -- --regions 4 [--seed …]          worlds of regions (docs/scale.md), in one thread; 0: as many as a seed says
 //     [--pace REQUESTS_A_SECOND] [--wealth rich|poor] [--faultless]
-//   [--requests 10000] a world, [--traffic-ms N] and [--faults-ms N] from one to the next in the mean, [--sqlite],
+//   [--requests 20000] a world at most, [--traffic-ms N] and [--faults-ms N] from one to the next in the mean, [--sqlite],
 //   [--threads 2], [--without "FAULT"] again and again
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
@@ -12,7 +12,7 @@ import { SimulatedServer } from "./database/server.ts";
 import { addOutcome, type Figures, noFigures } from "./figures.ts";
 import { liveRegions } from "./regions/live.ts";
 import { sampleReplays } from "./replay/sample.ts";
-import { simulate } from "./simulate.ts";
+import { mostRequests, simulate } from "./simulate.ts";
 import { liveInThreads } from "./threads.ts";
 
 const { values } = parseArgs({
@@ -24,7 +24,7 @@ const { values } = parseArgs({
     pace: { type: "string" },
     wealth: { type: "string" },
     faultless: { type: "boolean", default: false },
-    requests: { type: "string", default: "10000" },
+    requests: { type: "string" },
     "traffic-ms": { type: "string" },
     "faults-ms": { type: "string" },
     sqlite: { type: "boolean", default: false },
@@ -34,7 +34,8 @@ const { values } = parseArgs({
   },
 });
 const first = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31));
-const [requests, threads, hours] = [Number(values.requests), Number(values.threads), Number(values.hours ?? 0)];
+const requests = Number(values.requests ?? mostRequests);
+const [threads, hours] = [Number(values.threads), Number(values.hours ?? 0)];
 const seeds = Number(values.seeds ?? (hours > 0 ? Number.MAX_SAFE_INTEGER : 1));
 if (![first, seeds, requests, threads].every(Number.isSafeInteger) || !(hours >= 0) || threads < 1) {
   console.error("simulate: --seed, --seeds, --requests and --threads are whole numbers, --hours is a number");

@@ -34,6 +34,7 @@ export const noOutcome: Omit<Outcome, "seed"> = {
 export interface Settings {
   /** Takes the history, line by line. */
   readonly tell?: (line: string) => void;
+  /** The most that come. Absent: `mostRequests`. */
   readonly requests?: number;
   /** Faults that do not come, by name. */
   readonly without?: readonly string[];
@@ -54,6 +55,8 @@ export interface Settings {
   readonly alter?: (money: Money) => void;
 }
 
+/** Requests of a world where they come fast; where they come slowly, its time ends it. */
+export const mostRequests = 20_000;
 /** The part of the worlds in which a night passes. */
 const nightPart = 0.25;
 /** In them half a year takes a minute: no clock may be a day off. */
@@ -74,7 +77,7 @@ const stopMs = 70_000;
 
 /** Lives one world from its beginning to its end, and judges it. */
 export async function simulate(seed: number, server: SimulatedServer, settings: Settings = {}): Promise<Outcome> {
-  const { tell, alter, isSqlite = false, requests = 10_000, instead = {} } = settings;
+  const { tell, alter, isSqlite = false, requests = mostRequests, instead = {} } = settings;
   const shape = {
     cores: isSqlite ? 1 : 1 + (seed % 4),
     customers: 2 + (seed % 5),

@@ -76,6 +76,14 @@ export const breaks: readonly Break[] = [
     },
   },
   {
+    name: "shares beyond what a limit was lowered to are used on",
+    only: [],
+    seed: 32,
+    meanMs: 20,
+    requests: 7000,
+    apply: method(HomeBooks, "excess", () => 0),
+  },
+  {
     name: "the last report counts, and not the one with the larger number",
     only: ["overtaking messages", "late messages", "doubled messages"],
     apply: method(HomeBooks, "take", function (this: HomeBooks, region: string, report: SliceReport) {
