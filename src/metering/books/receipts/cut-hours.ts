@@ -7,37 +7,64 @@ export interface Span {
 /** Slots of one length, in hours, counted since 1970. */
 export interface Slots extends Span {
   readonly hours: number;
+  /** Whether their sums are taken off the others', as longer slots have more than the span. */
+  readonly isOff: boolean;
+}
+
+interface Cut {
+  readonly slots: readonly Slots[];
+  /** How many slots these are. */
+  readonly count: number;
 }
 
 /**
- * Cuts a span of hours into as few slots as cover it exactly: long ones in its middle, the shorter the nearer to its ends.
- * Lengths are in hours, the shortest first; each divides the next one, and the first is 1.
+ * Cuts a span of hours into as few slots as there can be: long ones in its middle, the shorter the nearer to its ends, which
+ * are taken off where that takes fewer than to add what lacks. Lengths are in hours, the shortest first; each divides the
+ * next one, and the first is 1.
  */
-export function cutHours(span: Span, lengths: readonly number[]): Slots[] {
-  const slots: Slots[] = [];
-  let { from, to } = span;
-  const cut = (hours: number, part: Span) => {
-    if (part.from === undefined || part.from !== part.to) {
-      slots.push({ hours, from: divide(part.from, hours), to: divide(part.to, hours) });
-    }
-  };
-  for (const [at, hours] of lengths.entries()) {
-    const longer = lengths[at + 1];
-    const first = longer === undefined || from === undefined ? from : Math.ceil(from / longer) * longer;
-    const last = longer === undefined || to === undefined ? to : Math.floor(to / longer) * longer;
-    if (longer === undefined || (first !== undefined && last !== undefined && first >= last)) {
-      cut(hours, { from, to });
-      return slots;
-    }
-    if (first !== undefined) {
-      cut(hours, { from, to: first });
-    }
-    if (last !== undefined) {
-      cut(hours, { from: last, to });
-    }
-    [from, to] = [first, last];
+export function cutHours(span: Span, lengths: readonly number[]): readonly Slots[] {
+  return cut(span, lengths, new Map()).slots;
+}
+
+/** done: the cuts so far, as many ways lead to the same span of longer slots. */
+function cut(span: Span, [hours = 1, ...longer]: readonly number[], done: Map<string, Cut>): Cut {
+  const key = `${longer.length} ${span.from} ${span.to}`;
+  const known = done.get(key);
+  if (known !== undefined) {
+    return known;
   }
-  return slots;
+  const [next] = longer;
+  // Without a longer length an open end costs what it costs; with one, to go on is always better.
+  let fewest = run(hours, span.from, span.to, next === undefined ? 1 : Number.POSITIVE_INFINITY);
+  for (const { from, to } of next === undefined ? [] : roundedSpans(span, next)) {
+    const parts = [run(hours, span.from, from), cut({ from, to }, longer, done), run(hours, to, span.to)];
+    const count = parts.reduce((sum, part) => sum + part.count, 0);
+    fewest = count < fewest.count ? { count, slots: parts.flatMap(({ slots }) => slots) } : fewest;
+  }
+  done.set(key, fewest);
+  return fewest;
+}
+
+/** The spans of slots of a length whose ends are next to those of a span: what is within it comes first. */
+function roundedSpans({ from, to }: Span, length: number): Span[] {
+  const up = (hour: number) => Math.ceil(hour / length) * length;
+  const down = (hour: number) => Math.floor(hour / length) * length;
+  const begins = from === undefined ? [from] : [...new Set([up(from), down(from)])];
+  const ends = to === undefined ? [to] : [...new Set([down(to), up(to)])];
+  return begins
+    .flatMap((begin) => ends.map((end) => ({ from: begin, to: end })))
+    .filter((span) => span.from === undefined || span.to === undefined || span.from <= span.to);
+}
+
+/** The slots between two hours of which one may be absent: taken off if the second comes first. open: what an open end counts. */
+function run(hours: number, from: number | undefined, to: number | undefined, open = 0): Cut {
+  if (from === to && (from !== undefined || open === 0)) {
+    return { slots: [], count: 0 };
+  }
+  const isOff = from !== undefined && to !== undefined && to < from;
+  const [begin, end] = isOff ? [to, from] : [from, to];
+  const slots = [{ hours, from: divide(begin, hours), to: divide(end, hours), isOff }];
+  return { slots, count: begin === undefined || end === undefined ? open : (end - begin) / hours };
 }
 
 const divide = (hour: number | undefined, hours: number) => (hour === undefined ? undefined : hour / hours);

@@ -128,10 +128,11 @@ function sumParts(question: UsageQuestion, hours: Span): Part[] {
       hours,
       lengths.filter((length) => length <= longest),
     );
-  const sums =
-    question.isBuilt && question.accountId === "" && !isTogether(question)
-      ? cut(spanHours).map((slots) => spanPart(question, slots))
-      : cut([1, 24]).map((slots) => rollupPart(question, slots));
+  const isOfSpans = question.isBuilt && question.accountId === "" && !isTogether(question);
+  const sums = cut(isOfSpans ? spanHours : [1, 24]).map((slots) => {
+    const part = isOfSpans ? spanPart(question, slots) : rollupPart(question, slots);
+    return slots.isOff ? negated(question, part) : part;
+  });
   return [...sums, tallyPart(question, hours)];
 }
 

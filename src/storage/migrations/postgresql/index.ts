@@ -30,6 +30,7 @@ import { Migration20261122230000 } from "./Migration20261122230000.ts";
 import { Migration20261123020000 } from "./Migration20261123020000.ts";
 import { Migration20261123040000 } from "./Migration20261123040000.ts";
 import { Migration20261123050000 } from "./Migration20261123050000.ts";
+import { Migration20261124010000 } from "./Migration20261124010000.ts";
 
 /** In the order in which they run. */
 export const migrations: MigrationObject[] = [
@@ -63,5 +64,6 @@ export const migrations: MigrationObject[] = [
   { name: "Migration20261122230000", class: Migration20261122230000 },
   { name: "Migration20261123040000", class: Migration20261123040000 },
   { name: "Migration20261123020000", class: Migration20261123020000 },
+  { name: "Migration20261124010000", class: Migration20261124010000 },
   { name: "Migration20261123050000", class: Migration20261123050000 },
 ];

@@ -28,6 +28,7 @@ import { Migration20261122222300 } from "./Migration20261122222300.ts";
 import { Migration20261122224400 } from "./Migration20261122224400.ts";
 import { Migration20261122230000 } from "./Migration20261122230000.ts";
 import { Migration20261123020000 } from "./Migration20261123020000.ts";
+import { Migration20261124010000 } from "./Migration20261124010000.ts";
 
 /** In the order in which they run. */
 export const migrations: MigrationObject[] = [
@@ -60,4 +61,5 @@ export const migrations: MigrationObject[] = [
   { name: "Migration20261122224400", class: Migration20261122224400 },
   { name: "Migration20261122230000", class: Migration20261122230000 },
   { name: "Migration20261123020000", class: Migration20261123020000 },
+  { name: "Migration20261124010000", class: Migration20261124010000 },
 ];
