@@ -52,6 +52,7 @@ export class Settlement implements HoldKeeper {
   async charge(hold: RunningHold, counted: ChargedTokens, status: SettleStatus, facts?: RunFacts): Promise<Settled> {
     const tokens = this.#toChargeable(hold, counted);
     if (lacking(hold, tokens) > 0) {
+      this.note(hold, tokens); // the store may take its time, and this process may die meanwhile
       await this.#cover(hold, tokens);
     }
     const noted = facts === undefined ? {} : { facts: readFacts(facts) ?? {} };

@@ -15,8 +15,6 @@ const lingerMs = 5;
 const patientLingerMs = 100;
 /** Most charges in one commit. */
 const batchSize = 500;
-/** A store slower than this has its charges promised by the journal instead. */
-const patienceMs = 100;
 /** The store is asked again so often while it takes nothing. */
 const lastRetryMs = 1000;
 
@@ -112,7 +110,7 @@ export class GroupCommit {
       await this.#linger();
       this.#lastBegan = clock.monotonic();
       const group = this.#queue.splice(0, batchSize);
-      const stopPromising = charges.promiseEvery(patienceMs);
+      const stopPromising = charges.promiseWhileSlow();
       await this.#commit(group);
       stopPromising();
       this.#tellReaders(group.length);

@@ -3,6 +3,9 @@ import type { Journal } from "../../../journal/journal.ts";
 import type { Run } from "../../run.ts";
 import type { Charge } from "../charge.ts";
 
+/** What takes longer than this to be stored is promised by the journal instead. */
+const patienceMs = 100;
+
 /** A charge until it is known what becomes of it. */
 export interface OpenCharge {
   charge: Charge;
@@ -100,8 +103,8 @@ export class OpenCharges {
     this.#promising = false;
   }
 
-  /** Promises over and over, until the returned function is called. */
-  promiseEvery(ms: number): () => void {
+  /** Promises what work under way keeps waiting for long, until the returned function says that it is done. */
+  promiseWhileSlow(): () => void {
     let over = false;
     let stop = () => {};
     const promise = async () => {
@@ -111,7 +114,7 @@ export class OpenCharges {
       }
     };
     const next = () => {
-      stop = this.#clock.after(ms, () => void promise());
+      stop = this.#clock.after(patienceMs, () => void promise());
     };
     next();
     return () => {

@@ -46,6 +46,9 @@ export class Settler {
   readonly #pauses: Pauses;
   readonly #commits: GroupCommit;
   readonly #steps: Steps;
+  /** Charges that are followed now. */
+  #followed = 0;
+  #stopPromising = () => {};
 
   constructor(parts: SettlerParts) {
     this.#parts = parts;
@@ -134,22 +137,34 @@ export class Settler {
     }
   }
 
-  /** Does with a charge what has to be done next, until it is to be committed or nothing has. Never rejects. */
+  /**
+   * Does with a charge what has to be done next, until it is to be committed or nothing has. What takes long is promised
+   * meanwhile. Never rejects.
+   */
   async #follow(open: OpenCharge, first: Step): Promise<void> {
-    let step = first;
-    while (step !== "done") {
-      if (step === "commit") {
-        return this.#commit(open);
-      }
-      if (step === "renew") {
-        step = await this.#steps.renew(open);
-      } else if (step === "rest") {
-        step = await this.#steps.settleRest(open);
-      } else {
-        step = await this.#steps.putAway(open, step.giveUp);
-      }
+    if (this.#followed++ === 0) {
+      this.#stopPromising = this.#charges.promiseWhileSlow();
     }
-    this.#charges.delete(open);
+    let step = first;
+    while (step !== "done" && step !== "commit") {
+      step = await this.#take(open, step);
+    }
+    this.#followed--;
+    if (this.#followed === 0) {
+      this.#stopPromising();
+    }
+    if (step === "commit") {
+      this.#commit(open);
+    } else {
+      this.#charges.delete(open);
+    }
+  }
+
+  #take(open: OpenCharge, step: Exclude<Step, "commit" | "done">): Promise<Step> {
+    if (step === "renew") {
+      return this.#steps.renew(open);
+    }
+    return step === "rest" ? this.#steps.settleRest(open) : this.#steps.putAway(open, step.giveUp);
   }
 
   #commit(open: OpenCharge): void {

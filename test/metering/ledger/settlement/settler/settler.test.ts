@@ -36,6 +36,8 @@ let behave: (ids: string[]) => "take" | "fail" | "fail after taking" | "hang" | 
 let promised: string[];
 /** What was given up, and why. Undefined: there is no room for it. */
 let letters: string[] | undefined;
+/** How long it takes to put one aside. */
+let letterMs: number;
 let journalWorks: boolean;
 let events: string[];
 /** Makes another charge of one whose slices are lost. */
@@ -50,6 +52,7 @@ beforeEach(() => {
   groups = [];
   promised = [];
   letters = [];
+  letterMs = 0;
   journalWorks = true;
   events = [];
   behave = () => "take";
@@ -106,6 +109,7 @@ beforeEach(() => {
       if (letters === undefined) {
         throw new Error("no room");
       }
+      await pass(letterMs);
       letters.push(`${requestId}: ${reason}`);
     },
   };
@@ -120,6 +124,8 @@ beforeEach(() => {
     readKeptFrom: async () => keptFrom,
   });
 });
+
+const pass = (ms: number) => (ms === 0 ? undefined : new Promise<void>((resolve) => void clock.after(ms, resolve)));
 
 const states = (promises: Promise<unknown>[]) =>
   Promise.all(
@@ -257,6 +263,28 @@ test("while there is no room for what is given up it is promised, holds nobody u
   expect(letters).toEqual(["bad: impossible"]);
   expect(events).toEqual(["a stored", "bad refused"]);
 });
+
+test.each(["fenced", "bad"])(
+  "a charge that is %s is promised after a tenth of a second where its next step takes longer",
+  async (id) => {
+    letterMs = 5000;
+    renew = async () => {
+      await pass(5000);
+      return charge("again");
+    };
+    behave = (ids) => (ids.includes("bad") ? "refuse" : "take");
+    const settled = settler.settle(charge(id));
+    await clock.advanceAsync(50);
+    expect(promised).toEqual([]);
+    await clock.advanceAsync(100);
+    await settled;
+    expect(promised).toEqual([id]);
+    await clock.advanceAsync(5000);
+    expect([...stored, ...(letters ?? [])]).toEqual([id === "bad" ? "bad: impossible" : "again"]);
+    await clock.advanceAsync(1000);
+    expect(promised).toEqual([id]);
+  },
+);
 
 test.each<[string, Error, number, number]>([
   ["no such account", failure(Reason.ACCOUNT_NOT_FOUND, "gone"), 1, 1],
