@@ -1,7 +1,11 @@
+import type { ChargedTokens } from "../../../src/metering/interface.ts";
 import { FileJournal } from "../../../src/metering/journal/file-journal.ts";
 import { BudgetAudit } from "../../../src/metering/ledger/budget/budget-audit.ts";
 import type { EpochClaim } from "../../../src/metering/ledger/core/core-store.ts";
 import { CoreWatch } from "../../../src/metering/ledger/core/core-watch.ts";
+import type { RunningHold } from "../../../src/metering/ledger/hold.ts";
+import { Settlement } from "../../../src/metering/ledger/settlement/settlement.ts";
+import { OpenCharges } from "../../../src/metering/ledger/settlement/settler/open-charges.ts";
 import { SliceAudit } from "../../../src/metering/ledger/wallet/cache/slice-audit.ts";
 import { PriceBook } from "../../../src/metering/prices/price-book.ts";
 import { PostgresqlLedgerStore } from "../../../src/metering/store/postgresql/store.ts";
@@ -17,6 +21,7 @@ import { type Break, method } from "./break.ts";
 
 const { enter } = SqliteLedgerStore.prototype;
 const { of } = SimulatedDisk.prototype;
+const { note } = Settlement.prototype;
 const settle = chargeStatements.settle as Meaning;
 const lockLots = lotStatements["lock lots"] as Meaning;
 const lockBudget = budgetStatements["lock budget"] as Meaning;
@@ -128,6 +133,26 @@ export const storeBreaks: readonly Break[] = [
     seed: 3,
     only: ["kill"],
     apply: method(FileJournal, "note", () => {}),
+  },
+  {
+    name: "a request's end is not noted while it waits for money beyond its hold",
+    judge: "lost charges",
+    seed: 1207,
+    only: ["kill", "slow calls", "lying engine"],
+    settings: { trafficMs: 15, faultsMs: 150, requests: 300 },
+    apply: method(Settlement, "note", function (this: Settlement, hold: RunningHold, tokens: ChargedTokens) {
+      if (hold.open) {
+        note.call(this, hold, tokens);
+      }
+    }),
+  },
+  {
+    name: "charges that the store keeps waiting are not promised",
+    judge: "lost charges",
+    seed: 133,
+    only: ["kill", "slow calls", "server away"],
+    settings: { trafficMs: 20, faultsMs: 200, requests: 300 },
+    apply: method(OpenCharges, "promiseWhileSlow", () => () => {}),
   },
   {
     name: "a promise is not written",

@@ -32,9 +32,18 @@ const toKey = ({ priority, expires_at, created_at, id }: LotRow): SpendingKey =>
 });
 
 /** The first lots of an account in the order of spending that have free money and have not lapsed. */
-function firstLots(tables: Tables, account: string, now: number, limit: number, of: keyof typeof pages): LotRow[] {
-  const page = tables.all<LotRow>(pages[of], account, now, limit);
-  return page.length < 2 ? page : page.sort((a, b) => bySpending(toKey(a), toKey(b))).slice(0, limit);
+function firstLots(
+  tables: Tables,
+  account: string,
+  now: number,
+  limit: number,
+  of: keyof typeof pages,
+): readonly LotRow[] {
+  // The statements of a lease ask for the same in turn.
+  return tables.keep(`${of} ${account} ${now} ${limit}`, () => {
+    const page = tables.all<LotRow>(pages[of], account, now, limit);
+    return page.length < 2 ? page : page.sort((a, b) => bySpending(toKey(a), toKey(b))).slice(0, limit);
+  });
 }
 
 const toTime = (at: unknown) => (at as Date).getTime();

@@ -71,7 +71,7 @@ export class SimulatedServer {
     // The ORM has its statements answer with bigints.
     const prepare = database.prepare.bind(database);
     prepareOnce(database);
-    this.tables = tablesOf(prepare, () => this.now());
+    this.tables = tablesOf(database, prepare, () => this.now());
     const tables = this.tables.all<{ name: string }>("select name from sqlite_master where type = 'table'");
     this.#names = tables.map(({ name }) => name).filter((name) => !kept.test(name));
     database.exec(`pragma foreign_keys = off; attach ':memory:' as past; ${shortcuts}`);

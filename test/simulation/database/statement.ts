@@ -6,6 +6,8 @@ export interface Tables {
   run(sql: string, ...values: SQLInputValue[]): number;
   all<Row>(sql: string, ...values: SQLInputValue[]): Row[];
   get<Row>(sql: string, ...values: SQLInputValue[]): Row | undefined;
+  /** Reads something, unless it was read before in the open transaction and nothing has changed since then. */
+  keep<Rows extends readonly object[]>(name: string, read: () => Rows): Rows;
   /** The server's clock in milliseconds since the epoch. */
   now(): number;
 }
@@ -14,20 +16,35 @@ export interface Tables {
 export type Meaning = (tables: Tables, values: readonly unknown[]) => readonly object[];
 
 /** Statements of SQLite, each prepared once. */
-export function tablesOf(prepareApart: (sql: string) => StatementSync, now: () => number): Tables {
-  const statements = new Map<string, StatementSync>();
+export function tablesOf(
+  database: { readonly isTransaction: boolean },
+  prepareApart: (sql: string) => StatementSync,
+  now: () => number,
+): Tables {
+  const statements = new Map<string, { readonly statement: StatementSync; readonly isRead: boolean }>();
+  const kept = new Map<string, readonly object[]>();
   const prepare = (sql: string) => {
-    let statement = statements.get(sql);
-    if (statement === undefined) {
-      statement = prepareApart(sql);
-      statements.set(sql, statement);
+    let found = statements.get(sql);
+    if (found === undefined) {
+      found = { statement: prepareApart(sql), isRead: /^\s*select/.test(sql) };
+      statements.set(sql, found);
     }
-    return statement;
+    if (!found.isRead) {
+      kept.clear(); // also at the ends of transactions, which are statements too
+    }
+    return found.statement;
   };
   return {
     run: (sql, ...values) => Number(prepare(sql).run(...values).changes),
     all: <Row>(sql: string, ...values: SQLInputValue[]) => prepare(sql).all(...values) as Row[],
     get: <Row>(sql: string, ...values: SQLInputValue[]) => prepare(sql).get(...values) as Row | undefined,
+    keep<Rows extends readonly object[]>(name: string, read: () => Rows): Rows {
+      const rows = (kept.get(name) as Rows | undefined) ?? read();
+      if (database.isTransaction) {
+        kept.set(name, rows);
+      }
+      return rows;
+    },
     now,
   };
 }

@@ -119,9 +119,11 @@ function leastOf(run: Run): { inputTokens: number; outputTokens: number } {
   const before = (ms: number) => run.counted.findLast(({ at }) => at < diedAt - ms)?.tokens;
   const noted = before(noteMs);
   const recent = before(flushMs);
+  // What an engine says at the end may be less than before, and may be charged already.
+  const { inputTokens = Number.POSITIVE_INFINITY, outputTokens = Number.POSITIVE_INFINITY } = run.settled?.tokens ?? {};
   return {
-    inputTokens: noted?.inputTokens ?? 0,
-    outputTokens: Math.max(noted?.outputTokens ?? 0, (recent?.outputTokens ?? 0) - noteTokens),
+    inputTokens: Math.min(noted?.inputTokens ?? 0, inputTokens),
+    outputTokens: Math.min(Math.max(noted?.outputTokens ?? 0, (recent?.outputTokens ?? 0) - noteTokens), outputTokens),
   };
 }
 
