@@ -99,7 +99,7 @@ export async function simulate(seed: number, server: SimulatedServer, settings: 
   await timeline.pass(2000);
   await openAccounts(world);
   const [trafficMs, operatorsMs, faultsMs] = [
-    dice.pick([2, 5, 20, 100]),
+    dice.pick([2, 5, 10, 50]),
     dice.pick([200, 1000, 4000]),
     dice.pick([300, 1000, 4000]),
   ];
