@@ -129,13 +129,26 @@ export function changeTable(changes: readonly Change[]): string {
 export function writeReport(directory: string, name: string, report: Report, drawn: ReadonlyMap<string, string>): void {
   const figures = join(directory, "figures");
   mkdirSync(directory, { recursive: true });
-  writeFileSync(join(directory, `${name}.json`), `${JSON.stringify(report, null, 1)}\n`);
+  writeFileSync(join(directory, `${name}.json`), encode(report));
   for (const [plot, svg] of [...plots(report.results), ...drawn]) {
     const file = join(figures, `${plot}.svg`);
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, svg);
   }
 }
+
+/** A line for each entry of a list, so that files of several runs can be compared; numbers with more digits than they are good for. */
+function encode(report: Report): string {
+  const toText = (value: unknown) => JSON.stringify(value, shorten);
+  const parts = Object.entries(report).map(([name, value]) => {
+    const text = Array.isArray(value) ? `[\n${value.map(toText).join(",\n")}\n]` : toText(value);
+    return `"${name}": ${text}`;
+  });
+  return `{\n${parts.join(",\n")}\n}\n`;
+}
+
+const shorten = (_: string, value: unknown) =>
+  typeof value === "number" && !Number.isInteger(value) ? Number(value.toPrecision(5)) : value;
 
 export function readReport(file: string): Report {
   return JSON.parse(readFileSync(file, "utf8"));
