@@ -3,8 +3,8 @@
 import { addSums, sumNames, sumsOfSums } from "./rollups.ts";
 
 /**
- * Lengths of slots in hours, up to 64 days. Within a day they are further apart, as each of these takes as much room as all
- * that are longer. A span that began any time ago is cut into few slots, so what it reads hardly grows with it.
+ * Lengths of slots in hours, up to 64 days. Up to a day they are further apart, as each of these takes as much room as all
+ * longer ones together. A span that began any time ago is cut into few slots, so what it reads hardly grows with it.
  */
 export const spanHours = [1, 6, 24, 48, 96, 192, 384, 768, 1536] as const;
 

@@ -34,10 +34,10 @@ function cut(span: Span, [hours = 1, ...longer]: readonly number[], done: Map<st
     return known;
   }
   const [next] = longer;
-  // Without a longer length an open end costs what it costs; with one, to go on is always better.
-  let fewest = run(hours, span.from, span.to, next === undefined ? 1 : Number.POSITIVE_INFINITY);
+  // A span without an end takes slots of the longest length alone.
+  let fewest = between(hours, span.from, span.to, next === undefined ? 1 : Number.POSITIVE_INFINITY);
   for (const { from, to } of next === undefined ? [] : roundedSpans(span, next)) {
-    const parts = [run(hours, span.from, from), cut({ from, to }, longer, done), run(hours, to, span.to)];
+    const parts = [between(hours, span.from, from), cut({ from, to }, longer, done), between(hours, to, span.to)];
     const count = parts.reduce((sum, part) => sum + part.count, 0);
     fewest = count < fewest.count ? { count, slots: parts.flatMap(({ slots }) => slots) } : fewest;
   }
@@ -56,8 +56,8 @@ function roundedSpans({ from, to }: Span, length: number): Span[] {
     .filter((span) => span.from === undefined || span.to === undefined || span.from <= span.to);
 }
 
-/** The slots between two hours of which one may be absent: taken off if the second comes first. open: what an open end counts. */
-function run(hours: number, from: number | undefined, to: number | undefined, open = 0): Cut {
+/** The slots from one hour to another: taken off if the second comes first. Absent hours are open ends, which count as `open` slots. */
+function between(hours: number, from: number | undefined, to: number | undefined, open = 0): Cut {
   if (from === to && (from !== undefined || open === 0)) {
     return { slots: [], count: 0 };
   }

@@ -147,7 +147,7 @@ export class Settler {
     }
     let step = first;
     while (step !== "done" && step !== "commit") {
-      step = await this.#take(open, step);
+      step = await this.#advance(open, step);
     }
     this.#followed--;
     if (this.#followed === 0) {
@@ -160,7 +160,8 @@ export class Settler {
     }
   }
 
-  #take(open: OpenCharge, step: Exclude<Step, "commit" | "done">): Promise<Step> {
+  /** Does one step. Resolves with the next one. */
+  #advance(open: OpenCharge, step: Exclude<Step, "commit" | "done">): Promise<Step> {
     if (step === "renew") {
       return this.#steps.renew(open);
     }
