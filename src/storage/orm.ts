@@ -16,6 +16,7 @@ import { lockFile, openSqlite } from "./sqlite/file.ts";
 import { OpenedFiles } from "./sqlite/opened-files.ts";
 import { SqliteSnapshots } from "./sqlite/snapshots.ts";
 import { AnswerLimit } from "./workarounds/answer-limit.ts";
+import { endPool } from "./workarounds/ending-pool.ts";
 import { forgetAnswers } from "./workarounds/kept-answers.ts";
 import { releaseLostConnections } from "./workarounds/lost-connections.ts";
 
@@ -179,7 +180,7 @@ export async function prepareServer(url: string, { connectMs, answerMs } = usual
   }
   const connections = pool;
   const snapshot = limited(() => openPostgresqlSnapshot(connections));
-  const close = () => orm.close();
+  const close = () => endPool(connections, () => orm.close());
   const storage: PostgresqlStorage = { dialect: "postgresql", orm, pool, pooled: false, snapshot, close };
   return { storage, beginLimit: () => limit.begin(answerMs) };
 }
