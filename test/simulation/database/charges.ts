@@ -182,7 +182,7 @@ export const chargeStatements: Readonly<Record<string, Meaning>> = {
 
   "is charged": (tables, [account, request]) =>
     tables.all(
-      `select 1 as "?column?" from usage where request_id = ? and account_id = ? limit 1`,
+      `select 1 as "?column?" from usage where request_id = ? and +account_id = ? limit 1`,
       ...[String(request), String(account)],
     ),
 };

@@ -20,12 +20,12 @@ const lotsOf = `
   select id, kind, priority, price_version_id, created_at, expires_at, account_id,
     granted - spent - leased - refunded - expired as available
   from lot where account_id = ?1 and ${withFreeMoney}`;
-/** ?1 account, ?2 now, ?3 limit. Both halves come in the order of an index. */
-const page = (more: string) => `
+/** ?1 account, ?2 now. Both halves come in the order of an index. The limit is no parameter, as SQLite prepares a statement anew for each that it is given. */
+const page = (more: string, limit: number) => `
   select * from (${lotsOf} ${more} and expires_at is not null and expires_at > ?2
-    order by priority, expires_at, created_at, id limit ?3)
-  union all select * from (${lotsOf} ${more} and expires_at is null order by priority, created_at, id limit ?3)`;
-const pages = { all: page(""), paid: page(`and priority = ${priorities.paid}`) } as const;
+    order by priority, expires_at, created_at, id limit ${limit})
+  union all select * from (${lotsOf} ${more} and expires_at is null order by priority, created_at, id limit ${limit})`;
+const which = { all: "", paid: `and priority = ${priorities.paid}` } as const;
 
 const toKey = ({ priority, expires_at, created_at, id }: LotRow): SpendingKey => ({
   ...{ priority, expiresAt: expires_at ?? undefined, createdAt: created_at, lotId: id },
@@ -37,12 +37,12 @@ function firstLots(
   account: string,
   now: number,
   limit: number,
-  of: keyof typeof pages,
+  of: keyof typeof which,
 ): readonly LotRow[] {
   // The statements of a lease ask for the same in turn.
   return tables.keep(`${of} ${account} ${now} ${limit}`, () => {
-    const page = tables.all<LotRow>(pages[of], account, now, limit);
-    return page.length < 2 ? page : page.sort((a, b) => bySpending(toKey(a), toKey(b))).slice(0, limit);
+    const lots = tables.all<LotRow>(page(which[of], limit), account, now);
+    return lots.length < 2 ? lots : lots.sort((a, b) => bySpending(toKey(a), toKey(b))).slice(0, limit);
   });
 }
 

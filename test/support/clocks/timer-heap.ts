@@ -5,9 +5,11 @@ export interface Timer {
   isCancelled: boolean;
 }
 
+type Waiting = Timer & { readonly order: number };
+
 /** Timers in a binary heap, the earliest on top; of those for one instant, the one that was set first. */
 export class TimerHeap {
-  readonly #heap: (Timer & { readonly order: number })[] = [];
+  readonly #heap: Waiting[] = [];
   #orders = 0;
   #live = 0;
 
@@ -42,41 +44,45 @@ export class TimerHeap {
     return undefined;
   }
 
-  #isBefore(a: number, b: number): boolean {
-    const [first, second] = [this.#heap[a], this.#heap[b]];
-    if (first === undefined || second === undefined) {
-      return first !== undefined;
-    }
-    return first.at === second.at ? first.order < second.order : first.at < second.at;
-  }
-
-  #swap(a: number, b: number): void {
-    const [first, second] = [this.#heap[a], this.#heap[b]];
-    if (first !== undefined && second !== undefined) {
-      this.#heap[a] = second;
-      this.#heap[b] = first;
-    }
-  }
-
-  #push(timer: Timer & { readonly order: number }): void {
-    let at = this.#heap.push(timer) - 1;
-    for (let above = (at - 1) >> 1; at > 0 && this.#isBefore(at, above); above = (at - 1) >> 1) {
-      this.#swap(at, above);
+  #push(timer: Waiting): void {
+    const heap = this.#heap;
+    let at = heap.length;
+    heap.push(timer);
+    while (at > 0) {
+      const above = (at - 1) >> 1;
+      const parent = heap[above] as Waiting;
+      if (!isBefore(timer, parent)) {
+        break;
+      }
+      heap[at] = parent;
       at = above;
     }
+    heap[at] = timer;
   }
 
   #pop(): void {
-    this.#swap(0, this.#heap.length - 1);
-    this.#heap.pop();
-    for (let at = 0; ; ) {
-      const [left, right] = [2 * at + 1, 2 * at + 2];
-      const child = this.#isBefore(right, left) ? right : left;
-      if (!this.#isBefore(child, at)) {
-        return;
-      }
-      this.#swap(at, child);
-      at = child;
+    const heap = this.#heap;
+    const last = heap.pop() as Waiting;
+    const size = heap.length;
+    if (size === 0) {
+      return;
     }
+    let at = 0;
+    for (let below = 1; below < size; below = 2 * at + 1) {
+      if (below + 1 < size && isBefore(heap[below + 1] as Waiting, heap[below] as Waiting)) {
+        below++;
+      }
+      const child = heap[below] as Waiting;
+      if (!isBefore(child, last)) {
+        break;
+      }
+      heap[at] = child;
+      at = below;
+    }
+    heap[at] = last;
   }
+}
+
+function isBefore(a: Waiting, b: Waiting): boolean {
+  return a.at === b.at ? a.order < b.order : a.at < b.at;
 }

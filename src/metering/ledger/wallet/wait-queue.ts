@@ -40,7 +40,8 @@ export class WaitQueue {
           if (left <= 0) {
             return false;
           }
-          await this.#sleep(ticket, Math.min(left, this.#lookAgainMs), signal);
+          const isFirst = this.#tickets[0] === ticket; // the others are woken when they are
+          await this.#sleep(ticket, isFirst ? Math.min(left, this.#lookAgainMs) : left, signal);
           signal.throwIfAborted();
           ticket.fresh = false;
           if (this.#tickets[0] === ticket && this.#clock.monotonic() < deadline) {
