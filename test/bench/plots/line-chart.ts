@@ -1,4 +1,4 @@
-import { colour, document, legend, legendWidth, line, niceCeiling, round, text } from "./svg.ts";
+import { colour, document, legend, legendWidth, line, niceCeiling, round, tell, text } from "./svg.ts";
 
 /** How a figure grows with another one. */
 export interface LineChart {
@@ -24,8 +24,8 @@ export function lineChart(chart: LineChart): string {
   const grid = [0, 0.2, 0.4, 0.6, 0.8, 1].map(
     (part) =>
       line(left, y(top * part), left + plotWidth, y(top * part), 'stroke="#ddd"') +
-      text(left - 6, y(top * part) + 4, round(top * part), 'text-anchor="end"') +
-      text(x(right * part), topMargin + height + 16, round(right * part), 'text-anchor="middle"'),
+      text(left - 6, y(top * part) + 4, tell(top * part), 'text-anchor="end"') +
+      text(x(right * part), topMargin + height + 16, tell(right * part), 'text-anchor="middle"'),
   );
   const lines = chart.series.map(({ points }, at) => {
     const path = points.map(([px, py]) => `${round(x(px))},${round(y(py))}`);

@@ -1,7 +1,7 @@
 // The few shapes that the benchmark's charts are made of, so that no plotting program is needed.
 
 /** Colours of the series, told apart by people who see colours differently too. */
-const colours = ["#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377"];
+const colours = ["#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#999999", "#222222"];
 
 export function colour(series: number): string {
   return colours[series % colours.length] ?? "#000";
@@ -27,27 +27,39 @@ export function line(x1: number, y1: number, x2: number, y2: number, attributes:
   return `<line x1="${round(x1)}" y1="${round(y1)}" x2="${round(x2)}" y2="${round(y2)}" ${attributes}/>`;
 }
 
-/** To a tenth: of a pixel, or of what an axis tells. */
+/** To a tenth of a pixel. */
 export function round(value: number): string {
   return String(Math.round(value * 10) / 10);
 }
 
+/** A value as people read it: to a tenth, and from a thousand on whole, with its thousands apart. */
+export function tell(value: number): string {
+  return value.toLocaleString("en", { maximumFractionDigits: Math.abs(value) < 1000 ? 1 : 0 });
+}
+
 /** The room of a name in a legend. */
 const nameWidth = 130;
+const nameHeight = 16;
 
 /** How wide a legend is drawn. */
 export function legendWidth(names: readonly string[]): number {
   return names.length * nameWidth;
 }
 
-/** The names of the series beside their colours, in a row. */
-export function legend(names: readonly string[], x: number, y: number): string {
+/** How high a legend is drawn that may be so wide. */
+export function legendHeight(names: readonly string[], width: number): number {
+  return nameHeight * Math.ceil(names.length / Math.floor(width / nameWidth));
+}
+
+/** The names of the series beside their colours, in as many rows as the width asks for. */
+export function legend(names: readonly string[], x: number, y: number, width = legendWidth(names)): string {
+  const inRow = Math.floor(width / nameWidth);
   return names
-    .map(
-      (name, at) =>
-        `<rect x="${x + at * nameWidth}" y="${y}" width="10" height="10" fill="${colour(at)}"/>` +
-        text(x + at * nameWidth + 15, y + 9, name),
-    )
+    .map((name, at) => {
+      const left = x + (at % inRow) * nameWidth;
+      const top = y + Math.floor(at / inRow) * nameHeight;
+      return `<rect x="${left}" y="${top}" width="10" height="10" fill="${colour(at)}"/>${text(left + 15, top + 9, name)}`;
+    })
     .join("");
 }
 

@@ -2,7 +2,7 @@ import { expect, test } from "@jest/globals";
 import { type TraceOutcome, traceFigures, tracePlots } from "./traces.ts";
 
 const outcome = {
-  ...{ requests: 100, hits: 0.86, p50: 200, p99: 12_000, good: 0.85, imbalance: 1.05 },
+  ...{ requests: 100, hits: 0.9, p50: 200, p99: 12_000, good: 0.85, imbalance: 1.05 },
   ...{ busy: 0.9, refused: 0, bytesPerS: 0 },
 };
 const found: TraceOutcome[] = [
@@ -16,6 +16,7 @@ test("limits what recorded traces come to on one core", () => {
     limit === undefined ? [] : [[name, Number(value.median.toFixed(2)), limit]],
   );
   expect(limited).toEqual([
+    ["recorded agents, prefix: prompt tokens found in the cache", 90, 88],
     ["recorded agents, prefix: good requests", 82.5, 81.5],
     ["recorded agents, prefix: first token p99", 12_000, 30_000],
     ["recorded agents, prefix: work of the busiest server", 1.05, 1.3],

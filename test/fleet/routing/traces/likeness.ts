@@ -21,7 +21,8 @@ const agents = {
   growth: [150, 600, 4000, 20_000, 40_000],
   output: [104, 211, 944, 4254, 8000],
   thinkMs: [4000, 10_000, 159_000, 2_462_000, 4_000_000],
-} as const satisfies Record<string, Quantiles>;
+  shared: 11_540,
+} as const satisfies Record<string, number | Quantiles>;
 const mostTokens = 131_072;
 
 /** Requests like those of Mooncake's conversations: their lengths, how many go on, and after how long. */
@@ -52,16 +53,17 @@ export function makeConversations(speed: number, part = 1, seed = 7): Trace {
   return { sessions: sessions.sort((one, other) => (one.at ?? 0) - (other.at ?? 0)), tree };
 }
 
-/** Sessions like those of kv-cache-tester's coding agents. */
-export function makeAgents(count: number, seed = 7): Trace {
+/** Sessions like those of kv-cache-tester's coding agents. They begin alike, unless they are apart. */
+export function makeAgents(count: number, apart = false, seed = 7): Trace {
   const random = new SeededRandom(seed);
   const tree = new PromptTree(256);
   const blocks = new Blocks(tree);
+  const beginning = apart ? [] : blocks.grow([], agents.shared);
   const sessions = Array.from({ length: count }, (): TracedSession => {
     const steps: { readonly thinkMs: number; readonly request: TracedRequest }[] = [];
     const most = draw(random, agents.steps);
     let prompt = draw(random, agents.firstPrompt);
-    for (let ids: number[] = []; steps.length < most && prompt < mostTokens; ) {
+    for (let ids = beginning.slice(0, prompt / tree.blockTokens); steps.length < most && prompt < mostTokens; ) {
       ids = blocks.grow(ids, prompt);
       const outputTokens = draw(random, agents.output);
       const thinkMs = steps.length === 0 ? 0 : draw(random, agents.thinkMs);

@@ -21,27 +21,31 @@ export class PromptTree {
       .replace(/[^ -~]/g, "e");
   }
 
-  /** The places of a prompt's blocks. Below other roots, equal ids are other blocks. Where it leaves the others, a message ends. */
-  insert(ids: readonly number[], root = 0): Int32Array {
+  /**
+   * The places of a prompt's blocks. Below other roots, equal ids are other blocks, but for so many at the beginning, which are
+   * the same below all of them. Where a prompt leaves the others, a message ends.
+   */
+  insert(ids: readonly number[], root = 0, shared = 0): Int32Array {
     const places = new Int32Array(ids.length);
-    let parent = -root;
+    let before = 0;
     let isNew = false;
     for (const [at, id] of ids.entries()) {
-      const key = (parent + 2 ** 20) * mostIds + id;
+      const parent = at === shared ? -root : before;
+      const key = (parent + 2 ** 20) * mostIds + (at < shared ? at : id);
       let place = this.#places.get(key);
       if (place === undefined) {
         place = ++this.#size;
         this.#places.set(key, place);
         if (!isNew && at > 0) {
-          this.#ends.add(parent);
+          this.#ends.add(before);
         }
         isNew = true;
       }
       places[at] = place;
-      parent = place;
+      before = place;
     }
     if (ids.length > 0) {
-      this.#ends.add(parent);
+      this.#ends.add(before);
     }
     return places;
   }

@@ -61,17 +61,21 @@ interface MooncakeLine {
 /** Blocks of 64 tokens are taken together to blocks of 256. */
 const joined = 4;
 
-/** Sessions of coding agents (kv-cache-tester), a file each with ids of blocks of 64 tokens. */
-export function readAgents(directory: string, most: number): Trace {
+/** The part of the longest instructions and tools that all sessions begin with, as kv-cache-tester has it. */
+const sharedPart = 0.5;
+
+/**
+ * Sessions of coding agents (kv-cache-tester), a file each with ids of blocks of 64 tokens, which are the session's own. Shares
+ * the beginning of instructions and tools among them, as one account's sessions do; apart: each is as an account of its own.
+ */
+export function readAgents(directory: string, most: number, apart = false): Trace {
   const tree = new PromptTree(64 * joined);
-  const sessions: TracedSession[] = [];
-  for (const file of readdirSync(directory).sort()) {
-    if (sessions.length >= most) {
-      break;
-    }
-    const { requests } = JSON.parse(readFileSync(join(directory, file), "utf8")) as {
-      requests: readonly AgentRequest[];
-    };
+  const files = readdirSync(directory).sort().slice(0, most);
+  const read = files.map((file) => JSON.parse(readFileSync(join(directory, file), "utf8")) as AgentSession);
+  const longest = Math.max(...read.map(({ tool_tokens, system_tokens }) => tool_tokens + system_tokens));
+  const sessions = read.flatMap(({ tool_tokens, system_tokens, requests }, number): TracedSession[] => {
+    const sharedTokens = apart ? 0 : Math.min(longest * sharedPart, tool_tokens + system_tokens);
+    let first: readonly number[] | undefined;
     const steps: TracedSession["steps"][number][] = [];
     for (const { in: promptTokens, out, hash_ids, think_time } of requests) {
       if (hash_ids === undefined || promptTokens === undefined || promptTokens > mostTokens) {
@@ -81,18 +85,25 @@ export function readAgents(directory: string, most: number): Trace {
         { length: Math.floor(hash_ids.length / joined) },
         (_, at) => hash_ids[at * joined + joined - 1] as number,
       );
+      first ??= ids;
+      const shared = Math.floor(sharedTokens / tree.blockTokens);
+      const isOfMain = ids.slice(0, shared).every((id, at) => id === first?.[at]); // an agent below it has instructions of its own
       const request = {
-        blocks: tree.insert(ids, sessions.length + 1),
-        promptTokens: Math.max(promptTokens, ids.length * 64 * joined),
+        blocks: tree.insert(ids, number + 1, isOfMain ? Math.min(shared, ids.length) : 0),
+        promptTokens: Math.max(promptTokens, ids.length * tree.blockTokens),
         outputTokens: Math.max(1, out ?? 1),
       };
       steps.push({ thinkMs: 1000 * (think_time ?? 0), request });
     }
-    if (steps.length > 0) {
-      sessions.push({ steps });
-    }
-  }
+    return steps.length > 0 ? [{ steps }] : [];
+  });
   return { sessions, tree };
+}
+
+interface AgentSession {
+  readonly tool_tokens: number;
+  readonly system_tokens: number;
+  readonly requests: readonly AgentRequest[];
 }
 
 interface AgentRequest {
