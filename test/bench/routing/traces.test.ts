@@ -8,6 +8,7 @@ const outcome = {
 const found: TraceOutcome[] = [
   { load: "recorded agents", way: "prefix", outcomes: [outcome, { ...outcome, good: 0.8 }] },
   { load: "recorded agents", way: "prefix, 8 cores", outcomes: [outcome] },
+  { load: "recorded agents, accounts of their own", way: "prefix", outcomes: [{ ...outcome, hits: 0.86 }] },
   { load: "made-up agents", way: "prefix", outcomes: [outcome] },
 ];
 
@@ -20,6 +21,9 @@ test("limits what recorded traces come to on one core", () => {
     ["recorded agents, prefix: good requests", 82.5, 81.5],
     ["recorded agents, prefix: first token p99", 12_000, 30_000],
     ["recorded agents, prefix: work of the busiest server", 1.05, 1.3],
+    ["recorded agents, accounts of their own, prefix: good requests", 85, 81.5],
+    ["recorded agents, accounts of their own, prefix: first token p99", 12_000, 30_000],
+    ["recorded agents, accounts of their own, prefix: work of the busiest server", 1.05, 1.3],
   ]);
 });
 

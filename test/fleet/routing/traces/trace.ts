@@ -65,12 +65,13 @@ const joined = 4;
 const sharedPart = 0.5;
 
 /**
- * Sessions of coding agents (kv-cache-tester), a file each with ids of blocks of 64 tokens, which are the session's own. Shares
- * the beginning of instructions and tools among them, as one account's sessions do; apart: each is as an account of its own.
+ * Sessions of coding agents (kv-cache-tester), a file each, of the first so many files, with ids of blocks of 64 tokens, which
+ * are the session's own. They have the beginning of instructions and tools in common, as one account's sessions do; apart:
+ * nothing, as sessions of many accounts.
  */
-export function readAgents(directory: string, most: number, apart = false): Trace {
+export function readAgents(directory: string, mostFiles: number, apart = false): Trace {
   const tree = new PromptTree(64 * joined);
-  const files = readdirSync(directory).sort().slice(0, most);
+  const files = readdirSync(directory).sort().slice(0, mostFiles);
   const read = files.map((file) => JSON.parse(readFileSync(join(directory, file), "utf8")) as AgentSession);
   const longest = Math.max(...read.map(({ tool_tokens, system_tokens }) => tool_tokens + system_tokens));
   const sessions = read.flatMap(({ tool_tokens, system_tokens, requests }, number): TracedSession[] => {
