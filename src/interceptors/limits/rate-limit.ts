@@ -62,7 +62,8 @@ type Response = UnaryResponse | StreamResponse;
 async function run(next: Next, limits: RateLimits, request: Request, caller: Caller): Promise<Response> {
   // Nothing of this is for requests whose key has no limit of tokens.
   const tally = caller.tokensPerMinute === undefined ? undefined : { tokens: 0 };
-  const bounded = tally === undefined ? { request, bound: 0 } : await readBound(request);
+  const reading = tally === undefined ? { request, bound: 0 } : readBound(request);
+  const bounded = reading instanceof Promise ? await reading : reading;
   const { rateLimit, turnWeight, leave } = await limits.begin(caller, bounded.bound);
   if (turnWeight !== 1) {
     request.contextValues.set(turnWeightKey, turnWeight);
@@ -81,12 +82,24 @@ async function run(next: Next, limits: RateLimits, request: Request, caller: Cal
 }
 
 /** The bound of a request's tokens, and the request with its message still to be read. */
-async function readBound(request: Request): Promise<{ readonly request: Request; readonly bound: number }> {
+interface Bounded {
+  readonly request: Request;
+  readonly bound: number;
+}
+
+/** At once where the message is there, as it is on every transport unless an interceptor wrapped it. */
+function readBound(request: Request): Bounded | Promise<Bounded> {
   if (!request.stream) {
     return { request, bound: readTokenBound(request.message) };
   }
-  const message = await onlyMessage(request.message);
-  return { request: { ...request, message: new OneMessage(message) }, bound: readTokenBound(message) };
+  const { message: messages } = request;
+  if (messages instanceof OneMessage) {
+    return { request, bound: readTokenBound(messages.message) };
+  }
+  return onlyMessage(messages).then((message) => ({
+    request: { ...request, message: new OneMessage(message) },
+    bound: readTokenBound(message),
+  }));
 }
 
 async function tell(next: Next, request: Request, state: RateLimitState): Promise<Response> {

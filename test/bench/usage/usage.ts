@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { StreamUsageRequestSchema, UsageGroup } from "#gen/tollgate/metering/v1/metering_service_pb.js";
+import { collectGarbage } from "../../../lib/overload/collect-garbage.ts";
 import { streamUsage } from "../../../src/metering/books/receipts/usage.ts";
 import { openStorage, type Storage } from "../../../src/storage/orm.ts";
 import { openDatabases, type Store, stores } from "../ledger/databases.ts";
@@ -102,6 +103,7 @@ const kinds: readonly {
 async function measure(storage: Storage, store: Store, progress: (line: string) => void): Promise<Figure[]> {
   const figures: Figure[] = [];
   let asking = "";
+  collectGarbage(); // a core has done with what its start left behind before anybody asks for so much
   const stalls = watchStalls(() => asking);
   for (const { name, limit, asked = questions, of } of kinds) {
     asking = name;
