@@ -5,7 +5,7 @@ import { servedMethods } from "../../invoke.ts";
 import { methodPath } from "../../server/mount-service.ts";
 import { registration } from "../../server/registration.ts";
 import { type Batch, decodeBatch } from "../frames.ts";
-import type { Bounds } from "./served-call.ts";
+import type { Bounds } from "./interface.ts";
 import { ServedCarrier } from "./served-carrier.ts";
 
 /** The service that carries calls, as reflection tells of it. It has no implementation of the usual form: its messages stay bytes. */

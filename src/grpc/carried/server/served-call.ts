@@ -1,49 +1,16 @@
-import { create, type DescMethodUnary, fromBinary, type Message } from "@bufbuild/protobuf";
+import { type DescMethodUnary, fromBinary, type Message } from "@bufbuild/protobuf";
 import { Code, ConnectError, createContextValues } from "@connectrpc/connect";
 import type { Start } from "#gen/tollgate/calls/v1/calls_service_pb.js";
-import type { UnreadAnswers } from "../../../../lib/net/unread-answers.ts";
 import { type CallSignal, createCallSignal } from "../../call-signal.ts";
 import { hangUpKey } from "../../hang-up.ts";
 import { type CallInit, invokeStream, invokeUnary, type ServedMethod } from "../../invoke.ts";
-import { type CallHead, type Gate, refuse } from "../../server/gate.ts";
+import { type CallHead, refuse } from "../../server/gate.ts";
 import { peerKey } from "../../server/peer.ts";
-import type { Receiving } from "../../server/receiving.ts";
-import type { Standing } from "../../server/standing.ts";
-import { CallHeaders } from "../../wire/call-headers.ts";
-import { maxHeaderBytes, maxRequestBytes, maxResponseBytes } from "../../wire/limits.ts";
+import { maxHeaderBytes, maxRequestBytes } from "../../wire/limits.ts";
 import { OneMessage } from "../../wire/messages.ts";
-import { toHeaders } from "../../wire/metadata.ts";
-import { toStatus } from "../../wire/status.ts";
-import { toBytes } from "../../workarounds/writer-room.ts";
-import { type Frame, parts, schemas, toFrame } from "../frames.ts";
-import { carriedLength, fromCarried, toCarried } from "../headers.ts";
-import { pieceBytes } from "../limits.ts";
-import { Unread } from "../unread.ts";
-import { WaitingAnswer } from "./waiting-answer.ts";
-
-/** What carried calls are served by, and within. */
-export interface Bounds {
-  /** The methods by their paths. */
-  readonly served: ReadonlyMap<string, ServedMethod>;
-  readonly gate: Gate;
-  readonly receiving: Receiving;
-  readonly unread: UnreadAnswers;
-  /** Those under way, for whoever has to end them. */
-  readonly calls: Set<CallSignal>;
-}
-
-/** The stream that a call came over. */
-export interface CoreStream {
-  readonly bounds: Bounds;
-  readonly standing: Standing;
-  /** The address at the other end. */
-  readonly peer: string | undefined;
-  /** Whether the caller takes more. */
-  readonly hasRoom: boolean;
-  send(frame: Frame): void;
-  /** Forgets a call that is over. */
-  delete(call: number): void;
-}
+import { carriedLength, fromCarried } from "../headers.ts";
+import { CarriedAnswer } from "./carried-answer.ts";
+import type { CoreStream } from "./interface.ts";
 
 /** A carried call on the core's side: let in, run and answered as an ordinary one. */
 export class ServedCall {
@@ -51,17 +18,15 @@ export class ServedCall {
   readonly #carrier: CoreStream;
   readonly #start: Start;
   readonly #life: CallSignal;
+  readonly #answer: CarriedAnswer;
   #isWhole = false;
-  #isEnded = false;
-  #payer = "";
-  readonly #unread = new Unread();
-  #wake: (() => void) | undefined;
 
   constructor(carrier: CoreStream, number: number, start: Start) {
     this.#carrier = carrier;
     this.number = number;
     this.#start = start;
     this.#life = createCallSignal(undefined, start.timeoutMs || undefined);
+    this.#answer = new CarriedAnswer(carrier, number, this.#life);
   }
 
   /** Whether its message has come. */
@@ -71,26 +36,24 @@ export class ServedCall {
 
   /** The caller has read so many messages more. */
   credit(messages: number): void {
-    this.#unread.remove(messages);
-    this.wake();
+    this.#answer.credit(messages);
   }
 
   /** There may be room. */
   wake(): void {
-    this.#wake?.();
+    this.#answer.wake();
   }
 
   /** The caller has gone: nothing more is sent. */
   cancel(): void {
-    this.#isEnded = true;
-    this.#carrier.delete(this.number);
+    this.#answer.drop();
     this.#life.abort(new ConnectError("the caller cancelled the call", Code.Canceled));
   }
 
   /** Answers the call with an error before it is run. */
   refuse(error: unknown): void {
     this.#isWhole = true;
-    this.#end(error);
+    this.#answer.end(error);
     this.#life.complete();
   }
 
@@ -108,7 +71,7 @@ export class ServedCall {
     try {
       await this.#respond(bytes);
     } catch (error) {
-      this.#end(error);
+      this.#answer.end(error);
     } finally {
       this.#life.complete();
       calls.delete(this.#life);
@@ -125,7 +88,7 @@ export class ServedCall {
     const { standing } = this.#carrier;
     standing.admitted();
     try {
-      await this.#answer(served, head, bytes);
+      await this.#invoke(served, head, bytes);
     } finally {
       standing.left();
     }
@@ -151,12 +114,12 @@ export class ServedCall {
     try {
       admission = gate.admit(head);
       if (typeof admission === "string") {
-        this.#payer = admission;
+        this.#answer.payer = admission;
         return;
       }
       const reception = receiving.begin(this.#carrier.peer ?? "", (reason) => this.#life.abort(reason));
       reception.take(bytes);
-      this.#payer = await admission.finally(() => reception.end());
+      this.#answer.payer = await admission.finally(() => reception.end());
     } catch (error) {
       this.#carrier.standing.refused();
       throw await this.#refusal(served, head, ConnectError.from(error));
@@ -171,7 +134,7 @@ export class ServedCall {
     return refuse(interceptors, { ...head, method: spec.method as DescMethodUnary, url, signal }, reason);
   }
 
-  async #answer(served: ServedMethod, head: CallHead, bytes: Uint8Array): Promise<void> {
+  async #invoke(served: ServedMethod, head: CallHead, bytes: Uint8Array): Promise<void> {
     const message = readMessage(served, bytes);
     if (message instanceof ConnectError) {
       throw await this.#refusal(served, head, message);
@@ -186,9 +149,9 @@ export class ServedCall {
     };
     if (served.spec.kind === "unary") {
       const { message: answer, header, trailer } = await invokeUnary(served, init, message);
-      this.#sendHead(header);
-      await this.#send(served, answer);
-      return this.#end(undefined, trailer);
+      this.#answer.sendHead(header);
+      await this.#answer.send(served.spec.method.output, answer);
+      return this.#answer.end(undefined, trailer);
     }
     await this.#stream(served, init, message);
   }
@@ -199,7 +162,7 @@ export class ServedCall {
     const begin = () => {
       if (!hasBegun) {
         hasBegun = true;
-        this.#sendHead(header);
+        this.#answer.sendHead(header);
       }
     };
     const life = this.#life;
@@ -207,7 +170,7 @@ export class ServedCall {
       for await (const message of messages) {
         throwIfOver(life); // closes the handler's generator
         begin();
-        const sending = this.#send(served, message);
+        const sending = this.#answer.send(served.spec.method.output, message);
         if (sending !== undefined) {
           await sending;
         }
@@ -217,83 +180,7 @@ export class ServedCall {
     } finally {
       begin(); // what the headers tell is true of a call that fails, too
     }
-    this.#end(undefined, trailer);
-  }
-
-  /** Sends a message, at once where there is room. */
-  #send({ spec: { method } }: ServedMethod, message: Message): Promise<void> | undefined {
-    const bytes = toBytes(method.output, create(method.output, message));
-    if (bytes.length > maxResponseBytes) {
-      throw new ConnectError(`An answer may have ${maxResponseBytes} bytes.`, Code.ResourceExhausted);
-    }
-    if (bytes.length <= pieceBytes && this.#hasRoom) {
-      this.#sendLast(bytes, bytes.length);
-      return undefined;
-    }
-    return this.#sendPieces(bytes);
-  }
-
-  async #sendPieces(bytes: Buffer): Promise<void> {
-    await this.#room(bytes.length);
-    let at = 0;
-    for (; bytes.length - at > pieceBytes; at += pieceBytes) {
-      this.#sendPart(parts.piece, bytes.subarray(at, at + pieceBytes));
-      await this.#room(bytes.length - at);
-    }
-    this.#sendLast(bytes.subarray(at), bytes.length);
-  }
-
-  get #hasRoom(): boolean {
-    return !this.#unread.isFull && this.#carrier.hasRoom;
-  }
-
-  /** Waits until the caller has room, or the call is over. `bytes`: what waits. */
-  async #room(bytes: number): Promise<void> {
-    if (this.#hasRoom) {
-      return;
-    }
-    const { bounds } = this.#carrier;
-    const waiting = new WaitingAnswer(this.#payer, bytes, () => this.#life.abort(unreadTooLong()));
-    bounds.unread.add(waiting);
-    this.#life.onEnd(() => this.wake());
-    while (!this.#hasRoom && this.#life.reason === undefined) {
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
-    }
-    this.#wake = undefined;
-    bounds.unread.delete(waiting);
-    throwIfOver(this.#life);
-  }
-
-  /** `length`: of the whole message. */
-  #sendLast(bytes: Uint8Array, length: number): void {
-    this.#unread.add(length);
-    this.#sendPart(parts.message, bytes);
-  }
-
-  #sendPart(part: number, bytes: Uint8Array): void {
-    if (!this.#isEnded) {
-      this.#carrier.send({ call: this.number, part, bytes });
-    }
-  }
-
-  #sendHead(header: Headers): void {
-    const headers = toCarried(header);
-    if (headers.length > 0 && !this.#isEnded) {
-      this.#carrier.send(toFrame(this.number, parts.head, schemas.head, { headers }));
-    }
-  }
-
-  #end(error: unknown, trailer?: Headers): void {
-    if (this.#isEnded) {
-      return;
-    }
-    this.#isEnded = true;
-    this.#carrier.send(
-      toFrame(this.number, parts.end, schemas.end, error === undefined ? toOk(trailer) : toEnd(error)),
-    );
-    this.#carrier.delete(this.number);
+    this.#answer.end(undefined, trailer);
   }
 }
 
@@ -308,21 +195,8 @@ function readMessage({ spec: { method } }: ServedMethod, bytes: Uint8Array): Mes
   }
 }
 
-function toOk(trailer: Headers | undefined) {
-  return { code: 0, trailers: trailer === undefined ? [] : toCarried(trailer) };
-}
-
-function toEnd(error: unknown) {
-  const { code, details: message, metadata } = toStatus(error);
-  return { code, message, trailers: toCarried(toHeaders(metadata, new CallHeaders())) };
-}
-
 function throwIfOver({ reason }: CallSignal): void {
   if (reason !== undefined) {
     throw reason;
   }
-}
-
-function unreadTooLong(): ConnectError {
-  return new ConnectError("the caller took nothing of the answer for too long", Code.Canceled);
 }

@@ -7,7 +7,8 @@ import { toStatus } from "../../wire/status.ts";
 import { type Batch, type Frame, leavingBatch, parts, readPart, schemas } from "../frames.ts";
 import { maxCarriedCalls } from "../limits.ts";
 import { Outbox } from "../outbox.ts";
-import { type Bounds, type CoreStream, ServedCall } from "./served-call.ts";
+import type { Bounds, CoreStream } from "./interface.ts";
+import { ServedCall } from "./served-call.ts";
 
 /** A stream that carries calls, on the core's side. Whatever breaks a rule ends it with its calls, and nothing else. */
 export class ServedCarrier implements CoreStream {
