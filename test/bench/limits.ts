@@ -6,7 +6,6 @@ import { type Cell, cellName, shortPrompt } from "./measure/cell.ts";
 import { startHelper } from "./measure/processes.ts";
 import { spread } from "./report/statistics.ts";
 import { cpuOfUnit } from "./report/summary.ts";
-import { short } from "./report/table.ts";
 import { measure } from "./run.ts";
 import type { Bench, Figure, Scenario } from "./scenario.ts";
 import type { Inside, Running, System } from "./systems/interface.ts";
@@ -19,8 +18,12 @@ const cells: readonly Cell[] = [
 ];
 /** What a request and a streamed token may cost with limits, times what they cost without. */
 const mostRatio = 1.03;
-/** Pairs of turns for each round: a ratio of three hundredths is smaller than what one pair drifts by. */
-const pairs = 4;
+/**
+ * Pairs of turns for each round, and the part of a usual turn that each lasts. One pair drifts by a tenth, so that a dozen
+ * cannot judge three hundredths; many short ones can.
+ */
+const pairs = 40;
+const turnPart = 0.25;
 const warmUpMs = 6000;
 /** A top-up may be so much, and a load spends a hundredth of it. */
 const money = 9000n * 10n ** 12n;
@@ -44,7 +47,7 @@ async function compare(system: System, { options, directory, progress }: Bench):
     const limited = { ...running, headers: await createLimitedKey(running.inside as Inside) };
     const figures: Figure[] = [];
     for (const cell of cells) {
-      const cost = async (key: Running, duration = options.duration) =>
+      const cost = async (key: Running, duration = options.duration * turnPart) =>
         cpuOfUnit(cell, await measure(cell, key, load, duration));
       await cost(free, warmUpMs);
       await cost(limited, warmUpMs);
@@ -55,8 +58,8 @@ async function compare(system: System, { options, directory, progress }: Bench):
         const second = await cost(pair % 2 === 0 ? limited : free);
         const turn = pair % 2 === 0 ? { free: first, limited: second } : { free: second, limited: first };
         found.push(turn);
-        progress(`${cellName(cell)}: ${short(turn.free)} µs without limits, ${short(turn.limited)} µs with them`);
       }
+      progress(`${cellName(cell)}: ${found.length} pairs`);
       const what = cell.stream ? "a streamed token" : "a plain request";
       const figure = (name: string, unit: string, values: readonly number[], limit?: number): Figure => ({
         ...{ scenario: "limits", name: `${what}${name}`, unit, value: spread(values), better: "lower" },
