@@ -14,10 +14,12 @@ import type { CachedWallet } from "../wallet/cache/cached-wallet.ts";
 import type { WalletCache } from "../wallet/cache/wallet-cache.ts";
 import { fits, fund } from "../wallet/funding.ts";
 import { costOf } from "../wallet/split.ts";
-import { admitShort, type HeldBudget } from "./admit-short.ts";
+import { admitShort, type HeldBudget, type Means, mayBeLeased } from "./admit-short.ts";
 
 /** How long a request waits for money that others of its account hold. */
 const patienceMs = 2000;
+/** How often it looks once more when that is over and others took what it leased, though there was more to lease. */
+const mostLateLooks = 3;
 
 /** Dependencies. */
 export interface AdmissionParts {
@@ -94,6 +96,7 @@ export class Admission {
       await cached.refresh(); // it may be open again, or be back
     }
     const ticket = cached.queue.enter(patienceMs, signal);
+    let lateLooks = 0;
     try {
       let wanted: ChargedTokens = request;
       let count = request.countInput;
@@ -111,10 +114,11 @@ export class Admission {
           funded = await this.#fundAll(cached, request, wanted);
         }
         const { rates, budget } = funded;
-        // Asked once more, as others may have called the money in between the lease and here.
-        const admitted = isFunded(cached, funded, wanted)
-          ? wanted
-          : admitShort({ wallet: cached.wallet, budget }, rates, wanted, !inTime);
+        const isLast = !(
+          inTime ||
+          (lateLooks++ < mostLateLooks && mayBeLeased(toMeans(cached, funded), rates, wanted))
+        );
+        const admitted = admit(cached, funded, wanted, isLast);
         if (admitted !== undefined) {
           return this.#grant(cached, request, { rates, admitted, budget: budget?.wallet });
         }
@@ -176,6 +180,20 @@ interface Funded {
 /** Whether the balance and the key's budget pay the worst case, at this moment. */
 function isFunded({ wallet }: CachedWallet, { rates, budget }: Funded, tokens: ChargedTokens): boolean {
   return fits(wallet, rates, tokens) && (budget === undefined || fitsBudget(budget.wallet, rates, tokens));
+}
+
+function toMeans({ wallet }: CachedWallet, { budget }: Funded): Means {
+  return { wallet, budget };
+}
+
+/** As `admitShort`. Asks once more, as others may have taken or called in the money in between the lease and here. */
+function admit(
+  cached: CachedWallet,
+  funded: Funded,
+  wanted: ChargedTokens,
+  isLast: boolean,
+): ChargedTokens | undefined {
+  return isFunded(cached, funded, wanted) ? wanted : admitShort(toMeans(cached, funded), funded.rates, wanted, isLast);
 }
 
 /** Whether the free part of the budget pays the worst case. */

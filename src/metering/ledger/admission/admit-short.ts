@@ -69,9 +69,18 @@ function toEverything(wallet: Wallet): PicoUsd {
   return wallet.available + Number(elsewhere);
 }
 
-/** Whether the budget is what a request waits for. Where both have as much free, often nothing, it is the one with less in all. */
+/** Whether the store had some of what is lacking when it was last looked at: others took what was leased then. */
+export function mayBeLeased({ wallet, budget }: Means, rates: Rates, wanted: ChargedTokens): boolean {
+  const worst = costOf(wanted, rates);
+  const lacking = [wallet, ...(budget === undefined ? [] : [budget.wallet])].filter(({ free }) => free < worst);
+  return lacking.length > 0 && lacking.every(({ unleased }) => unleased > 0);
+}
+
+/** Whether the budget is what a request waits for. Where both have as much to lease, often nothing, it is the one with less in all. */
 function hasLess(budget: BudgetWallet, wallet: Wallet): boolean {
-  return budget.free === wallet.free ? everythingOfBudget(budget) < toEverything(wallet) : budget.free < wallet.free;
+  const ofBudget = budget.free + budget.unleased;
+  const ofWallet = wallet.free + Number(wallet.unleased);
+  return ofBudget === ofWallet ? everythingOfBudget(budget) < toEverything(wallet) : ofBudget < ofWallet;
 }
 
 function everythingOfBudget({ available, unleased, elsewhere }: BudgetWallet): PicoUsd {
