@@ -7,6 +7,7 @@ import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.j
 import { BudgetPeriod } from "#gen/tollgate/accounts/v1/api_key_pb.js";
 import type { CreateKeyRequest } from "#gen/tollgate/accounts/v1/key_requests_pb.js";
 import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
+import type { UsageRow } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { eventually } from "../support/eventually.ts";
 import { models, type Service, startService } from "../support/service.ts";
 
@@ -119,14 +120,19 @@ test("a frozen account is told why, finishes what runs, and keeps what it has", 
   expect(await status()).toMatchObject({ frozen: false });
 });
 
-/** What a key was charged in all, in pico-USD. */
-async function spentBy(keyId: string): Promise<bigint> {
+async function sumOf(keyId: string, read: (row: UsageRow) => bigint): Promise<bigint> {
   let sum = 0n;
   for await (const { rows } of createClient(MeteringService, service.operator).streamUsage({ keyId })) {
-    sum += rows.reduce((total, row) => total + BigInt(row.totalCostPicoUsd), 0n);
+    sum += rows.reduce((total, row) => total + read(row), 0n);
   }
   return sum;
 }
+
+/** What a key was charged in all, in pico-USD. */
+const spentBy = (keyId: string) => sumOf(keyId, ({ totalCostPicoUsd }) => BigInt(totalCostPicoUsd));
+
+/** The tokens that a key was charged for. */
+const tokensOf = (keyId: string) => sumOf(keyId, ({ inputTokens, outputTokens }) => inputTokens + outputTokens);
 
 const opensOn = " It opens again on 20\\d\\d-\\d\\d-\\d\\d\\.";
 const budgets = [
@@ -206,6 +212,41 @@ test("vectors take from a key's budget, and one that is spent refuses them", asy
   await expect(openai.embeddings.create({ model: models.embedder, input: "too dear" })).rejects.toMatchObject(told);
   await operator.updateKey({ keyId, budgetPicoUsd: 10n ** 9n });
   expect((await openai.embeddings.create({ model: models.embedder, input: "fits" })).data).toHaveLength(1);
+});
+
+test("an answer that its client leaves counts for its key's tokens a minute by what it is charged for", async () => {
+  const tokensPerMinute = 50_000;
+  const { keyId, openai, anthropic } = await limited({ tokensPerMinute });
+  const long = {
+    model: models.plain,
+    max_tokens: 4000,
+    messages: [{ role: "user" as const, content: "[[sim:tokens=4000]]" }],
+  };
+  const leave = [
+    (signal: AbortSignal) => openai.chat.completions.create({ ...long, stream: true }, { signal }),
+    (signal: AbortSignal) => anthropic.messages.create({ ...long, stream: true }, { signal }),
+  ];
+  let charged = 0n;
+  for (const begin of leave) {
+    const leaving = new AbortController();
+    const chunks = (await begin(leaving.signal))[Symbol.asyncIterator]();
+    for (let read = 0; read < 50; read++) {
+      await chunks.next();
+    }
+    leaving.abort();
+    const before = charged;
+    await eventually("what was left is charged", async () => {
+      charged = await tokensOf(keyId);
+      return charged > before;
+    });
+  }
+  expect(charged).toBeGreaterThan(60n);
+  const { response } = await openai.chat.completions
+    .create({ model: models.plain, messages, max_tokens: 1 })
+    .withResponse();
+  const remaining = BigInt(response.headers.get("x-ratelimit-remaining-tokens") ?? "");
+  expect(remaining).toBeLessThan(BigInt(tokensPerMinute) - charged);
+  expect(remaining).toBeGreaterThan(BigInt(tokensPerMinute) - charged - 100n);
 });
 
 test("a key that takes another's place goes on with its budget", async () => {

@@ -16,7 +16,7 @@ import { OneMessage, onlyMessage } from "../../grpc/wire/messages.ts";
 import type { RateLimits } from "../../metering/rate-limits/interface.ts";
 import { readCaller } from "../access/principal.ts";
 import { readTokenBound } from "./token-bound.ts";
-import { tokenTallyKey } from "./token-tally.ts";
+import { TokenTally, tokenTallyKey } from "./token-tally.ts";
 
 /** Where the caller's key stands after this call was counted or looked up. Undefined: the method does neither. */
 export const rateLimitKey = createContextKey<RateLimitState | undefined>(undefined, { description: "rate limit" });
@@ -61,15 +61,16 @@ type Response = UnaryResponse | StreamResponse;
 
 async function run(next: Next, limits: RateLimits, request: Request, caller: Caller): Promise<Response> {
   // Nothing of this is for requests whose key has no limit of tokens.
-  const tally = caller.tokensPerMinute === undefined ? undefined : { tokens: 0 };
-  const reading = tally === undefined ? { request, bound: 0 } : readBound(request);
+  const counts = caller.tokensPerMinute !== undefined;
+  const reading = counts ? readBound(request) : { request, bound: 0 };
   const bounded = reading instanceof Promise ? await reading : reading;
   const { rateLimit, turnWeight, leave } = await limits.begin(caller, bounded.bound);
   if (turnWeight !== 1) {
     request.contextValues.set(turnWeightKey, turnWeight);
   }
+  const tally = counts ? new TokenTally(leave) : undefined;
   request.contextValues.set(tokenTallyKey, tally);
-  const end = () => leave(tally?.tokens ?? 0);
+  const end = () => (tally === undefined ? leave(0) : tally.over());
   if (!request.stream) {
     return tell(next, request, rateLimit).finally(end);
   }

@@ -1,13 +1,48 @@
 import { type ContextValues, createContextKey } from "@connectrpc/connect";
+import type { ChargedTokens } from "../../metering/interface.ts";
 import type { Hold } from "../../metering/ledger/interface.ts";
 
-/** Tokens that a run was charged for, as far as it has come. */
-export interface TokenTally {
-  tokens: number;
+/** Counts the tokens that a call is charged for. A call that its caller has left is over before it is charged. */
+export class TokenTally {
+  readonly #leave: (tokens: number) => void;
+  #tokens = 0;
+  #isHeld = false;
+  #isOver = false;
+
+  /** `leave` is called when both the call and its hold have ended. */
+  constructor(leave: (tokens: number) => void) {
+    this.#leave = leave;
+  }
+
+  /** The call has a hold, which is to be settled or released. */
+  held(): void {
+    this.#isHeld = true;
+  }
+
+  /** The hold is settled for so many tokens, or released. */
+  settled({ inputTokens, outputTokens }: ChargedTokens): void {
+    this.#tokens += inputTokens + outputTokens;
+    this.#isHeld = false;
+    this.#leaveIfEnded();
+  }
+
+  /** The call is over. */
+  over(): void {
+    this.#isOver = true;
+    this.#leaveIfEnded();
+  }
+
+  #leaveIfEnded(): void {
+    if (this.#isOver && !this.#isHeld) {
+      this.#leave(this.#tokens);
+    }
+  }
 }
 
 /** Counts for the limits of the caller's key. Undefined: there is nothing to count for. */
 export const tokenTallyKey = createContextKey<TokenTally | undefined>(undefined, { description: "token tally" });
+
+const noTokens = { inputTokens: 0, outputTokens: 0 };
 
 /** A hold whose charge is counted for the limits of the caller's key as well, if anybody counts. */
 export function tallied(hold: Hold, values: ContextValues): Hold {
@@ -15,13 +50,17 @@ export function tallied(hold: Hold, values: ContextValues): Hold {
   if (tally === undefined) {
     return hold;
   }
+  tally.held();
   return {
     runId: hold.runId,
     outputTokens: hold.outputTokens,
     progress: (tokens) => hold.progress(tokens),
-    release: () => hold.release(),
+    release() {
+      tally.settled(noTokens);
+      hold.release();
+    },
     settle(tokens, ...rest) {
-      tally.tokens += tokens.inputTokens + tokens.outputTokens;
+      tally.settled(tokens);
       return hold.settle(tokens, ...rest);
     },
   };

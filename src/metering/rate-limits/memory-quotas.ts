@@ -1,5 +1,5 @@
 import type { Clock } from "../../../lib/time/clock.ts";
-import { type CountedSecond, computeLapse, judge, type QuotaDemand, type QuotaState } from "./quota.ts";
+import { type CountedSecond, computeLapse, judge, type QuotaDemand, type QuotaState, windowMs } from "./quota.ts";
 
 /** The result of asking for parts of several quotas. */
 export interface QuotaDecision {
@@ -45,7 +45,11 @@ export class MemoryQuotas {
       this.#open(name).held += amount;
     }
     return {
-      states: states.map((state, i) => ({ ...state, used: state.used + (demands[i]?.amount ?? 0) })),
+      states: states.map((state, i) => ({
+        ...state,
+        used: state.used + (demands[i]?.amount ?? 0),
+        resetAfterMs: windowMs, // it runs
+      })),
       full: undefined,
     };
   }

@@ -8,7 +8,7 @@ import type { Caller } from "../../accounts/interface.ts";
 import type { FundingState } from "../ledger/interface.ts";
 import type { RateLimits } from "./interface.ts";
 import { type MaxRpm, maxInFlight, maxRpm, type RatePolicy, turnWeight } from "./max-rpm.ts";
-import { quotaRefusal, toDemands, withTokens } from "./run-quotas.ts";
+import { findLongestWait, quotaRefusal, toDemands, withTokens } from "./run-quotas.ts";
 import type { WindowState, Windows } from "./windows.ts";
 
 /** Dependencies. */
@@ -44,8 +44,9 @@ export function createRateLimits(options: RateLimitsOptions): ConfiguredRateLimi
       const run = await windows.begin(nameOf(caller), max.limit, demands);
       const { window, quotas, full } = run;
       const rateLimit = withTokens(toState(window), demands, quotas);
-      if (full !== undefined) {
-        throw withRateLimit(quotaRefusal(demands[full], quotas[full]), rateLimit);
+      const longest = full === undefined ? undefined : findLongestWait(quotas);
+      if (longest !== undefined && longest.waitMs >= window.waitMs) {
+        throw withRateLimit(quotaRefusal(demands[quotas.indexOf(longest)], longest), rateLimit);
       }
       if (!window.admitted) {
         throw withRateLimit(refusal(max, window), rateLimit);

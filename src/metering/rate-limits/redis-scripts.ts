@@ -157,7 +157,7 @@ for _, state in ipairs(states) do
   local key, amount, mine, used, wait, reset = unpack(state)
   if window[1] == 1 then
     hold(key, core, mine + amount, now)
-    used = used + amount
+    used, reset = used + amount, 60000000
   end
   table.insert(answer, used)
   table.insert(answer, wait)

@@ -43,6 +43,14 @@ export function withTokens(
   return { ...state, tokens: { limit, remaining: Math.max(0, limit - used), resetAfterMs } };
 }
 
+/** The quota that has room last: whoever comes back then meets none of them. Of two the first. */
+export function findLongestWait(quotas: readonly QuotaState[]): QuotaState | undefined {
+  return quotas.reduce<QuotaState | undefined>(
+    (longest, quota) => (longest !== undefined && longest.waitMs >= quota.waitMs ? longest : quota),
+    undefined,
+  );
+}
+
 /** The error RATE_LIMITED for a request that does not fit a quota. */
 export function quotaRefusal(demand: RunDemand | undefined, state: QuotaState | undefined): ConnectError {
   if (demand === undefined || state === undefined) {

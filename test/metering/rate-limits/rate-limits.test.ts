@@ -132,7 +132,10 @@ test("a key's tokens a minute are admitted by bound, settled by count, and told"
   const { clock, limits } = setUp({ paidTotal: 1n, freeOnly: false });
   const key: Caller = { ...caller, tokensPerMinute: 1000 };
   const run = await limits.begin(key, 900);
-  expect(run.rateLimit).toMatchObject({ limit: 60, remaining: 59, tokens: { limit: 1000, remaining: 100 } });
+  expect(run.rateLimit).toMatchObject({
+    ...{ limit: 60, remaining: 59 },
+    tokens: { limit: 1000, remaining: 100, resetAfterMs: 60_000 },
+  });
   expect((await refusalOf(limits.begin(key, 200)))?.seconds).toBe(1);
   run.leave(300);
   const next = await limits.begin(key, 700);
@@ -151,4 +154,37 @@ test("a key's tokens a minute are admitted by bound, settled by count, and told"
   expect(await refusalOf(limits.begin(key, 400))).toBeDefined();
   clock.advance(1);
   expect(await refusalOf(limits.begin(key, 400))).toBeUndefined();
+});
+
+test("of limits that are reached together the one that opens last is told, so that a retry after it succeeds", async () => {
+  const { clock, limits } = setUp({ paidTotal: 1n, freeOnly: false });
+  const key: Caller = { ...caller, rpm: 2, maxInFlight: 1, tokensPerMinute: 100 };
+  const retry = async () => (await refusalOf(limits.begin(key, 45)))?.seconds;
+  (await limits.begin(key, 10)).leave(10);
+  clock.advance(20_000);
+  const running = await limits.begin(key, 45);
+  const refused = await refusalOf(limits.begin(key, 45));
+  expect(refused).toMatchObject({ seconds: 40, message: expect.stringMatching(/2 requests per minute/) });
+  running.leave(90);
+  const full = await refusalOf(limits.begin(key, 45));
+  expect(full).toMatchObject({ seconds: 60, message: expect.stringMatching(/100 tokens per minute/) });
+  clock.advance(59_999);
+  expect(await retry()).toBe(1);
+  clock.advance(1);
+  expect(await retry()).toBeUndefined();
+});
+
+test("places and tokens that run out together are refused by the tokens where those come back later", async () => {
+  const { limits } = setUp({ paidTotal: 1n, freeOnly: false });
+  const key: Caller = { ...caller, maxInFlight: 1, tokensPerMinute: 100 };
+  (await limits.begin(key, 60)).leave(60);
+  await limits.begin(key, 10);
+  expect(await refusalOf(limits.begin(key, 10))).toMatchObject({
+    seconds: 1,
+    message: expect.stringMatching(/1 request at once/),
+  });
+  expect(await refusalOf(limits.begin(key, 50))).toMatchObject({
+    seconds: 60,
+    message: expect.stringMatching(/100 tokens per minute/),
+  });
 });

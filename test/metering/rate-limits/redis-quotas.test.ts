@@ -81,7 +81,7 @@ test("tokens count with the bound while a request runs and with the count for a 
   const core = await open();
   const name = v7();
   const run = await begin(core, name, 1000, 800);
-  expect(run.quotas[0]).toMatchObject({ used: 800, limit: 1000 });
+  expect(run.quotas[0]).toMatchObject({ used: 800, limit: 1000, resetAfterMs: 60_000 });
   expect((await begin(core, name, 1000, 300)).full).toBe(0);
   run.end([250]);
   await heldIs(name, 0);
