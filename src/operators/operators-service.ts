@@ -5,6 +5,7 @@ import { OperatorSchema } from "#gen/tollgate/operators/v1/operator_pb.js";
 import type { OperatorsService } from "#gen/tollgate/operators/v1/operators_service_pb.js";
 import { failure } from "../../lib/errors/failure.ts";
 import { readPage } from "../../lib/rpc/pages.ts";
+import { isPrintable } from "../../lib/text/printable.ts";
 import { readOperator } from "../interceptors/access/principal.ts";
 import { noteBefore } from "../interceptors/changes/change.ts";
 import { operatorMessage, readRole } from "./messages.ts";
@@ -31,7 +32,13 @@ export function createOperatorsService({
       if (named === undefined) {
         throw invalid("role", "role must be one that operators have.");
       }
-      if (name === rootName) {
+      if (name.trim() !== name || !isPrintable(name)) {
+        throw invalid(
+          "name",
+          "name must have no spaces at its ends and no control characters: the audit log shows it.",
+        );
+      }
+      if (name.toLowerCase() === rootName) {
         throw invalid("name", `${rootName} is the operator of the configured token: take another name.`);
       }
       const { operator, token } = await operators.create(name, named);

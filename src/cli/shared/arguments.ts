@@ -59,7 +59,7 @@ export function orNone<T>(parse: (text: string) => T): (text: string) => T | "no
 /** A moment, or a span of time from now. */
 export function deadline(text: string): Date {
   const at = /^\d+(ms|s|m|h|d)$/.test(text) ? new Date(Date.now() + span(text)) : parseMoment(text);
-  if (at === undefined) {
+  if (at === undefined || Number.isNaN(at.getTime())) {
     throw new InvalidArgumentError(
       "It must be a span of time from now or a time, such as 30d or 2026-01-31T12:00:00Z.",
     );

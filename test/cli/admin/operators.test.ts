@@ -38,6 +38,13 @@ test("an operator is made, listed and revoked; a token is shown once and ends at
   expect(await json(made.token, "operators", "list")).toEqual([row]);
   expect((await by(undefined, "operators", "create", "--name", "Ada", "--role", "reader")).notes).toMatch(/Ada/);
   expect((await by(undefined, "operators", "create", "--name", "root", "--role", "reader")).notes).toMatch(/root/);
+  for (const wrong of ["Root", "root ", " Ada", "Ada\nroot", "\u001b[2JAda", "\u202etoor"]) {
+    const refused = await by(undefined, "operators", "create", "--name", wrong, "--role", "reader");
+    expect([refused.code, refused.notes]).toEqual([
+      1,
+      expect.stringMatching(/take another name|no control characters/),
+    ]);
+  }
   expect((await by(undefined, "operators", "create", "--name", "Bo", "--role", "king")).code).toBe(1);
   const revoked = await json(made.token, "operators", "revoke", made.id);
   expect(revoked).toEqual({ ...row, revoked_at: expect.stringMatching(iso) });

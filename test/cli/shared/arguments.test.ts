@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { amount, count, moment, port, rate, span, usd, words } from "../../../src/cli/shared/arguments.ts";
+import { amount, count, deadline, moment, port, rate, span, usd, words } from "../../../src/cli/shared/arguments.ts";
 
 test.each([
   [usd, "10", 10_000_000_000_000n],
@@ -31,6 +31,7 @@ test.each([
   [port, ["-1", "65536", "http"]],
   [amount, ["-1", "fast", "."]],
   [span, ["24", "h", "1w", "-1s", "1.5h"]],
+  [deadline, ["0", "soon", "-1d", "999999999d", "9999999999d", "2026-02-30"]],
   [moment, ["yesterday", "2026-13-01", "2026-02-30", "2026-01-31 12:00", "2026-01-31T12:00:00"]],
   [words, ["", "a,,b"]],
 ] as const)("%p refuses %j", (parse, texts) => {

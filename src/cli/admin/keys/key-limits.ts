@@ -109,7 +109,7 @@ function readShares({ tpm, inFlight, class: named }: LimitOptions, limits: Limit
   }
 }
 
-/** No id at all lifts the limit; so do the words that lift any other. */
-function ids(text: string): string[] {
-  return ["", "0", "none"].includes(text.trim()) ? [] : words(text);
+/** No id at all lifts the limit; so do the words that lift any other. Ids of the same option before stay. */
+function ids(text: string, before: readonly string[] = []): string[] {
+  return ["", "0", "none"].includes(text.trim()) ? [] : words(text, before);
 }

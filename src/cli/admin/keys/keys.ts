@@ -76,7 +76,9 @@ export function addKeys(program: Command, io: Io): void {
     ask: async (core, options, keyId) => {
       const { limits, paths } = readLimitOptions(options);
       if (paths.length === 0) {
-        throw new Error("no limit is named: name one of --usd, --per, --models, --expires, --tpm, --in-flight");
+        throw new Error(
+          "no limit is named: name one of --usd, --per, --models, --expires, --tpm, --in-flight, --class",
+        );
       }
       return keyDocument(required((await client(core).updateKey({ keyId, updateMask: { paths }, ...limits })).key));
     },

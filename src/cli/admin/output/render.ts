@@ -1,4 +1,5 @@
 import type { JsonObject } from "@bufbuild/protobuf";
+import { toPrintable } from "../../../../lib/text/printable.ts";
 
 /** The output of a command: the JSON itself for machines, tables made of it for people. */
 export type Document = DocumentRow | readonly DocumentRow[];
@@ -77,9 +78,9 @@ function text(value: Cell | undefined): string {
     const set = Object.entries(value).filter(([, part]) => part !== null);
     return set.length === 0
       ? "-"
-      : set.map(([name, part]) => `${name}=${isNested(part) ? JSON.stringify(part) : part}`).join(" ");
+      : toPrintable(set.map(([name, part]) => `${name}=${isNested(part) ? JSON.stringify(part) : part}`).join(" "));
   }
-  return String(value);
+  return toPrintable(String(value));
 }
 
 /** Whether a part of a cell is more than a word or a list of words. */

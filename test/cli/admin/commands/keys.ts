@@ -56,6 +56,10 @@ export function testKeys(): void {
     const changed = await json("keys", "set-limits", id, "--usd", "0.5", "--expires", "none");
     expect(changed).toMatchObject({ id, limits: { ...spending, usd: "0.50", usd_left: "0.50" }, expires_at: null });
     expect(await shown()).toEqual(changed);
+    const several = ["--models", "tollgate-sim/reasoner-on", "--models", testModel];
+    expect(await json("keys", "set-limits", id, ...several)).toMatchObject({
+      limits: { models: ["tollgate-sim/reasoner-on", testModel] },
+    });
     await json("keys", "set-limits", id, "--usd", "0", "--models", "", "--tpm", "none", "--in-flight", "0");
     const none = { usd: null, per: null, models: null, tpm: null, in_flight: null };
     expect(await shown()).toMatchObject({ limits: none });

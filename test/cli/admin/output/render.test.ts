@@ -21,3 +21,15 @@ test("a single thing is its fields, with its lists below", () => {
 test("JSON is one document", () => {
   expect(JSON.parse(renderJson([{ id: "a", at: null }]))).toEqual([{ id: "a", at: null }]);
 });
+
+test("a name cannot forge a row or have a terminal obey it", () => {
+  const rows = [
+    { name: "a\nb", limits: { models: ["\u001b[31m"] } },
+    { name: "\u202eroot", limits: { models: ["c\u2028"] } },
+  ];
+  expect(renderText(rows)).toBe(
+    ["name        limits", "a\\u000ab    models=\\u001b[31m", "\\u202eroot  models=c\\u2028"].join("\n"),
+  );
+  expect(renderText({ name: "a\tb\u0085" })).toBe("name  a\\u0009b\\u0085");
+  expect(JSON.parse(renderJson(rows))).toEqual(rows);
+});
