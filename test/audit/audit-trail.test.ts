@@ -76,6 +76,19 @@ describe.each(dialects)("%s", (dialect) => {
     },
   );
 
+  if (dialect === "sqlite") {
+    test.each(["id", "rowid"])("nor does an event of the same %s take another's place", async (column) => {
+      const { storage, trail } = await start();
+      await trail.add(event("kept"));
+      const columns = "operator, method, target, after, address, at";
+      const [other, copied] = column === "id" ? ["id", "id"] : ["rowid, id", "rowid, 'another'"];
+      const replaced = `replace into audit_event (${other}, ${columns}) select ${copied}, 'Eve', method, target, after, address, at from audit_event`;
+      await expect(storage.orm.em.fork().execute(replaced)).rejects.toThrow("append-only");
+      const [kept] = await trail.list({ from: undefined }, { after: undefined, limit: 9 });
+      expect(kept).toMatchObject({ operator: event("kept").operator, target: "kept" });
+    });
+  }
+
   if (dialect === "postgresql") {
     test("nor is it emptied at once", async () => {
       const { storage } = await start();

@@ -143,6 +143,7 @@ describe.each(routes)("over %s", (_name, open) => {
       "page_size must be at least 0.",
     ]);
     expect(await refusal(accounts.freezeAccount({}))).toEqual(["reason", "reason must not be empty."]);
+    expect((await refusal(accounts.freezeAccount({ reason: " \t" })))?.[1]).toContain("not all of them spaces");
     const paid = { accountId: "a", reference: "r", amountPicoUsd: 1n };
     expect(await refusal(accounts.topUp(paid))).toBeUndefined();
     for (const amountPicoUsd of [0n, -1n, 2n ** 53n]) {

@@ -307,7 +307,7 @@ export declare type FreezeAccountRequest = Message<"tollgate.accounts.v1.FreezeA
   accountId: string;
 
   /**
-   * Why, for people: callers are told. 1 to 200 characters.
+   * Why, for people: callers are told. 1 to 200 characters, not all of them spaces.
    *
    * @generated from field: string reason = 2;
    */

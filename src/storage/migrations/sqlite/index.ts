@@ -29,6 +29,7 @@ import { Migration20261122224400 } from "./Migration20261122224400.ts";
 import { Migration20261122230000 } from "./Migration20261122230000.ts";
 import { Migration20261123020000 } from "./Migration20261123020000.ts";
 import { Migration20261124010000 } from "./Migration20261124010000.ts";
+import { Migration20261124160000 } from "./Migration20261124160000.ts";
 
 /** In the order in which they run. */
 export const migrations: MigrationObject[] = [
@@ -62,4 +63,5 @@ export const migrations: MigrationObject[] = [
   { name: "Migration20261122230000", class: Migration20261122230000 },
   { name: "Migration20261123020000", class: Migration20261123020000 },
   { name: "Migration20261124010000", class: Migration20261124010000 },
+  { name: "Migration20261124160000", class: Migration20261124160000 },
 ];
