@@ -1,8 +1,11 @@
 import { formatUsd } from "../../lib/money.ts";
 import type { Usage } from "../storage/entities/metering/usage.ts";
 
-/** The content type of a batch. https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/formats/json-format.md */
-export const batchType = "application/cloudevents-batch+json; charset=UTF-8";
+/**
+ * The content type of a batch. https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/formats/json-format.md
+ * JSON is UTF-8 anyhow, and OpenMeter refuses a type with a parameter.
+ */
+export const batchType = "application/cloudevents-batch+json";
 
 const eventType = "tollgate.request.charged";
 
@@ -17,13 +20,18 @@ export function toCloudEvent(usage: Usage, source: string) {
     subject: accountId,
     time: usage.settledAt.toISOString(),
     datacontenttype: "application/json",
-    data: {
+    data: known({
       ...{ request_id: requestId, run_id: runId, account_id: accountId, key_id: keyId, model: usage.model },
       ...{ input_tokens: inputTokens, output_tokens: outputTokens, total_tokens: inputTokens + outputTokens },
       ...{ reasoning_tokens: usage.reasoningTokens, cached_input_tokens: usage.cachedInputTokens },
       ...{ cost_usd: formatUsd(BigInt(usage.cost)), status: usage.status, finish_reason: usage.finish },
       ...{ surface: usage.surface, server: usage.server },
       ...{ first_token_ms: usage.firstTokenMs, duration_ms: usage.durationMs },
-    },
+    }),
   };
+}
+
+/** Facts without those that are not known: OpenMeter refuses a batch with null in its data. */
+function known(facts: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== null && value !== undefined));
 }

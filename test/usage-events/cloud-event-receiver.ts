@@ -7,6 +7,7 @@ export class CloudEventReceiver {
   /** The batches that came, whatever was answered. */
   readonly batches: CloudEvent<Record<string, unknown>>[][] = [];
   readonly authorizations = new Set<string>();
+  readonly contentTypes = new Set<string>();
   /** The status to answer with. */
   answer: () => number = () => 204;
   readonly #server: Server;
@@ -24,6 +25,7 @@ export class CloudEventReceiver {
         chunks.push(chunk as Buffer);
       }
       receiver.authorizations.add(String(request.headers.authorization));
+      receiver.contentTypes.add(String(request.headers["content-type"]));
       const message = { headers: request.headers, body: Buffer.concat(chunks).toString() };
       const found = HTTP.toEvent<Record<string, unknown>>(message);
       const events = (Array.isArray(found) ? found : [found]).map((event) => new CloudEvent(event));
