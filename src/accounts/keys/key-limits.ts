@@ -110,9 +110,10 @@ export function readBudget(amount: bigint | undefined): number | null {
 function readModels(ids: readonly string[], served: readonly string[]): string[] | null {
   const unknown = ids.find((id) => !served.includes(id));
   if (unknown !== undefined) {
-    const near = nearest(unknown, served);
+    const shown = unknown.slice(0, 200);
+    const near = nearest(shown, served); // takes time with the length of both
     const hint = near === undefined ? "" : ` Did you mean '${near}'?`;
-    throw invalid("models", `The model '${unknown.slice(0, 200)}' is not served.${hint}`);
+    throw invalid("models", `The model '${shown}' is not served.${hint}`);
   }
   return ids.length === 0 ? null : [...new Set(ids)];
 }

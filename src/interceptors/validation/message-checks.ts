@@ -96,7 +96,7 @@ function ownChecks(field: DescField, name: string, own: FieldRules | undefined):
     return [];
   }
   if (field.enum !== undefined) {
-    return own.defined ? [enumCheck(field, name)] : [];
+    return own.defined || own.known ? [enumCheck(field, name, !own.defined)] : [];
   }
   if (field.scalar === ScalarType.STRING) {
     return textChecks(name, own);
@@ -190,11 +190,12 @@ function formatRange(minimum: number | undefined, above: number | undefined, max
   return minimum === undefined ? `at most ${maximum}` : `from ${minimum} to ${maximum}`;
 }
 
-function enumCheck(field: DescField, name: string): Check {
+/** Passes a value of the enum, and the first one, which says nothing, where it may be left out. */
+function enumCheck(field: DescField, name: string, mayBeLeftOut: boolean): Check {
   const desc = field.enum;
   const values = (desc?.values ?? []).filter(({ number }) => number !== 0);
   const numbers = new Set(values.map(({ number }) => number));
   const words = values.map((value) => value.name.slice(desc?.sharedPrefix?.length ?? 0).toLowerCase());
   const wrong = { path: name, message: `${name} must be ${words.slice(0, -1).join(", ")} or ${words.at(-1)}.` };
-  return (value) => (numbers.has(value as number) ? undefined : wrong);
+  return (value) => (numbers.has(value as number) || (mayBeLeftOut && value === 0) ? undefined : wrong);
 }

@@ -99,6 +99,13 @@ export declare type FieldRules = Message<"tollgate.validate.v1.FieldRules"> & {
   defined: boolean;
 
   /**
+   * Refuse numbers that the enum does not have. Its first value, which means that nothing was said, passes.
+   *
+   * @generated from field: bool known = 13;
+   */
+  known: boolean;
+
+  /**
    * Rules for each entry of a list. Absent: anything goes.
    *
    * @generated from field: tollgate.validate.v1.FieldRules items = 12;
