@@ -3,6 +3,7 @@ import { liveAsCustomer } from "./customer-life.ts";
 import { liveWithIdentity } from "./identity-life.ts";
 import { judgePages } from "./judge.ts";
 import { liveByKeyboard } from "./keyboard-life.ts";
+import { limitKeys } from "./limits-life.ts";
 import { loseConnection } from "./lost-connection.ts";
 import { liveAsOperator } from "./operator-life.ts";
 import { openStage, readAmount, type Stage } from "./stage.ts";
@@ -45,6 +46,28 @@ test("a customer sees its own account by its key, and nobody else's by any page"
   expect(archived).toMatch(/^The receipts of \S+ left the books on \S+; the operator has an archive of them\./);
   expect(forbidden).toBe(`${stage.origin}/overview`);
   expect(menu).toEqual(["Overview", "Playground", "Models", "Keys", "Usage"]);
+});
+
+test("limits of a key are set and lifted; those that are not touched stay, also where they have changed meanwhile", async () => {
+  const { made, renamed, lifted, rotated, refusals } = await limitKeys(stage);
+  expect(made).toMatchObject({
+    limits: { usd: "5.00", per: "week", tpm: 9000 },
+    expires_at: "2031-05-06T07:08:09.000Z",
+  });
+  expect(renamed).toEqual({
+    ...made,
+    name: "renamed",
+    limits: { ...made.limits, usd: "4.00", usd_left: "4.00", tpm: 700 },
+  });
+  const none = { usd: null, per: null, usd_spent: null, usd_left: null, resets_at: null, tpm: null };
+  expect(lifted).toEqual({ ...renamed, limits: { ...made.limits, ...none, in_flight: 1000 } });
+  expect(rotated).toMatchObject({ name: "renamed", limits: { in_flight: 7 } });
+  const [budget, whole] = ["USD above 0 and below 9007", "a whole number above zero and below 1,000,000,000"];
+  expect(refusals).toEqual([
+    ...["0", "1e3", "9007.2"].map((value) => expect.stringMatching(`^Budget ${value}: The budget has to be ${budget}`)),
+    ...["1,5", "9999999999"].map((value) => expect.stringMatching(`^Tokens a minute ${value}: .* has to be ${whole}`)),
+    expect.stringMatching(`^Requests at once -1: .* has to be ${whole}`),
+  ]);
 });
 
 test("somebody signs in with a provider of identities, and has one account from then on", async () => {

@@ -5,7 +5,8 @@ import { AccountField } from "../forms/account-field.tsx";
 import { ActionForm } from "../forms/action-form.tsx";
 import { Dialog } from "../forms/dialog.tsx";
 import { Field } from "../forms/field.tsx";
-import { emptyLimits, LimitFields, toLimits } from "./limit-fields.tsx";
+import { LimitFields } from "./limit-fields.tsx";
+import { emptyLimits, toLimits } from "./limit-texts.ts";
 import { Secret } from "./secret.tsx";
 
 interface Props {

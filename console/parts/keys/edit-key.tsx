@@ -4,7 +4,8 @@ import { accounts } from "../../contract/clients.ts";
 import { ActionForm } from "../forms/action-form.tsx";
 import { Dialog } from "../forms/dialog.tsx";
 import { Field } from "../forms/field.tsx";
-import { fromKey, LimitFields, toLimits } from "./limit-fields.tsx";
+import { LimitFields } from "./limit-fields.tsx";
+import { findChanged, fromKey, toLimits } from "./limit-texts.ts";
 
 interface Props {
   readonly apiKey: ApiKey;
@@ -12,30 +13,17 @@ interface Props {
   readonly onDone: () => void;
 }
 
-/** What the form decides; what it leaves empty is lifted. */
-const paths = [
-  "name",
-  "rpm",
-  "tokens_per_minute",
-  "max_in_flight",
-  "budget_pico_usd",
-  "budget_period",
-  "models",
-  "expires_at",
-  "service_class",
-];
-
-/** Changes a key's name and limits. */
+/** Changes a key's name and limits; what is emptied is lifted, and what is not touched stays as it is. */
 export function EditKey({ apiKey, onClose, onDone }: Props) {
   const [name, setName] = useState(apiKey.name);
-  const [limits, setLimits] = useState(() => fromKey(apiKey));
+  const [before] = useState(() => fromKey(apiKey));
+  const [limits, setLimits] = useState(before);
   const send = async (): Promise<void> => {
-    await accounts.updateKey({
-      keyId: apiKey.id,
-      ...(name.trim() === "" ? {} : { name: name.trim() }),
-      ...toLimits(limits),
-      updateMask: { paths },
-    });
+    const asked = { keyId: apiKey.id, name: name.trim(), ...toLimits(limits) };
+    const paths = [...(asked.name === apiKey.name ? [] : ["name"]), ...findChanged(before, limits)];
+    if (paths.length > 0) {
+      await accounts.updateKey({ ...asked, updateMask: { paths } });
+    }
     onDone();
   };
   return (
