@@ -49,7 +49,7 @@ test("a customer sees its own account by its key, and nobody else's by any page"
 });
 
 test("limits of a key are set and lifted; those that are not touched stay, also where they have changed meanwhile", async () => {
-  const { made, renamed, lifted, rotated, refusals } = await limitKeys(stage);
+  const { made, renamed, lifted, rotated, accounts, refusals } = await limitKeys(stage);
   expect(made).toMatchObject({
     limits: { usd: "5.00", per: "week", tpm: 9000 },
     expires_at: "2031-05-06T07:08:09.000Z",
@@ -62,6 +62,11 @@ test("limits of a key are set and lifted; those that are not touched stay, also 
   const none = { usd: null, per: null, usd_spent: null, usd_left: null, resets_at: null, tpm: null };
   expect(lifted).toEqual({ ...renamed, limits: { ...made.limits, ...none, in_flight: 1000 } });
   expect(rotated).toMatchObject({ name: "renamed", limits: { in_flight: 7 } });
+  const own = { low_balance_usd: "2.50", class: "priority" };
+  expect(accounts).toMatchObject([
+    { ...own, in_flight_limit: 12 },
+    { ...own, in_flight_limit: null },
+  ]);
   const [budget, whole] = ["USD above 0 and below 9007", "a whole number above zero and below 1,000,000,000"];
   expect(refusals).toEqual([
     ...["0", "1e3", "9007.2"].map((value) => expect.stringMatching(`^Budget ${value}: The budget has to be ${budget}`)),

@@ -11,6 +11,8 @@ interface Life {
   readonly lifted: Key;
   /** A key that another takes over from, after its requests at once were changed. */
   readonly rotated: Key;
+  /** Its account after limits of it were set, and after one of them was lifted. */
+  readonly accounts: readonly unknown[];
   /** What the form says to odd values. */
   readonly refusals: readonly string[];
 }
@@ -69,8 +71,21 @@ export async function limitKeys({ tollgate, makeLink, visit }: Stage): Promise<L
   await page.getByLabel("Requests at once").fill("7");
   await save(page);
   const rotated = await read();
+
+  await page.goto(`/accounts/${account}`);
+  const accounts: unknown[] = [];
+  for (const inFlight of ["12", ""]) {
+    await page.getByRole("button", { name: "Set limits" }).click();
+    await page.getByLabel("Requests at once").fill(inFlight);
+    await page.getByLabel("Low balance").fill("2.5");
+    await page.getByLabel("Class").selectOption({ label: "priority: goes first" });
+    await save(page);
+    const said = `Limits of its own:${inFlight === "" ? "" : ` at most ${inFlight} requests at once.`} The balance is low`;
+    await page.getByText(said).waitFor();
+    accounts.push(await tollgate.admin("accounts", "show", account));
+  }
   await context.close();
-  return { made, renamed, lifted, rotated, refusals };
+  return { made, renamed, lifted, rotated, accounts, refusals };
 }
 
 async function save(page: Page): Promise<void> {

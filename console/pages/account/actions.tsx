@@ -4,6 +4,7 @@ import { mayBill } from "../../app/session.ts";
 import { accounts } from "../../contract/clients.ts";
 import { ActionButton } from "../../parts/forms/action-button.tsx";
 import { Freeze } from "./freeze.tsx";
+import { EditLimits } from "./limits.tsx";
 import { MoneyForm } from "./money-form.tsx";
 
 interface Props {
@@ -11,7 +12,7 @@ interface Props {
   readonly onChanged: () => void;
 }
 
-type Open = "top-up" | "grant" | "refund" | "freeze" | undefined;
+type Open = "top-up" | "grant" | "refund" | "freeze" | "limits" | undefined;
 
 /** What an operator can do with an account. */
 export function AccountActions({ account, onChanged }: Props) {
@@ -39,6 +40,9 @@ export function AccountActions({ account, onChanged }: Props) {
               Freeze
             </button>
           )}
+          <button type="button" onClick={() => setOpen("limits")}>
+            Set limits
+          </button>
           <button type="button" onClick={() => setOpen("refund")}>
             Refund
           </button>
@@ -53,6 +57,7 @@ export function AccountActions({ account, onChanged }: Props) {
       {(open === "top-up" || open === "grant" || open === "refund") && (
         <MoneyForm kind={open} accountId={account.id} onClose={close} onDone={done} />
       )}
+      {open === "limits" && <EditLimits account={account} onClose={close} onDone={done} />}
       {open === "freeze" && <Freeze accountId={account.id} onClose={close} onDone={done} />}
     </>
   );

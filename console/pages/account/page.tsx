@@ -11,6 +11,7 @@ import { Badge } from "../../parts/figures/badge.tsx";
 import { Keys } from "../../parts/keys/keys.tsx";
 import { Page } from "../../parts/page.tsx";
 import { AccountActions } from "./actions.tsx";
+import { Limits } from "./limits.tsx";
 import { Receipts } from "./receipts.tsx";
 
 const refreshMs = 5000;
@@ -45,6 +46,7 @@ function Shown({ account }: { readonly account: Account }) {
         </p>
       )}
       <Balance account={account} />
+      <Limits account={account} />
       <Lots account={account} />
       <Keys accountId={account.id} />
       <Payments accountId={account.id} balance={account.balancePicoUsd} />

@@ -1,7 +1,8 @@
 import { type ApiKey, BudgetPeriod } from "#gen/tollgate/accounts/v1/api_key_pb.js";
 import { ServiceClass } from "#gen/tollgate/inference/v1/service_class_pb.js";
-import { formatUsd, maxPicoUsd, parseUsd } from "../../../lib/money.ts";
+import { formatUsd } from "../../../lib/money.ts";
 import { fromLocalTime, toLocalTime } from "../../format/time.ts";
+import { readUsd, readWhole } from "../forms/typed.ts";
 
 /** Limits as they are typed. Empty: none of its own. */
 export interface LimitTexts {
@@ -46,10 +47,10 @@ export function fromKey(key: ApiKey): LimitTexts {
 
 /** As the contract has them. What is empty is left out. Throws what is wrong. */
 export function toLimits(limits: LimitTexts) {
-  const rpm = toWhole(limits.rpm, "Requests a minute");
-  const tokensPerMinute = toWhole(limits.tokensPerMinute, "Tokens a minute");
-  const maxInFlight = toWhole(limits.maxInFlight, "Requests at once");
-  const budget = toBudget(limits.budget.trim());
+  const rpm = readWhole(limits.rpm, "Requests a minute");
+  const tokensPerMinute = readWhole(limits.tokensPerMinute, "Tokens a minute");
+  const maxInFlight = readWhole(limits.maxInFlight, "Requests at once");
+  const budget = readUsd(limits.budget, "The budget");
   const expiresAt = limits.expires === "" ? undefined : fromLocalTime(limits.expires);
   return {
     models: [...limits.models],
@@ -83,27 +84,4 @@ export function findChanged(before: LimitTexts, after: LimitTexts): string[] {
   }
   const isBudgetChanged = isChanged("budget") || isChanged("budgetPeriod");
   return isBudgetChanged ? [...changed, "budget_pico_usd", "budget_period"] : changed;
-}
-
-function toBudget(text: string): bigint | undefined {
-  if (text === "") {
-    return undefined;
-  }
-  const pico = parseUsd(text);
-  if (pico === undefined || pico === 0n || pico > maxPicoUsd) {
-    throw new Error("The budget has to be USD above 0 and below 9007, such as 20 or 4.99. Leave it empty for none.");
-  }
-  return pico;
-}
-
-function toWhole(text: string, name: string): number | undefined {
-  const typed = text.trim();
-  if (typed === "") {
-    return undefined;
-  }
-  const digits = /^\d{1,3}([,_ ]\d{3})+$/.test(typed) ? typed.replace(/[,_ ]/g, "") : typed;
-  if (!/^[1-9]\d{0,8}$/.test(digits)) {
-    throw new Error(`${name} has to be a whole number above zero and below 1,000,000,000. Leave it empty for none.`);
-  }
-  return Number(digits);
 }

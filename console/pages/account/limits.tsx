@@ -1,0 +1,117 @@
+import { useState } from "preact/hooks";
+import type { Account } from "#gen/tollgate/accounts/v1/account_pb.js";
+import { ServiceClass } from "#gen/tollgate/inference/v1/service_class_pb.js";
+import { formatUsd } from "../../../lib/money.ts";
+import { accounts } from "../../contract/clients.ts";
+import { countOf } from "../../format/numbers.ts";
+import { Amount } from "../../parts/figures/amount.tsx";
+import { ActionForm } from "../../parts/forms/action-form.tsx";
+import { Dialog } from "../../parts/forms/dialog.tsx";
+import { Field, Select } from "../../parts/forms/field.tsx";
+import { readUsd, readWhole } from "../../parts/forms/typed.ts";
+
+const classes = [
+  { value: String(ServiceClass.UNSPECIFIED), text: "standard" },
+  { value: String(ServiceClass.PRIORITY), text: "priority: goes first" },
+  { value: String(ServiceClass.FLEX), text: "flex: goes last" },
+];
+
+/** What bounds the account beside its money, where it has limits of its own. */
+export function Limits({ account }: { readonly account: Account }) {
+  const { maxInFlight, lowBalancePicoUsd, serviceClass } = account;
+  const named = classes.find(({ value }) => value === toClass(serviceClass) && value !== classes[0]?.value);
+  if (maxInFlight === undefined && lowBalancePicoUsd === undefined && named === undefined) {
+    return null;
+  }
+  return (
+    <p class="muted">
+      Limits of its own:{maxInFlight !== undefined && ` at most ${countOf(maxInFlight, "request")} at once.`}
+      {lowBalancePicoUsd !== undefined && (
+        <>
+          {" The balance is low below "}
+          <Amount pico={lowBalancePicoUsd} />.
+        </>
+      )}
+      {named !== undefined && ` Class ${named.text}.`}
+    </p>
+  );
+}
+
+interface Props {
+  readonly account: Account;
+  readonly onClose: () => void;
+  readonly onDone: () => void;
+}
+
+/** Changes an account's limits; what is emptied is lifted, and what is not touched stays as it is. */
+export function EditLimits({ account, onClose, onDone }: Props) {
+  const [before] = useState(() => toTexts(account));
+  const [inFlight, setInFlight] = useState(before.inFlight);
+  const [low, setLow] = useState(before.low);
+  const [serviceClass, setServiceClass] = useState(before.serviceClass);
+  const send = async (): Promise<void> => {
+    const maxInFlight = readWhole(inFlight, "Requests at once");
+    const lowBalancePicoUsd = readUsd(low, "The low balance");
+    const paths = [
+      ...(inFlight === before.inFlight ? [] : ["max_in_flight"]),
+      ...(low === before.low ? [] : ["low_balance_pico_usd"]),
+      ...(serviceClass === before.serviceClass ? [] : ["service_class"]),
+    ];
+    if (paths.length > 0) {
+      await accounts.updateAccount({
+        accountId: account.id,
+        ...(maxInFlight === undefined ? {} : { maxInFlight }),
+        ...(lowBalancePicoUsd === undefined ? {} : { lowBalancePicoUsd }),
+        serviceClass: Number(serviceClass) as ServiceClass,
+        updateMask: { paths },
+      });
+    }
+    onDone();
+  };
+  return (
+    <Dialog title="Limits of the account" onClose={onClose}>
+      <ActionForm verb="Save" send={send} onCancel={onClose}>
+        <Field
+          label="Requests at once"
+          name="in-flight"
+          value={inFlight}
+          onInput={setInFlight}
+          isNumber
+          hasFocus
+          placeholder="as its tier"
+        />
+        <Field
+          label="Low balance"
+          name="low-balance"
+          value={low}
+          onInput={setLow}
+          unit="$"
+          isNumber
+          placeholder="by its last top-up"
+          hint="Below it an event tells that the account is to be topped up."
+        />
+        <Select
+          label="Class"
+          name="class"
+          value={serviceClass}
+          options={classes}
+          onChange={setServiceClass}
+          hint="Where requests wait for a server, and the highest that they may have."
+        />
+      </ActionForm>
+    </Dialog>
+  );
+}
+
+function toTexts({ maxInFlight, lowBalancePicoUsd, serviceClass }: Account) {
+  return {
+    inFlight: maxInFlight === undefined ? "" : String(maxInFlight),
+    low: lowBalancePicoUsd === undefined ? "" : formatUsd(lowBalancePicoUsd),
+    serviceClass: toClass(serviceClass),
+  };
+}
+
+/** Standard is what an account has that was given no class. */
+function toClass(serviceClass: ServiceClass): string {
+  return String(serviceClass === ServiceClass.STANDARD ? ServiceClass.UNSPECIFIED : serviceClass);
+}
