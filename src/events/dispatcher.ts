@@ -2,7 +2,9 @@ import type { Logger } from "../../lib/logger.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import { repeat } from "../../lib/time/repeat.ts";
 import type { Delivery, Webhook } from "../storage/entities/event.ts";
+import { nextTurn } from "./batches.ts";
 import type { Outbox } from "./outbox.ts";
+import { Places } from "./places.ts";
 import type { Seal } from "./sealed.ts";
 import type { Attempt, Send } from "./send.ts";
 import { signedHeaders } from "./signature.ts";
@@ -10,9 +12,8 @@ import type { WorkLease } from "./work-lease.ts";
 
 const pollMs = 1000;
 const purgeMs = 3_600_000;
-/** Requests under way: all together, and to one endpoint. One that hangs keeps its own places alone. */
-const mostAtOnce = 64;
-const mostAnEndpoint = 8;
+/** Deliveries that are started in one turn of the event loop: to read and to sign them takes it some milliseconds. */
+const dueAtOnce = 8;
 
 /** Is told how deliveries go. */
 export interface DeliveryObserver {
@@ -36,12 +37,14 @@ export interface DispatcherParts {
 /** Sends events to the endpoints that subscribed to them, as long as this core has the lease. */
 export class Dispatcher {
   readonly #parts: DispatcherParts;
-  /** Ids of deliveries under way, by endpoint. */
-  readonly #underway = new Map<string, Set<string>>();
+  readonly #places = new Places();
   /** Of each question for what is due that has no answer yet: the ids of deliveries that ended since it was asked. */
   readonly #endedSince = new Set<Set<string>>();
   #stop = () => {};
   #stopped = false;
+  /** Whether it looks for what ended deliveries made room for, and whether more of them ended meanwhile. */
+  #looking = false;
+  #looksAgain = false;
 
   constructor(parts: DispatcherParts) {
     this.#parts = parts;
@@ -49,7 +52,7 @@ export class Dispatcher {
 
   /** Requests under way. */
   get underway(): number {
-    return this.#count();
+    return this.#places.count;
   }
 
   /** Works from now on. */
@@ -90,46 +93,38 @@ export class Dispatcher {
   }
 
   async #startDue(): Promise<void> {
-    const full = [...this.#underway].filter(([, ids]) => ids.size >= mostAnEndpoint).map(([webhookId]) => webhookId);
-    const room = mostAtOnce - this.#count();
-    // Deliveries under way are due as well.
-    const due = room <= 0 ? [] : await this.#readDue(full, mostAtOnce * 2);
-    for (const delivery of due) {
-      const ids = this.#underway.get(delivery.webhookId) ?? new Set();
-      if (ids.has(delivery.id) || ids.size >= mostAnEndpoint || this.#count() >= mostAtOnce) {
-        continue;
+    for (let isMore = true; isMore && this.#places.room > 0; ) {
+      const limit = Math.min(this.#places.room, dueAtOnce);
+      const due = await this.#readDue(limit);
+      const started = due.filter((delivery) => this.#places.take(delivery));
+      for (const delivery of started) {
+        void this.#deliver(delivery);
       }
-      this.#underway.set(delivery.webhookId, ids.add(delivery.id));
-      void this.#deliver(delivery);
+      isMore = due.length === limit && started.length > 0; // others may stand behind those of endpoints that are full now
+      await nextTurn();
     }
   }
 
   /** Reads what is due, without deliveries that ended meanwhile: an answer from before their end would send them again. */
-  async #readDue(full: readonly string[], limit: number): Promise<Delivery[]> {
+  async #readDue(limit: number): Promise<Delivery[]> {
     const ended = new Set<string>();
     this.#endedSince.add(ended);
     try {
-      const due = await this.#parts.outbox.due(full, limit);
+      const due = await this.#parts.outbox.due(this.#places.full, limit, this.#places.ids);
       return due.filter(({ id }) => !ended.has(id));
     } finally {
       this.#endedSince.delete(ended);
     }
   }
 
-  #count(): number {
-    let sum = 0;
-    for (const ids of this.#underway.values()) {
-      sum += ids.size;
-    }
-    return sum;
-  }
-
   async #deliver(delivery: Delivery): Promise<void> {
     const { outbox, clock, logger, observer } = this.#parts;
     const startedAt = new Date(clock.now());
     let isOver = false;
+    let works = false;
     try {
       const attempt = await this.#attempt(delivery);
+      works = attempt?.ok ?? false;
       const status = attempt && (await outbox.finish(delivery, startedAt, attempt));
       if (status !== undefined) {
         observer.attempted(status === "pending" ? "retried" : status);
@@ -142,28 +137,34 @@ export class Dispatcher {
     } catch (error) {
       logger.error({ error, id: delivery.id }, "the outcome of a delivery was not written: it is sent again");
     } finally {
-      this.#leave(delivery);
+      this.#leave(delivery, works);
     }
     if (isOver) {
       await this.#goOn().catch(() => {}); // the next turn tries again
     }
   }
 
-  /** Starts what an ended delivery made room for, unless another core has the lease by now. */
+  /** Starts what ended deliveries made room for, unless another core has the lease by now. */
   async #goOn(): Promise<void> {
-    if (!this.#stopped && (await this.#parts.lease.hold())) {
-      await this.#startDue();
+    this.#looksAgain = true;
+    if (this.#looking) {
+      return;
+    }
+    this.#looking = true;
+    try {
+      while (this.#looksAgain && !this.#stopped && (await this.#parts.lease.hold())) {
+        this.#looksAgain = false;
+        await this.#startDue();
+      }
+    } finally {
+      this.#looking = false;
     }
   }
 
-  #leave({ webhookId, id }: Delivery): void {
-    const ids = this.#underway.get(webhookId);
-    ids?.delete(id);
-    if (ids?.size === 0) {
-      this.#underway.delete(webhookId);
-    }
+  #leave(delivery: Delivery, works: boolean): void {
+    this.#places.leave(delivery, works);
     for (const ended of this.#endedSince) {
-      ended.add(id);
+      ended.add(delivery.id);
     }
   }
 

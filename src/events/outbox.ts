@@ -1,15 +1,18 @@
-import { LockMode, type SqlEntityManager } from "@mikro-orm/sql";
 import type { Random } from "../../lib/ids/random.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import { Delivery, Event, Webhook } from "../storage/entities/event.ts";
 import type { Storage } from "../storage/orm.ts";
 import { readTime } from "../storage/read-entity.ts";
 import { inTransaction } from "../storage/transaction.ts";
-import { nextAttempt } from "./back-off.ts";
+import { Batches, nextTurn } from "./batches.ts";
+import { type Ended, writeEnds } from "./ends.ts";
 import type { Attempt } from "./send.ts";
+import { readUnspread, spreadEvents } from "./spread.ts";
 
-/** Events that become deliveries at once. */
-const eventsAtOnce = 200;
+/** Transactions of a turn that make deliveries: what is still to be made is for the next one. */
+const mostSteps = 50;
+/** Attempts whose ends are written in one transaction. */
+const endsAtOnce = 16;
 /** The most deliveries that are counted: this is done each second. */
 const mostCounted = 10_000;
 /** How long events are kept. */
@@ -21,6 +24,8 @@ export class Outbox {
   readonly #clock: Pick<Clock, "now">;
   readonly #random: Random;
   readonly #copyEndpoints: () => Promise<boolean>;
+  /** On SQLite each transaction stops the event loop until it is on the disk. */
+  readonly #ends: Batches<Ended, Delivery["status"] | undefined>;
 
   /** copyEndpoints: brings the endpoints up to date, where they are copies; false: it cannot now. Absent: they are no copies. */
   constructor(parts: {
@@ -33,6 +38,10 @@ export class Outbox {
     this.#clock = parts.clock;
     this.#random = parts.random;
     this.#copyEndpoints = parts.copyEndpoints ?? (async () => true);
+    this.#ends = new Batches(endsAtOnce, (ended) => {
+      const now = new Date(this.#clock.now());
+      return inTransaction(this.#storage, (em) => writeEnds(em, ended, now));
+    });
   }
 
   /**
@@ -43,45 +52,26 @@ export class Outbox {
     if (!(await this.#copyEndpoints())) {
       return 0;
     }
-    // Asked each second, and on SQLite a transaction stops the event loop while the ledger's thread commits.
-    if ((await this.#storage.orm.em.fork().findOne(Event, { spread: false }, { fields: ["id"] })) === null) {
-      return 0;
+    const parts = { random: this.#random, now: new Date(this.#clock.now()) };
+    let count = 0;
+    for (let step = 0; step < mostSteps; step++) {
+      // Asked each second, and on SQLite a transaction stops the event loop while the ledger's thread commits.
+      if ((await readUnspread(this.#storage.orm.em.fork(), 1)).length === 0) {
+        break;
+      }
+      count += await inTransaction(this.#storage, (em) => spreadEvents(em, parts));
+      await nextTurn();
     }
-    return inTransaction(this.#storage, async (em) => {
-      const order = { at: "asc", id: "asc" } as const;
-      const events = await em.find(Event, { spread: false }, { orderBy: order, limit: eventsAtOnce });
-      if (events.length === 0) {
-        return 0;
-      }
-      // A delivery that ends meanwhile would not see those that wait for it.
-      const webhooks = await em.find(Webhook, {}, { orderBy: { id: "asc" }, lockMode: LockMode.PESSIMISTIC_WRITE });
-      const busy = new Set<string>();
-      for (const event of events) {
-        for (const webhook of webhooks.filter((one) => isTold(one, event))) {
-          await this.#add(em, event, webhook, busy);
-        }
-      }
-      await em.nativeUpdate(Event, { id: { $in: events.map(({ id }) => id) } }, { spread: true });
-      return events.length;
-    });
+    return count;
   }
 
-  async #add(em: SqlEntityManager, event: Event, { id: webhookId }: Webhook, busy: Set<string>): Promise<void> {
-    const lane = event.accountId ?? "";
-    const place = `${webhookId} ${lane}`;
-    const waits = busy.has(place) || (await em.count(Delivery, { webhookId, lane, status: "pending" })) > 0;
-    busy.add(place);
-    await em.insert(Delivery, {
-      ...{ id: this.#random.uuid(), webhookId, eventId: event.id, type: event.type, lane, at: event.at },
-      ...{ status: "pending", attempts: 0, nextAt: waits ? null : new Date(this.#clock.now()) },
-      ...{ firstAt: null, deliveredAt: null, responseStatus: null, error: "" },
-    });
-  }
-
-  /** Deliveries that are to be tried now, those of some endpoints apart, the longest due first. */
-  due(busyWebhooks: readonly string[], limit: number): Promise<Delivery[]> {
+  /** Deliveries that are to be tried now, the longest due first, without those of some endpoints and those under way. */
+  due(busyWebhooks: readonly string[], limit: number, underway: readonly string[] = []): Promise<Delivery[]> {
     const now = new Date(this.#clock.now());
-    const others = busyWebhooks.length === 0 ? {} : { webhookId: { $nin: [...busyWebhooks] } };
+    const others = {
+      ...(busyWebhooks.length === 0 ? {} : { webhookId: { $nin: [...busyWebhooks] } }),
+      ...(underway.length === 0 ? {} : { id: { $nin: [...underway] } }),
+    };
     const where = { status: "pending" as const, nextAt: { $lte: now }, ...others };
     return this.#storage.orm.em.fork().find(Delivery, where, { orderBy: { nextAt: "asc" }, limit });
   }
@@ -98,29 +88,9 @@ export class Outbox {
   finish(
     { id, webhookId }: Pick<Delivery, "id" | "webhookId">,
     startedAt: Date,
-    { ok, status, error }: Attempt,
+    attempt: Attempt,
   ): Promise<Delivery["status"] | undefined> {
-    const now = new Date(this.#clock.now());
-    return inTransaction(this.#storage, async (em) => {
-      await em.findOne(Webhook, webhookId, { lockMode: LockMode.PESSIMISTIC_WRITE });
-      const delivery = await em.findOne(Delivery, { id, status: "pending" });
-      if (delivery === null) {
-        return undefined; // its endpoint was deleted meanwhile, or another core was faster
-      }
-      delivery.attempts += 1;
-      delivery.firstAt ??= startedAt;
-      delivery.responseStatus = status ?? null;
-      delivery.error = error;
-      const nextAt = ok ? undefined : nextAttempt(delivery.attempts, delivery.firstAt, now);
-      delivery.nextAt = nextAt ?? null;
-      if (nextAt === undefined) {
-        delivery.status = ok ? "delivered" : "failed";
-        delivery.deliveredAt = ok ? now : null;
-        await em.flush();
-        await releaseNext(em, delivery, now);
-      }
-      return delivery.status;
-    });
+    return this.#ends.add({ id, webhookId, startedAt, attempt });
   }
 
   /**
@@ -152,18 +122,5 @@ export class Outbox {
       );
       await em.nativeDelete(Event, { ...old, spread: true, id: { $nin: needed } });
     });
-  }
-}
-
-/** Whether an endpoint is told of an event: it asked for the type, before the event happened. */
-function isTold({ events, createdAt }: Webhook, { type, at }: Event): boolean {
-  return createdAt <= at && events.split(",").includes(type);
-}
-
-async function releaseNext(em: SqlEntityManager, { webhookId, lane }: Delivery, now: Date): Promise<void> {
-  const order = { at: "asc", eventId: "asc" } as const;
-  const [next] = await em.find(Delivery, { webhookId, lane, status: "pending" }, { orderBy: order, limit: 1 });
-  if (next !== undefined) {
-    next.nextAt = now;
   }
 }

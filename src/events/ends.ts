@@ -1,0 +1,64 @@
+import { LockMode, type SqlEntityManager } from "@mikro-orm/sql";
+import { Delivery, Webhook } from "../storage/entities/event.ts";
+import { nextAttempt } from "./back-off.ts";
+import type { Attempt } from "./send.ts";
+
+/** An attempt that is over. */
+export interface Ended {
+  /** The delivery's. */
+  readonly id: string;
+  readonly webhookId: string;
+  readonly startedAt: Date;
+  readonly attempt: Attempt;
+}
+
+/** Writes how attempts ended, and lets the next one of each lane go whose first is over. Returns how each delivery stands. */
+export async function writeEnds(
+  em: SqlEntityManager,
+  ended: readonly Ended[],
+  now: Date,
+): Promise<(Delivery["status"] | undefined)[]> {
+  const webhookIds = [...new Set(ended.map(({ webhookId }) => webhookId))];
+  await em.find(Webhook, { id: { $in: webhookIds } }, { orderBy: { id: "asc" }, lockMode: LockMode.PESSIMISTIC_WRITE });
+  const ids = ended.map(({ id }) => id);
+  const found = await em.find(Delivery, { id: { $in: ids }, status: "pending" });
+  const deliveries = new Map(found.map((delivery) => [delivery.id, delivery]));
+  const over: Delivery[] = [];
+  const statuses = ended.map(({ id, startedAt, attempt }) => {
+    const delivery = deliveries.get(id);
+    if (delivery === undefined) {
+      return undefined; // its endpoint was deleted meanwhile, or another core was faster
+    }
+    end(delivery, startedAt, attempt, now);
+    if (delivery.status !== "pending") {
+      over.push(delivery);
+    }
+    return delivery.status;
+  });
+  await em.flush();
+  for (const delivery of over) {
+    await releaseNext(em, delivery, now);
+  }
+  return statuses;
+}
+
+function end(delivery: Delivery, startedAt: Date, { ok, status, error }: Attempt, now: Date): void {
+  delivery.attempts += 1;
+  delivery.firstAt ??= startedAt;
+  delivery.responseStatus = status ?? null;
+  delivery.error = error;
+  const nextAt = ok ? undefined : nextAttempt(delivery.attempts, delivery.firstAt, now);
+  delivery.nextAt = nextAt ?? null;
+  if (nextAt === undefined) {
+    delivery.status = ok ? "delivered" : "failed";
+    delivery.deliveredAt = ok ? now : null;
+  }
+}
+
+async function releaseNext(em: SqlEntityManager, { webhookId, lane }: Delivery, now: Date): Promise<void> {
+  const order = { at: "asc", eventId: "asc" } as const;
+  const [next] = await em.find(Delivery, { webhookId, lane, status: "pending" }, { orderBy: order, limit: 1 });
+  if (next !== undefined) {
+    next.nextAt = now;
+  }
+}
