@@ -1,6 +1,5 @@
 import { type Timestamp, timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { BudgetPeriod } from "#gen/tollgate/accounts/v1/api_key_pb.js";
-import type { GetKeyStatusResponse } from "#gen/tollgate/accounts/v1/caller_requests_pb.js";
 import type {
   GetCreditsResponse,
   GetGenerationResponse,
@@ -67,15 +66,17 @@ const resets: Readonly<Record<BudgetPeriod, string | undefined>> = {
   [BudgetPeriod.MONTH]: "monthly",
 };
 
-/** The money that came in, and the money spent. Money in = balance + spending − debt. */
+/** The money that came in, and the money spent. */
 export async function readCredits(core: CoreClients, exchange: Exchange): Promise<GetCreditsResponse> {
-  const status: GetKeyStatusResponse = await core.accounts.getKeyStatus({}, exchange.callOptions);
+  const status = await core.accounts.getKeyStatus({ withCredited: true }, exchange.callOptions);
   const used = await spent(core, exchange, {});
+  // What an older core does not tell is balance + spending − debt, unless something is charged between the two reads.
+  const credited = status.creditedPicoUsd ?? status.balancePicoUsd + used - status.debtPicoUsd;
   return {
     $typeName: "tollgate.chat.v1.GetCreditsResponse",
     data: {
       $typeName: "tollgate.chat.v1.Credits",
-      totalCredits: usdAmount(status.balancePicoUsd + used - status.debtPicoUsd),
+      totalCredits: usdAmount(credited),
       totalUsage: usdAmount(used),
       frozen: status.frozen,
     },

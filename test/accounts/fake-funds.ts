@@ -73,6 +73,9 @@ export function createFakeFunds(storage: Storage, clock: Clock): Funds & { reado
     async statements(accountIds) {
       return new Map(await Promise.all(accountIds.map(async (id) => [id, await statement(id)] as const)));
     },
+    async credited(accountId) {
+      return lotsOf(accountId).reduce((total, { granted }) => total + BigInt(granted), 0n);
+    },
     async payments() {
       return [];
     },

@@ -116,6 +116,27 @@ test("a key, its account's money, an answer and the usage tell the same cost", a
   expect((await get("/v1/credits", secret)).json.data).toMatchObject({ frozen: true });
 });
 
+test("what came in is the same while requests are charged", async () => {
+  const accountId = (await operator.createAccount({})).account?.id ?? "";
+  await operator.topUp({ accountId, amountPicoUsd: 10n ** 13n, reference: "charged meanwhile" });
+  const { secret } = await operator.createKey({ accountId });
+  const credits = async () => (await get("/v1/credits", secret)).json.data as { total_credits: number };
+  const before = await credits();
+  let isOver = false;
+  const load = Array.from({ length: 4 }, async () => {
+    while (!isOver) {
+      await ask(secret);
+    }
+  });
+  const told = new Set<number>();
+  for (let times = 0; times < 100; times++) {
+    told.add((await credits()).total_credits);
+  }
+  isOver = true;
+  await Promise.all(load);
+  expect([...told]).toEqual([before.total_credits]);
+});
+
 test("usage of thousands of rows is answered, and of more than 5,000 refused by name", async () => {
   const accountId = (await operator.createAccount({})).account?.id ?? "";
   const { secret } = await operator.createKey({ accountId });

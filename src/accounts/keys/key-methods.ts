@@ -86,7 +86,7 @@ export function createKeyMethods(deps: AccountsDependencies) {
       return { key: await describeKey(key) };
     },
 
-    async getKeyStatus(_, context) {
+    async getKeyStatus({ withCredited }, context) {
       const caller = readCaller(context);
       const rateLimit = context.values.get(rateLimitKey);
       const { balance, debt, freeOnly } = await funds.statement(caller.accountId);
@@ -98,6 +98,7 @@ export function createKeyMethods(deps: AccountsDependencies) {
         freeOnly,
         frozen: caller.frozenReason !== undefined,
         debtPicoUsd: debt,
+        ...(withCredited && { creditedPicoUsd: toInt64(await funds.credited(caller.accountId)) }),
       };
     },
   } satisfies Partial<ServiceImpl<typeof AccountsService>>;

@@ -27,6 +27,10 @@ export function routeFunds(shards: Shards<Shard>, claims: Claims, moves: Moves):
       const found = await Promise.all([...byFunds].map(([funds, ids]) => funds.statements(ids)));
       return new Map<string, Statement>(found.flatMap((statements) => [...statements]));
     },
+    async credited(accountId) {
+      const parts = shards.everywhere(accountId).map(({ books }) => books.funds.credited(accountId));
+      return (await Promise.all(parts)).reduce((sum, part) => sum + part, 0n);
+    },
     payments: async (accountId, start) => of(accountId).payments(accountId, start),
     lots: async (accountId, start) => of(accountId).lots(accountId, start),
   };

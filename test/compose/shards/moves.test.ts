@@ -74,6 +74,7 @@ test("a payment is known by its reference wherever the account has gone, and a r
   expect((await prove(core, accountId)).total).toBe(10n * BigInt(usd));
   const { paidTotal } = await core.funds.statement(accountId);
   expect(paidTotal).toBe(9n * BigInt(usd));
+  expect(await core.funds.credited(accountId)).toBe(10n * BigInt(usd));
   expect((await core.funds.payments(accountId, { after: undefined, limit: 10 })).map(({ kind }) => kind)).toEqual([
     "refund",
     "paid",

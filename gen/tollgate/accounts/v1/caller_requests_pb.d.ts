@@ -13,11 +13,17 @@ import type { RateLimitStatus } from "../../metering/v1/rate_limit_pb.js";
 export declare const file_tollgate_accounts_v1_caller_requests: GenFile;
 
 /**
- * Nothing: the credential says which key.
+ * Which facts; the credential says of which key.
  *
  * @generated from message tollgate.accounts.v1.GetKeyStatusRequest
  */
 export declare type GetKeyStatusRequest = Message<"tollgate.accounts.v1.GetKeyStatusRequest"> & {
+  /**
+   * Whether to tell credited_pico_usd, which is summed up from all payments and lots.
+   *
+   * @generated from field: bool with_credited = 1;
+   */
+  withCredited: boolean;
 };
 
 /**
@@ -80,6 +86,13 @@ export declare type GetKeyStatusResponse = Message<"tollgate.accounts.v1.GetKeyS
    * @generated from field: int64 debt_pico_usd = 7;
    */
   debtPicoUsd: bigint;
+
+  /**
+   * All money that came in, less refunds and what has lapsed. Absent: it was not asked for.
+   *
+   * @generated from field: optional int64 credited_pico_usd = 8;
+   */
+  creditedPicoUsd?: bigint | undefined;
 };
 
 /**

@@ -16,6 +16,7 @@ import { priorities } from "../../store/spending-order.ts";
 import type { BalanceJudge } from "../../thresholds/interface.ts";
 import { createDebts, payDebt } from "../debts.ts";
 import { readLots, readStatement, readStatements } from "../statement.ts";
+import { readCredited } from "./credited.ts";
 import type { Alongside, Credit, Funds, Movement } from "./interface.ts";
 import { readPayments } from "./payment-list.ts";
 import { addPaid, checkAmount, checkLimits, type PaymentLimits, referenceConflict, sameBefore } from "./payments.ts";
@@ -215,6 +216,7 @@ export function createFunds({ storage, ledger, limits, clock, random, announce, 
 
     statement: (accountId) => readStatement(storage, accountId, { held, now: clock.now() }),
     statements: (accountIds) => readStatements(storage, accountIds, { held, now: clock.now() }),
+    credited: (accountId) => readCredited(storage, accountId, clock.now()),
     payments: (accountId, start) => readPayments(storage, accountId, start),
     lots: (accountId, start) => readLots(storage, accountId, { ...start, now: clock.now() }),
   };

@@ -80,6 +80,8 @@ export interface Funds {
   statements(accountIds: readonly string[]): Promise<ReadonlyMap<string, Statement>>;
   /** Lots of an account, spent ones included, oldest first; a lot's key is its id. None where there is no account. */
   lots(accountId: string, start: PageStart): Promise<readonly LotStatement[]>;
+  /** All money that came into an account, less refunds and what has lapsed; no charge changes it. 0 where there is no account. */
+  credited(accountId: string): Promise<bigint>;
   /** Payments of an account, newest first; a payment's key is `"<milliseconds> <id>"`. None where there is no account. */
   payments(accountId: string, start: PageStart): Promise<readonly PaymentStatement[]>;
 }

@@ -1,0 +1,24 @@
+import { readSum, sumColumns, textColumns } from "../../../storage/exact-sum.ts";
+import type { Storage } from "../../../storage/orm.ts";
+import type { Row } from "../../../storage/snapshot.ts";
+import { freeMoney } from "../../store/spending-order.ts";
+
+/** What a payment brought in; less than nothing is a refund. */
+const broughtIn = "case kind when 'refund' then -amount else amount end";
+/** What of a lot has lapsed: also what nobody has written off yet, but for what is leased. */
+const lapsedOf = `expired + case when expires_at <= ? then ${freeMoney} else 0 end`;
+
+/**
+ * The money that came into an account, less refunds and what has lapsed by then. Of an account that moved it is the part that
+ * this database entered.
+ */
+export async function readCredited(storage: Storage, accountId: string, now: number): Promise<bigint> {
+  const [sums] = await storage.orm.em.fork().execute<Row[]>(
+    `select ${textColumns("paid", "payments")}, ${textColumns("lapsed", "lots")}
+     from (select ${sumColumns(broughtIn, "paid")} from payment where account_id = ? and not copied) payments,
+       (select ${sumColumns("part", "lapsed")} from (
+          select ${lapsedOf} as part from lot where account_id = ?) parts) lots`,
+    [accountId, new Date(now), accountId],
+  );
+  return readSum(sums, "paid") - readSum(sums, "lapsed");
+}
