@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { createWriteStream } from "node:fs";
-import { mkdir, open, rename, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir, open, readdir, rename, rm } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import { Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
@@ -57,10 +57,22 @@ export class ArchiveFile {
     this.#gzip.end();
     await this.#done;
     await rename(this.#part, this.#path);
-    const directory = await open(join(this.#path, ".."), "r");
+    await this.#removeParts();
+    const directory = await open(dirname(this.#path), "r");
     await directory.sync(); // so that a power cut does not take the name back
     await directory.close();
     return { bytes: this.#bytes, sha256: this.#hash.digest("hex") };
+  }
+
+  /** Removes what others have begun of it, such as a process that was killed meanwhile. One that still writes fails. */
+  async #removeParts(): Promise<void> {
+    const directory = dirname(this.#path);
+    const begun = `${basename(this.#path)}.`;
+    for (const name of await readdir(directory)) {
+      if (name.startsWith(begun) && name.endsWith(".part")) {
+        await rm(join(directory, name), { force: true });
+      }
+    }
   }
 
   /** Gives it up: nothing of it stays. */

@@ -206,10 +206,16 @@ describe.each(dialects)("%s", (dialect) => {
   }, 60_000);
 
   test("work that ends anywhere is taken up where it was; a disk that fails loses nothing", async () => {
-    const { storage, store, clock, directory, removed, retention, close } = await live();
+    const { storage, store, clock, settledOn, directory, removed, retention, close } = await live();
     const file = join(directory, "a file");
     writeFileSync(file, "");
     await expect(retention({ directory: file }).work()).rejects.toThrow();
+    // What a process that was killed in the middle of a file has left; the second is of another day, and not this one's.
+    const name = `receipts-${new Date(settledOn).toISOString().slice(0, 10)}.jsonl.gz`;
+    const others = "receipts-2000-01-01.jsonl.gz.part";
+    for (const part of [`${name}.${v7()}.part`, others]) {
+      writeFileSync(join(directory, part), "");
+    }
     expect(await storage.orm.em.fork().count(Usage)).toBe(10);
     expect(await storage.orm.em.fork().count(ReceiptArchive)).toBe(0);
 
@@ -227,6 +233,7 @@ describe.each(dialects)("%s", (dialect) => {
     await retention().work();
     expect(removed).toEqual([4, 0]);
     expect(await storage.orm.em.fork().count(Usage)).toBe(3);
+    expect(readdirSync(directory).toSorted()).toEqual(["a file", others, name].toSorted());
     await prove(storage);
     await clock.until(close());
   }, 60_000);
