@@ -4,6 +4,7 @@ import type { Storage } from "../../../storage/orm.ts";
 import type { Row, Snapshot } from "../../../storage/snapshot.ts";
 import type { CoreLedger } from "../../ledger/core-ledger.ts";
 import { budgetRules } from "./budget-rules.ts";
+import { originRules } from "./origin-rules.ts";
 import { accountSums, rules } from "./reconcile-rules.ts";
 import { rollupRules } from "./rollup-rules.ts";
 
@@ -34,7 +35,7 @@ export async function reconcile(
   ledger?: Pick<CoreLedger, "unknownSlices">,
   onStep: (step: ReconcileStep) => void = () => {},
 ): Promise<ReconcileResponse> {
-  const proved = [...rules, ...budgetRules, ...rollupRules].filter(
+  const proved = [...rules, ...originRules, ...budgetRules, ...rollupRules].filter(
     ({ only }) => only === undefined || only === storage.dialect,
   );
   const total = proved.length + 1;
