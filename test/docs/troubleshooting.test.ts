@@ -10,7 +10,7 @@ test("the page has every alert, and no other", () => {
   const { groups } = parse(read("deploy/prometheus/alerts.yaml")) as { groups: { rules: { alert: string }[] }[] };
   const alerts = groups.flatMap(({ rules }) => rules.map(({ alert }) => alert));
   const section = page.slice(page.indexOf("\n## Alerts"));
-  const rows = [...section.matchAll(/^\| `(Tollgate\w+)`/gm)].map(([, alert]) => alert);
+  const rows = [...section.matchAll(/^- \*\*`(Tollgate\w+)`\*\*:/gm)].map(([, alert]) => alert);
   expect(rows.toSorted()).toEqual(alerts.toSorted());
 });
 
