@@ -33,7 +33,7 @@ const tier = z.strictObject({
     .min(0.01)
     .max(1000)
     .default(1)
-    .describe("How many times the tokens of an account of weight 1 an account is served where both wait for a server."),
+    .describe("Where accounts wait for a server, an account gets so many times the tokens of one of weight 1."),
 });
 
 /** Rates by what an account has paid and how old it is. */

@@ -5,7 +5,7 @@ const promised = (serviceClass: string) =>
   seconds
     .optional()
     .describe(
-      `How soon requests of the class ${serviceClass} have their first token: one that no server would begin by then is refused at once. Default: they wait.`,
+      `Promise of a first token to requests of the class ${serviceClass}: so many seconds. A request that no server would begin by then is refused at once. Default: requests wait.`,
     );
 
 /** How servers are chosen, waited for and watched. */
@@ -56,7 +56,7 @@ export const readers = z.strictObject({
     .max(1_048_576)
     .default(128)
     .describe(
-      "MiB for all that waits for slow readers, an eighth of V8's heap at most; one account has an eighth of it.",
+      "MiB for everything that waits for slow readers: an eighth of V8's heap at most. One account has an eighth of that.",
     ),
   min_bytes_per_s: z
     .number()
@@ -64,7 +64,7 @@ export const readers = z.strictObject({
     .max(1e9)
     .default(128)
     .describe(
-      "Bytes a second. A stream whose reader takes less for longer than patience_s is ended; the reader pays for what ran.",
+      "Bytes a second. A stream ends when its reader takes less for longer than patience_s. The reader pays for what ran.",
     ),
   patience_s: seconds.default(60).describe("How long a reader may take less than min_bytes_per_s."),
 });

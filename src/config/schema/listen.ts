@@ -28,7 +28,7 @@ export const listen = z
     console: address
       .optional()
       .describe(
-        "The console, for browsers. Default: 127.0.0.1:8081 in serve, unless that is taken or --no-console is given; nowhere else.",
+        "The console, for browsers. Default: in serve 127.0.0.1:8081, unless that is taken or --no-console is given; else none.",
       ),
     tls: tls.optional(),
     insecure: z.boolean().default(false).describe("Allow addresses other than loopback without TLS."),

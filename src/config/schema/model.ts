@@ -47,7 +47,7 @@ export const model = z
       .max(1_000_000)
       .optional()
       .describe(
-        "Most tokens that the chat template adds by itself, such as a preamble: a server that counts more than the prompt's bytes and these is not believed. Default: 4096, 256 for an embedding model.",
+        "The most tokens that the chat template adds by itself, such as a preamble. A server that counts more than these and the prompt's bytes is not believed. Default: 4096, 256 for an embedding model.",
       ),
     sampling: sampling.prefault({}).describe("Defaults for what a request leaves out."),
     thinking: thinking.prefault({}),

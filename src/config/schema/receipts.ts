@@ -12,7 +12,7 @@ export const receipts = z
       .max(36_500)
       .optional()
       .describe(
-        `Receipts stay in the books for so many whole days of UTC, at least ${leastDays}; older ones are written to an archive and removed, sums of usage stay. The law of your country may ask for more. Default: all receipts stay.`,
+        `Receipts stay in the books for so many whole days of UTC, at least ${leastDays}. Older ones are written to an archive and removed; sums of usage stay. The law of your country may ask for more. Default: all receipts stay.`,
       ),
     archive_dir: z
       .string()

@@ -33,13 +33,13 @@ export const server = z
       .max(1000)
       .default(1)
       .describe(
-        "Its part of the model's requests beside servers of other weights, such as 0.05 for a canary. 0: it gets what no other server can take.",
+        "The server's part of the model's requests beside servers of other weights, such as 0.05 for a canary. 0: it gets what no other server can take.",
       ),
     priorities: z
       .boolean()
       .default(false)
       .describe(
-        "Whether it runs requests by priority and is told each one's class: vLLM with --scheduling-policy priority, SGLang with --enable-priority-scheduling. Others refuse the field.",
+        "Whether the server runs requests by priority and is told the class of each: vLLM with --scheduling-policy priority, SGLang with --enable-priority-scheduling. Others refuse the field.",
       ),
     kv_tokens: z
       .int()

@@ -16,14 +16,14 @@ export const storage = z
       .max(mostShards)
       .default([])
       .describe(
-        "Further databases of accounts, postgresql://… each, behind the first, which is storage.url: an id of an account names its database by the place in this list, so that it may only grow at its end; TOLLGATE_STORAGE_SHARDS, with blanks between, wins.",
+        "Further databases of accounts, postgresql://… each; storage.url is the first. Ids of accounts name their database by its place in this list, so it may grow only at its end. TOLLGATE_STORAGE_SHARDS, with blanks between, wins.",
       ),
     listen_url: z
       .string()
       .regex(postgresqlUrl, "must start with postgresql://")
       .optional()
       .describe(
-        "Where a pooler of transactions stands before PostgreSQL: postgresql://… of the server itself, on which each core hears the others over one connection; TOLLGATE_STORAGE_LISTEN_URL wins. Default: storage.url.",
+        "Behind a pooler of transactions: postgresql://… of PostgreSQL itself, where each core hears the others over one connection. TOLLGATE_STORAGE_LISTEN_URL wins. Default: storage.url.",
       ),
   })
   .prefault({});
