@@ -45,8 +45,10 @@ function Shown({ account }: { readonly account: Account }) {
           Nothing new runs for this account. {account.frozenReason === "" ? "" : `Reason: ${account.frozenReason}`}
         </p>
       )}
-      <Balance account={account} />
-      <Limits account={account} />
+      <div class="stack">
+        <Balance account={account} />
+        <Limits account={account} />
+      </div>
       <Lots account={account} />
       <Keys accountId={account.id} />
       <Payments accountId={account.id} balance={account.balancePicoUsd} />
