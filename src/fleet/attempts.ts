@@ -9,7 +9,7 @@ import type { Place } from "./servers/place.ts";
 import type { Pool } from "./servers/pool.ts";
 import type { Wish } from "./servers/wish.ts";
 
-/** A request runs on one server, and on two more at most when that fails. */
+/** A request is tried on at most three servers: a second and a third only after a failure. */
 const maxAttempts = 3;
 
 /** The parts of the fleet that attempts need. */
@@ -20,10 +20,10 @@ export interface AttemptSettings {
   readonly observer: FleetObserver;
 }
 
-/** A request that is tried. */
+/** The request that is tried. */
 type Attempted = Pick<FleetRequest, "requestId" | "runId" | keyof Turn>;
 
-/** The tries of one request, each on another server. */
+/** The tries of one request. Each try runs on another server. */
 export class Attempts {
   readonly #pool: Pool;
   readonly #route: RoutingRequest;
@@ -53,7 +53,7 @@ export class Attempts {
     this.#since = clock.monotonic();
     this.#promises = config.first_token_promise_s;
     this.#deadline = this.#since + config.queue_timeout_s * 1000;
-    this.#retryMs = config.health_interval_s * 1000; // by then the server was checked again
+    this.#retryMs = config.health_interval_s * 1000; // the health check has looked at the server again by then
   }
 
   /** Takes a place on a server. */
@@ -66,7 +66,10 @@ export class Attempts {
     return place instanceof Promise ? this.#watched(place) : place;
   }
 
-  /** When it stops waiting; a first try also when it cannot have its first token as its class is promised. */
+  /**
+   * When the request stops waiting. A first try also stops when its class's promise of a first token can no longer be
+   * kept.
+   */
   #times(): Pick<Wish, "deadline" | "promisedBy" | "onShed"> {
     const serviceClass = this.#request.serviceClass ?? "standard";
     const promise = this.#promises?.[serviceClass];
@@ -78,7 +81,7 @@ export class Attempts {
     return { deadline: Math.min(this.#deadline, promisedBy), promisedBy, onShed };
   }
 
-  /** Notes what a failed try tells about its server; one that the caller broke off tells nothing. */
+  /** Records what a failed try says about its server. A try that the caller aborted says nothing. */
   failed(member: Member, error: unknown, signal: AbortSignal): void {
     if (signal.aborted) {
       return;
@@ -103,18 +106,18 @@ export class Attempts {
     );
   }
 
-  /** The error that the caller gets when no other server is tried: with a delay where a retry may succeed. */
+  /** The error for the caller when no further server is tried. Carries a retry delay where a retry may succeed. */
   told(error: unknown): unknown {
     return withRetryDelay(error, this.#retryMs);
   }
 
-  /** Notes that a server said what cannot be true. */
+  /** Records that a server reported something impossible. */
   doubted(member: Member, what: string): void {
     const { requestId: request, runId: run } = this.#request;
     distrust(member, what, { request, run }, { observer: this.#observer, logger: this.#logger });
   }
 
-  /** Whether another server, or the same one after the pause that it asked for, may be tried. */
+  /** Whether to try another server, or the same server after the pause that it asked for. */
   mayRetry(error: unknown): boolean {
     if (this.#count >= maxAttempts || !isTransient(error)) {
       return false;
@@ -122,13 +125,13 @@ export class Attempts {
     return this.#pool.members.some((member) => member.fit && !this.#failed.has(member));
   }
 
-  /** Tells how long the wait for a place took. */
+  /** Reports to the observer how long the request waited for a place. */
   #watched(place: Promise<Place>): Promise<Place> {
     const since = this.#clock.monotonic();
     return place.finally(() => this.#observer.waited(this.#pool.modelId, this.#clock.monotonic() - since));
   }
 
-  /** Its server has begun to answer. */
+  /** The place's server has begun to answer. */
   began(place: Place): void {
     place.member.breaker.succeeded();
     this.#pool.began(place);
@@ -142,7 +145,7 @@ export class Attempts {
   }
 }
 
-/** Takes a server out of use until a trial shows that it can be believed, and raises the alarm. */
+/** Takes a server out of use until a trial succeeds, and raises the alarm. */
 export function distrust(
   member: Member,
   what: string,

@@ -6,11 +6,11 @@ import { Watchdog } from "./health/watchdog.ts";
 import type { FleetRequest } from "./interface.ts";
 import type { Member } from "./servers/member.ts";
 
-/** Counting is quick, or not worth waiting for. */
+/** Counting must be quick; a slow count is not worth the wait. */
 const countTimeoutMs = 5000;
 const countLimits = { firstOutput: countTimeoutMs, idle: countTimeoutMs, total: countTimeoutMs };
 
-/** One server's count of a prompt's tokens. Undefined: it cannot tell, or cannot be believed. */
+/** Counts a prompt's tokens on one server. Undefined: the server cannot count, or its count is not believable. */
 export async function countOn(
   member: Member,
   model: ServedModel,

@@ -9,7 +9,7 @@ export interface FleetSettings extends RosterSettings {
   readonly observer: FleetObserver;
 }
 
-/** Makes the fleet and begins to check its servers' health. */
+/** Creates the fleet and starts its health checks. */
 export function createFleet(settings: FleetSettings): Fleet {
   const { models, config, clock, logger, observer } = settings;
   const roster = new Roster(settings);

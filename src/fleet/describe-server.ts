@@ -6,8 +6,8 @@ import type { Member } from "./servers/member.ts";
 import { toName } from "./sharing/shared-servers.ts";
 
 /**
- * A server as the catalogue shows it, among the servers of a model that are chosen in this way. `sharing` is undefined where
- * there are no other cores.
+ * Describes a server for the catalogue. `routing` is how the model's servers are chosen. `sharing` is undefined where
+ * this core is the only one.
  */
 export function describeServer(member: Member, routing: Routing, sharing: FleetSharing | undefined): Server {
   const { config, weight, lastError, inFlight, breaker, elsewhere } = member;

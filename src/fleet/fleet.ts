@@ -152,7 +152,10 @@ export class PooledFleet implements Fleet {
     return [...this.#parts.roster.pools.values()].flatMap((pool) => pool.members);
   }
 
-  /** A server that serves several of our models as one of its own has one name. */
+  /**
+   * Drains or resumes every member with this id. Members share an id where one model of a server serves several of our
+   * models.
+   */
   #setDraining(id: string, draining: boolean): Server {
     const named = this.#members().filter((member) => member.id === id);
     for (const member of named) {

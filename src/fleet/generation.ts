@@ -7,18 +7,18 @@ import type { Watchdog } from "./health/watchdog.ts";
 import type { FleetRequest } from "./interface.ts";
 import type { Place } from "./servers/place.ts";
 
-/** What a generation runs with. */
+/** Dependencies of one generation. */
 export interface GenerationParts {
   readonly model: ServedModel;
   readonly request: FleetRequest;
   readonly signal: AbortSignal;
-  /** Makes the request's tries, with the first read. */
+  /** Creates the request's tries. Called at the first read. */
   readonly openAttempts: () => Attempts;
-  /** Bounds the time of one try. */
+  /** Starts the time limits of one try. */
   readonly watch: () => Watchdog;
 }
 
-/** A try that runs. */
+/** A try that is running. */
 interface RunningAttempt {
   readonly place: Place;
   readonly watchdog: Watchdog;
@@ -31,8 +31,9 @@ type Result = IteratorResult<EngineOutput, undefined>;
 const end: IteratorReturnResult<undefined> = { done: true, value: undefined };
 
 /**
- * The outputs of one request: one try after another until one has begun, each ended in one place. An async generator
- * would cost each output two promises more and three turns of the microtask queue. For one reader at a time.
+ * The outputs of one request. Servers are tried in turn until one begins to answer, and each try ends in one place.
+ * This is not an async generator, which would cost two more promises and three microtask turns for each output. For one
+ * reader at a time.
  */
 export class FleetGeneration implements AsyncIterableIterator<EngineOutput, undefined> {
   readonly #parts: GenerationParts;
@@ -60,7 +61,7 @@ export class FleetGeneration implements AsyncIterableIterator<EngineOutput, unde
     return attempt.source.next().then(this.#arrived, this.#failed);
   }
 
-  /** The reader wants no more: the engine is stopped. */
+  /** The reader stops early: stops the engine. */
   async return(): Promise<Result> {
     this.#isOver = true;
     try {
@@ -71,7 +72,7 @@ export class FleetGeneration implements AsyncIterableIterator<EngineOutput, unde
     return end;
   }
 
-  /** Waits for a place, where it has to. */
+  /** Begins a try, and waits for a place where necessary. */
   async #begin(): Promise<Result> {
     try {
       this.#attempts ??= this.#parts.openAttempts();
@@ -132,9 +133,9 @@ export class FleetGeneration implements AsyncIterableIterator<EngineOutput, unde
     return believed;
   }
 
-  /** The output itself shows that the engine must be stopped. */
+  /** Stops the engine because of its own output. */
   async #breakOff({ source }: RunningAttempt, error: unknown): Promise<Result> {
-    await source.return?.().catch(() => {}); // what was wrong before says more
+    await source.return?.().catch(() => {}); // the earlier error says more
     return this.#failed(error);
   }
 
@@ -166,7 +167,7 @@ export class FleetGeneration implements AsyncIterableIterator<EngineOutput, unde
   }
 }
 
-/** The engine's outputs; an engine that throws at once fails with the first read. */
+/** Opens the engine's outputs. An engine that throws at once fails at the first read. */
 function open(generate: () => AsyncIterable<EngineOutput>): AsyncIterator<EngineOutput> {
   try {
     return generate()[Symbol.asyncIterator]();

@@ -3,123 +3,126 @@ import type { ServiceClass } from "../../lib/service-class.ts";
 import type { ServedModel } from "../catalogue/interface.ts";
 import type { EngineEmbeddings, EngineEmbedRequest, EngineOutput, EngineRequest } from "../engines/interface.ts";
 
-/** How a request stands among those that wait for a server. */
+/** The rank of a request among those that wait for a server. */
 export interface Turn {
-  /** Whose request it is: accounts take turns in the queue. Undefined: all such requests share one turn. */
+  /**
+   * The account that sends the request: accounts take turns in the queue. Undefined: all requests without an account
+   * share one turn.
+   */
   readonly accountId?: string;
   /** Higher classes go first. Undefined: standard. */
   readonly serviceClass?: ServiceClass;
-  /** How many times the tokens of others the account is served where all wait. Undefined: as many. */
+  /** Where all accounts wait, this one is served so many times the tokens of an account with weight 1. Undefined: 1. */
   readonly turnWeight?: number;
 }
 
-/** A generation for some server of a model; the server's own model name is filled in by the fleet. */
+/** A generation for any server of a model. The fleet fills in the server's own name of the model. */
 export interface FleetRequest extends Omit<EngineRequest, "model" | "priority">, Turn {
-  /** The id of the caller or the facade, for the log. */
+  /** The id from the caller or the facade, for the log. */
   readonly requestId: string;
-  /** The account's name for requests that belong together. Undefined: the prompt alone tells. */
+  /** The account's name for a session of related requests. Undefined: sessions are recognized by the prompt alone. */
   readonly session?: string;
-  /** Is told the id of the server that answers, before its first output. */
+  /** Called with the answering server's id, before its first output. */
   readonly onServer?: (server: string) => void;
 }
 
-/** Inputs for some server of an embedding model. */
+/** Inputs for any server of an embedding model. */
 export interface FleetEmbedRequest extends Omit<EngineEmbedRequest, "model">, Turn {
-  /** As for a generation. */
+  /** The id from the caller or the facade, for the log. */
   readonly requestId: string;
-  /** Is told the id of the server that answered. */
+  /** Called with the id of the server that answered. */
   readonly onServer?: (server: string) => void;
 }
 
-/** A change of models and servers that is ready to be made; one of the two is called, once. */
+/** A prepared change of models and servers. Exactly one of its functions is called, once. */
 export interface FleetChange {
   apply(): void;
   discard(): void;
 }
 
-/** How cores that share a fleet tell each other what they have on its servers. */
+/** The state of sharing: cores that share a fleet tell each other their load on its servers. */
 export interface FleetSharing {
-  /** Whether this core and the others hear each other. */
+  /** Whether this core and the others receive each other's messages. */
   readonly isInTouch: boolean;
-  /** Other cores that are heard. */
+  /** The number of other cores that are heard. */
   readonly cores: number;
-  /** How many of them give a server no work for now. A server is named as toName does. */
+  /** How many of them give a server no work for now. `server` is a name made by toName. */
   avoiding(server: string): number;
   readonly sentBytes: number;
   readonly heardBytes: number;
-  /** Messages that could not be read. */
+  /** Messages that could not be decoded. */
   readonly unreadable: number;
-  /** Prompts that were not told of: there were too many, or nobody would have heard it. */
+  /** Prompts that other cores were not told about: there were too many, or no core would have received the message. */
   readonly dropped: number;
 }
 
-/** Whether what a server tells of its KV cache is heard. */
+/** Whether a server's KV cache events arrive. */
 export interface KvEventsState {
   readonly server: string;
   readonly model: string;
   readonly isHeard: boolean;
 }
 
-/** The inference servers: which one gets a request, and which ones are fit to get any. */
+/** The inference servers: chooses the server for each request, and keeps unfit servers out. */
 export interface Fleet {
   /**
-   * Runs a generation on the best server. Until its first output the request may move to another
-   * server; afterwards a failure ends the stream. Throws as Engine does, and OVERLOADED with a retry
-   * delay when no server frees up within the queue's time.
+   * Runs a generation on the best server. Until the first output the request may move to another server; afterwards a
+   * failure ends the stream. Throws the errors of Engine, and OVERLOADED with a retry delay when no server frees up
+   * within the queue's time limit.
    */
   generate(model: ServedModel, request: FleetRequest, signal: AbortSignal): AsyncIterable<EngineOutput>;
-  /** Embeds on the best server, split to the engine's batch limit, in input order. */
+  /** Embeds on the best server, in batches of the engine's limit. Vectors are in input order. */
   embed(model: ServedModel, request: FleetEmbedRequest, signal: AbortSignal): Promise<EngineEmbeddings>;
-  /** The exact number of prompt tokens. Undefined: no server of the model can tell. */
+  /** Counts a prompt's tokens exactly. Undefined: no server of the model can count. */
   countTokens(
     model: ServedModel,
     request: Pick<FleetRequest, "prompt" | "thinking" | "recipe">,
     signal: AbortSignal,
   ): Promise<number | undefined>;
-  /** Every server, in the configured order. */
+  /** All servers, in the configured order. */
   servers(): Server[];
-  /** Gives a server no new work, whichever of our models it serves. Throws SERVER_NOT_FOUND. */
+  /** Stops new work for a server, for all models that it serves. Throws SERVER_NOT_FOUND. */
   drain(id: string): Server;
-  /** Gives it work again. Throws SERVER_NOT_FOUND. */
+  /** Lets a server have new work again. Throws SERVER_NOT_FOUND. */
   resume(id: string): Server;
   /**
-   * The part of a model's capacity that is in use, 0 to 1 and above when requests wait: of its servers' requests or of
-   * their KV caches' tokens, whichever is more.
+   * The part of a model's capacity that is in use: of its servers' requests or of their KV caches' tokens, whichever is
+   * more. Above 1 when requests wait.
    */
   utilisation(modelId: string): number;
-  /** Requests for a model that wait for a server. */
+  /** The number of requests that wait for a server of a model. */
   waiting(modelId: string): number;
-  /** How it is shared with other cores. Undefined: it is this core's alone. */
+  /** The state of sharing with other cores. Undefined: this core is the only one. */
   readonly sharing: FleetSharing | undefined;
-  /** Whether the servers are heard that are configured to tell of their KV caches. */
+  /** For each server that is configured to publish KV cache events: whether they arrive. */
   readonly kvEvents: readonly KvEventsState[];
   /**
-   * Makes ready to serve other models on other servers. A request that runs on a server that is left out ends in its
-   * own time. Throws, and changes nothing, when a server's adapter cannot be made.
+   * Prepares to serve other models on other servers. Requests that run on a removed server may finish. Throws, and
+   * changes nothing, when a server's adapter cannot be created.
    */
   prepare(models: readonly ServedModel[]): FleetChange;
   close(): Promise<void>;
 }
 
-/** A server failed its health checks, or is back. */
+/** A server failed its health checks, or recovered. */
 export interface HealthChange {
   readonly server: string;
   readonly model: string;
   readonly isUp: boolean;
-  /** Why it failed, for people. Empty: it did not. */
+  /** Why the server failed, for people. Empty: it recovered. */
   readonly reason: string;
 }
 
-/** Is told how the fleet fares. */
+/** Receives the fleet's measurements. */
 export interface FleetObserver {
-  /** A request had to wait for a server, whether or not it got one. */
+  /** A request waited for a server, whether or not it got one. */
   waited(modelId: string, ms: number): void;
   /** A server failed a request, or was full. */
   failed(serverId: string, modelId: string): void;
-  /** A server's first token came, after so many milliseconds, and after so many it was expected. */
+  /** A server's first token came: after how many milliseconds, and after how many it was expected. */
   firstToken(serverId: string, modelId: string, ms: number, expectedMs: number): void;
-  /** A request was refused at once, because no server would have kept what its class is promised. */
+  /** A request was refused at once, because no server would have kept its class's promise of a first token. */
   shed(modelId: string, serviceClass: ServiceClass): void;
-  /** A server counted what cannot be true, or sent more than its tokens can be. */
+  /** A server reported an impossible count, or sent more than its tokens allow. */
   implausible(serverId: string, modelId: string): void;
 }

@@ -7,35 +7,38 @@ import type { Storage } from "../storage/orm.ts";
 import { inTransaction } from "../storage/transaction.ts";
 import type { Fleet } from "./interface.ts";
 
-/** How often a core looks at what the others drain and resume, in milliseconds. */
+/** Milliseconds between two reads of what other cores drained and resumed. */
 const readMs = 1_000;
 const prefix = "drained ";
 
 /** Dependencies. */
 export interface KeptDrainsParts {
   readonly storage: Storage;
-  /** Further databases that are there. They are told, so that a core that starts while `storage` is away knows. */
+  /**
+   * Further databases that are reachable. Drains are copied to them, so that a core that starts while `storage` is away
+   * knows them.
+   */
   readonly copies: () => readonly Storage[];
   readonly fleet: Pick<Fleet, "servers" | "drain" | "resume">;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** Drained servers as the database has them: for all cores, and after a restart. */
+/** Drained servers, kept in the database: for all cores, and across restarts. */
 export class KeptDrains {
   readonly #parts: KeptDrainsParts;
-  /** Counts the changes made here, so that what was read before one is not believed after it. */
+  /** Counts the changes made here, so that a read that began before a change is ignored. */
   #changes = 0;
-  /** Whether the database itself was read since the start. */
+  /** Whether `storage` itself was read since the start. */
   #isKnown = false;
-  /** What each copy was told last. */
+  /** What was last written to each copy. */
   readonly #told = new WeakMap<Storage, string>();
 
   constructor(parts: KeptDrainsParts) {
     this.#parts = parts;
   }
 
-  /** Remembers an operator's word for a server. */
+  /** Stores that an operator drained or resumed a server. */
   async keep(serverId: string, isDraining: boolean): Promise<void> {
     this.#changes += 1;
     const name = prefix + serverId;
@@ -48,14 +51,15 @@ export class KeptDrains {
     this.#changes += 1;
   }
 
-  /** Another process of this core has changed something, and the database says so already. */
+  /** Another process of this core has changed a drain and stored it already. */
   heard(): void {
     this.#changes += 1;
   }
 
   /**
-   * Drains and resumes servers as the database says. Until it has been there, what any of the copies says is drained, as one may
-   * have missed the latest: it is better to leave a server out for too long than to send requests to one that is taken apart.
+   * Drains and resumes servers as the database says. Until `storage` itself was read, a server is drained when any copy
+   * says so, as a copy may have missed the latest change: leaving a server out for too long is better than sending
+   * requests to one under maintenance.
    */
   async apply(): Promise<void> {
     const { storage, copies } = this.#parts;
@@ -103,14 +107,14 @@ export class KeptDrains {
     }
   }
 
-  /** Looks again and again. Returns the function that ends it. */
+  /** Applies the database's drains repeatedly. Returns the function that stops it. */
   follow(): () => void {
     const { clock, logger } = this.#parts;
     return repeat(clock, readMs, logger, "read the drained servers", () => this.apply());
   }
 }
 
-/** The ids of drained servers, as a database has them. */
+/** Reads the ids of drained servers from a database. */
 async function readDrained(storage: Storage): Promise<string[]> {
   const found = await storage.orm.em
     .fork()

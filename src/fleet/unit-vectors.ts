@@ -1,7 +1,7 @@
-/** How far a length may be from 1 to count as 1; the rounding of float32 stays far below. */
+/** How far a length may be from 1 and still count as 1. The rounding of float32 stays far below. */
 const tolerance = 1e-3;
 
-/** The vector with unit length. Undefined: it has another number of dimensions, or no length. */
+/** The vector scaled to length 1. Undefined: its number of dimensions is wrong, or its length is zero. */
 export function unitVector(vector: Float32Array, dimensions: number): Float32Array | undefined {
   if (vector.length !== dimensions) {
     return undefined;

@@ -2,8 +2,8 @@ import type { Member } from "./servers/member.ts";
 import type { Pool } from "./servers/pool.ts";
 
 /**
- * How much of what a model's servers can take is taken: of their requests or of their tokens, whichever is more. What a
- * server's other models take is taken for this one, too. Above 1: some wait.
+ * The part of a model's capacity that is in use: of its servers' requests or of their tokens, whichever is more. Use by
+ * a server's other models counts for this one, too. Above 1: requests wait.
  */
 export function utilisation({ members, waiting, waitingTokens }: Pool): number {
   const fit = members.filter((member) => member.fit);
@@ -11,7 +11,7 @@ export function utilisation({ members, waiting, waitingTokens }: Pool): number {
   const capacity = sum(there, (member) => member.capacity);
   const requests =
     (sum(members, ({ capacity: all, freePlaces }) => all - freePlaces) + waiting) / Math.max(1, capacity);
-  // Where a server does not tell its room, only its requests count.
+  // A server that does not report its room counts by its requests only.
   const roomy = there.filter((member) => member.kv.usable !== undefined);
   const room = sum(roomy, (member) => member.kv.usable ?? 0);
   const share = there.length === 0 ? 0 : roomy.length / there.length;

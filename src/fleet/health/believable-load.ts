@@ -1,12 +1,14 @@
 import type { EngineLoad } from "../../engines/interface.ts";
 
-/** Requests that run or wait on a server at most; the contract carries them as uint32. */
+/** The most requests that are believed to run or wait on a server. The contract carries them as uint32. */
 const mostRequests = 1_000_000;
 
-/** Tokens of a KV cache at most: beyond all hardware. */
+/** The most tokens of a KV cache that are believed: beyond all hardware. */
 const mostKvTokens = 1_000_000_000;
 
-/** A server's load as it tells it, each number within believable bounds. Values that are no number are left out. */
+/**
+ * A server's reported load with each number brought within believable bounds. Values that are not numbers are left out.
+ */
 export function believableLoad({
   running,
   waiting,

@@ -3,19 +3,20 @@ import { byteBound } from "../../../lib/text/byte-bound.ts";
 import type { ServedModel } from "../../catalogue/interface.ts";
 import type { FleetRequest } from "../interface.ts";
 
-// The most tokens that an honest server can count. Wider than what is held in advance: a count beyond it is a lie.
+// Bounds on the tokens that an honest server can count. They are wider than the hold for a request: a count beyond them
+// is false.
 
-/** Tokens that a chat template may add by itself where the configuration does not say: preambles of vendors have up to 3,000. */
+/** Tokens that a chat template may add where the configuration gives no number. Vendors' preambles have up to 3,000. */
 const usualTemplateTokens = { generation: 4096, embedding: 256 } as const;
 
-/** Tokens around one turn, and around one tool or call. */
+/** Tokens that a template adds around one turn, and around one tool or tool call. */
 const perTurn = 64;
 const perTool = 256;
 
-/** Texts that templates write as JSON anew may grow: `<` becomes `\u003c`. */
+/** How much a text may grow when a template writes it as JSON: `<` becomes `\u003c`. */
 const escapedGrowth = 6;
 
-/** Whether a value can be a count: a whole number that is no less than zero. */
+/** Whether a value can be a count: a whole number, 0 or more. */
 export function isWholeNumber(value: number): boolean {
   return Number.isInteger(value) && value >= 0;
 }
@@ -25,7 +26,10 @@ export function templateTokens({ kind, template_tokens }: ServedModel): number {
   return template_tokens ?? usualTemplateTokens[kind];
 }
 
-/** Whether a count of a prompt's tokens can be true. Reads the prompt only when the count is beyond its template. */
+/**
+ * Whether a count of a prompt's tokens is possible. Reads the prompt only when the count exceeds the template's
+ * allowance.
+ */
 export function isBelievableInput(count: number, prompt: FleetRequest["prompt"], model: ServedModel): boolean {
   const template = templateTokens(model);
   if (count <= template || count <= template + countCharacters(prompt)) {
@@ -34,13 +38,13 @@ export function isBelievableInput(count: number, prompt: FleetRequest["prompt"],
   return count <= believableInput(prompt, model);
 }
 
-/** The most tokens that a prompt can have: one for each byte, and what a template adds. */
+/** The most tokens that a prompt can have: one for each byte, plus the template's tokens. */
 export function believableInput(prompt: FleetRequest["prompt"], model: ServedModel): number {
   const template = templateTokens(model);
   return template + (prompt.case === "text" ? byteBound(prompt.value) : conversationBound(prompt.value));
 }
 
-/** The most tokens that inputs to be embedded can have, each at most as many as the model takes. */
+/** The most tokens that inputs of an embedding can have. Each input counts at most the model's context length. */
 export function believableInputs(inputs: readonly string[], model: ServedModel): number {
   const template = templateTokens(model);
   return inputs.reduce((sum, input) => sum + Math.min(model.context_length, byteBound(input) + template), 0);
@@ -60,7 +64,7 @@ function conversationBound({ messages, tools }: Conversation): number {
   return bound;
 }
 
-/** No more than the bound, and cheaper: no text is read. */
+/** Never more than the bound, and cheaper: reads only the lengths of texts. */
 function countCharacters(prompt: FleetRequest["prompt"]): number {
   if (prompt.case === "text") {
     return prompt.value.length;

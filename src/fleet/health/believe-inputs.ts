@@ -2,7 +2,10 @@ import type { ServedModel } from "../../catalogue/interface.ts";
 import { believableInputs, isWholeNumber, templateTokens } from "./believable-tokens.ts";
 import { serverFailed } from "./failures.ts";
 
-/** The tokens of inputs as a server told them, at most as many as they can have. Throws where none were counted. */
+/**
+ * The inputs' tokens as the server counted them, at most as many as the inputs can have. Throws when the server counted
+ * none.
+ */
 export function believeInputs(
   told: number,
   inputs: readonly string[],

@@ -1,28 +1,28 @@
 import { BreakerState } from "#gen/tollgate/catalogue/v1/server_pb.js";
 import type { Clock } from "../../../lib/time/clock.ts";
 
-/** Failures in a row that open a breaker. */
+/** Consecutive failures that open a breaker. */
 const threshold = 3;
 
 /**
- * Keeps requests from a server that fails them. Opens after failures in a row, lets a single request
- * through to try when its time is over, and closes when that one succeeds. Opens at once when the server says
- * what cannot be true, and then closes when a request has been believable to its end.
+ * Keeps requests away from a server that fails them. It opens after consecutive failures, lets one trial request
+ * through once its open time is over, and closes when that request succeeds. It opens at once when the server reports
+ * something impossible, and then closes only after a request was believable to its end.
  */
 export class Breaker {
   state: BreakerState = BreakerState.CLOSED;
   readonly #clock: Clock;
   readonly #openMs: number;
   readonly #onHalfOpen: () => void;
-  /** Is told when failures have opened it, of requests of this core. */
+  /** Called when failures of this core's own requests have opened the breaker. */
   onOpen: () => void = () => {};
   #failures = 0;
   #trying = false;
-  /** Opened because the server cannot be believed: a first output is not enough to close it. */
+  /** True when the breaker opened because the server is not believable: a first output does not close it then. */
   #distrusted = false;
   #cancelTimer: () => void = () => {};
 
-  /** `onHalfOpen` is told when a request may try again. */
+  /** `onHalfOpen` is called when a trial request may pass. */
   constructor(clock: Clock, openMs: number, onHalfOpen: () => void) {
     this.#clock = clock;
     this.#openMs = openMs;
@@ -34,26 +34,26 @@ export class Breaker {
     return this.state === BreakerState.CLOSED || (this.state === BreakerState.HALF_OPEN && !this.#trying);
   }
 
-  /** A request passes. */
+  /** A request goes to the server. */
   enter(): void {
     if (this.state === BreakerState.HALF_OPEN) {
       this.#trying = true;
     }
   }
 
-  /** A request ended without telling anything about the server. */
+  /** A request ended and says nothing about the server. */
   leave(): void {
     this.#trying = false;
   }
 
-  /** A request has begun to be answered. */
+  /** The server has begun to answer a request. */
   succeeded(): void {
     if (!this.#distrusted) {
       this.#close();
     }
   }
 
-  /** A request ended, and all that the server said of it can be true. */
+  /** A request ended, and everything that the server reported about it is possible. */
   cleared(): void {
     if (!this.#distrusted || this.state !== BreakerState.HALF_OPEN) {
       return;
@@ -62,7 +62,9 @@ export class Breaker {
     this.#close();
   }
 
-  /** The server said what cannot be true: it gets no more requests until one at a time shows that it can be believed. */
+  /**
+   * The server reported something impossible: it gets no requests until single trials show that it is believable again.
+   */
   distrust(): void {
     this.#distrusted = true;
     this.#trying = false;
@@ -81,14 +83,14 @@ export class Breaker {
     this.onOpen();
   }
 
-  /** Another core has opened its own: nothing passes for a while here, either. */
+  /** Another core has opened its breaker for this server: this one opens for a while, too. */
   failedElsewhere(): void {
     if (this.state === BreakerState.CLOSED) {
       this.#open();
     }
   }
 
-  /** Stops its timer. */
+  /** Cancels the timer. */
   close(): void {
     this.#cancelTimer();
   }

@@ -5,7 +5,7 @@ import { failure } from "../../../lib/errors/failure.ts";
 import { toDuration, toMilliseconds } from "../../../lib/time/duration.ts";
 import { EngineFault, ImplausibleAnswer } from "../../engines/interface.ts";
 
-// Judges, from a failed call, the server that it ran on.
+// These functions judge a server by a failed call that ran on it.
 
 /** Whether another server may succeed. */
 export function isTransient(error: unknown): boolean {
@@ -13,7 +13,7 @@ export function isTransient(error: unknown): boolean {
   return cause instanceof EngineFault && cause.transient;
 }
 
-/** How long the server wants to be left alone, in milliseconds. Undefined: it did not say that it is full. */
+/** For how many milliseconds a full server asks to be left alone. Undefined: it did not say that it is full. */
 export function fullForMs(error: unknown): number | undefined {
   const detail = readDetail(error);
   if (detail?.reason !== Reason.OVERLOADED) {
@@ -23,8 +23,8 @@ export function fullForMs(error: unknown): number | undefined {
 }
 
 /**
- * Whether the server itself is to blame: it broke, it fell silent, or it is set up wrongly. The last fails
- * fast and so looks idle: least of all may that one stay in use.
+ * Whether the server itself is at fault: it broke, fell silent or is misconfigured. A misconfigured server fails fast
+ * and so looks idle, which makes it the most important to take out of use.
  */
 export function isServersFault(error: unknown): boolean {
   const reason = readDetail(error)?.reason;
@@ -32,8 +32,8 @@ export function isServersFault(error: unknown): boolean {
 }
 
 /**
- * A failure with the time after which a retry may succeed: when the server was checked again. As it is where
- * the error tells itself, or where no retry helps.
+ * Adds to a failure the time after which a retry may succeed: by then the server was checked again. The failure stays
+ * as it is where it carries its own delay, or where no retry helps.
  */
 export function withRetryDelay(error: unknown, ms: number): unknown {
   const detail = readDetail(error);
@@ -46,32 +46,35 @@ export function withRetryDelay(error: unknown, ms: number): unknown {
   return failure(detail.reason, error.rawMessage, { retryAfter: toDuration(ms) }, error.cause);
 }
 
-/** Whether no connection to the server could be made, so that nothing of the request reached it. */
+/** Whether the connection to the server failed, so that nothing of the request reached it. */
 export function isUnreachable(error: unknown): boolean {
   return error instanceof Error && error.cause instanceof EngineFault && error.cause.unreachable;
 }
 
-/** Whether the server told what cannot be true. */
+/** Whether the server reported something impossible. */
 export function isImplausible(error: unknown): boolean {
   return error instanceof Error && error.cause instanceof ImplausibleAnswer;
 }
 
-/** A server is not fit, or answered nonsense; `transient`: another one may do better. */
+/** The failure of a server that is unfit or answered nonsense. `transient`: another server may succeed. */
 export function serverFailed(what: string, transient: boolean, cause?: unknown): Error {
   const fault = new EngineFault(what, transient, cause);
   return failure(Reason.ENGINE_FAILED, "The inference server failed to answer.", {}, fault);
 }
 
-/** Turns an error of a call to an engine into a failure. An error that its answer caused in our code is the engine's fault. */
+/**
+ * Turns an error of an engine call into a failure. An error that the answer caused in our own code is the engine's
+ * fault.
+ */
 export function toFailure(error: unknown, server: string, signal: AbortSignal): unknown {
   if (signal.aborted || readDetail(error) !== undefined) {
     return error;
   }
-  const name = error instanceof Error ? error.name : "something"; // its message may quote the answer
+  const name = error instanceof Error ? error.name : "something"; // the message may quote the answer
   return serverFailed(`${server} sent what cannot be read (${name})`, true, error);
 }
 
-/** The real cause, for the operator. */
+/** The cause of an error, for the operator. */
 export function describe(error: unknown): string {
   if (!(error instanceof Error)) {
     return String(error);

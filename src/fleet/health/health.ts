@@ -4,33 +4,33 @@ import type { Member } from "../servers/member.ts";
 import { describe, isUnreachable } from "./failures.ts";
 
 /**
- * Failed checks in a row that make a server unhealthy; a single good one makes it healthy again. One that
- * never passed a check has no credit: a single failed one is enough.
+ * Consecutive failed checks that make a server unhealthy. One good check makes it healthy again. For a server that
+ * never passed a check, one failed check is enough.
  */
 const threshold = 2;
 
-/** Failed requests bring the next check forward, at most once in this time in milliseconds. */
+/** Failed requests bring the next check forward, at most once in this many milliseconds. */
 const shortestPauseMs = 1000;
 
-/** A check that takes longer has failed. */
+/** Milliseconds after which a check has failed. */
 const longestCheckMs = 5000;
 
-/** How a server is checked. */
+/** Settings of one server's checks. */
 export interface HealthSettings {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly intervalMs: number;
-  /** How long the trial may take. */
+  /** Milliseconds that the trial may take. */
   readonly trialTimeoutMs: number;
-  /** Tries out whether an unhealthy server is fit for work again. */
+  /** Tries out whether an unhealthy server works again. */
   readonly tryOut: (signal: AbortSignal) => Promise<void>;
-  /** Is told when the server is back. */
+  /** Called when the server is healthy again. */
   readonly onHealthy: () => void;
-  /** Is told when the server fails, with the reason for people. */
+  /** Called when the server becomes unhealthy, with a reason for people. */
   readonly onUnhealthy: (reason: string) => void;
 }
 
-/** Asks a server over and over whether it can take work, and how busy it is. */
+/** Checks repeatedly whether a server can take work, and reads its load. */
 export class HealthChecker {
   readonly #member: Member;
   readonly #settings: HealthSettings;
@@ -40,22 +40,21 @@ export class HealthChecker {
   #checking = false;
   #checkedAt = Number.NEGATIVE_INFINITY;
 
-  /** Starts checking at once. */
+  /** Starts to check at once. */
   constructor(member: Member, settings: HealthSettings) {
     this.#member = member;
     this.#settings = settings;
     void this.#round();
   }
 
-  /** Stops checking. */
   close(): void {
     this.#stopping.abort();
     this.#cancelTimer();
   }
 
   /**
-   * A request failed on the server, so it is checked now rather than at the next interval, and the next failed
-   * check is enough. A server that refuses connections is unhealthy at once.
+   * A request failed on the server: checks it now instead of at the next interval. One more failed check is then
+   * enough. A server that refuses connections becomes unhealthy at once.
    */
   suspect(error: unknown): void {
     if (this.#stopping.signal.aborted) {
@@ -102,7 +101,7 @@ export class HealthChecker {
     this.#member.load = await this.#within(checkMs, (signal) => engine.readLoad(signal));
   }
 
-  /** Does something that is given up after a while, or when the checks stop. */
+  /** Runs an action with a time limit. The action is aborted when the limit passes or the checks stop. */
   async #within<T>(ms: number, action: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const timeout = new AbortController();
     const cancel = this.#settings.clock.after(ms, () => timeout.abort(new Error("the health check timed out")));

@@ -4,22 +4,25 @@ import type { FleetRequest } from "../interface.ts";
 import { believableInput, isBelievableInput } from "./believable-tokens.ts";
 import { serverFailed } from "./failures.ts";
 
-/** Tokens that one read of the socket brings at most beyond the cap: a token takes some 60 bytes of its 64 KiB. */
+/** The most tokens beyond the cap that one socket read brings: it reads 64 KiB, and a token takes about 60 bytes. */
 const perRead = 2048;
 
-/** Tokens beyond the cap that show nothing, as the end of a text does. */
+/** Allowance for tokens that produce no visible text, such as the end-of-text token. */
 const unseen = 64;
 
-/** Characters of an answer: the longest tokens of any vocabulary have 128; ids and JSON of tool calls come on top. */
+/**
+ * The most characters of an answer: the longest tokens of any vocabulary have 128. Ids and JSON of tool calls are
+ * added.
+ */
 const perToken = 256;
 const perAnswer = 16_384;
 
-/** The most tokens that a request may be counted for. */
+/** The parts of a request that bound its token counts. */
 type Judged = Pick<FleetRequest, "prompt" | "maxOutputTokens">;
 
 /**
- * Judges what a server says of one generation. A count that cannot be true is replaced by the most that can; an
- * answer that is longer than its tokens can be is broken off.
+ * Judges what a server reports about one generation. An impossible count is replaced by the highest possible one. An
+ * answer that is longer than its tokens allow is stopped.
  */
 export class Plausibility {
   readonly #model: ServedModel;
@@ -27,23 +30,23 @@ export class Plausibility {
   readonly #onDoubt: (what: string) => void;
   #doubted = false;
   #characters = 0;
-  /** The last count of the prompt, as it was told and as it is believed. */
+  /** The last count of the prompt's tokens: as reported, and as believed. */
   #toldInput = 0;
   #input = 0;
 
-  /** `onDoubt` is told what cannot be true, once. */
+  /** `onDoubt` is called once, with the first impossible report. */
   constructor(model: ServedModel, request: Judged, onDoubt: (what: string) => void) {
     this.#model = model;
     this.#request = request;
     this.#onDoubt = onDoubt;
   }
 
-  /** Whether nothing was said that cannot be true. */
+  /** True while nothing impossible was reported. */
   get holds(): boolean {
     return !this.#doubted;
   }
 
-  /** The output as it can be believed. Throws ENGINE_FAILED for an answer beyond all bounds. */
+  /** The output with believable counts. Throws ENGINE_FAILED for an answer beyond all bounds. */
   check(output: EngineOutput): EngineOutput {
     const came = charactersIn(output);
     this.#characters += came;

@@ -11,18 +11,18 @@ import { EngineFault } from "../../engines/interface.ts";
 import type { Member } from "../servers/member.ts";
 import { templateTokens } from "./believable-tokens.ts";
 
-/** Words beyond the context, each of at least one token. */
+/** Words beyond the context length. Each word has at least one token. */
 const excess = 64;
 
-/** Several cores may try a server out at the same time. */
+/** A unique id: several cores may try out one server at the same time. */
 const trialId = (): string => `trial-${systemRandom.uuid()}`;
 
-/** Tries a server out before it gets work. Rejects when it is not fit for the model. */
+/** Tries out a server before it gets work. Rejects when the server is not fit for the model. */
 export function tryOut(member: Member, model: ServedModel, signal: AbortSignal): Promise<void> {
   return model.kind === "embedding" ? refusesLongInputs(member, model, signal) : warmsUp(member, model, signal);
 }
 
-/** An embedding server must refuse an input that is too long: many cut it and say nothing. */
+/** Checks that an embedding server refuses an input that is too long: many servers truncate it silently. */
 async function refusesLongInputs(member: Member, model: ServedModel, signal: AbortSignal): Promise<void> {
   const words = model.context_length + excess;
   const inputs = [new Array(words).fill("word").join(" ")];
@@ -39,7 +39,7 @@ async function refusesLongInputs(member: Member, model: ServedModel, signal: Abo
   }
   const most = templateTokens(model) + byteBound(inputs.join(""));
   if (counted >= words && counted <= most) {
-    return; // it takes more than we promise
+    return; // the server accepts more than we promise
   }
   const what =
     counted > most
@@ -48,7 +48,7 @@ async function refusesLongInputs(member: Member, model: ServedModel, signal: Abo
   throw failure(Reason.ENGINE_FAILED, "The inference server is not fit.", {}, new EngineFault(what, false));
 }
 
-/** A server that was just started takes long over its first request: better over one that nobody waits for. */
+/** Sends a first request that nobody waits for: a server that was just started takes long over its first one. */
 async function warmsUp(member: Member, model: ServedModel, signal: AbortSignal): Promise<void> {
   const value = create(ConversationSchema, { messages: [{ role: Role.USER, text: "Hi" }] });
   const request = {
@@ -61,6 +61,6 @@ async function warmsUp(member: Member, model: ServedModel, signal: AbortSignal):
     recipe: model.thinking,
   } as const;
   for await (const _ of member.engine.generate(request, signal)) {
-    // An answer is all that is wanted.
+    // Any answer will do.
   }
 }

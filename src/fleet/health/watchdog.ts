@@ -14,9 +14,9 @@ export interface TimeLimits {
 }
 
 /**
- * Bounds the time of one call to an engine: its signal aborts when a limit passes or the caller's signal
- * does. Only time spent waiting for the engine counts as silence, not that of a slow reader. Costs one
- * timer a silence, not one an output.
+ * Bounds the time of one engine call: its signal aborts when a limit passes or the caller's signal aborts. Silence is
+ * only the time spent waiting for the engine, not for a slow reader. Costs one timer for each silence, not for each
+ * output.
  */
 export class Watchdog {
   readonly #clock: Clock;
@@ -47,19 +47,19 @@ export class Watchdog {
     return this.#controller.signal;
   }
 
-  /** The engine has brought something. */
+  /** The engine has produced an output. */
   arrived(): void {
     this.#began = true;
     this.#waiting = false;
   }
 
-  /** The next output is awaited. */
+  /** The reader waits for the next output. */
   await(): void {
     this.#waiting = true;
     this.#waitingSince = this.#clock.monotonic();
   }
 
-  /** The call is over. */
+  /** The call has ended. */
   close(): void {
     this.#cancelTimer();
     this.#caller.removeEventListener("abort", this.#onAbort);

@@ -13,13 +13,16 @@ export interface WatchedParts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly config: Pick<FleetConfig, "health_interval_s" | "first_token_timeout_s">;
-  /** Is told when a server fails its checks: other cores should know. */
+  /** Called when a server fails its checks, so that other cores learn of it. */
   readonly troubled: (member: Member) => void;
-  /** Is told when a server fails its checks, and when one that did is back. Absent: nobody is. */
+  /** Called when a server fails its checks and when it recovers. Absent: no listener. */
   readonly healthChanged?: (change: HealthChange) => void;
 }
 
-/** Sees that every server's health is checked, and passes what is found on to its pool, its neighbours and other cores. */
+/**
+ * Runs the health checks of all servers, and passes their results on to each server's pool, to its other models and to
+ * other cores.
+ */
 export class WatchedServers {
   readonly #parts: WatchedParts;
   readonly #checkers = new Map<Member, HealthChecker>();
@@ -28,7 +31,7 @@ export class WatchedServers {
     this.#parts = parts;
   }
 
-  /** Checks a server of a pool from now on, if it does not yet. */
+  /** Starts to check a server of a pool, unless it is checked already. */
   watch(member: Member, model: ServedModel, pool: Pool): void {
     if (this.#checkers.has(member)) {
       return;
@@ -42,7 +45,7 @@ export class WatchedServers {
       trialTimeoutMs: config.first_token_timeout_s * 1000,
       tryOut: (signal) => tryOut(member, model, signal),
       onHealthy: () => {
-        pool.forget(member); // it may have been started anew
+        pool.forget(member); // it may have been restarted
         pool.pump();
         if (wasDown) {
           wasDown = false;
@@ -60,7 +63,7 @@ export class WatchedServers {
     this.#checkers.set(member, checker);
   }
 
-  /** No longer checks a server. */
+  /** Stops checking a server. */
   leave(member: Member): void {
     this.#checkers.get(member)?.close();
     this.#checkers.delete(member);
@@ -72,7 +75,7 @@ export class WatchedServers {
     }
   }
 
-  /** What fails one model of a server may fail its others: they are checked at once. */
+  /** Checks the server's other models at once: they may fail for the same reason. */
   #suspectOthersOn({ id, machine }: Member): void {
     for (const other of this.#checkers.keys()) {
       if (other.machine === machine && other.id !== id) {

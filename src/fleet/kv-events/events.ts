@@ -1,8 +1,8 @@
 import { type Halves, Packed } from "./packed.ts";
 
-/** What happened to the blocks of a server's KV cache. */
+/** A change of the blocks in a server's KV cache. */
 export type KvEvent =
-  /** Blocks came into it, each the continuation of the one before; `parent` is the one before the first. */
+  /** Blocks were stored, each the continuation of the one before; `parent` precedes the first. */
   | {
       readonly kind: "stored";
       readonly hashes: readonly Halves[];
@@ -11,12 +11,12 @@ export type KvEvent =
       /** Tokens of each block. */
       readonly blockTokens: number;
     }
-  /** Blocks left it. */
+  /** Blocks were removed. */
   | { readonly kind: "removed"; readonly hashes: readonly Halves[] }
-  /** It was emptied. */
+  /** The cache was emptied. */
   | { readonly kind: "cleared" };
 
-/** Fields of events in the order in which they stand where an event is written as an array. */
+/** The order of an event's fields where the event is written as an array. */
 const orders: Readonly<Record<string, readonly string[]>> = {
   BlockStored: [
     ...["block_hashes", "parent_block_hash", "token_ids", "block_size", "lora_id", "medium", "lora_name"],
@@ -27,24 +27,24 @@ const orders: Readonly<Record<string, readonly string[]>> = {
 
 /** Larger blocks are not believed. */
 const mostBlockTokens = 65_536;
-/** The most fields of an event, and events of a batch, that are believed. */
+/** The most fields of an event, and the most events of a batch, that are believed. */
 const mostFields = 64;
 const mostEvents = 100_000;
 
-/** The fields of an event that are needed. */
+/** The fields of an event that are used. */
 interface Fields {
   hashes: Halves[];
   parent: Halves | undefined;
   blockTokens: number;
-  /** Where the blocks are, and in which group of layers. */
+  /** Where the blocks are stored, and their group of layers. */
   medium: string | undefined;
   group: number | undefined;
 }
 
 /**
- * Reads a batch as vLLM and SGLang send it: an array of a time, events and more, or a map of them; each event an array that
- * begins with its name, or a map with the name as its `type`. Events of other media than the GPU, and of further groups of
- * layers, are left out, as are kinds that are unknown. Throws when it is no batch.
+ * Reads a batch as vLLM and SGLang send it: an array of a time, events and more, or a map of these. Each event is an
+ * array that begins with its name, or a map with the name as its `type`. Events of unknown kinds, of media other than
+ * the GPU and of groups of layers after the first are left out. Throws when the bytes are not a batch.
  */
 export function readBatch(bytes: Buffer): KvEvent[] {
   const packed = new Packed(bytes);

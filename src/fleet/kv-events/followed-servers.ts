@@ -11,7 +11,7 @@ export interface FollowedParts {
   readonly logger: Logger;
 }
 
-/** Passes what servers tell of their KV caches on to the policies that choose among them. */
+/** Passes the servers' KV cache events on to the routing policies. */
 export class FollowedServers {
   readonly #parts: FollowedParts;
   readonly #streams = new Map<Member, KvEventStream>();
@@ -20,14 +20,14 @@ export class FollowedServers {
     this.#parts = parts;
   }
 
-  /** Of every server that is configured to tell. */
+  /** The state of every server that is configured to publish events. */
   states(): KvEventsState[] {
     return [...this.#streams].map(([{ id: server, modelId: model }, { isLive: isHeard }]) => ({
       ...{ server, model, isHeard },
     }));
   }
 
-  /** Follows a server of a pool, if it is configured to tell. */
+  /** Follows a server of a pool, if the server is configured to publish events. */
   follow(member: Member, pool: Pool): void {
     const { kv_events: source, url, address } = member.config;
     if (source === undefined || this.#streams.has(member)) {
@@ -51,7 +51,7 @@ export class FollowedServers {
     this.#streams.set(member, stream);
   }
 
-  /** No longer follows a server. */
+  /** Stops following a server. */
   leave(member: Member): void {
     this.#streams.get(member)?.close();
     this.#streams.delete(member);

@@ -6,10 +6,10 @@ export interface Frame {
   readonly body: Buffer;
 }
 
-/** The longest frame that is read, in bytes. A batch of events has tens of kilobytes. */
+/** The longest frame that is accepted, in bytes. A batch of events has tens of kilobytes. */
 export const longestFrame = 8 * 1024 * 1024;
 
-// Flags of a frame.
+// The flags of a frame.
 const more = 1;
 const long = 2;
 const command = 4;
@@ -20,12 +20,12 @@ const signatureEnd = 0x7f;
 const signatureBytes = 10;
 const mechanism = "NULL";
 
-/** The first bytes of a peer that speaks ZMTP 3.0 without authentication. */
+/** The greeting of a ZMTP 3.0 peer without authentication. */
 export const greeting: Buffer = (() => {
   const bytes = Buffer.alloc(greetingBytes);
   bytes[0] = signatureStart;
   bytes[signatureBytes - 1] = signatureEnd;
-  bytes[signatureBytes] = 3; // major version; minor is 0, so that subscriptions are plain messages and no pings come
+  bytes[signatureBytes] = 3; // major version; minor 0: subscriptions are plain messages and no pings come
   bytes.write(mechanism, signatureBytes + 2, "latin1");
   return bytes;
 })();
@@ -43,20 +43,23 @@ export function encodeReady(socketType: "SUB" | "DEALER"): Buffer {
   return Buffer.concat([Buffer.from([command, body.length]), body]);
 }
 
-/** Encodes a message of short frames, of at most 255 bytes each. */
+/** Encodes a message whose frames are short, at most 255 bytes each. */
 export function encodeMessage(parts: readonly Uint8Array[]): Buffer {
   return Buffer.concat(
     parts.flatMap((part, at) => [Buffer.from([at < parts.length - 1 ? more : 0, part.length]), part]),
   );
 }
 
-/** Reads the frames that arrive on a connection. */
+/** Splits a connection's bytes into frames. */
 export class FrameReader {
   #unread: Buffer[] = [];
   #bytes = 0;
   #isGreeted = false;
 
-  /** Takes bytes and returns the frames that they complete. Throws when the peer does not speak ZMTP 3 without authentication. */
+  /**
+   * Takes bytes and returns the frames that they complete. Throws when the peer does not speak ZMTP 3 without
+   * authentication.
+   */
   read(chunk: Buffer): Frame[] {
     this.#unread.push(chunk);
     this.#bytes += chunk.length;
@@ -95,7 +98,7 @@ export class FrameReader {
     return { isCommand: (flags & command) !== 0, hasMore: (flags & more) !== 0, body: this.#take(size) };
   }
 
-  /** The first bytes that are unread, in one piece. */
+  /** The first unread bytes, in one piece. */
   #peek(count: number): Buffer {
     if ((this.#unread[0]?.length ?? 0) < count) {
       this.#unread = [Buffer.concat(this.#unread)];

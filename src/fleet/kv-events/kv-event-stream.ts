@@ -2,53 +2,53 @@ import type { Clock } from "../../../lib/time/clock.ts";
 import { type KvEvent, readBatch } from "./events.ts";
 import { Peer, type PeerAddress } from "./peer.ts";
 
-/** Pauses before a connection is made anew, in milliseconds, the last one again and again. */
+/** Pauses before a reconnection, in milliseconds. The last one repeats. */
 const retryMs = [100, 1000, 5000];
-/** The most bytes of events in a second; a server that sends more is not followed for a while. */
+/** The most bytes of events in a second. A server that sends more is not followed for a while. */
 const mostBytesPerS = 33_554_432;
 const floodedMs = 30_000;
-/** How long a server may take to send again what was missed, in milliseconds. */
+/** Milliseconds that a server may take to replay missed batches. */
 const replayMs = 5000;
-/** Bounds of what is kept while it does: batches, and their bytes. */
+/** Bounds on what is kept during a replay: batches, and their bytes. */
 const mostKept = 10_000;
 const mostKeptBytes = 33_554_432;
 
 /** Where a server publishes its events. */
 export interface KvEventSource extends PeerAddress {
-  /** Where it sends again what was missed. Undefined: nowhere. */
+  /** The port that replays missed batches. Undefined: none. */
   readonly replayPort?: number | undefined;
-  /** Only messages whose topic begins so are heard. */
+  /** Only messages whose topic begins with this are received. */
   readonly topic: string;
 }
 
-/** What a stream is told of. */
+/** Receives a stream's events and its state. */
 export interface KvEventListener {
-  /** What happened, without a gap since the last time, or since `lost`. */
+  /** Events, without a gap since the previous call or since `lost`. */
   happened(events: readonly KvEvent[]): void;
-  /** What happened meanwhile is not known: nothing of what was told before holds. */
+  /** Events were missed: nothing that was reported before holds any more. */
   lost(): void;
-  /** Events are heard from now on, or no longer, and why; only changes are told, and the first failure. */
+  /** Events arrive from now on, or no longer, with the reason. Called for changes and for the first failure only. */
   heard(isHeard: boolean, error: string): void;
 }
 
-/** Follows what a server of vLLM or SGLang tells of its KV cache, over ZeroMQ. */
+/** Follows the KV cache events that a vLLM or SGLang server publishes over ZeroMQ. */
 export class KvEventStream {
-  /** Whether everything is heard that happens. */
+  /** Whether every event arrives. */
   isLive = false;
-  /** Batches that were never heard. */
+  /** Batches that never arrived. */
   missed = 0;
   readonly #source: KvEventSource;
   readonly #clock: Clock;
   readonly #listener: KvEventListener;
   #subscription: Peer | undefined;
   #replay: Peer | undefined;
-  /** The number of the next batch. Undefined: none was heard yet. */
+  /** The number of the next batch. Undefined: no batch has arrived yet. */
   #next: bigint | undefined;
-  /** The last batch that was published. Undefined: none was heard yet. */
+  /** The number of the last published batch. Undefined: no batch has arrived yet. */
   #published: bigint | undefined;
-  /** The first batch that was not heard when what was missed was asked for. */
+  /** The first missing batch when the replay was requested. */
   #askedFrom = 0n;
-  /** Batches that came while those before them are asked for. */
+  /** Batches that arrived during a replay of earlier ones. */
   #kept: { readonly number: bigint; readonly payload: Buffer }[] = [];
   #keptBytes = 0;
   #failures = 0;
@@ -59,7 +59,7 @@ export class KvEventStream {
   #isClosed = false;
   #isNew = true;
 
-  /** Connects at once, and again whenever the connection is lost. */
+  /** Connects at once, and reconnects whenever the connection is lost. */
   constructor(source: KvEventSource, clock: Clock, listener: KvEventListener) {
     this.#source = source;
     this.#clock = clock;
@@ -87,7 +87,7 @@ export class KvEventStream {
     });
   }
 
-  /** Ends the connection for a while. What happens meanwhile may be sent again later. */
+  /** Ends the connection and pauses. The server may replay what happens meanwhile. */
   #fail(why: string, pauseMs = retryMs[Math.min(this.#failures, retryMs.length - 1)] as number): void {
     if (this.#isClosed) {
       return;
@@ -126,7 +126,7 @@ export class KvEventStream {
       throw new Error("it sends more events than can be followed");
     }
     const number = counter.readBigUInt64BE();
-    // What was sent again may overtake what was published, but what was published never comes twice.
+    // A replayed batch may overtake published ones, but published batches never repeat or go back.
     const isRestart = number < this.#askedFrom || (this.#published !== undefined && number <= this.#published);
     this.#published = number;
     if (isRestart) {
@@ -156,7 +156,7 @@ export class KvEventStream {
     this.#listener.happened(readBatch(payload));
   }
 
-  /** Counts from the start again: the server was started anew, with an empty cache. */
+  /** Starts over: the server was restarted, with an empty cache. */
   #restart(number: bigint, payload: Buffer): void {
     this.#endReplay();
     this.#kept = [];
@@ -176,7 +176,7 @@ export class KvEventStream {
     }
   }
 
-  /** Asks for what was missed; where nobody can be asked, goes on with what is there. */
+  /** Requests a replay of the missing batches. Without a replay port, continues with what has arrived. */
   #catchUp(): void {
     const { host, replayPort } = this.#source;
     this.#askedFrom = this.#next ?? 0n;
@@ -194,7 +194,7 @@ export class KvEventStream {
     });
   }
 
-  /** A batch that is sent again, or the end of them. The empty part before is the envelope of a request. */
+  /** Handles a replayed batch, or the end of the replay. The empty part before it is the envelope of a request. */
   #hearAgain(parts: readonly Buffer[]): void {
     const [counter, payload] = parts.slice(-2);
     if (counter?.length !== 8 || payload === undefined) {
@@ -208,7 +208,7 @@ export class KvEventStream {
     this.#takeInOrder(number, payload);
   }
 
-  /** Takes what came meanwhile, after what was sent again. */
+  /** Continues with the batches that arrived during the replay. */
   #goOn(): void {
     this.#endReplay();
     this.#setLive(true, "");
@@ -246,5 +246,5 @@ export class KvEventStream {
   }
 }
 
-/** Stands in place of a batch's number after the last one that is sent again. */
+/** The number that marks the end of a replay. */
 const lastNumber = 0xffff_ffff_ffff_ffffn;

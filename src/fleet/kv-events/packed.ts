@@ -1,4 +1,4 @@
-/** A number of 64 bits in two halves. */
+/** A 64-bit number in two halves. */
 export interface Halves {
   readonly high: number;
   readonly low: number;
@@ -8,8 +8,8 @@ export interface Halves {
 const deepest = 16;
 
 /**
- * Reads MessagePack in place and skips what is not asked for: most bytes of an event are ids of tokens, which are never
- * needed. Every method throws where the bytes are not what it is for.
+ * Reads MessagePack in place and skips unneeded values: most bytes of an event are token ids, which are never used.
+ * Every method throws where the bytes do not have its type.
  */
 export class Packed {
   readonly #bytes: Buffer;
@@ -19,7 +19,7 @@ export class Packed {
     this.#bytes = bytes;
   }
 
-  /** Whether the next value is nil, which is passed then. */
+  /** Whether the next value is nil. Skips it then. */
   passNil(): boolean {
     if (this.#bytes[this.#at] !== 0xc0) {
       return false;
@@ -52,7 +52,6 @@ export class Packed {
     return this.#count(type, 0xde, "a map");
   }
 
-  /** Reads a text. */
   text(): string {
     const type = this.#byte();
     const length =
@@ -64,7 +63,7 @@ export class Packed {
     return this.#bytes.toString("utf8", start, start + length);
   }
 
-  /** Reads a whole number that is not below zero. */
+  /** Reads a whole number, 0 or more. */
   number(): number {
     const type = this.#byte();
     if (type < 0x80) {
@@ -105,7 +104,7 @@ export class Packed {
     return { high: value < 0 ? -1 : 0, low: value | 0 };
   }
 
-  /** Passes a value of any kind. */
+  /** Skips a value of any type. */
   skip(depth = 0): void {
     if (depth > deepest) {
       throw new Error("it is nested too deeply");
@@ -173,7 +172,7 @@ export class Packed {
     return type;
   }
 
-  /** Passes bytes and returns where they begin. */
+  /** Skips bytes and returns where they begin. */
   #pass(count: number): number {
     const start = this.#at;
     if (count > this.#bytes.length - start) {

@@ -4,27 +4,27 @@ import { encodeMessage, encodeReady, type Frame, FrameReader, greeting, longestF
 
 /** The most parts of a message. */
 const mostParts = 8;
-/** How long a peer may take to accept the connection and to greet, in milliseconds, however often it sends something. */
+/** Milliseconds within which a peer must accept the connection and greet, however often it sends something. */
 const greetingMs = 5000;
-/** A connection that is silent is probed by TCP from then on, in milliseconds. */
+/** Milliseconds of silence after which TCP probes the connection. */
 const probeMs = 15_000;
 
-/** Where a socket is. */
+/** The address of a socket. */
 export interface PeerAddress {
   readonly host: string;
   readonly port: number;
 }
 
-/** What a connection is told of. */
+/** Receives a connection's events. */
 export interface PeerListener {
-  /** Both sides have greeted each other. */
+  /** Both sides have sent their greetings. */
   opened(peer: Peer): void;
   heard(parts: readonly Buffer[]): void;
-  /** The connection is over; it is not told of one that was closed by us. */
+  /** The connection has ended. Not called when we closed it. */
   closed(error: Error): void;
 }
 
-/** A connection to a ZeroMQ socket of somebody else. */
+/** A connection to a remote ZeroMQ socket. */
 export class Peer {
   readonly #socket: Socket;
   readonly #listener: PeerListener;
@@ -46,7 +46,7 @@ export class Peer {
     this.#socket.on("close", () => this.#fail(new Error("it closed the connection")));
   }
 
-  /** Sends a message of parts of at most 255 bytes. */
+  /** Sends a message. Each part has at most 255 bytes. */
   send(...parts: readonly Uint8Array[]): void {
     this.#socket.write(encodeMessage(parts));
   }

@@ -7,8 +7,8 @@ import { RoundRobin } from "./round-robin.ts";
 import { Weighted } from "./weighted.ts";
 
 /**
- * Makes the policy of a model, which has no servers yet. `prefixBlocks` bounds what prefix routing remembers; `onPrompt` is
- * called with each prompt that it remembers.
+ * Creates a model's policy, without servers. `prefixBlocks` bounds what prefix routing remembers. `onPrompt` is called
+ * with each prompt that it remembers.
  */
 export function createPolicy(routing: Routing, prefixBlocks: number, random: Random, onPrompt?: OnPrompt): Policy {
   return new Weighted(createUnweighted(routing, prefixBlocks, random, onPrompt));

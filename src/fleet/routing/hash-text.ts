@@ -1,4 +1,4 @@
-/** A hash of 32 bits; a seed makes another one of the same text. */
+/** A 32-bit hash. Another seed gives another hash of the same text. */
 export function hashText(text: string, seed: number): number {
   let hash = seed;
   for (let at = 0; at < text.length; at++) {

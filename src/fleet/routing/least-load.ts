@@ -2,7 +2,10 @@ import type { Random } from "../../../lib/ids/random.ts";
 import type { Member } from "../servers/member.ts";
 import { type Choice, type Policy, type RoutingRequest, toReaders } from "./policy.ts";
 
-/** Chooses the less loaded of two random servers: nearly as even as the least loaded of all, without a rush to that one. */
+/**
+ * Chooses the less loaded of two random servers: nearly as even as the least loaded of all, but requests do not all
+ * rush to one.
+ */
 export class LeastLoad implements Policy {
   readonly routing = "least-load";
   isAlone = false;
@@ -41,7 +44,7 @@ export function lessLoaded(members: readonly Member[], random: Random): Member {
   return relativeLoad(other) < relativeLoad(one) ? other : one;
 }
 
-/** The part of a server's capacity that is taken. */
+/** The part of a server's capacity that is in use. */
 function relativeLoad(member: Member): number {
   return member.running / member.machine.capacity;
 }

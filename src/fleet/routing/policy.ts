@@ -4,29 +4,32 @@ import type { KvEvent } from "../kv-events/events.ts";
 import type { Member } from "../servers/member.ts";
 import type { SentPrompt } from "./sent-prompts.ts";
 
-/** The facts of a request when its server is chosen. */
+/** The facts about a request when its server is chosen. */
 export interface RoutingRequest {
   /** Undefined for embeddings. */
   readonly request: FleetRequest | undefined;
-  /** Tokens of the prompt, roughly. */
+  /** The prompt's tokens, estimated. */
   readonly promptTokens: number;
-  /** Whether a server that has to read so many tokens of the prompt may be chosen. Absent: each may. */
+  /** Whether a server that must read `uncachedTokens` of the prompt may be chosen. Absent: every server may. */
   readonly keeps?: (member: Member, uncachedTokens: number) => boolean;
 }
 
-/** A server for a request. */
+/** The server chosen for a request. */
 export interface Choice {
   readonly member: Member;
-  /** Tokens of the prompt that the server is expected to read; the rest is in its cache. */
+  /** Prompt tokens that the server is expected to read. The rest is in its cache. */
   readonly uncachedTokens: number;
-  /** The prompt and what is believed of it, until the policy has learned from its answer. Undefined: it believes nothing. */
+  /**
+   * The prompt and what is believed about it, until the policy has learned from its answer. Undefined: the policy
+   * believes nothing.
+   */
   readonly sent?: SentPrompt;
 }
 
-/** What a server has told of a request that has ended. */
+/** What a server reported about a request that has ended. */
 export interface Told {
   readonly promptTokens: number;
-  /** Tokens of the prompt that were in its cache. Undefined: it did not say. */
+  /** Prompt tokens that were in the server's cache. Undefined: it did not report them. */
   readonly cachedTokens: number | undefined;
 }
 
@@ -36,7 +39,7 @@ export function toReaders(members: readonly Member[], { keeps, promptTokens }: R
   return keeps === undefined ? readers : readers.filter((member) => keeps(member, promptTokens));
 }
 
-/** Whether some of them have as much to read as they should. */
+/** Whether any member is backlogged: it has as much to read as it should. */
 export function isAnyBacklogged(members: readonly Member[]): boolean {
   for (const member of members) {
     if (member.isBacklogged) {
@@ -46,7 +49,7 @@ export function isAnyBacklogged(members: readonly Member[]): boolean {
   return false;
 }
 
-/** Is called when a prompt was sent to a server, with the arguments of `heard`. The arrays are reused after the call. */
+/** Called when a prompt was sent to a server, with the arguments of `heard`. The arrays are reused after the call. */
 export type OnPrompt = (member: Member, hashes: Int32Array, ends: Int32Array) => void;
 
 /** A way to choose a server. */
@@ -56,15 +59,18 @@ export interface Policy {
   replace(members: readonly Member[]): void;
   /** Chooses one of the candidates, of which there is at least one. Undefined: each has more to read than it should. */
   choose(candidates: readonly Member[], route: RoutingRequest): Choice | undefined;
-  /** A request was answered by its server, and has ended. */
+  /** The server has answered a request to its end. */
   learn(choice: Choice, told: Told): void;
-  /** A server has told what happened to its cache. */
+  /** A server reported changes of its cache. */
   happened(member: Member, events: readonly KvEvent[]): void;
-  /** What a server has told of its cache no longer holds: something of it was not heard. */
+  /** Some of a server's reports were missed: what it reported before no longer holds. */
   lostTrack(member: Member): void;
-  /** Another core has sent a prompt to a server: both halves of each block's hash, and where each block ends, in characters. */
+  /**
+   * Another core has sent a prompt to a server: both halves of each block's hash, and where each block ends, in
+   * characters.
+   */
   heard(member: Member, hashes: Int32Array, ends: Int32Array): void;
-  /** True while other cores choose servers, too, but are not heard. */
+  /** True while other cores choose servers too, but their messages do not arrive. */
   isAlone: boolean;
   /** A server has lost its cache, or may have. */
   forget(member: Member): void;

@@ -20,28 +20,31 @@ import { type SentPrompt, SentPrompts } from "./sent-prompts.ts";
 import { homeOf } from "./session-home.ts";
 import { assignSlots, toSlot } from "./slots.ts";
 
-/** The part of requests that go to any server, to learn and to spread prompts that many send. */
+/** The part of requests that go to a random server: to learn, and to spread prompts that many clients send. */
 const exploration = 0.002;
 
-/** A cost this near to the lowest, in seconds or as a part of it, counts as equal. */
+/** Costs within this many seconds of the lowest, or within this part of it, count as equal. */
 const tieSeconds = 0.005;
 const tiePart = 0.02;
 
 /** A belief was right when at least this part of the expected tokens was in the cache. */
 const rightPart = 0.75;
 
-/** How much more than the cheapest the home of a session that begins may cost, in seconds: it will come back to it. */
+/**
+ * How much more than the cheapest server the home of a new session may cost, in seconds: the session will come back to
+ * it.
+ */
 const nearSeconds = 0.25;
 
-/** A prompt is new to a server that is believed to have a smaller part of it. */
+/** A prompt is new to a server that is believed to have less than this part of it. */
 const newPart = 0.25;
 
-/** What is assumed before anything is known: half of a prompt that goes on is found, with the weight of a few prompts. */
+/** The initial assumption: half of a continued prompt is found in the cache. Its weight is that of a few prompts. */
 const assumedHits = 0.5;
 const assumedTokens = 20_000;
 
 /**
- * Chooses the server that would be done first, given its prefix cache and its work. So a conversation returns to the
+ * Chooses the server that would finish first, given its prefix cache and its load. So a conversation returns to the
  * server that has read it, until that server is too busy for the cache to be worth the wait.
  */
 export class PrefixAffinity implements Policy {
@@ -50,22 +53,22 @@ export class PrefixAffinity implements Policy {
   readonly #onPrompt: OnPrompt | undefined;
   isAlone = false;
   readonly #blocks = new PromptBlocks();
-  /** The servers, each of which has its number in the tables as its slot. */
+  /** The servers. A server's slot is its index in the tables. */
   #members: readonly Member[] = [];
   readonly #caches: ServerCaches;
   readonly #sent = new SentPrompts();
-  /** The candidates of about the lowest cost, at the choice that is made. */
+  /** The candidates of about the lowest cost, reused by each choice. */
   readonly #cheapest: Member[] = [];
   #matched = new Int32Array();
   #costs = new Float64Array();
-  /** The part of prompts that go on that is found in a cache where it is expected. */
+  /** The part of continued prompts that is found in the cache where it is expected. */
   readonly #hits = new RunningRatio(assumedHits, assumedTokens);
   /** The part of all prompts that is found in caches. */
   readonly #found = new RunningRatio(0, assumedTokens);
-  /** The home of the session that was chosen for last. Undefined: it was not asked for. */
+  /** The home of the session of the last choice. Undefined: it was not looked for. */
   #sought: Member | undefined;
 
-  /** `blocks` bounds what is remembered; `onPrompt` is called with each prompt and its server. */
+  /** `blocks` bounds what is remembered. `onPrompt` is called with each prompt and its server. */
   constructor(blocks: number, random: Random, onPrompt?: OnPrompt) {
     this.#caches = new ServerCaches(blocks);
     this.#random = random;
@@ -108,7 +111,7 @@ export class PrefixAffinity implements Policy {
     return { member, uncachedTokens: this.#uncachedOn(member, promptTokens), sent: this.#send(member, promptTokens) };
   }
 
-  /** Notes that the prompt that was read last goes to a server. */
+  /** Records that the prompt that was read last goes to a server. */
   #send(member: Member, promptTokens: number): SentPrompt {
     const blocks = this.#blocks;
     const slot = toSlot(member);
@@ -174,12 +177,12 @@ export class PrefixAffinity implements Policy {
     }
   }
 
-  /** Whether a server is one of several. */
+  /** Whether the server is one of several. */
   #hasChoice({ slot }: Member): boolean {
     return slot !== undefined && this.#members.length >= 2;
   }
 
-  /** The candidates whose cost is about the lowest. */
+  /** The candidates of about the lowest cost. */
   #best(candidates: readonly Member[], route: RoutingRequest): readonly Member[] {
     this.#sought = this.#seeksHome(candidates, route) ? homeOf(this.#blocks.session, candidates) : undefined;
     const { promptTokens } = route;
@@ -210,7 +213,7 @@ export class PrefixAffinity implements Policy {
     return cheapest;
   }
 
-  /** Whether another core, or this one before it was started anew, may have sent the session to its home. */
+  /** Whether another core, or this core before a restart, may have sent the session to its home. */
   #seeksHome(candidates: readonly Member[], route: RoutingRequest): boolean {
     if (this.isAlone) {
       return true;
@@ -222,7 +225,10 @@ export class PrefixAffinity implements Policy {
     );
   }
 
-  /** The cost on the session's home, which has as much of a prompt that goes on as such prompts were found to have of late. */
+  /**
+   * The cost on the session's home. For a continued prompt, the home is assumed to have the part of it that was found
+   * in caches of late.
+   */
   #costAtHome(home: Member, uncached: number, promptTokens: number): number {
     if (!this.#blocks.isContinued) {
       return estimateCost(home, uncached) - nearSeconds;
@@ -240,7 +246,7 @@ export class PrefixAffinity implements Policy {
       : readers.filter((member) => keeps(member, this.#uncachedOn(member, promptTokens)));
   }
 
-  /** Tokens of the prompt that was read last that a server would have to read. */
+  /** Tokens that a server would have to read of the prompt that was read last. */
   #uncachedOn(member: Member, promptTokens: number): number {
     return Math.max(0, promptTokens - Math.floor((this.#matched[toSlot(member)] as number) / charactersPerToken));
   }

@@ -1,29 +1,33 @@
 import { BlockTable, none, own } from "./cache/block-table.ts";
 import { type BlocksOfText, maxBlocks } from "./prompt-blocks.ts";
 
-/** Servers whose bits make one number. */
+/** Servers whose bits fit into one number. */
 const bitsOfWord = 32;
 
-/** The most blocks that there is room for before there are any; it doubles from there on. */
+/** The most blocks to reserve room for at the start. The room doubles from there on. */
 const mostAtFirst = 65_536;
 
 /**
- * Knows which servers have which beginnings of prompts in their caches: of each block the set of its servers, a bit for each.
- * It has what the caches of the servers gain and lose, and so is as large as they are together.
+ * Maps each block of a prompt to the set of servers that have it, with one bit for each server. It follows what the
+ * servers' caches gain and lose, and so is as large as they are together.
  *
- * Whoever has a block has those before it, so that the sets get smaller along a prompt, and all blocks between two of the same
- * set have that set, too. A prompt is matched by halves, beginning with its first and its last block: where the same servers
- * have both, or none has any, these two are all that is looked for, and of a hundred blocks about ten where one more ends between.
+ * A server that has a block has all blocks before it. So the sets shrink along a prompt, and when two blocks have the
+ * same set, all blocks between them have it, too. `match` bisects a prompt, starting from its first and last block.
+ * Where both have the same servers, or none, it looks up only these two. Where servers' parts end in between, it looks
+ * up about ten of a hundred blocks for each such end.
  */
 export class PrefixIndex {
   readonly #first: number;
-  /** Numbers of 32 bits in a set of servers. */
+  /** The number of 32-bit words in a set of servers. */
   #words: number;
   #table: BlockTable;
-  /** The sets of the prompt that is matched, by how many blocks are before; those alone are right that were looked for. */
+  /**
+   * The sets of the prompt being matched, by the number of blocks up to there. Only the sets that were looked up are
+   * valid.
+   */
   #sets: Int32Array;
 
-  /** Has room for about `blocks` blocks to begin with, and for servers numbered from 0. */
+  /** Reserves room for about `blocks` blocks. Servers are numbered from 0. */
   constructor(blocks: number, servers: number) {
     this.#first = 2 ** Math.ceil(Math.log2(Math.min(mostAtFirst, Math.max(1, blocks))));
     this.#words = wordsFor(servers);
@@ -36,7 +40,7 @@ export class PrefixIndex {
     return this.#table.size;
   }
 
-  /** Makes room for so many servers; what is known stays. */
+  /** Makes room for this many servers. What is known stays. */
   widen(servers: number): void {
     const [before, words] = [this.#table, this.#words];
     if (wordsFor(servers) <= words) {
@@ -51,7 +55,7 @@ export class PrefixIndex {
     });
   }
 
-  /** A server has a block. */
+  /** Records that a server has a block. */
   gain(high: number, low: number, server: number): void {
     let at = this.#table.find(high, low);
     if (at === none) {
@@ -61,7 +65,7 @@ export class PrefixIndex {
     this.#table.places[word] = (this.#table.places[word] as number) | (1 << (server % bitsOfWord));
   }
 
-  /** A server has a block no longer. */
+  /** Records that a server no longer has a block. */
   lose(high: number, low: number, server: number): void {
     const at = this.#table.find(high, low);
     if (at === none) {
@@ -114,7 +118,7 @@ export class PrefixIndex {
     this.#split(blocks, middle, to, matched);
   }
 
-  /** Reads the set of the last one of so many blocks. */
+  /** Looks up the set of the prompt's block number `count`, counted from 1. */
   #look({ hashes }: BlocksOfText, count: number): void {
     const [sets, words] = [this.#sets, this.#words];
     const at = this.#table.find(hashes[2 * count - 2] as number, hashes[2 * count - 1] as number);
@@ -134,7 +138,9 @@ export class PrefixIndex {
     return true;
   }
 
-  /** Writes a value for each server of one set that is not in another; of -1, all that are in the first. */
+  /**
+   * Writes a value for each server in set `one` but not in set `other`. When `other` is -1, for all servers in `one`.
+   */
   #assign(matched: Int32Array, one: number, other: number, value: number): void {
     const [sets, words] = [this.#sets, this.#words];
     for (let word = 0; word < words; word++) {

@@ -5,54 +5,62 @@ import { hashText } from "./hash-text.ts";
 /** Characters of the smallest blocks. */
 const smallestBlock = 64;
 
-/** A block has at most this part of the characters before it (1 / 4) and over half of that; the first blocks have the smallest size. */
+/**
+ * A block has at most this part of the characters before it (1 / 4) and over half of that. The first blocks have the
+ * smallest size.
+ */
 const blocksOfSize = 4;
 
 /**
- * The first few characters of every eight are looked at, and in larger blocks, of each half: near to each
- * other, and so in memory. Prompts that differ mostly do so early.
+ * Of every eight characters the first four are read, and in larger blocks, the same of each half. They lie close
+ * together, and so in memory. Prompts that differ mostly do so early.
  */
 const sample = 4;
 const closeSpacing = 8;
 
-/** Number of blocks of these sizes that reach over 500,000 characters. */
+/** The number of blocks of these sizes that covers more than 500,000 characters. */
 const sizedBlocks = 48;
 
 /** The most blocks of a prompt. */
 export const maxBlocks = 184;
 
-/** A block also ends where a message ends, unless it would be a smaller part than this of all characters before its end. */
+/**
+ * A block also ends where a message ends, unless it would be a smaller part than this of all characters up to there.
+ */
 const smallestPart = 1 / 64;
 
-/** Constants of two multiplicative hashes (FNV-1a), which run side by side and make one of 64 bits. */
+/** Factors of two multiplicative hashes (FNV-1a), which run side by side and together make one of 64 bits. */
 const highFactor = 0x01000193;
 const lowFactor = 0x85ebca6b;
 
-/** A prompt in blocks. The arrays may be longer than that. */
+/** A prompt in blocks. The arrays may be longer than `count` needs. */
 export interface BlocksOfText {
   readonly count: number;
-  /** Two halves a block. */
+  /** Two halves for each block. */
   readonly hashes: Int32Array;
   /** Where each block ends, in characters from the start. */
   readonly ends: Int32Array;
 }
 
 /**
- * The beginning of a prompt as a chain of hashes: each stands for its block and all before it, so that
- * prompts with equal hashes begin alike. Blocks grow with the distance from the start, to a quarter of
- * it, and only some characters of each are read, beside the length of every text: a long prompt costs
- * microseconds. A mistake is rare and only sends a request to a server without its beginning in the cache.
+ * A prompt's beginning as a chain of hashes. Each hash covers its block and all blocks before it, so that prompts with
+ * equal hashes begin alike. Blocks grow with their distance from the start, to a quarter of it. Only some characters of
+ * each block are read, and the length of every text, so that a long prompt costs microseconds. A false match is rare
+ * and only sends a request to a server that does not have its beginning in the cache.
  */
 export class PromptBlocks implements BlocksOfText {
-  /** Number of blocks of the prompt. */
+  /** The number of blocks in the prompt. */
   count = 0;
-  /** Two halves a block. */
+  /** Two halves for each block. */
   readonly hashes = new Int32Array(2 * maxBlocks);
   /** Where each block ends, in characters from the start. */
   readonly ends = new Int32Array(maxBlocks);
-  /** A hash of the account, and of the session's name or else of everything up to the end of the user's first message. */
+  /**
+   * A hash of the account and the session's name. Without a name, of everything up to the end of the user's first
+   * message.
+   */
   session = 0;
-  /** Whether the prompt goes on from an earlier answer. */
+  /** Whether the prompt continues an earlier answer. */
   isContinued = false;
   #high = 0;
   #low = 0;
@@ -60,13 +68,13 @@ export class PromptBlocks implements BlocksOfText {
   #blockEnd = 0;
   #spacing = 0;
 
-  /** Reads a prompt in place of the one before. */
+  /** Reads a prompt and replaces the previous one. */
   read(request: FleetRequest): void {
     this.#high = 0x1e3779b9;
     this.#low = 0x05ebca6b;
     this.#restart();
     this.#addText(request.cacheSalt ?? "");
-    this.#restart(); // the salt seeds the hashes but takes no room of the prompt
+    this.#restart(); // the salt seeds the hashes but adds no characters
     this.isContinued = false;
     const { prompt, session } = request;
     if (prompt.case === "text") {
@@ -108,7 +116,7 @@ export class PromptBlocks implements BlocksOfText {
     this.#openBlock();
   }
 
-  /** The length comes last, so that texts that begin alike share the blocks of their beginning. */
+  /** Hashes the length last, so that texts that begin alike share the blocks of their beginning. */
   #addText(text: string): void {
     const start = this.#position;
     const end = start + text.length;
@@ -123,7 +131,7 @@ export class PromptBlocks implements BlocksOfText {
     this.#mix(text.length);
   }
 
-  /** Mixes the sampled characters of a part of a text in; a sample that begins there is read to its end. */
+  /** Mixes a text part's sampled characters in. A sample that begins in the part is read to its end. */
   #sample(text: string, from: number, to: number): void {
     const spacing = this.#spacing; // a power of two
     const whole = Math.min(to, text.length - sample + 1);
@@ -145,7 +153,10 @@ export class PromptBlocks implements BlocksOfText {
     }
   }
 
-  /** May end a block at the end of a message: the text after it is often new, and all before it known. */
+  /**
+   * Ends a block at the end of a message where it is large enough: the text after it is often new, and the text before
+   * it known.
+   */
   #endMessage(): void {
     const length = this.#position - (this.ends[this.count - 1] ?? 0);
     const isLarge = length >= smallestBlock && length >= this.#position * smallestPart;
@@ -175,12 +186,12 @@ export class PromptBlocks implements BlocksOfText {
   }
 }
 
-/** A hash of an account's name for a session: another account's session of that name is another one. */
+/** Hashes a session's name with its account: the same name in two accounts means two sessions. */
 function hashName(session: string, account = ""): number {
   return hashText(session, spread(hashText(account, 0x1e3779b9)));
 }
 
-/** Lets every bit of a hash depend on all of it. */
+/** Mixes a hash so that every bit depends on all of it. */
 function spread(hash: number): number {
   const mixed = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   return Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);

@@ -1,18 +1,18 @@
-/** How much of what is remembered stays when something is added. */
+/** The part of what was learned that remains when something is added. */
 const memory = 0.99;
 
-/** How one amount of tokens was to another of late. */
+/** The recent ratio of one amount of tokens to another. */
 export class RunningRatio {
   #tokens: number;
   #others: number;
 
-  /** Assumes a value before anything is known, with the weight of so many tokens. */
+  /** Starts from an assumed value, which has the weight of this many tokens. */
   constructor(assumed: number, tokens: number) {
     this.#tokens = tokens;
     this.#others = tokens * assumed;
   }
 
-  /** The others as a part of the tokens. */
+  /** The ratio of the others to the tokens. */
   get value(): number {
     return this.#others / this.#tokens;
   }

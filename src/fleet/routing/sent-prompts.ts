@@ -1,37 +1,43 @@
 import { charactersPerToken } from "../../../lib/text/estimate-tokens.ts";
 import type { BlocksOfText } from "./prompt-blocks.ts";
 
-/** Prompts that are kept to be used again; more are left to the garbage collector. */
+/** The most answered prompts kept for reuse. More are left to the garbage collector. */
 const mostIdle = 1024;
 
-/** A prompt has room for a multiple of so many blocks. */
+/** A prompt's room is rounded up to a multiple of this many blocks. */
 const roundedTo = 32;
 
-/** A prompt that was sent to a server, and what was believed of it, until the server has answered. */
+/** A prompt that was sent to a server and what was believed about it, kept until the server has answered. */
 export class SentPrompt implements BlocksOfText {
   count = 0;
   hashes = new Int32Array(0);
   ends = new Int32Array(0);
-  /** About how many tokens it has, and so many times four characters. */
+  /** The prompt's tokens, estimated, and its characters: four times as many. */
   tokens = 0;
   characters = 0;
   /** Tokens of its beginning that the server was believed to have in its cache. */
   knownTokens = 0;
-  /** The last use of the last block of that beginning, as the server's cache counts uses. Undefined: it was not there. */
+  /**
+   * The last use of that beginning's last block, by the use counter of the server's cache. Undefined: the block was not
+   * in the cache.
+   */
   usedAt: number | undefined;
-  /** Whether the prompt goes on from an earlier answer, and its server was chosen for having read that. */
+  /** Whether the prompt continues an earlier answer, and its server was chosen for having read that. */
   isReturn = false;
-  /** How many blocks of tokens the server had told of when the prompt was sent. */
+  /** How many blocks of tokens the server had reported when the prompt was sent. */
   since = 0;
-  /** Whether it was answered: it may be another prompt's by then. */
+  /** Whether the prompt was answered. The object may hold another prompt by then. */
   isOver = true;
 }
 
-/** The prompts on their way. Their arrays are used again: made anew they would be most of what a choice costs the collector. */
+/**
+ * The prompts on their way. Their arrays are reused: new arrays would be most of what a choice costs the garbage
+ * collector.
+ */
 export class SentPrompts {
   readonly #idle: SentPrompt[] = [];
 
-  /** Keeps a copy of a prompt of about so many tokens. */
+  /** Copies a prompt of about this many tokens. */
   keep({ hashes, ends, count }: BlocksOfText, tokens: number): SentPrompt {
     const sent = this.#idle.pop() ?? new SentPrompt();
     if (sent.ends.length < count) {
@@ -51,7 +57,7 @@ export class SentPrompts {
     return sent;
   }
 
-  /** A prompt was answered. */
+  /** The prompt was answered. */
   end(sent: SentPrompt): void {
     sent.isOver = true;
     if (this.#idle.length < mostIdle) {

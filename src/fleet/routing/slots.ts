@@ -1,11 +1,11 @@
 import type { Member } from "../servers/member.ts";
 
-/** The number in the tables of prefix routing of a member that has one. */
+/** The member's index in the tables of prefix routing. The member must have one. */
 export function toSlot({ slot }: Member): number {
   return slot as number;
 }
 
-/** Gives those who have none the lowest free numbers. Returns one more than the highest. */
+/** Gives members without a slot the lowest free ones. Returns the highest slot plus one. */
 export function assignSlots(members: readonly Member[]): number {
   const taken = new Set(members.map(({ slot }) => slot));
   let free = 0;

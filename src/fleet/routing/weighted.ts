@@ -3,25 +3,25 @@ import type { Member } from "../servers/member.ts";
 import type { Choice, Policy, RoutingRequest, Told } from "./policy.ts";
 import { PromptBlocks } from "./prompt-blocks.ts";
 
-/** The fractional part of the golden ratio: its multiples fall evenly between 0 and 1, however many they are. */
+/** The fractional part of the golden ratio. Any number of its multiples fall evenly between 0 and 1. */
 const golden = 0.618_033_988_749_895;
 
 /** Servers of the same weight. */
 interface Part {
   readonly weight: number;
-  /** Where its requests end, when they are numbers from 0 to 1. */
+  /** The end of this part's range, when requests are numbers from 0 to 1. */
   readonly end: number;
 }
 
 /**
  * Gives each weight its part of the requests, and lets another policy choose among the servers of that weight. Under
- * prefix routing sessions stay whole: every core sends one to the same part, by its hash. A request whose part cannot take
- * it goes to another one, to servers of weight 0 only then.
+ * prefix routing sessions stay together: every core sends a session to the same part, by its hash. A request whose part
+ * cannot take it goes to another part. Servers of weight 0 get only such requests.
  */
 export class Weighted implements Policy {
   readonly #inner: Policy;
   readonly #blocks = new PromptBlocks();
-  /** The heaviest first. */
+  /** The heaviest part first. */
   #parts: readonly Part[] = [];
   #requests = 0;
 
@@ -88,7 +88,7 @@ export class Weighted implements Policy {
     this.#inner.forget(member);
   }
 
-  /** A number from 0 to 1 for a request: the same for all of a session, else one after the other evenly. */
+  /** A number from 0 to 1 for a request: the same for a whole session, otherwise an even sequence. */
   #place({ request }: RoutingRequest): number {
     if (request === undefined || this.#inner.routing !== "prefix") {
       this.#requests++;

@@ -2,18 +2,18 @@ import type { Logger } from "../../../lib/logger.ts";
 import type { Lookup } from "../../../lib/net/lookup.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
 
-/** How addresses are looked up. */
+/** Dependencies. */
 export interface AddressSettings {
   readonly lookup: Lookup;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Milliseconds between two lookups of a host. */
   readonly intervalMs: number;
-  /** Is told when a host has other addresses than before. */
+  /** Called when a host's addresses have changed. */
   readonly onChange: () => void;
 }
 
-/** The addresses of hosts, looked up over and over. A lookup that fails changes nothing. */
+/** The addresses of hosts, looked up repeatedly. A failed lookup changes nothing. */
 export class Addresses {
   readonly #settings: AddressSettings;
   readonly #watched = new Map<string, HostWatch>();
@@ -22,12 +22,12 @@ export class Addresses {
     this.#settings = settings;
   }
 
-  /** A host's addresses in ascending order; none before the first lookup has succeeded. */
+  /** A host's addresses in ascending order. Empty before the first successful lookup. */
   of(host: string): readonly string[] {
     return this.#watched.get(host)?.addresses ?? [];
   }
 
-  /** Looks these hosts up from now on, and no others. */
+  /** Looks up these hosts from now on, and no others. */
   watch(hosts: ReadonlySet<string>): void {
     for (const [host, watch] of this.#watched) {
       if (hosts.has(host)) {
@@ -56,7 +56,6 @@ class HostWatch {
   #closed = false;
   #cancelTimer: () => void = () => {};
 
-  /** Looks up at once. */
   constructor(host: string, settings: AddressSettings) {
     this.#host = host;
     this.#settings = settings;
@@ -98,7 +97,7 @@ class HostWatch {
     this.#settings.onChange();
   }
 
-  /** Says so once, however often it fails. */
+  /** Logs the first of consecutive failures. */
   #failed(error: unknown): void {
     if (this.#failing) {
       return;

@@ -1,23 +1,25 @@
 import type { RoutingRequest } from "../routing/policy.ts";
 import type { Footprint } from "./place.ts";
 
-/** Tokens of an answer before one was seen. */
+/** Tokens of an answer, assumed before the first answer. */
 const usual = 256;
 
-/** The part of each new answer in what is expected of the next. */
+/** The weight of each new answer in the mean. */
 const learning = 1 / 32;
 
-/** How many tokens an answer of a model has, learned from those before: what clients ask for at most says little. */
+/**
+ * The expected tokens of a model's answers, learned from earlier answers: the maximum that clients ask for says little.
+ */
 export class ExpectedOutput {
   #mean = usual;
 
-  /** Tokens that a request is for, roughly; embeddings have no answer. */
+  /** The tokens that a request is expected to take. Embeddings have no answer. */
   measure({ promptTokens: prompt, request }: RoutingRequest): Footprint & { readonly total: number } {
     const output = request === undefined ? 0 : Math.min(request.maxOutputTokens, Math.ceil(this.#mean));
     return { prompt, output, total: prompt + output };
   }
 
-  /** An answer had so many. */
+  /** An answer had this many tokens. */
   learn(tokens: number): void {
     this.#mean += (tokens - this.#mean) * learning;
   }

@@ -1,7 +1,10 @@
 import type { ServedModel } from "../../catalogue/interface.ts";
 import type { ServerConfig } from "../../config/schema.ts";
 
-/** Prices, routing and weights say nothing to a server; whatever else of its model has changed, it may need another adapter for. */
+/**
+ * Everything about a server and its model that its adapter may depend on: all but prices, routing and weights. When it
+ * changes, the server needs a new adapter.
+ */
 export function toFingerprint(
   { weight: _____, ...server }: ServerConfig,
   { price: _, routing: __, servers: ___, createdAt: ____, ...model }: ServedModel,

@@ -1,17 +1,18 @@
-/** The part of what was learned that stays when something is added. */
+/** The part of what was learned that remains when something is added. */
 const memory = 0.97;
 
-/** What is assumed before anything is known: as few milliseconds as this, and as many more for each thousand tokens. */
+/** The initial assumption: milliseconds for any request, and for each thousand tokens. */
 const assumedMs = 50;
 const assumedMsPerThousand = 125;
 
-/** Thousands of tokens and milliseconds beyond which a measurement says nothing of the next request. */
+/** Larger measurements say nothing about the next request: thousands of tokens, and milliseconds. */
 const mostThousands = 10_000;
 const mostMs = 600_000;
 
 /**
- * How long a server takes to a first token, learned from its own: some time for any request, and some for each prompt token
- * that it has to read until then, those before it included. A linear regression in which older requests count less.
+ * Learns a server's time to the first token: a constant for any request, plus a time for each prompt token that the
+ * server has to read until then, including those of earlier requests. It is a linear regression in which older requests
+ * weigh less.
  */
 export class FirstToken {
   #count = 0;
@@ -26,7 +27,7 @@ export class FirstToken {
     }
   }
 
-  /** Milliseconds to the first token when so many tokens are to be read. */
+  /** The expected milliseconds to the first token when this many tokens are to be read. */
   predict(tokens: number): number {
     const [meanTokens, meanMs] = [this.#tokens / this.#count, this.#ms / this.#count];
     const variance = this.#tokensSquared / this.#count - meanTokens * meanTokens;
@@ -34,11 +35,11 @@ export class FirstToken {
     const slope = variance > 1e-6 ? Math.max(0, covariance / variance) : assumedMsPerThousand;
     const start = meanMs - slope * meanTokens;
     const thousands = tokens / 1000;
-    // A line that begins below zero is one through zero.
+    // Where the line would begin below zero, a line through zero is used.
     return start >= 0 ? start + slope * thousands : (this.#product / this.#tokensSquared) * thousands;
   }
 
-  /** A request with so many tokens to be read had its first token after so many milliseconds. */
+  /** A request with this many tokens to be read had its first token after this many milliseconds. */
   learn(tokens: number, ms: number): void {
     const thousands = Math.min(mostThousands, tokens / 1000);
     const believed = Math.min(mostMs, ms);

@@ -1,37 +1,39 @@
 import type { Machine } from "./machine.ts";
 
-/** The part of a KV cache that is filled: what answers grow by beyond what was expected needs the rest. */
+/** The part of a KV cache that is planned for. The rest is for answers that grow beyond what was expected. */
 const usablePart = 0.9;
 
-/** The room in a server's KV cache. */
+/** The free room in a server's KV cache. */
 export class KvRoom {
   readonly #configured: number | undefined;
   readonly #machine: Machine;
 
-  /** `configured` is how many tokens the cache holds. Undefined: as many as the server tells. */
+  /** `configured` is the cache's size in tokens. Undefined: the size that the server reports. */
   constructor(configured: number | undefined, machine: Machine) {
     this.#configured = configured;
     this.#machine = machine;
   }
 
-  /** Tokens that it holds. Undefined: neither configured nor told. */
+  /** The cache's size in tokens. Undefined: neither configured nor reported. */
   get tokens(): number | undefined {
     return this.#configured ?? this.#machine.load?.kvTokens;
   }
 
-  /** Tokens that requests may take together. Undefined: its size is not known. */
+  /** Tokens that all requests together may take. Undefined: the size is not known. */
   get usable(): number | undefined {
     const { tokens } = this;
     return tokens === undefined ? undefined : tokens * usablePart;
   }
 
-  /** Tokens that nobody takes, ours or others; below zero when answers grew beyond it. Undefined: it is not known. */
+  /**
+   * Tokens that no request takes, ours or others'. Negative when answers grew beyond the room. Undefined: not known.
+   */
   get free(): number | undefined {
     const { usable } = this;
     return usable === undefined ? undefined : usable - this.#machine.tokens;
   }
 
-  /** Whether it has room for so many tokens. A request that is larger than all of it waits until it is alone. */
+  /** Whether this many tokens fit. A request larger than the whole cache fits once nothing else runs. */
   takes(tokens: number): boolean {
     const { free } = this;
     return free === undefined || this.#machine.knownTokens === 0 || tokens <= free;

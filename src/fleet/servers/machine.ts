@@ -1,59 +1,59 @@
 import type { EngineLoad } from "../../engines/interface.ts";
 import { believableLoad } from "../health/believable-load.ts";
 
-/** A model on the machine. */
+/** A model on a machine. */
 export interface Tenant {
-  /** Requests of the model that the machine may run at once. */
+  /** The most requests of the model that the machine may run at once. */
   readonly capacity: number;
-  /** Tokens of its KV cache that are taken by requests of the model. */
+  /** Tokens that the model's requests take in the KV cache. */
   readonly ownTokens: number;
   /** Gives free places to requests that wait for the model. */
   pump(): void;
 }
 
 /**
- * One inference server, whatever models it serves: LoRA adapters and models behind one address share its places, its KV
- * cache and its time.
+ * One inference server with all models that it serves. LoRA adapters and models behind one address share its places,
+ * its KV cache and its compute time.
  */
 export class Machine {
-  /** Another array after each change. */
+  /** Replaced by a new array at each change. */
   #tenants: Tenant[] = [];
-  /** The largest capacity of its models: they share the places, each at most its own capacity. */
+  /** The largest capacity of its models. They share these places, each model up to its own capacity. */
   capacity = 0;
-  /** Requests on it of which this core knows: its own and those of other cores. */
+  /** Requests on the machine that this core knows of: its own and those of other cores. */
   known = 0;
-  /** Prompt tokens of those requests that it has yet to read. */
+  /** Prompt tokens of those requests that the machine has yet to read. */
   unread = 0;
-  /** Tokens of those requests' prompts and answers, roughly. */
+  /** Tokens of those requests' prompts and answers, estimated. */
   knownTokens = 0;
-  /** The model whose next request waits for room that the others leave it. Undefined: none does. */
+  /** The model whose next request waits for room: other models leave it free. Undefined: no model waits so. */
   keptFor: Tenant | undefined;
   #load: EngineLoad | undefined;
   #foreign = 0;
   #foreignTokens = 0;
   #pauses = 0;
 
-  /** Whether no model is left on it. */
+  /** True when no model is left on the machine. */
   get isEmpty(): boolean {
     return this.#tenants.length === 0;
   }
 
-  /** Whether it has asked for a pause that is not over. */
+  /** Whether a pause that the server asked for is still running. */
   get isPaused(): boolean {
     return this.#pauses > 0;
   }
 
-  /** Requests that run or wait on it: those that are known now, and those of others at the last poll. */
+  /** Requests that run or wait on the machine: the known ones now, and unknown ones as of the last poll. */
   get running(): number {
     return this.known + this.#foreign;
   }
 
-  /** Tokens of its KV cache that are taken, ours or others'. */
+  /** Tokens taken in its KV cache, by known and unknown requests. */
   get tokens(): number {
     return this.knownTokens + this.#foreignTokens;
   }
 
-  /** Its load at the last poll. Undefined: it told none. */
+  /** The load at the last poll. Undefined: the server reported none. */
   get load(): EngineLoad | undefined {
     return this.#load;
   }
@@ -75,14 +75,14 @@ export class Machine {
     this.#findCapacity();
   }
 
-  /** One of its models has so many requests more, prompt tokens to read, and tokens in the KV cache; fewer below 0. */
+  /** Adds to a model's requests, prompt tokens to be read and tokens in the KV cache. Negative numbers subtract. */
   add(requests: number, unread: number, tokens: number): void {
     this.known += requests;
     this.unread += unread;
     this.knownTokens += tokens;
   }
 
-  /** A pause begins, which `resume` ends. */
+  /** Begins a pause. `resume` ends it. */
   pause(): void {
     this.#pauses++;
   }
@@ -91,7 +91,7 @@ export class Machine {
     this.#pauses--;
   }
 
-  /** Something has become free on it: its models may take it in turn, those first that take least of it. */
+  /** Offers what became free to the machine's models, first to the one that takes the fewest tokens. */
   freed(by: Tenant): void {
     const tenants = this.#tenants;
     if (tenants.length > 1) {
@@ -110,7 +110,7 @@ export class Machine {
   }
 }
 
-/** Those that take least first. In place, since the order is nearly right: it is that of the last time. */
+/** Sorts by tokens, the fewest first. In place by insertion, since the previous order is nearly right. */
 function sortByTokens(tenants: Tenant[]): void {
   for (let at = 1; at < tenants.length; at++) {
     const tenant = tenants[at] as Tenant;

@@ -1,12 +1,15 @@
 import type { ServerConfig } from "../../config/schema.ts";
 import { Machine } from "./machine.ts";
 
-/** The machines of all models' servers: models at one address share one. */
+/** The machines of all models' servers. Models at one address share a machine. */
 export class Machines {
-  /** By their addresses. */
+  /** By address. */
   readonly #machines = new Map<string, Machine>();
 
-  /** The machine at a server's address. A model file is loaded into this process for each model that names it. */
+  /**
+   * The machine at a server's address. A model file gets a machine of its own: it is loaded into this process once for
+   * each model that names it.
+   */
   at({ url, address }: Pick<ServerConfig, "url" | "address">): Machine {
     if (url.startsWith("file:")) {
       return new Machine();
@@ -17,7 +20,7 @@ export class Machines {
     return machine;
   }
 
-  /** Forgets those on which no model is left. */
+  /** Forgets machines without models. */
   forgetEmpty(): void {
     for (const [key, machine] of this.#machines) {
       if (machine.isEmpty) {

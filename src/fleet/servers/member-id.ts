@@ -1,7 +1,7 @@
 import type { ServerConfig } from "../../config/schema.ts";
 
 /**
- * A name for a server that stays the same as long as its address does: `10.0.0.5:8000/deepseek-v4`, and
+ * A server's name, which stays the same as long as its address does: `10.0.0.5:8000/deepseek-v4`, and
  * `vllm:8000@10.0.0.5/deepseek-v4` for one of several addresses of a host.
  */
 export function memberId({ url, address, model }: ServerConfig, modelId: string): string {

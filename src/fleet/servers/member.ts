@@ -10,23 +10,24 @@ import { KvRoom } from "./kv-room.ts";
 import { Machine, type Tenant } from "./machine.ts";
 
 /**
- * Prompt tokens that a server has to read yet, from which on it gets no prompt that is new to it: that would wait in its
- * own queue, first come first served, where turns do nothing. Most of a second of a GPU's work, so that it never runs
- * dry: a quarter of it costs 1 % of the throughput, twice of it twice the wait of everybody behind a flood.
+ * A server with this many unread prompt tokens gets no prompt that is new to it: the prompt would wait in the server's
+ * own queue, first come first served, where turns have no effect. The number is most of a second of a GPU's work, so
+ * that the GPU never idles. A quarter of it costs 1 % of the throughput; twice as much doubles everybody's wait behind
+ * a flood.
  */
 const mostUnread = 16_384;
 
-/** The part of a prompt up to which the rest of it counts as known to a server: it adds little to what is to be read. */
+/** A prompt counts as known to a server when less than this part of it is uncached: it adds little to read. */
 const newPart = 0.25;
 
 /** The surroundings of a member. */
 export interface MemberSettings {
   readonly clock: Clock;
-  /** How long its breaker stays open, in milliseconds. */
+  /** How long the breaker stays open, in milliseconds. */
   readonly openMs: number;
-  /** Is told when the server may take work again. */
+  /** Called when the server may take work again. */
   readonly onFree: () => void;
-  /** Where it runs. Absent: on a machine of its own. */
+  /** The machine on which the server runs. Absent: a machine of its own. */
   readonly machine?: Machine;
 }
 
@@ -37,28 +38,29 @@ export class Member implements Tenant {
   readonly modelId: string;
   readonly engine: Engine;
   readonly config: ServerConfig;
-  /** The model under the server's own name. */
+  /** The model by the server's own name. */
   readonly model: string;
   readonly breaker: Breaker;
-  /** What it shares with the server's other models. */
+  /** What the server's models share. */
   readonly machine: Machine;
   readonly kv: KvRoom;
-  /** How long it takes to a first token. */
+  /** The learned time to a first token. */
   readonly firstToken = new FirstToken();
-  /** Its part of the model's requests, beside those of members with other weights. */
+  /** Its share of the model's requests, relative to members with other weights. */
   weight: number;
-  /** Its number in the tables of prefix routing. Undefined: it is in none. */
+  /** Its index in the tables of prefix routing. Undefined: it is in none. */
   slot: number | undefined;
   draining = false;
   healthy = true;
   lastError = "";
-  /** Is told of every failure that a request met here and that tells something about the server. */
+  /** Called with every failure of a request here that says something about the server. */
   onFailure: (error: unknown) => void = () => {};
-  /** Requests of its model that it may run at once. */
+  /** The most requests of its model that it may run at once. */
   readonly capacity: number;
   readonly #clock: Clock;
   readonly #onFree: () => void;
-  // Its own load in fields, which every choice reads of every server: an object would be new with each request.
+  // This core's load in plain fields, since every choice reads them of every server: an object would be new with each
+  // request.
   #inFlight = 0;
   #unreadTokens = 0;
   #tokensInFlight = 0;
@@ -82,7 +84,7 @@ export class Member implements Tenant {
     this.machine.join(this);
   }
 
-  /** Whether it is fit for work, be it full or not. */
+  /** Whether it is fit for work, full or not. */
   get fit(): boolean {
     return this.healthy && !this.draining && this.breaker.state !== BreakerState.OPEN;
   }
@@ -94,18 +96,18 @@ export class Member implements Tenant {
     return isOpen && this.freePlaces > 0 && (keptFor === undefined || keptFor === this);
   }
 
-  /** Requests that it may take beside those that run: as its own capacity and that of all models on its machine allow. */
+  /** How many more requests it may take, within its own capacity and that of all models on its machine. */
   get freePlaces(): number {
     const { machine } = this;
     return Math.min(this.capacity - this.#inFlight - this.#elsewhere.inFlight, machine.capacity - machine.known);
   }
 
-  /** Whether it has as much to read as it should: it gets nothing that is new to it. */
+  /** Whether it has as much to read as it should: it gets no prompt that is new to it. */
   get isBacklogged(): boolean {
     return this.unread >= mostUnread;
   }
 
-  /** Whether it would soon read a prompt of which so many tokens are not in its cache. */
+  /** Whether it would soon read a prompt of which `uncached` tokens are not in its cache. */
   reads(uncached: number, prompt: number): boolean {
     return !this.isBacklogged || uncached < prompt * newPart;
   }
@@ -119,7 +121,7 @@ export class Member implements Tenant {
     this.#add(inFlight - this.#inFlight, 0, 0);
   }
 
-  /** Prompt tokens of theirs that it has yet to read, roughly. */
+  /** Prompt tokens of those requests that it has yet to read, estimated. */
   get unreadTokens(): number {
     return this.#unreadTokens;
   }
@@ -128,7 +130,7 @@ export class Member implements Tenant {
     this.#add(0, unreadTokens - this.#unreadTokens, 0);
   }
 
-  /** Tokens of their prompts and answers, roughly: what they take of its KV cache. */
+  /** Tokens of those requests' prompts and answers, estimated: what they take in its KV cache. */
   get tokensInFlight(): number {
     return this.#tokensInFlight;
   }
@@ -137,7 +139,7 @@ export class Member implements Tenant {
     this.#add(0, 0, tokensInFlight - this.#tokensInFlight);
   }
 
-  /** What other cores have on it of its model, as far as they are heard. */
+  /** The load of its model from other cores, as far as their messages arrive. */
   get elsewhere(): Load {
     return this.#elsewhere;
   }
@@ -152,17 +154,17 @@ export class Member implements Tenant {
     return this.#tokensInFlight + this.#elsewhere.tokensInFlight;
   }
 
-  /** Prompt tokens that the server has yet to read, of all its models. */
+  /** Prompt tokens that the server has yet to read, for all its models. */
   get unread(): number {
     return this.machine.unread;
   }
 
-  /** Requests that run or wait on the server, of all its models. */
+  /** Requests that run or wait on the server, for all its models. */
   get running(): number {
     return this.machine.running;
   }
 
-  /** The server's load at the last poll. Undefined: it told none. */
+  /** The server's load at the last poll. Undefined: the server reported none. */
   get load(): EngineLoad | undefined {
     return this.machine.load;
   }
@@ -171,7 +173,7 @@ export class Member implements Tenant {
     this.machine.load = load;
   }
 
-  /** Something on the server has become free: those who wait for any of its models may have it. */
+  /** Something became free on the server: requests that wait for any of its models may have it. */
   freed(): void {
     this.machine.freed(this);
   }
@@ -180,7 +182,7 @@ export class Member implements Tenant {
     this.#onFree();
   }
 
-  /** The server said that it is full: no work for a while. */
+  /** The server said that it is full: it gets no work for a while. */
   full(forMs: number): void {
     this.machine.pause();
     this.#clock.after(forMs, () => {
@@ -189,20 +191,20 @@ export class Member implements Tenant {
     });
   }
 
-  /** A request begins on it: its tokens, and those of its prompt that are not in the cache. */
+  /** A request begins on it: `tokens` in all, of which `unread` are prompt tokens that are not in the cache. */
   enter(tokens: number, unread: number): void {
     this.#add(1, unread, tokens);
     this.breaker.enter();
   }
 
-  /** A request with so many tokens has left it. */
+  /** A request of this many tokens has left it. */
   leave(tokens: number): void {
     this.#add(-1, 0, -tokens);
     this.breaker.leave();
     this.#closeIfDone();
   }
 
-  /** It gets no more requests, and closes when the last one has left. */
+  /** Takes no more requests, and closes when the last one has left. */
   retire(): void {
     this.#retired = true;
     this.machine.leave(this);
@@ -213,7 +215,7 @@ export class Member implements Tenant {
     return this.#closing !== undefined;
   }
 
-  /** Closes its adapter, whatever runs on it. */
+  /** Closes its adapter, even while requests run on it. */
   close(): Promise<void> {
     this.breaker.close();
     this.machine.leave(this);

@@ -4,7 +4,7 @@ import type { Choice } from "../routing/policy.ts";
 import type { Member } from "./member.ts";
 import type { Wish } from "./wish.ts";
 
-/** The expected load of a request on a server, in tokens. */
+/** The expected tokens of a request on a server. */
 export interface Footprint {
   /** Tokens of its prompt. */
   readonly prompt: number;
@@ -12,13 +12,13 @@ export interface Footprint {
   readonly output: number;
 }
 
-/** Work of writing a token, in prompt tokens: it is written alone, where a prompt is read at once. */
+/** The work of writing a token, in prompt tokens: tokens are written one at a time, but a prompt is read at once. */
 const outputWeight = 2;
 
-/** The least that a request counts for, such as an embedding. */
+/** The least work of a request, such as an embedding. */
 const leastWork = 64;
 
-/** The work of a footprint, in prompt tokens, by which turns go. */
+/** The work of a footprint, in prompt tokens. Turns go by it. */
 function toWork({ prompt, output }: Pick<Footprint, "prompt" | "output">): number {
   return Math.max(leastWork, prompt + outputWeight * output);
 }
@@ -26,22 +26,25 @@ function toWork({ prompt, output }: Pick<Footprint, "prompt" | "output">): numbe
 /** A request's place on a server. */
 export class Place {
   readonly member: Member;
-  /** Why it is on that server. */
+  /** Why that server was chosen. */
   readonly choice: Choice;
   /** The account, or other key, whose turn the request took. */
   readonly key: string;
   readonly serviceClass: ServiceClass;
-  /** The work that it was expected to be, as it counts for its key's turns. */
+  /** The expected work, as it counts for its key's turns. */
   readonly expectedWork: number;
-  /** Tokens of a KV cache that it was expected to take. */
+  /** The expected tokens in the KV cache. */
   readonly expectedTokens: number;
-  /** When it was taken, on the monotonic clock, prompt tokens that the server had to read then, and after how many milliseconds the first token was expected. */
+  /**
+   * When the place was taken, on the monotonic clock; the prompt tokens that the server had to read then; and the
+   * expected milliseconds to the first token.
+   */
   readonly since: number;
   readonly toRead: number;
   readonly expectedMs: number;
   /** Milliseconds to the first token. Undefined: it has not come. */
   firstTokenMs: number | undefined;
-  /** Tokens that it takes of the server's KV cache, at least as many as were counted. */
+  /** Tokens that it takes in the server's KV cache: at least as many as were counted. */
   #held: number;
   readonly #weight: number;
   #unread: number;
@@ -49,7 +52,7 @@ export class Place {
   #output = 0;
   #cached: number | undefined;
 
-  /** Takes it `now`, on the monotonic clock. */
+  /** Takes the place at `now`, on the monotonic clock. */
   constructor(
     choice: Choice,
     wish: Pick<Wish, "key" | "serviceClass" | "turnWeight">,
@@ -73,7 +76,7 @@ export class Place {
     member.enter(this.#held, uncached);
   }
 
-  /** Tokens of its prompt, as the server has counted them, or as they were estimated. */
+  /** Tokens of its prompt: counted by the server, or estimated until then. */
   get prompt(): number {
     return this.#prompt;
   }
@@ -83,12 +86,12 @@ export class Place {
     return this.#output;
   }
 
-  /** Tokens of its prompt that the server found in its cache. Undefined: it has not said so. */
+  /** Tokens of its prompt that the server found in its cache. Undefined: the server has not reported them. */
   get cached(): number | undefined {
     return this.#cached;
   }
 
-  /** The work that it has been so far, as it counts for its key's turns. */
+  /** The work so far, as it counts for its key's turns. */
   get work(): number {
     return toWork({ prompt: this.#prompt, output: this.#output }) / this.#weight;
   }
@@ -100,7 +103,7 @@ export class Place {
     this.member.firstToken.learn(this.toRead, this.firstTokenMs);
   }
 
-  /** The server has counted. */
+  /** The server has reported its counts. */
   counted({ inputTokens, outputTokens, cachedInputTokens, isLowerBound }: EngineUsage): void {
     this.#output = outputTokens;
     this.#cached = cachedInputTokens ?? this.#cached;
@@ -114,7 +117,7 @@ export class Place {
     }
   }
 
-  /** It is over. */
+  /** The request has ended. */
   leave(): void {
     this.#read();
     this.member.leave(this.#held);

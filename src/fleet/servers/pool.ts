@@ -14,7 +14,7 @@ import { type Waiter, waitFor } from "./queue/waiter.ts";
 import { type FreeRoom, findFreeRoom, Shares } from "./shares.ts";
 import type { Wish } from "./wish.ts";
 
-/** The servers of one model and the requests that wait for one of them. */
+/** The servers of one model, and the requests that wait for them. */
 export class Pool {
   readonly modelId: string;
   #members: readonly Member[] = [];
@@ -28,7 +28,7 @@ export class Pool {
   readonly #kept = new KeptServers();
   readonly #candidates = new Candidates();
   #closed = false;
-  /** Is told when what runs on some server has changed. */
+  /** Called when the load on some server has changed. */
   onChange: () => void = () => {};
 
   /** Has no servers before `replace`. */
@@ -56,19 +56,19 @@ export class Pool {
     return this.#policy;
   }
 
-  /** Requests that wait. */
+  /** The number of waiting requests. */
   get waiting(): number {
     return this.#line.length;
   }
 
-  /** Tokens of those who wait, of their prompts and what is expected of their answers. */
+  /** Tokens of the waiting requests: of their prompts and their expected answers. */
   get waitingTokens(): number {
     return [...this.#line].reduce((sum, { wish }) => sum + this.#output.measure(wish.route).total, 0);
   }
 
   /**
-   * Takes a place on a server, which `release` gives back. Throws OVERLOADED when the queue is full or the
-   * deadline passes, MODEL_NOT_FOUND when the model is no longer served, and the signal's reason when that comes first.
+   * Takes a place on a server, which `release` gives back. Throws OVERLOADED when the queue is full or the deadline
+   * passes, MODEL_NOT_FOUND when the model is no longer served, and the signal's reason when it aborts first.
    */
   acquire(wish: Wish, signal: AbortSignal): Place | Promise<Place> {
     this.#promises.restart();
@@ -115,7 +115,7 @@ export class Pool {
     place.member.freed();
   }
 
-  /** Takes other servers. While there are none, requests wait. */
+  /** Replaces the servers. While there are none, requests wait. */
   replace(members: readonly Member[], policy: Policy = this.#policy): void {
     policy.replace(members);
     this.#members = members;
@@ -123,7 +123,7 @@ export class Pool {
     this.pump();
   }
 
-  /** The model is no longer served: those who wait are refused, as are those who come. */
+  /** The model is no longer served: refuses waiting and new requests. */
   close(): void {
     this.#closed = true;
     this.replace([]);
@@ -134,19 +134,22 @@ export class Pool {
     while (this.#line.serveNext(refused)) {}
   }
 
-  /** A server has lost what it had in its cache. */
+  /** A server's cache was lost. */
   forget(member: Member): void {
     this.#policy.forget(member);
   }
 
-  /** Gives free places to those who wait. Called whenever a server may have become available. */
+  /** Gives free places to waiting requests. Called whenever a server may have become available. */
   pump(): void {
     if (!this.#kept.isEmpty || this.#line.length > 0) {
       this.#kept.renew(() => this.#serve());
     }
   }
 
-  /** Serves who waits in turn until nobody can be, and keeps servers free for those who need more room. */
+  /**
+   * Serves waiting requests by turn until no more can be served, and keeps servers free for requests that need more
+   * room.
+   */
   #serve(): void {
     const kept = this.#kept;
     const takes = (member: Member) => member.available && !kept.has(member);
@@ -175,7 +178,7 @@ export class Pool {
     }
   }
 
-  /** Whether the wish's account leaves enough to others with it. */
+  /** Whether the account, with this wish, leaves enough to others. */
   #mayEnter({ key, route }: Wish, free?: FreeRoom): boolean {
     return (
       !this.#shares.hasAny(key) ||
@@ -184,8 +187,8 @@ export class Pool {
   }
 
   /**
-   * A place on a server that can take the wish now. Where none can for want of room, one of them is kept free of
-   * whoever comes after, until there is.
+   * Takes a place on a server that can take the wish now. Where all lack room for it, keeps one of them free of later
+   * requests until it has room.
    */
   #choose(wish: Wish, kept: KeptServers | undefined): Place | undefined {
     const promises = this.#promises;
@@ -210,7 +213,7 @@ export class Pool {
     return place;
   }
 
-  /** Refuses one who waits and would not have what it is promised from any server that is free. */
+  /** Refuses a waiting request when no free server would keep its promised first token. */
   #refusesLate(waiter: Waiter): boolean {
     if (!this.#promises.isLate(waiter.wish)) {
       return false;

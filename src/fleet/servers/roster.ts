@@ -23,22 +23,22 @@ import { Pool } from "./pool.ts";
 /** Dependencies. */
 export interface RosterSettings {
   readonly config: FleetConfig;
-  /** Makes the adapter of one server of one model. */
+  /** Creates the adapter of one server of one model. */
   readonly engines: (server: ServerConfig, model: ModelConfig) => Engine;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
-  /** Finds the servers of a name. */
+  /** Looks up the addresses of a host name. */
   readonly lookup: Lookup;
-  /** How other cores are told what this one has on its servers, and heard. Absent: there are none. */
+  /** Carries the messages between cores that share the fleet. Absent: this core is the only one. */
   readonly channel?: SharingParts["channel"];
-  /** Is told when a server fails its checks, and when one that did is back. Absent: nobody is. */
+  /** Called when a server fails its checks and when it recovers. Absent: no listener. */
   readonly healthChanged?: (change: HealthChange) => void;
 }
 
 interface Entry {
   readonly member: Member;
-  /** Everything that its adapter was made of. */
+  /** Everything that the adapter was created from. */
   readonly made: string;
 }
 
@@ -46,11 +46,11 @@ interface Plan {
   readonly model: ServedModel;
   readonly pool: Pool;
   readonly entries: readonly Entry[];
-  /** Of each entry's member, from then on. */
+  /** The weight of each entry's member after the change. */
   readonly weights: readonly number[];
 }
 
-/** The servers of every model and who checks their health. It changes as a whole or not at all. */
+/** The servers of every model, with their health checks. A change applies completely or not at all. */
 export class Roster {
   /** By model id, in the configured order. */
   pools: ReadonlyMap<string, Pool> = new Map();
@@ -58,10 +58,10 @@ export class Roster {
   readonly #machines = new Machines();
   readonly #watched: WatchedServers;
   #entries: readonly Entry[] = [];
-  /** Members that were left out; they close when what runs on them has ended. */
+  /** Removed members. They close when the requests on them have ended. */
   #retired: readonly Member[] = [];
   #models: readonly ServedModel[] = [];
-  /** Changes that are neither made nor discarded yet. */
+  /** The number of prepared changes that are neither applied nor discarded. */
   #prepared = 0;
   readonly #addresses: Addresses;
   readonly #sharing: Sharing | undefined;
@@ -84,19 +84,19 @@ export class Roster {
     });
   }
 
-  /** How sharing with other cores fares. Undefined: there are none. */
+  /** The state of sharing with other cores. Undefined: this core is the only one. */
   get sharing(): FleetSharing | undefined {
     return this.#sharing;
   }
 
-  /** Whether the servers are heard that tell of their KV caches. */
+  /** Whether the events arrive of servers that publish their KV cache's changes. */
   get kvEvents(): readonly KvEventsState[] {
     return this.#followed.states();
   }
 
   /**
-   * Makes ready for other models and servers. A server that stays as it is keeps its state and its
-   * requests. Throws when an adapter cannot be made.
+   * Prepares a change of models and servers. An unchanged server keeps its state and its requests. Throws when an
+   * adapter cannot be created.
    */
   prepare(models: readonly ServedModel[]): FleetChange {
     const { apply, discard } = this.#plan(models);
@@ -138,7 +138,7 @@ export class Roster {
     }
   }
 
-  /** Closes every adapter, whatever still runs on it. */
+  /** Closes every adapter, even while requests run on it. */
   async close(): Promise<void> {
     this.#addresses.close();
     this.#followed.close();
@@ -148,7 +148,7 @@ export class Roster {
     await Promise.all(members.map((member) => member.close()));
   }
 
-  /** Servers of a name may have come or gone. Waits for a change that is prepared: it knows those of before. */
+  /** A host's addresses may have changed. Waits for a prepared change, which was planned with the old addresses. */
   #follow(): void {
     if (this.#prepared > 0) {
       return;
@@ -160,7 +160,7 @@ export class Roster {
     }
   }
 
-  /** A server is one, or as many as its host has addresses. */
+  /** A configured server is one server, or one for each address of its host. */
   #place(server: ServerConfig): readonly ServerConfig[] {
     if (!server.resolve) {
       return [server];
@@ -178,7 +178,7 @@ export class Roster {
       for (const [at, member] of members.entries()) {
         member.weight = weights[at] as number;
       }
-      // A policy that stays has learnt what is in the servers' caches.
+      // A policy that stays has learned what the servers' caches contain.
       const stays = pool.policy.routing === this.#routingOf(model);
       pool.replace(members, stays ? pool.policy : this.#createPolicy(model));
     }
@@ -216,10 +216,10 @@ export class Roster {
       machine: this.#machines.at(server),
     });
     member.breaker.onOpen = () => this.#sharing?.troubled(toName(member));
-    // An embedding server gets work only when it has shown that it cuts nothing, one that a lookup brought
-    // when it has shown that it is up: it may have been started this moment.
+    // An embedding server gets work only after it has shown that it truncates nothing, a server found by a lookup only
+    // after it has shown that it is up: it may have just been started.
     member.healthy = model.kind !== "embedding" && server.address === undefined;
-    // An operator's word holds for the server, whatever else of it has changed.
+    // An operator's drain applies to the server, whatever else about it has changed.
     member.draining = this.#entries.some((entry) => entry.member.id === id && entry.member.draining);
     return { member, made: toFingerprint(server, model) };
   }

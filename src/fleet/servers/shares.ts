@@ -1,13 +1,13 @@
 import type { Member } from "./member.ts";
 import type { Place } from "./place.ts";
 
-/** Who runs so many requests leaves the last free place to others. */
+/** An account that runs this many requests leaves the last free place to others. */
 const mostWithLast = 3;
 
-/** Room on servers that take requests now. */
+/** The free room on servers that take requests now. */
 export interface FreeRoom {
   readonly places: number;
-  /** Tokens of their KV caches, as far as that is known. Undefined: of none of them. */
+  /** Free tokens of their KV caches, of the servers that are known. Undefined: of none. */
   readonly tokens: number | undefined;
 }
 
@@ -19,7 +19,7 @@ interface Held {
 
 const nothing: Readonly<Held> = { places: 0, work: 0, tokens: 0 };
 
-/** The room that servers have left together. */
+/** Sums the free room of servers. */
 export function findFreeRoom(members: readonly Member[]): FreeRoom {
   let places = 0;
   let tokens: number | undefined;
@@ -33,9 +33,9 @@ export function findFreeRoom(members: readonly Member[]): FreeRoom {
 }
 
 /**
- * What each account has running, and how much more it may have: no more than a multiple of what is free, so that whoever
- * comes finds something free, be there one large account or many. These are the dynamic thresholds of Choudhury and
- * Hahne (1998) for buffers that are shared by queues.
+ * What each account has running, and how much more it may have. Its limit is a multiple of what is free, so that a
+ * newcomer always finds room, whether there is one large account or many. These are the dynamic thresholds of Choudhury
+ * and Hahne (1998) for buffers that queues share.
  */
 export class Shares {
   readonly #multiple: number;
@@ -56,7 +56,10 @@ export class Shares {
     return this.#held.has(key);
   }
 
-  /** Whether an account may run one more, of so many tokens. Requests without an account may as long as there is room. */
+  /**
+   * Whether an account may run one more request of this many tokens. Requests without an account may run while there is
+   * room.
+   */
   mayEnter(key: string, tokens: number, free: FreeRoom): boolean {
     const held = this.#held.get(key) ?? nothing;
     if (key === "" || held.places === 0 || this.#multiple === Number.POSITIVE_INFINITY) {

@@ -9,14 +9,17 @@ export interface Wish {
   readonly key: string;
   /** Absent: standard. */
   readonly serviceClass?: ServiceClass | undefined;
-  /** How much more than others the key may be served. Absent: as much. */
+  /** How many times the work of others the key may be served. Absent: 1. */
   readonly turnWeight?: number | undefined;
-  /** Servers that have failed it. */
+  /** Servers that have failed the request. */
   readonly failed: ReadonlySet<Member>;
   /** When it stops waiting, on the monotonic clock. */
   readonly deadline: number;
-  /** When its class is promised the first token, on the monotonic clock; it is refused when that cannot be. Absent: it waits. */
+  /**
+   * When its class is promised the first token, on the monotonic clock. The request is refused when that is impossible.
+   * Absent: it waits.
+   */
   readonly promisedBy?: number | undefined;
-  /** Is told that it is refused for that. */
+  /** Called when it is refused for that reason. */
   readonly onShed?: () => void;
 }

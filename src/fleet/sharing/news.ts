@@ -1,7 +1,7 @@
-/** What a core has on a server. */
+/** A core's load on a server. */
 export interface Load {
   readonly inFlight: number;
-  /** Prompt tokens that the server still has to read, and all tokens that its requests take of its KV cache. */
+  /** Prompt tokens that the server has yet to read, and all tokens that the core's requests take in its KV cache. */
   readonly unreadTokens: number;
   readonly tokensInFlight: number;
 }
@@ -9,14 +9,14 @@ export interface Load {
 /** The load of a core that has nothing on a server. */
 export const nothing: Load = { inFlight: 0, unreadTokens: 0, tokensInFlight: 0 };
 
-/** News about one server, under the name that all cores have for it. */
+/** News about one server. Its name is the same on all cores. */
 export type News =
   | { readonly kind: "load"; readonly server: string; readonly load: Load }
   /** A prompt was sent to the server: both halves of each block's hash, and where each block ends, in characters. */
   | { readonly kind: "prompt"; readonly server: string; readonly hashes: Int32Array; readonly ends: Int32Array }
   /** The server failed several requests, or its checks. */
   | { readonly kind: "trouble"; readonly server: string }
-  /** The server gets no work of the core for now. */
+  /** The core gives the server no work for now. */
   | { readonly kind: "avoided"; readonly server: string };
 
 /** A message of one core. */
@@ -36,15 +36,15 @@ const longestName = 1024;
 const mostRequests = 1_000_000;
 const mostTokens = 1_000_000_000;
 
-// The form of a message: version, the core's id of 16 bytes, 1 if it is whole, then pieces. A piece has its kind, the length of the
-// server's name and the name; then a load has its three figures, a prompt the number of its blocks and their hashes and ends,
-// and trouble and avoided nothing. Numbers are little-endian.
+// The format of a message: version, the core's id of 16 bytes, 1 if it is whole, then pieces. A piece begins with its
+// kind, the length of the server's name and the name. A load adds its three figures, a prompt the number of its blocks
+// and their hashes and ends; trouble and avoided add nothing. Numbers are little-endian.
 const version = 1;
 const idEnd = 17;
 const headBytes = 18;
 const kinds = { load: 1, prompt: 2, trouble: 3, avoided: 4 } as const;
 
-/** Encodes news as a piece of a message; `join` makes messages of pieces. */
+/** Encodes news as a piece of a message. `join` makes a message of pieces. */
 export function encode(news: News): Buffer {
   const name = Buffer.from(news.server);
   const begin = (bytes: number) => {
@@ -80,12 +80,12 @@ export function encode(news: News): Buffer {
   }
 }
 
-/** Makes a message of pieces. The core's id has 32 hexadecimal digits. */
+/** Joins pieces to a message. The core's id has 32 hexadecimal digits. */
 export function join(core: string, isWhole: boolean, pieces: readonly Buffer[]): Buffer {
   return Buffer.concat([Buffer.from([version]), Buffer.from(core, "hex"), Buffer.from([Number(isWhole)]), ...pieces]);
 }
 
-/** Reads a message. Undefined: the bytes are no message, or one of another version; no part of them is believed then. */
+/** Decodes a message. Undefined: the bytes are not a message, or are of another version; no part is believed then. */
 export function decode(bytes: Uint8Array): Message | undefined {
   const message = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (message.length < headBytes || message.length > longestMessage || message[0] !== version) {
@@ -148,7 +148,7 @@ function readPrompt(message: Buffer, at: number, server: string, count: number) 
     hashes[2 * block + 1] = message.readInt32LE(at + 12 * block + 4);
     const end = message.readInt32LE(at + 12 * block + 8);
     if (end <= before) {
-      return undefined; // blocks follow each other
+      return undefined; // blocks must follow each other
     }
     ends[block] = end;
     before = end;

@@ -1,19 +1,22 @@
 import { type Load, nothing } from "./news.ts";
 
-/** A core that was silent for this long, in milliseconds, counts as gone, with its load. A core that did not hear itself has lost touch. */
+/**
+ * Milliseconds of silence after which a core counts as gone, with its load. A core that does not receive its own
+ * messages has lost touch.
+ */
 export const silentMs = 3500;
-/** Bounds of what is kept of other cores. */
+/** Bounds on what is kept about other cores. */
 const mostCores = 256;
 const mostServers = 4096;
 
-/** What another core has told. */
+/** What another core has reported. */
 export class Peer {
   heardAt = 0;
   readonly #loads = new Map<string, Load>();
   /** Servers that it gives no work, and when it last said so. */
   readonly #avoided = new Map<string, number>();
 
-  /** The servers on which it has something. */
+  /** The servers on which it has load. */
   get servers(): Iterable<string> {
     return this.#loads.keys();
   }
@@ -22,14 +25,14 @@ export class Peer {
     return this.#loads.get(server) ?? nothing;
   }
 
-  /** It has this on a server. */
+  /** It has this load on a server. */
   runs(server: string, load: Load): void {
     if (this.#loads.has(server) || this.#loads.size < mostServers) {
       this.#loads.set(server, load);
     }
   }
 
-  /** It has nothing on any server. Returns those on which it had something. */
+  /** It has no load on any server. Returns the servers on which it had some. */
   clear(): string[] {
     const servers = [...this.#loads.keys()];
     this.#loads.clear();
@@ -43,12 +46,12 @@ export class Peer {
     }
   }
 
-  /** Whether it has said of late that it gives a server no work. */
+  /** Whether it has recently said that it gives a server no work. */
   isAvoiding(server: string, now: number): boolean {
     return (this.#avoided.get(server) ?? Number.NEGATIVE_INFINITY) >= now - silentMs;
   }
 
-  /** Forgets what it has not said of late. */
+  /** Forgets avoided servers that it has not mentioned recently. */
   forgetOld(now: number): void {
     for (const [server, saidAt] of this.#avoided) {
       if (now - saidAt > silentMs) {
@@ -70,7 +73,7 @@ export class Peers {
     return this.#peers.get(core);
   }
 
-  /** Notes a core that was not heard before. Undefined: there are too many already. */
+  /** Adds a core that is heard for the first time. Undefined: there are too many already. */
   add(core: string): Peer | undefined {
     if (this.#peers.size >= mostCores) {
       return undefined;
@@ -80,12 +83,12 @@ export class Peers {
     return peer;
   }
 
-  /** All servers on which any of them has something. */
+  /** All servers on which any of them has load. */
   servers(): Set<string> {
     return new Set([...this.#peers.values()].flatMap(({ servers }) => [...servers]));
   }
 
-  /** What they have on a server together. */
+  /** Their total load on a server. */
   loadOn(server: string): Load {
     const sum = { ...nothing };
     for (const peer of this.#peers.values()) {
@@ -102,7 +105,10 @@ export class Peers {
     return [...this.#peers.values()].filter((peer) => peer.isAvoiding(server, now)).length;
   }
 
-  /** Forgets those that were silent for long, and what the others have not said of late. Returns the servers of those that are gone. */
+  /**
+   * Forgets cores that were silent for too long, and avoided servers that were not mentioned recently. Returns the
+   * servers of forgotten cores.
+   */
   forgetSilent(now: number): Set<string> {
     const left = new Set<string>();
     for (const [core, peer] of this.#peers) {

@@ -3,16 +3,16 @@ import type { FleetChannel } from "./channel.ts";
 
 const channel = "tollgate:fleet";
 const retryMs = 1000;
-/** The most messages that the server has not taken yet; further messages are lost meanwhile. */
+/** The most messages that may be on their way to the Redis server. Further messages are lost meanwhile. */
 const mostUnderway = 64;
 
-/** Carries messages over the channels of Valkey or Redis, on two connections: a subscribed connection can send nothing. */
+/** Carries messages over Valkey's or Redis's channels, on two connections: a subscribed connection cannot send. */
 export class RedisChannel implements FleetChannel {
   readonly #sender: Redis;
   readonly #hearer: Redis;
   #underway = 0;
 
-  /** `url` is such as redis://host:6379. A server that is away is tried again and again. */
+  /** `url` is such as redis://host:6379. Reconnects for as long as the server is away. */
   constructor(url: string) {
     const options = {
       lazyConnect: true,
@@ -25,7 +25,7 @@ export class RedisChannel implements FleetChannel {
     this.#sender = new Redis(url, { ...options, commandTimeout: 1000 });
     this.#hearer = new Redis(url, options);
     for (const redis of [this.#sender, this.#hearer]) {
-      redis.on("error", () => {}); // a core that hears nothing is reported by Sharing
+      redis.on("error", () => {}); // Sharing reports a core that hears nothing
     }
     this.#hearer.on("ready", () => void this.#hearer.subscribe(channel).catch(() => {}));
     void this.#sender.connect().catch(() => {});

@@ -4,7 +4,7 @@ import type { Pool } from "../servers/pool.ts";
 import type { Load } from "./news.ts";
 import type { SharedFleet } from "./shared-fleet.ts";
 
-/** Passes what cores tell each other about servers to the pools and members of this core, and back. */
+/** Connects sharing to this core's pools and members, in both directions. */
 export class SharedServers implements SharedFleet {
   readonly #pools: () => Iterable<Pool>;
   readonly #named = new WeakMap<readonly Member[], ReadonlyMap<string, Member>>();
@@ -65,8 +65,9 @@ export class SharedServers implements SharedFleet {
   }
 
   /**
-   * A server that fails another core would fail this one, too: it is checked at once and gets nothing for a while. When
-   * less than half of the servers would be left, its breaker stays as it is: the other core may be the one in trouble.
+   * A server that fails another core probably fails this one too: checks it at once and opens its breaker for a while.
+   * The breaker stays closed when less than half of the servers would be left: the other core may be the one in
+   * trouble.
    */
   troubleElsewhere(server: string): void {
     const [pool, member] = this.#find(server) ?? [];
@@ -103,7 +104,7 @@ export class SharedServers implements SharedFleet {
   }
 }
 
-/** Names a server alike on all cores. The model is part of the name, since one server may serve several. */
+/** A server's name on all cores. The model is part of it, since one server may serve several models. */
 export function toName({ modelId, id }: Member): string {
   return `${modelId}\n${id}`;
 }

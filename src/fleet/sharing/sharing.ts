@@ -7,11 +7,14 @@ import { type Peer, Peers, silentMs } from "./peers.ts";
 import type { SharedFleet } from "./shared-fleet.ts";
 import { Turns } from "./turns.ts";
 
-/** The least time between two messages in milliseconds; news of the meantime is sent together. */
+/** The least milliseconds between two messages. News in between is sent together. */
 const pauseMs = 10;
-/** Milliseconds between two messages with all loads, changed or not: they repair lost messages and show that the core lives. */
+/**
+ * Milliseconds between two messages with all loads, changed or not: they repair lost messages and show that the core
+ * lives.
+ */
 const beatMs = 1000;
-/** The most bytes about prompts from one beat to the next. Beyond that, others do not learn which server got a prompt. */
+/** The most bytes about prompts between two beats. Beyond that, other cores do not learn which server got a prompt. */
 const promptBytesPerBeat = 2_097_152;
 /** Dependencies. */
 export interface SharingParts {
@@ -20,7 +23,7 @@ export interface SharingParts {
   readonly random: Random;
 }
 
-/** Tells the other cores this core's load on each server, and hears theirs. */
+/** Tells the other cores this core's load on each server, and receives theirs. */
 export class Sharing implements FleetSharing {
   sentBytes = 0;
   heardBytes = 0;
@@ -42,7 +45,6 @@ export class Sharing implements FleetSharing {
   #cancelSend: (() => void) | undefined;
   #cancelBeat: () => void = () => {};
 
-  /** Begins at once. */
   constructor({ channel, clock, random }: SharingParts, fleet: SharedFleet) {
     this.#channel = channel;
     this.#clock = clock;
@@ -102,7 +104,7 @@ export class Sharing implements FleetSharing {
     this.#promptBytes = 0;
     this.#isChanged = true;
     this.#send(true);
-    // In a message of its own: a core of an older version cannot read it, but should read the loads.
+    // In a separate message: a core of an older version cannot decode it, but should still get the loads.
     this.#sendAll(
       [...this.#fleet.avoided()].map((server) => encode({ kind: "avoided", server })),
       false,
@@ -110,7 +112,7 @@ export class Sharing implements FleetSharing {
     const now = this.#clock.monotonic();
     this.#addUp(this.#peers.forgetSilent(now));
     this.#setTouch(now - this.#heardMyselfAt <= silentMs);
-    // Servers that a reload has added do not know the others' load yet.
+    // Servers added by a reload do not have the others' load yet.
     this.#addUp(this.#peers.servers());
     this.#cancelBeat = this.#clock.after(beatMs, () => this.#beat());
   }
@@ -138,7 +140,7 @@ export class Sharing implements FleetSharing {
     this.#sendAll(pieces, isWhole);
   }
 
-  /** Sends pieces in as few messages as take them; a whole message goes out even without any. */
+  /** Sends pieces in as few messages as possible. A whole message is sent even without pieces. */
   #sendAll(pieces: readonly Buffer[], isWhole: boolean): void {
     const room = longestMessage - 64;
     for (let from = 0; from < pieces.length || (from === 0 && isWhole); ) {
@@ -193,7 +195,7 @@ export class Sharing implements FleetSharing {
     }
   }
 
-  /** Notes a core that was not heard before and tells it what it missed: it may have been started this moment. */
+  /** Adds a core that is heard for the first time, and sends it this core's state: it may have just been started. */
   #meet(core: string): Peer | undefined {
     const peer = this.#peers.add(core);
     if (peer === undefined) {

@@ -1,14 +1,14 @@
 import type { Random } from "../../../lib/ids/random.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
 
-/** How long a core waits for its turn at most, in milliseconds: so long for each other core, and never longer than that. */
+/** The longest wait for a turn, in milliseconds: so many for each other core, up to the maximum. */
 const msPerCore = 30;
 const mostMs = 100;
 
 /**
- * When this core's waiting requests may go to a server on which another core has made room. All cores hear of it in the same
- * moment, and none of the others' choices before they are made: at once, each would send a request to the one place. So
- * each waits for a time that it draws anew, and sees what those before it have taken.
+ * Decides when this core's waiting requests may go to a server on which another core has freed room. All cores learn of
+ * the room at the same moment and do not know each other's choices: without a delay, each would send a request to the
+ * one place. So each core waits a random time, and sees what the cores before it have taken.
  */
 export class Turns {
   readonly #clock: Clock;
@@ -24,7 +24,7 @@ export class Turns {
     this.#come = come;
   }
 
-  /** Waits for this core's turn, among so many others, to have room on a server. */
+  /** Waits for this core's turn to use room on a server, among `others` other cores. */
   await(server: string, others: number): void {
     this.#servers.add(server);
     this.#cancel ??= this.#clock.after(Math.min(mostMs, msPerCore * others) * this.#random.fraction(), () => {

@@ -1,44 +1,44 @@
-/** Stands in place of a block's place where there is none. */
+/** The place number that means "no place". */
 export const none = -1;
 
-// What the table has of each block: both halves of its hash, and the next place of its chain.
+// A block's numbers in the table: both halves of its hash, and the next place of its chain.
 export const high = 0;
 export const low = 1;
 const chained = 2;
-/** The first of the numbers that its owner keeps of a block. */
+/** The first of the numbers that the table's owner keeps for a block. */
 export const own = 3;
 
 /**
- * Blocks by their hashes: a hash table with chains whose numbers lie together in one array, so that a lookup reads no object
- * and a large table costs the garbage collector nothing. It doubles when it is full. A place is where a block's numbers begin
- * in `places`, and stays the block's until it is removed.
+ * A hash table of blocks. All numbers lie together in one array, so that a lookup reads no object and a large table
+ * costs the garbage collector nothing. It doubles when it is full. A place is the position in `places` where a block's
+ * numbers begin; the block keeps its place until it is removed.
  */
 export class BlockTable {
-  /** The numbers of all places, `stride` for each; another array after an insertion that made the table grow. */
+  /** The numbers of all places, `stride` for each. Growing at an insertion replaces this array. */
   places = new Int32Array(0);
-  /** Blocks in it. */
+  /** The number of blocks. */
   size = 0;
   readonly #stride: number;
   readonly #first: number;
-  /** The first place that was given back; such are linked like those of a chain. */
+  /** The first freed place. Freed places are linked through their `chained` number. */
   #free = none;
-  /** The first place that was never used, after which none was. */
+  /** The first place that was never used; all later places are unused, too. */
   #unused = 0;
-  /** The first place of each chain of blocks whose hashes end alike. */
+  /** The first place of each chain. A chain holds the blocks whose hashes have equal low bits. */
   #chains = new Int32Array(1).fill(none);
 
-  /** Has `stride` numbers for each block, and room for `first` blocks to begin with, a power of two. */
+  /** Keeps `stride` numbers for each block. `first` is the initial capacity in blocks, a power of two. */
   constructor(stride: number, first: number) {
     this.#stride = stride;
     this.#first = first;
   }
 
-  /** Blocks that there is room for. */
+  /** How many blocks fit before the table grows. */
   get capacity(): number {
     return this.places.length / this.#stride;
   }
 
-  /** The place of a block. None: it is not there. */
+  /** The place of a block. `none`: the block is not in the table. */
   find(blockHigh: number, blockLow: number): number {
     const places = this.places;
     let at = this.#chains[blockLow & (this.#chains.length - 1)] as number;
@@ -48,7 +48,10 @@ export class BlockTable {
     return at;
   }
 
-  /** Adds a block that is not there and returns its place. The owner's numbers are those of a block before it. */
+  /**
+   * Inserts a block that is not in the table and returns its place. The owner must set its own numbers: they are those
+   * of an earlier block.
+   */
   insert(blockHigh: number, blockLow: number): number {
     const at = this.#take();
     const places = this.places;
@@ -61,7 +64,7 @@ export class BlockTable {
     return at;
   }
 
-  /** Removes the block at a place. The numbers stay there until the place is used again. */
+  /** Removes the block at a place. Its numbers stay readable until the place is reused. */
   remove(at: number): void {
     const places = this.places;
     this.#unchain(at);
@@ -70,7 +73,7 @@ export class BlockTable {
     this.size--;
   }
 
-  /** Calls with the place and the hash of each block. */
+  /** Calls `call` with the place and the hash of each block. */
   forEach(call: (at: number, blockHigh: number, blockLow: number) => void): void {
     const places = this.places;
     for (let at of this.#chains) {
@@ -80,7 +83,7 @@ export class BlockTable {
     }
   }
 
-  /** Removes every block, and gives the memory back. */
+  /** Removes every block and frees the memory. */
   clear(): void {
     this.size = 0;
     this.#free = none;
@@ -104,7 +107,7 @@ export class BlockTable {
     places[before + chained] = next;
   }
 
-  /** A place that is free. Those that were never used are taken in order, and so are memory only from then on. */
+  /** Takes a free place. Never used places are taken in order, so that they occupy memory only from then on. */
   #take(): number {
     const given = this.#free;
     if (given !== none) {

@@ -3,9 +3,9 @@ import { BlockTable, high, low, none, own } from "./block-table.ts";
 
 const firstCapacity = 256;
 
-// What is kept of a block beside its hash: its characters, which are whole numbers as tokens are not, or 0 when it was dropped
-// from between others; its last use; the block before it in its prompts, and how many come after it; and the next older and
-// the next newer block of the list.
+// A block's numbers beside its hash: its characters (0 when it was dropped from between others), its last use, its
+// parent (the block before it in its prompts), the number of its children, and its older and newer neighbours in the
+// list. Characters are counted because they are whole numbers, which estimated tokens are not.
 const weight = own;
 const used = own + 1;
 const parent = own + 2;
@@ -14,12 +14,12 @@ const older = own + 4;
 const newer = own + 5;
 const stride = own + 6;
 
-/** Stands in place of the next older block of those that are not in the list. */
+/** Marks, in the number of the older neighbour, a block that is not in the list. */
 const unlisted = -2;
 
 /**
- * Counts the uses of blocks and wraps around; the sign of a difference tells which of two blocks was used later. Caches that
- * share one can be compared.
+ * Counts the uses of blocks and wraps around: the sign of a difference tells which of two uses was later. Caches that
+ * share one counter can be compared.
  */
 export interface UseCount {
   uses: number;
@@ -28,20 +28,20 @@ export interface UseCount {
 /** Is called with the halves of a block's hash. */
 export type OnBlock = (high: number, low: number) => void;
 
-/** Is told which blocks a server has gained, and which it has lost. */
+/** Called with the blocks that a server has gained, and with those that it has lost. */
 export interface OnChange {
   readonly gained: OnBlock;
   readonly lost: OnBlock;
 }
 
 /**
- * The blocks of prompts that one server is believed to have in its cache. When they have more characters than the cache
- * holds, the least recently used are lost, as in the server (LRU). Of bounded size.
+ * The blocks of prompts that one server is believed to have in its cache. When their characters exceed the cache's
+ * size, the least recently used blocks are lost, as in the server (LRU). Of bounded size.
  *
- * A block's hash stands for all before it, too, so that blocks make a tree, and whoever uses a block uses those before it,
- * the beginning last. So what was used longest ago is always the end of some prompt: only the ends are in the list, by
- * their last use, and where one is lost the block before it takes its place, unless that was used later. A prompt that is
- * known costs one lookup and a walk along blocks that lie together in memory.
+ * A block's hash covers all blocks before it, so that blocks form a tree. A prompt's use is noted on all its blocks,
+ * the first one last. The least recently used block is therefore always a leaf: the list has only leaves, by their last
+ * use. When a leaf is lost, its parent takes its place in the list, unless the parent was used later. Using a known
+ * prompt costs one lookup and a walk along blocks that lie together in memory.
  */
 export class CachedBlocks {
   readonly #most: number;
@@ -53,7 +53,7 @@ export class CachedBlocks {
   #newest = none;
   readonly #table = new BlockTable(stride, firstCapacity);
 
-  /** Holds `most` blocks at most. */
+  /** Holds at most `most` blocks. */
   constructor(most: number, onChange: OnChange, count: UseCount = { uses: 0 }) {
     this.#most = most;
     this.#onChange = onChange;
@@ -65,13 +65,13 @@ export class CachedBlocks {
     return this.#characters;
   }
 
-  /** The last use of a block. Undefined: it is not there. */
+  /** The last use of a block. Undefined: the block is not in the cache. */
   lastUse(blockHigh: number, blockLow: number): number | undefined {
     const at = this.#table.find(blockHigh, blockLow);
     return at === none || this.#table.places[at + weight] === 0 ? undefined : this.#table.places[at + used];
   }
 
-  /** How many uses ago the block was used that is lost next. Infinity: nothing was lost so far, there is room. */
+  /** How many uses ago the next block to be lost was used. Infinity: nothing was lost so far, since there is room. */
   get age(): number {
     const at = this.#oldest;
     return this.#hasLost && at !== none
@@ -79,7 +79,7 @@ export class CachedBlocks {
       : Number.POSITIVE_INFINITY;
   }
 
-  /** Notes the use of a prompt. */
+  /** Marks a prompt's blocks as used. */
   use(prompt: BlocksOfText): void {
     const { hashes, count } = prompt;
     let known = count;
@@ -96,14 +96,14 @@ export class CachedBlocks {
     }
   }
 
-  /** Loses the least recently used blocks until at most so many characters are left. */
+  /** Loses the least recently used blocks until at most this many characters are left. */
   bound(characters: number): void {
     while (this.#characters > characters && this.#oldest !== none) {
       this.#lose(this.#oldest);
     }
   }
 
-  /** Loses a block, if it is there. One that others come after keeps its place without its characters. */
+  /** Loses a block, if it is in the cache. A block with children keeps its place, without its characters. */
   drop(blockHigh: number, blockLow: number): void {
     const at = this.#table.find(blockHigh, blockLow);
     if (at === none) {
@@ -117,14 +117,16 @@ export class CachedBlocks {
     }
   }
 
-  /** Loses every block that was last used at that use or before. */
+  /** Loses every block whose last use is not later than `usedAt`. */
   loseUntil(usedAt: number): void {
     while (this.#oldest !== none && (((this.#table.places[this.#oldest + used] as number) - usedAt) | 0) <= 0) {
       this.#lose(this.#oldest);
     }
   }
 
-  /** Notes the use of the known blocks of a prompt, from the last one back. None of them is the end of what was used last. */
+  /**
+   * Marks the known blocks of a prompt as used, from the last one back. None of them is the leaf that was used last.
+   */
   #touch({ ends }: BlocksOfText, end: number, known: number): void {
     const { uses } = this.#count;
     const places = this.#table.places;
@@ -141,12 +143,14 @@ export class CachedBlocks {
     }
   }
 
-  /** Adds the blocks of a prompt after those that are known, as far as there is room. Returns the last one that is there. */
+  /**
+   * Adds a prompt's blocks after its known ones, as far as there is room. Returns the last block that is in the cache.
+   */
   #extend({ hashes, ends, count }: BlocksOfText, end: number, known: number): number {
     const { uses } = this.#count;
     let last = end;
     for (let block = known; block < count; block++) {
-      this.#addChildren(last, 1); // it is not lost when room is made
+      this.#addChildren(last, 1); // so that it is not lost when room is made
       if (this.#table.size >= this.#most && this.#oldest !== none) {
         this.#lose(this.#oldest);
       }
@@ -181,7 +185,7 @@ export class CachedBlocks {
     }
   }
 
-  /** Loses the end of a prompt; the block before it takes its place in the list, unless it was used later. */
+  /** Loses a leaf. Its parent takes its place in the list, unless the parent was used later. */
   #lose(at: number): void {
     const places = this.#table.places;
     const [before, after] = [places[at + older] as number, places[at + newer] as number];
@@ -202,7 +206,7 @@ export class CachedBlocks {
     }
   }
 
-  /** The server has lost a block, whatever comes after it. */
+  /** Takes a block's characters away, whether or not it has children. */
   #empty(at: number): void {
     const places = this.#table.places;
     if (places[at + weight] !== 0) {
@@ -213,7 +217,7 @@ export class CachedBlocks {
     }
   }
 
-  /** Puts a block into the list between two that are next to each other. */
+  /** Inserts a block into the list between two neighbours. */
   #list(at: number, before: number, after: number): void {
     const places = this.#table.places;
     places[at + older] = before;
@@ -229,7 +233,7 @@ export class CachedBlocks {
     places[at + older] = unlisted;
   }
 
-  /** Makes two blocks, of which one may be none, next to each other. */
+  /** Makes two blocks neighbours. Either may be `none`. */
   #link(before: number, after: number): void {
     const places = this.#table.places;
     if (before === none) {

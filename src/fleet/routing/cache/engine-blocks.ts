@@ -6,8 +6,8 @@ import type { OnBlock } from "./cached-blocks.ts";
 
 const firstCapacity = 1024;
 
-// What is kept of a block beside its hash: the place of the block before it and when that was stored, the tokens up to its
-// end, when it was stored, and the text that ends in it, if one is known.
+// A block's numbers beside its hash: its parent's place and when the parent was stored, the tokens from the prompt's
+// start to the block's end, when it was stored, and the text that ends in it, if one is known.
 const parent = own;
 const parentStored = own + 1;
 const depth = own + 2;
@@ -16,40 +16,40 @@ const textHigh = own + 4;
 const textLow = own + 5;
 const stride = own + 6;
 
-/** Blocks that were stored last, among which the end of a prompt is looked for. A power of two. */
+/** How many of the last stored blocks are searched for the end of a prompt. A power of two. */
 const recent = 32_768;
 
 /** A prompt that a server has read. */
 export interface ReadPrompt extends BlocksOfText {
   readonly characters: number;
-  /** Tokens, as the server counts. */
+  /** The prompt's tokens as the server counted them. */
   readonly tokens: number;
 }
 
 /**
- * The blocks of tokens that a server says it has in its KV cache. Their hashes are the server's own, and the tokens of a
- * text are not known here; but a prompt of so many tokens ends in a block that has so many before it, and was stored
- * after the prompt was sent. When there is one such block alone, it and those before it are the prompt's, and when the
- * server says that one of them has left its cache, the text that ends there is lost. Of bounded size.
+ * The blocks of tokens that a server reports in its KV cache. Their hashes are the server's own, and a text's tokens
+ * are not known here. But a prompt of n tokens ends in a block with that many tokens up to its end, which was stored
+ * after the prompt was sent. If exactly one block matches, it and the blocks before it belong to the prompt. When the
+ * server reports that one of them left its cache, the text that ends in it is lost. Of bounded size.
  */
 export class EngineBlocks {
   readonly #most: number;
   readonly #onLost: OnBlock;
-  /** Blocks stored so far; wraps around. */
+  /** Blocks stored so far. Wraps around. */
   #stored = 0;
   #blockTokens = 0;
   readonly #table = new BlockTable(stride, firstCapacity);
-  /** The places of those stored last, by when, and the tokens up to their ends. */
+  /** The places of the last stored blocks, in order of storing, and the tokens up to their ends. */
   readonly #recent = new Int32Array(recent).fill(none);
   readonly #recentDepths = new Int32Array(recent);
 
-  /** Holds `most` blocks at most; `onLost` is called with the text that has left the cache. */
+  /** Holds at most `most` blocks. `onLost` is called with each text that has left the cache. */
   constructor(most: number, onLost: OnBlock) {
     this.#most = most;
     this.#onLost = onLost;
   }
 
-  /** Blocks stored so far: the present, as `settle` counts. */
+  /** Blocks stored so far. `settle` takes an earlier value of it as `since`. */
   get now(): number {
     return this.#stored;
   }
@@ -58,7 +58,7 @@ export class EngineBlocks {
     return this.#table.size;
   }
 
-  /** Takes what the server tells. False: it has more blocks than can be followed, and nothing is known any more. */
+  /** Applies an event. Returns false when the server has more blocks than can be followed: nothing is known then. */
   take(event: Exclude<KvEvent, { kind: "cleared" }>): boolean {
     if (event.kind === "removed") {
       for (const hash of event.hashes) {
@@ -78,15 +78,15 @@ export class EngineBlocks {
     return true;
   }
 
-  /** Everything is unknown; no text is lost by that. */
+  /** Forgets all blocks. No text counts as lost because of that. */
   clear(): void {
     this.#table.clear();
     this.#recent.fill(none);
   }
 
   /**
-   * Finds the blocks of a prompt that was sent when `since` blocks had been stored, and notes which texts end in them.
-   * Returns whether it found them.
+   * Finds the blocks of a prompt that was sent when `since` blocks had been stored, and records which texts end in
+   * them. Returns whether it found them.
    */
   settle(prompt: ReadPrompt, since: number): boolean {
     const blockTokens = this.#blockTokens;
@@ -109,7 +109,10 @@ export class EngineBlocks {
     return true;
   }
 
-  /** The only block that ends so many tokens and was stored since then. None: there is no such block, or several. */
+  /**
+   * The only block that ends after `tokens` tokens and was stored after `since`. `none`: there is no such block, or
+   * several.
+   */
   #findEnd(tokens: number, since: number): number {
     let found = none;
     const count = Math.min((this.#stored - since) | 0, recent);
@@ -121,7 +124,7 @@ export class EngineBlocks {
       }
       const at = this.#recent[index] as number;
       if (at === none || this.#table.places[at + stored] !== ((from + order) | 0)) {
-        continue; // it has left since, or was stored again
+        continue; // it was removed or stored again since
       }
       if (found !== none) {
         return none;
@@ -137,7 +140,10 @@ export class EngineBlocks {
     return isThere ? before : none;
   }
 
-  /** Notes a block. `before` is none where the one before it is not known, and undefined where there is none. */
+  /**
+   * Records a block. `before` is `none` where the block before it is unknown, and undefined where the prompt begins
+   * here.
+   */
   #store(hash: Halves, before: number | undefined): number {
     const known = this.#find(hash);
     const at = known === none ? this.#insert(hash) : known;

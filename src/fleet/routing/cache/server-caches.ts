@@ -6,26 +6,31 @@ import { RunningRatio } from "../running-ratio.ts";
 import { toSlot } from "../slots.ts";
 import { ServerCache } from "./server-cache.ts";
 
-/** Blocks remembered for all servers together, as a multiple of distinct blocks: several servers may have the same block. */
+/**
+ * Blocks remembered for all servers together, as a multiple of the distinct blocks: several servers may have the same
+ * block.
+ */
 const blocksShare = 2;
 
-/** The weight of the assumption that estimates are right, in tokens. */
+/** The weight of the initial assumption that token estimates are right, in tokens. */
 const assumedTokens = 20_000;
 
-/** What each server is believed to have in its cache, by its slot, and which servers are believed to have a prompt. */
+/** The believed contents of each server's cache, by the server's slot, and an index from prompts to servers. */
 export class ServerCaches {
   /**
-   * The part of its cache that each server loses by one use of a block, by its slot, or in proportion to that; 0 while it
-   * loses nothing.
+   * Each server's turnover, by its slot: the part of its cache that it loses with one use of a block, or a number
+   * proportional to that. 0 while it loses nothing.
    */
   turnovers = new Float64Array();
-  /** Tokens as servers count them to those estimated. */
+  /** The ratio of tokens that servers counted to tokens that were estimated. */
   readonly counted = new RunningRatio(1, assumedTokens);
   readonly #remembered: number;
-  /** Uses of blocks on all servers, by which their caches are compared. */
+  /** The use counter of all servers, so that their caches can be compared. */
   readonly #count = { uses: 0 };
   readonly #caches: (ServerCache | undefined)[] = [];
-  /** Made when something is believed: a single server leaves no choice, and embeddings have no prompt to remember. */
+  /**
+   * Created when something is believed: a single server leaves no choice, and embeddings have no prompt to remember.
+   */
   #index: PrefixIndex | undefined;
   #servers = 0;
 
@@ -34,7 +39,7 @@ export class ServerCaches {
     this.#remembered = blocks;
   }
 
-  /** There are so many servers now, with slots below `width`. */
+  /** Sets the number of servers. Their slots are below `width`. */
   resize(servers: number, width: number): void {
     this.#servers = servers;
     if (width > this.turnovers.length) {
@@ -54,7 +59,7 @@ export class ServerCaches {
     }
   }
 
-  /** The cache of the server with a slot. */
+  /** The cache of the server with this slot. */
   of(slot: number): ServerCache {
     let cache = this.#caches[slot];
     if (cache === undefined) {
@@ -70,7 +75,7 @@ export class ServerCaches {
     return cache;
   }
 
-  /** A server uses a prompt. */
+  /** Records that a prompt is used on a server. */
   use(member: Member, prompt: BlocksOfText): void {
     const slot = toSlot(member);
     const cache = this.of(slot);
@@ -82,7 +87,7 @@ export class ServerCaches {
     this.turnovers[slot] = 1 / Math.max(1, cache.age);
   }
 
-  /** The least of some servers' turnovers, and their mean. */
+  /** The lowest and the mean turnover of some servers. */
   compareTurnovers(members: readonly Member[]): { readonly least: number; readonly mean: number } {
     let least = Number.POSITIVE_INFINITY;
     let sum = 0;
@@ -94,7 +99,7 @@ export class ServerCaches {
     return { least, mean: sum / members.length };
   }
 
-  /** A server has told what happened to its cache. */
+  /** Applies a server's events. */
   happened(member: Member, events: readonly KvEvent[]): void {
     for (const event of events) {
       if (event.kind === "cleared") {
@@ -105,12 +110,12 @@ export class ServerCaches {
     }
   }
 
-  /** What a server has told of its cache no longer holds. */
+  /** A server's events were missed: what it reported before no longer holds. */
   lostTrack(member: Member): void {
     this.#caches[toSlot(member)]?.unfollow();
   }
 
-  /** A server has nothing in its cache any more. */
+  /** A server's cache is empty. */
   forget(member: Member): void {
     const slot = toSlot(member);
     this.#caches[slot]?.clear();

@@ -3,16 +3,16 @@ import type { Wish } from "../wish.ts";
 import type { KeptServers } from "./kept-servers.ts";
 
 /**
- * The servers that can take a wish. The lists are used again for the next one, and written over from the start: emptied first,
- * they would lose their memory, and take half of all that a choice leaves to the garbage collector.
+ * The servers that can take a wish. The lists are reused for each wish and overwritten from the start. Emptying them
+ * would drop their memory, which would cause half of the garbage that a choice makes.
  */
 export class Candidates {
-  /** Those that can take it now. */
+  /** Servers that can take the wish now. */
   readonly all: Member[] = [];
-  /** Those of them whose KV cache has room for it. */
+  /** Of these, the servers whose KV cache has room for it. */
   readonly roomy: Member[] = [];
 
-  /** Finds those for a wish of so many tokens, without the servers that are kept for others. */
+  /** Finds the servers for a wish of this many tokens, without the servers that are kept for others. */
   find(members: readonly Member[], { failed }: Wish, tokens: number, kept: KeptServers | undefined): void {
     const { all, roomy } = this;
     const mayExclude = failed.size > 0 || kept?.isEmpty === false;

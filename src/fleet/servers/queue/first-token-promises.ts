@@ -8,13 +8,16 @@ import { Pace, tokensBefore } from "./pace.ts";
 
 const unknown = Number.POSITIVE_INFINITY;
 
-/** Whether a request would have its first token by the time that its class is promised. */
+/** Judges whether a request would have its first token by the time that its class is promised. */
 export class FirstTokenPromises {
   readonly #line: Lanes;
   readonly #output: ExpectedOutput;
   readonly #clock: Clock;
   readonly #pace = new Pace();
-  /** The soonest first token of the servers that were asked for the last wish, in milliseconds. Infinity: none was. */
+  /**
+   * The soonest first token among the servers considered for the last wish, in milliseconds. Infinity: none was
+   * considered.
+   */
   #soonest = unknown;
 
   constructor(line: Lanes, output: ExpectedOutput, clock: Clock) {
@@ -23,22 +26,22 @@ export class FirstTokenPromises {
     this.#clock = clock;
   }
 
-  /** The first one waits. */
+  /** The first request begins to wait. */
   queueBegan(): void {
     this.#pace.began(this.#clock.monotonic());
   }
 
-  /** A server took somebody with so many tokens who waited. */
+  /** A server took a waiting request of this many tokens. */
   queueMoved(tokens: number): void {
     this.#pace.took(tokens, this.#clock.monotonic());
   }
 
-  /** Begins with another wish: no server was asked for it. */
+  /** Starts another wish: no server was considered for it yet. */
   restart(): void {
     this.#soonest = unknown;
   }
 
-  /** What a server is chosen by: where a first token is promised, those that would keep it. */
+  /** The routing request for a wish. With a promise, it admits only servers that would keep it. */
   restrict({ route, promisedBy }: Wish): RoutingRequest {
     if (promisedBy === undefined) {
       return route;
@@ -52,15 +55,15 @@ export class FirstTokenPromises {
     return { ...route, keeps };
   }
 
-  /** Whether no server that was asked for the last wish would keep what it is promised. */
+  /** Whether no server considered for the last wish would keep its promise. */
   isLate({ promisedBy }: Wish): boolean {
     const isAsked = promisedBy !== undefined && this.#soonest !== unknown;
     return isAsked && this.#clock.monotonic() + this.#soonest > promisedBy;
   }
 
   /**
-   * How many milliseconds after its promise the last wish, which has no place, would have its first token: as is expected of
-   * the servers that were asked, or as the queue gets on, where none was. Not above 0: it may wait.
+   * How many milliseconds after its promise the last wish, which has no place, would have its first token. Estimated
+   * from the servers considered or, where there were none, from the queue's pace. 0 or less: it may wait.
    */
   lateBy(wish: Wish, members: readonly Member[]): number {
     if (wish.promisedBy === undefined) {

@@ -1,9 +1,9 @@
 import type { Member } from "../member.ts";
 
-/** Servers that are kept free at a time; whoever comes after so many does not try. */
+/** The most servers that are kept free at a time. Later large requests keep none. */
 const mostKept = 8;
 
-/** Servers that are kept free for requests that wait for room on them: large requests would starve. */
+/** Servers that are kept free for requests that wait for room on them. Otherwise large requests would starve. */
 export class KeptServers {
   readonly #kept = new Set<Member>();
 
@@ -19,12 +19,12 @@ export class KeptServers {
     return this.#kept.has(member);
   }
 
-  /** Keeps that one of some servers that has the fewest tokens in flight. */
+  /** Keeps free the server with the fewest tokens in flight. */
   keepOneOf(members: readonly Member[]): void {
     this.#kept.add(members.reduce((one, other) => (other.machine.knownTokens < one.machine.knownTokens ? other : one)));
   }
 
-  /** Lets go of all of them; those that `serve` keeps are kept from then on. */
+  /** Releases all kept servers. Those that `serve` keeps are kept from then on. */
   renew(serve: () => void): void {
     for (const { machine } of this.#kept) {
       machine.keptFor = undefined;
@@ -36,7 +36,7 @@ export class KeptServers {
     }
   }
 
-  /** Somebody waits no longer, for whom they may have been kept: all who wait may have them. */
+  /** A request stopped waiting, and servers may have been kept for it: offers them to all that wait. */
   free(): void {
     for (const member of [...this.#kept]) {
       member.freed();

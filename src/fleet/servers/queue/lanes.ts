@@ -5,24 +5,27 @@ import { TokenTurns } from "./token-turns.ts";
 import type { Waiter } from "./waiter.ts";
 import { WaitingLine } from "./waiting-line.ts";
 
-/** The work that each class gets of all where requests of every class wait: a higher one goes first, and none starves. */
+/** Each class's weight in the work while requests of every class wait: a higher class gets more, and none starves. */
 const parts: Readonly<Record<ServiceClass, number>> = { flex: 1, standard: 8, priority: 64 };
 
-/** Those who wait in a class, and their turns. */
+/** The waiting requests of a class, and their turns. */
 interface Lane {
   readonly serviceClass: ServiceClass;
   readonly turns: TokenTurns;
   readonly line: WaitingLine<Waiter>;
 }
 
-/** The queue of a model: classes take turns by their parts, and within a class accounts by the tokens that they were served. */
+/**
+ * The queue of a model. Classes take turns by their weights. Within a class, accounts take turns by the tokens that
+ * they were served.
+ */
 export class Lanes {
   readonly #classes = new TokenTurns();
   /** The highest class first. */
   readonly #lanes: readonly Lane[];
   readonly #byClass: ReadonlyMap<ServiceClass, Lane>;
 
-  /** `shares` has the work that accounts have running, which counts as served. */
+  /** `shares` knows the work that accounts have running, which counts as served. */
   constructor(shares: Shares) {
     this.#lanes = [...serviceClasses].reverse().map((serviceClass) => {
       const turns = new TokenTurns();
@@ -31,7 +34,7 @@ export class Lanes {
     this.#byClass = new Map(this.#lanes.map((lane) => [lane.serviceClass, lane]));
   }
 
-  /** All who wait. */
+  /** The number of waiting requests. */
   get length(): number {
     let length = 0;
     for (const { line } of this.#lanes) {
@@ -46,7 +49,7 @@ export class Lanes {
     }
   }
 
-  /** How many wait with a key in a class or a higher one. */
+  /** How many requests of a key wait in a class and all higher classes. */
   lengthOf(key: string, serviceClass: ServiceClass): number {
     return this.#from(serviceClass).reduce((sum, { line }) => sum + line.lengthOf(key), 0);
   }
@@ -55,12 +58,15 @@ export class Lanes {
     this.#laneOf(waiter).line.push(waiter);
   }
 
-  /** Takes a waiter out who does not want to wait any longer. */
+  /** Removes a waiter that stops waiting. */
   remove(waiter: Waiter): void {
     this.#laneOf(waiter).line.remove(waiter);
   }
 
-  /** The last of the key with the most waiters in the lowest class that has any, if that is no higher than this class. */
+  /**
+   * In the lowest class that has waiters: the last waiter of the key with the most. Undefined when that class is higher
+   * than `serviceClass`.
+   */
   lastOfLowest(serviceClass: ServiceClass): Waiter | undefined {
     const lowest = this.#lanes.findLast(({ line }) => line.length > 0);
     return lowest && serviceClasses.indexOf(lowest.serviceClass) <= serviceClasses.indexOf(serviceClass)
@@ -68,7 +74,7 @@ export class Lanes {
       : undefined;
   }
 
-  /** Takes the next waiter out for whom `serve` answers true. */
+  /** Removes the next waiter for which `serve` returns true. */
   serveNext(serve: (waiter: Waiter) => boolean): boolean {
     const waiting = this.#lanes.filter(({ line }) => line.length > 0);
     const rank = ({ serviceClass }: Lane) => this.#classes.rank(serviceClass);
@@ -84,7 +90,7 @@ export class Lanes {
     return false;
   }
 
-  /** A place was taken: its key and its class are served the work that is expected. */
+  /** A place was taken: its expected work counts as served to its key and its class. */
   took(place: Place): void {
     this.#serve(place, place.expectedWork);
   }
@@ -97,7 +103,7 @@ export class Lanes {
     turns.advance(turns.rank(key) - expectedWork);
   }
 
-  /** A place was given back: its key and its class were served the work that it came to. */
+  /** A place was given back: its real work replaces the expected work for its key and its class. */
   left(place: Place): void {
     this.#serve(place, place.work - place.expectedWork);
   }

@@ -2,9 +2,9 @@ import type { Wish } from "../wish.ts";
 import type { Lanes } from "./lanes.ts";
 
 /**
- * Sees that there is room for one more in a queue of so many. One key has half of it at most, and in a full queue the last
- * one of a lower class gives way, or of the key with the most in the class. Throws `refusal` where that would be the one who
- * asks, as it would be behind everybody of a higher class.
+ * Makes room for one more waiter in a queue of at most `most`. One key may have half of it. In a full queue, in the lowest
+ * class, the last waiter of the key with the most waiters gives way. Throws `refusal` where the new waiter itself would
+ * give way, as when everybody else is of a higher class.
  */
 export function makeRoom(
   line: Lanes,

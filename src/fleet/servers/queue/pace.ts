@@ -3,32 +3,32 @@ import { RunningRatio } from "../../routing/running-ratio.ts";
 import type { Wish } from "../wish.ts";
 import type { Lanes } from "./lanes.ts";
 
-/** How fast a queue gets on, learned while somebody waits in it. */
+/** How fast a queue moves, learned while requests wait in it. */
 export class Pace {
-  /** Milliseconds a token; none before anything is known, so that nobody is refused for a guess. */
+  /** Milliseconds for each token. 0 before anything is known, so that nobody is refused for a guess. */
   readonly #msPerToken = new RunningRatio(0, 1);
   #since = 0;
 
-  /** The first one waits from now on, on the monotonic clock. */
+  /** The first request begins to wait, on the monotonic clock. */
   began(now: number): void {
     this.#since = now;
   }
 
-  /** Somebody with so many tokens waits no longer: a server took it. */
+  /** A server took a waiting request of this many tokens. */
   took(tokens: number, now: number): void {
     this.#msPerToken.learn(tokens, now - this.#since);
     this.#since = now;
   }
 
-  /** Milliseconds until a server takes what comes after so many tokens. */
+  /** Milliseconds until a server takes a request that has this many tokens before it. */
   predict(tokens: number): number {
     return tokens * this.#msPerToken.value;
   }
 }
 
 /**
- * Tokens that are served before a wish of so many is, itself included: those of higher classes, its key's own, and of each
- * other key of its class as many, since keys take turns.
+ * Tokens that are served up to a wish of `tokens`, itself included: those of higher classes, its own key's, and as many
+ * of each other key in its class, since keys take turns.
  */
 export function tokensBefore(line: Lanes, wish: Wish, tokens: number, measure: (wish: Wish) => number): number {
   const { key, serviceClass = "standard" } = wish;

@@ -1,33 +1,33 @@
-/** Keys of which more is remembered than that they are level with everybody. */
+/** The most keys that are remembered. A forgotten key is level with everybody. */
 const mostKeys = 10_000;
-/** Keys that are left when there were more and the earliest are let go: one look at all of them serves thousands that come. */
+/** Keys that stay when the oldest are forgotten: one pass over all of them makes room for thousands of new ones. */
 const keptKeys = 8000;
 
 /**
- * Turns by the tokens that a key was served, so that one who sends large prompts gets no more than those who send many
- * small ones: the virtual token counter of Sheng et al. (OSDI 2024), with the virtual time of start-time fair queuing
- * in place of a minimum over all. A key that comes anew is level with those who wait, whatever it did not use before.
+ * Turns by the tokens that each key was served, so that a key with large prompts gets no more than one with many small
+ * prompts. This is the virtual token counter of Sheng et al. (OSDI 2024), with the virtual time of start-time fair
+ * queuing instead of a minimum over all. A new key starts level with the waiting ones: unused turns are not saved.
  */
 export class TokenTurns {
-  /** The tokens served to each key, in virtual time. Keys that are behind the present are level with it. */
+  /** The tokens served to each key, in virtual time. A key that is behind the present counts as level with it. */
   readonly #served = new Map<string, number>();
-  /** The key that was served last: it stands at the end, and need not be moved there, which would cost a new table. */
+  /** The key that was served last. It is at the map's end already, and moving it there again would cost a new table. */
   #latest: string | undefined;
   #present = 0;
 
-  /** Where a key stands: the lowest is served next. */
+  /** A key's rank. The lowest is served next. */
   rank(key: string): number {
     return Math.max(this.#served.get(key) ?? 0, this.#present);
   }
 
-  /** A key is served tokens, or fewer than it was thought, where they are below 0. */
+  /** Counts tokens as served to a key. Negative: it was served fewer than expected. */
   serve(key: string, tokens: number): void {
     const served = this.rank(key) + tokens;
     if (served <= this.#present || key !== this.#latest) {
       this.#served.delete(key);
     }
     if (served > this.#present) {
-      this.#served.set(key, served); // at the end, as the key that was served last
+      this.#served.set(key, served); // at the end of the map, as the key that was served last
       this.#latest = key;
     }
     if (this.#served.size > mostKeys) {
@@ -35,7 +35,7 @@ export class TokenTurns {
     }
   }
 
-  /** Nobody who waits stands lower than this. */
+  /** Advances virtual time: no waiting key ranks lower than this. */
   advance(present: number): void {
     this.#present = Math.max(this.#present, present);
   }

@@ -3,7 +3,7 @@ import type { Clock } from "../../../../lib/time/clock.ts";
 import type { Place } from "../place.ts";
 import type { Wish } from "../wish.ts";
 
-/** A wish in the queue, until one of both ends it. Whoever does has taken it out of the queue. */
+/** A wish in the queue, until `grant` or `refuse` ends it. The caller of either has removed it from the queue. */
 export interface Waiter extends Pick<Wish, "key" | "deadline"> {
   readonly wish: Wish;
   readonly serviceClass: ServiceClass;
@@ -11,13 +11,16 @@ export interface Waiter extends Pick<Wish, "key" | "deadline"> {
   readonly refuse: (error: Error) => void;
 }
 
-/** Where waiters are kept. */
+/** The queue of waiters. */
 interface WaitingRoom {
   push(waiter: Waiter): void;
   remove(waiter: Waiter): void;
 }
 
-/** Waits in a queue until a place is granted. Rejects with `onLate`'s error at the deadline, with the signal's reason before. */
+/**
+ * Waits in a queue until a place is granted. Rejects with `onLate`'s error at the deadline, or earlier with the
+ * signal's reason.
+ */
 export function waitFor(
   wish: Wish,
   queue: WaitingRoom,

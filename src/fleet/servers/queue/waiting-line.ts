@@ -1,18 +1,18 @@
 /** A waiting request. */
 export interface Waiter {
-  /** Whose turn it takes: waiters with the same key stand behind each other. */
+  /** Whose turn the waiter takes. Waiters with the same key are served in their order. */
   readonly key: string;
-  /** When it stops waiting; who came first stops first. */
+  /** When the waiter stops waiting. An earlier waiter has an earlier deadline. */
   readonly deadline: number;
 }
 
-/** A queue in which those keys come first that have had least, so that one who sends much does not make the others wait. */
+/** A queue that serves the key with the lowest rank first, so that one heavy sender does not make the others wait. */
 export class WaitingLine<T extends Waiter> {
   readonly #lines = new Map<string, T[]>();
   readonly #rank: (key: string) => number;
   #length = 0;
 
-  /** `rank` tells how much a key has had already. Keys with the same take turns. */
+  /** `rank` says how much a key has had already. Keys of equal rank take turns. */
   constructor(rank: (key: string) => number) {
     this.#rank = rank;
   }
@@ -21,14 +21,13 @@ export class WaitingLine<T extends Waiter> {
     return this.#length;
   }
 
-  /** All who wait. */
   *[Symbol.iterator](): Generator<T> {
     for (const line of this.#lines.values()) {
       yield* line;
     }
   }
 
-  /** How many wait with a key. */
+  /** How many requests of a key wait. */
   lengthOf(key: string): number {
     return this.#lines.get(key)?.length ?? 0;
   }
@@ -43,7 +42,7 @@ export class WaitingLine<T extends Waiter> {
     this.#length++;
   }
 
-  /** Takes a waiter out who does not want to wait any longer. */
+  /** Removes a waiter that stops waiting. */
   remove(waiter: T): void {
     const line = this.#lines.get(waiter.key);
     const at = line?.indexOf(waiter) ?? -1;
@@ -57,7 +56,7 @@ export class WaitingLine<T extends Waiter> {
     }
   }
 
-  /** The last of the key with the most waiters. Undefined: nobody waits. */
+  /** The last waiter of the key with the most waiters. Undefined: nobody waits. */
   lastOfLongest(): T | undefined {
     let longest: readonly T[] = [];
     for (const line of this.#lines.values()) {
@@ -68,7 +67,7 @@ export class WaitingLine<T extends Waiter> {
     return longest.at(-1);
   }
 
-  /** The lowest rank of those who wait. Infinity: nobody does. */
+  /** The lowest rank of the waiting keys. Infinity: nobody waits. */
   lowestRank(): number {
     let lowest = Number.POSITIVE_INFINITY;
     for (const key of this.#lines.keys()) {
@@ -77,7 +76,7 @@ export class WaitingLine<T extends Waiter> {
     return lowest;
   }
 
-  /** Takes the next waiter out for whom `serve` answers true; its key stands behind its equals then. */
+  /** Removes the next waiter for which `serve` returns true. Its key then goes behind keys of equal rank. */
   serveNext(serve: (waiter: T) => boolean): boolean {
     for (const key of this.#order()) {
       const line = this.#lines.get(key);
@@ -102,6 +101,6 @@ export class WaitingLine<T extends Waiter> {
       return keys;
     }
     const ranks = new Map(keys.map((key) => [key, this.#rank(key)]));
-    return keys.sort((a, b) => (ranks.get(a) ?? 0) - (ranks.get(b) ?? 0)); // keeps the order of equals
+    return keys.sort((a, b) => (ranks.get(a) ?? 0) - (ranks.get(b) ?? 0)); // stable: keeps the order of equal ranks
   }
 }
