@@ -3,10 +3,13 @@ import type { Engine } from "./interface.ts";
 import { findDriver } from "./registry.ts";
 import { readAuthorization } from "./shared/authorization.ts";
 
-/** Connections beyond a server's capacity, for health, metrics and counting while it is full. */
+/** Connections beyond a server's capacity. They serve health, metrics and counting while the server is full. */
 const spareConnections = 4;
 
-/** Makes the adapter of one server of one model. `onLoading` is told of a model that is loaded into this process. */
+/**
+ * Creates the adapter of one server of one model. `onLoading` reports the progress of a model that is loaded into this
+ * process.
+ */
 export function createEngine(
   server: ServerConfig,
   model: ModelConfig,

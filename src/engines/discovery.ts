@@ -9,9 +9,9 @@ import type { EngineSettings } from "./shared/settings.ts";
 export interface DiscoveredModel {
   readonly id: string;
   readonly kind: "generation" | "embedding";
-  /** Undefined: the server does not tell. */
+  /** Undefined: the server does not report it. */
   readonly contextLength?: number;
-  /** Of an embedding model's vectors. */
+  /** The dimensions of an embedding model's vectors. Absent: a generation model. */
   readonly dimensions?: number;
 }
 
@@ -25,13 +25,13 @@ export interface DiscoveredServer {
 /** The signs of each engine. */
 const known = engineNames.map((engine) => ({ engine, ...registry[engine].detect }));
 
-/** The engine of a server that lists models and has no engine's signs. */
+/** The engine assumed for a server that lists models but shows no engine's signs. */
 const unknown: EngineName = "openai";
 
-/** A server on this machine answers sooner, or is none. */
+/** Milliseconds: a server on this machine answers sooner, or there is none. */
 const localTimeoutMs = 1000;
 
-/** Patient limits: a slow server must be found, too. */
+/** Generous limits, so that slow servers are found, too. */
 const settings: EngineSettings = {
   kind: "generation",
   capacity: 4,
@@ -42,7 +42,9 @@ const settings: EngineSettings = {
   contextLength: Number.POSITIVE_INFINITY,
 };
 
-/** Finds out which engine listens at a URL and what it serves. Throws an error with a text for people when none does. */
+/**
+ * Finds out which engine listens at a URL and what it serves. Throws an error with a text for people when none does.
+ */
 export async function discoverServer(url: string, signal: AbortSignal): Promise<DiscoveredServer> {
   const engine = await detectEngine(url, signal);
   if (engine === undefined) {
@@ -64,7 +66,7 @@ export async function discoverServer(url: string, signal: AbortSignal): Promise<
   }
 }
 
-/** The inference servers of known kinds that listen on their usual ports of this machine. */
+/** Finds inference servers of known engines on their usual ports of this machine. */
 export async function findLocalServers(except: readonly number[] = []): Promise<DiscoveredServer[]> {
   const ports = known.flatMap(({ port }) => (port === undefined || except.includes(port) ? [] : [port]));
   const found = await Promise.all(
@@ -100,11 +102,11 @@ async function detectEngine(url: string, signal: AbortSignal): Promise<EngineNam
   }
 }
 
-/** A JSON object with fields of any kind, as it comes from a server of which nothing is known. */
+/** A JSON object whose fields may be anything, as it comes from an unknown server. */
 // biome-ignore lint/suspicious/noExplicitAny: every field is looked at with doubt
 type Unknown = Record<string, any>;
 
-/** A call's answer if it is a JSON object. */
+/** A call's answer. Undefined: the answer is not a JSON object, or not a success. */
 async function ask(connection: HttpConnection, path: string, signal: AbortSignal): Promise<Unknown | undefined> {
   try {
     const { status, text } = await connection.send({ path }, signal);
@@ -115,7 +117,7 @@ async function ask(connection: HttpConnection, path: string, signal: AbortSignal
   }
 }
 
-/** True when a call is answered with success, whatever the body. */
+/** Whether a call is answered with success, whatever the body. */
 async function answers(connection: HttpConnection, path: string, signal: AbortSignal): Promise<boolean> {
   try {
     return (await connection.send({ path }, signal)).status === 200;
@@ -124,7 +126,7 @@ async function answers(connection: HttpConnection, path: string, signal: AbortSi
   }
 }
 
-/** Most engines do not say what a model is for: one that embeds is an embedding model. */
+/** Describes a model. Most engines do not say what a model is for: a model that embeds counts as an embedding model. */
 async function describe(engine: Engine, model: EngineModel, signal: AbortSignal): Promise<DiscoveredModel> {
   if (model.kind === "generation") {
     return { ...model, kind: "generation" };

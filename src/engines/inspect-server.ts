@@ -2,7 +2,7 @@ import { findDriver } from "./registry.ts";
 import { readAuthorization } from "./shared/authorization.ts";
 import type { Inspection, Subject } from "./shared/inspection/inspection.ts";
 
-/** Asks a server about itself. Throws when it does not answer. A model in this process has nothing to report. */
+/** Asks a server about itself. Throws when it does not answer. A model in this process reports nothing. */
 export async function inspectServer(
   subject: Subject,
   connectTimeoutMs: number,
@@ -13,7 +13,7 @@ export async function inspectServer(
   return findDriver(subject.server).inspect(subject, options, signal);
 }
 
-/** How to start the engine for the model. Undefined: it is not known. */
+/** The command that starts the engine for the model. Undefined: not known. */
 export function startCommand(subject: Subject): string | undefined {
   return findDriver(subject.server).startCommand?.(subject);
 }

@@ -5,16 +5,16 @@ import type { TraceContext } from "../../lib/rpc/trace-context.ts";
 import type { ServiceClass } from "../../lib/service-class.ts";
 import type { EngineName } from "./names.ts";
 
-/** A request to generate. Everything is settled: defaults are applied, limits are clamped. */
+/** A request to generate. It is final: defaults are applied and limits are clamped. */
 export interface EngineRequest {
   /**
-   * Names the run to the engine and in its log: unique, as engines know requests by it and stop them by it. Request ids
-   * are not: two accounts may choose the same.
+   * Names the run to the engine and in its log. It is unique, since engines identify and stop requests by it. Request
+   * ids are not unique: two accounts may choose the same.
    */
   readonly runId: string;
-  /** The model under the engine's own name. */
+  /** The model by the engine's own name. */
   readonly model: string;
-  /** Turns for the chat template, or bare text to be continued. */
+  /** Turns for the chat template, or plain text to be continued. */
   readonly prompt:
     | { readonly case: "conversation"; readonly value: Conversation }
     | { readonly case: "text"; readonly value: string };
@@ -22,19 +22,19 @@ export interface EngineRequest {
   readonly maxOutputTokens: number;
   readonly sampling: Sampling;
   readonly stopSequences: readonly string[];
-  /** Whether to think. Undefined: the model has no switch, or its default holds. */
+  /** Whether to think. Undefined: the model has no switch, or its default applies. */
   readonly thinking?: EngineThinking;
   /** How the model takes the switch, and whether `<think>` blocks have to be split off its text. */
   readonly recipe: ThinkingRecipe;
-  /** Keeps accounts apart in the engine's prefix cache. Undefined: cached prefixes are shared. */
+  /** Separates accounts in the engine's prefix cache. Undefined: cached prefixes are shared. */
   readonly cacheSalt?: string;
-  /** Its place in the engine's own queue. Undefined: the engine has no such order. */
+  /** The rank in the engine's own queue. Undefined: the engine has no ranks. */
   readonly priority?: ServiceClass;
-  /** Passed on, so that the engine's own spans stand below ours. Undefined: nothing is traced. */
+  /** Passed on, so that the engine's spans become children of ours. Undefined: nothing is traced. */
   readonly trace?: TraceContext;
 }
 
-/** The state of the thinking switch. `deepest` is set on models that have depths. */
+/** The state of the thinking switch. `deepest` is set on models with several depths only. */
 export interface EngineThinking {
   readonly enabled: boolean;
   readonly deepest: boolean;
@@ -44,55 +44,54 @@ export interface EngineThinking {
 export interface ThinkingRecipe {
   readonly mode: "none" | "always" | "default_off" | "default_on";
   readonly depths: boolean;
-  /** `chat_template_kwargs`: as template variables; `reasoning_effort`: as that field. */
+  /** `chat_template_kwargs`: as template variables. `reasoning_effort`: as that field. */
   readonly switch: "chat_template_kwargs" | "reasoning_effort";
 }
 
-/** Tokens as the engine has counted them so far. The last one seen is what is billed. */
+/** The tokens that the engine has counted so far. The last value is billed. */
 export interface EngineUsage {
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly reasoningTokens?: number;
   readonly cachedInputTokens?: number;
   /**
-   * Only what it is at least: the engine counts at the end, which has not come. Nothing may be decided by it
-   * but what a broken-off answer costs. Absent: the engine's own count.
+   * The counts are a lower bound: the engine counts at the end, which has not come. Only the price of an answer that
+   * broke off may depend on it. Absent: the engine's own count.
    */
   readonly isLowerBound?: true;
 }
 
 /**
- * An engine's output since the last one. The first output of a stream means that the engine
- * has begun; `finish` is set on the last one and on no other. Outputs that were read from the socket
- * together come together.
+ * An engine's output since the previous one. The first output of a stream means that the engine has begun. `finish` is
+ * set on the last output only. Outputs that arrive in one socket read are merged.
  */
 export interface EngineOutput {
-  /** Reasoning, text and tool-call events only: started and finished are the core's to send. */
+  /** Reasoning, text and tool-call events only. The core itself sends started and finished. */
   readonly events: readonly GenerationEvent[];
   /** The latest running count. Undefined: nothing new was counted. */
   readonly usage?: EngineUsage;
   readonly finish?: FinishReason;
-  /** A value of the engine's that is no count at all, for the log. Undefined: none. */
+  /** A reported value that cannot be a count, for the log. Undefined: none. */
   readonly implausible?: string;
 }
 
 /**
- * Engines that may take a prompt beyond the context that the configuration says, and neither count it in advance nor
- * refuse it: what they are behind the common API is not known.
+ * Engines that may accept a prompt beyond the configured context, and neither count it in advance nor refuse it: the
+ * software behind the common API is unknown.
  */
 export const unboundedEngines: readonly EngineName[] = ["openai"];
 
 /** A request to embed. */
 export interface EngineEmbedRequest {
-  /** As for a generation. */
+  /** Names the call to the engine and in its log. Unique. */
   readonly runId: string;
   readonly model: string;
   readonly inputs: readonly string[];
-  /** As for a generation. */
+  /** Passed on, so that the engine's spans become children of ours. Undefined: nothing is traced. */
   readonly trace?: TraceContext;
 }
 
-/** One vector an input, in input order, as the engine gave them, and the tokens that it counted. */
+/** One vector for each input, in input order, as the engine returned them, and the tokens that it counted. */
 export interface EngineEmbeddings {
   readonly vectors: readonly Float32Array[];
   readonly inputTokens: number;
@@ -101,34 +100,34 @@ export interface EngineEmbeddings {
 /** A model as the engine lists it. */
 export interface EngineModel {
   readonly id: string;
-  /** Undefined: the engine does not tell. */
+  /** Undefined: the engine does not report it. */
   readonly contextLength?: number;
-  /** The kind of model. Undefined: the engine does not tell. */
+  /** The kind of model. Undefined: the engine does not report it. */
   readonly kind?: "generation" | "embedding";
 }
 
-/** How busy an engine is by its own metrics. Undefined fields: it does not tell. */
+/** An engine's load by its own metrics. Undefined fields: the engine does not report them. */
 export interface EngineLoad {
   readonly running?: number;
   readonly waiting?: number;
-  /** Share of the KV cache in use, 0 to 1. */
+  /** The part of the KV cache in use, 0 to 1. */
   readonly kvUsage?: number;
-  /** Tokens that its KV cache holds. */
+  /** The size of its KV cache in tokens. */
   readonly kvTokens?: number;
-  /** Prompt tokens ever queried in and found in the prefix cache. */
+  /** Prompt tokens ever looked up in the prefix cache, and those found there. */
   readonly cacheQueries?: number;
   readonly cacheHits?: number;
 }
 
 /**
- * The real reason why a call to an engine failed: the `cause` of the error that an engine throws. Its message is
+ * The real reason why a call to an engine failed. It is the `cause` of the error that an engine throws. Its message is
  * for the operator's log and quotes no prompt.
  */
 export class EngineFault extends Error {
   override readonly name = "EngineFault";
-  /** Whether another server may succeed where this one failed. */
+  /** Whether another server may succeed. */
   readonly transient: boolean;
-  /** Whether no connection could be made at all. */
+  /** Whether the connection itself failed. */
   readonly unreachable: boolean;
 
   constructor(message: string, transient: boolean, cause?: unknown, unreachable = false) {
@@ -138,22 +137,22 @@ export class EngineFault extends Error {
   }
 }
 
-/** A server's answer cannot be true: a fault of the server, whatever the request was. */
+/** A server's answer is impossible: a fault of the server, whatever the request was. */
 export class ImplausibleAnswer extends EngineFault {}
 
 /**
- * One inference server, whatever its protocol. Every method throws `failure(Reason.…)`: ENGINE_FAILED
- * for a broken engine, OVERLOADED for a full one, CONTEXT_LENGTH_EXCEEDED, INPUT_TOO_LONG, TIMEOUT.
- * An error's `cause` says what really happened, for the log; its message is fit for a client.
+ * One inference server, whatever its protocol. Every method throws `failure(Reason.…)`: ENGINE_FAILED for a broken
+ * engine, OVERLOADED for a full one, CONTEXT_LENGTH_EXCEEDED, INPUT_TOO_LONG, TIMEOUT. An error's message is fit for a
+ * client; its `cause` says what really happened, for the log.
  */
 export interface Engine {
   /** Runs a generation. Ending the iteration or aborting the signal stops the engine at once. */
   generate(request: EngineRequest, signal: AbortSignal): AsyncIterable<EngineOutput>;
-  /** Embeds inputs; never cuts one. */
+  /** Embeds inputs. Never truncates an input. */
   embed(request: EngineEmbedRequest, signal: AbortSignal): Promise<EngineEmbeddings>;
   /**
-   * The exact number of prompt tokens, by the engine's own tokenizer. Undefined: the engine cannot tell. Throws
-   * ENGINE_FAILED with an ImplausibleAnswer for a number that is no count.
+   * Counts prompt tokens exactly, with the engine's own tokenizer. Undefined: the engine cannot count. Throws
+   * ENGINE_FAILED with an ImplausibleAnswer for a number that cannot be a count.
    */
   countTokens(
     request: Pick<EngineRequest, "model" | "prompt" | "thinking" | "recipe">,
@@ -163,7 +162,7 @@ export interface Engine {
   listModels(signal: AbortSignal): Promise<readonly EngineModel[]>;
   /** Resolves when the engine can take work. */
   checkHealth(signal: AbortSignal): Promise<void>;
-  /** How busy it is. Undefined: the engine has no metrics. */
+  /** Reads the engine's load. Undefined: the engine has no metrics. */
   readLoad(signal: AbortSignal): Promise<EngineLoad | undefined>;
   /** Frees connections and memory. */
   close(): Promise<void>;

@@ -1,6 +1,6 @@
 /**
- * Engines that a server may run, by their names in the configuration, and how each is reached. Imports
- * nothing, so that configuration, command line and simulator may use it without loading an engine.
+ * The engines by their names in the configuration, with the transport of each. Imports nothing, so that configuration,
+ * command line and simulator can use it without loading an engine.
  */
 export const engineTransports = {
   vllm: "http",

@@ -23,10 +23,10 @@ export const registry: Readonly<Record<EngineName, EngineDriver>> = {
   tei,
   "tei-grpc": teiGrpc,
   "sglang-grpc": sglangGrpc,
-  simulator: { ...vllm, detect: {} }, // speaks vLLM's dialect
+  simulator: { ...vllm, detect: {} }, // it speaks vLLM's dialect
 } satisfies { [Name in EngineName]: EngineDriver<(typeof engineTransports)[Name]> };
 
-/** The driver of a server: a model file is run in this process. */
+/** The driver of a server. A model file runs in this process. */
 export function findDriver({ url, engine }: Pick<ServerConfig, "url" | "engine">): EngineDriver {
   return url.startsWith("file:") ? llamaCppEmbedded : registry[engine];
 }

@@ -7,14 +7,14 @@ import { ToolCallSplitter } from "../shared/answer/tool-call-splitter.ts";
 import { ToolCalls } from "../shared/answer/tool-calls.ts";
 import { offeredTools } from "./tools.ts";
 
-/** Reads thinking, text and tool calls out of all that a model writes. One a request. */
+/** Splits what a model writes into thinking, text and tool calls. One for each request. */
 export class AnswerReader {
   readonly #thinking: ThinkSplitter | undefined;
   readonly #calls: ToolCalls;
   readonly #tools: ToolCallSplitter | undefined;
   readonly #one: boolean;
 
-  /** `demanded`: the answer is a call, whose block the prompt has opened. */
+  /** `demanded`: the answer is a tool call, whose block the prompt has opened. */
   constructor(request: EngineRequest, demanded: boolean) {
     const { prompt, runId } = request;
     const conversation = prompt.case === "conversation" ? prompt.value : undefined;
@@ -26,12 +26,12 @@ export class AnswerReader {
     this.#one = conversation?.parallelToolCalls === false;
   }
 
-  /** Whether there is nothing more to come although the model might go on. */
+  /** Whether the answer is complete although the model might go on. */
   get complete(): boolean {
     return this.#one && (this.#tools?.count ?? 0) > 0;
   }
 
-  /** Whether the model called anything. */
+  /** Whether the model called a tool. */
   get called(): boolean {
     return this.#calls.any;
   }
@@ -56,7 +56,7 @@ export class AnswerReader {
     this.#tools?.end(events);
   }
 
-  /** Calls are made in the answer, not in thinking about it. */
+  /** Looks for tool calls in the answer, not in the thinking. */
   #split(thought: readonly GenerationEvent[], events: GenerationEvent[]): void {
     for (const one of thought) {
       if (this.#tools !== undefined && one.event.case === "text") {

@@ -2,19 +2,19 @@ import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 import { isBinary, isClone, packagedFile } from "../../../lib/assets.ts";
 
-// The part of node-llama-cpp 3.22 and @huggingface/jinja 0.5 that is used. They are installed on demand,
-// so their own types are not there when this is compiled.
+// The part of node-llama-cpp 3.22 and @huggingface/jinja 0.5 that is used. These packages are installed on demand, so
+// that their own types are not available to the compiler.
 
-/** A token's number. */
+/** A token id. */
 export type Token = number & { readonly __token: never };
 
 export interface Llama {
   loadModel(options: {
     readonly modelPath: string;
-    /** Is told the part that is loaded, 0 to 1. */
+    /** Receives the loaded part, 0 to 1. */
     readonly onLoadProgress?: (part: number) => void;
   }): Promise<Model>;
-  /** Throws on a schema with features that it does not know. */
+  /** Throws on a schema with unknown features. */
   createGrammarForJsonSchema(schema: object): Promise<Grammar>;
   dispose(): Promise<void>;
 }
@@ -54,10 +54,10 @@ export interface Context {
 
 /** One conversation's place in a context. */
 export interface Sequence {
-  /** Tokens that it holds. */
+  /** The tokens that it holds. */
   readonly nextTokenIndex: number;
   clearHistory(): Promise<void>;
-  /** Keeps what it has in common with the tokens and drops the rest. */
+  /** Keeps the common beginning with `tokens` and drops the rest. */
   adaptStateToTokens(tokens: Token[], allowShift: boolean): Promise<void>;
   evaluateWithoutGeneratingNewTokens(tokens: Token[]): Promise<void>;
   evaluate(tokens: Token[], options: SamplingOptions): AsyncGenerator<Token, void, void>;
@@ -79,7 +79,7 @@ export interface SamplingOptions {
   readonly grammarEvaluationState?: GrammarState;
 }
 
-/** How much of a grammar one text has gone through. */
+/** How much of a grammar one text has passed. */
 export type GrammarState = object;
 
 export interface EmbeddingContext {
@@ -87,7 +87,7 @@ export interface EmbeddingContext {
   calculateInputLength(tokens: Token[]): number;
 }
 
-/** Metadata of a model file, nested by the dots of its keys. Its values may be anything. */
+/** Metadata of a model file, nested at the dots of its keys. Values may be anything. */
 export type Metadata = Readonly<Record<string, unknown>>;
 
 /** A chat template in Jinja. */
@@ -110,11 +110,14 @@ export interface Binding {
   readonly Template: new (source: string) => Template;
 }
 
-/** Where `npm run install:llama` puts the packages; from there Node.js also finds those installed beside the program. */
+/**
+ * The folder into which `npm run install:llama` installs the packages. From there Node.js also finds packages installed
+ * beside the program.
+ */
 const folder = packagedFile("native/llama-cpp/package.json");
 const remedy = isClone ? "npm run install:llama" : "npm install node-llama-cpp@3 beside tollgate";
 
-/** Loads the packages. Throws, saying how to install them, when they are absent. */
+/** Loads the packages. When they are absent, throws an error that says how to install them. */
 export async function loadBinding(): Promise<Binding> {
   if (isBinary) {
     throw new Error(

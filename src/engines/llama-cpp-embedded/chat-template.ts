@@ -15,7 +15,7 @@ export interface TemplateSettings {
   readonly eosToken: string | null;
 }
 
-/** The prompt of a conversation. Throws INVALID_ARGUMENT when the template refuses it. */
+/** Renders a conversation's prompt. Throws INVALID_ARGUMENT when the template refuses the conversation. */
 export function renderPrompt(
   template: Template,
   conversation: Conversation,
@@ -45,7 +45,7 @@ export function renderPrompt(
   return continued ? cutBehind(prompt, turns.at(-1)?.text ?? "") : prompt;
 }
 
-/** The prompt without the template's closing of a last turn that is to be continued. */
+/** Cuts off what the template adds after the text of a last turn that is to be continued. */
 function cutBehind(prompt: string, text: string): string {
   const trimmed = text.trim();
   const at = prompt.lastIndexOf(trimmed);
@@ -62,7 +62,7 @@ function toMessage(message: Message) {
       tool_calls: message.toolCalls.map(({ id, name, argumentsJson }) => ({
         id,
         type: "function",
-        // Templates walk through the arguments, so they get the object and not its text.
+        // Templates iterate over the arguments, so they get the object and not its text.
         function: { name, arguments: parseArguments(argumentsJson) },
       })),
     }),

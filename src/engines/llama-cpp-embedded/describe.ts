@@ -4,7 +4,7 @@ import type { Fields } from "../shared/chat-completions/dialect.ts";
 import { fieldsIn, figureIn, textIn } from "../shared/inspection/told.ts";
 import { type Binding, loadBinding } from "./binding.ts";
 
-/** The most context that a model gets in process: a longer one costs memory that a laptop has not. */
+/** The longest context in process, in tokens: a longer one needs more memory than a laptop has. */
 const longestContext = 8192;
 
 /** Requests that run at once. */
@@ -20,10 +20,7 @@ export interface GgufModel {
   readonly servers: [{ readonly url: string; readonly engine: "llama.cpp"; readonly capacity: number }];
 }
 
-/**
- * Reads from a model file how it is to be configured. Throws when llama.cpp is not installed or the file
- * is not a model.
- */
+/** Reads a model's configuration from its file. Throws when llama.cpp is not installed or the file is not a model. */
 export async function describeGguf(path: string): Promise<GgufModel> {
   const binding = await loadBinding();
   return toModel(path, fieldsIn((await readMetadata(binding, path)).metadata));
@@ -37,7 +34,7 @@ async function readMetadata(binding: Binding, path: string) {
   }
 }
 
-/** A value of a file that has the wrong type is not taken. */
+/** Reads the fields of the right type. Values of a wrong type are ignored. */
 function toModel(path: string, metadata: Fields): GgufModel {
   const traits = fieldsIn(metadata[textIn(fieldsIn(metadata.general).architecture) ?? ""]);
   const embeds = (figureIn(traits.pooling_type) ?? 0) > 0; // 0 or absent: the model generates
@@ -54,7 +51,10 @@ function toModel(path: string, metadata: Fields): GgufModel {
   };
 }
 
-/** A template that knows the switch belongs to a model that thinks by default; one that opens a block, to one that always does. */
+/**
+ * A template that mentions the switch belongs to a model that thinks by default. A template that opens a thinking block
+ * belongs to a model that always thinks.
+ */
 function toThinking(template: string): GgufModel["thinking"] {
   if (/\benable_thinking\b/.test(template)) {
     return { mode: "default_on" };

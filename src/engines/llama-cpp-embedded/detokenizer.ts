@@ -3,10 +3,10 @@ import type { Model, Token } from "./binding.ts";
 /** A character has at most four bytes, and a token at least one. */
 const longestCharacter = 4;
 
-/** Tokens before the next one that decide how it is written, as with a leading space. */
+/** How many earlier tokens influence how the next one is written, as with a leading space. */
 const contextLength = 8;
 
-/** Makes text of tokens as they come; bytes that are not yet a character wait for the rest of it. */
+/** Turns tokens into text as they come. Bytes of an incomplete character wait for the rest of it. */
 export class Detokenizer {
   readonly #model: Pick<Model, "detokenize">;
   #before: readonly Token[] = [];
@@ -22,7 +22,7 @@ export class Detokenizer {
     return text.endsWith("\uFFFD") && this.#waiting.length < longestCharacter ? "" : this.#flush(text);
   }
 
-  /** The text that was waiting, once no more comes. */
+  /** The waiting text, once no more tokens come. */
   end(): string {
     return this.#waiting.length === 0 ? "" : this.#flush(this.#model.detokenize(this.#waiting, false, this.#before));
   }

@@ -4,5 +4,5 @@ import { LlamaCppEngine } from "./engine.ts";
 export const driver: EngineDriver<"in-process"> = {
   transport: "in-process",
   create: (url, settings) => new LlamaCppEngine(url, settings),
-  inspect: async () => ({ facts: {}, remarks: [] }), // what it is shows in the model file alone
+  inspect: async () => ({ facts: {}, remarks: [] }), // only the model file describes it
 };

@@ -21,8 +21,8 @@ import { checkTools, demandedTools } from "./tools.ts";
 type Tokenizable = Pick<EngineRequest, "prompt" | "thinking">;
 
 /**
- * llama.cpp in this process. Its threads are native, so that the event loop stays free; the model is
- * loaded in the background from the start on.
+ * llama.cpp in this process. It computes in native threads, so that the event loop stays free. The model loads in the
+ * background from the start.
  */
 export class LlamaCppEngine implements Engine {
   readonly #settings: ModelSettings;
@@ -30,12 +30,12 @@ export class LlamaCppEngine implements Engine {
   readonly #loading: Promise<Loaded>;
   #running = 0;
 
-  /** Takes the model file as a `file:` URL. */
+  /** `url` is the model file as a `file:` URL. */
   constructor(url: string, settings: ModelSettings) {
     this.#settings = settings;
     this.#path = fileURLToPath(url);
     this.#loading = load(this.#path, { ...settings, threads: threads() });
-    this.#loading.catch(() => {}); // told by whatever is asked of the engine
+    this.#loading.catch(() => {}); // every later call reports the error
   }
 
   async *generate(request: EngineRequest, signal: AbortSignal): AsyncIterable<EngineOutput> {
@@ -115,13 +115,13 @@ export class LlamaCppEngine implements Engine {
     try {
       return await this.#loading;
     } catch (error) {
-      const isBug = error instanceof TypeError || error instanceof RangeError; // what a file says made llama.cpp's binding trip
+      const isBug = error instanceof TypeError || error instanceof RangeError; // from the binding, over an odd file
       const what = isBug ? "no model that llama.cpp can read" : error instanceof Error ? error.message : error;
       throw engineFailed(`${this.#path}: ${what}`, false, error);
     }
   }
 
-  /** The prompt's tokens; special tokens in it count as such only where the template put them. */
+  /** The prompt's tokens. Special tokens count as such only where the template put them. */
   #tokenize({ model, template }: Loaded, { prompt, thinking }: Tokenizable): Token[] {
     const { bos, bosString, eosString, shouldPrependBosToken } = model.tokens;
     if (prompt.case === "text") {
@@ -134,7 +134,7 @@ export class LlamaCppEngine implements Engine {
   }
 }
 
-/** Small machines are slower with every further thread: two took fifty times as long as one. */
+/** The number of threads. Small machines get one: on them two threads took fifty times as long as one. */
 function threads(): number {
   const cores = availableParallelism();
   return cores <= 4 ? 1 : Math.floor(cores / 2);

@@ -7,10 +7,10 @@ import type { AnswerReader } from "./answer-reader.ts";
 import type { GrammarState, Model, SamplingOptions, Sequence, Token } from "./binding.ts";
 import { Detokenizer } from "./detokenizer.ts";
 
-/** Prompt tokens that are read in one go; an abort is noticed in between. */
+/** Prompt tokens that are read in one step. An abort is noticed between steps. */
 const prefillStep = 256;
 
-/** A generation on a sequence of its own. With a grammar, only tokens that it allows are produced. */
+/** Runs a generation on a sequence of its own. A grammar restricts the tokens that are produced. */
 export async function* generation(
   model: Model,
   sequence: Sequence,
@@ -48,7 +48,7 @@ export async function* generation(
   }
 }
 
-/** Hands out the text that was held back. */
+/** Emits the text that was held back. */
 function endAnswer(answer: AnswerReader, stops: StopSequences, text: Detokenizer, events: GenerationEvent[]): void {
   if (!stops.stopped) {
     answer.push(stops.push(text.end()) + stops.end(), events);
@@ -63,7 +63,7 @@ function toFinish(answer: AnswerReader, stopped: boolean): FinishReason {
   return answer.called ? FinishReason.TOOL_CALLS : FinishReason.STOP;
 }
 
-/** Reads the prompt up to its last token and tells how much of it the sequence knew already. */
+/** Reads the prompt up to its last token. Returns how many tokens the sequence knew already. */
 async function readPrompt(sequence: Sequence, prompt: Token[], signal: AbortSignal): Promise<number> {
   const last = prompt.length - 1;
   await sequence.adaptStateToTokens(prompt.slice(0, last), false);

@@ -19,7 +19,7 @@ export type Loaded = LoadedGenerator | LoadedEmbedder;
 interface LoadedModel {
   readonly model: Model;
   readonly template: Template;
-  /** Whether tools can be called. */
+  /** Whether the model can call tools. */
   readonly takesTools: boolean;
   readonly contextLength: number;
   dispose(): Promise<void>;
@@ -27,7 +27,7 @@ interface LoadedModel {
 
 export interface LoadedGenerator extends LoadedModel {
   readonly kind: "generation";
-  /** Makes sure that the answer is a call of one of the tools. */
+  /** Returns a grammar that forces the answer to be a call of one of the tools. */
   demandCall(tools: readonly Tool[]): Promise<GrammarState>;
   readonly sequences: Sequences;
 }
@@ -37,7 +37,7 @@ export interface LoadedEmbedder extends LoadedModel {
   readonly context: EmbeddingContext;
 }
 
-/** For a model file without a template. */
+/** The template for a model file without one. */
 const chatMl =
   "{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message.content }}<|im_end|>\n{% endfor %}" +
   "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}";
@@ -48,7 +48,7 @@ export interface LoadSettings {
   readonly contextLength: number;
   readonly capacity: number;
   readonly threads: number;
-  /** Is told how many bytes are in memory. */
+  /** Receives how many bytes are in memory. */
   readonly onLoading?: (done: number, total: number) => void;
 }
 
@@ -87,7 +87,7 @@ async function prepare(binding: Binding, llama: Llama, model: Model, settings: L
     dispose: () => llama.dispose(),
   };
   if (kind === "embedding") {
-    // An input is read in one batch, so that has to be as large as the longest input.
+    // An input is read in one batch, so the batch size must fit the longest input.
     const context = await model.createEmbeddingContext({
       contextSize: contextLength,
       batchSize: contextLength,

@@ -1,12 +1,12 @@
 import type { Context, Sequence } from "./binding.ts";
 
-/** A sequence in use, and whose prompt it read last. */
+/** A sequence, and the salt of the prompt that it read last. */
 export interface Seat {
   readonly sequence: Sequence;
   salt: string | undefined;
 }
 
-/** The sequences of a context, handed out one request each in the order of asking. */
+/** A context's sequences. Each request gets one, in the order of asking. */
 export class Sequences {
   readonly #free: Seat[];
   readonly #waiting: ((seat: Seat) => void)[] = [];
@@ -15,13 +15,13 @@ export class Sequences {
     this.#free = Array.from({ length: count }, () => ({ sequence: context.getSequence(), salt: undefined }));
   }
 
-  /** Waits for a sequence; one that read a prompt of the same salt is preferred, for what it still knows. */
+  /** Waits for a sequence. Prefers one that read a prompt of the same salt, for its cached tokens. */
   async take(salt: string | undefined, signal: AbortSignal): Promise<Seat> {
     const at = this.#free.findIndex((seat) => seat.salt === salt);
     const [free] = this.#free.splice(Math.max(0, at), 1);
     const seat = free ?? (await this.#wait(signal));
     if (seat.salt !== salt) {
-      await seat.sequence.clearHistory(); // another account must not feel what the one before has asked
+      await seat.sequence.clearHistory(); // another account must not be able to measure what the previous one has asked
       seat.salt = salt;
     }
     return seat;

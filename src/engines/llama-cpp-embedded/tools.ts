@@ -4,10 +4,10 @@ import { failure } from "../../../lib/errors/failure.ts";
 import { parseParameters } from "../shared/prompt/tool-parameters.ts";
 import type { Llama } from "./binding.ts";
 
-/** Opens a call. A prompt that demands a call ends with it. */
+/** Opens a tool call. A prompt that demands a call ends with it. */
 export const callOpening = "<tool_call>\n";
 
-/** True when a chat template shows tools and has calls written as JSON between tags, the only form that is read. */
+/** Whether a chat template shows tools and writes calls as JSON between tags, the only form that we can read. */
 export function takesTools(template: string): boolean {
   const otherFormats = ["<function=", "<arg_key>"];
   return (
@@ -17,12 +17,12 @@ export function takesTools(template: string): boolean {
   );
 }
 
-/** The tools that a model is told of: none where the request forbids calls. */
+/** The tools that the model is shown: none where the request forbids calls. */
 export function offeredTools({ tools, toolChoice }: Conversation): readonly Tool[] {
   return toolChoice?.mode === ToolChoiceMode.NONE ? [] : tools;
 }
 
-/** The tools of which one must be called. Empty: the model may answer without. */
+/** The tools of which the model must call one. Empty: it may answer without a call. */
 export function demandedTools({ tools, toolChoice }: Conversation): readonly Tool[] {
   switch (toolChoice?.mode) {
     case ToolChoiceMode.REQUIRED:
@@ -34,7 +34,7 @@ export function demandedTools({ tools, toolChoice }: Conversation): readonly Too
   }
 }
 
-/** Throws INVALID_ARGUMENT for tools that the template takes no notice of, or whose calls cannot be read. */
+/** Throws INVALID_ARGUMENT for tools that the template ignores, or whose calls we cannot read. */
 export function checkTools(conversation: Conversation, supported: boolean): void {
   if (supported || offeredTools(conversation).length === 0) {
     return;
@@ -45,7 +45,7 @@ export function checkTools(conversation: Conversation, supported: boolean): void
   });
 }
 
-/** The grammar of a call of one of the tools; schemas that it cannot express leave the arguments open. */
+/** The grammar of a call of one of the tools. A schema that the grammar cannot express leaves the arguments free. */
 export async function toGrammar(llama: Llama, tools: readonly Tool[]) {
   const call = (tool: Tool, parameters: unknown) => ({
     type: "object",
@@ -61,7 +61,7 @@ export async function toGrammar(llama: Llama, tools: readonly Tool[]) {
   }
 }
 
-/** An object without properties may have any. */
+/** Lets an object without declared properties have any. */
 function closed(schema: unknown): unknown {
   const { properties } = (schema ?? {}) as { properties?: object };
   return properties === undefined ? { type: "object", additionalProperties: true } : schema;

@@ -5,8 +5,8 @@ import { countIn } from "../shared/counts.ts";
 import { fieldsIn, figureIn } from "../shared/inspection/told.ts";
 
 /**
- * llama-server, by its source as of 2026 (tools/server/server-task.cpp). Its prefix cache knows no salt,
- * so accounts cannot be kept apart in it.
+ * llama-server, by its source as of 2026 (tools/server/server-task.cpp). Its prefix cache takes no salt, so that
+ * accounts cannot be separated in it.
  */
 export const llamaCpp: Dialect = {
   engine: "llama.cpp",
@@ -16,7 +16,7 @@ export const llamaCpp: Dialect = {
   mayRepeatPrefill: true,
   promptFields: (request, continued) => ({
     ...thinkingFields(request),
-    // It goes on with a last assistant turn by itself, but refuses to do so while thinking.
+    // llama-server continues a last assistant turn by itself, but refuses to do so while thinking.
     ...(continued && { chat_template_kwargs: { thinking: false, enable_thinking: false } }),
   }),
   fields: () => ({ stream_options: { include_usage: true }, timings_per_token: true }),
@@ -41,7 +41,7 @@ export const llamaCpp: Dialect = {
   embedFormat: "base64",
 };
 
-/** Counts since the request began: prompt tokens found in the cache, read, and tokens produced. */
+/** Counts since the request began: prompt tokens found in the cache, prompt tokens read, and tokens produced. */
 interface Timings {
   readonly cache_n?: unknown;
   readonly prompt_n?: unknown;

@@ -5,7 +5,7 @@ import { fieldsIn, figureIn, textIn } from "../shared/inspection/told.ts";
 import { metricSum } from "../shared/prometheus.ts";
 import { llamaCpp } from "./dialect.ts";
 
-/** Inspects llama-server by `/props`, `/metrics` and short chats. */
+/** Inspects llama-server with `/props`, `/metrics` and short chats. */
 export async function inspect(probe: Probe, subject: Subject): Promise<Inspection> {
   const [props = {}, metrics = ""] = await Promise.all([probe.json("/props"), probe.text({ path: "/metrics" })]);
   const slots = figureIn(props.total_slots);

@@ -1,10 +1,10 @@
 import { commandLine, parsePort } from "../shared/inspection/command-line.ts";
 import { type Subject, servedName } from "../shared/inspection/inspection.ts";
 
-/** More slots than a machine for this engine fills; the context is shared among them. */
+/** The most slots. A machine with this engine does not fill more, and slots share the context. */
 const mostSlots = 16;
 
-/** How to start llama-server for a model. An input for an embedding has to fit one physical batch. */
+/** The command that starts llama-server for a model. An embedding input has to fit one physical batch. */
 export function startCommand(subject: Subject): string {
   const { server, model } = subject;
   const name = servedName(subject);

@@ -21,16 +21,16 @@ import { generationRequest } from "./request.ts";
 import { LineReader } from "./stream.ts";
 import { cutsPrompts, firstThatRefuses } from "./version.ts";
 
-/** Ollama runs the inputs of a call side by side, each as a request to its runner. */
+/** Inputs of one call. Ollama embeds them in parallel, each as a request to its runner. */
 const embedBatch = 32;
 
-/** Models that are looked at, each by a call of its own. */
+/** The most models that are described, with one call each. */
 const mostDescribed = 256;
 
 /**
- * Ollama through its native API, by its source as of August 2026: the OpenAI-compatible one cuts prompts
- * and inputs silently. It counts at the end only, has no tokenizer to ask and no metrics, and its prefix
- * cache knows no salt.
+ * Ollama through its native API, by its source as of August 2026: its OpenAI-compatible API truncates prompts and
+ * inputs silently. It counts only at the end, has neither a tokenizer call nor metrics, and its prefix cache takes no
+ * salt.
  */
 export class OllamaEngine implements Engine {
   readonly #connection: HttpConnection;
@@ -97,7 +97,7 @@ export class OllamaEngine implements Engine {
 
   async #describe(id: string, signal: AbortSignal): Promise<EngineModel> {
     const body = JSON.stringify({ model: id });
-    const call = { path: "/api/show", body, mostBytes: mostTokenListBytes }; // a vocabulary may be among it
+    const call = { path: "/api/show", body, mostBytes: mostTokenListBytes }; // the reply may contain a vocabulary
     const { capabilities, model_info } = (await this.#call(call, signal)) as WireModel;
     const [, told] = Object.entries(model_info ?? {}).find(([key]) => key.endsWith(".context_length")) ?? [];
     const contextLength = countIn(told);

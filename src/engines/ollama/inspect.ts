@@ -10,10 +10,10 @@ import { objectIn, type Probe } from "../shared/inspection/probe.ts";
 import { fieldsIn, figureIn, listIn, plainText, textIn, textsIn } from "../shared/inspection/told.ts";
 import { cutsPrompts, firstThatRefuses } from "./version.ts";
 
-/** Requests at once beyond which its usual settings make them wait in a queue that it does not tell of. */
+/** Parallel requests that Ollama runs with its usual settings. More wait in a queue that it does not report. */
 const usualParallel = 8;
 
-/** Inspects Ollama by `/api/version`, `/api/show` and `/api/ps`. */
+/** Inspects Ollama with `/api/version`, `/api/show` and `/api/ps`. */
 export async function inspect(probe: Probe, subject: Subject): Promise<Inspection> {
   const { server, model } = subject;
   const name = servedName(subject);

@@ -10,8 +10,8 @@ import type { EngineSettings } from "../shared/settings.ts";
 type Fields = Record<string, unknown>;
 
 /**
- * The path and body of a generation. `truncate` and `shift` are off: Ollama would drop the conversation's
- * beginning, without a word, to make it fit.
+ * The path and body of a generation. `truncate` and `shift` are off: otherwise Ollama silently drops the conversation's
+ * beginning to make it fit.
  */
 export function generationRequest(
   request: EngineRequest,
@@ -35,7 +35,10 @@ export function generationRequest(
   return { path: prompt.case === "text" ? "/api/generate" : "/api/chat", body: JSON.stringify(body) };
 }
 
-/** It has no choice of tools: one that forbids them leaves them out, one that demands a call cannot be enforced. */
+/**
+ * Ollama has no choice of tools. A choice that forbids tools leaves them out; one that demands a call cannot be
+ * enforced.
+ */
 function chatFields(conversation: Conversation, systemAnywhere: boolean): Fields {
   const forbidden = conversation.toolChoice?.mode === ToolChoiceMode.NONE;
   const { turns } = toTurns(conversation.messages, systemAnywhere);

@@ -1,10 +1,10 @@
 import { quoted } from "../shared/inspection/command-line.ts";
 import { type Subject, servedName } from "../shared/inspection/inspection.ts";
 
-/** Requests at once that Ollama is asked for at most: each takes the memory of a whole context. */
+/** The most parallel requests that Ollama is configured for: each takes the memory of a whole context. */
 const mostParallel = 8;
 
-/** How to start Ollama for a model. */
+/** The command that starts Ollama for a model. */
 export function startCommand(subject: Subject): string {
   const { server, model } = subject;
   const { host } = new URL(server.url);

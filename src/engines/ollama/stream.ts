@@ -10,7 +10,7 @@ import type { HttpResponse } from "../shared/http/connection.ts";
 import { LineSplitter } from "../shared/http/line-splitter.ts";
 import type { StreamReader } from "../shared/http/stream.ts";
 
-/** The parts of a line that are read; `response` and `thinking` are of `/api/generate`. */
+/** The parts of a line that are read. `response` and `thinking` come from `/api/generate`. */
 interface Line {
   readonly error?: unknown;
   readonly message?: { readonly content?: string; readonly thinking?: string; readonly tool_calls?: ToolCallDelta[] };
@@ -22,10 +22,10 @@ interface Line {
   readonly eval_count?: number;
 }
 
-/** Ollama ends an answer without a last line after more pieces than this that are the same but for white space. */
+/** Ollama ends an answer without a last line after more than this many pieces that are equal apart from white space. */
 const mostRepeats = 30;
 
-/** Reads the JSON lines of a streamed answer. The count comes with the last one. */
+/** Reads the JSON lines of a streamed answer. The count comes with the last line. */
 export class LineReader implements StreamReader {
   readonly #where: string;
   readonly #answer: AnswerBuilder;
@@ -87,7 +87,7 @@ export class LineReader implements StreamReader {
       this.#answer.addText(content);
     }
     this.#watchRepeats(thinking || content || "");
-    // Calls come whole, each under the index 0 of older versions, which tells nothing.
+    // Calls come whole. Older versions give each the index 0, which is ignored.
     for (const { id, function: called } of line.message?.tool_calls ?? []) {
       this.#answer.addCall({ index: this.#calls++, ...(id && { id }), ...(called && { function: called }) });
     }

@@ -1,10 +1,10 @@
-/** The first version that refuses a prompt that is too long when it is asked to; ones before cut it. */
+/** The first version that refuses a prompt that is too long when asked to. Earlier versions truncate it. */
 export const firstThatRefuses = "0.12.6";
 
-/** The version of a build that is no release. */
+/** The version of a build that is not a release. */
 const unnumbered = "0.0.0";
 
-/** Whether a version cuts prompts that are too long, whatever a request says. */
+/** Whether a version truncates prompts that are too long, whatever a request says. */
 export function cutsPrompts(version: string): boolean {
   if (version === unnumbered) {
     return false;
@@ -15,7 +15,7 @@ export function cutsPrompts(version: string): boolean {
   return at !== -1 && (parts[at] ?? 0) < (first[at] ?? 0);
 }
 
-/** The numbers of a version. A version without numbers counts as older than none. */
+/** The numbers of a version. Without numbers, one that counts as newer than any. */
 function parseParts(version: string): number[] {
   const [, numbers] = /^v?(\d+(?:\.\d+)*)/.exec(version) ?? [];
   return numbers?.split(".").map(Number) ?? [Number.POSITIVE_INFINITY];

@@ -3,7 +3,7 @@ import type { Inspection, Subject } from "../shared/inspection/inspection.ts";
 import type { Probe } from "../shared/inspection/probe.ts";
 import { openaiCompatible } from "./dialect.ts";
 
-/** Inspects a server of which nothing is known, by short chats. */
+/** Inspects an unknown server with short chats. */
 export function inspect(probe: Probe, subject: Subject): Promise<Inspection> {
   return inspectChat(probe, openaiCompatible, subject, {});
 }

@@ -24,12 +24,12 @@ import { longestLine } from "../shared/http/line-splitter.ts";
 import type { EngineSettings } from "../shared/settings.ts";
 import { readLoad } from "./load.ts";
 
-/** How long the request to stop another one may take. */
+/** Milliseconds that an abort request may take. */
 const abortTimeoutMs = 5000;
 
 /**
  * SGLang's native gRPC service (`--enable-grpc`), by its source as of 2026 (rust/sglang-grpc,
- * entrypoints/grpc_bridge.py): the JSON of its HTTP dialect, passed through.
+ * entrypoints/grpc_bridge.py). It passes through the JSON of SGLang's HTTP dialect.
  */
 export class SglangGrpcEngine implements Engine {
   readonly #connection: GrpcConnection;
@@ -50,7 +50,7 @@ export class SglangGrpcEngine implements Engine {
     const call = toCall(body, request);
     const answer = new AnswerBuilder(request, this.#traits);
     const chunks = new ChunkReader(this.#traits.where, sglang, this.#parser, answer);
-    const left = new AbortController(); // a client of Connect's does not notice a reader that leaves
+    const left = new AbortController(); // a Connect client does not notice a reader that leaves
     const options = { signal: AbortSignal.any([signal, left.signal]) };
     let ended = false;
     try {
@@ -62,11 +62,11 @@ export class SglangGrpcEngine implements Engine {
       }
       ended = true;
     } catch (error) {
-      ended = !signal.aborted; // by the engine, which takes the id for another try
+      ended = !signal.aborted; // the engine ended it and accepts the id for another try
       throw toRefusal(this.#traits.where, toResponse(error, signal));
     } finally {
       left.abort();
-      // Versions differ in whether they stop a request whose call ends, one that is named, or neither.
+      // Versions differ: some stop a request whose call ends, some one that an abort names, and some neither.
       if (!ended) {
         this.#client.abort({ rid: request.runId }, { timeoutMs: abortTimeoutMs }).catch(() => {});
       }
@@ -93,7 +93,7 @@ export class SglangGrpcEngine implements Engine {
     });
   }
 
-  /** Its tokenizer takes texts only: the tokens of a conversation are the chat template's to make. */
+  /** SGLang's tokenizer takes texts only: a conversation's tokens depend on the chat template. */
   async countTokens({ prompt }: Pick<EngineRequest, "prompt">, signal: AbortSignal): Promise<number | undefined> {
     if (prompt.case !== "text") {
       return undefined;

@@ -4,7 +4,7 @@ import type { GrpcConnection } from "../shared/grpc/connection.ts";
 import { type Inspection, type Subject, warning } from "../shared/inspection/inspection.ts";
 import { objectIn } from "../shared/inspection/probe.ts";
 
-/** Inspects SGLang over gRPC by what `GetServerInfo` tells. */
+/** Inspects SGLang over gRPC with `GetServerInfo`. */
 export async function inspect(connection: GrpcConnection, subject: Subject, signal: AbortSignal): Promise<Inspection> {
   const { jsonInfo } = await connection.client(SglangService).getServerInfo({}, { signal });
   const { version, facts, remarks } = readServerInfo(objectIn(jsonInfo) ?? {}, subject);

@@ -1,17 +1,17 @@
 import type { EngineLoad } from "../interface.ts";
 
-/** The load of one data-parallel part of the engine, under the names of its versions. */
+/** The load of one data-parallel part of the engine. Field names differ between versions. */
 interface PartLoad {
   readonly num_running_reqs?: number;
-  /** Running and waiting ones. */
+  /** Running and waiting requests together. */
   readonly num_reqs?: number;
   readonly num_waiting_reqs?: number;
-  /** Share of the KV cache in use, and the tokens that it holds. */
+  /** The part of the KV cache in use, and its size in tokens. */
   readonly token_usage?: number;
   readonly max_total_num_tokens?: number;
 }
 
-/** Adds up the load of an engine's parts. Undefined: no part has one that is understood. */
+/** Adds up the load of an engine's parts. Undefined: no part reports a load that is understood. */
 export function readLoad(json: string): EngineLoad | undefined {
   const parts = parse(json);
   if (parts.length === 0) {
@@ -40,7 +40,7 @@ function parse(json: string): readonly PartLoad[] {
   }
 }
 
-/** The numbers of a part, without values that are none. */
+/** The numbers of a part. Other values are left out. */
 function partIn(part: unknown): PartLoad {
   const numbers = Object.entries(Object(part)).filter(([, value]) => typeof value === "number");
   return Object.fromEntries(numbers);

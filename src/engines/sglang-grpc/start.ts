@@ -2,7 +2,7 @@ import { launchServer } from "../sglang/start.ts";
 import { parsePort } from "../shared/inspection/command-line.ts";
 import type { Subject } from "../shared/inspection/inspection.ts";
 
-/** How to start SGLang with its gRPC service for a model. */
+/** The command that starts SGLang with its gRPC service for a model. */
 export function startCommand(subject: Subject): string {
   return launchServer(subject, { "--enable-grpc": true, "--grpc-port": parsePort(subject.server.url) });
 }

@@ -4,7 +4,7 @@ import type { Probe } from "../shared/inspection/probe.ts";
 import { sglang } from "./dialect.ts";
 import { readServerInfo } from "./server-info.ts";
 
-/** Inspects SGLang by `/server_info`, `/get_server_info` before 2026, and short chats. */
+/** Inspects SGLang with `/server_info` (`/get_server_info` before 2026) and short chats. */
 export async function inspect(probe: Probe, subject: Subject): Promise<Inspection> {
   const info = readServerInfo((await probe.json("/server_info", "/get_server_info")) ?? {}, subject);
   const chat = await inspectChat(probe, sglang, subject, {

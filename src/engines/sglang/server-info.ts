@@ -2,7 +2,9 @@ import type { Fields } from "../shared/chat-completions/dialect.ts";
 import { type Inspection, type Subject, toRemarks, warning, wrong } from "../shared/inspection/inspection.ts";
 import { figureIn, flagIn, textIn } from "../shared/inspection/told.ts";
 
-/** Reads what SGLang tells of its options: the fields of its ServerArgs, and what its scheduler settled. */
+/**
+ * Reads what SGLang reports about its options: the fields of its ServerArgs, and the values that its scheduler chose.
+ */
 export function readServerInfo(info: Fields, { server, model }: Subject): Inspection {
   const running = figureIn(info.max_running_requests);
   const generates = model.kind === "generation";

@@ -1,12 +1,14 @@
 import { type CommandOptions, commandLine, parsePort } from "../shared/inspection/command-line.ts";
 import { type Subject, servedName } from "../shared/inspection/inspection.ts";
 
-/** How to start SGLang for a model. */
+/** The command that starts SGLang for a model. */
 export function startCommand(subject: Subject): string {
   return launchServer(subject, { "--port": parsePort(subject.server.url) });
 }
 
-/** SGLang's launch, listening as the options say; PARSER is one of those that `--help` lists. */
+/**
+ * The command that launches SGLang, with the options of where it listens. PARSER is one of those that `--help` lists.
+ */
 export function launchServer(subject: Subject, listen: CommandOptions): string {
   const { server, model } = subject;
   const name = servedName(subject);

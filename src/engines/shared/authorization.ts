@@ -1,7 +1,10 @@
 import { readFileSync } from "node:fs";
 import type { ServerConfig } from "../../config/schema.ts";
 
-/** The header for a server that demands an API key. Undefined: it demands none. Throws an error with a text for people. */
+/**
+ * The authorization header for a server that demands an API key. Undefined: the server demands none. Throws an error
+ * with a text for people.
+ */
 export function readAuthorization(server: Pick<ServerConfig, "url" | "api_key_file">): string | undefined {
   const { url, api_key_file: file } = server;
   if (file === undefined) {

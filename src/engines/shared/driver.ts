@@ -5,32 +5,32 @@ import type { Inspection, Subject } from "./inspection/inspection.ts";
 import { Probe } from "./inspection/probe.ts";
 import type { EngineSettings } from "./settings.ts";
 
-/** All that sets one engine apart for the rest of the program. */
+/** All that distinguishes one engine for the rest of the program. */
 export interface EngineDriver<Transport extends string = "http" | "grpc" | "in-process"> {
   readonly transport: Transport;
-  /** Makes the adapter of one server. */
+  /** Creates the adapter of one server. */
   create(url: string, settings: EngineSettings): Engine;
   /** Asks a server about itself. Throws when it does not answer. */
   inspect(subject: Subject, options: GrpcOptions, signal: AbortSignal): Promise<Inspection>;
-  /** How to start the engine for a model. Undefined: it is not known. */
+  /** The command that starts the engine for a model. Undefined: not known. */
   readonly startCommand?: (subject: Subject) => string;
-  /** How a server is known for this engine. Undefined: it has to be named. */
+  /** How a server is recognized as this engine. Undefined: the configuration has to name the engine. */
   readonly detect?: Detection;
 }
 
-/** The signs that tell an engine's servers from those of other engines. */
+/** The signs that distinguish an engine's servers from others. */
 export interface Detection {
-  /** Where it listens by default. Undefined: where another engine does, or it is not looked for. */
+  /** The default port. Undefined: it shares another engine's port, or is not searched for. */
   readonly port?: number;
-  /** `owned_by` of the models that it lists on `/v1/models`. Undefined: it says nothing of its own. */
+  /** The `owned_by` of the models that it lists on `/v1/models`. Undefined: it has no value of its own. */
   readonly owner?: string;
-  /** A call that it alone answers with this field. Undefined: there is none. */
+  /** A call to which only this engine answers with this field. Undefined: there is none. */
   readonly call?: { readonly path: string; readonly field: string };
 }
 
 type Parts<Ask> = Omit<EngineDriver, "transport" | "inspect"> & { readonly inspect: Ask };
 
-/** The driver of an engine that is reached over HTTP. */
+/** The driver of an engine that speaks HTTP. */
 export function httpDriver({
   inspect,
   ...parts
@@ -49,7 +49,7 @@ export function httpDriver({
   };
 }
 
-/** The driver of an engine that is reached over gRPC. */
+/** The driver of an engine that speaks gRPC. */
 export function grpcDriver({
   inspect,
   ...parts

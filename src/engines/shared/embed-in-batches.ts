@@ -9,15 +9,15 @@ export interface BatchEmbedder {
   readonly size: number;
   /** Embeds inputs in one call. Throws INPUT_TOO_LONG or CONTEXT_LENGTH_EXCEEDED when one is too long. */
   readonly embed: (inputs: readonly string[]) => Promise<EngineEmbeddings>;
-  /** The number of an input's tokens. Undefined: the engine cannot tell. */
+  /** Counts an input's tokens. Undefined: the engine cannot count. */
   readonly count: (input: string) => Promise<number | undefined>;
-  /** The most tokens of an input, where the engine's refusal does not tell. */
+  /** The most tokens of an input, used where the engine's refusal does not say. */
   readonly limit: number;
 }
 
 /**
- * Embeds inputs, however many, in their order. Engines refuse a call without saying for which input, so
- * that the inputs of a refused call are tried alone to name the one that is too long.
+ * Embeds any number of inputs, in their order. Engines refuse a call without naming the input, so that the inputs of a
+ * refused call are tried one by one to find the one that is too long.
  */
 export async function embedInBatches(inputs: readonly string[], embedder: BatchEmbedder): Promise<EngineEmbeddings> {
   const vectors: Float32Array[] = [];
@@ -41,7 +41,7 @@ async function embedBatch(batch: readonly string[], start: number, embedder: Bat
     }
     const [only, ...others] = batch;
     if (only !== undefined && others.length === 0) {
-      const count = () => embedder.count(only).catch(() => undefined); // it is too long to be counted, too
+      const count = () => embedder.count(only).catch(() => undefined); // it may be too long to be counted, too
       const told = readTokenBound(detail);
       const actual = told.actual === undefined ? await count() : Number(told.actual);
       throw inputTooLong(describe(error), start, { limit: Number(told.limit ?? embedder.limit), actual });

@@ -5,7 +5,7 @@ import { toDuration } from "../../../lib/time/duration.ts";
 import { EngineFault, ImplausibleAnswer } from "../interface.ts";
 import { countIn } from "./counts.ts";
 
-// The failures that errors of every engine are turned into, whatever its protocol.
+// The failures into which the errors of every engine are turned, whatever its protocol.
 
 /** The engine broke, cannot be reached, or answered nonsense. */
 export function engineFailed(what: string, transient: boolean, cause?: unknown): ConnectError {
@@ -17,7 +17,7 @@ export function engineFailed(what: string, transient: boolean, cause?: unknown):
   );
 }
 
-/** No connection to the engine could be made. */
+/** The connection to the engine failed. */
 export function engineUnreachable(what: string, cause: unknown): ConnectError {
   return failure(
     Reason.ENGINE_FAILED,
@@ -27,7 +27,10 @@ export function engineUnreachable(what: string, cause: unknown): ConnectError {
   );
 }
 
-/** A count that an engine told by itself. Undefined: it told no number. Throws ENGINE_FAILED for a number that is no count. */
+/**
+ * A count that the engine reported. Undefined: it reported no number. Throws ENGINE_FAILED for a number that cannot be
+ * a count.
+ */
 export function toldCount(where: string, told: unknown): number | undefined {
   const count = countIn(told);
   if (count === undefined && typeof told === "number") {
@@ -43,7 +46,7 @@ export function toldCount(where: string, told: unknown): number | undefined {
 
 /** The engine's answer made our own code throw. */
 export function unreadable(where: string, cause: unknown): ConnectError {
-  const name = cause instanceof Error ? cause.name : "something"; // its message may quote the answer
+  const name = cause instanceof Error ? cause.name : "something"; // the message may quote the answer
   return engineFailed(`${where} sent what cannot be read (${name})`, true, cause);
 }
 
@@ -57,7 +60,7 @@ export function engineOverloaded(what: string, retryAfterMs: number): ConnectErr
   );
 }
 
-/** The engine understood the request and will never take it, so no other server will. */
+/** The engine understood the request and refuses it for good, so that no other server will accept it. */
 export function engineRefused(what: string): ConnectError {
   return failure(
     Reason.INVALID_ARGUMENT,
@@ -67,20 +70,20 @@ export function engineRefused(what: string): ConnectError {
   );
 }
 
-/** Whether a call was refused in a way that no repetition changes. */
+/** Whether a call was refused in a way that no retry changes. */
 export function isRefusal(error: unknown): boolean {
   const cause = error instanceof Error ? error.cause : undefined;
   return cause instanceof EngineFault && !cause.transient;
 }
 
-/** The size of a prompt that does not fit, in tokens; undefined where the engine did not tell. */
+/** The size of a prompt that does not fit, in tokens. Undefined where the engine did not say. */
 export interface Overflow {
   readonly limit?: number | undefined;
   readonly actual?: number | undefined;
   readonly requestedOutput?: number | undefined;
 }
 
-/** The size that an error states. A value that is no count is left out. */
+/** The size that an error states. A value that is not a count is left out. */
 function tokenBound(overflow: Overflow) {
   const limit = countIn(overflow.limit);
   const actual = countIn(overflow.actual);
@@ -93,7 +96,7 @@ function tokenBound(overflow: Overflow) {
   return { case: "tokens", value } as const;
 }
 
-/** The prompt, or the prompt and the output asked for, pass the context. */
+/** The prompt exceeds the context, alone or together with the requested output. */
 export function contextExceeded(what: string, overflow: Overflow): ConnectError {
   const limit = countIn(overflow.limit);
   const actual = countIn(overflow.actual);
@@ -107,7 +110,7 @@ export function contextExceeded(what: string, overflow: Overflow): ConnectError 
   );
 }
 
-/** One input of an embeddings request is longer than the model takes. */
+/** One input of an embeddings request is longer than the model accepts. */
 export function inputTooLong(what: string, index: number | undefined, overflow: Overflow): ConnectError {
   const limit = countIn(overflow.limit);
   const actual = countIn(overflow.actual);
@@ -126,9 +129,9 @@ export function inputTooLong(what: string, index: number | undefined, overflow: 
 }
 
 /**
- * The part of an engine's error that may be logged. Its message may quote the prompt anywhere, so only
- * what is known to be harmless is taken: names, and diagnoses that operators should not have to look up.
- * The engine's own log has the rest, under the same request id.
+ * The part of an engine's error that may be logged. Its message may quote the prompt anywhere, so only parts known to
+ * be harmless are taken: names, and diagnoses that save operators a search. The engine's own log has the rest, under
+ * the same run id.
  */
 export function toDiagnosis(names: readonly unknown[], message: string): string {
   const known = diagnoses.flatMap((diagnosis) => diagnosis.exec(message)?.[0] ?? []);

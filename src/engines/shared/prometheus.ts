@@ -1,5 +1,5 @@
 /**
- * Adds up the samples of a metric over their labels. Undefined: there is none.
+ * Sums the samples of a metric over their labels. Undefined: there are none.
  * https://prometheus.io/docs/instrumenting/exposition_formats/
  */
 export function metricSum(text: string, name: string): number | undefined {
@@ -25,12 +25,15 @@ export function metricSum(text: string, name: string): number | undefined {
   return sum;
 }
 
-/** The labels of a metric's first sample; of an information metric they are what it tells. Empty: there is none. */
+/**
+ * The labels of a metric's first sample. An information metric carries its information in them. Empty: there is no
+ * sample.
+ */
 export function readLabels(text: string, name: string): Readonly<Record<string, string>> {
   return readAllLabels(text, name)[0] ?? {};
 }
 
-/** Samples that are read at most, such as one for each part of an engine. */
+/** The most samples that are read. An engine may have one for each of its parts. */
 const mostSamples = 64;
 
 /** The labels of each sample of a metric. */
@@ -41,7 +44,7 @@ export function readAllLabels(text: string, name: string): readonly Readonly<Rec
 
 function labelsIn(line: string, name: string): Record<string, string> {
   const labels: Record<string, string> = {};
-  const next = /[{,]\s*(\w{1,64})="((?:[^"\\]|\\.){0,1024})"/y; // sticky and bounded: each character is looked at once
+  const next = /[{,]\s*(\w{1,64})="((?:[^"\\]|\\.){0,1024})"/y; // sticky and bounded: looks at each character once
   next.lastIndex = name.length;
   for (let label = next.exec(line); label !== null; label = next.exec(line)) {
     labels[label[1] ?? ""] = label[2] ?? "";

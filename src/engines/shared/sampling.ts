@@ -1,13 +1,13 @@
 import type { Sampling } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import type { SamplingField } from "../../../lib/sampling.ts";
 
-/** Whose words a request uses for sampling. An engine that takes the same fields as another shares its words. */
+/** The dialect of the sampling fields. Engines that take the same fields share a dialect. */
 export type SamplingDialect = "vllm" | "sglang" | "llama.cpp" | "trtllm" | "openai" | "ollama" | "embedded";
 
-/** An engine's name for a field, with the function that writes its value where that differs from ours; or that it takes none. */
+/** An engine's name for a field, with a function for the value where it differs from ours; or "unsupported". */
 type WireField = string | readonly [name: string, write: (value: never) => number] | "unsupported";
 
-/** `top_k` where another number than 0 stands for all candidates. */
+/** `top_k` where a number other than 0 stands for all candidates. */
 const topKWith = (all: number) => ["top_k", (topK: number) => (topK === 0 ? all : topK)] as const;
 
 /** A seed as a JSON number that is exact in every parser. */
@@ -93,7 +93,7 @@ const wireFields = {
 
 const rows = Object.entries(wireFields) as [SamplingField, Readonly<Record<SamplingDialect, WireField>>][];
 
-/** The sampling of a request in a dialect's words, without absent fields and those that the dialect does not take. */
+/** A request's sampling in a dialect's words, without absent and unsupported fields. */
 export function writeSampling(sampling: Sampling, dialect: SamplingDialect): Record<string, number> {
   const written: Record<string, number> = {};
   for (const [field, { [dialect]: wire }] of rows) {

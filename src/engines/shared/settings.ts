@@ -3,15 +3,15 @@ import type { ConnectionOptions } from "./http/connection.ts";
 /** The configuration that an engine's adapter needs. */
 export interface EngineSettings extends ConnectionOptions, ModelSettings {}
 
-/** The facts of a model, and of how it is served, that an engine's adapter needs. */
+/** The facts about a model and its serving that an engine's adapter needs. */
 export interface ModelSettings {
   readonly kind: "generation" | "embedding";
   /** Requests that run at once. */
   readonly capacity: number;
-  /** Whether the model's chat template takes a system message after the first turn. */
+  /** Whether the model's chat template accepts a system message after the first turn. */
   readonly systemAnywhere: boolean;
-  /** Most tokens of prompt and answer together; of one input for an embedding model. */
+  /** The most tokens of prompt and answer together. For an embedding model, of one input. */
   readonly contextLength: number;
-  /** Is told how many bytes of the model are in memory, by an engine that loads it itself. */
+  /** Receives how many bytes of the model are in memory, from an engine that loads it itself. */
   readonly onLoading?: (done: number, total: number) => void;
 }

@@ -16,13 +16,13 @@ import type { EngineSettings } from "../shared/settings.ts";
 import { toRefusal } from "../tei/errors.ts";
 import { checkLimit, countInput } from "../tei/limit.ts";
 
-/** Calls side by side, each for one input. */
+/** Parallel calls. Each carries one input. */
 const parallel = 32;
 
 /** Text Embeddings Inference 1.9 over gRPC, from its images whose tags end in `-grpc`. */
 export class TeiGrpcEngine implements Engine {
   readonly #connection: GrpcConnection;
-  /** For lists of tokens, which alone are long. */
+  /** For lists of tokens only, since their answers are long. */
   readonly #lists: GrpcConnection;
   readonly #settings: EngineSettings;
   readonly #where: string;
@@ -67,7 +67,7 @@ export class TeiGrpcEngine implements Engine {
     const service = Embed.typeName;
     const { status } = await this.#call(signal, () => this.#connection.client(Health).check({ service }, { signal }));
     if (status !== Status.SERVING) {
-      await this.#embedBatch(["."], {}, signal); // it may just not have been asked yet
+      await this.#embedBatch(["."], {}, signal); // the server may just not have been asked yet
     }
   }
 
@@ -85,7 +85,7 @@ export class TeiGrpcEngine implements Engine {
     const options = { signal: AbortSignal.any([signal, rest.signal]), headers };
     const answers = await this.#call(signal, () =>
       Promise.all(inputs.map((text) => client.embed({ inputs: text, truncate: false, normalize: true }, options))),
-    ).finally(() => rest.abort()); // what one failure makes useless
+    ).finally(() => rest.abort()); // the first failure makes the other calls useless
     const counts = answers.map(({ metadata }) => metadata?.computeTokens ?? 0);
     if (counts.some((count) => count < 1)) {
       throw engineFailed(`${this.#where} did not count the tokens`, false);

@@ -1,7 +1,7 @@
 import type { Subject } from "../shared/inspection/inspection.ts";
 import { startRouter } from "../tei/start.ts";
 
-/** How to start TEI for a model, from an image whose tag ends in `-grpc`. */
+/** The command that starts TEI for a model, from an image whose tag ends in `-grpc`. */
 export function startCommand(subject: Subject): string {
   return startRouter(subject, {});
 }

@@ -20,8 +20,8 @@ import { toRefusal } from "./errors.ts";
 import { checkLimit, countInput } from "./limit.ts";
 
 /**
- * Hugging Face Text Embeddings Inference 1.9 over HTTP. Uses `/embed` with `truncate: false`: its
- * OpenAI-compatible route cuts long inputs silently unless the server was started otherwise.
+ * Hugging Face Text Embeddings Inference 1.9 over HTTP. Uses `/embed` with `truncate: false`: the OpenAI-compatible
+ * route truncates long inputs silently unless the server was started otherwise.
  */
 export class TeiEngine implements Engine {
   readonly #connection: HttpConnection;

@@ -2,7 +2,7 @@ import type { ConnectError } from "@connectrpc/connect";
 import { engineFailed, engineOverloaded, engineRefused, inputTooLong, toDiagnosis } from "../shared/faults.ts";
 import type { HttpResponse } from "../shared/http/connection.ts";
 
-/** The failure that an error status stands for; TEI answers `{error, error_type}`. */
+/** The failure for an error status. TEI answers `{error, error_type}`. */
 export function toRefusal(where: string, response: HttpResponse): ConnectError {
   const { message, type } = readError(response.text);
   const what = `${where} answered ${response.status}: ${toDiagnosis([type], message)}`;
@@ -11,7 +11,7 @@ export function toRefusal(where: string, response: HttpResponse): ConnectError {
     return inputTooLong(what, undefined, { limit: Number(limit), actual: Number(actual) });
   }
   if (unit === "characters") {
-    return inputTooLong(what, undefined, {}); // 250 a token: it did not even count them
+    return inputTooLong(what, undefined, {}); // 250 characters a token: TEI did not even count them
   }
   switch (response.status) {
     case 429:

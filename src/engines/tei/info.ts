@@ -1,7 +1,7 @@
 import { type Inspection, type Subject, toRemarks, warning, wrong } from "../shared/inspection/inspection.ts";
 import { figureIn, textIn } from "../shared/inspection/told.ts";
 
-/** TEI's report on itself, over either protocol, as it came. */
+/** TEI's report about itself, over either protocol, unchecked. */
 export interface TeiSettings {
   readonly version: unknown;
   readonly maxInputLength: unknown;
@@ -12,7 +12,7 @@ export interface TeiSettings {
   readonly autoTruncate?: boolean | undefined;
 }
 
-/** Judges TEI's report on itself. Each input counts as a request of its own. */
+/** Judges TEI's report about itself. Each input counts as a separate request. */
 export function inspectInfo(info: TeiSettings, { server, model }: Subject): Inspection {
   const version = textIn(info.version);
   const { autoTruncate } = info;

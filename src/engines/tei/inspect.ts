@@ -3,7 +3,7 @@ import type { Probe } from "../shared/inspection/probe.ts";
 import { flagIn } from "../shared/inspection/told.ts";
 import { inspectInfo } from "./info.ts";
 
-/** Inspects TEI by `/info`. */
+/** Inspects TEI with `/info`. */
 export async function inspect(probe: Probe, subject: Subject): Promise<Inspection> {
   const info = await probe.json("/info");
   if (info === undefined) {

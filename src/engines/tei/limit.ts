@@ -3,7 +3,7 @@ import { readDetail, readTokenBound } from "../../../lib/errors/detail.ts";
 import type { EngineRequest } from "../interface.ts";
 import { engineFailed } from "../shared/faults.ts";
 
-/** A server that takes less than the model's context is no server for it. Throws ENGINE_FAILED. */
+/** Refuses a server that accepts less than the model's context. Throws ENGINE_FAILED. */
 export function checkLimit(where: string, longest: number, wanted: number): void {
   if (longest >= wanted) {
     return;
@@ -11,22 +11,22 @@ export function checkLimit(where: string, longest: number, wanted: number): void
   throw engineFailed(`${where} takes ${longest} tokens, not ${wanted}: raise --max-batch-tokens`, false);
 }
 
-/** Characters that stand for a token in an input that may still fit; more of them are no longer listed. */
+/** The most characters for each token in an input that may still fit. The tokens of a longer input are not listed. */
 const charactersPerToken = 8;
 
 /** How a server counts an input's tokens. */
 export interface InputCounter {
   /** The most tokens of an input. */
   readonly limit: number;
-  /** Counts by having all tokens listed, each with its text. */
+  /** Counts by listing all tokens, each with its text. */
   readonly list: (input: string) => Promise<number>;
-  /** Embeds the input and tells its tokens. Throws INPUT_TOO_LONG, with the number where it is told. */
+  /** Embeds the input and returns its tokens. Throws INPUT_TOO_LONG, with the number where the server reports it. */
   readonly embed: (input: string) => Promise<number>;
 }
 
 /**
- * The number of an input's tokens. Undefined: the prompt is no text, which an embedding model cannot take. A list of them takes fifty times the memory of the text, so that a
- * text that can hardly fit is counted by the refusal to embed it.
+ * Counts an input's tokens. Undefined: the prompt is not a text, which an embedding model cannot take. A list of tokens
+ * takes fifty times the memory of the text. So a text that can hardly fit is counted by the refusal to embed it.
  */
 export async function countInput(
   prompt: EngineRequest["prompt"],

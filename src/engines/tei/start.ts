@@ -1,18 +1,18 @@
 import { type CommandOptions, commandLine, parsePort } from "../shared/inspection/command-line.ts";
 import { type Subject, servedName } from "../shared/inspection/inspection.ts";
 
-/** TEI's own default, below which there is no need to go. */
+/** TEI's own default. Nothing is gained by less. */
 const usualBatchTokens = 16_384;
 
-/** More than the 2 MiB of our largest request. */
+/** Bytes. More than the 2 MiB of our largest request. */
 const payloadLimit = 4_000_000;
 
-/** How to start TEI for a model. */
+/** The command that starts TEI for a model. */
 export function startCommand(subject: Subject): string {
   return startRouter(subject, { "--auto-truncate": "false", "--payload-limit": payloadLimit });
 }
 
-/** TEI's start with options beside those that both protocols take. */
+/** The command that starts TEI, with options beside those of both protocols. */
 export function startRouter(subject: Subject, options: CommandOptions): string {
   const { server, model } = subject;
   return commandLine("text-embeddings-router", {

@@ -4,8 +4,8 @@ import { figureIn } from "../shared/inspection/told.ts";
 import { metricSum } from "../shared/prometheus.ts";
 
 /**
- * TensorRT-LLM's trtllm-serve, by its source as of 2026 (serve/openai_protocol.py). It refuses a request
- * with any field that it does not know.
+ * TensorRT-LLM's trtllm-serve, by its source as of 2026 (serve/openai_protocol.py). It refuses a request with any
+ * unknown field.
  */
 export const trtllm: Dialect = {
   engine: "trtllm",
@@ -34,7 +34,7 @@ export const trtllm: Dialect = {
   embedFormat: "float",
 };
 
-/** It also refuses a variable that the template does not use, so the switch goes under one name alone. */
+/** It also refuses a variable that the template does not use, so that the switch is sent under one name only. */
 function oneSwitch(request: ThinkingRequest, continued: boolean): Fields {
   const { chat_template_kwargs: variables, ...fields } = thinkingFields(request, continued);
   if (variables === undefined) {

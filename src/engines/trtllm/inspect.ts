@@ -5,7 +5,7 @@ import { textIn } from "../shared/inspection/told.ts";
 import { metricSum } from "../shared/prometheus.ts";
 import { trtllm } from "./dialect.ts";
 
-/** Inspects trtllm-serve by `/version`, its metrics and short chats; it tells no limits. */
+/** Inspects trtllm-serve with `/version`, its metrics and short chats. It does not report its limits. */
 export async function inspect(probe: Probe, subject: Subject): Promise<Inspection> {
   const [version, metrics = ""] = await Promise.all([
     probe.json("/version"),

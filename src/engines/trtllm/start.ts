@@ -1,7 +1,7 @@
 import { commandLine, parsePort, quoted } from "../shared/inspection/command-line.ts";
 import { type Subject, servedName } from "../shared/inspection/inspection.ts";
 
-/** How to start trtllm-serve for a model; PARSER is one of those that `--help` lists. */
+/** The command that starts trtllm-serve for a model. PARSER is one of those that `--help` lists. */
 export function startCommand(subject: Subject): string {
   const { server, model } = subject;
   return commandLine(`echo 'return_perf_metrics: true' > serve.yaml && trtllm-serve ${quoted(servedName(subject))}`, {

@@ -17,7 +17,7 @@ export const vllm: Dialect = {
     stream_options: { include_usage: true, continuous_usage_stats: true },
     cache_salt: cacheSalt,
     priority: priority && { priority: -1, standard: 0, flex: 1 }[priority], // the lowest goes first
-    // Without it no chunk comes, and no count, while the parser of tool calls gathers tokens.
+    // Without this, no chunk and no count comes while the tool-call parser gathers tokens.
     ...(prompt.case === "conversation" && prompt.value.tools.length > 0 && { return_token_ids: true }),
   }),
   healthPath: "/health",
@@ -37,7 +37,7 @@ export const vllm: Dialect = {
   embedFormat: "base64",
 };
 
-/** The tokens that the KV caches of all parts of an engine hold. Undefined: one of them does not tell. */
+/** The size of the KV caches of all parts of an engine together, in tokens. Undefined: a part does not report it. */
 export function readKvTokens(page: string): number | undefined {
   const parts = readAllLabels(page, "vllm:cache_config_info");
   const tokens = parts.reduce(
@@ -47,7 +47,7 @@ export function readKvTokens(page: string): number | undefined {
   return figureIn(tokens) || undefined;
 }
 
-/** `/tokenize` takes the effort as a variable of the template only. */
+/** `/tokenize` takes the effort as a template variable only. */
 function tokenizeBody({ reasoning_effort, ...prompt }: Fields): Fields {
   if (reasoning_effort === undefined) {
     return prompt;

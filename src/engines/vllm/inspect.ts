@@ -6,8 +6,8 @@ import { metricSum, readLabels } from "../shared/prometheus.ts";
 import { readKvTokens, vllm } from "./dialect.ts";
 
 /**
- * Inspects vLLM by `/version`, `/metrics` and short chats; it tells its options on `/server_info` in
- * development only.
+ * Inspects vLLM with `/version`, `/metrics` and short chats. It reports its options on `/server_info` in development
+ * mode only.
  */
 export async function inspect(probe: Probe, subject: Subject): Promise<Inspection> {
   const [version, metrics = ""] = await Promise.all([probe.json("/version"), probe.text({ path: "/metrics" })]);

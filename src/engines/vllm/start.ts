@@ -1,7 +1,7 @@
 import { commandLine, parsePort, quoted } from "../shared/inspection/command-line.ts";
 import { type Subject, servedName } from "../shared/inspection/inspection.ts";
 
-/** How to start vLLM for a model; PARSER is one of those that `vllm serve --help=all` lists. */
+/** The command that starts vLLM for a model. PARSER is one of those that `vllm serve --help=all` lists. */
 export function startCommand(subject: Subject): string {
   const { server, model } = subject;
   const name = servedName(subject);

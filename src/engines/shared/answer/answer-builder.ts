@@ -10,22 +10,22 @@ import { StopSequences } from "./stop-sequences.ts";
 import type { ThinkSplitter } from "./think-splitter.ts";
 import { type ToolCallDelta, ToolCalls } from "./tool-calls.ts";
 
-/** Facts of an engine, from its kind and its earlier answers. */
+/** Facts about an engine, known from its kind or learned from its answers. */
 export interface EngineTraits {
   /** Names the server, for the log. */
   readonly where: string;
-  /** Whether it was seen to send reasoning apart from the text. Set when an answer shows it. */
+  /** Whether the engine sends reasoning in a separate field. Set when an answer shows it. */
   sendsReasoning: boolean;
-  /** Set on engines of which some builds repeat what the caller has begun. */
+  /** Set on engines of which some builds repeat the text that the caller has begun. */
   readonly echo?: EchoTraits;
   /** Set on engines that may write on beyond a stop sequence. */
   readonly mayIgnoreStops?: true;
 }
 
-/** Puts the parts of an answer, as an engine's protocol brings them, together to outputs. One a request. */
+/** Builds outputs from the parts of an answer, whatever the engine's protocol. One for each request. */
 export class AnswerBuilder {
   complete = false;
-  /** Whether the engine writes on beyond a stop sequence, before which the answer has ended: it is to be stopped. */
+  /** Whether the answer ended before a stop sequence while the engine writes on: the engine has to be stopped. */
   isCut = false;
   readonly #traits: EngineTraits;
   readonly #splitter: ThinkSplitter | undefined;
@@ -34,19 +34,22 @@ export class AnswerBuilder {
   #echo: PrefillEcho | undefined;
   readonly #stopSequences: readonly string[];
   #stops: StopSequences | undefined;
-  /** Events among the next ones in which stop sequences were looked for. */
+  /** The number of collected events that were searched for stop sequences. */
   #looked = 0;
-  /** Whether a stop sequence came. An engine that heeds it ends now, and its count is still to come. */
+  /** Whether a stop sequence came. An engine that obeys it ends now, and its count is still to come. */
   #stopped = false;
   #events: GenerationEvent[] = [];
   #usage: EngineUsage | undefined;
   #finish: FinishReason | undefined;
   #implausible: string | undefined;
   #reasoned = false;
-  /** Whether white space that comes now only parts the answer from the thinking: some engines' parsers leave it there. */
+  /**
+   * Whether white space that comes now only separates the answer from the thinking: some engines' parsers leave it
+   * there.
+   */
   #trimming = false;
   #answered = false;
-  /** Whether the count is that of the whole answer. */
+  /** Whether the count is that of the complete answer. */
   #counted = false;
   /** Whether something came since the last output. */
   #fresh = false;
@@ -61,12 +64,12 @@ export class AnswerBuilder {
     this.#bound = new LowerBound(request.prompt);
   }
 
-  /** The latest true count. */
+  /** The engine's latest own count. */
   get usage(): EngineUsage | undefined {
     return this.#usage;
   }
 
-  /** Something came, though it may be nothing to show: the engine works. */
+  /** The engine has sent something, perhaps nothing to show: it is working. */
   touch(): void {
     this.#fresh = true;
   }
@@ -127,13 +130,13 @@ export class AnswerBuilder {
     this.#looked = this.#events.length;
   }
 
-  /** The engine writes on beyond a stop sequence: what it counted, or sent, until that is all that is billed. */
+  /** The engine writes on beyond a stop sequence: only what it counted or sent so far is billed. */
   #breakOff(): void {
     this.isCut = true;
     this.complete = true;
   }
 
-  /** No text follows at once: what might have been the beginning of a stop sequence is none. */
+  /** No text follows at once, so the held text is not the beginning of a stop sequence. */
   #showHeld(): void {
     this.#cut();
     const held = this.#stopped ? "" : this.#stops?.end();
@@ -160,12 +163,12 @@ export class AnswerBuilder {
     this.#bound.add();
   }
 
-  /** The engine says why it ended. Throws when that is no end of an answer. */
+  /** The engine's reason for ending. Throws when the reason is not the end of an answer. */
   addFinish(reason: string): void {
     this.#splitter?.end(this.#events);
     this.#showHeld();
     if (this.#stopped) {
-      return; // the sequence has ended it, whatever else the engine ran into
+      return; // the stop sequence has ended the answer, whatever else the engine met
     }
     this.#toolCalls.end(this.#events);
     this.#finish = finishReason(reason, this.#toolCalls.any);
@@ -174,7 +177,7 @@ export class AnswerBuilder {
     }
   }
 
-  /** A count. The one that comes with the finish or after it is that of the whole answer. */
+  /** Takes a count. A count that comes with the finish or after it is that of the complete answer. */
   addUsage(usage: EngineUsage): void {
     this.#usage = usage;
     const answered = this.#answered || this.#events.length > 0;
@@ -183,12 +186,15 @@ export class AnswerBuilder {
     }
   }
 
-  /** Something was told as a count that is none. */
+  /** The engine reported something that is not a count. */
   addNoCount(): void {
     this.#implausible = "told a count that is no whole number";
   }
 
-  /** No more comes. Throws unless the answer has its end and its count; one that a stop sequence ended has its bound. */
+  /**
+   * The stream has ended. Throws unless the answer has its end and its count. An answer that a stop sequence ended may
+   * have a lower bound instead.
+   */
   conclude(): void {
     const { where } = this.#traits;
     if (this.#finish === undefined) {
@@ -201,14 +207,14 @@ export class AnswerBuilder {
     this.#fresh = true;
   }
 
-  /** The answer is whole, and the engine counts it no more: its lower bound is all that there will be. */
+  /** The answer is complete, but the engine will not count it: its lower bound is final. */
   concludeUncounted(reason: string): void {
     this.addFinish(reason);
     this.complete = true;
     this.#fresh = true;
   }
 
-  /** The events since the last output. Undefined: none. */
+  /** The output since the last call. Undefined: nothing new came. */
   take(): EngineOutput | undefined {
     if (!this.#fresh) {
       return undefined;

@@ -1,7 +1,7 @@
 import { checkObject, checkText, isAbsent } from "./check-type.ts";
 import type { ToolCallDelta } from "./tool-calls.ts";
 
-/** A tool call, or a piece of one, whose parts have the types that they must have. Throws a TypeError. */
+/** Checks the types of a tool call, or of a piece of one. Throws a TypeError. */
 export function checkCall(value: unknown): ToolCallDelta {
   const { index, id, function: called } = checkObject("tool call", value);
   if (!isAbsent(index) && !(Number.isInteger(index) && Number(index) >= 0)) {

@@ -1,13 +1,13 @@
-// Types of what engines send. What is wrong throws a TypeError that names the part and quotes nothing of it.
+// Checks the types of what engines send. Each throws a TypeError that names the part and quotes nothing of it.
 
 type Fields = Record<string, unknown>;
 
-/** Whether a part is left out, in either way to do so. */
+/** Whether a part is absent: left out or null. */
 export function isAbsent(value: unknown): value is null | undefined {
   return value === null || value === undefined;
 }
 
-/** An object that is no list. */
+/** Checks for an object that is not a list. */
 export function checkObject(name: string, value: unknown): Fields {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw new TypeError(`${name} is no object`);
@@ -15,7 +15,7 @@ export function checkObject(name: string, value: unknown): Fields {
   return value as Fields;
 }
 
-/** A list. */
+/** Checks for a list. */
 export function checkList(name: string, value: unknown): readonly unknown[] {
   if (!Array.isArray(value)) {
     throw new TypeError(`${name} is no list`);
@@ -23,7 +23,7 @@ export function checkList(name: string, value: unknown): readonly unknown[] {
   return value;
 }
 
-/** A text, or nothing. */
+/** Checks for a text, or nothing. */
 export function checkText(name: string, value: unknown): void {
   if (typeof value !== "string" && !isAbsent(value)) {
     throw new TypeError(`${name} is no text`);

@@ -1,6 +1,6 @@
 import type { GenerationEvent } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 
-// Events as plain literals: they are made for every token, and `create()` costs ten times as much.
+// Events are plain literals: one is made for every token, and `create()` costs ten times as much.
 
 /** More of the model's thinking. */
 export function reasoningEvent(value: string): GenerationEvent {

@@ -1,8 +1,8 @@
 import { FinishReason } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 
 /**
- * Why an answer ended, in our terms. Engines say "stop" after a named tool call and "tool_calls"
- * although there is none, so what came decides between the two. Undefined: the engine broke off.
+ * Why an answer ended, in our terms. Engines report "stop" after a named tool call, and "tool_calls" without any call,
+ * so that the answer itself decides between these two. Undefined: the engine broke off.
  */
 export function finishReason(reason: string, calledTools: boolean): FinishReason | undefined {
   switch (reason) {
@@ -20,6 +20,6 @@ export function finishReason(reason: string, calledTools: boolean): FinishReason
     case "content_filter":
       return FinishReason.CONTENT_FILTER;
     default:
-      return undefined; // "abort" and "error", and whatever comes new: not an end that anybody asked for
+      return undefined; // "abort", "error" and unknown reasons: the engine broke off
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Tells whether a text that comes in pieces is a whole JSON object or array by now. Looks at each character
- * once; of broken JSON it only follows strings and brackets.
+ * Detects the end of a JSON object or array that comes in pieces. Looks at each character once. In broken JSON it only
+ * follows strings and brackets.
  */
 export class JsonEnd {
   #depth = 0;
@@ -13,7 +13,6 @@ export class JsonEnd {
     return this.#began && this.#depth === 0;
   }
 
-  /** Takes the next piece. */
   push(piece: string): void {
     for (let at = 0; at < piece.length; at++) {
       this.#take(piece[at] as string);

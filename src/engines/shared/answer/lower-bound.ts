@@ -1,14 +1,14 @@
 import type { EngineRequest, EngineUsage } from "../../interface.ts";
 
 /**
- * A lower bound of the tokens of a broken-off answer whose engine has not counted yet: a token for every word of
- * the prompt and one for every piece of the answer, since no tokenizer joins words and few engines send less
- * than a token. A template's own text may come as a piece that is no token, so that nothing is decided by it
- * while the engine's count may still come.
+ * A lower bound on the tokens of a broken-off answer whose engine has not counted yet: one token for each word of the
+ * prompt and for each piece of the answer, since no tokenizer joins words and few engines send less than a token. A
+ * template's own text may come as a piece that is not a token. So nothing depends on the bound while the engine's own
+ * count may still come.
  */
 export class LowerBound {
   readonly #prompt: EngineRequest["prompt"];
-  /** Counted when it is first asked for: most engines count with their first piece, and a prompt is long. */
+  /** Counted on first use: most engines count with their first piece, and a prompt is long. */
   #inputTokens: number | undefined;
   #pieces = 0;
 

@@ -1,13 +1,13 @@
 import type { GenerationEvent } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 import type { EngineOutput } from "../../interface.ts";
 
-/** Events, and bytes of the socket, that may wait for a slow reader before the engine's socket is paused. */
+/** Events, and socket bytes, that may wait for a slow reader before the engine's socket is paused. */
 const highWater = 256;
 const highWaterBytes = 256 * 1024;
 
-/** The source of a queue's outputs, as the queue steers it. */
+/** The source of a queue's outputs, as the queue controls it. */
 export interface OutputSource {
-  /** The reader is slow: bring nothing more for now. */
+  /** The reader is slow: deliver nothing more for now. */
   pause(): void;
   /** The reader has caught up. */
   resume(): void;
@@ -16,13 +16,13 @@ export interface OutputSource {
 }
 
 /**
- * Hands the outputs of a push source, such as a socket, to one reader. Outputs that wait are merged into
- * one. What was pushed before a failure is read before the failure, because it carries counted tokens.
+ * Passes the outputs of a push source, such as a socket, to one reader. Waiting outputs are merged into one. Outputs
+ * pushed before a failure are read before the failure, because they carry counted tokens.
  */
 export class OutputQueue implements AsyncIterableIterator<EngineOutput, undefined> {
   readonly #source: OutputSource;
   #waiting: EngineOutput | undefined;
-  /** The waiting events; an array of its own, so that more are appended in place. */
+  /** The waiting events. The array belongs to the queue, so that more events are appended in place. */
   #waitingEvents: GenerationEvent[] = [];
   #waitingBytes = 0;
   #reader: PromiseWithResolvers<IteratorResult<EngineOutput, undefined>> | undefined;
@@ -34,7 +34,7 @@ export class OutputQueue implements AsyncIterableIterator<EngineOutput, undefine
     this.#source = source;
   }
 
-  /** `bytes`: how much of the socket it is made of. */
+  /** `bytes`: how many socket bytes the output was made from. */
   push(output: EngineOutput, bytes = 0): void {
     if (this.#ended) {
       return;
@@ -54,7 +54,7 @@ export class OutputQueue implements AsyncIterableIterator<EngineOutput, undefine
     }
   }
 
-  /** No more outputs. */
+  /** No more outputs follow. */
   end(): void {
     if (this.#ended) {
       return;
@@ -63,7 +63,7 @@ export class OutputQueue implements AsyncIterableIterator<EngineOutput, undefine
     this.#reader?.resolve({ done: true, value: undefined });
   }
 
-  /** No more outputs, because of an error. */
+  /** No more outputs follow, because of an error. */
   fail(error: unknown): void {
     if (this.#ended) {
       return;

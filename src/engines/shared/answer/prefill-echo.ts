@@ -1,18 +1,18 @@
 import type { EngineRequest } from "../../interface.ts";
 import { continuesText } from "../prompt/turns.ts";
 
-/** Facts of an engine's builds: some repeat the beginning of an answer that the caller wrote. */
+/** Facts about an engine's build: some builds repeat the beginning of an answer that the caller wrote. */
 export interface EchoTraits {
-  /** Whether this one was seen to. Undefined: it was not seen yet. Absent on engines that never do. */
+  /** Whether this build repeats it. Undefined: not observed yet. Absent on engines that never do. */
   repeatsPrefill: boolean | undefined;
 }
 
-/** A beginning so long is not written anew by chance. */
+/** Characters from which on a repeated beginning is not a coincidence. */
 const telling = 16;
 
 /**
- * Takes the caller's beginning off an answer that repeats it. llama-server did so for a year, and sends it at once,
- * with the first token; later builds and older ones do not. One a request.
+ * Removes the caller's beginning from an answer that repeats it. For a year llama-server did so, and sent it at once
+ * with the first token; older and newer builds do not. One for each request.
  */
 export class PrefillEcho {
   readonly #prefill: string;
@@ -23,7 +23,7 @@ export class PrefillEcho {
     this.#traits = traits;
   }
 
-  /** The first text of the answer without the beginning. */
+  /** The answer's first text, without the caller's beginning. */
   strip(first: string): string {
     if (!first.startsWith(this.#prefill)) {
       this.#traits.repeatsPrefill = false;
@@ -32,12 +32,12 @@ export class PrefillEcho {
     if (this.#prefill.length >= telling) {
       this.#traits.repeatsPrefill = true;
     }
-    // A short match may be the model's own word, where the engine was seen not to repeat.
+    // A short match may be the model's own words, on an engine that was seen not to repeat.
     return this.#traits.repeatsPrefill === false ? first : first.slice(this.#prefill.length);
   }
 }
 
-/** The filter that takes the beginning off a request's answer. Undefined: the caller wrote none. */
+/** The filter that removes the caller's beginning from a request's answer. Undefined: the caller wrote none. */
 export function echoFor({ prompt }: Pick<EngineRequest, "prompt">, traits: EchoTraits): PrefillEcho | undefined {
   if (prompt.case !== "conversation" || !continuesText(prompt)) {
     return undefined;

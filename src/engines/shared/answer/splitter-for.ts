@@ -3,9 +3,9 @@ import { continuesText } from "../prompt/turns.ts";
 import { ThinkSplitter } from "./think-splitter.ts";
 
 /**
- * The splitter for an answer's text. Undefined: the model does not think. The templates of many models
- * open the block themselves, so that a thinking model's text is taken to start within one, unless the
- * engine was seen to send reasoning apart from the text.
+ * The splitter for an answer's text. Undefined: the model does not think. Many templates open the thinking block
+ * themselves, so that a thinking model's text is taken to start inside one, unless the engine was seen to send
+ * reasoning in a separate field.
  */
 export function splitterFor(
   { prompt, recipe, thinking }: Pick<EngineRequest, "prompt" | "recipe" | "thinking">,

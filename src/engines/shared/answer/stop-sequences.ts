@@ -1,7 +1,6 @@
 /**
- * Ends a text before the first of some stop sequences. The text comes in pieces; what might be the
- * beginning of a stop sequence is held back. Each character is looked at once for each sequence, whatever
- * the text (Knuth, Morris and Pratt), so that the pieces do not matter.
+ * Ends a text before the first stop sequence. The text comes in pieces; a possible beginning of a stop sequence is held
+ * back. Each character is looked at once for each sequence, whatever the text and its pieces (Knuth, Morris and Pratt).
  */
 export class StopSequences {
   stopped = false;
@@ -34,14 +33,14 @@ export class StopSequences {
     return text.slice(0, shown);
   }
 
-  /** The text that was held back, once no more comes. */
+  /** The held text, once no more comes. */
   end(): string {
     const held = this.#held;
     this.#held = "";
     return held;
   }
 
-  /** The length of the longest sequence that ends with a character. 0: none does. */
+  /** The length of the longest sequence that ends with this character. 0: none does. */
   #step(code: number): number {
     let longest = 0;
     for (const matcher of this.#matchers) {
@@ -53,12 +52,12 @@ export class StopSequences {
   }
 }
 
-/** Follows a text and knows how much of its end is the beginning of a sequence. */
+/** Tracks how much of a text's end is the beginning of a sequence. */
 class Matcher {
   /** Characters at the text's end that are the beginning of the sequence. */
   length = 0;
   readonly #sequence: string;
-  /** For each beginning of the sequence the longest shorter one that ends it. */
+  /** For each beginning of the sequence: the length of the longest shorter beginning that is also its end. */
   readonly #shorter: Int32Array;
 
   constructor(sequence: string) {
@@ -70,7 +69,7 @@ class Matcher {
     }
   }
 
-  /** Takes a character. True: the sequence ends here. */
+  /** Takes a character. Returns true when the sequence ends with it. */
   step(code: number): boolean {
     this.length = this.#extend(this.length, code);
     return this.length === this.#sequence.length;

@@ -5,24 +5,24 @@ const openTag = "<think>";
 const closeTag = "</think>";
 
 /**
- * The start of the engine's text: an answer, the inside of a block that the prompt's template has
- * opened, or the continuation of a text that the caller began, whose leading white space counts.
+ * What the engine's text starts with: the answer, the inside of a thinking block that the prompt's template has opened,
+ * or the continuation of the caller's text. In a continuation, leading white space counts.
  */
 export type TextStart = "answer" | "thinking" | "continuation";
 
 /**
- * Takes `<think>…</think>` blocks out of an answer whose engine left them in the text. The text comes in
- * pieces that may end anywhere, also within a tag; what might be the beginning of a tag is held back.
+ * Takes `<think>…</think>` blocks out of an answer whose engine left them in the text. The text comes in pieces that
+ * may end anywhere, even within a tag; a possible beginning of a tag is held back.
  *
- * A block opens at the start of the answer or of a line, so that an answer about the tag itself
- * (`"<think>"` in a program) stays whole. White space next to the tags belongs to them.
+ * A block opens only at the start of the answer or of a line, so that an answer about the tag itself (`"<think>"` in a
+ * program) stays intact. White space next to the tags belongs to them.
  */
 export class ThinkSplitter {
   #thinking: boolean;
   #held = "";
   /** Only white space came since the start or the last line end. */
   #lineStart = true;
-  /** Nothing but white space, which is dropped, came since the start or the last tag. */
+  /** Only white space, which is dropped, came since the start or the last tag. */
   #trimming: boolean;
 
   constructor(start: TextStart) {
@@ -39,12 +39,12 @@ export class ThinkSplitter {
     }
   }
 
-  /** The engine turns out to send reasoning apart: its text is the answer. */
+  /** The engine sends reasoning in a separate field: its text is the answer. */
   startAnswer(): void {
     this.#thinking = false;
   }
 
-  /** The answer is over: the text that was held back was no tag. */
+  /** The answer is over: the held text is not a tag. */
   end(events: GenerationEvent[]): void {
     this.#emit(this.#held, events);
     this.#held = "";
@@ -52,7 +52,7 @@ export class ThinkSplitter {
 
   #think(rest: string, events: GenerationEvent[]): string {
     if (this.#trimming) {
-      // A model may open the block although the template had opened it for it.
+      // A model may open the block although the template has opened it already.
       const text = rest.trimStart();
       if (text.startsWith(openTag)) {
         return text.slice(openTag.length);
@@ -119,7 +119,7 @@ export class ThinkSplitter {
   }
 }
 
-/** Whether only white space stands between a place and the start of its line. */
+/** Whether only white space stands between a position and the start of its line. */
 function startsLine(text: string, at: number, lineStart: boolean): boolean {
   for (let i = at - 1; i >= 0; i--) {
     const character = text[i];

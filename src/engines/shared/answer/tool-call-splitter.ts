@@ -6,21 +6,21 @@ import type { ToolCalls } from "./tool-calls.ts";
 const open = "<tool_call>";
 const close = "</tool_call>";
 
-/** A call that was cut off, from which its name and the beginning of its arguments can be read. */
+/** Matches a call that was cut off, and reads its name and the beginning of its arguments. */
 const begun = /^\s*\{\s*"name"\s*:\s*"((?:[^"\\]|\\.)*)"\s*,\s*"(?:arguments|parameters)"\s*:\s*(\{[\s\S]*)$/;
 
 /**
- * Takes `<tool_call>{"name": …, "arguments": …}</tool_call>` blocks, as Hermes and Qwen models write
- * them, out of a text that comes in pieces. Text that is no call stays text.
+ * Takes `<tool_call>{"name": …, "arguments": …}</tool_call>` blocks, as Hermes and Qwen models write them, out of a
+ * text that comes in pieces. Text that is not a call stays text.
  */
 export class ToolCallSplitter {
   readonly #calls: ToolCalls;
   #inside: boolean;
   #held = "";
-  /** The inside of a block whose end has not come, but for what is held. */
+  /** The inside of a block that has not ended, without the held text. */
   #block: string[] = [];
   #count = 0;
-  /** Nothing but white space, which is dropped, came since the last call. */
+  /** Only white space, which is dropped, came since the last call. */
   #trimming = false;
 
   /** `inside`: the prompt has opened the first block. */
@@ -29,7 +29,7 @@ export class ToolCallSplitter {
     this.#inside = inside;
   }
 
-  /** How many calls are complete. */
+  /** The number of complete calls. */
   get count(): number {
     return this.#count;
   }
@@ -62,7 +62,7 @@ export class ToolCallSplitter {
     }
   }
 
-  /** No more comes. */
+  /** The text has ended. */
   end(events: GenerationEvent[]): void {
     const held = this.#held;
     this.#held = "";
@@ -74,7 +74,7 @@ export class ToolCallSplitter {
     this.#calls.end(events);
   }
 
-  /** The whole inside of a block, given its last part. */
+  /** The complete inside of a block, given its last part. */
   #take(last: string): string {
     const text = this.#block.join("") + last;
     this.#block = [];
@@ -101,7 +101,7 @@ export class ToolCallSplitter {
   }
 }
 
-/** A call as models write it: the name of its arguments differs between them. */
+/** A call as models write it. They differ in the name of the arguments. */
 interface Written {
   readonly name?: unknown;
   readonly arguments?: string | object | null;

@@ -14,17 +14,17 @@ export interface ToolCallDelta {
   } | null;
 }
 
-/** Calls of one answer at most, and characters of arguments that wait for their call's name. */
+/** The most calls of one answer, and the most characters of arguments that wait for their call's name. */
 const mostCalls = 128;
 const mostWaiting = 1024 * 1024;
 
 interface Call {
-  /** Among the calls that have a name; those without one are never shown. -1 until it has started. */
+  /** Its number among the calls that have a name; calls without a name are never shown. -1 until it has started. */
   index: number;
-  /** The engine's own id; undefined until it came. */
+  /** The engine's own id. Undefined until it came. */
   engineId: string | undefined;
   name: string;
-  /** The text before the call's name. */
+  /** The arguments that came before the call's name. */
   waiting: string;
   readonly end: JsonEnd;
   hasArguments: boolean;
@@ -32,9 +32,9 @@ interface Call {
 }
 
 /**
- * Turns the pieces of tool calls into events and mends what engines get wrong: no index, one index or
- * one id for several calls, no id, an id that changes with every piece, a name that is repeated or comes
- * late, arguments as an object, none at all.
+ * Turns the pieces of tool calls into events and repairs what engines get wrong: no index, one index or one id for
+ * several calls, no id, an id that changes with every piece, a name that is repeated or comes late, arguments as an
+ * object, or no arguments.
  */
 export class ToolCalls {
   readonly #runId: string;
@@ -44,12 +44,12 @@ export class ToolCalls {
   readonly #ids = new Set<string>();
   #current: Call | undefined;
 
-  /** The request's id makes the ids of calls that the engine left nameless unique. */
+  /** The run's id makes the ids unique of calls for which the engine gave none. */
   constructor(runId: string) {
     this.#runId = runId;
   }
 
-  /** Whether the model called anything. */
+  /** Whether the model called a tool. */
   get any(): boolean {
     return this.#started > 0;
   }
@@ -130,8 +130,8 @@ export class ToolCalls {
 }
 
 /**
- * Whether a piece opens another call where its index (or the lack of one) points at a known call: it
- * brings another id and a name, and the known call's arguments are complete.
+ * Whether a piece opens another call although its index, or the lack of one, points at a known call: it brings another
+ * id and a name, and the known call's arguments are complete.
  */
 function beginsAnother(known: Call, delta: ToolCallDelta): boolean {
   if (!delta.id || !delta.function?.name || known.engineId === undefined || delta.id === known.engineId) {
@@ -140,7 +140,7 @@ function beginsAnother(known: Call, delta: ToolCallDelta): boolean {
   return !known.started || known.end.reached;
 }
 
-/** A call without arguments has an empty object of them. */
+/** Gives a call without arguments an empty object. */
 function close(call: Call, events: GenerationEvent[]): void {
   if (!call.started || call.hasArguments) {
     return;

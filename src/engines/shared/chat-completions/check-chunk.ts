@@ -2,7 +2,7 @@ import { checkCall } from "../answer/check-call.ts";
 import { checkList, checkObject, checkText, isAbsent } from "../answer/check-type.ts";
 import type { Chunk } from "./chunk.ts";
 
-/** A parsed chunk whose parts have the types that they must have. Throws a TypeError that names the part. */
+/** Checks the types of a parsed chunk's parts. Throws a TypeError that names the part. */
 export function checkChunk(value: unknown): Chunk {
   const { choices, usage } = checkObject("chunk", value);
   if (!isAbsent(usage)) {

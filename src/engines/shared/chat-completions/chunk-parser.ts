@@ -2,19 +2,22 @@ import { checkChunk } from "./check-chunk.ts";
 import type { Chunk } from "./chunk.ts";
 import { ChunkTemplate } from "./chunk-template.ts";
 
-/** Forms that are kept: the role, text, thinking, each kind of end, usage alone. */
+/** The most templates that are kept: for the role, text, thinking, each kind of end, and usage alone. */
 const maxTemplates = 8;
 
-/** Forms that may be learned in vain before no more are. */
+/** Templates that may be learned in vain before learning stops. */
 const patience = 16;
 
-/** Parses an engine's chunks, and remembers the forms that most of them have. One an engine. */
+/** Parses an engine's chunks, and remembers the templates of the most common forms. One for each engine. */
 export class ChunkParser {
-  /** Roughly by how often they are met. */
+  /** Roughly in the order of how often they match. */
   readonly #templates: ChunkTemplate[] = [];
   #patience = patience;
 
-  /** A chunk from its JSON text, good until the next call. Throws a SyntaxError, or a TypeError for a part of another type. */
+  /**
+   * Parses a chunk's JSON text. The result is valid until the next call. Throws a SyntaxError, or a TypeError for a
+   * part of a wrong type.
+   */
   parse(data: string): Chunk {
     for (let at = 0; at < this.#templates.length; at++) {
       const chunk = this.#templates[at]?.read(data);
@@ -34,7 +37,7 @@ export class ChunkParser {
     return chunk;
   }
 
-  /** An engine that keeps making new forms is no longer learned from. */
+  /** Learns a template from a chunk. An engine that keeps making new forms is no longer learned from. */
   #learn(data: string, chunk: Chunk): void {
     const template = ChunkTemplate.of(data, chunk);
     if (template === undefined) {

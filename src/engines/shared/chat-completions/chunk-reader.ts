@@ -7,7 +7,7 @@ import type { Dialect, Fields } from "./dialect.ts";
 import { streamFailure } from "./errors.ts";
 import { isNoCount, readUsage, type WireUsage } from "./usage.ts";
 
-/** Reads the chunks of a streamed chat completion or completion, however they come. */
+/** Reads the chunks of a streamed chat completion or completion, whatever carries them. */
 export class ChunkReader {
   readonly #where: string;
   readonly #dialect: Dialect;
@@ -22,7 +22,7 @@ export class ChunkReader {
     this.#answer = answer;
   }
 
-  /** Whether the answer is complete; what follows does not matter. */
+  /** Whether the answer is complete. What follows does not matter. */
   get complete(): boolean {
     return this.#answer.complete;
   }
@@ -32,19 +32,19 @@ export class ChunkReader {
     return this.#answer.isCut;
   }
 
-  /** The outputs of the chunks since the last call. Undefined: none yet. */
+  /** The output of the chunks since the last call. Undefined: none yet. */
   take(): EngineOutput | undefined {
     return this.#answer.take();
   }
 
-  /** No more comes. Throws unless the answer is complete. */
+  /** The stream has ended. Throws unless the answer is complete. */
   end(): void {
     if (!this.complete) {
       this.#answer.conclude();
     }
   }
 
-  /** Takes a chunk's JSON, or the mark of the end. */
+  /** Takes a chunk's JSON, or the end marker. */
   read(data: string): void {
     if (this.complete) {
       return;
@@ -77,7 +77,7 @@ export class ChunkReader {
     if (usage !== undefined) {
       this.#answer.addUsage(usage);
     } else if (isNoCount(wire)) {
-      this.#answer.addNoCount(); // another one that cannot be true is passed over
+      this.#answer.addNoCount(); // another impossible count is ignored
     }
   }
 

@@ -2,30 +2,30 @@ import type { Chunk } from "./chunk.ts";
 
 const textFields = ["content", "reasoning", "reasoning_content"] as const;
 
-/** The places where two chunks differ besides the text: the id and the time, which are not needed, and the counts. */
+/** The places beside the text where two chunks differ: the id and the time, which are not needed, and the counts. */
 const holes = /(?<=[{,])(?:"id":"[^"\\]*|"(?:created|prompt_tokens|completion_tokens|total_tokens)":\d+)(?=[",}])/g;
 
 type Counts = Record<string, number>;
 
-/** A place of a chunk that differs, and the text that stands before it. */
+/** A place where chunks differ, and the text before it. */
 interface Hole {
   readonly before: string;
-  /** The name of a count, or of the field that the text goes to. Empty: it is not needed. */
+  /** The name of a count, or of the field of the text. Empty: the value is not needed. */
   readonly name: string;
   readonly kind: "text" | "digits";
 }
 
 /**
- * The form of a chunk. Nearly all chunks of an engine differ from each other in few places, their piece of
- * text and their counts above all: such a chunk is read by comparing the rest, which costs a third of
- * parsing its JSON. Any other one, or one whose text has an escape, is left to the parser.
+ * The common form of many chunks. Nearly all chunks of an engine differ in few places only, mainly in their piece of
+ * text and their counts. Such a chunk is read by comparing the rest, which costs a third of parsing its JSON. Any other
+ * chunk, or one whose text has an escape, is left to the parser.
  */
 export class ChunkTemplate {
   readonly #holes: readonly Hole[];
   readonly #end: string;
   readonly #delta: Record<string, unknown>;
   readonly #counts: Counts;
-  /** The result of `read`; written anew each time. */
+  /** The result of `read`, overwritten each time. */
   readonly #chunk: Chunk;
 
   private constructor(holes: readonly Hole[], end: string, chunk: Chunk) {
@@ -41,7 +41,10 @@ export class ChunkTemplate {
     };
   }
 
-  /** The form of a chunk, given as JSON text and parsed. Undefined: it has one that is not met again, such as a tool call's. */
+  /**
+   * The template of a chunk, given as JSON text and parsed. Undefined: the form does not recur, such as that of a tool
+   * call.
+   */
   static of(data: string, chunk: Chunk): ChunkTemplate | undefined {
     if (!isCommon(chunk)) {
       return undefined;
@@ -57,7 +60,7 @@ export class ChunkTemplate {
     return found && new ChunkTemplate(found.holes, data.slice(found.end), chunk);
   }
 
-  /** A chunk of this form, good until the next call. Undefined: it has another form. */
+  /** Reads a chunk of this form. The result is valid until the next call. Undefined: the chunk has another form. */
   read(data: string): Chunk | undefined {
     let at = 0;
     for (let index = 0; index < this.#holes.length && at !== -1; index++) {
@@ -71,7 +74,7 @@ export class ChunkTemplate {
     return at !== -1 && data.slice(at) === this.#end ? this.#chunk : undefined;
   }
 
-  /** Where the text ends. -1: it is not there, or has an escape. */
+  /** The position where the text ends. -1: it has no end here, or it has an escape. */
   #readText(data: string, start: number, name: string): number {
     const end = data.indexOf('"', start);
     const text = end === -1 ? "\\" : data.slice(start, end);
@@ -84,7 +87,7 @@ export class ChunkTemplate {
     return end;
   }
 
-  /** Where the digits end. -1: there are none, or too many. */
+  /** The position where the digits end. -1: there are none, or too many. */
   #readDigits(data: string, start: number, name: string): number {
     let at = start;
     let value = 0;
@@ -101,14 +104,14 @@ export class ChunkTemplate {
   }
 }
 
-/** A piece of text within a chunk, and the field that it goes to. */
+/** A piece of text within a chunk, and its field. */
 interface Piece {
   readonly start: number;
   readonly length: number;
   readonly field: string;
 }
 
-/** The places that differ, and where the last of them ends. Undefined: one of them cannot be told from another. */
+/** The places where chunks differ, and where the last one ends. Undefined: one of them is ambiguous. */
 function findHoles(data: string, { usage }: Chunk, text: Piece | undefined) {
   const found: Hole[] = [];
   let end = 0;
@@ -140,7 +143,7 @@ function findHoles(data: string, { usage }: Chunk, text: Piece | undefined) {
   return { holes: found, end };
 }
 
-/** Whether a chunk holds no more than a piece of text, its counts and the answer's end. */
+/** Whether a chunk has no more than a piece of text, its counts and the answer's end. */
 function isCommon({ error, choices }: Chunk): boolean {
   const [choice, ...others] = choices ?? [];
   const delta = choice?.delta;
@@ -150,7 +153,7 @@ function isCommon({ error, choices }: Chunk): boolean {
   return textFields.filter((name) => delta?.[name]).length <= 1;
 }
 
-/** Where a field's text stands. Undefined: it is written with an escape, or the field occurs again. */
+/** The position of a field's text. Undefined: the text is escaped, or the field occurs again. */
 function findPlace(data: string, field: string, text: string): { start: number; length: number } | undefined {
   const opening = `"${field}":"`;
   const start = data.indexOf(opening) + opening.length;
@@ -162,7 +165,7 @@ function hasName(holes: readonly Hole[], name: string): boolean {
   return holes.some((hole) => hole.name === name);
 }
 
-/** -1: there is no digit. */
+/** The value of a digit. -1: not a digit. */
 function digitAt(text: string, at: number): number {
   const digit = text.charCodeAt(at) - 0x30;
   return digit >= 0 && digit <= 9 ? digit : -1;

@@ -4,13 +4,13 @@ import type { WireUsage } from "./usage.ts";
 /** The parts of a streamed chunk that are read. */
 export interface Chunk {
   readonly error?: unknown;
-  /** "error" where the chunk itself is one. */
+  /** "error" where the chunk itself is an error. */
   readonly object?: string;
   readonly usage?: WireUsage | null;
   readonly choices?: readonly Choice[];
 }
 
-/** One answer of a chunk; there is one, or none beside the final usage. */
+/** A chunk's piece of an answer. A chunk has one, or none beside the final usage. */
 export interface Choice {
   readonly delta?: Delta | null;
   /** Of `/v1/completions`. */
@@ -18,7 +18,7 @@ export interface Choice {
   readonly finish_reason?: string | null;
 }
 
-/** The piece of an answer that a chunk brings. */
+/** The piece of a chat answer in a chunk. */
 export interface Delta {
   readonly content?: string | null;
   readonly reasoning?: string | null;

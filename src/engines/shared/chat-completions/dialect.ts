@@ -7,45 +7,51 @@ import type { WireUsage } from "./usage.ts";
 export type Fields = Record<string, unknown>;
 
 /**
- * The differences of one OpenAI-compatible engine from the others. Requests carry the common fields and those that
- * the dialect adds, nothing else.
+ * How one OpenAI-compatible engine differs from the others. Requests carry the common fields and those that the dialect
+ * adds, nothing else.
  */
 export interface Dialect {
   readonly engine: EngineName;
-  /** The field of an assistant's turn that gives its earlier thinking back. Undefined: the engine takes none. */
+  /** The field that returns an assistant turn's earlier thinking to the engine. Undefined: the engine takes none. */
   readonly reasoningField?: "reasoning" | "reasoning_content";
-  /** Its names for the fields of sampling, and the fields that it does not take. */
+  /** The engine's names for the sampling fields, and the fields that it does not take. */
   readonly sampling: SamplingDialect;
-  /** Whether chunks carry a running count. Where they do not, what breaks off is charged by its lower bound. */
+  /** Whether chunks carry a running count. Without one, a broken-off answer is charged by its lower bound. */
   readonly countsAsItGoes: boolean;
   /** Fields that shape the prompt: the thinking switch, and the continuation of a last assistant turn. */
   readonly promptFields: (request: ThinkingRequest, continued: boolean) => Fields;
-  /** Other fields that this engine alone takes: running usage, cache salt. */
+  /** Other fields that only this engine takes, such as running usage and the cache salt. */
   readonly fields: (request: EngineRequest) => Fields;
   /** Whether some versions repeat the last assistant turn in the answer that continues it. */
   readonly mayRepeatPrefill?: true;
-  /** Whether the server may write on beyond a stop sequence: the answer is ended here then. */
+  /** Whether the server may write on beyond a stop sequence: the answer is then ended on our side. */
   readonly mayIgnoreStops?: true;
-  /** Reads the engine's own running count, where the common `usage` is absent from a chunk. */
+  /** Reads the engine's own running count from a chunk without the common `usage`. */
   readonly readUsage?: (chunk: Fields) => WireUsage | undefined;
   /** Answers 200 when the engine can take work. */
   readonly healthPath: string;
-  /** Asked when that answers with a failure: it may say nothing of the work. Undefined: it says it all. */
+  /** Asked when `healthPath` fails but may not reflect the engine's health. Undefined: `healthPath` is reliable. */
   readonly otherHealthPath?: string;
-  /** Counts a prompt's tokens. Undefined: the engine cannot tell. */
+  /** Counts a prompt's tokens. Undefined: the engine cannot count. */
   readonly tokenize?: (prompt: Fields) => TokenizeCall;
-  /** The Prometheus metrics that tell the load. Undefined: it has none. */
+  /** The Prometheus metrics of the load. Undefined: the engine has none. */
   readonly metrics?: {
     readonly path: string;
     readonly names: MetricNames;
-    /** Reads the tokens that the KV cache holds out of the page, where they are there. */
+    /** Reads the size of the KV cache in tokens from the page. Undefined: the page does not have it. */
     readonly kvTokens?: (page: string) => number | undefined;
   };
-  /** The calls of which the first that answers tells the tokens that the KV cache holds. Undefined: the metrics do, or nothing. */
+  /**
+   * Calls that report the size of the KV cache in tokens: the first that answers counts. Undefined: the metrics report
+   * it, or nothing does.
+   */
   readonly kvCall?: { readonly paths: readonly string[]; readonly read: (answer: Fields) => number | undefined };
   /** The most inputs of one embeddings call. */
   readonly embedBatch: number;
-  /** How vectors are asked for: base64 of their memory is a third of the text and exact. Either is read. */
+  /**
+   * The format in which vectors are requested: base64 of their memory is exact, in a third of the text. Both formats
+   * are read.
+   */
   readonly embedFormat: "float" | "base64";
 }
 
@@ -53,15 +59,15 @@ export interface Dialect {
 export type ThinkingRequest = Pick<EngineRequest, "model" | "thinking" | "recipe">;
 
 /**
- * A call that counts the tokens of a prompt. The prompt comes as a generation sends it: `model`, and
- * `prompt` or `messages` and what shapes them.
+ * A call that counts a prompt's tokens. The prompt has the fields of a generation: `model`, `prompt` or `messages`, and
+ * what shapes them.
  */
 export interface TokenizeCall {
   readonly path: string;
   readonly body: Fields;
-  /** The field of the answer that holds the count, or the list of tokens. */
+  /** The answer's field with the count, or with the list of tokens. */
   readonly field: string;
 }
 
-/** Names of the metrics that tell an engine's load; several samples of a name add up. */
+/** The names of the metrics of an engine's load. Several samples of a name add up. */
 export type MetricNames = Partial<Record<keyof EngineLoad, string>>;

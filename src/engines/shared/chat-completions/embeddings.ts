@@ -10,12 +10,12 @@ interface WireEmbeddings {
 
 type WireEmbedding = { readonly index?: unknown; readonly embedding?: unknown } | null | undefined;
 
-/** Bytes of an answer with so many vectors at most: of 8,192 dimensions, written as doubles. */
+/** The most bytes of an answer with this many vectors: 8,192 dimensions each, written as doubles. */
 export function mostEmbeddingBytes(inputs: number): number {
   return 65_536 + inputs * 262_144;
 }
 
-/** Reads the vectors of one call in input order. Throws ENGINE_FAILED when one or the count is missing. */
+/** Reads the vectors of one call in input order. Throws ENGINE_FAILED when a vector or the count is missing. */
 export function readEmbeddings(where: string, body: unknown, inputs: number): EngineEmbeddings {
   const { data, usage } = body as WireEmbeddings;
   const entries = Array.isArray(data) ? (data as readonly WireEmbedding[]) : [];
@@ -40,7 +40,10 @@ export function readEmbeddings(where: string, body: unknown, inputs: number): En
   return { vectors: whole, inputTokens };
 }
 
-/** A vector as a list of numbers, or as base64 of float32 in little-endian order, as every platform of Node has it. */
+/**
+ * Reads a vector: a list of numbers, or base64 of float32 in little-endian order, which is the byte order of all of
+ * Node's platforms.
+ */
 function readVector(embedding: unknown): Float32Array | undefined {
   if (typeof embedding !== "string") {
     return vectorIn(embedding);

@@ -26,7 +26,7 @@ import { toRefusal } from "./errors.ts";
 import { generationRequest, promptFields } from "./request.ts";
 import { SseReader } from "./stream.ts";
 
-/** A token of the prompt in a list of ids, whose text has a byte or more. */
+/** The most bytes of one token id in a list, for each byte of the prompt: a token's text has at least one byte. */
 const bytesPerTokenId = 10;
 
 /** An engine with an OpenAI-compatible HTTP API. Always streams, so that tokens are counted as they come. */
@@ -55,7 +55,7 @@ export class ChatCompletionsEngine implements Engine {
     const { path, body } = generationRequest(request, this.#dialect, this.#settings.systemAnywhere);
     const answer = new AnswerBuilder(request, this.#traits);
     const chunks = new ChunkReader(this.#traits.where, this.#dialect, this.#parser, answer);
-    // vLLM gives the prompt's token ids back with the first chunk.
+    // vLLM returns the prompt's token ids with the first chunk.
     const longest = longestLine + (body.includes('"return_token_ids":true') ? body.length * bytesPerTokenId : 0);
     const reader = new SseReader(this.#traits.where, chunks, longest);
     const headers = { "x-request-id": request.runId, ...request.trace };
@@ -99,7 +99,7 @@ export class ChatCompletionsEngine implements Engine {
       return Array.isArray(count) ? count.length : toldCount(this.#traits.where, count);
     } catch (error) {
       if (isRefusal(error)) {
-        return undefined; // an older version, without the call or without turns in it
+        return undefined; // an older version, which lacks the call or takes no turns in it
       }
       throw error;
     }
@@ -128,7 +128,7 @@ export class ChatCompletionsEngine implements Engine {
       }
     }
     if (response.status !== 200) {
-      this.#kvAsked = false; // it may come back as another
+      this.#kvAsked = false; // it may come back as another server
       throw toRefusal(this.#traits.where, response);
     }
   }
@@ -146,7 +146,7 @@ export class ChatCompletionsEngine implements Engine {
     }
     const response = await this.#connection.send({ path: metrics.path, mostBytes: mostMetricsBytes }, signal);
     if (response.status !== 200) {
-      return undefined; // metrics are an option of most engines
+      return undefined; // metrics are optional in most engines
     }
     const load = Object.entries(metrics.names).flatMap(([key, name]) => {
       const value = metricSum(response.text, name);
@@ -156,7 +156,10 @@ export class ChatCompletionsEngine implements Engine {
     return { ...Object.fromEntries(load), ...(kvTokens && { kvTokens }) };
   }
 
-  /** The tokens that the KV cache holds, asked once and again when the server was down. Undefined: it does not tell. */
+  /**
+   * The size of the KV cache in tokens. Asked once, and again after the server was down. Undefined: the engine does not
+   * report it.
+   */
   async #readKvTokens(signal: AbortSignal): Promise<number | undefined> {
     const { kvCall } = this.#dialect;
     if (kvCall === undefined || this.#kvAsked) {
@@ -183,7 +186,7 @@ export class ChatCompletionsEngine implements Engine {
   }
 }
 
-/** A model as `/v1/models` lists it: the length is vLLM's and SGLang's, or llama-server's. */
+/** A model as `/v1/models` lists it. Its length has vLLM's and SGLang's name, or llama-server's. */
 interface WireModel {
   readonly id?: unknown;
   readonly max_model_len?: unknown;

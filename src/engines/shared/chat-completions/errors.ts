@@ -9,7 +9,7 @@ import {
 } from "../faults.ts";
 import type { HttpResponse } from "../http/connection.ts";
 
-/** An error of an OpenAI-compatible engine, whichever way it wraps it. */
+/** An error of an OpenAI-compatible engine, however it is wrapped. */
 export interface EngineError {
   readonly message: string;
   readonly type: string;
@@ -17,7 +17,7 @@ export interface EngineError {
   readonly overflow: Overflow | undefined;
 }
 
-/** The failure that an error status stands for. `where` names the server, for the log. */
+/** The failure for an error status. `where` names the server, for the log. */
 export function toRefusal(where: string, response: HttpResponse): ConnectError {
   const error = readError(parse(response.text));
   const what = `${where} answered ${response.status}: ${toDiagnosis([error.type, error.code], error.message)}`;
@@ -35,12 +35,12 @@ export function toRefusal(where: string, response: HttpResponse): ConnectError {
     case 408:
       return engineFailed(what, true);
     default:
-      // Another 4xx is a matter of the operator's configuration, such as a wrong model name.
+      // Any other 4xx comes from the operator's configuration, such as a wrong model name.
       return engineFailed(what, response.status >= 500);
   }
 }
 
-/** The failure that an error within a stream stands for. */
+/** The failure for an error within a stream. */
 export function streamFailure(where: string, value: unknown): ConnectError {
   const error = readError({ error: value });
   const what = `${where} broke off: ${toDiagnosis([error.type, error.code], error.message)}`;
@@ -68,7 +68,7 @@ export function readError(body: unknown): EngineError {
   return { message, type, code, overflow: readOverflow(message, type, fields) };
 }
 
-/** As vLLM of several years, SGLang, llama-server and TensorRT-LLM put it. */
+/** The wordings of several years of vLLM, of SGLang, llama-server and TensorRT-LLM. */
 const overflowing =
   /maximum context length|context length is only|longer than the (model's|maximum) (context|model) length|exceeds the (model's|available) context|context size|input length|is too large to process|should not exceed max_num_tokens|cannot be greater than max_model_len/i;
 
@@ -101,12 +101,12 @@ function readOverflow(message: string, type: string, fields: Record<string, unkn
     /(?:prompt|prompt length|input) \((?:length )?(\d+)/i,
     /input length (?:of )?\(?(\d+)/i,
   ]);
-  // vLLM counts no further than one token past the limit: that says nothing about the prompt.
+  // vLLM stops counting one token past the limit: that says nothing about the prompt.
   const cut = limit !== undefined && actual === limit - (requestedOutput ?? 0) + 1;
   return { limit, requestedOutput, actual: cut ? undefined : actual };
 }
 
-/** The number that the first fitting pattern catches. */
+/** The number that the first matching pattern captures. */
 function numberIn(text: string, patterns: readonly RegExp[]): number | undefined {
   const digits = patterns.map((pattern) => pattern.exec(text)?.[1]).find((caught) => caught !== undefined);
   return digits === undefined ? undefined : Number(digits);
@@ -116,13 +116,13 @@ function readNumber(value: unknown): number | undefined {
   return typeof value === "number" ? value : undefined;
 }
 
-/** Seconds, as engines send it; 1 s without. */
+/** Milliseconds from the header's seconds. Without a number from 1 to 60: 1 s. */
 function retryAfterMs(header: string | string[] | undefined): number {
   const seconds = Number(header);
   return seconds >= 1 && seconds <= 60 ? seconds * 1000 : 1000;
 }
 
-/** A message without its middle where it is longer than any known one: patterns take time by the square of a text. */
+/** Cuts the middle out of a message longer than any known one: patterns take quadratic time. */
 function ends(message: string): string {
   return message.length <= 4096 ? message : `${message.slice(0, 2048)} ${message.slice(-2048)}`;
 }
@@ -131,7 +131,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return undefined; // a proxy's page, say
+    return undefined; // such as a proxy's page
   }
 }
 

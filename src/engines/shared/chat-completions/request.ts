@@ -6,7 +6,7 @@ import { toTurns } from "../prompt/turns.ts";
 import { writeSampling } from "../sampling.ts";
 import type { Dialect, Fields } from "./dialect.ts";
 
-/** The path and body of a generation. The body has the fields of the common API and of the dialect, and no other. */
+/** The path and body of a generation. The body has the fields of the common API and of the dialect, and no others. */
 export function generationRequest(
   request: EngineRequest,
   dialect: Dialect,
@@ -25,7 +25,7 @@ export function generationRequest(
   return { path, body: JSON.stringify(body) };
 }
 
-/** The fields that decide the prompt's tokens. */
+/** The fields on which the prompt's tokens depend. */
 export function promptFields(
   request: Pick<EngineRequest, "model" | "prompt" | "thinking" | "recipe">,
   dialect: Dialect,
@@ -44,7 +44,7 @@ export function promptFields(
   };
 }
 
-/** A turn. `content` is always there: templates fail on its absence. */
+/** A turn. `content` is always present, since templates fail without it. */
 function toMessage(message: Message, dialect: Dialect): Fields {
   switch (message.role) {
     case Role.SYSTEM:
@@ -70,7 +70,7 @@ function toMessage(message: Message, dialect: Dialect): Fields {
   }
 }
 
-/** Engines refuse an empty list of tools and a choice without tools. */
+/** Engines refuse an empty list of tools, and a tool choice without tools. */
 function toolFields(conversation: Conversation): Fields {
   if (conversation.tools.length === 0) {
     return {};

@@ -6,13 +6,13 @@ import type { StreamReader } from "../http/stream.ts";
 import type { ChunkReader } from "./chunk-reader.ts";
 import { toRefusal } from "./errors.ts";
 
-/** Reads the chunks that come as server-sent events. */
+/** Reads chunks that come as server-sent events. */
 export class SseReader implements StreamReader {
   readonly #where: string;
   readonly #chunks: ChunkReader;
   readonly #sse: SseParser;
 
-  /** `where` names the server for the log; `longest` is of a line, in bytes. */
+  /** `where` names the server for the log. `longest` bounds a line, in bytes. */
   constructor(where: string, chunks: ChunkReader, longest = longestLine) {
     this.#where = where;
     this.#chunks = chunks;
@@ -35,7 +35,7 @@ export class SseReader implements StreamReader {
     return this.#chunks.take();
   }
 
-  /** Some engines leave out the closing mark. */
+  /** Some engines omit the end marker. */
   end(): void {
     this.#sse.end();
     this.#chunks.end();

@@ -1,13 +1,13 @@
 import type { Fields, ThinkingRequest } from "./dialect.ts";
 
-/** Whether a template's variable turns the thinking off. */
+/** Whether a template variable turns the thinking on and off. */
 const isSwitched = ({ mode, switch: by }: ThinkingRequest["recipe"]): boolean =>
   by === "chat_template_kwargs" && (mode === "default_on" || mode === "default_off");
 
 /**
- * The thinking switch as fields of the common API. Templates call the variable `thinking` (DeepSeek,
- * Kimi) or `enable_thinking` (Qwen, GLM, Nemotron) and are left cold by the other one.
- * An answer that the caller has begun has been thought about: a parser of thinking would take all of it for thoughts.
+ * The thinking switch as fields of the common API. Templates call the variable `thinking` (DeepSeek, Kimi) or
+ * `enable_thinking` (Qwen, GLM, Nemotron) and ignore the other name. A continued answer is past its thinking: with
+ * thinking on, the engine's parser would take all of it for thoughts.
  */
 export function thinkingFields({ thinking, recipe }: ThinkingRequest, continued = false): Fields {
   if (continued && isSwitched(recipe)) {

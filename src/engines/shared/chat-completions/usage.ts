@@ -5,15 +5,15 @@ import { countIn } from "../counts.ts";
 export interface WireUsage {
   readonly prompt_tokens?: unknown;
   readonly completion_tokens?: unknown;
-  /** SGLang's place for it. */
+  /** Where SGLang puts it. */
   readonly reasoning_tokens?: unknown;
   readonly completion_tokens_details?: { readonly reasoning_tokens?: unknown } | null;
   readonly prompt_tokens_details?: { readonly cached_tokens?: unknown } | null;
 }
 
 /**
- * The count that a chunk carries, on top of the one before it. Undefined: it cannot be true, because a
- * prompt has tokens and no count ever falls.
+ * The chunk's count, on top of the previous one. Undefined: the count is impossible, because a prompt has tokens and
+ * counts never fall.
  */
 export function readUsage(usage: WireUsage, before: EngineUsage | undefined): EngineUsage | undefined {
   const inputTokens = countIn(usage.prompt_tokens);
@@ -37,7 +37,7 @@ export function readUsage(usage: WireUsage, before: EngineUsage | undefined): En
   };
 }
 
-/** Whether a count is told that is none: negative, fractional, or no number. */
+/** Whether a reported value cannot be a count: negative, fractional, or not a number. */
 export function isNoCount({ prompt_tokens, completion_tokens }: WireUsage): boolean {
   return [prompt_tokens, completion_tokens].some((told) => told != null && countIn(told) === undefined);
 }

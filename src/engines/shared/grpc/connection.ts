@@ -6,27 +6,30 @@ import { createTlsCredentials } from "../../../grpc/workarounds/tls-server-name.
 import { engineFailed, engineUnreachable, unreadable } from "../faults.ts";
 import type { ConnectionOptions, HttpResponse } from "../http/connection.ts";
 
-/** Bytes of a message at most. Tokens are listed with their texts: an input of our largest size makes the longest answer. */
+/**
+ * The most bytes of a message. Tokens are listed with their texts; the longest answer lists an input of our largest
+ * size.
+ */
 export const mostListBytes = 16 * 1024 * 1024;
 
 const channelOptions = {
-  // SGLang breaks off a stream whose reader is some dozen chunks behind; this many bytes wait for a slow one here.
+  // SGLang breaks off a stream whose reader is some dozen chunks behind. This many bytes wait here for a slow reader.
   "grpc-node.flow_control_window": 1024 * 1024,
 };
 
 /** How to reach a server. */
 export interface GrpcOptions extends Pick<ConnectionOptions, "connectTimeoutMs" | "authorization"> {
-  /** Bytes of a message that the server sends, at most. Default: those of the longest list of tokens. */
+  /** The most bytes of a message from the server. Default: those of the longest list of tokens. */
   readonly mostBytes?: number;
 }
 
-/** The connections to a server, or to all addresses of a name, over gRPC. */
+/** The gRPC connections to a server, or to all addresses of a name. */
 export class GrpcConnection {
   readonly #transport: ChannelTransport;
   readonly #target: string;
   readonly #connectTimeoutMs: number;
 
-  /** Takes `grpc://host:port`, `grpcs://host:port` with TLS, `dns:///host:port` or `ipv4:host:port,host:port`. */
+  /** `url` is `grpc://host:port`, `grpcs://host:port` with TLS, `dns:///host:port` or `ipv4:host:port,host:port`. */
   constructor(url: string, { connectTimeoutMs, authorization, mostBytes = mostListBytes }: GrpcOptions) {
     const tls = url.startsWith("grpcs:");
     this.#connectTimeoutMs = connectTimeoutMs;
@@ -39,7 +42,7 @@ export class GrpcConnection {
     });
   }
 
-  /** Resolves when there is a connection; a call alone would wait for one as long as it may run. */
+  /** Resolves when there is a connection. A call alone would wait for one as long as the call may run. */
   async connect(): Promise<void> {
     try {
       await this.#transport.connect(this.#connectTimeoutMs);
@@ -64,7 +67,7 @@ function authorize(authorization: string): Interceptor {
   };
 }
 
-/** The HTTP status that stands for the same as a gRPC status: engines mean the same by either. */
+/** The HTTP status that corresponds to a gRPC status: engines use both with the same meaning. */
 const statuses: Partial<Record<Code, number>> = {
   [Code.InvalidArgument]: 400,
   [Code.FailedPrecondition]: 424,
@@ -78,10 +81,10 @@ const statuses: Partial<Record<Code, number>> = {
   [Code.DeadlineExceeded]: 504,
 };
 
-/** The error text of grpc-js, in the server's place, for a message beyond the bound. */
+/** The error text of grpc-js, not of the server, for a message beyond the bound. */
 const tooLarge = "Received message larger than max";
 
-/** A failed call as the HTTP response that would say the same. Rethrows any error that is not the engine's. */
+/** A failed call as the equivalent HTTP response. Rethrows an error that is not the engine's. */
 export function toResponse(error: unknown, signal: AbortSignal): HttpResponse {
   signal.throwIfAborted();
   if (readDetail(error) !== undefined) {

@@ -3,9 +3,9 @@ import { engineFailed, engineUnreachable } from "../faults.ts";
 import type { HttpCall, ResponseHandler, ResponseHeaders } from "./client/interface.ts";
 import { HttpPool, type PoolOptions } from "./client/pool.ts";
 
-/** How to reach a server. The longest silence is only a backstop: the caller's signal bounds every call sooner. */
+/** How to reach a server. The longest silence is only a backstop: the caller's signal ends every call sooner. */
 export interface ConnectionOptions extends PoolOptions {
-  /** The header `authorization`, for a server that demands one. */
+  /** The `authorization` header, for a server that demands one. */
   readonly authorization?: string;
 }
 
@@ -16,43 +16,43 @@ export interface HttpResponse {
   readonly text: string;
 }
 
-/** A call's body as JSON text, and the headers beyond our own. */
+/** A call's body as JSON text, and its headers beyond our own. */
 export interface HttpRequest {
   readonly path: string;
-  /** JSON text; undefined: a GET. */
+  /** JSON text. Undefined: the call is a GET. */
   readonly body?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Bytes of an answer that is waited for, at most. Default: 1 MiB. */
+  /** The most bytes of a gathered answer. Default: 1 MiB. */
   readonly mostBytes?: number;
 }
 
 const usualMostBytes = 1024 * 1024;
 
-/** Bytes of a page of metrics at most, and of a list of a prompt's tokens. */
+/** The most bytes of a metrics page, and of a list of a prompt's tokens. */
 export const mostMetricsBytes = 4 * 1024 * 1024;
 export const mostTokenListBytes = 32 * 1024 * 1024;
 
 /** The connections to one server, kept open between calls. */
 export class HttpConnection {
-  /** Where the server listens, without a path. */
+  /** The server's origin: its URL without a path. */
   readonly origin: string;
   readonly #pool: HttpPool;
   readonly #prefix: string;
   readonly #headers: Readonly<Record<string, string>>;
 
-  /** Takes a base URL with or without the `/v1` that OpenAI clients put there. */
+  /** Takes a base URL, with or without the `/v1` that OpenAI clients expect. */
   constructor(url: string, options: ConnectionOptions) {
     const parsed = new URL(url);
     this.origin = parsed.origin;
     this.#prefix = parsed.pathname.replace(/\/+$/, "").replace(/\/v1$/, "");
     this.#pool = new HttpPool(parsed.origin, options);
     this.#headers = {
-      "accept-encoding": "identity", // compression would hold tokens back
+      "accept-encoding": "identity", // compression would delay tokens
       ...(options.authorization !== undefined && { authorization: options.authorization }),
     };
   }
 
-  /** Sends a call and hands its answer's pieces to the handler. */
+  /** Sends a call and passes the pieces of its answer to the handler. */
   dispatch({ path, body, headers }: HttpRequest, handler: ResponseHandler): HttpCall {
     const isPost = body !== undefined;
     const message = {
@@ -64,7 +64,9 @@ export class HttpConnection {
     return this.#pool.dispatch(message, handler);
   }
 
-  /** Sends a call and waits for its whole answer. Throws ENGINE_FAILED without one, the signal's reason when aborted. */
+  /**
+   * Sends a call and waits for its complete answer. Throws ENGINE_FAILED without one, the signal's reason when aborted.
+   */
   async send(request: HttpRequest, signal: AbortSignal): Promise<HttpResponse> {
     signal.throwIfAborted();
     const whole = new WholeResponse(this.origin, request.mostBytes ?? usualMostBytes);
@@ -85,7 +87,7 @@ export class HttpConnection {
     }
   }
 
-  /** Breaks off what runs. */
+  /** Breaks off running calls. */
   close(): Promise<void> {
     this.#pool.destroy();
     return Promise.resolve();
@@ -121,7 +123,7 @@ class WholeResponse implements ResponseHandler {
     if (this.#length > this.#mostBytes) {
       this.onError(engineFailed(`${this.#origin} answered more than ${this.#mostBytes} bytes`, false));
     } else {
-      this.#pieces.push(Buffer.from(piece)); // the bytes are the socket's, for this turn alone
+      this.#pieces.push(Buffer.from(piece)); // the socket reuses these bytes
     }
   }
 
@@ -137,14 +139,14 @@ class WholeResponse implements ResponseHandler {
   }
 }
 
-/** The error for a connection that could not be made or broke. */
+/** The error for a connection that failed or broke. */
 export function connectionFailed(origin: string, cause: unknown) {
   const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
   const what = `${origin}: ${code ?? (cause instanceof Error ? cause.message : cause)}`;
   return unreachable.has(code) ? engineUnreachable(what, cause) : engineFailed(what, true, cause);
 }
 
-/** Codes of a connection that was never made. */
+/** Error codes of a connection that was never established. */
 const unreachable: ReadonlySet<unknown> = new Set([
   "ECONNREFUSED",
   "EHOSTUNREACH",

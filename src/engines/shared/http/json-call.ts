@@ -2,8 +2,8 @@ import { engineFailed } from "../faults.ts";
 import type { HttpConnection, HttpRequest, HttpResponse } from "./connection.ts";
 
 /**
- * Calls for a JSON answer, an object or an array. `toRefusal` makes the failure of a status other than
- * 200; `where` names the server for the log.
+ * Makes a call whose answer is a JSON object or array. `toRefusal` creates the failure for a status other than 200.
+ * `where` names the server for the log.
  */
 export async function callJson(
   connection: HttpConnection,
@@ -19,7 +19,7 @@ export async function callJson(
   return parseObject(`${where} (${request.path})`, response.text);
 }
 
-/** An answer's JSON object or array. Throws ENGINE_FAILED when it is none. */
+/** An answer's JSON object or array. Throws ENGINE_FAILED for anything else. */
 export function parseObject(where: string, text: string): object {
   const body = parse(text);
   if (typeof body === "object" && body !== null) {

@@ -3,18 +3,18 @@ import { engineFailed } from "../faults.ts";
 const lf = 0x0a;
 const cr = 0x0d;
 
-/** Bytes of a line at most, where a request does not make its answer's lines longer. */
+/** The most bytes of a line, unless the request makes its answer's lines longer. */
 export const longestLine = 1024 * 1024;
 
 /**
- * Cuts the pieces that a socket brings into lines. Works on bytes, so that a piece may end within a
- * character. A line is given as a range of the bytes, without its line end, and is not kept. Every byte
- * is looked at once and copied once, however small the pieces are.
+ * Splits a socket's pieces into lines. Works on bytes, so that a piece may end within a character. A line is passed as
+ * a range of bytes, without its line end, and is not kept. Every byte is looked at once and copied at most twice,
+ * however small the pieces are.
  */
 export class LineSplitter {
   readonly #onLine: (bytes: Buffer, start: number, end: number) => void;
   readonly #longest: number;
-  /** The pieces of a line whose end has not come. */
+  /** The pieces of an incomplete line. */
   #rest: Buffer[] = [];
   #restLength = 0;
 
@@ -39,11 +39,11 @@ export class LineSplitter {
       return;
     }
     this.#check(piece.length - start);
-    this.#rest.push(Buffer.from(piece.subarray(start))); // the bytes are the socket's, for this turn alone
+    this.#rest.push(Buffer.from(piece.subarray(start))); // the socket reuses these bytes
     this.#restLength += piece.length - start;
   }
 
-  /** Takes what is left as the last line. */
+  /** Takes the rest as the last line. */
   end(): void {
     if (this.#restLength > 0) {
       this.#emitRest(Buffer.alloc(0));

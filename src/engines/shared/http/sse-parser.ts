@@ -5,9 +5,8 @@ const colon = 0x3a;
 const space = 0x20;
 
 /**
- * Reads server-sent events out of the pieces that a socket brings. Only `data` is of interest to us:
- * comments, which some engines send to keep the connection open, and the other fields are skipped.
- * https://html.spec.whatwg.org/multipage/server-sent-events.html
+ * Parses server-sent events from a socket's pieces. Only `data` is used. Comments, which some engines send to keep the
+ * connection open, and the other fields are skipped. https://html.spec.whatwg.org/multipage/server-sent-events.html
  */
 export class SseParser {
   readonly #onData: (data: string) => void;
@@ -15,19 +14,19 @@ export class SseParser {
   readonly #lines: LineSplitter;
   #data: string | undefined;
 
-  /** `longest`: bytes of a line, and characters of an event, at most. */
+  /** `longest` bounds a line in bytes, and an event in characters. */
   constructor(onData: (data: string) => void, longest = longestLine) {
     this.#onData = onData;
     this.#longest = longest;
     this.#lines = new LineSplitter((bytes, start, end) => this.#line(bytes, start, end), longest);
   }
 
-  /** Takes the next piece, which may end anywhere. Throws ENGINE_FAILED when a line or an event passes the bound. */
+  /** Takes the next piece, which may end anywhere. Throws ENGINE_FAILED when a line or an event exceeds the bound. */
   push(piece: Buffer): void {
     this.#lines.push(piece);
   }
 
-  /** The stream is over: an event that lacks its closing blank line counts all the same. */
+  /** The stream is over. A last event counts even without its closing blank line. */
   end(): void {
     this.#lines.end();
     this.#dispatch();
@@ -60,7 +59,7 @@ export class SseParser {
   }
 }
 
-/** Whether a line is `data:…`; compared by byte because it is asked for every token. */
+/** Whether a line is `data:…`. Compares bytes, because this runs for every token. */
 function isData(bytes: Buffer, start: number, end: number): boolean {
   return (
     end - start >= 5 &&

@@ -5,29 +5,31 @@ import { unreadable } from "../faults.ts";
 import type { HttpCall, ResponseHandler } from "./client/interface.ts";
 import { connectionFailed, type HttpConnection, type HttpRequest, type HttpResponse } from "./connection.ts";
 
-/** Makes outputs of a streamed answer. One a call: it holds the stream's state. Its methods throw failures. */
+/** Makes outputs from a streamed answer. One for each call: it holds the stream's state. Its methods throw failures. */
 export interface StreamReader {
   /** Takes the next bytes of the body. */
   push(piece: Buffer): void;
-  /** The outputs of the bytes since the last call. Undefined: none yet. */
+  /** The output of the bytes since the last call. Undefined: none yet. */
   take(): EngineOutput | undefined;
   /** The body is over. Throws unless the answer is complete. */
   end(): void;
-  /** Whether the answer is complete; what follows does not matter. */
+  /** Whether the answer is complete. What follows does not matter. */
   readonly complete: boolean;
-  /** Whether the answer was ended here, and the engine goes on. */
+  /** Whether the answer was ended on our side while the engine goes on. */
   readonly isCut?: boolean;
-  /** The failure that a status other than 200 stands for. */
+  /** The failure for a status other than 200. */
   refusal(response: HttpResponse): Error;
 }
 
-/** The most of an error's body that is read. */
+/** The most characters of an error's body that are read. */
 const longestRefusal = 64 * 1024;
 
-/** The most that may follow a whole answer before its connection is given up. Only the end of the body should. */
+/**
+ * The most that may follow a complete answer before its connection is closed. Only the end of the body should follow.
+ */
 const mostAfterwards = { pieces: 16, bytes: 64 * 1024 };
 
-/** Streams a call's answer. Whatever one read of the socket brought becomes one output. */
+/** Streams a call's answer. All that one socket read brings becomes one output. */
 export function openStream(
   connection: HttpConnection,
   request: HttpRequest,
@@ -39,7 +41,7 @@ export function openStream(
   return handler.queue;
 }
 
-/** An answer of another status than 200, as far as it has come. */
+/** An answer with a status other than 200, as far as it has arrived. */
 interface Refused {
   readonly status: number;
   readonly headers: HttpResponse["headers"];
@@ -51,8 +53,8 @@ class StreamHandler implements ResponseHandler {
   readonly #origin: string;
   readonly #reader: StreamReader;
   readonly #signal: AbortSignal;
-  // Not assigned by the constructor: V8's scavenger does not free an object that got a closure over itself
-  // that way, so that it and all of its call would stay until the next full collection.
+  // Not assigned by the constructor: V8's scavenger does not free an object that got a closure over itself that way, so
+  // that it and all of its call would stay until the next full collection.
   readonly #onAbort = () => {
     this.queue.fail(this.#signal.reason);
     this.#stop();
@@ -60,7 +62,7 @@ class StreamHandler implements ResponseHandler {
   #call: HttpCall | undefined;
   #refused: Refused | undefined;
   #over = false;
-  /** Bytes of the answer since an output was last made. */
+  /** Bytes of the answer since the last output. */
   #bytesOfRead = 0;
   #piecesAfterwards = 0;
   #bytesAfterwards = 0;
@@ -139,7 +141,7 @@ class StreamHandler implements ResponseHandler {
     });
   }
 
-  /** Lets the rest of a body arrive, unless that has no end. */
+  /** Lets the rest of a body arrive, unless it is endless. */
   #afterwards(bytes: number): void {
     this.#piecesAfterwards++;
     this.#bytesAfterwards += bytes;
@@ -149,7 +151,7 @@ class StreamHandler implements ResponseHandler {
     this.#call?.abort();
   }
 
-  /** Whatever an answer makes our own code throw is the engine's fault. */
+  /** An error that the answer causes in our own code is the engine's fault. */
   #read(step: () => void): void {
     try {
       step();
@@ -172,14 +174,14 @@ class StreamHandler implements ResponseHandler {
     }
   }
 
-  /** Hands on the output that was read before the error, for its counted tokens, and then the error. */
+  /** Passes on the output read before the error, for its counted tokens, and then the error. */
   #fail(error: unknown): void {
     this.#hand();
     this.queue.fail(error);
     this.#stop();
   }
 
-  /** The answer is whole. The rest of the body, if any, is left to arrive, so that the connection can be used again. */
+  /** The answer is complete. The rest of the body may arrive, so that the connection can be reused. */
   #finish(): void {
     this.#over = true;
     this.#signal.removeEventListener("abort", this.#onAbort);

@@ -15,23 +15,23 @@ import { type Subject, servedName } from "./inspection.ts";
 import { objectIn, type Probe } from "./probe.ts";
 import { plainText } from "./told.ts";
 
-/** The facts that a short chat shows of a server. */
+/** What a short chat shows about a server. */
 export interface ChatTrial {
-  /** Why it was refused, in the server's words; the prompt is ours. Undefined: it was answered. */
+  /** Why the server refused, in its words; the prompt is ours. Undefined: it answered. */
   readonly refusal?: string;
   /** Whether tokens were counted before the end. */
   readonly countsAsItGoes: boolean;
-  /** Prompt tokens that are told to come from the cache. */
+  /** Prompt tokens that the server says came from its cache. */
   readonly cachedTokens: number;
-  /** Whether thinking came in a field of its own. */
+  /** Whether thinking came in a separate field. */
   readonly reasoning: boolean;
   readonly text: string;
 }
 
-/** Several blocks of a prefix cache, whose usual size is 16 tokens. */
+/** Long enough for several blocks of a prefix cache, which usually have 16 tokens. */
 const question = `How often is it said? ${"word ".repeat(80)}`;
 
-/** A short chat as a server is asked it, beyond the usual. */
+/** The request of a short chat. `more` adds to the usual fields. */
 export function trialRequest(subject: Subject, more: Partial<EngineRequest> & { readonly tool?: boolean }) {
   const { tool = false, ...fields } = more;
   const tools = tool ? [{ name: "report", parametersJson: '{"type":"object","properties":{}}' }] : [];
@@ -48,7 +48,7 @@ export function trialRequest(subject: Subject, more: Partial<EngineRequest> & { 
   } as const satisfies EngineRequest;
 }
 
-/** Asks a server of a dialect. Throws ENGINE_FAILED without an answer, or for one that cannot be read. */
+/** Sends a short chat in a dialect. Throws ENGINE_FAILED without an answer, or for one that cannot be read. */
 export async function tryChat(probe: Probe, dialect: Dialect, request: EngineRequest): Promise<ChatTrial> {
   const { status, text } = await probe.send(generationRequest(request, dialect, false));
   const nothing = { countsAsItGoes: false, cachedTokens: 0, reasoning: false, text: "" };
@@ -68,7 +68,7 @@ function read(stream: string, dialect: Dialect, nothing: ChatTrial): ChatTrial {
   return trial;
 }
 
-/** A chunk, or nothing where another mark stands. */
+/** A chunk. Empty for a marker that is not a chunk. */
 function readChunk(data: string, { engine }: Dialect): Chunk {
   try {
     return checkChunk(objectIn(data) ?? {});

@@ -1,9 +1,7 @@
-/** Options of a command line by name. True: it has no value; undefined: it is left out. */
+/** Command-line options by name. True: an option without a value. Undefined: the option is left out. */
 export type CommandOptions = Readonly<Record<string, string | number | true | undefined>>;
 
-/**
- * A command line of a program and its options, one a line, as it can be pasted into a shell.
- */
+/** A command line that can be pasted into a shell, with each option on its own line. */
 export function commandLine(program: string, options: CommandOptions): string {
   const words = Object.entries(options).flatMap(([name, value]) => {
     if (value === undefined) {
@@ -14,12 +12,12 @@ export function commandLine(program: string, options: CommandOptions): string {
   return [program, ...words].join(" \\\n  ");
 }
 
-/** A word that a shell takes as it is. */
+/** A word quoted for a shell, where necessary. */
 export function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
-/** The port of a server's URL. */
+/** The port in a server's URL. Undefined: it has none. */
 export function parsePort(url: string): number | undefined {
   const port = /:(\d+)\/?$/.exec(url)?.[1];
   return port === undefined ? undefined : Number(port);

@@ -3,18 +3,18 @@ import { trialRequest, tryChat } from "./chat-trial.ts";
 import { type Inspection, type Subject, toRemarks, warning, wrong } from "./inspection.ts";
 import type { Probe } from "./probe.ts";
 
-/** The options of an engine that mend what a chat shows. Undefined: nothing does. */
+/** The engine's options that fix what a chat shows. Undefined: no option does. */
 export interface ChatOptions {
-  /** Tells the tokens that came from the cache. */
+  /** Makes it report the tokens that came from the cache. */
   readonly cached?: string;
   readonly tools?: string;
   readonly reasoning?: string;
 }
 
-/** Tokens in which a thinking model shows that it thinks. */
+/** Output tokens within which a thinking model shows that it thinks. */
 const thoughtTokens = 32;
 
-/** Learns from a few short chats what a server does not tell otherwise. Nothing for an embedding model. */
+/** Learns from a few short chats what a server does not report otherwise. Returns nothing for an embedding model. */
 export async function inspectChat(
   probe: Probe,
   dialect: Dialect,

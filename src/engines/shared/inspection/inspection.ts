@@ -1,19 +1,19 @@
 import type { ModelConfig, ServerConfig } from "../../../config/schema.ts";
 
-/** The facts that a server tells of itself, with remarks on those that are wrong or risky. */
+/** The facts that a server reports about itself, with remarks on those that are wrong or risky. */
 export interface Inspection {
-  /** Undefined: it does not tell. */
+  /** Undefined: the server does not report it. */
   readonly version?: string | undefined;
-  /** Limits and settings by name; those that it does not tell are absent. */
+  /** Limits and settings by name. Those that the server does not report are absent. */
   readonly facts: Readonly<Record<string, Fact | undefined>>;
   readonly remarks: readonly Remark[];
 }
 
 export type Fact = string | number | boolean;
 
-/** Something about a server that an operator should know, and how to mend it. */
+/** Something about a server that an operator should know, and how to fix it. */
 export interface Remark {
-  /** "wrong" costs money or answers; a warning is worth knowing. */
+  /** "wrong" costs money or answers; "warning" is worth knowing. */
   readonly status: "warning" | "wrong";
   readonly message: string;
 }
@@ -24,7 +24,7 @@ export interface Subject {
   readonly model: ModelConfig;
 }
 
-/** The model under the server's own name. */
+/** The model by the server's own name. */
 export function servedName({ server, model }: Subject): string {
   return server.model ?? model.id;
 }

@@ -1,7 +1,7 @@
 import type { Fields } from "../chat-completions/dialect.ts";
 import type { HttpConnection, HttpRequest, HttpResponse } from "../http/connection.ts";
 
-/** Asks a server for facts that it may or may not give. */
+/** Asks a server for facts that it may or may not report. */
 export class Probe {
   readonly #connection: HttpConnection;
   readonly #signal: AbortSignal;
@@ -11,12 +11,12 @@ export class Probe {
     this.#signal = signal;
   }
 
-  /** Calls, whatever comes of it. Throws ENGINE_FAILED without an answer. */
+  /** Makes a call and returns whatever is answered. Throws ENGINE_FAILED without an answer. */
   send(request: HttpRequest): Promise<HttpResponse> {
     return this.#connection.send(request, this.#signal);
   }
 
-  /** The JSON object of the first path that answers with one. */
+  /** The JSON object of the first path that answers with one. Undefined: none does. */
   async json(...paths: readonly string[]): Promise<Fields | undefined> {
     for (const path of paths) {
       const found = objectIn(await this.text({ path }));
@@ -27,14 +27,14 @@ export class Probe {
     return undefined;
   }
 
-  /** The body of a call that succeeds. */
+  /** The body of a successful call. Undefined: the call failed with a status. */
   async text(request: HttpRequest): Promise<string | undefined> {
     const { status, text } = await this.send(request);
     return status === 200 ? text : undefined;
   }
 }
 
-/** The JSON object that a text is. Undefined: it is none. */
+/** Parses a JSON object. Undefined: the text is not one. */
 export function objectIn(text: string | undefined): Fields | undefined {
   try {
     const value: unknown = JSON.parse(text ?? "");

@@ -1,31 +1,31 @@
 import type { Fields } from "../chat-completions/dialect.ts";
 import { countIn, largestCount } from "../counts.ts";
 
-// A server's report on itself may be any JSON: a value of the wrong type is not taken, and all are shown to people as
+// A server's report about itself may be any JSON. Values of a wrong type are ignored, and all are shown to people as
 // plain text.
 
-/** Characters of a text that is shown. */
+/** The most characters of a text that is shown. */
 const longestText = 200;
 
-/** A limit or a setting. Undefined: it is no whole number that can be one. */
+/** A limit or a setting. Undefined: the value is not a whole number that can be one. */
 export function figureIn(value: unknown): number | undefined {
   const count = countIn(value);
   return count === largestCount ? undefined : count;
 }
 
-/** A text without its control characters, of which a terminal would make something, and not too long. */
+/** A text without control characters, which a terminal would interpret, and cut where it is too long. */
 export function textIn(value: unknown): string | undefined {
   return typeof value === "string" ? plainText(value) : undefined;
 }
 
-/** The texts of a list. Empty: it is none. */
+/** The texts of a list. Empty: the value is not a list. */
 export function textsIn(value: unknown): readonly string[] {
   return listIn(value).flatMap((one) => textIn(one) ?? []);
 }
 
 export const flagIn = (value: unknown): boolean | undefined => (typeof value === "boolean" ? value : undefined);
 
-/** The fields of an object. Empty: it is none. */
+/** The fields of an object. Empty: the value is not an object. */
 export function fieldsIn(value: unknown): Fields {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : {};
 }

@@ -1,6 +1,6 @@
 /**
- * A call's arguments as the object that some engines and templates take in place of its text. What a model
- * wrote wrongly becomes an empty one: nothing better can be made of it.
+ * A call's arguments as an object, which some engines and templates take instead of the text. Invalid JSON from a model
+ * becomes an empty object.
  */
 export function parseArguments(json: string): object {
   try {

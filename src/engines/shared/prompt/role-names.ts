@@ -1,6 +1,6 @@
 import { Role } from "#gen/tollgate/inference/v1/conversation_pb.js";
 
-/** Roles as chat templates and the engines' APIs name them. One that is not said is refused before it comes here. */
+/** The names of roles in chat templates and the engines' APIs. Unspecified roles were refused before. */
 export const roleNames = {
   [Role.UNSPECIFIED]: "user",
   [Role.SYSTEM]: "system",

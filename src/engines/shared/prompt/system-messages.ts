@@ -1,9 +1,9 @@
 import { type Message, Role } from "#gen/tollgate/inference/v1/conversation_pb.js";
 
 /**
- * Puts system messages where chat templates take them: the leading ones as one; a later one in place if
- * the model's template takes it there, else within the neighbouring user turn. None stays between a tool
- * call and its results.
+ * Puts system messages where chat templates accept them. The leading ones become one. A later one stays in place if the
+ * model's template accepts it there, and otherwise joins the neighbouring user turn. None stays between a tool call and
+ * its results.
  */
 export function placeSystemMessages(messages: readonly Message[], anywhere: boolean): readonly Message[] {
   const start = messages.findIndex((message) => message.role !== Role.SYSTEM);
@@ -39,7 +39,10 @@ function precedesResult(messages: readonly Message[], index: number): boolean {
   return messages.slice(index).find((message) => message.role !== Role.SYSTEM)?.role === Role.TOOL;
 }
 
-/** The user turn before takes a system message in, else the one after; between others it becomes one. */
+/**
+ * Appends a system message to the user turn before it, else to the one after it. Between other turns it becomes a user
+ * turn.
+ */
 function foldIntoUserTurns(messages: readonly Message[]): Message[] {
   const folded: Message[] = [];
   let made: Message | undefined; // a user turn that consists of system messages alone
@@ -57,12 +60,12 @@ function foldIntoUserTurns(messages: readonly Message[]): Message[] {
   return folded;
 }
 
-/** True when a message becomes part of the user turn before it. made: that turn consists of system messages alone. */
+/** Whether a message becomes part of the user turn before it. `made`: that turn consists of system messages alone. */
 function joins({ role }: Message, last: Message, made: boolean): boolean {
   return last.role === Role.USER && (role === Role.SYSTEM || (made && role === Role.USER));
 }
 
-/** The first message with the text of the second one behind its own. */
+/** The first message with the second one's text appended. */
 function append(first: Message, second: Message): Message {
   return { ...first, text: `${first.text}\n\n${second.text}` };
 }

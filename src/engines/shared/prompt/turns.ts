@@ -2,7 +2,7 @@ import { type Message, Role } from "#gen/tollgate/inference/v1/conversation_pb.j
 import type { EngineRequest } from "../../interface.ts";
 import { placeSystemMessages } from "./system-messages.ts";
 
-/** The turns as a chat template takes them, and whether the model is to go on with the last one. */
+/** The turns as a chat template takes them, and whether the model is to continue the last one. */
 export function toTurns(
   messages: readonly Message[],
   systemAnywhere: boolean,
@@ -12,11 +12,11 @@ export function toTurns(
   if (!isPrefill(last)) {
     return { turns: placed, continued: false };
   }
-  // A last turn without a text is nothing to go on with.
+  // A last turn without text cannot be continued.
   return last?.text === "" ? { turns: placed.slice(0, -1), continued: false } : { turns: placed, continued: true };
 }
 
-/** Whether the model goes on with a text that the caller began, instead of answering a turn. */
+/** Whether the model continues a text that the caller began, instead of answering a turn. */
 export function continuesText(prompt: EngineRequest["prompt"]): boolean {
   if (prompt.case === "text") {
     return true;

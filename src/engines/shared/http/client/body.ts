@@ -4,13 +4,13 @@ import { malformed } from "./interface.ts";
 /** Finds the pieces and the end of one body. */
 export interface BodyReader {
   readonly done: boolean;
-  /** Takes the body's bytes from a position and returns the position behind them. Throws a fault. */
+  /** Takes the body's bytes from a position and returns the position after them. Throws a fault. */
   push(bytes: Buffer, from: number, onData: (piece: Buffer) => void): number;
   /** Whether the body may end with the connection. */
   readonly endsWithConnection: boolean;
 }
 
-/** The reader of a body that is framed like this. */
+/** Creates the reader for a framing. */
 export function createBodyReader(framing: Framing): BodyReader {
   switch (framing.kind) {
     case "length":
@@ -22,7 +22,7 @@ export function createBodyReader(framing: Framing): BodyReader {
   }
 }
 
-/** A body of known length, or one that only the connection's end ends. */
+/** A body of known length, or one that ends with the connection. */
 class CountedBody implements BodyReader {
   readonly endsWithConnection: boolean;
   #left: number;
@@ -47,9 +47,9 @@ class CountedBody implements BodyReader {
 const lf = 0x0a;
 const cr = 0x0d;
 const semicolon = 0x3b;
-/** Digits of a chunk's size at most: sizes below 2^48. */
+/** The most digits of a chunk's size: sizes below 2^48. */
 const mostDigits = 12;
-/** Bytes of a chunk's extension, and of all trailer lines, at most. */
+/** The most bytes of a chunk's extension, and of all trailer lines. */
 const mostAside = 16 * 1024;
 
 type ChunkState = "size" | "extension" | "sizeEnd" | "data" | "dataReturn" | "dataEnd" | "trailer" | "trailerEnd";
@@ -60,10 +60,10 @@ class ChunkedBody implements BodyReader {
   done = false;
   #state: ChunkState = "size";
   #digits = 0;
-  /** Bytes that are left of the chunk. */
+  /** Bytes left of the chunk. */
   #size = 0;
   #aside = 0;
-  /** Bytes of the trailer's line so far. */
+  /** Bytes of the current trailer line so far. */
   #lineLength = 0;
 
   push(bytes: Buffer, from: number, onData: (piece: Buffer) => void): number {
@@ -84,7 +84,9 @@ class ChunkedBody implements BodyReader {
     return at;
   }
 
-  /** Takes a chunk that lies there whole, as nearly all do, in one step; otherwise one byte of its size. */
+  /**
+   * Takes a chunk in one step where it lies there completely, as nearly all do. Otherwise takes one byte of its size.
+   */
   #takeChunk(bytes: Buffer, from: number, onData: (piece: Buffer) => void): number {
     let at = from;
     let size = 0;
@@ -168,7 +170,7 @@ function isLineEnd(bytes: Buffer, at: number): boolean {
   return bytes[at] === cr && bytes[at + 1] === lf;
 }
 
-/** -1 for a byte that is no hexadecimal digit. */
+/** The digit's value. -1: the byte is not a hexadecimal digit. */
 function hexDigit(byte: number): number {
   if (byte >= 0x30 && byte <= 0x39) {
     return byte - 0x30;

@@ -3,29 +3,29 @@ import { connect as connectTls } from "node:tls";
 import { HttpFault } from "./interface.ts";
 
 /**
- * What plain sockets read into, all of them the same: a buffer for each read, and the stream between socket and reader, cost
- * as much as taking a token out of it. So whoever takes bytes of a socket and keeps them makes a copy.
+ * One buffer that all plain sockets read into: a buffer for each read, and the stream between socket and reader, would
+ * cost as much as extracting a token. So code that keeps bytes from a socket must copy them.
  */
 const readBuffer = Buffer.allocUnsafeSlow(64 * 1024);
 
 /** Where and how to connect. */
 export interface ConnectOptions {
   readonly connectTimeoutMs: number;
-  /** Where to connect instead of looking the host up; TLS and the Host header keep the name. */
+  /** The address to connect to, instead of looking the host up. TLS and the Host header keep the name. */
   readonly address?: string;
 }
 
-/** Learns how an attempt ended; exactly one of both, and never before `openSocket` returns. */
+/** Receives the result of an attempt: exactly one of both calls, and never before `open` returns. */
 export interface ConnectResult {
   onConnected(socket: Socket): void;
   onFailed(error: Error): void;
 }
 
-/** Opens sockets to one origin, TLS where its scheme is https. */
+/** Opens sockets to one origin, with TLS where its scheme is https. */
 export class Connector {
   readonly #url: URL;
   readonly #options: ConnectOptions;
-  /** The last TLS session, so that the next handshake is short. */
+  /** The last TLS session. It shortens the next handshake. */
   #session: Buffer | undefined;
 
   constructor(origin: string, options: ConnectOptions) {
@@ -85,12 +85,12 @@ export class Connector {
   }
 }
 
-/** An IPv6 address without the brackets that a URL puts around it. */
+/** An IPv6 address without the brackets of a URL. */
 function bare(hostname: string): string {
   return hostname.replace(/^\[|\]$/g, "");
 }
 
-/** Finds one address, whatever the host. */
+/** A lookup that always finds this address. */
 function lookupAs(address: string): LookupFunction {
   const family = isIP(address);
   return (_, { all }, found) => (all ? found(null, [{ address, family }]) : found(null, address, family));

@@ -3,11 +3,14 @@ import { type Head, HeadReader } from "./head.ts";
 import { HttpFault, type RequestMessage, type ResponseHandler } from "./interface.ts";
 import { ResponseParser, type ResponseSink } from "./response-parser.ts";
 
-/** Is called with the events of a connection. */
+/** Receives a connection's events. */
 export interface ConnectionOwner {
-  /** It can carry another call; seconds that the server promises to keep it, where it says so. */
+  /**
+   * The connection can carry another call. `idleSeconds`: how long the server promises to keep it. Undefined: no
+   * promise.
+   */
   onIdle(connection: Connection, idleSeconds: number | undefined): void;
-  /** It is closed. */
+  /** The connection is closed. */
   onClosed(connection: Connection): void;
 }
 
@@ -21,7 +24,7 @@ export class Connection implements ResponseSink {
   #head: Head | undefined;
   #paused = false;
   #closed = false;
-  /** Turns of the owner's clock without a byte, while one is waited for. */
+  /** Ticks of the owner's clock without a byte, while one is awaited. */
   #silentTurns = 0;
 
   constructor(socket: Socket, owner: ConnectionOwner) {
@@ -33,7 +36,7 @@ export class Connection implements ResponseSink {
     socket.on("close", () => this.#close(new HttpFault("CLOSED", "the server closed the connection")));
   }
 
-  /** Sends a call. The connection is idle. */
+  /** Sends a call. The connection must be idle. */
   start(host: string, message: RequestMessage, handler: ResponseHandler): void {
     this.#handler = handler;
     this.#parser = new ResponseParser(this, this.#heads);
@@ -42,7 +45,7 @@ export class Connection implements ResponseSink {
     this.#socket.write(encodeRequest(host, message));
   }
 
-  /** Whether it carries that handler's call: a call that has ended must not steer the next one. */
+  /** Whether the connection carries this handler's call: a call that has ended must not control the next one. */
   carries(handler: ResponseHandler): boolean {
     return this.#handler === handler;
   }
@@ -58,12 +61,12 @@ export class Connection implements ResponseSink {
     this.#socket.resume();
   }
 
-  /** Closes it; the call that runs learns the reason, or nothing without one. */
+  /** Closes the connection. The running call gets the reason; without a reason it gets nothing. */
   destroy(reason?: Error): void {
     this.#close(reason);
   }
 
-  /** A turn of the owner's clock. `mostSilentTurns` without a byte end the call. */
+  /** A tick of the owner's clock. `mostSilentTurns` ticks without a byte end the call. */
   tick(mostSilentTurns: number): void {
     if (this.#handler === undefined || this.#paused) {
       return;
@@ -86,7 +89,7 @@ export class Connection implements ResponseSink {
   #read(piece: Buffer): void {
     const parser = this.#parser;
     if (parser === undefined) {
-      this.#close(undefined); // nobody asked for these bytes
+      this.#close(undefined); // unrequested bytes
       return;
     }
     this.#silentTurns = 0;
@@ -111,7 +114,7 @@ export class Connection implements ResponseSink {
     }
   }
 
-  /** The answer is whole: the connection is kept, unless it ends or the request is still being sent. */
+  /** The answer is complete. The connection is kept, unless it ends or the request is still being sent. */
   #finish(): void {
     const [handler, head] = [this.#handler, this.#head];
     this.#handler = undefined;
@@ -144,7 +147,7 @@ export class Connection implements ResponseSink {
   }
 }
 
-/** Characters of a header's value, a path or a host: visible ASCII and the space. */
+/** Allowed in a header's value, a path or a host: visible ASCII and the space. */
 const visible = /^[\x20-\x7e]*$/;
 
 function encodeRequest(host: string, { method, path, headers, body }: RequestMessage): string {
@@ -158,7 +161,7 @@ function encodeRequest(host: string, { method, path, headers, body }: RequestMes
   return body === undefined ? `${head}\r\n` : `${head}\r\n${body}`;
 }
 
-/** Throws when a message could not be told from another by its receiver. */
+/** Throws when the receiver could misread the message's boundaries. */
 export function checkMessage({ path, headers }: RequestMessage): void {
   if (!visible.test(path) || path.includes(" ")) {
     throw new TypeError("A path must be visible ASCII.");

@@ -3,14 +3,14 @@ import { malformed, type ResponseHeaders } from "./interface.ts";
 /** How the end of a body is found. */
 export type Framing = { readonly kind: "length"; readonly bytes: number } | { readonly kind: "chunked" | "close" };
 
-/** The first lines of an answer. */
+/** The status line and headers of an answer. */
 export interface Head {
   readonly status: number;
   readonly headers: ResponseHeaders;
   readonly framing: Framing;
   /** Whether the server keeps the connection open afterwards. */
   readonly keepsAlive: boolean;
-  /** Seconds that the server promises to keep an idle connection; undefined where it says nothing. */
+  /** Seconds that the server promises to keep an idle connection. Undefined: no promise. */
   readonly idleSeconds: number | undefined;
 }
 
@@ -21,8 +21,8 @@ const forbiddenInValue = /[\0-\x08\x0a-\x1f\x7f]/;
 const noBody: Framing = { kind: "length", bytes: 0 };
 
 /**
- * Reads the text before a body, without the blank line. Throws a fault on everything that two readers could
- * understand differently. Source: RFC 9112, sections 4 to 6.
+ * Parses the text before a body, without the blank line. Throws a fault on everything that two readers could understand
+ * differently. Source: RFC 9112, sections 4 to 6.
  */
 export function parseHead(text: string): Head {
   const lines = text.split("\r\n");
@@ -41,12 +41,15 @@ export function parseHead(text: string): Head {
   };
 }
 
-/** Reads the heads of one connection. A server's heads differ by their date alone, so the last one is often the next one. */
+/**
+ * Reads the heads of one connection. A server's heads differ by their date only, so that the last one is often equal to
+ * the next one.
+ */
 export class HeadReader {
   #text: string | undefined;
   #head: Head | undefined;
 
-  /** As parseHead. */
+  /** Like parseHead. */
   read(text: string): Head {
     if (this.#head === undefined || text !== this.#text) {
       this.#head = parseHead(text);

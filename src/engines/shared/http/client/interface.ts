@@ -1,4 +1,4 @@
-/** A header's value; a list where the name came more than once. */
+/** A header's value. A list where the name came more than once. */
 export type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 /** The request of a call. */
@@ -6,28 +6,28 @@ export interface RequestMessage {
   readonly method: "GET" | "POST";
   /** Path and query, beginning with a slash. */
   readonly path: string;
-  /** Header lines in visible ASCII, beside `host` and the body's length. */
+  /** Headers in visible ASCII, without `host` and the body's length. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
 }
 
 /**
- * Takes an answer as it arrives. After `onEnd` or `onError` nothing more is called, after an abort nothing
- * at all. A piece is part of a buffer that the next read writes over: what is to be kept is copied.
+ * Receives an answer as it arrives. After `onEnd` or `onError` nothing more is called; after an abort nothing at all. A
+ * piece is part of a buffer that the next read overwrites: copy what is to be kept.
  */
 export interface ResponseHandler {
-  /** The final head; informational answers are skipped. */
+  /** The final head. Informational answers are skipped. */
   onStart(status: number, headers: ResponseHeaders): void;
   onData(piece: Buffer): void;
-  /** All pieces that one read of the socket brought were given, and the answer is not over. */
+  /** All pieces of one socket read were passed, and the answer is not over. */
   onRead(): void;
   onEnd(): void;
   onError(error: Error): void;
 }
 
-/** A call that runs, as its owner steers it. */
+/** A running call, as its owner controls it. */
 export interface HttpCall {
-  /** Reads nothing more from the socket for now. */
+  /** Stops reading from the socket for now. */
   pause(): void;
   resume(): void;
   /** Gives the call up and closes its connection. */

@@ -5,22 +5,28 @@ import { type HttpCall, HttpFault, type RequestMessage, type ResponseHandler } f
 
 /** How a pool connects. */
 export interface PoolOptions extends ConnectOptions {
-  /** Connections at most; calls beyond that wait for one, first come first served. */
+  /** The most connections. Further calls wait for one, first come first served. */
   readonly connections: number;
-  /** The longest silence within an answer. */
+  /** The longest silence within an answer, in milliseconds. */
   readonly silenceTimeoutMs: number;
 }
 
-/** Shorter than the engines keep idle connections (5 s), or a call meets one that is just being closed. */
+/**
+ * Milliseconds. Shorter than engines keep idle connections (5 s): otherwise a call may meet one that is just being
+ * closed.
+ */
 const usualIdleMs = 3000;
-/** The longest that an idle connection is kept where the server promises more, and the margin to its promise. */
+/**
+ * The longest time to keep an idle connection where the server promises more, and the margin before the promise ends,
+ * in milliseconds.
+ */
 const longestIdleMs = 60_000;
 const idleMarginMs = 2000;
-/** Silence is counted in turns of one timer: exact enough for a backstop, and no timer is touched for a byte. */
+/** Silence is counted in ticks of one timer: exact enough for a backstop, and no byte touches a timer. */
 const turnsOfSilence = 8;
 const longestTurnMs = 1000;
 
-/** A connection that waits for a call. */
+/** A connection without a call. */
 interface Idle {
   readonly connection: Connection;
   /** On the monotonic clock. */
@@ -41,7 +47,7 @@ export class HttpPool {
   readonly #connector: Connector;
   readonly #connecting = new Set<Socket>();
   readonly #open = new Set<Connection>();
-  /** The one used last stands last and is used first. */
+  /** The most recently used one is last, and is used first. */
   readonly #idle: Idle[] = [];
   readonly #waiting = new Set<Call>();
   readonly #turnMs: number;
@@ -55,7 +61,9 @@ export class HttpPool {
     this.#turnMs = Math.min(longestTurnMs, Math.ceil(options.silenceTimeoutMs / turnsOfSilence));
   }
 
-  /** Sends a call; its handler gets the answer, never before this returns. Throws on a message that cannot be sent. */
+  /**
+   * Sends a call. Its handler receives the answer, never before this returns. Throws on a message that cannot be sent.
+   */
   dispatch(message: RequestMessage, handler: ResponseHandler): HttpCall {
     checkMessage(message);
     const call: Call = { message, handler, connection: undefined };
@@ -92,7 +100,7 @@ export class HttpPool {
     this.#waiting.clear();
   }
 
-  /** Runs a call at once where a connection is idle, as nearly all are; whoever waits has found none. */
+  /** Starts a call at once on an idle connection, as nearly always; not while other calls wait. */
   #begin(call: Call): void {
     const connection = this.#waiting.size === 0 ? this.#takeIdle() : undefined;
     if (connection === undefined) {
@@ -103,7 +111,7 @@ export class HttpPool {
     }
   }
 
-  /** Gives the calls that wait the connections that are idle, and opens more where it may. */
+  /** Gives idle connections to waiting calls, and opens more where the limit allows. */
   #serve(): void {
     for (const call of this.#waiting) {
       const connection = this.#takeIdle();
@@ -181,7 +189,7 @@ export class HttpPool {
     }
   }
 
-  /** A connection could not be made: the call that has waited longest learns it. */
+  /** A connection attempt failed: the call that has waited longest fails. */
   #failOne(error: Error): void {
     for (const call of this.#waiting) {
       this.#waiting.delete(call);

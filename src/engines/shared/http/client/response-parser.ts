@@ -3,24 +3,24 @@ import type { Head, HeadReader } from "./head.ts";
 import { malformed } from "./interface.ts";
 
 const headEnd = Buffer.from("\r\n\r\n");
-/** Bytes of a head at most; as many as Node's own client takes. */
+/** The most bytes of a head, as in Node's own client. */
 const mostHeadBytes = 16 * 1024;
-/** Informational answers before the final one at most. */
+/** The most informational answers before the final one. */
 const mostInformational = 16;
 
-/** Takes the parts of one answer. */
+/** Receives the parts of one answer. */
 export interface ResponseSink {
   onHead(head: Head): void;
   onData(piece: Buffer): void;
 }
 
-/** Reads one answer out of the pieces that a socket brings. */
+/** Parses one answer from a socket's pieces. */
 export class ResponseParser {
   readonly #sink: ResponseSink;
   readonly #heads: HeadReader;
   readonly #onData: (piece: Buffer) => void;
   #body: BodyReader | undefined;
-  /** The part of a head whose end has not come. */
+  /** The beginning of an incomplete head. */
   #rest: Buffer | undefined;
   #informational = 0;
 
@@ -30,12 +30,12 @@ export class ResponseParser {
     this.#onData = (piece) => sink.onData(piece);
   }
 
-  /** Whether the answer is whole. */
+  /** Whether the answer is complete. */
   get done(): boolean {
     return this.#body?.done === true;
   }
 
-  /** Takes the next piece. Throws a fault when it is no HTTP, or goes on behind the answer's end. */
+  /** Takes the next piece. Throws a fault when it is not HTTP, or goes on after the answer's end. */
   push(piece: Buffer): void {
     let bytes = piece;
     let at = 0;
@@ -63,7 +63,7 @@ export class ResponseParser {
     }
   }
 
-  /** The connection has ended. Returns whether the answer is whole. */
+  /** The connection has ended. Returns whether the answer is complete. */
   end(): boolean {
     return this.#body !== undefined && (this.#body.done || this.#body.endsWithConnection);
   }
