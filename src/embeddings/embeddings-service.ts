@@ -27,7 +27,7 @@ export interface EmbeddingsDependencies {
   readonly clock: Pick<Clock, "monotonic">;
 }
 
-/** Runs embedding models: model, length of every input, balance, engine, in this order. */
+/** Serves embedding models. Checks the model, every input's length and the balance, then asks an engine. */
 export function createEmbeddingsService(deps: EmbeddingsDependencies): ServiceImpl<typeof EmbeddingsService> {
   return {
     embed: (request: EmbedRequest, context: HandlerContext) => embed(request, context, deps),
@@ -77,7 +77,7 @@ async function embed(request: EmbedRequest, context: HandlerContext, deps: Embed
   };
 }
 
-/** A failure costs nothing. */
+/** Waits for the vectors. A failure costs nothing. */
 async function embedding(hold: Hold, running: Promise<EngineEmbeddings>): Promise<EngineEmbeddings> {
   try {
     return await running;
@@ -87,6 +87,6 @@ async function embedding(hold: Hold, running: Promise<EngineEmbeddings>): Promis
   }
 }
 
-/** A vector's memory as it is: float32 is little-endian on every platform that Node runs on. */
+/** A vector's memory, without a copy: float32 is little-endian on every platform that Node runs on. */
 const bytesOf = (vector: Float32Array<ArrayBufferLike>): Uint8Array<ArrayBuffer> =>
   new Uint8Array(vector.buffer as ArrayBuffer, vector.byteOffset, vector.byteLength);

@@ -1,5 +1,5 @@
-/** Is told what was embedded. */
+/** Receives what was embedded. */
 export interface EmbeddingsObserver {
-  /** A request's vectors are there, for so many tokens. */
+  /** A request's inputs were embedded, with this many tokens. */
   embedded(model: string, inputTokens: number): void;
 }

@@ -9,9 +9,9 @@ import type { Fleet } from "../fleet/interface.ts";
 const perInput = 16;
 
 /**
- * A number of tokens that the engine's count of all inputs cannot pass. An input whose length in
- * bytes could pass the model's context is counted by the engine's tokenizer. Throws INPUT_TOO_LONG
- * with the input's index, count and limit, before anything is held or run.
+ * An upper bound on the engine's count of all inputs. An input whose length in bytes could exceed the model's context
+ * is counted by the engine's tokenizer. Throws INPUT_TOO_LONG with the input's index, count and limit, before anything
+ * is held or run.
  */
 export async function measureInputs(
   inputs: readonly string[],
@@ -31,7 +31,7 @@ export async function measureInputs(
       if (readDetail(error)?.reason !== Reason.INPUT_TOO_LONG) {
         throw error;
       }
-      throw tooLong(index, undefined, model.context_length); // the engine gave up before it had counted
+      throw tooLong(index, undefined, model.context_length); // the engine refused to count an input that long
     });
     if (exact !== undefined && exact > model.context_length) {
       throw tooLong(index, exact, model.context_length);

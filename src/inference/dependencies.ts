@@ -16,6 +16,6 @@ export interface InferenceDependencies {
   readonly observer: InferenceObserver;
   /** The limits for readers of streamed answers, and the memory that they share. */
   readonly readers: Pick<ReadAheadSettings, "memory" | "limits" | "clock">;
-  /** Whether accounts are kept apart in the engines' prefix caches. */
+  /** Whether accounts are separated in the engines' prefix caches. */
   readonly cacheSalt: boolean;
 }

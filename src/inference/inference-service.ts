@@ -17,7 +17,9 @@ import { plan } from "./request/plan.ts";
 import { requireSize } from "./request/require-size.ts";
 import { validateConversation } from "./request/validate.ts";
 
-/** Runs generation models: model, balance, engine, in this order; then streams and settles. */
+/**
+ * Serves generation models. Checks the model, then the balance, then asks an engine; streams the answer and settles.
+ */
 export function createInferenceService(deps: InferenceDependencies): ServiceImpl<typeof InferenceService> {
   return {
     generate(request: GenerateRequest, context: HandlerContext) {

@@ -1,17 +1,17 @@
 import type { EngineUsage } from "../engines/interface.ts";
 
-/** Is told how generations go. */
+/** Receives the events of all generations. */
 export interface InferenceObserver {
   /** A request came in. */
   received(): GenerationObserver;
 }
 
-/** Is told how one generation goes. A request that is refused ends without a word. */
+/** Receives the events of one generation. A refused request ends without any event. */
 export interface GenerationObserver {
   /** The engine's first output arrived. */
   began(model: string): void;
-  /** The engine is done or was stopped; its last count. */
+  /** The engine has finished or was stopped, with its last count. */
   ended(model: string, usage: EngineUsage): void;
-  /** The engine began, but ended without any count: nothing can be billed. */
+  /** The engine began but ended without a count: nothing can be billed. */
   unbilled(model: string): void;
 }

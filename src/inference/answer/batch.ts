@@ -1,9 +1,9 @@
 import type { GenerateResponse } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 
 /**
- * Runs the answers of a batch at the same time and passes their messages on as they come, each with the number of its
- * answer. When one fails, or the reader leaves, the others are stopped, and what ran of all of them is settled before
- * this ends.
+ * Runs the answers of a batch concurrently and passes their messages on as they come, each with the number of its
+ * answer. When one fails, or the reader leaves, the others are stopped. What ran of all of them is settled before this
+ * ends.
  */
 export async function* batch(
   answers: readonly AsyncGenerator<GenerateResponse>[],
@@ -18,7 +18,7 @@ export async function* batch(
   } finally {
     stop();
     await Promise.allSettled(answers.map((answer) => answer.return(undefined)));
-    await Promise.allSettled([settled()]); // the reader hears of no end before its charge is durable
+    await Promise.allSettled([settled()]); // the charge is durable before the reader sees the end
   }
 }
 
@@ -27,7 +27,7 @@ interface Arrival {
   readonly result: IteratorResult<GenerateResponse>;
 }
 
-/** The messages of several answers in the order in which they come, one of each at most waiting. */
+/** The messages of several answers in the order of arrival. At most one message of each answer waits. */
 class Arrivals {
   readonly #answers: readonly AsyncGenerator<GenerateResponse>[];
   readonly #ready: Arrival[] = [];
@@ -35,7 +35,7 @@ class Arrivals {
   #wake = (): void => {};
   #open: number;
 
-  /** Starts them all. */
+  /** Starts all answers. */
   constructor(answers: readonly AsyncGenerator<GenerateResponse>[]) {
     this.#answers = answers;
     this.#open = answers.length;
@@ -44,7 +44,7 @@ class Arrivals {
     }
   }
 
-  /** The next message. Undefined: all answers are complete. Throws as soon as one has failed. */
+  /** The next message. Undefined: all answers are complete. Throws as soon as an answer has failed. */
   async next(): Promise<GenerateResponse | undefined> {
     while (this.#open > 0) {
       if (this.#failure !== undefined) {

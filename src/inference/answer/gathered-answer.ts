@@ -2,24 +2,29 @@ import type { GenerationEvent } from "#gen/tollgate/inference/v1/generation_even
 
 type Event = GenerationEvent["event"];
 
-/** The size of an event beside its text. */
+/** The size of an event without its text, in bytes. */
 const eventBytes = 200;
 
-/** V8 keeps some 60 bytes beside each piece that is only appended, so pieces are joined as soon as they have this length. */
+/**
+ * V8 keeps some 60 bytes beside each appended piece, so pieces are joined as soon as they have this many characters.
+ */
 const leafLength = 1024;
 
-/** Gathers the events of an answer that is sent in one message; neighbouring pieces of one text become one event. */
+/**
+ * Gathers the events of an answer that is sent in one message. Neighbouring pieces of the same kind of text become one
+ * event.
+ */
 export class GatheredAnswer {
   readonly #events: GenerationEvent[] = [];
-  /** The text under way and how an event is made of it. */
+  /** The current text, which `#open` turns into an event. */
   #text = "";
-  /** The last pieces of it, which are not joined yet. */
+  /** The last pieces of the text, not joined yet. */
   #leaf: string[] = [];
   #leafLength = 0;
   #bytes = 0;
   #open: { readonly kind: string; readonly close: (text: string) => Event } | undefined;
 
-  /** Memory that it takes, roughly. */
+  /** The memory that the answer takes, estimated. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -30,7 +35,7 @@ export class GatheredAnswer {
     }
   }
 
-  /** All events, in order. Nothing may be added any more. */
+  /** All events in order. Nothing may be added afterwards. */
   end(): GenerationEvent[] {
     this.#close();
     return this.#events;

@@ -16,10 +16,9 @@ import { GatheredAnswer } from "./gathered-answer.ts";
 import { RunNotes, type RunStart } from "./run-facts.ts";
 
 /**
- * Runs a planned generation and settles it exactly once, however it ends: finished, failed, cut at the
- * money's limit, or left by the caller, which ends this generator early. The engine's last count is
- * what is charged; nothing is charged when the engine never began. One message a read of the engine, or
- * one for a gathered answer.
+ * Runs a planned generation and settles it exactly once, however it ends: finished, failed, cut at the money's limit,
+ * or left by the caller, which ends this generator early. The engine's last count is charged; nothing is charged when
+ * the engine never began. Yields one message for each read of the engine, or a single one for a gathered answer.
  */
 // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: the order of count, hold and message is what is to be read here.
 export async function* generation(
@@ -56,7 +55,7 @@ export async function* generation(
         yield response(events as GenerationEvent[]);
       }
       if (isBeyond(usage, hold.outputTokens)) {
-        finish = FinishReason.LENGTH; // the engine ignored its limit: cut it off
+        finish = FinishReason.LENGTH; // the engine ignored its limit
         break;
       }
     }
@@ -109,7 +108,7 @@ function requireEnd(usage: EngineUsage | undefined, finish: FinishReason | undef
   return [usage, finish];
 }
 
-/** True when an engine has surely produced more than it may. */
+/** Whether the engine has certainly produced more than allowed. */
 function isBeyond(usage: EngineUsage | undefined, outputTokens: number): boolean {
   return usage !== undefined && !usage.isLowerBound && usage.outputTokens > outputTokens;
 }

@@ -2,22 +2,25 @@ import type { Clock } from "../../../lib/time/clock.ts";
 
 /** The limits for slow readers. */
 export interface ReaderLimits {
-  /** Bytes of one answer that may wait for its reader. */
+  /** The most bytes of one answer that may wait for its reader. */
   readonly answerBytes: number;
-  /** Bytes a second that a reader has to take while something waits for it, over `patienceMs`. */
+  /** Bytes a second that a reader must take while something waits for it, on average over `patienceMs`. */
   readonly minBytesPerSecond: number;
   readonly patienceMs: number;
 }
 
-/** The questions and the callback of somebody who hands text to a reader. */
+/** The state of a reader, and what to do when it is too slow. */
 interface Reading {
   /** Whether anything waits for the reader. */
   isBehind(): boolean;
-  /** The reader has been too slow for too long. */
+  /** Called when the reader has been too slow for too long. */
   isOver(): void;
 }
 
-/** How much longer one reader may be slow: it loses the time in which it is behind, and earns by what it takes. */
+/**
+ * How much longer one reader may be slow. The reader loses the time in which it is behind, and earns time by what it
+ * takes.
+ */
 export class Patience {
   readonly #limits: ReaderLimits;
   readonly #clock: Pick<Clock, "after">;
@@ -35,17 +38,17 @@ export class Patience {
     this.#credit = limits.patienceMs;
   }
 
-  /** Notes that the reader took so many bytes. */
+  /** The reader took this many bytes. */
   took(bytes: number): void {
     this.#taken += bytes;
   }
 
-  /** Notes that nothing waits for the reader. */
+  /** Nothing waits for the reader. */
   caughtUp(): void {
     this.#caughtUp = true;
   }
 
-  /** Begins to watch a reader that is behind, unless it is watched already. */
+  /** Starts to watch a reader that is behind, unless it is watched already. */
   watch(): void {
     if (this.#stopTimer === undefined) {
       this.#startAnew();
@@ -58,7 +61,10 @@ export class Patience {
     this.#stopTimer = undefined;
   }
 
-  /** Looks again and again how much a reader that was ever behind has taken: one timer a stream, not one a message. */
+  /**
+   * Checks repeatedly how much the reader has taken, until it is no longer behind. Costs one timer for each stream, not
+   * for each message.
+   */
   #tick(): void {
     const { patienceMs, minBytesPerSecond } = this.#limits;
     const tickMs = patienceMs / 4;

@@ -1,6 +1,6 @@
 import type { Overload } from "../../../lib/overload/monitor.ts";
 
-/** Memory for answers that wait for slow readers, shared between all of them. Sizes are in bytes, roughly. */
+/** Memory for answers that wait for slow readers, shared by all of them. Sizes are in bytes, estimated. */
 export class ReadAheadMemory {
   readonly #total: number;
   readonly #share: number;
@@ -8,7 +8,7 @@ export class ReadAheadMemory {
   readonly #overload: Overload;
   #used = 0;
 
-  /** One account gets an eighth of the total at most. While the process is short of memory there is no room at all. */
+  /** One account gets at most an eighth of the total. While the process is short of memory there is no room at all. */
   constructor(total: number, overload: Overload) {
     this.#total = total;
     this.#share = total / 8;
@@ -19,13 +19,13 @@ export class ReadAheadMemory {
     return this.#used;
   }
 
-  /** Whether more of an account's answers may be read ahead of their readers. */
+  /** Whether more of an account's answers may be read ahead. */
   hasRoom(accountId: string): boolean {
     const isShort = this.#overload.shortage === "memory";
     return !isShort && this.#used < this.#total && (this.#byAccount.get(accountId) ?? 0) < this.#share;
   }
 
-  /** Counts bytes that came, or went when negative. */
+  /** Counts bytes that came. Negative: bytes that left. */
   add(accountId: string, bytes: number): void {
     this.#used += bytes;
     const used = (this.#byAccount.get(accountId) ?? 0) + bytes;

@@ -16,14 +16,17 @@ export interface ReadAheadSettings {
   readonly clock: Clock;
   /** The call's own signal. */
   readonly signal: AbortSignal;
-  /** Ends the call of a reader that is too slow to be told. Undefined: it is told when it reads on. */
+  /**
+   * Ends the call of a reader that is too slow to receive the error. Undefined: the reader gets the error when it reads
+   * on.
+   */
   readonly hangUp: ((error: ConnectError) => void) | undefined;
 }
 
-/** Text that waits is handed on in messages of about this many bytes, so that no later buffer gets it all at once. */
+/** Waiting text is passed on in messages of about this many bytes, so that no later buffer gets all of it at once. */
 const pieceBytes = 4096;
 
-/** Messages of one answer that wait. */
+/** Waiting events of one answer, which become one message. */
 interface Piece {
   readonly answer: GatheredAnswer;
   readonly choice: number;
@@ -34,8 +37,9 @@ type Result = IteratorResult<GenerateResponse, undefined>;
 
 /**
  * Reads an answer ahead of its reader into bounded memory, so that the engine's place is free as soon as the engine is
- * done and not when the reader is. Waiting messages are joined. A reader that takes less than the least rate for too
- * long is given up: the source is stopped, which bills what ran. Costs a plain reader one promise a message.
+ * done, whatever the reader's pace. Waiting messages are joined. A reader that stays below the least rate for too long
+ * is given up: the source is stopped, which bills what ran. For a reader that keeps up it costs one promise for each
+ * message.
  */
 export class ReadAhead implements AsyncIterableIterator<GenerateResponse, undefined> {
   readonly #open: (signal: AbortSignal, stop: () => void) => Promise<AsyncGenerator<GenerateResponse>>;
@@ -54,7 +58,10 @@ export class ReadAhead implements AsyncIterableIterator<GenerateResponse, undefi
   #reject: (error: unknown) => void = ignore;
   readonly #patience: Patience;
 
-  /** `open` starts the answer with the signal that stops it and what aborts that; it is called with the first read. */
+  /**
+   * `open` starts the answer, at the first read. It gets the signal that stops the answer, and the function that aborts
+   * that signal.
+   */
   constructor(
     open: (signal: AbortSignal, stop: () => void) => Promise<AsyncGenerator<GenerateResponse>>,
     settings: ReadAheadSettings,
@@ -101,7 +108,7 @@ export class ReadAhead implements AsyncIterableIterator<GenerateResponse, undefi
     return result;
   }
 
-  /** The reader wants no more: the source is stopped. Resolves when it has cleaned up. */
+  /** The reader stops early: stops the source. Resolves when the source has cleaned up. */
   async return(): Promise<IteratorReturnResult<undefined>> {
     await this.#close(undefined);
     return end;
@@ -128,7 +135,7 @@ export class ReadAhead implements AsyncIterableIterator<GenerateResponse, undefi
     if (!this.#isClosed) {
       return this.next();
     }
-    // A generator that never began would not clean up; the signal has ended what it begins with.
+    // A generator that never began would not clean up. This begins it; the aborted signal then ends it.
     await this.#source.next().catch(ignore);
     await this.#source.return(undefined);
     return end;
@@ -207,7 +214,7 @@ export class ReadAhead implements AsyncIterableIterator<GenerateResponse, undefi
   #giveUp(): void {
     const error = failure(Reason.TIMEOUT, "The answer was read too slowly and was broken off.");
     this.#failure = { error };
-    this.#close(error).catch(ignore); // what fails while the source cleans up has nobody to be told
+    this.#close(error).catch(ignore); // nobody is left who could receive an error of the clean-up
     this.#settings.hangUp?.(error);
   }
 

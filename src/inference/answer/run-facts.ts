@@ -6,7 +6,7 @@ import type { FinishName } from "../../storage/entities/metering/usage.ts";
 
 /** The facts that are known when a run begins. */
 export interface RunStart {
-  /** When the request came, by the monotonic clock. */
+  /** When the request arrived, by the monotonic clock. */
   readonly receivedAt: number;
   readonly surface: SurfaceName;
 }
@@ -19,7 +19,7 @@ const finishNames: Readonly<Record<FinishReason, FinishName | undefined>> = {
   [FinishReason.CONTENT_FILTER]: "content_filter",
 };
 
-/** Gathers the facts of a generation for its receipt, beside the cost. */
+/** Gathers the facts of a generation for its receipt, except the cost. */
 export class RunNotes {
   readonly #start: RunStart;
   readonly #now: () => number;
@@ -33,17 +33,17 @@ export class RunNotes {
     this.#now = now;
   }
 
-  /** The server that answers, by its id. */
+  /** Sets the id of the server that answers. */
   answeredBy(server: string): void {
     this.#server = server;
   }
 
-  /** The first output is here. */
+  /** The first output has arrived. */
   began(): void {
     this.#firstAt = this.#now();
   }
 
-  /** The facts at the end. Without a reason the answer did not come to its own end. */
+  /** The facts at the end. Without a reason, the answer did not reach its own end. */
   end(usage: EngineUsage, reason?: FinishReason): RunFacts {
     const { receivedAt, surface } = this.#start;
     const finish = reason === undefined ? undefined : finishNames[reason];

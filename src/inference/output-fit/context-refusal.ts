@@ -6,8 +6,8 @@ import type { ServedModel } from "../../catalogue/interface.ts";
 import type { FleetRequest } from "../../fleet/interface.ts";
 
 /**
- * A refusal for the prompt's length always names the field and tells the limit: not every engine does, and clients
- * shorten the conversation by it. Other errors stay as they are.
+ * Completes a refusal for the prompt's length with the field and the limit: not every engine reports them, and clients
+ * shorten the conversation by them. Other errors stay as they are.
  */
 export function contextRefusal(error: unknown, model: ServedModel, prompt: FleetRequest["prompt"]): unknown {
   const detail = readDetail(error);

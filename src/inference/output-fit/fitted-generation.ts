@@ -6,24 +6,24 @@ import type { Fleet, FleetRequest } from "../../fleet/interface.ts";
 import { outputBeside } from "./output-limit.ts";
 
 /**
- * Tokens that are left free when the engine's own numbers say how far the output has to shrink. Some engines let prompt
- * and output only come near the context, and SGLang keeps a number to itself that it does not tell.
+ * Tokens to leave free when the engine's own numbers say how far the output must shrink. Some engines refuse a prompt
+ * and output that only come near the context, and SGLang reserves a number of tokens that it does not report.
  */
 const margins = [1, 128];
 
-/** The facts that a generation is fitted by. */
+/** What is needed to fit a generation. */
 export interface FittedParts {
   readonly fleet: Pick<Fleet, "generate">;
   readonly model: ServedModel;
-  /** Counts the prompt. Undefined: its length is known, so that the engine's own numbers are all there is to go by. */
+  /** Counts the prompt. Undefined: its length is known already, so that only the engine's own numbers can help. */
   readonly countInput: (() => Promise<number | undefined>) | undefined;
 }
 
 /**
- * Generates, and asks for less output when prompt and output together pass the context although the prompt alone does
- * not: engines differ in what they let pass, and without a tokenizer the prompt's length was guessed. An engine refuses
- * before anything has run or was counted. Throws CONTEXT_LENGTH_EXCEEDED when nothing is left, and the engine's
- * refusal when nobody can tell what is.
+ * Generates, and asks for less output when prompt and output together exceed the context although the prompt alone does
+ * not: engines differ in what they accept, and without a tokenizer the prompt's length was estimated. An engine refuses
+ * before anything has run or was counted. Throws CONTEXT_LENGTH_EXCEEDED when no room is left, and the engine's refusal
+ * when the room cannot be known.
  */
 export function fittedGeneration(
   parts: FittedParts,
@@ -33,7 +33,7 @@ export function fittedGeneration(
   return new FittedGeneration(parts, request, signal);
 }
 
-/** Hands outputs through: a generator around a generator would cost a turn of the event loop for each of them. */
+/** Passes outputs through. A generator around a generator would cost an event-loop turn for each output. */
 class FittedGeneration implements AsyncIterableIterator<EngineOutput> {
   readonly #parts: FittedParts;
   readonly #signal: AbortSignal;
@@ -86,7 +86,7 @@ class FittedGeneration implements AsyncIterableIterator<EngineOutput> {
     }
   }
 
-  /** The output to ask for after a refusal. Undefined: no other than before can be known to fit. */
+  /** The output to ask for after a refusal. Undefined: no smaller output is known to fit. */
   async #lessOutput(error: unknown): Promise<number | undefined> {
     if (readDetail(error)?.reason !== Reason.CONTEXT_LENGTH_EXCEEDED) {
       return undefined;
@@ -104,11 +104,11 @@ class FittedGeneration implements AsyncIterableIterator<EngineOutput> {
     this.#counted = true;
     const counted = await countInput();
     const left = counted === undefined ? maxOutputTokens : outputBeside(counted, maxOutputTokens, model.context_length);
-    return left < maxOutputTokens ? left : undefined; // it fits, and is refused all the same
+    return left < maxOutputTokens ? left : undefined; // it fits, yet the engine refuses it
   }
 }
 
-/** The tokens that a refusal leaves beside the prompt. 0: none, or it is not told. */
+/** The tokens that a refusal leaves beside the prompt. 0: none, or the refusal does not say. */
 function roomIn(error: unknown): number {
   const detail = readDetail(error);
   const { limit, actual } = detail === undefined ? {} : readTokenBound(detail);

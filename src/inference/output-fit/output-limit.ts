@@ -4,38 +4,42 @@ import { failure } from "../../../lib/errors/failure.ts";
 import type { ServedModel } from "../../catalogue/interface.ts";
 import { unboundedEngines } from "../../engines/interface.ts";
 
-// How long an answer may be is settled in this order:
+// The length of an answer is determined in this order:
 // 1. the client's wish, at most the model's max_output (limitOutput);
-// 2. what the context leaves beside the prompt, counted where bound and estimate are in doubt (limitOutput);
-// 3. what the balance pays for: the ledger's hold may be for less output (request/plan.ts);
-// 4. the engine refuses with its own numbers: once or twice again with what they leave (fitted-generation.ts);
-// 5. it still refuses, and the prompt was only estimated: counted, and once again with what is left (fitted-generation.ts).
+// 2. the room that the context leaves beside the prompt, which is counted where bound and estimate are in doubt
+// (limitOutput);
+// 3. the balance: the ledger's hold may be for less output (request/plan.ts);
+// 4. when the engine refuses with its own numbers: once or twice again with the room that they leave
+// (fitted-generation.ts);
+// 5. when it still refuses and the prompt was only estimated: the prompt is counted, and the engine asked once more
+// with the
+//    room that is left (fitted-generation.ts).
 
-/** Numbers of tokens that a request may use. */
+/** The tokens that a request may use. */
 export interface TokenLimits {
-  /** A bound that the engine's count of the prompt cannot pass; the count itself where it is known. */
+  /** An upper bound on the engine's count of the prompt; the count itself where it is known. */
   readonly input: number;
   /** The most output tokens. */
   readonly output: number;
-  /** Whether prompt and output may still pass the context, which then only the engine can tell. */
+  /** Whether prompt and output may still exceed the context, which then only the engine can tell. */
   readonly mayPass: boolean;
 }
 
-/** The known length of a prompt. */
+/** What is known about a prompt's length, in tokens. */
 export interface PromptLength {
-  /** Cannot be passed. */
+  /** An upper bound. */
   readonly bound: number;
-  /** Roughly. */
+  /** An estimate. */
   readonly estimate: number;
-  /** The engine's own count. Undefined: it cannot tell. */
+  /** The engine's own count. Undefined: the engine cannot count. */
   readonly count: () => Promise<number | undefined>;
 }
 
 /**
- * Clamps the output to the model's maximum and to what the context leaves. The engine's tokenizer, which
- * reads the whole prompt once more, is asked only when neither the bound nor the estimate says that all
- * fits; without one the engine's own refusal decides, and the estimate where an engine may not refuse. Throws
- * CONTEXT_LENGTH_EXCEEDED. At once unless the engine is asked.
+ * Clamps the output to the model's maximum and to what the context leaves. The engine's tokenizer, which reads the
+ * whole prompt once more, is asked only when neither the bound nor the estimate says that all fits. Without a tokenizer
+ * the engine's own refusal decides, or the estimate where an engine may not refuse. Throws CONTEXT_LENGTH_EXCEEDED.
+ * Returns at once unless the engine is asked.
  */
 export function limitOutput(
   model: ServedModel,
@@ -66,7 +70,7 @@ async function limitByCount(model: ServedModel, wanted: number, prompt: PromptLe
   return { input: prompt.bound, output: Math.min(wanted, left), mayPass: true };
 }
 
-/** The output that a prompt of so many tokens leaves room for. Throws CONTEXT_LENGTH_EXCEEDED. */
+/** The output for which a prompt of this many tokens leaves room. Throws CONTEXT_LENGTH_EXCEEDED. */
 export function outputBeside(prompt: number, wanted: number, context: number): number {
   if (prompt < context) {
     return Math.min(wanted, context - prompt);

@@ -3,10 +3,10 @@ import { byteBound } from "../../../lib/text/byte-bound.ts";
 
 /** Tokens that a chat template may add around one turn: role, separators, thinking tags. */
 const perMessage = 24;
-/** Tokens that a chat template may add around one tool and once for the use of tools at all. */
+/** Tokens that a chat template may add around one tool, and once when there are any tools. */
 const perTool = 64;
 const forTools = 768;
-/** Tokens that a template may add at all: beginning, generation prompt, a standard preamble with the date. */
+/** Tokens that a template may add to any prompt: beginning, generation prompt, a standard preamble with the date. */
 const perPrompt = 256;
 
 type Prompt =
@@ -14,8 +14,8 @@ type Prompt =
   | { readonly case: "text"; readonly value: string };
 
 /**
- * A number of tokens that the engine's count of a prompt cannot pass: a byte-level tokenizer makes at
- * most one token a byte, and the template's additions are bounded generously.
+ * An upper bound on the engine's count of a prompt: a byte-level tokenizer makes at most one token for each byte, and
+ * the template's additions are bounded generously.
  */
 export function inputBound(prompt: Prompt): number {
   if (prompt.case === "text") {

@@ -19,18 +19,18 @@ import { shareHold } from "./shared-hold.ts";
 import { planThinking } from "./thinking.ts";
 import { validateConversation } from "./validate.ts";
 
-/** A request that has been judged and paid for in advance: ready to run. */
+/** A request that is checked and has its money held: ready to run. */
 export interface PlannedGeneration {
   readonly model: ServedModel;
   readonly request: FleetRequest;
   readonly hold: Hold;
   /** Whether the answer is gathered and sent in one message. */
   readonly gathered: boolean;
-  /** Counts the prompt, where it and the output may yet pass the context. */
+  /** Counts the prompt. Set where prompt and output may still exceed the context. */
   readonly countInput?: () => Promise<number | undefined>;
 }
 
-/** A prompt with its length. */
+/** A prompt and its length. */
 interface MeasuredPrompt {
   readonly tokenizable: Pick<FleetRequest, "prompt" | "recipe" | "thinking">;
   readonly countInput: () => Promise<number | undefined>;
@@ -40,13 +40,13 @@ interface MeasuredPrompt {
 /** The generations of one request: one, or one for each text of a batch. */
 export interface PlannedRequest {
   readonly generations: readonly PlannedGeneration[];
-  /** Resolves, once all of them have ended, when their cost is charged. */
+  /** Resolves once all of them have ended and their cost is charged. */
   settled(): Promise<void>;
 }
 
 /**
- * Judges a request, settles every default and limit, and holds its worst case; one generation for each text of a batch,
- * under one hold. Throws as the ledger does.
+ * Checks a request, applies every default and limit, and holds its worst case. A batch becomes one generation for each
+ * text, under one hold. Throws the ledger's errors.
  */
 export async function plan(
   request: GenerateRequest,
@@ -136,7 +136,7 @@ function sum<T>(values: readonly T[], read: (value: T) => number): number {
   return values.reduce((total, value) => total + read(value), 0);
 }
 
-/** Undefined when one is. */
+/** The sum. Undefined when any count is. */
 function sumOfKnown(counts: readonly (number | undefined)[]): number | undefined {
   let total = 0;
   for (const count of counts) {
@@ -148,7 +148,7 @@ function sumOfKnown(counts: readonly (number | undefined)[]): number | undefined
   return total;
 }
 
-/** Asks at most once, however often it is called. */
+/** Calls `ask` at most once, and returns its result each time. */
 function once<T>(ask: () => Promise<T>): () => Promise<T> {
   let answer: Promise<T> | undefined;
   return () => {

@@ -4,12 +4,12 @@ import { charactersPerToken, estimateTokens } from "../../../lib/text/estimate-t
 import { maxRequestBytes } from "../../grpc/wire/limits.ts";
 import { requestTooLarge } from "../../grpc/wire/too-large.ts";
 
-/** A character has so many bytes in UTF-8 at most. */
+/** The most UTF-8 bytes of one UTF-16 code unit. */
 const mostBytes = 3;
 
 /**
- * Holds requests that come in this process to the size that a message may have on a wire, so that all in one process and
- * apart answer alike. Throws REQUEST_TOO_LARGE. Only those with more than a megabyte of text are measured exactly.
+ * Bounds in-process requests to the size that a message may have on the wire, so that in-process and split deployments
+ * answer alike. Throws REQUEST_TOO_LARGE. Only requests with more than a megabyte of text are measured exactly.
  */
 export function requireSize(request: GenerateRequest): void {
   const { prompt } = request;

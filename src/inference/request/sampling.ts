@@ -2,7 +2,7 @@ import type { Sampling } from "#gen/tollgate/inference/v1/inference_service_pb.j
 import { samplingEntries } from "../../../lib/sampling.ts";
 import type { ModelConfig } from "../../config/schema.ts";
 
-/** A request's sampling over its model's defaults. */
+/** A request's sampling, completed with its model's defaults. */
 export function settleSampling(asked: Sampling | undefined, defaults: ModelConfig["sampling"]): Sampling {
   const configured: Readonly<Record<string, number | undefined>> = defaults;
   const settled: Record<string, unknown> = { $typeName: "tollgate.inference.v1.Sampling" };

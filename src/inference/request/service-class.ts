@@ -2,7 +2,7 @@ import type { ServiceClass as WiredClass } from "#gen/tollgate/inference/v1/serv
 import { highestClass, lowerClass, readWiredClass, type ServiceClass } from "../../../lib/service-class.ts";
 import type { Caller } from "../../accounts/interface.ts";
 
-/** The class that a request runs in: the one that it wants, and no higher than its caller may have. */
+/** The class in which a request runs: the class that it asks for, but none higher than its caller may have. */
 export function settleServiceClass(
   wanted: WiredClass,
   { serviceClass, accountServiceClass }: Pick<Caller, "serviceClass" | "accountServiceClass">,

@@ -5,14 +5,15 @@ import type { RunFacts, Settled, SettleStatus } from "../../metering/ledger/sett
 /** The parts of one hold. */
 export interface SharedHolds {
   readonly holds: readonly Hold[];
-  /** Resolves, once all parts have ended, when the charge for them is durable. */
+  /** Resolves once all parts have ended and their charge is durable. */
   settled(): Promise<void>;
 }
 
 /**
  * Splits a hold among several answers: each gets a hold of its own with a part of the output. The request is charged
- * once, for all answers together, when the last has ended; the last settlement waits until the charge is durable, the
- * others resolve at once. The charge's status is failed when an answer failed, else cancelled when the client left one.
+ * once, for all answers together, when the last one has ended. The last settlement waits until the charge is durable;
+ * the others resolve at once. The charge's status is failed when any answer failed, else cancelled when the client left
+ * any.
  */
 export function shareHold(hold: Hold, wanted: readonly number[]): SharedHolds {
   const shared = new SharedHold(hold, wanted.length);
@@ -34,7 +35,7 @@ export function shareHold(hold: Hold, wanted: readonly number[]): SharedHolds {
 const rank: Record<SettleStatus, number> = { completed: 0, cancelled: 1, failed: 2 };
 
 class SharedHold {
-  /** The result of the last part's end. */
+  /** The charge, once the last part has ended. */
   charge: Promise<Settled | undefined> = Promise.resolve(undefined);
   readonly #hold: Hold;
   readonly #counts: (ChargedTokens | undefined)[];
@@ -51,7 +52,7 @@ class SharedHold {
   progress(index: number, tokens: ChargedTokens): void {
     this.#counts[index] = tokens;
     const { inputTokens, outputTokens } = this.#sum();
-    // The hold shrinks to the first input that it hears of, so it hears of none before all are counted.
+    // The hold shrinks to the first input count that it gets, so it gets none before all parts are counted.
     const isKnown = this.#counts.every((count, part) => count !== undefined || this.#ended[part]);
     this.#hold.progress({ inputTokens: isKnown ? inputTokens : 0, outputTokens });
   }
@@ -72,7 +73,7 @@ class SharedHold {
 
   release(index: number): void {
     this.#counts[index] = undefined;
-    this.#end(index).catch(() => {}); // whoever asks for the charge is told
+    this.#end(index).catch(() => {}); // `settled` reports the error
   }
 
   async #end(index: number): Promise<Settled | undefined> {
@@ -98,7 +99,7 @@ class SharedHold {
   }
 }
 
-/** The facts of parts together: the first output of all, the end of the last, and how the last one to end ended. */
+/** The facts of parts together: the earliest first output, and the end and reason of the part that ended last. */
 function join(before: RunFacts | undefined, last: RunFacts | undefined): RunFacts | undefined {
   if (before === undefined || last === undefined) {
     return last ?? before;

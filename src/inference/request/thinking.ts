@@ -2,8 +2,8 @@ import { Thinking } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import type { EngineThinking, ThinkingRecipe } from "../../engines/interface.ts";
 
 /**
- * The switch position for a request. A model's own default is always said out loud, so that a
- * server started with another default cannot change what callers get.
+ * The thinking switch's position for a request. A model's own default is always sent explicitly, so that a server
+ * started with another default cannot change what callers get.
  *
  * @returns undefined when the model has nothing to set.
  */

@@ -3,7 +3,10 @@ import type { Conversation } from "#gen/tollgate/inference/v1/conversation_pb.js
 import { Role, ToolChoiceMode } from "#gen/tollgate/inference/v1/conversation_pb.js";
 import { failure } from "../../../lib/errors/failure.ts";
 
-/** Checks the rules of a conversation that bounds of single fields cannot say. Throws INVALID_ARGUMENT with the field. */
+/**
+ * Checks the rules of a conversation that bounds of single fields cannot express. Throws INVALID_ARGUMENT with the
+ * field.
+ */
 export function validateConversation({ messages, tools, toolChoice }: Conversation): void {
   const unnamed = messages.findIndex(({ role, toolCallId }) => role === Role.TOOL && toolCallId === "");
   if (unnamed >= 0) {
