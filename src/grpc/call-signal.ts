@@ -1,29 +1,33 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 
 /**
- * The reason of a signal whose call ended in the ordinary way. One object: making an error captures a stack. Made when it is
- * first asked for: an error has Headers, and the first of them loads fetch, an eighth of what a command line's call costs.
+ * The signal's reason for calls that ended normally. All calls share one object, because creating an error captures a
+ * stack. It is created on first use, because an error has Headers, and the first Headers object loads fetch, an eighth
+ * of what a command line's call costs.
  */
 let completed: ConnectError | undefined;
 
 /** The life of one call as an AbortSignal. */
 export interface CallSignal {
   /**
-   * Aborts when the caller gives up, when the deadline passes, and when the call is over. Made when it is first asked
-   * for: with its controller and the event that ends it, it costs more than the rest of a call's life.
+   * Aborts when the caller gives up, when the deadline passes, and when the call is over. Created on first use: with
+   * its controller and the final event, it costs more than the rest of a call's life.
    */
   readonly signal: AbortSignal;
-  /** The reason that the call ended with. Undefined: it has not ended. */
+  /** The reason with which the call ended. Undefined: it has not ended. */
   readonly reason: ConnectError | undefined;
-  /** Is called when the call is over, at once if it is. For one listener at a time, the last one, and cheaper than the signal. */
+  /**
+   * Calls `listener` when the call is over, or at once if it is over. Keeps one listener, the last one. Cheaper than
+   * the signal.
+   */
   onEnd(listener: () => void): void;
-  /** Ends the call with the error that its participants are to see. Only the first end counts. */
+  /** Ends the call with the error for its participants. Only the first end counts. */
   abort(reason: ConnectError): void;
-  /** Ends the call in the ordinary way. Only the first end counts. */
+  /** Ends the call normally. Only the first end counts. */
   complete(): void;
 }
 
-/** Starts a call's life, bound to the caller's signal and to a time limit in milliseconds. */
+/** Starts a call's life, bounded by the caller's signal and by a time limit in milliseconds. */
 export function createCallSignal(caller: AbortSignal | undefined, timeoutMs: number | undefined): CallSignal {
   return new CallLife(caller, timeoutMs);
 }
@@ -103,14 +107,14 @@ class CallLife implements CallSignal {
   }
 }
 
-/** The longest time that a timer takes, in milliseconds; a longer deadline is none. */
+/** The longest time of a timer, in milliseconds. A longer deadline is ignored. */
 const longestTimerMs = 2 ** 31 - 1;
 
 function setTimer(ms: number | undefined, callback: () => void): NodeJS.Timeout | undefined {
   return ms === undefined || ms > longestTimerMs ? undefined : setTimeout(callback, ms);
 }
 
-/** The error that both ends of a call see when its deadline passes. */
+/** The error for both ends of a call whose deadline passes. */
 export function deadlineExceeded(): ConnectError {
   return new ConnectError("the operation timed out", Code.DeadlineExceeded);
 }

@@ -20,7 +20,7 @@ import { OneMessage, onlyMessage } from "./wire/messages.ts";
 
 type Request = UnaryRequest | StreamRequest;
 
-/** A method of a registered service with everything that is the same for each of its calls. */
+/** A method of a registered service, with everything that all of its calls share. */
 export interface ServedMethod {
   readonly spec: MethodImplSpec;
   readonly url: string;
@@ -28,13 +28,13 @@ export interface ServedMethod {
   readonly interceptors: readonly Interceptor[];
 }
 
-/** The parts of a call that its handler gets. */
+/** What a handler gets of a call. */
 export interface CallInit {
   readonly protocolName: string;
   readonly header: Headers;
   readonly values: ContextValues;
   readonly signal: AbortSignal;
-  /** When the call's time is up, in milliseconds since the Unix epoch. Undefined: never. */
+  /** The call's deadline, in milliseconds since the Unix epoch. Undefined: none. */
   readonly deadline: number | undefined;
 }
 
@@ -50,15 +50,15 @@ export function servedMethods(
   }));
 }
 
-/** Runs a unary method: interceptors, then the implementation. */
+/** Runs a unary method: the interceptors, then the implementation. */
 export function invokeUnary(served: ServedMethod, init: CallInit, message: Message): Promise<UnaryResponse> {
   const method = served.spec.method as DescMethodUnary;
   return chain(served, init)({ stream: false, method, message, ...common(served, init) }) as Promise<UnaryResponse>;
 }
 
 /**
- * Runs a streaming method. Its messages come as the implementation yields them, perhaps partial: who
- * consumes them completes them with `create`, so that no promise a message is spent on it here.
+ * Runs a streaming method. Its messages come as the implementation yields them, perhaps partial. Consumers complete
+ * them with `create`, which saves a promise for each message here.
  */
 export function invokeStream(
   served: ServedMethod,
@@ -95,7 +95,7 @@ function toContext({ method }: MethodImplSpec, url: string, init: CallInit): Han
   };
 }
 
-/** The context as the interceptors left it: each of them may have put another value into the request. */
+/** The context after the interceptors, which may have replaced values of the request. */
 function seenBy(request: Request, context: HandlerContext): HandlerContext {
   const { header: requestHeader, signal, contextValues: values } = request;
   if (requestHeader === context.requestHeader && signal === context.signal && values === context.values) {

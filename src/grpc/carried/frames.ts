@@ -19,16 +19,17 @@ import {
 } from "#gen/tollgate/calls/v1/calls_service_pb.js";
 import { toBytes } from "../workarounds/writer-room.ts";
 
-// The envelopes of tollgate.calls.v1, by hand: reflection would cost a streamed token more than all else of its way.
+// Encodes and decodes the envelopes of tollgate.calls.v1 by hand: reflection would cost a streamed token more than the
+// rest of its way.
 
-/** A part of a call as it travels: the number of its field in Frame, and the bytes of that. */
+/** A part of a call on the stream: the number of its field in Frame, and the field's bytes. */
 export interface Frame {
   readonly call: number;
   readonly part: number;
   readonly bytes: Uint8Array;
 }
 
-/** The frames of a message and, of a core's, whether it goes. */
+/** The frames of a message. `leaving`: the core is shutting down. */
 export interface Batch {
   readonly frames: readonly Frame[];
   readonly leaving: boolean;
@@ -36,7 +37,7 @@ export interface Batch {
 
 const { field } = FrameSchema;
 
-/** The numbers of the parts. */
+/** The field numbers of the parts. */
 export const parts = {
   start: field.start.number,
   message: field.message.number,
@@ -61,7 +62,7 @@ const leavingField = CarryResponseSchema.field.leaving.number;
 const callTag = tagOf(field.call.number, WireType.Varint);
 const framesTag = tagOf(CarryRequestSchema.field.frames.number, WireType.LengthDelimited);
 
-/** A part that is a message. */
+/** Encodes a part that is a message. */
 export function toFrame<D extends DescMessage>(
   call: number,
   part: number,
@@ -71,12 +72,12 @@ export function toFrame<D extends DescMessage>(
   return { call, part, bytes: toBytes(schema, create(schema, init)) };
 }
 
-/** Reads a part that is a message. Throws when it is none. */
+/** Decodes a part that is a message. Throws when the bytes are invalid. */
 export function readPart<D extends DescMessage>(schema: D, { bytes }: Frame): MessageShape<D> {
   return fromBinary(schema, bytes);
 }
 
-/** A CarryRequest or CarryResponse with these frames. */
+/** Encodes a CarryRequest or CarryResponse with these frames. */
 export function encodeFrames(frames: readonly Frame[]): Buffer {
   let length = 0;
   for (const frame of frames) {
@@ -99,10 +100,10 @@ export function encodeFrames(frames: readonly Frame[]): Buffer {
   return buffer;
 }
 
-/** A CarryResponse that says that the core goes. */
+/** The CarryResponse of a core that is shutting down. */
 export const leavingBatch = Buffer.from(toBinary(CarryResponseSchema, create(CarryResponseSchema, { leaving: true })));
 
-/** Reads a CarryRequest or CarryResponse; the frames' bytes are views. Throws when it is none. */
+/** Decodes a CarryRequest or CarryResponse. The frames' bytes are views. Throws when the bytes are invalid. */
 export function decodeBatch(bytes: Uint8Array): Batch {
   const reader = new BinaryReader(bytes);
   const frames: Frame[] = [];

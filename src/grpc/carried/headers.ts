@@ -7,22 +7,22 @@ interface Header {
   readonly value: string;
 }
 
-/** Headers as they are carried. */
+/** Headers in the carried form. */
 export function toCarried(headers: HeadersInit): Header[] {
   return listSendable(headers).map(([name, value]) => ({ name, value }));
 }
 
-/** Carried headers. Throws a TypeError when they cannot be headers. */
+/** Headers from the carried form. Throws a TypeError when they are invalid. */
 export function fromCarried(headers: readonly Header[]): CallHeaders {
   return new CallHeaders(headers.map(({ name, value }) => [name, value] as const));
 }
 
-/** Carried headers as grpc-js has them. Throws when they cannot be headers. */
+/** Carried headers as grpc-js metadata. Throws when they are invalid. */
 export function carriedMetadata(headers: readonly Header[]): Metadata {
   return toMetadata(fromCarried(headers));
 }
 
-/** What headers count for in their bound, as in HTTP/2. */
+/** The length of headers as HTTP/2 counts it for a bound. */
 export function carriedLength(headers: readonly Header[]): number {
   return headers.reduce((length, { name, value }) => length + name.length + value.length + 32, 0);
 }

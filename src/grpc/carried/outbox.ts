@@ -1,7 +1,7 @@
 import { encodeFrames, type Frame } from "./frames.ts";
 import { batchBytes } from "./limits.ts";
 
-/** Gathers the frames of a turn of the event loop, and sends them as one message. */
+/** Gathers the frames of one event-loop turn and sends them as one message. */
 export class Outbox {
   readonly #send: (batch: Buffer) => void;
   #frames: Frame[] = [];
@@ -13,8 +13,8 @@ export class Outbox {
   }
 
   /**
-   * Takes frames, which leave when all that has come from the system in this turn has been dealt with. Those that are given at
-   * once leave in one batch: a call's beginning is never apart from its message.
+   * Takes frames. They are sent when all of the turn's I/O has been handled. Frames of one call of `add` go into one
+   * batch, so that a call's beginning is never separated from its message.
    */
   add(...frames: Frame[]): void {
     for (const frame of frames) {
@@ -29,7 +29,7 @@ export class Outbox {
     }
   }
 
-  /** Sends what has been gathered. */
+  /** Sends the gathered frames. */
   flush(): void {
     if (this.#frames.length === 0) {
       return;

@@ -5,8 +5,9 @@ import type { ChannelPool, PooledChannel } from "./channel-pool.ts";
 import type { OutgoingCall, ResponseListener } from "./outgoing-call.ts";
 
 /**
- * A call of its own over a grpc-js channel. It is made on the channel itself: grpc-js's client would add an event emitter,
- * a stream and a captured stack to every call, a quarter of the CPU time of a small call on both sides together.
+ * A call with a stream of its own over a grpc-js channel. It uses the channel directly: grpc-js's client would add an
+ * event emitter, a stream and a captured stack to every call, a quarter of a small call's CPU time on both sides
+ * together.
  */
 export class ChannelCall implements OutgoingCall {
   readonly #pooled: PooledChannel;
@@ -18,7 +19,7 @@ export class ChannelCall implements OutgoingCall {
     this.#call = createCall(this.#pooled, path, deadline);
   }
 
-  /** The address at the other end, once there is one. */
+  /** The address at the other end, once connected. */
   get peer(): string {
     return this.#call.getPeer();
   }

@@ -1,19 +1,22 @@
 import * as grpc from "@grpc/grpc-js";
 import { maxStreams } from "../wire/limits.ts";
 
-/** Calls that a channel takes: fewer than a server allows, which counts those that are about to end as well. */
+/**
+ * The most calls on a channel. It is below the server's limit, since the server also counts calls that are just ending.
+ */
 const maxCalls = Math.floor(maxStreams * 0.8);
 
-/** A channel and the calls under way on it. */
+/** A channel and the number of its running calls. */
 export interface PooledChannel {
   readonly channel: grpc.Channel;
   calls: number;
 }
 
 /**
- * Channels to one target. A server takes 256 calls over a connection, and grpc-js makes one connection from a channel to
- * each address: further calls would wait, unseen, for others to end. So another channel is opened when those there are have
- * enough calls. A new call takes the first channel with room, so that the last ones fall idle and lose their connections.
+ * Channels to one target. A server takes 256 calls over a connection, and a grpc-js channel opens one connection to
+ * each address: further calls would silently wait for others to end. So another channel is opened when all channels
+ * have enough calls. A new call takes the first channel with room, so that the last channels fall idle and lose their
+ * connections.
  */
 export class ChannelPool {
   readonly first: grpc.Channel;
@@ -28,14 +31,14 @@ export class ChannelPool {
     this.first = this.#add().channel;
   }
 
-  /** A channel for one more call, which is to be given back when the call is over. */
+  /** A channel for one more call. The call must give it back when it is over. */
   take(): PooledChannel {
     const pooled = this.#channels.find(({ calls }) => calls < maxCalls) ?? this.#add();
     pooled.calls += 1;
     return pooled;
   }
 
-  /** Takes no new calls; connections close when the calls under way are done. */
+  /** Takes no new calls. Connections close when the running calls are done. */
   close(): void {
     this.#isClosed = true;
     for (const { channel } of this.#channels) {

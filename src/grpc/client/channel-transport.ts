@@ -35,30 +35,31 @@ import { ChannelCall } from "./channel-call.ts";
 import { ChannelPool } from "./channel-pool.ts";
 import { ClientCall } from "./client-call.ts";
 
-/** How to call one core or many. */
+/** How to reach one core or several. */
 export interface ChannelTransportOptions {
   /**
-   * `host:port`, `dns:///host:port` for every address of a name, or `ipv4:host:port,host:port`.
-   * Calls go round all addresses that answer.
+   * `host:port`, `dns:///host:port` for every address of a name, or `ipv4:host:port,host:port`. Calls go to all
+   * reachable addresses in turn.
    */
   readonly target: string;
   /** Default: no TLS. */
   readonly credentials?: grpc.ChannelCredentials;
-  /** Run on the caller's side; the first one is the outermost. */
+  /** Interceptors on the caller's side. The first one is the outermost. */
   readonly interceptors?: readonly Interceptor[];
   /**
-   * Whether many calls share a stream where the core can do that; worth it for who makes many. Default: each has its own.
+   * Whether many calls share a stream where the core supports it, which pays for a caller of many calls. Default: each
+   * call has its own.
    */
   readonly carry?: boolean;
-  /** Channel options beyond ours. */
+  /** Channel options in addition to ours. */
   readonly channelOptions?: grpc.ChannelOptions;
 }
 
-/** A transport that holds connections until it is closed. */
+/** A transport that keeps its connections until it is closed. */
 export interface ChannelTransport extends Transport {
-  /** Resolves when there is a connection. Rejects UNAVAILABLE when none comes about in so many milliseconds. */
+  /** Resolves when there is a connection. Rejects UNAVAILABLE when there is none after `timeoutMs`. */
   connect(timeoutMs: number): Promise<void>;
-  /** Takes no new calls, and closes the connections once the calls under way are done. */
+  /** Takes no new calls, and closes the connections once the running calls are done. */
   close(): void;
 }
 
@@ -66,18 +67,18 @@ const channelOptions: grpc.ChannelOptions = {
   "grpc.service_config": JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),
   "grpc.max_send_message_length": maxRequestBytes,
   "grpc.max_receive_message_length": maxResponseBytes,
-  // Finds out that a peer is gone without a word, even while a call waits for its first token.
+  // Detects a peer that vanished silently, even while a call waits for its first token.
   "grpc.keepalive_time_ms": 30_000,
   "grpc.keepalive_timeout_ms": 10_000,
-  // A core that comes back, or a new one behind the name, is in use within seconds.
+  // A core that comes back, or a new one behind the name, is used within seconds.
   "grpc.max_reconnect_backoff_ms": 5_000,
-  // The channels that were opened for a busy hour lose their connections after it.
+  // Channels opened for a busy hour lose their connections after it.
   "grpc.client_idle_timeout_ms": 300_000,
   "grpc.dns_min_time_between_resolutions_ms": 5_000,
   "grpc.enable_channelz": 0,
 };
 
-/** Calls services over gRPC: grpc-js carries, with its load balancing, keepalive and reconnecting. */
+/** Calls services over gRPC. grpc-js carries the calls, with its load balancing, keepalive and reconnecting. */
 export function createChannelTransport(options: ChannelTransportOptions): ChannelTransport {
   const { target, credentials = grpc.credentials.createInsecure(), interceptors = [] } = options;
   const channels = new ChannelPool(target, credentials, { ...channelOptions, ...options.channelOptions });
@@ -157,10 +158,10 @@ function connect(channel: grpc.Channel, deadline: number): Promise<void> {
 
 type Request = UnaryRequest | StreamRequest;
 
-/** The parts of a request that sending it needs. */
+/** The parts of a request that are needed to send it. */
 type Sent<R extends Request> = Pick<R, "stream" | "method" | "service" | "message"> & { readonly header: HeadersInit };
 
-/** Sends a request by way of the interceptors. What only they look at is made when there are any. */
+/** Sends a request through the interceptors. Fields that only interceptors read are created only when there are any. */
 function through<R extends Request>(
   interceptors: readonly Interceptor[],
   send: (request: Sent<R>) => Promise<UnaryResponse | StreamResponse>,
@@ -183,18 +184,18 @@ function through<R extends Request>(
   return applyInterceptors(interceptors, (seen) => send(seen as R))(request as unknown as R);
 }
 
-/** The deadline is grpc-js's to keep: it travels with the call and ends it on both sides. */
+/** The deadline, for grpc-js to enforce: it travels with the call and ends it on both sides. */
 function deadlineIn(timeoutMs: number | undefined): number {
   return timeoutMs !== undefined && timeoutMs > 0 ? Date.now() + timeoutMs : Number.POSITIVE_INFINITY;
 }
 
-/** What calls go over. */
+/** The connections that calls use. */
 interface Lines {
   readonly channels: ChannelPool;
   readonly carriers: Carriers | undefined;
 }
 
-/** A call with its only request message on the way: carried where that can be, else a call of its own. */
+/** Starts a call with its only request message: carried where possible, otherwise with a stream of its own. */
 function callWith(
   { channels, carriers }: Lines,
   { method, header }: Pick<Sent<Request>, "method" | "header">,
@@ -229,7 +230,7 @@ async function callUnary(
   if (!message) {
     throw new ConnectError("the response message is missing", Code.Unimplemented);
   }
-  await call.next(); // the status
+  await call.next(); // reads the status
   return {
     stream: false,
     service,
@@ -244,7 +245,7 @@ async function callUnary(
   };
 }
 
-/** Resolves when the response's headers are there. */
+/** Resolves when the response's headers have arrived. */
 async function callStream(
   lines: Lines,
   { method, service, header, message: requests }: Sent<StreamRequest>,

@@ -13,12 +13,12 @@ type Result = IteratorResult<Message, undefined>;
 
 const end: IteratorReturnResult<undefined> = { done: true, value: undefined };
 
-/** Messages that are taken from the connection before they are asked for. */
+/** Messages that are read from the connection before they are asked for. */
 const readAhead = 16;
 
-/** One call of any kind, and the messages that it answers with, for one reader at a time. */
+/** One call of any kind, and its response messages, for one reader at a time. */
 export class ClientCall implements AsyncIterableIterator<Message, undefined> {
-  /** Resolves when the headers are there, or the status that came instead of them. */
+  /** Resolves when the headers have arrived, or the status that came instead of them. */
   readonly opened: Promise<void>;
   readonly #call: OutgoingCall;
   readonly #input: DescMessage;
@@ -29,7 +29,7 @@ export class ClientCall implements AsyncIterableIterator<Message, undefined> {
   #status: StatusObject | undefined;
   #trailer: Headers | undefined;
   #over = false;
-  /** Ends the wait for a request message to be on its way. */
+  /** Ends the wait until a request message is on its way. */
   #sent = (): void => {};
   #waiting: PromiseWithResolvers<Result> | undefined;
 
@@ -60,7 +60,7 @@ export class ClientCall implements AsyncIterableIterator<Message, undefined> {
     life.onEnd(this.#cancel);
   }
 
-  // Made of the metadata when they are asked for, which is seldom.
+  // Created from the metadata on demand, which is rare.
 
   get header(): Headers {
     return this.#header ? toHeaders(this.#header) : new Headers();
@@ -78,7 +78,7 @@ export class ClientCall implements AsyncIterableIterator<Message, undefined> {
     this.#call.halfClose();
   }
 
-  /** Sends request messages, each when the one before is on its way. */
+  /** Sends request messages. Each waits until the previous one is on its way. */
   async sendAll(messages: AsyncIterable<Message>): Promise<void> {
     try {
       for await (const message of messages) {
@@ -121,7 +121,7 @@ export class ClientCall implements AsyncIterableIterator<Message, undefined> {
     return promise;
   }
 
-  /** The caller wants no more: the call is cancelled. */
+  /** The caller stops early: cancels the call. */
   return(): Promise<Result> {
     this.#over = true;
     this.#received.length = 0;
@@ -151,7 +151,7 @@ export class ClientCall implements AsyncIterableIterator<Message, undefined> {
     }
   }
 
-  /** Ends the reader's waiting when there is nothing to wait for. */
+  /** Ends the reader's wait when nothing more comes. */
   #finishIfRead(): void {
     const waiting = this.#waiting;
     const status = this.#status;
@@ -164,7 +164,7 @@ export class ClientCall implements AsyncIterableIterator<Message, undefined> {
       this.#life.complete();
       waiting.resolve(end);
     } else {
-      // The caller's own reason to give up, if that came first, says more than the status that came of it.
+      // When the caller gave up first, its own reason says more than the resulting status.
       this.#life.abort(toConnectError(status));
       waiting.reject(this.#life.reason);
     }

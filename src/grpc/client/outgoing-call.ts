@@ -1,20 +1,20 @@
 import type { Metadata, status as Status, StatusObject } from "@grpc/grpc-js";
 import type { HeadersInit } from "../wire/metadata.ts";
 
-/** Is told what comes back. */
+/** Receives the response. */
 export interface ResponseListener {
   onReceiveMetadata(metadata: Metadata): void;
   onReceiveMessage(bytes: Uint8Array): void;
-  /** The last that is told. */
+  /** Called last. */
   onReceiveStatus(status: StatusObject): void;
 }
 
-/** The caller's end of a call, whatever carries it. The names are grpc-js's. */
+/** The caller's end of a call, whatever carries it. The names are those of grpc-js. */
 export interface OutgoingCall {
   start(header: HeadersInit, listener: ResponseListener): void;
-  /** Lets one more message come. */
+  /** Requests one more message. */
   startRead(): void;
-  /** `callback`: the message is on its way. */
+  /** `callback` is called when the message is on its way. */
   sendMessageWithContext(context: { callback?: () => void }, bytes: Buffer): void;
   halfClose(): void;
   cancelWithStatus(code: Status, details: string): void;

@@ -5,8 +5,8 @@ import type { CallSignal } from "../call-signal.ts";
 const end: IteratorReturnResult<undefined> = { done: true, value: undefined };
 
 /**
- * The messages of a handler on their way to a caller in the same process. Adds one promise a message,
- * which is what lets the end of the call reach a caller whose handler is stuck. For one reader at a time.
+ * The messages of a handler on their way to a caller in the same process. Adds one promise for each message, through
+ * which the call's end reaches the caller of a stuck handler. For one reader at a time.
  */
 export class DirectStream<O extends DescMessage> implements AsyncIterableIterator<MessageShape<O>, undefined> {
   readonly #source: AsyncIterator<Message>;
@@ -17,10 +17,10 @@ export class DirectStream<O extends DescMessage> implements AsyncIterableIterato
   #resolve: (result: IteratorResult<MessageShape<O>, undefined>) => void = ignore;
   #reject: (error: unknown) => void = ignore;
   #over = false;
-  /** The handler has come to its end by itself: there is nothing to stop. */
+  /** Whether the handler has ended by itself, so that there is nothing to stop. */
   #isWhole = false;
 
-  /** Takes the implementation's messages, whole ones of this schema or parts of them. */
+  /** Takes the implementation's messages: complete ones of this schema or parts of them. */
   constructor(messages: AsyncIterable<Message>, schema: O, life: CallSignal) {
     this.#source = messages[Symbol.asyncIterator]();
     this.#schema = schema;
@@ -28,12 +28,14 @@ export class DirectStream<O extends DescMessage> implements AsyncIterableIterato
     life.onEnd(this.#onAbort);
   }
 
-  /** Starts the handler and resolves when its first message, or its failure, is there, and with it the response's headers. */
+  /**
+   * Starts the handler. Resolves when its first message or its failure has come, and with it the response's headers.
+   */
   started(): Promise<this> {
     const first = this.next();
     this.#first = first;
     const self = () => this;
-    return first.then(self, self); // whoever reads is told of a failure
+    return first.then(self, self); // the reader gets the failure
   }
 
   [Symbol.asyncIterator](): this {
@@ -57,7 +59,7 @@ export class DirectStream<O extends DescMessage> implements AsyncIterableIterato
     return new Promise(this.#pull);
   }
 
-  /** The caller wants no more: the call is cancelled. */
+  /** The caller stops early: cancels the call. */
   return(): Promise<IteratorReturnResult<undefined>> {
     this.#first = undefined;
     this.#over = true;
@@ -65,7 +67,7 @@ export class DirectStream<O extends DescMessage> implements AsyncIterableIterato
     return Promise.resolve(end);
   }
 
-  // Functions made once a stream rather than once a message.
+  // These functions are created once for each stream, not for each message.
 
   readonly #pull = (
     resolve: (result: IteratorResult<MessageShape<O>, undefined>) => void,

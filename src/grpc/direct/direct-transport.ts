@@ -26,9 +26,9 @@ import { DirectStream } from "./direct-stream.ts";
 type HeadersInit = ConstructorParameters<typeof Headers>[0];
 
 /**
- * Calls services in the same process with the semantics of the wire but without serialisation: what one
- * side sends is the very object that the other side gets, so both treat messages as immutable.
- * The interceptors are the server's; the first one is the outermost.
+ * Calls services in the same process with the semantics of the wire but without serialisation: both sides share the
+ * same message objects, and so treat them as immutable. The interceptors are the server's. The first one is the
+ * outermost.
  */
 export function createDirectTransport(
   services: readonly ServiceRegistration[],
@@ -85,7 +85,7 @@ export function createDirectTransport(
         const messages = new DirectStream<O>(response.message, method.output, life);
         return { ...response, method, message: await messages.started() };
       } catch (error) {
-        opening.then(discard, ignore); // a handler that was opened too late
+        opening.then(discard, ignore); // for a handler that opened too late
         const reason = ConnectError.from(error, Code.Internal);
         life.abort(reason);
         throw reason;
@@ -111,7 +111,7 @@ function start(
   return { life, init };
 }
 
-/** Settles as the work does, but not later than the call's end: a handler may not notice it. */
+/** Settles as `work` does, but at the latest when the call ends: a handler may not notice the end. */
 function untilAborted<T>(life: CallSignal, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     life.onEnd(() => reject(life.reason));

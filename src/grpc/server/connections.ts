@@ -3,25 +3,25 @@ import { type Clock, systemClock } from "../../../lib/time/clock.ts";
 
 /** How many connections a server takes. */
 export interface ConnectionLimits {
-  /** From everywhere. */
+  /** From all addresses. */
   readonly total: number;
-  /** From one address: a facade with 5,000 calls under way needs about 30. */
+  /** From one address. A facade with 5,000 running calls needs about 30. */
   readonly perAddress: number;
-  /** How long a connection may be silent before its first bytes, TLS included, in milliseconds. */
+  /** How long a new connection may be silent, TLS included, in milliseconds. */
   readonly firstBytesMs: number;
 }
 
-/** The limits unless a server has others. */
+/** The default limits. */
 export const defaultConnectionLimits: ConnectionLimits = { total: 20_000, perAddress: 256, firstBytesMs: 15_000 };
 
 /** The open connections of a server. */
 export interface Connections {
-  /** Ends those over which nothing has come, which a server that stops would wait for. */
+  /** Closes connections over which nothing has come, since a stopping server would wait for them. */
   endSilent(): void;
   endAll(): void;
 }
 
-/** Keeps a server's connections, from before it listens, and closes at once those that are too many. */
+/** Tracks a server's connections, from before it listens, and closes excess ones at once. */
 export function findConnections(
   server: Server,
   limits: Partial<ConnectionLimits> = {},

@@ -24,12 +24,12 @@ import { WatchedAnswer } from "./watched-answer.ts";
 
 const heads = new WeakMap<grpc.Metadata, CallHead>();
 
-/** The head of a call that was let in, by the metadata that its handler gets. */
+/** The head of an admitted call, found by the metadata that its handler gets. */
 export function readHead(metadata: grpc.Metadata): Pick<CallHead, "header" | "contextValues"> {
   return heads.get(metadata) ?? { header: toHeaders(metadata), contextValues: createContextValues() };
 }
 
-/** Lets calls in by their headers, and only then begins to read their messages, within bounds of memory and time. */
+/** Admits calls by their headers, and only then reads their messages, within bounds of memory and time. */
 export function guardCalls(
   served: ReadonlyMap<string, ServedMethod>,
   gate: Gate,
@@ -102,7 +102,7 @@ class GuardedCall implements Listener {
     );
   }
 
-  /** Until the stream is closed: a client may leave all of an answer unread. */
+  /** Watches the answer until the stream is closed: a client may leave all of it unread. */
   #watchAnswer(payer: string): void {
     const { unread } = this.#bounds;
     const isWhole = this.#served.spec.kind === "unary";
@@ -139,7 +139,7 @@ class GuardedCall implements Listener {
     this.#listener.onCancel();
   }
 
-  /** A stream that carries calls is as good as they are, and notes itself what becomes of them. */
+  /** Records an admission on the connection. A stream that carries calls records those of its calls itself. */
   #noteAdmission({ method, contextValues }: CallHead): void {
     const standing = this.#standing();
     if (method === CallsService.method.carry) {

@@ -3,17 +3,17 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { Health, HealthCheckResponse_ServingStatus as Status } from "#gen/grpc/health/v1/health_pb.js";
 import { registration, type ServiceRegistration } from "./registration.ts";
 
-/** The standard gRPC health service over a set of services, which are all well or all about to go. */
+/** The standard gRPC health service for a set of services, which always share one state. */
 export interface HealthReporter {
-  /** To be served beside the others. */
+  /** The service, to be served with the others. */
   readonly registration: ServiceRegistration;
-  /** Tells whether calls are welcome. Serving to begin with. */
+  /** Sets whether calls are welcome. Initially they are. */
   setServing(serving: boolean): void;
-  /** Tells every watcher NOT_SERVING and lets it go, so that a server can drain. */
+  /** Sends NOT_SERVING to every watcher and ends its call, so that a server can drain. */
   drain(): void;
 }
 
-/** Reports on the server as a whole, under the empty name, and on each of the services. */
+/** Reports the health of the server as a whole, under the empty name, and of each service. */
 export function createHealth(services: readonly ServiceRegistration[]): HealthReporter {
   const names = new Set(["", Health.typeName, ...services.map(({ service }) => service.typeName)]);
   const watchers = new Set<() => void>();

@@ -12,27 +12,27 @@ import type { ServiceRegistration } from "./registration.ts";
 
 /** The services of a server and its address. */
 export interface ServerOptions {
-  /** `host:port`; port 0 picks a free one. */
+  /** `host:port`. Port 0 picks a free one. */
   readonly address: string;
   readonly services: readonly ServiceRegistration[];
   /** The first one is the outermost. */
   readonly interceptors: readonly Interceptor[];
   /** Default: no TLS. */
   readonly tls?: ServerTls | undefined;
-  /** Judges each call before its message is read. Default: every call is let in, and the interceptors judge it. */
+  /** Judges each call before its message is read. Default: every call is admitted, and the interceptors judge it. */
   readonly gate?: Gate;
-  /** Bounds the messages that are being received; shared by the servers of a process. Default: one of its own. */
+  /** Bounds the messages that are being received. The servers of a process share it. Default: one for this server. */
   readonly receiving?: Receiving;
-  /** Bounds the answers that wait for slow clients; shared by the servers of a process. Default: one of its own. */
+  /** Bounds the answers that wait for slow clients. The servers of a process share it. Default: one for this server. */
   readonly unread?: UnreadAnswers;
-  /** Bounds the open connections. Default: as `ConnectionLimits` says. */
+  /** Bounds the open connections. Default: see `ConnectionLimits`. */
   readonly connections?: Partial<ConnectionLimits>;
 }
 
-/** Bytes of all answers that wait for slow clients. */
+/** The most bytes of all answers that wait for slow clients. */
 const unreadBytes = 128 * 1024 * 1024;
 
-/** The bounds of answers that wait for slow clients, unless a server has others. */
+/** The default bounds of answers that wait for slow clients. */
 export function defaultUnread(): UnreadAnswers {
   return new UnreadAnswers(boundToMemory(unreadBytes, "machine"), systemClock);
 }
@@ -42,26 +42,26 @@ export interface ListeningServer {
   /** `host:port`, with the port that was picked. */
   readonly address: string;
   /**
-   * Takes no new calls and waits for those under way. After `graceMs` the rest are told to end with
-   * SHUTTING_DOWN, and a second later what is still open is cut off.
+   * Takes no new calls and waits for the running ones. After `graceMs` the rest end with SHUTTING_DOWN; a second later
+   * everything still open is cut off.
    */
   stop(graceMs: number): Promise<void>;
 }
 
-/** The steps of stopping, each harder than the one before. */
+/** The steps of stopping, in order of increasing force. */
 export interface Stopping {
   readonly graceMs: number;
-  /** Takes no new calls; calls back when those under way are done. */
+  /** Takes no new calls. Calls `closed` when the running ones are done. */
   close(closed: () => void): void;
-  /** Ends the calls under way with this error. */
+  /** Ends the running calls with this error. */
   endCalls(reason: ConnectError): void;
-  /** Closes the connections of handlers that do not listen. */
+  /** Closes the connections of handlers that ignore the end. */
   cutOff(): void;
 }
 
 const patienceMs = 1000;
 
-/** Goes through the steps; resolves as soon as all is closed. */
+/** Goes through the steps. Resolves as soon as everything is closed. */
 export function stopGently({ graceMs, close, endCalls, cutOff }: Stopping): Promise<void> {
   return new Promise((resolve) => {
     const grace = setTimeout(() => endCalls(failure(Reason.SHUTTING_DOWN, "The service is shutting down.")), graceMs);

@@ -14,8 +14,8 @@ import { refuse } from "./gate.ts";
 import { readHead } from "./guard-calls.ts";
 
 /**
- * Serves the methods of a Connect service on a grpc-js server.
- * The calls under way are kept in `calls`, for whoever has to end them.
+ * Serves the methods of a Connect service on a grpc-js server. Running calls are kept in `calls`, so that they can be
+ * ended.
  */
 export function mountService(server: grpc.Server, methods: readonly ServedMethod[], calls: Set<CallSignal>): void {
   const definition: Record<string, grpc.MethodDefinition<Received, Message>> = {};
@@ -28,7 +28,7 @@ export function mountService(server: grpc.Server, methods: readonly ServedMethod
   server.addService(definition, handlers);
 }
 
-/** Where a method is called. */
+/** The path under which a method is called. */
 export function methodPath({ spec }: ServedMethod): string {
   return `/${spec.method.parent.typeName}/${spec.method.name}`;
 }
@@ -70,13 +70,13 @@ function unaryHandler(served: ServedMethod, calls: Set<CallSignal>) {
   };
 }
 
-/** A request message, or why its bytes are none. */
+/** A request message, or the error that its bytes caused. */
 type Received = Message | ConnectError;
 
 type UnaryCall = grpc.ServerUnaryCall<Received, Message>;
 type StreamingCall = grpc.ServerWritableStream<Received, Message> | grpc.ServerDuplexStream<Received, Message>;
 
-/** Bytes that are no message are the caller's fault; grpc-js would call an error that is thrown here an internal one. */
+/** Decodes a message. Invalid bytes are the caller's fault; grpc-js would report an error thrown here as internal. */
 function readMessage(schema: DescMessage, bytes: Uint8Array): Received {
   try {
     return fromBinary(schema, bytes);
@@ -106,7 +106,7 @@ function streamHandler(served: ServedMethod, calls: Set<CallSignal>) {
     try {
       await respond(call, served, life);
     } catch (error) {
-      call.emit("error", toStatus(error)); // how grpc-js takes the status of a stream
+      call.emit("error", toStatus(error)); // grpc-js takes a stream's status this way
     } finally {
       life.complete();
       calls.delete(life);
@@ -134,9 +134,9 @@ async function respond(call: StreamingCall, served: ServedMethod, life: CallSign
       }
       life.signal.throwIfAborted();
     }
-    life.signal.throwIfAborted(); // a handler may end without a word when its signal tells it to
+    life.signal.throwIfAborted(); // a handler may end silently when its signal aborts
   } finally {
-    begin(); // what the headers tell is true of a call that fails, too
+    begin(); // the headers are valid for a call that fails, too
   }
   call.end(toMetadata(trailer));
 }
@@ -152,11 +152,11 @@ async function readInput(call: StreamingCall, served: ServedMethod, init: CallIn
 }
 
 function toLife(call: EventEmitter & { getDeadline(): grpc.Deadline }): CallSignal {
-  // grpc-js watches the deadline and reports it as a cancellation.
+  // grpc-js enforces the deadline and reports it as a cancellation.
   const life = createCallSignal(undefined, undefined);
   call.once("cancelled", () => {
     if (life.signal.aborted) {
-      return; // also told of calls that are over
+      return; // grpc-js reports calls that are over, too
     }
     const deadline = readDeadline(call);
     const late = deadline !== undefined && deadline <= Date.now();

@@ -1,7 +1,6 @@
 import { createContextKey } from "@connectrpc/connect";
 
 /**
- * The address at the other end of the connection that a call came over, without the port.
- * Undefined: the call came from this very process.
+ * The address at the other end of a call's connection, without the port. Undefined: the call came from this process.
  */
 export const peerKey = createContextKey<string | undefined>(undefined, { description: "peer address" });

@@ -3,18 +3,18 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../../lib/errors/failure.ts";
 import { type Clock, systemClock } from "../../../lib/time/clock.ts";
 
-/** Bounds of the request messages that are on their way, all calls of a process together. */
+/** Bounds on the request messages that are being received by all calls of a process. */
 export interface ReceivingLimits {
   /** Memory for them, in bytes. */
   readonly totalBytes: number;
-  /** The most that the messages of one payer may take of it. */
+  /** The most bytes that one payer's messages may take. */
   readonly payerBytes: number;
-  /** Memory kept for messages that have brought less than `smallBytes`, when large messages took all the rest. */
+  /** Memory reserved for messages of less than `smallBytes` so far, for when large messages have taken all the rest. */
   readonly reservedBytes: number;
   readonly smallBytes: number;
-  /** How long a message may take. */
+  /** Milliseconds that a message may take. */
   readonly timeoutMs: number;
-  /** How long one may take before its rate counts. */
+  /** Milliseconds before a message's rate counts. */
   readonly graceMs: number;
   /** The slowest rate after that. */
   readonly bytesPerSecond: number;
@@ -32,17 +32,17 @@ const defaultLimits: ReceivingLimits = {
 
 const sweepMs = 1000;
 
-/** One message, or the messages of one stream, on the way. */
+/** The reception of one message, or of one stream's messages. */
 export interface Reception {
-  /** Counts bytes that came. False: they are too many, and the call has been cut. */
+  /** Counts received bytes. Returns false when they are too many: the call was cut. */
   take(bytes: number): boolean;
-  /** The message is complete: its memory is given back, and the next one of a stream may begin. */
+  /** The message is complete: its memory is released, and the stream's next message may begin. */
   next(): void;
-  /** Nothing more is read: memory is given back and no time runs. */
+  /** Reading has ended: memory is released and no time limit runs. */
   end(): void;
 }
 
-/** Keeps the messages of clients within memory and time. One timer serves all calls. */
+/** Bounds the memory and time of clients' messages. One timer serves all calls. */
 export class Receiving {
   readonly #limits: ReceivingLimits;
   readonly #clock: Clock;
@@ -56,14 +56,15 @@ export class Receiving {
     this.#clock = clock;
   }
 
-  /** How many bytes are held at the moment. */
+  /** The bytes that are held now. */
   get bytes(): number {
     return this.#total;
   }
 
   /**
-   * Starts to watch what one call sends. `cut` ends the call with the error that its caller is to see.
-   * The rate of a stream counts from the first byte of each of its messages: between them it may be silent for a while.
+   * Starts to watch what one call sends. `cut` ends the call with the error for its caller. Between its messages a
+   * stream may be silent until the time limit. Once a byte of the next message has come, the rate counts from the end
+   * of the message before.
    */
   begin(payer: string, cut: (reason: ConnectError) => void, isStream = false): Reception {
     const message = new Message(this.#clock.monotonic(), isStream, payer, cut);
@@ -152,7 +153,7 @@ export class Receiving {
 
 class Message {
   bytes = 0;
-  /** When it began, by the monotonic clock. */
+  /** When the message began, by the monotonic clock; on a stream, when the message before ended. */
   since: number;
   readonly isStream: boolean;
   readonly payer: string;

@@ -11,7 +11,7 @@ import { registration, type ServiceRegistration } from "./registration.ts";
 
 type Answer = NonNullable<MessageInitShape<typeof ServerReflectionResponseSchema>["messageResponse"]>;
 
-/** The standard gRPC reflection services, in both versions, over the given services and themselves. */
+/** The standard gRPC reflection services, in both versions, for the given services and themselves. */
 export function createReflection(services: readonly ServiceRegistration[]): ServiceRegistration[] {
   const described = [...services.map(({ service }) => service), ServerReflection, ServerReflectionAlpha];
   const schema = createSchema(described.map(({ file }) => file));
@@ -30,7 +30,7 @@ export function createReflection(services: readonly ServiceRegistration[]): Serv
   ];
 }
 
-/** Every file that the services depend on, by what it declares. */
+/** Every file that the services depend on, and a registry of what the files declare. */
 interface Schema {
   readonly files: ReadonlyMap<string, DescFile>;
   readonly registry: Registry;
@@ -103,7 +103,7 @@ function fileAnswer(file: DescFile | undefined, asked: string): Answer {
   return { case: "fileDescriptorResponse", value: { fileDescriptorProto } };
 }
 
-/** The file and all that it imports, each before its own imports: read backwards they can be loaded one by one. */
+/** The file and all of its imports. Each comes before its own imports, so that they can be loaded in reverse order. */
 function withImports(file: DescFile): DescFile[] {
   const seen = new Set<DescFile>();
   const loadable: DescFile[] = [];

@@ -16,16 +16,16 @@ import { Receiving } from "./receiving.ts";
 import { createReflection } from "./reflection.ts";
 import { keepRenewed, tlsOptions } from "./tls.ts";
 
-/** Options of the gRPC server alone. */
+/** Options of the gRPC server only. */
 export interface GrpcServerOptions extends ServerOptions {
   /**
-   * How old a connection may get before its client is asked to open another, which is how calls
-   * spread over replicas that came later. Default: any age.
+   * The age at which a connection's client is asked to open another one, so that calls spread to replicas that started
+   * later. Default: no limit.
    */
   readonly maxConnectionAgeMs?: number;
 }
 
-/** Serves over gRPC, with server reflection. Throws when the address cannot be listened on. */
+/** Serves gRPC, with server reflection. Throws when the address cannot be listened on. */
 export async function startGrpcServer(options: GrpcServerOptions): Promise<ListeningServer> {
   const {
     address,
@@ -48,11 +48,11 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<Liste
   const carrying = mountCarrying(server, { served, gate, receiving, unread, calls });
   const injector = server.createConnectionInjector(grpc.ServerCredentials.createInsecure());
   const accept = (connection: Socket) => {
-    connection.on("error", () => {}); // the HTTP/2 session deals with it, if there is one yet
+    connection.on("error", () => {}); // the HTTP/2 session, if there is one yet, handles the error
     injector.injectConnection(connection);
   };
   const listener = tls ? secureListener(tls, accept) : createServer({ noDelay: true }, accept);
-  // grpc-js cannot close a connection that has calls under way.
+  // grpc-js cannot close a connection with running calls.
   const connections = findConnections(listener, options.connections);
   return {
     address: await listen(listener, address, "listen.grpc"),
@@ -75,7 +75,7 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<Liste
   };
 }
 
-/** TLS ends here and not in grpc-js, whose credentials cannot be renewed. */
+/** A TLS listener. TLS ends here because grpc-js cannot renew its credentials. */
 function secureListener(tls: ServerTls, accept: (connection: Socket) => void): Server {
   const server = createTlsServer({ ...tlsOptions(tls, "certified"), ALPNProtocols: ["h2"], noDelay: true }, accept);
   keepRenewed(server, tls);
@@ -88,7 +88,7 @@ function serverOptions({ maxConnectionAgeMs }: GrpcServerOptions): grpc.ServerOp
     "grpc.max_send_message_length": maxResponseBytes,
     "grpc.max_concurrent_streams": maxStreams,
     "grpc.max_metadata_size": maxHeaderBytes,
-    // A client that is gone without a word is noticed, and its calls are cancelled.
+    // A client that vanished silently is detected, and its calls are cancelled.
     "grpc.keepalive_time_ms": 60_000,
     "grpc.keepalive_timeout_ms": 20_000,
     "grpc.enable_channelz": 0,

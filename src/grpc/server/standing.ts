@@ -1,11 +1,11 @@
 import { createContextKey } from "@connectrpc/connect";
 
-/** Calls of a connection that may be refused one after the other while none that was let in runs over it. */
+/** The most calls of a connection that may be refused in a row while no admitted call runs over it. */
 const mostRefusals = 100;
 
 /**
- * What became of the calls that came over a connection. Cuts one over which nothing but wrong credentials comes, also when
- * its client resets each call at once: that costs this process more than its client. A facade has right ones among them,
+ * What became of a connection's calls. Cuts a connection over which only wrong credentials come, even when its client
+ * resets each call at once, which would cost this process more than the client. A facade also sends right credentials,
  * or opens another connection.
  */
 export class Standing {
@@ -17,13 +17,13 @@ export class Standing {
     this.#cut = cut;
   }
 
-  /** A call was let in. */
+  /** A call was admitted. */
   admitted(): void {
     this.#refused = 0;
     this.#running++;
   }
 
-  /** A call that was let in is over. */
+  /** An admitted call is over. */
   left(): void {
     this.#running--;
   }
@@ -36,5 +36,5 @@ export class Standing {
   }
 }
 
-/** The standing of the connection that a stream of carried calls came over. */
+/** The standing of the connection under a stream of carried calls. */
 export const standingKey = createContextKey<Standing>(new Standing(() => {}), { description: "standing" });

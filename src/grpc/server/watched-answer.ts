@@ -1,9 +1,9 @@
 import type { UnreadAnswer } from "../../../lib/net/unread-answers.ts";
 import type { AnswerStream } from "../workarounds/server-call.ts";
 
-/** A client that takes nothing of what waits for it for so long is given up, in milliseconds. */
+/** Milliseconds after which a client that takes nothing of its waiting answer is given up. */
 const patienceMs = 60_000;
-/** Bytes of a whole answer for each of which it has a millisecond more. */
+/** A unary answer gets one more millisecond for each of this many bytes. */
 const leastPace = 256;
 
 /** The answer of a gRPC call, from its first message until its stream is closed. */
@@ -11,26 +11,26 @@ export class WatchedAnswer implements UnreadAnswer {
   readonly owner: string;
   readonly bytes: number;
   readonly #stream: AnswerStream;
-  /** Messages that were written, and those of them that the client has taken or has room for. */
+  /** Messages that were written, and how many of them the client has taken or has room for. */
   #written = 1;
   #taken = 0;
   #isEnded = false;
   #seen = 0;
   #seenAt = 0;
 
-  /** `bytes`: of an answer that is one message; 0 for a stream, whose messages are written one after the other. */
+  /** `bytes` is the size of a unary answer. 0 for a stream, whose messages are written one after the other. */
   constructor(owner: string, bytes: number, stream: AnswerStream) {
     this.owner = owner;
     this.bytes = bytes;
     this.#stream = stream;
   }
 
-  /** One more message is written. */
+  /** One more message was written. */
   wrote(): void {
     this.#written++;
   }
 
-  /** There is room for one more. */
+  /** The client has room for one more message. */
   took(): void {
     this.#taken++;
   }

@@ -1,14 +1,14 @@
-/** A header's name by RFC 9110. */
+/** Matches a header's name by RFC 9110. */
 const token = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/;
-/** Characters that no value may have: line ends, NUL, and what does not fit a byte. */
+/** Matches characters that no value may have: line ends, NUL, and characters beyond one byte. */
 const forbidden = /[\0\r\n]|[^\0-\xff]/;
 
-/** What the headers of a call are made of: names in any case and their values. */
+/** The source of a call's headers: names in any case and their values. */
 export type CallHeadersInit = Headers | Iterable<readonly [string, string]> | Readonly<Record<string, string>>;
 
 /**
- * The headers of a call, as those of fetch and a fraction of their cost: they are made three times a call. Names are
- * kept in lower case, and listed in their order.
+ * The headers of a call: like fetch's, at a fraction of their cost, since each call creates three. Names are kept in
+ * lower case and listed in order.
  */
 export class CallHeaders implements Headers {
   readonly #values = new Map<string, string>();
@@ -77,7 +77,9 @@ export class CallHeaders implements Headers {
   }
 }
 
-/** An array's iterator has what the type of fetch's asks for, though TypeScript's library does not know. */
+/**
+ * An array's iterator has all that the type of fetch's iterator requires, though TypeScript's library does not know it.
+ */
 function toIterator<T>(values: readonly T[]): ReturnType<Headers["keys"]> & ReturnType<Headers["entries"]> {
   return values.values() as never;
 }

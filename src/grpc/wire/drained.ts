@@ -1,6 +1,6 @@
 import type { Writable } from "node:stream";
 
-/** Waits until a stream that took enough can take more, or the call is over. */
+/** Waits until a full stream can take more, or the call is over. */
 export function drained(stream: Writable, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {

@@ -8,7 +8,7 @@ import {
 import { Code, ConnectError } from "@connectrpc/connect";
 import { SingleMessage } from "../../../lib/rpc/single-message.ts";
 
-/** The request of a server-streaming method: a stream in form. */
+/** The request of a server-streaming method: a stream of one message. */
 export class OneMessage extends SingleMessage<Message> {}
 
 /** The one message of a server-streaming request, which an interceptor may have wrapped. */
@@ -22,7 +22,10 @@ export async function onlyMessage(messages: AsyncIterable<Message>): Promise<Mes
   throw new ConnectError("the request message is missing", Code.Unimplemented);
 }
 
-/** The messages that a caller sends on a stream, partial ones completed. At once where nothing has to be awaited. */
+/**
+ * The messages that a caller sends on a stream, with partial ones completed. Returns at once where nothing has to be
+ * awaited.
+ */
 export function readRequest<I extends DescMessage>(
   { methodKind, input }: DescMethodStreaming<I, DescMessage>,
   messages: AsyncIterable<MessageInitShape<I>>,

@@ -1,17 +1,17 @@
 import { Metadata } from "@grpc/grpc-js";
 import { CallHeaders } from "./call-headers.ts";
 
-// Connect keeps metadata in Headers, where a binary value is base64; grpc-js keeps bytes.
+// Connect keeps metadata in Headers, with binary values as base64; grpc-js keeps bytes.
 
 const sendableName = /^[0-9a-z_.-]+$/;
 const unsendable = /[^ -~]/g;
 
-/** Anything that `Headers` can be made from. */
+/** Anything from which `Headers` can be made. */
 export type HeadersInit = ConstructorParameters<typeof Headers>[0];
 
 /**
- * Headers as gRPC metadata. A header that gRPC cannot carry must not fail the call: a character that is
- * not printable ASCII becomes a question mark, a header with an invalid name is left out.
+ * Headers as gRPC metadata. Headers that gRPC cannot carry must not fail the call: a character that is not printable
+ * ASCII becomes a question mark, and a header with an invalid name is left out.
  */
 export function toMetadata(headers: HeadersInit): Metadata {
   const metadata = new Metadata();
@@ -27,7 +27,7 @@ export function toMetadata(headers: HeadersInit): Metadata {
   return metadata;
 }
 
-/** The headers that gRPC can carry, with values that it can; those of bytes stay base64. */
+/** The headers that gRPC can carry, with valid values. Binary values stay base64. */
 export function listSendable(headers: HeadersInit): [name: string, value: string][] {
   const sendable: [string, string][] = [];
   for (const [given, value] of listEntries(headers)) {
@@ -39,7 +39,9 @@ export function listSendable(headers: HeadersInit): [name: string, value: string
   return sendable;
 }
 
-/** A plain object is read as it is: Headers made of it only to be read would cost more than all that is done with them. */
+/**
+ * Lists the entries. A plain object is read directly: creating Headers just to read them would cost more than the rest.
+ */
 function listEntries(headers: HeadersInit): Iterable<[name: string, value: string]> {
   if (headers !== undefined && !(Symbol.iterator in headers)) {
     return Object.entries(headers as Record<string, string>);
@@ -47,7 +49,7 @@ function listEntries(headers: HeadersInit): Iterable<[name: string, value: strin
   return headers instanceof Headers || headers instanceof CallHeaders ? headers : new Headers(headers);
 }
 
-/** gRPC metadata as headers, added to those given. */
+/** gRPC metadata as headers, added to `headers`. */
 export function toHeaders(metadata: Metadata, headers: Headers = new Headers()): Headers {
   for (const name of Object.keys(metadata.getMap())) {
     for (const value of metadata.get(name)) {
@@ -57,7 +59,7 @@ export function toHeaders(metadata: Metadata, headers: Headers = new Headers()):
   return headers;
 }
 
-/** Whether there is nothing to send. */
+/** Whether there are no headers. */
 export function isEmpty(headers: Headers): boolean {
   return headers.keys().next().done === true;
 }

@@ -1,4 +1,4 @@
-/** Lets a few jobs run at a time; the others wait for their turns, first come, first served. */
+/** Runs a few jobs at a time. Further jobs wait, first come, first served. */
 export class Slots {
   #free: number;
   readonly #waiting: (() => void)[] = [];
@@ -7,7 +7,7 @@ export class Slots {
     this.#free = count;
   }
 
-  /** Runs a job when it is its turn. */
+  /** Runs a job when its turn comes. */
   async use<T>(job: () => Promise<T>): Promise<T> {
     if (this.#free > 0) {
       this.#free -= 1;

@@ -3,10 +3,13 @@ import { findTrailerError, headerStatusDetailsBin, setTrailerStatus } from "@con
 import type { StatusObject } from "@grpc/grpc-js";
 import { toHeaders, toMetadata } from "./metadata.ts";
 
-/** A longer message could pass the peer's bound on headers, and with it the whole error would be lost. */
+/**
+ * The most characters of an error's message. A longer one could exceed the peer's bound on headers, and the whole error
+ * would be lost.
+ */
 const longestMessage = 1000;
 
-/** An error as the status that ends a gRPC call, its details in grpc-status-details-bin. */
+/** An error as the final status of a gRPC call, with its details in grpc-status-details-bin. */
 export function toStatus(error: unknown): StatusObject {
   const { code, rawMessage, metadata, details } = ConnectError.from(error, Code.Internal);
   // Half a surrogate pair cannot be encoded: grpc-js would throw outside of any call.
@@ -20,7 +23,7 @@ export function toStatus(error: unknown): StatusObject {
   return { code: code as number, details: message, metadata: toMetadata(headers) };
 }
 
-/** The error that a gRPC call ended with, its details unpacked. */
+/** The error with which a gRPC call ended, with its details unpacked. */
 export function toConnectError({ code, details, metadata }: StatusObject): ConnectError {
   const trailer = toHeaders(metadata);
   if (trailer.has(headerStatusDetailsBin)) {

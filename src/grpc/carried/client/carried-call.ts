@@ -8,33 +8,33 @@ import { creditBytes, creditMessages } from "../limits.ts";
 import { Unread } from "../unread.ts";
 import type { Carried, Carrier } from "./carrier.ts";
 
-/** The longest time that a timer takes, in milliseconds; a longer deadline is none. */
+/** The longest time of a timer, in milliseconds. A longer deadline is ignored. */
 const longestTimerMs = 2 ** 31 - 1;
 const noMetadata = new Metadata();
-/** What was read is told of by so many messages, or bytes, at a time. */
+/** The core gets credit for read messages in steps of this many messages or bytes. */
 const stepMessages = creditMessages / 2;
 const stepBytes = creditBytes / 2;
 
-/** A call that shares a stream with others. It has one request message. */
+/** A call that shares a stream with other calls. It has one request message. */
 export class CarriedCall implements OutgoingCall, Carried {
   readonly #carrier: Carrier;
   readonly #path: string;
   readonly #deadline: number;
   #header: HeadersInit;
   #listener: ResponseListener | undefined;
-  /** Undefined: not begun. */
+  /** The call's number on the stream. Undefined: not begun. */
   #number: number | undefined;
   #timer: NodeJS.Timeout | undefined;
   #message: Uint8Array = new Uint8Array(0);
   #isOpen = false;
   #isOver = false;
-  /** Messages that the reader asked for and has not got. */
+  /** Messages that the reader has asked for and not received. */
   #asked = 0;
   readonly #unread = new Unread();
-  /** Messages that the reader got and the core was not told of, and their bytes. */
+  /** Messages, and their bytes, that the reader has received and the core has no credit for yet. */
   #readMessages = 0;
   #readBytes = 0;
-  /** Those that came and were not asked for yet; behind them the status. */
+  /** Messages that arrived before they were asked for. The status follows them. */
   #arrived: Uint8Array[] = [];
   #status: StatusObject | undefined;
   #pieces: Uint8Array[] = [];
@@ -136,7 +136,7 @@ export class CarriedCall implements OutgoingCall, Carried {
     this.#deliver();
   }
 
-  /** Hands on what was asked for, and tells the core of the room that this makes. */
+  /** Delivers the messages that were asked for, and gives the core credit for them. */
   #deliver(): void {
     while (this.#asked > 0) {
       const message = this.#arrived.shift();
@@ -145,7 +145,7 @@ export class CarriedCall implements OutgoingCall, Carried {
       }
       this.#asked -= 1;
       this.#countRead(message.length);
-      this.#open(noMetadata); // unless there were headers
+      this.#open(noMetadata); // without headers
       this.#listener?.onReceiveMessage(message);
     }
     if (this.#status !== undefined && this.#arrived.length === 0) {
@@ -186,7 +186,7 @@ export class CarriedCall implements OutgoingCall, Carried {
     this.#listener?.onReceiveStatus(status);
   }
 
-  /** The core has no more to do for the call, or is not to do more. */
+  /** The core has finished the call, or is to stop. */
   #release(): void {
     clearTimeout(this.#timer);
     if (this.#number !== undefined) {
@@ -195,7 +195,7 @@ export class CarriedCall implements OutgoingCall, Carried {
     }
   }
 
-  /** Returns how long the call may take. 0: as long as it likes. */
+  /** Starts the deadline's timer. Returns how long the call may take, in milliseconds. 0: no limit. */
   #startTimer(): number {
     const left = Math.max(1, Math.ceil(this.#deadline - Date.now()));
     if (left > longestTimerMs) {

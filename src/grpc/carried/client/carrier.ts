@@ -5,27 +5,27 @@ import { decodeBatch, encodeFrames, type Frame } from "../frames.ts";
 import { maxCarriedCalls } from "../limits.ts";
 import { Outbox } from "../outbox.ts";
 
-/** A call that a stream carries. */
+/** A call on a shared stream. */
 export interface Carried {
-  /** Takes a frame from the core. Throws when it is none. */
+  /** Takes a frame from the core. Throws when the frame is invalid. */
   receive(frame: Frame): void;
-  /** Ends the call here, without a word to the core. */
+  /** Ends the call on this side, without telling the core. */
   fail(code: Status, details: string): void;
 }
 
-/** Is told what becomes of a stream. */
+/** Receives a stream's events. */
 export interface CarrierListener {
-  /** The core carries calls over it. */
+  /** The core accepts calls on the stream. */
   opened(carrier: Carrier): void;
-  /** It takes no more calls: the core goes. */
+  /** The stream takes no more calls: the core is shutting down. */
   leaving(carrier: Carrier): void;
-  /** It has ended, and its calls with it. */
+  /** The stream has ended, and its calls with it. */
   over(carrier: Carrier, status: StatusObject): void;
 }
 
 /** Bytes that the core may leave unread before further calls go elsewhere. */
 const mostUnsent = 4 * 1024 * 1024;
-/** The core gives a stream up that says nothing for 120 seconds. */
+/** The core closes a stream on which nothing comes for 120 seconds. */
 const pingMs = 30_000;
 
 /** A stream to a core that carries calls. */
@@ -63,17 +63,17 @@ export class Carrier {
     return this.#stream.peer;
   }
 
-  /** Calls under way. */
+  /** The number of running calls. */
   get load(): number {
     return this.#calls.size;
   }
 
-  /** Whether another call may be carried. */
+  /** Whether the stream can carry another call. */
   get hasRoom(): boolean {
     return this.#state === "open" && this.#calls.size < maxCarriedCalls && this.#unsent < mostUnsent;
   }
 
-  /** For how long it has carried nothing, in milliseconds. */
+  /** For how long the stream has carried no call, in milliseconds. */
   get idleMs(): number {
     return this.#calls.size > 0 ? 0 : this.#clock.monotonic() - this.#usedAt;
   }
@@ -104,7 +104,7 @@ export class Carrier {
     }
   }
 
-  /** Takes no more calls, and ends when those under way are over. */
+  /** Takes no more calls, and ends when the running ones are over. */
   leave(): void {
     if (this.#state === "opening" || this.#state === "open") {
       this.#state = "leaving";
@@ -112,7 +112,7 @@ export class Carrier {
     }
   }
 
-  /** Tells a core that hears nothing for long that there is somebody. */
+  /** Sends an empty batch when the core has heard nothing for long, so that it keeps the stream. */
   ping(): void {
     const isNeeded = this.#state === "open" || this.#calls.size > 0;
     if (isNeeded && this.#clock.monotonic() - this.#spokeAt > pingMs) {
@@ -120,14 +120,14 @@ export class Carrier {
     }
   }
 
-  /** Ends the stream of a core that breaks the rules. */
+  /** Ends the stream of a core that violates the protocol. */
   breakOff(details: string): void {
     this.#stream.cancelWithStatus(Status.INTERNAL, details);
   }
 
   #closeIfLeft(): void {
     if (this.#state === "leaving" && this.#calls.size === 0) {
-      this.#outbox.flush(); // cancelled calls
+      this.#outbox.flush(); // calls that were cancelled
       this.#stream.halfClose();
     }
   }

@@ -5,40 +5,46 @@ import { ChannelCall } from "../../client/channel-call.ts";
 import type { ChannelPool } from "../../client/channel-pool.ts";
 import { Carrier } from "./carrier.ts";
 
-/** Until the first look for cores that have no stream yet, in milliseconds; twice as long until each further one. */
+/**
+ * Milliseconds until the first search for cores without a stream. Each further wait is twice as long, up to the
+ * longest.
+ */
 const firstLookMs = 250;
 const longestLookMs = 5000;
-/** A stream that is older gives way to a new one over a newer connection. */
+/** Milliseconds: a stream older than this is replaced by a new one over a newer connection. */
 const oldMs = 60_000;
-/** A stream that carries nothing for so long is closed. */
+/** Milliseconds: a stream that carries nothing for this long is closed. */
 const idleMs = 60_000;
-/** After a stream that could not be opened; twice as long after each further one. */
+/**
+ * Milliseconds to wait after a stream that could not be opened. Each further wait is twice as long, up to the longest.
+ */
 const firstWaitMs = 1000;
 const longestWaitMs = 30_000;
-/** After a core that carries no calls. */
+/** Milliseconds to wait after a core that carries no calls. */
 const refusedWaitMs = 60_000;
 
 const path = `/${CallsService.typeName}/${CallsService.method.carry.name}`;
 
 /**
- * A stream to each core, for calls to be carried. Streams are opened one after the other, and the channel's balancing
- * gives each to the next core, until as many in a row as there are cores have come to cores that have one.
+ * One stream to each core, for carried calls. Streams are opened one after the other. The channel's load balancer gives
+ * each to the next core, until as many new streams in a row as there are cores have reached cores that have one
+ * already.
  */
 export class Carriers {
   readonly #channels: ChannelPool;
   readonly #clock: Clock;
-  /** Those that take calls. */
+  /** The streams that take calls. */
   readonly #open: Carrier[] = [];
   readonly #all = new Set<Carrier>();
   #opening: Carrier | undefined;
-  /** Streams in a row that came to cores which had one. */
+  /** New streams in a row that reached cores with a stream. */
   #repeats = 0;
   #waitMs = firstWaitMs;
   #notBefore = 0;
   #lookMs = firstLookMs;
   #isWatching = false;
   #isClosed = false;
-  /** Ends the waits for the stream that is being opened. */
+  /** End the waits for the stream that is being opened. */
   readonly #waiting: (() => void)[] = [];
 
   constructor(channels: ChannelPool, clock: Clock = systemClock) {
@@ -46,7 +52,7 @@ export class Carriers {
     this.#clock = clock;
   }
 
-  /** The stream with the fewest calls. Undefined: there is none with room, and the call has to go by itself. */
+  /** The stream with the fewest calls. Undefined: no stream has room, and the call needs a stream of its own. */
   take(): Carrier | undefined {
     let least: Carrier | undefined;
     for (const carrier of this.#open) {
@@ -60,7 +66,7 @@ export class Carriers {
     return least;
   }
 
-  /** Resolves when there is a stream, or the core has refused one. */
+  /** Resolves when there is a stream, or the attempt to open one has failed. */
   async settled(): Promise<void> {
     this.take();
     if (this.#open.length === 0 && this.#opening !== undefined) {
@@ -68,7 +74,7 @@ export class Carriers {
     }
   }
 
-  /** Streams end when their calls are over; no more are opened. */
+  /** Opens no more streams. Open ones end when their calls are over. */
   close(): void {
     this.#isClosed = true;
     this.#opening?.leave();
@@ -88,7 +94,7 @@ export class Carriers {
       this.#opening = new Carrier(stream, this.#listener, this.#clock);
       this.#all.add(this.#opening);
     } catch {
-      this.#isClosed = true; // the channels are
+      this.#isClosed = true; // the channels are closed
     }
   }
 
@@ -117,7 +123,7 @@ export class Carriers {
       this.#opening = undefined;
       const isRefused = code === Status.UNIMPLEMENTED;
       if (isRefused) {
-        // Among cores of several versions each has its share of the calls only when they go by themselves.
+        // Among cores of different versions, each gets its share of calls only when no calls are carried.
         this.#leaveAll();
       }
       this.#notBefore = this.#clock.monotonic() + (isRefused ? refusedWaitMs : this.#waitMs);
@@ -132,7 +138,7 @@ export class Carriers {
     }
   }
 
-  /** Keeps a new stream if its core has none, or an old one. */
+  /** Keeps a new stream if its core has none, or only an old one. */
   #settle(carrier: Carrier): void {
     const at = this.#open.findIndex(({ peer }) => peer === carrier.peer);
     const before = this.#open[at];

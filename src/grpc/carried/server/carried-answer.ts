@@ -21,23 +21,23 @@ export class CarriedAnswer {
   readonly #unread = new Unread();
   #isEnded = false;
   #wake: (() => void) | undefined;
-  /** The account that pays for what waits in memory. Empty: nobody is known yet. */
+  /** The account that pays for the memory of waiting messages. Empty: not known yet. */
   payer = "";
 
-  /** `call`: its number on the stream. */
+  /** `call` is the call's number on the stream. */
   constructor(carrier: CoreStream, call: number, life: CallSignal) {
     this.#carrier = carrier;
     this.#call = call;
     this.#life = life;
   }
 
-  /** The caller has read so many messages more. */
+  /** The caller has read this many more messages. */
   credit(messages: number): void {
     this.#unread.remove(messages);
     this.wake();
   }
 
-  /** There may be room. */
+  /** The caller may have room. */
   wake(): void {
     this.#wake?.();
   }
@@ -68,7 +68,7 @@ export class CarriedAnswer {
     return this.#sendPieces(bytes);
   }
 
-  /** Sends the status of the call, once. `error` undefined: it is OK. */
+  /** Sends the call's status, once. `error` undefined: OK. */
   end(error: unknown, trailer?: Headers): void {
     if (this.#isEnded) {
       return;
@@ -92,7 +92,7 @@ export class CarriedAnswer {
     return !this.#unread.isFull && this.#carrier.hasRoom;
   }
 
-  /** Waits until the caller has room, or the call is over. `bytes`: what waits. */
+  /** Waits until the caller has room or the call is over. `bytes` is the size of the waiting message. */
   async #room(bytes: number): Promise<void> {
     if (this.#hasRoom) {
       return;
@@ -113,7 +113,7 @@ export class CarriedAnswer {
     }
   }
 
-  /** `length`: of the whole message. */
+  /** Sends the last piece. `length` is that of the whole message. */
   #sendLast(bytes: Uint8Array, length: number): void {
     this.#unread.add(length);
     this.#sendPart(parts.message, bytes);

@@ -8,19 +8,24 @@ import { type Batch, decodeBatch } from "../frames.ts";
 import type { Bounds } from "./interface.ts";
 import { ServedCarrier } from "./served-carrier.ts";
 
-/** The service that carries calls, as reflection tells of it. It has no implementation of the usual form: its messages stay bytes. */
+/**
+ * The service that carries calls, as reflection describes it. It has no ordinary implementation: its messages stay
+ * bytes.
+ */
 export const callsRegistration = registration(CallsService, {});
 
-/** Its method by its path. No interceptor sees the stream itself: they see each call that it carries. */
+/**
+ * The service's method with its path. Interceptors do not see the stream itself; they see each call that it carries.
+ */
 export const carryMethod = servedMethods(callsRegistration, []).map((served) => [methodPath(served), served] as const);
 
 /** The streams of a server that carry calls. */
 export interface Carrying {
-  /** Tells all callers that the core goes: calls under way may finish. */
+  /** Tells all callers that the core is shutting down. Running calls may finish. */
   leave(): void;
 }
 
-/** Serves the methods of a grpc-js server over streams that carry calls, too. */
+/** Serves a grpc-js server's methods also over streams that carry calls. */
 export function mountCarrying(server: grpc.Server, bounds: Bounds): Carrying {
   const carriers = new Set<ServedCarrier>();
   let isLeaving = false;

@@ -12,7 +12,7 @@ import { carriedLength, fromCarried } from "../headers.ts";
 import { CarriedAnswer } from "./carried-answer.ts";
 import type { CoreStream } from "./interface.ts";
 
-/** A carried call on the core's side: let in, run and answered as an ordinary one. */
+/** A carried call on the core's side. It is admitted, run and answered like an ordinary one. */
 export class ServedCall {
   readonly number: number;
   readonly #carrier: CoreStream;
@@ -29,17 +29,17 @@ export class ServedCall {
     this.#answer = new CarriedAnswer(carrier, number, this.#life);
   }
 
-  /** Whether its message has come. */
+  /** Whether the request message has arrived. */
   get isWhole(): boolean {
     return this.#isWhole;
   }
 
-  /** The caller has read so many messages more. */
+  /** The caller has read this many more messages. */
   credit(messages: number): void {
     this.#answer.credit(messages);
   }
 
-  /** There may be room. */
+  /** The caller may have room. */
   wake(): void {
     this.#answer.wake();
   }
@@ -107,7 +107,7 @@ export class ServedCall {
     }
   }
 
-  /** Lets the call in. While that waits, its message takes from the memory for received ones. */
+  /** Admits the call. While admission waits, the message counts against the memory for received messages. */
   async #admit(served: ServedMethod, head: CallHead, bytes: number): Promise<void> {
     const { gate, receiving } = this.#carrier.bounds;
     let admission: string | Promise<string>;
@@ -176,9 +176,9 @@ export class ServedCall {
         }
         throwIfOver(life);
       }
-      throwIfOver(life); // a handler may end without a word when its signal tells it to
+      throwIfOver(life); // a handler may end silently when its signal aborts
     } finally {
-      begin(); // what the headers tell is true of a call that fails, too
+      begin(); // the headers are valid for a call that fails, too
     }
     this.#answer.end(undefined, trailer);
   }

@@ -10,7 +10,10 @@ import { Outbox } from "../outbox.ts";
 import type { Bounds, CoreStream } from "./interface.ts";
 import { ServedCall } from "./served-call.ts";
 
-/** A stream that carries calls, on the core's side. Whatever breaks a rule ends it with its calls, and nothing else. */
+/**
+ * A stream that carries calls, on the core's side. A protocol violation ends the stream with its calls, and nothing
+ * else.
+ */
 export class ServedCarrier implements CoreStream {
   readonly bounds: Bounds;
   readonly standing: Standing;
@@ -56,7 +59,7 @@ export class ServedCarrier implements CoreStream {
     this.#endIfDone();
   }
 
-  /** Tells the caller that the core goes. */
+  /** Tells the caller that the core is shutting down. */
   leave(): void {
     this.#write(leavingBatch);
   }
@@ -127,7 +130,7 @@ export class ServedCarrier implements CoreStream {
 
   #breakOff(error: ConnectError): void {
     this.#onOver();
-    this.#stream.emit("error", toStatus(error)); // how grpc-js takes the status of a stream
+    this.#stream.emit("error", toStatus(error)); // grpc-js takes a stream's status this way
   }
 
   #endIfDone(): void {

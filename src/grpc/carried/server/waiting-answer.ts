@@ -1,6 +1,6 @@
 import type { UnreadAnswer } from "../../../../lib/net/unread-answers.ts";
 
-/** A caller that makes no room for so long is given up, in milliseconds. */
+/** Milliseconds after which a caller that makes no room is given up. */
 const patienceMs = 60_000;
 
 /** A message of a carried call whose caller has no room for it. */

@@ -2,12 +2,15 @@ import type { ServerResponse } from "node:http";
 import { watchEnd } from "../../../../lib/net/send-whole.ts";
 import type { UnreadAnswer, UnreadAnswers } from "../../../../lib/net/unread-answers.ts";
 
-/** Longer chunks are written in pieces of so many bytes, so that the client's progress can be seen. */
+/** Longer chunks are written in pieces of this many bytes, so that the client's progress can be seen. */
 const pieceBytes = 64 * 1024;
-/** A client that takes nothing for so long is given up, in milliseconds. */
+/** Milliseconds after which a client that takes nothing is given up. */
 const patienceMs = 60_000;
 
-/** The chunks of an answer, whose client is watched while it takes them and until it has all. `owner`: whose it is. */
+/**
+ * Passes the chunks of an answer on, and watches the client until it has all of them. `owner` returns the answer's
+ * payer.
+ */
 export async function* watchReading(
   body: AsyncIterable<Uint8Array>,
   response: ServerResponse,

@@ -32,12 +32,12 @@ import { startHttpListener } from "./http-listener.ts";
 import { endWithAnswer, payerKey, pipelineLimit, readBody } from "./request-body.ts";
 
 /**
- * Serves over the Connect protocol, which is JSON or binary over HTTP/1.1, for curl, browsers and
- * dashboards. Throws when the address cannot be listened on.
+ * Serves the Connect protocol, JSON or binary over HTTP/1.1, for curl, browsers and dashboards. Throws when the address
+ * cannot be listened on.
  */
 export function startConnectServer(options: ServerOptions): Promise<ListeningServer> {
   const shutdown = new AbortController();
-  setMaxListeners(0, shutdown.signal); // every call under way listens
+  setMaxListeners(0, shutdown.signal); // every running call listens
   return startHttpListener({
     ...options,
     setting: "listen.connect",
@@ -49,10 +49,10 @@ export function startConnectServer(options: ServerOptions): Promise<ListeningSer
 
 const connectAlone = { grpc: false, grpcWeb: false };
 
-/** What a handler of the Connect protocol needs of a server's options. */
+/** The server options that a handler of the Connect protocol needs. */
 export type ConnectHandlerOptions = Pick<ServerOptions, "services" | "interceptors" | "gate" | "receiving" | "unread">;
 
-/** Answers calls over the Connect protocol; calls under way end with the signal's reason. */
+/** Answers calls over the Connect protocol. When the signal aborts, running calls end with its reason. */
 export function createConnectHandler(options: ConnectHandlerOptions, shutdownSignal: AbortSignal): RequestListener {
   const { services, interceptors, gate = openGate, receiving = new Receiving(), unread = defaultUnread() } = options;
   const router = createConnectRouter({
@@ -71,7 +71,7 @@ export function createConnectHandler(options: ConnectHandlerOptions, shutdownSig
   }
   const handlers = new Map(router.handlers.map((handler) => [handler.requestPath, handler]));
   const isFull = pipelineLimit();
-  // connect-node's own adapter does the same, and writes to standard error whenever a client goes away.
+  // connect-node's own adapter does the same, but writes to standard error whenever a client goes away.
   return async (request: IncomingMessage, response: ServerResponse) => {
     if (isFull(request, response)) {
       return void request.socket.destroy();
@@ -91,12 +91,12 @@ export function createConnectHandler(options: ConnectHandlerOptions, shutdownSig
       const read = mended.body && watchReading(mended.body, response, owner, unread);
       await universalResponseToNodeResponse({ ...mended, ...(read && { body: read }) }, response);
     } catch {
-      response.destroy(); // the client has gone, which the interceptors know, or never spoke HTTP properly
+      response.destroy(); // the client has gone, which the interceptors know, or it never spoke valid HTTP
     }
   };
 }
 
-/** Judges a call by its head; the library asks before it reads anything else. */
+/** Judges a call by its head. The library calls this before it reads anything else. */
 async function admit(context: HandlerContext, gate: Gate, interceptors: readonly Interceptor[]): Promise<void> {
   const { method, requestHeader: header, values: contextValues, signal, url } = context;
   try {
@@ -107,7 +107,7 @@ async function admit(context: HandlerContext, gate: Gate, interceptors: readonly
   }
 }
 
-/** gzip that inflates a few messages at a time, and answers data that is not gzip with an error. */
+/** gzip that inflates a few messages at a time, and answers invalid gzip data with an error. */
 function compressionInTurns(): Compression {
   const slots = new Slots(maxInflating);
   return { ...compressionGzip, decompress: (bytes, maxBytes) => slots.use(() => inflate(bytes, maxBytes)) };

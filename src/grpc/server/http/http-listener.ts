@@ -8,23 +8,23 @@ import { type ConnectionLimits, findConnections } from "../connections.ts";
 import { type ListeningServer, stopGently } from "../listening-server.ts";
 import { keepRenewed, tlsOptions } from "../tls.ts";
 
-/** A listener for HTTP/1.1 and its address. */
+/** Options of a listener for HTTP/1.1. */
 export interface HttpListenerOptions {
-  /** `host:port`; port 0 picks a free one. */
+  /** `host:port`. Port 0 picks a free one. */
   readonly address: string;
-  /** The field of the configuration that has the address. */
+  /** The configuration's field that has the address. */
   readonly setting: string;
   readonly handler: RequestListener;
   /** Default: no TLS. */
   readonly tls?: ServerTls | undefined;
-  /** Where there is an authority of clients: whether each must show its certificate. */
+  /** With a client authority: whether each client must show its certificate. */
   readonly clients: "anybody" | "certified";
   readonly connections?: Partial<ConnectionLimits> | undefined;
-  /** Ends the calls under way with this error. Default: they are cut off when the time for them is over. */
+  /** Ends the running calls with this error. Default: they are cut off when their time is over. */
   readonly endCalls?: (reason: ConnectError) => void;
 }
 
-/** Bounds of what a client may cost before its request is whole, in bytes and milliseconds. */
+/** Bounds on what a client may cost before its request is complete, in bytes and milliseconds. */
 const limits = {
   maxHeaderSize: maxHeaderBytes,
   headersTimeout: 15_000,
@@ -37,7 +37,7 @@ export async function startHttpListener(options: HttpListenerOptions): Promise<L
   const server = createListener(options);
   const connections = findConnections(server, options.connections);
   server.on("request", (_request, response) => {
-    // Node closes the connections that are idle when it stops listening, but not those that become so.
+    // When it stops listening, Node closes connections that are idle, but not those that become idle later.
     response.once("close", () => server.listening || setImmediate(() => server.closeIdleConnections()));
   });
   return {

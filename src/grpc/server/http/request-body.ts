@@ -2,12 +2,15 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { type ContextValues, createContextKey } from "@connectrpc/connect";
 import type { Receiving } from "../receiving.ts";
 
-/** The payer of a call. Undefined: the call has not been let in yet. */
+/** The payer of a call. Undefined: the call is not admitted yet. */
 export const payerKey = createContextKey<string | undefined>(undefined, { description: "payer" });
 
-/** How long the rest of a request is read away after its answer, so that its sender gets to read that. */
+/**
+ * Milliseconds for which the rest of a request is read and discarded after its answer, so that the sender can read the
+ * answer.
+ */
 const drainMs = 5000;
-/** Requests of one connection that may wait for their answers. */
+/** The most requests of one connection that may wait for their answers. */
 const maxPipelined = 16;
 
 /** The body of a request, read on demand and within the bounds for received messages. */
@@ -38,7 +41,7 @@ export async function* readBody(
   }
 }
 
-/** Closes the connection of a client that still sends a request long after its answer. */
+/** Closes the connection of a client that is still sending a request long after its answer. */
 export function endWithAnswer(request: IncomingMessage, response: ServerResponse): void {
   response.once("finish", () => {
     if (request.complete) {
@@ -49,7 +52,10 @@ export function endWithAnswer(request: IncomingMessage, response: ServerResponse
   });
 }
 
-/** Tells whether a connection has too many requests without answers, whose answers would pile up in memory. */
+/**
+ * Returns a function that tells whether a connection has too many unanswered requests, whose answers would pile up in
+ * memory.
+ */
 export function pipelineLimit(): (request: IncomingMessage, response: ServerResponse) => boolean {
   const open = new WeakMap<object, number>();
   return ({ socket }, response) => {
