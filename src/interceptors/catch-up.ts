@@ -11,9 +11,9 @@ function readAccount({ contextValues }: Pick<UnaryRequest, "contextValues">): st
 }
 
 /**
- * Has the store catch up with the journal before a method whose `tollgate.metering.v1.shows_charges` option says so, so
- * that who was told of a charge finds it: the journal may have acknowledged charges that are stored a tenth of a second
- * later. Costs nothing when none wait.
+ * Waits until the store has caught up with the journal, before a method whose `tollgate.metering.v1.shows_charges`
+ * option is set. So a client that was told of a charge finds it: the store may take a charge a tenth of a second after
+ * the journal acknowledged it. Costs nothing when no charge waits.
  */
 export function catchUp(ledger: Pick<CoreLedger, "caughtUp">): Interceptor {
   const shown = new Map<DescMethod, boolean>();

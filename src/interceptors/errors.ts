@@ -3,8 +3,8 @@ import type { Logger } from "../../lib/logger.ts";
 import { watchStream } from "./watch-stream.ts";
 
 /**
- * Keeps what was not meant for callers from them: any other error than a ConnectError is logged and hidden.
- * `explain` gives those that callers may know of a form for them.
+ * Hides internal errors from callers: any error other than a ConnectError is logged and hidden. `explain` turns errors
+ * that callers may see into a ConnectError.
  */
 export function hideErrors(log: Logger, explain: (error: unknown) => ConnectError | undefined): Interceptor {
   return (next) => async (request) => {
@@ -12,7 +12,7 @@ export function hideErrors(log: Logger, explain: (error: unknown) => ConnectErro
       if (error === undefined || error instanceof ConnectError) {
         return error;
       }
-      // Whatever a handler trips over once its caller is gone follows from that.
+      // Once the caller has gone, a handler's errors follow from that.
       if (request.signal.aborted) {
         return ConnectError.from(request.signal.reason, Code.Canceled);
       }

@@ -4,7 +4,7 @@ import { newRequestId } from "../../lib/ids/request-id.ts";
 import { readIdShard } from "../../lib/ids/shard.ts";
 import { requestIdKey } from "./observation/observe.ts";
 
-/** Names a metered request of an account: by the caller's own id, or a new one, of the account's shard, when that is empty. */
+/** The id of an account's metered request: the caller's own, or a new one of the account's shard when that is empty. */
 export function nameRequest(given: string, accountId: string, random: Random, values: ContextValues): string {
   const requestId = given === "" ? newRequestId(random, readIdShard(accountId)) : given;
   values.set(requestIdKey, requestId);

@@ -1,7 +1,7 @@
 /**
- * Passes a stream on and tells once how it ended: with an error, or without one because it was complete
- * or its reader had enough. The stream goes on with the error that `onEnd` makes of the error.
- * Costs one promise a message, however many watch the same stream.
+ * Passes a stream on and reports once how it ended: with an error, or without one because it was complete or its reader
+ * stopped. The stream ends with the error that `onEnd` makes from the original. Costs one promise for each message,
+ * however many watch the same stream.
  */
 export function watchStream<M>(messages: AsyncIterable<M>, onEnd: OnEnd): AsyncIterable<M> {
   return messages instanceof WatchedStream ? messages.watchedBy(onEnd) : new WatchedStream(messages, onEnd);
@@ -11,10 +11,10 @@ type OnEnd = (error?: unknown) => unknown;
 
 class WatchedStream<M> implements AsyncIterableIterator<M> {
   readonly #messages: AsyncIterable<M>;
-  /** The innermost first: each gets what the one before made of the error. */
+  /** The innermost first. Each gets the error that the previous one made. */
   readonly #onEnds: OnEnd[];
   #source: AsyncIterator<M> | undefined;
-  #over = false; // of the stream, not of a reader: one that failed may be asked again to clean up
+  #over = false; // the stream has ended; a reader may still ask a failed stream to clean up
 
   constructor(messages: AsyncIterable<M>, onEnd: OnEnd) {
     this.#messages = messages;
@@ -35,7 +35,7 @@ class WatchedStream<M> implements AsyncIterableIterator<M> {
   }
 
   async return(): Promise<IteratorResult<M>> {
-    await this.#open().return?.().catch(this.#onError); // what fails while the handler cleans up fails the call
+    await this.#open().return?.().catch(this.#onError); // an error while the handler cleans up fails the call
     this.#end();
     return { done: true, value: undefined };
   }
@@ -45,7 +45,7 @@ class WatchedStream<M> implements AsyncIterableIterator<M> {
     return this.#source;
   }
 
-  // Functions made once a stream rather than once a message.
+  // These functions are created once for each stream, not for each message.
 
   readonly #onResult = (result: IteratorResult<M>): IteratorResult<M> => {
     if (result.done) {

@@ -15,13 +15,13 @@ import { readClientAddress, type TrustsPeer } from "./client-address.ts";
 import type { FailedAttempts } from "./failed-attempts.ts";
 import { principalKey } from "./principal.ts";
 
-/** Which account pays for a call that a service token makes. */
+/** The header of a service token's call that names the paying account. */
 export const accountHeader = "x-tollgate-account";
 
 /**
- * Asks for the credential that a method's `tollgate.access.v1.access` option demands, once a call, and leaves
- * the principal in `principalKey`. A method without the option is closed to everybody. Wrong credentials
- * are counted by address; a right one is never refused for what others did.
+ * Asks once for each call for the credential that the method's `tollgate.access.v1.access` option demands, and stores
+ * the principal in `principalKey`. A method without the option is closed to everybody. Wrong credentials are counted by
+ * address; a right one is never refused because of others' failures.
  */
 export function createGate(authenticator: Authenticator, attempts: FailedAttempts, trusts: TrustsPeer): Gate {
   const check = (head: CallHead): Principal | Promise<Principal> => {
@@ -38,7 +38,7 @@ export function createGate(authenticator: Authenticator, attempts: FailedAttempt
     const principal = authenticator.authenticate(credential, head.header.get(accountHeader) ?? undefined);
     return principal instanceof Promise ? principal.catch(refused) : principal;
   };
-  /** Lets a known principal in, and names the payer. */
+  /** Admits a known principal if it may call the method, and returns the payer. */
   const enter = (head: CallHead, needed: Access, principal: Principal): string => {
     if (!isAllowed(needed, principal)) {
       throw denied(needed);
@@ -52,7 +52,7 @@ export function createGate(authenticator: Authenticator, attempts: FailedAttempt
     head.contextValues.set(principalKey, principal);
     return principal.kind === "caller" ? principal.accountId : principal.kind;
   };
-  /** The account of a caller that need not be one. Undefined: it has no key, or none that is right. */
+  /** The account of a caller for whom authentication is optional. Undefined: the caller has no key, or a wrong one. */
   const welcome = async (head: CallHead): Promise<string | undefined> => {
     if (!head.header.has("authorization")) {
       return undefined;
@@ -82,7 +82,7 @@ export function createGate(authenticator: Authenticator, attempts: FailedAttempt
   };
 }
 
-/** Holds a gate before calls that have not passed it: servers ask it before they read a call's message. */
+/** Applies a gate to calls that have not passed it: servers ask the gate before they read a call's message. */
 export function authenticate(gate: Gate): Interceptor {
   return (next) => (request) => {
     const { contextValues } = request;
@@ -95,7 +95,7 @@ export function authenticate(gate: Gate): Interceptor {
   };
 }
 
-/** The peer whose share a call without a credential takes from: its address. */
+/** The payer of a call without a credential: its peer's address. */
 function readPeer({ contextValues }: CallHead): string {
   return contextValues.get(peerKey) ?? "";
 }
@@ -107,7 +107,9 @@ const standardAccess: ReadonlyMap<string, Access> = new Map(
 
 const accesses = new WeakMap<DescMethod, Access>();
 
-/** The access of a method: its own declaration, or the table of standard services, whose files are not ours. */
+/**
+ * The access of a method: from its own declaration, or from the table of standard services, whose files are not ours.
+ */
 export function readAccess(method: DescMethod): Access {
   let found = accesses.get(method);
   if (found === undefined) {
@@ -120,7 +122,7 @@ export function readAccess(method: DescMethod): Access {
 
 const leastRoles = new WeakMap<DescMethod, Role>();
 
-/** The least role of an operator who may call a method. */
+/** The lowest operator role that may call a method. */
 export function readRole(method: DescMethod): Role {
   let found = leastRoles.get(method);
   if (found === undefined) {
@@ -141,11 +143,11 @@ function isAllowed(needed: Access, { kind }: Principal): boolean {
     case Access.PUBLIC_OR_CALLER:
       return true;
     case Access.UNSPECIFIED:
-      return false; // a method that forgot to say
+      return false; // a method without a declaration
   }
 }
 
-/** Whether a customer's session may call a method: it spends nothing and changes nothing. */
+/** Whether a customer's session may call a method: one that spends nothing and changes nothing. */
 function isRead(needed: Access, method: DescMethod): boolean {
   return needed === Access.CALLER_OR_OPERATOR && readRole(method) === Role.READER;
 }

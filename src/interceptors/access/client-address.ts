@@ -4,20 +4,20 @@ import { clientAddressHeader } from "../../../lib/rpc/call-headers.ts";
 import type { CallHead } from "../../grpc/server/gate.ts";
 import { peerKey } from "../../grpc/server/peer.ts";
 
-/** Tells whether a peer, by its address, is believed about the addresses of its clients. */
+/** Whether a peer, given by its address, is trusted to report its clients' addresses. */
 export type TrustsPeer = (peer: string) => boolean;
 
 const thisMachine = ["127.0.0.0/8", "::1"];
 
-/** Facades on this machine are believed, and those in the networks. */
+/** Trusts facades on this machine and in the given networks. */
 export function trustFacades(networks: readonly string[]): TrustsPeer {
   return inNetworks([...thisMachine, ...networks]);
 }
 
-/** Where callers have to show certificates, everybody who could connect is believed. */
+/** Trusts everybody: where callers have to show certificates, everybody who could connect is trusted. */
 export const trustCertified: TrustsPeer = () => true;
 
-/** The address of a call: the client's where its peer is trusted to forward it, else the peer's own. */
+/** The address of a call: the client's where its peer is trusted to forward it, otherwise the peer's own. */
 export function readClientAddress({ contextValues, header }: Omit<CallHead, "method">, trusts: TrustsPeer): string {
   const peer = contextValues.get(peerKey);
   const named = header.get(clientAddressHeader);

@@ -1,11 +1,11 @@
 import { toNetwork } from "../../../lib/net/network.ts";
 import { type Clock, systemClock } from "../../../lib/time/clock.ts";
 
-/** How often credentials from one address may be wrong. */
+/** Counts wrong credentials by address. */
 export interface FailedAttempts {
-  /** Counts a failure. Answers how many milliseconds to wait when the address has too many, else undefined. */
+  /** Counts a failure. Returns the milliseconds to wait when the address has too many. Undefined: no wait. */
   count(address: string): number | undefined;
-  /** How many networks are kept at the moment. */
+  /** The number of networks that are kept now. */
   readonly size: number;
 }
 
@@ -13,14 +13,14 @@ export interface FailedAttempts {
 export interface FailedAttemptLimits {
   /** Failures that a network may have in one window. */
   readonly points: number;
-  /** How long a window lasts. */
+  /** The length of a window. */
   readonly seconds: number;
-  /** Networks that are counted one by one, and wider ones that are counted when there are more. */
+  /** The most networks that are counted separately, and as many again of the wider networks used beyond that. */
   readonly maxNetworks: number;
 }
 
 const defaultLimits: FailedAttemptLimits = { points: 30, seconds: 60, maxNetworks: 20_000 };
-/** A wider network has more subscribers, and so more failures. */
+/** How many times the failures a wider network may have: it has more subscribers. */
 const widerPoints = 8;
 
 interface Window {
@@ -29,9 +29,10 @@ interface Window {
 }
 
 /**
- * Counts in memory: so many failures a network in so many seconds, then it waits for the rest of them. When more networks
- * fail than are kept, those that come new count with their neighbours, as an IPv4 /24 or an IPv6 /48; when there are too many
- * of these as well, the oldest is forgotten. A right credential never waits, so none of this locks a customer out.
+ * Counts in memory: each network may have so many failures in a window, and then waits for the rest of it. When more
+ * networks fail than are kept, new ones are counted with their neighbours, as an IPv4 /24 or an IPv6 /48. When there
+ * are too many of these as well, the oldest is forgotten. A right credential never waits, so that no customer is locked
+ * out.
  */
 export function createFailedAttempts(
   limits: Partial<FailedAttemptLimits> = {},
@@ -47,7 +48,7 @@ export function createFailedAttempts(
       known.count += 1;
       return known.count > most ? Math.max(1, known.endsAt - now) : undefined;
     }
-    windows.delete(network); // what is set anew goes to the end: windows stand in the order in which they end
+    windows.delete(network); // moves it to the end: windows are in the order in which they end
     windows.set(network, { count: 1, endsAt: now + seconds * 1000 });
     return undefined;
   }
@@ -83,7 +84,7 @@ export function createFailedAttempts(
   };
 }
 
-/** The network around a subscriber's: a /24 of IPv4, a /48 of IPv6. */
+/** The network around a subscriber's network: a /24 of IPv4, a /48 of IPv6. */
 function widen(network: string): string {
   return network.includes(".") ? network.split(".").slice(0, 3).join(".") : network.split(":").slice(0, 3).join(":");
 }

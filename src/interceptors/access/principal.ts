@@ -3,10 +3,10 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../../lib/errors/failure.ts";
 import type { Caller, Operator, Principal } from "../../accounts/interface.ts";
 
-/** The caller. Undefined on public methods, which ask for no credential. */
+/** The authenticated caller. Undefined on public methods, which ask for no credential. */
 export const principalKey = createContextKey<Principal | undefined>(undefined, { description: "principal" });
 
-/** The caller. Throws PERMISSION_DENIED on public methods, which ask for no credential. */
+/** The authenticated caller. Throws PERMISSION_DENIED on public methods, which ask for no credential. */
 export function readPrincipal(context: Pick<HandlerContext, "values">): Principal {
   const principal = context.values.get(principalKey);
   if (!principal) {
@@ -15,7 +15,7 @@ export function readPrincipal(context: Pick<HandlerContext, "values">): Principa
   return principal;
 }
 
-/** The caller whose account pays. Throws PERMISSION_DENIED for anybody else. */
+/** The caller whose account pays. Throws PERMISSION_DENIED for any other principal. */
 export function readCaller(context: Pick<HandlerContext, "values">): Caller {
   const principal = readPrincipal(context);
   if (principal.kind !== "caller") {
@@ -24,7 +24,7 @@ export function readCaller(context: Pick<HandlerContext, "values">): Caller {
   return principal;
 }
 
-/** The operator who made the call. Throws PERMISSION_DENIED for anybody else. */
+/** The operator who made the call. Throws PERMISSION_DENIED for any other principal. */
 export function readOperator(context: Pick<HandlerContext, "values">): Operator {
   const principal = readPrincipal(context);
   if (principal.kind !== "operator") {
@@ -34,8 +34,8 @@ export function readOperator(context: Pick<HandlerContext, "values">): Operator 
 }
 
 /**
- * The account that an answer is narrowed to: a caller's own, an operator's as it was named. Empty: an operator sees all.
- * Throws PERMISSION_DENIED when a caller names another account than its own.
+ * The account to which an answer is restricted: a caller's own, or the one that an operator names. Empty: an operator
+ * sees all accounts. Throws PERMISSION_DENIED when a caller names another account than its own.
  */
 export function visibleAccount(context: Pick<HandlerContext, "values">, accountId: string): string {
   const principal = readPrincipal(context);

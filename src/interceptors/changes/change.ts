@@ -3,21 +3,21 @@ import { createContextKey, type HandlerContext } from "@connectrpc/connect";
 import type { SqlEntityManager } from "@mikro-orm/sql";
 import { toPublicJson } from "./public-json.ts";
 
-/** The facts of a change that its own transaction knows. */
+/** The facts of a change that are known in its transaction. */
 export interface ChangeFacts {
   readonly target: string;
   readonly before?: JsonObject;
-  /** Is added to the request's fields. */
+  /** Added to the request's fields. */
   readonly after: JsonObject;
 }
 
-/** A change that an operator is making; it is noted in the audit log when it is made. */
+/** A change that an operator is making. It is recorded in the audit log when it is made. */
 export interface Change {
-  /** The target before the change. Absent: it is new, or nothing of it is replaced. */
+  /** The target before the change. Absent: the target is new, or nothing of it is replaced. */
   before?: JsonObject;
-  /** Whether it is noted, or nothing was changed after all. */
+  /** Whether the change is recorded, or turned out to change nothing. */
   settled: boolean;
-  /** Notes it in the transaction that makes it. */
+  /** Records the change, in the transaction that makes it. */
   note(em: SqlEntityManager, facts: ChangeFacts): Promise<void>;
 }
 
@@ -39,8 +39,8 @@ export function noteBefore<Desc extends DescMessage>(
 }
 
 /**
- * Runs what makes a change in a transaction of its own and notes it there; money never moves without a trace. `run`
- * calls the function it is given inside that transaction, unless it turns out that there is nothing to change.
+ * Makes a change in a transaction and records it there: money never moves without a trace. `run` calls the given
+ * function inside its transaction, unless there is nothing to change.
  */
 export async function noteWithin<T>(
   context: Context,

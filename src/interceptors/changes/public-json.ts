@@ -9,13 +9,16 @@ import {
 
 const redacted = new WeakMap<DescField, boolean>();
 
-/** A message as JSON under the contract's names, without the fields that the contract marks as secret (`debug_redact`). Handlers may answer a partial message. */
+/**
+ * A message as JSON with the contract's names, without the fields that the contract marks as secret (`debug_redact`).
+ * Partial messages are accepted, since handlers may answer with them.
+ */
 export function toPublicJson<Desc extends DescMessage>(schema: Desc, message: MessageInitShape<Desc>): JsonObject {
   const json = toJson(schema, create(schema, message), { useProtoFieldName: true }) as JsonObject;
   return withoutSecrets(schema, json);
 }
 
-/** Whether a field's value must be shown to its caller alone. */
+/** Whether only the caller itself may see a field's value. */
 export function isSecret(field: DescField): boolean {
   let found = redacted.get(field);
   if (found === undefined) {

@@ -18,16 +18,19 @@ import { readCaller } from "../access/principal.ts";
 import { readTokenBound } from "./token-bound.ts";
 import { TokenTally, tokenTallyKey } from "./token-tally.ts";
 
-/** Where the caller's key stands after this call was counted or looked up. Undefined: the method does neither. */
+/** The state of the caller's limits after this call was counted or looked up. Undefined: the method does neither. */
 export const rateLimitKey = createContextKey<RateLimitState | undefined>(undefined, { description: "rate limit" });
 
-/** How many times the tokens of other accounts the caller's is served where all wait for a server. */
+/**
+ * Where all accounts wait for a server, the caller's is served so many times the tokens of an account with weight 1.
+ */
 export const turnWeightKey = createContextKey(1, { description: "turn weight" });
 
 /**
- * Does to the caller's rate limit what a method's `tollgate.metering.v1.rate_limit_use` option says, before anything of
- * the request is judged but its credential, and tells where the key stands in the metadata of the response or the error.
- * A request that runs keeps its places, and the tokens that it may come to, until its call is over.
+ * Applies a method's `tollgate.metering.v1.rate_limit_use` option to the caller's limits, after its credential is
+ * checked and before anything else of the request. Puts the state of the limits into the metadata of the response or
+ * the error. A running request keeps its places, and the tokens that it may use, until its call is over and, where the
+ * key has a token limit, its hold has ended.
  */
 export function limitRates(limits: RateLimits): Interceptor {
   return (next) => (request) => {
@@ -60,7 +63,7 @@ type Request = UnaryRequest | StreamRequest;
 type Response = UnaryResponse | StreamResponse;
 
 async function run(next: Next, limits: RateLimits, request: Request, caller: Caller): Promise<Response> {
-  // Nothing of this is for requests whose key has no limit of tokens.
+  // None of this is needed for a key without a token limit.
   const counts = caller.tokensPerMinute !== undefined;
   const reading = counts ? readBound(request) : { request, bound: 0 };
   const bounded = reading instanceof Promise ? await reading : reading;
@@ -74,21 +77,25 @@ async function run(next: Next, limits: RateLimits, request: Request, caller: Cal
   if (!request.stream) {
     return tell(next, request, rateLimit).finally(end);
   }
-  // Every transport aborts the signal when the call is over, however it ends: cheaper than watching each message.
+  // Every transport aborts the signal when the call is over, however it ends. That is cheaper than watching each
+  // message.
   request.signal.addEventListener("abort", end, { once: true });
   if (request.signal.aborted) {
     end();
   }
-  return await tell(next, bounded.request, rateLimit); // costs less than to hand the promise on
+  return await tell(next, bounded.request, rateLimit); // costs less than returning the promise
 }
 
-/** The bound of a request's tokens, and the request with its message still to be read. */
+/** The bound on a request's tokens, and the request with its message still readable. */
 interface Bounded {
   readonly request: Request;
   readonly bound: number;
 }
 
-/** At once where the message is there, as it is on every transport unless an interceptor wrapped it. */
+/**
+ * Reads the bound. Returns at once where the message is available, as on every transport unless an interceptor wrapped
+ * it.
+ */
 function readBound(request: Request): Bounded | Promise<Bounded> {
   if (!request.stream) {
     return { request, bound: readTokenBound(request.message) };
@@ -116,7 +123,7 @@ async function tell(next: Next, request: Request, state: RateLimitState): Promis
 
 const uses = new WeakMap<DescMethod, RateLimitUse>();
 
-/** The effect of a method on its caller's rate limit. */
+/** What a method does to its caller's rate limit. */
 function readUse(method: DescMethod): RateLimitUse {
   let found = uses.get(method);
   if (found === undefined) {

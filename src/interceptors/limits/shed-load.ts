@@ -7,8 +7,8 @@ import type { Overload } from "../../../lib/overload/monitor.ts";
 import { readAccess } from "../access/authenticate.ts";
 
 /**
- * Refuses new calls with OVERLOADED while the process is overloaded, before their credential is looked at. Calls that
- * run go on. Health and what operators call are answered all the same: they are how somebody sees what is wrong.
+ * Refuses new calls with OVERLOADED while the process is overloaded, before their credential is checked. Running calls
+ * go on. Health checks and operators' calls are still answered: operators need them to see what is wrong.
  */
 export function shedLoad(overload: Overload): Interceptor {
   return (next) => (request) => {
@@ -16,7 +16,7 @@ export function shedLoad(overload: Overload): Interceptor {
       const what = "The service has more work than it can do at the moment.";
       return Promise.reject(failure(Reason.OVERLOADED, what, { retryAfter: { seconds: 5n } }));
     }
-    return next(request); // no async function around it, which would cost each call three promises
+    return next(request); // no async function around it: that would cost each call three promises
   };
 }
 

@@ -4,11 +4,16 @@ import { EmbedRequestSchema } from "#gen/tollgate/embeddings/v1/embeddings_servi
 import { type GenerateRequest, GenerateRequestSchema } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { estimateTokens } from "../../../lib/text/estimate-tokens.ts";
 
-/** Output tokens that are counted on for an answer whose request asks for none, and at most. */
+/**
+ * Output tokens that are assumed for an answer whose request sets no maximum, and the most that are assumed for any.
+ */
 const usualOutput = 1024;
 const mostOutput = 4096;
 
-/** About how many tokens a request may come to, for limits of tokens a minute: its prompt and the output that it asks for. */
+/**
+ * Estimates how many tokens a request may use, for limits of tokens a minute: its prompt and the output that it asks
+ * for.
+ */
 export function readTokenBound(message: Message): number {
   if (isMessage(message, GenerateRequestSchema)) {
     return generationBound(message);

@@ -2,7 +2,7 @@ import { type ContextValues, createContextKey } from "@connectrpc/connect";
 import type { ChargedTokens } from "../../metering/interface.ts";
 import type { Hold } from "../../metering/ledger/interface.ts";
 
-/** Counts the tokens that a call is charged for. A call that its caller has left is over before it is charged. */
+/** Counts the tokens that a call is charged for. When its caller leaves, a call is over before it is charged. */
 export class TokenTally {
   readonly #leave: (tokens: number) => void;
   #tokens = 0;
@@ -14,12 +14,12 @@ export class TokenTally {
     this.#leave = leave;
   }
 
-  /** The call has a hold, which is to be settled or released. */
+  /** The call got a hold, which will be settled or released. */
   held(): void {
     this.#isHeld = true;
   }
 
-  /** The hold is settled for so many tokens, or released. */
+  /** The hold was settled for these tokens, or released. */
   settled({ inputTokens, outputTokens }: ChargedTokens): void {
     this.#tokens += inputTokens + outputTokens;
     this.#isHeld = false;
@@ -39,12 +39,12 @@ export class TokenTally {
   }
 }
 
-/** Counts for the limits of the caller's key. Undefined: there is nothing to count for. */
+/** Counts charged tokens for the limits of the caller's key. Undefined: the key has no token limit. */
 export const tokenTallyKey = createContextKey<TokenTally | undefined>(undefined, { description: "token tally" });
 
 const noTokens = { inputTokens: 0, outputTokens: 0 };
 
-/** A hold whose charge is counted for the limits of the caller's key as well, if anybody counts. */
+/** A hold whose charge also counts for the limits of the caller's key, if the key has a tally. */
 export function tallied(hold: Hold, values: ContextValues): Hold {
   const tally = values.get(tokenTallyKey);
   if (tally === undefined) {

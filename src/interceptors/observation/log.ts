@@ -5,11 +5,14 @@ import { methodName } from "../../../lib/rpc/method-name.ts";
 import { type Clock, systemClock } from "../../../lib/time/clock.ts";
 import type { CallObserver } from "./observe.ts";
 
-/** Failures that anybody can cause without a key must not fill the log: beyond some lines, each interval logs a sum. */
+/**
+ * Failures that anybody can cause without a key must not fill the log: beyond this many lines, each interval logs a
+ * sum.
+ */
 const intervalMs = 10_000;
 const maxRefusals = 50;
 
-/** Writes one line a call when it is over. Calls of strangers, with wrong credentials, are summed up when they are many. */
+/** Writes one log line for each call when it is over. Many calls with wrong credentials are summed up. */
 export function logCalls(log: Logger, clock: Clock = systemClock): CallObserver {
   const isSummed = createSums(log, clock);
   return ({ method, requestId, runId, code, reason, ms }) => {
@@ -28,7 +31,7 @@ export function logCalls(log: Logger, clock: Clock = systemClock): CallObserver 
   };
 }
 
-/** Tells whether a call's line is left out because a sum tells of it. */
+/** Returns a function that tells whether a call's line is left out because a sum covers it. */
 function createSums(log: Logger, clock: Clock): (reason: Reason | undefined) => boolean {
   let refused = 0;
   let throttled = 0;

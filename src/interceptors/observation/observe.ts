@@ -6,7 +6,7 @@ import type { Clock } from "../../../lib/time/clock.ts";
 import { watchStream } from "../watch-stream.ts";
 import { type LimitName, readRefusedLimit } from "./refused-limit.ts";
 
-/** The id that a handler found or made for its request. Empty: the call has none. */
+/** The id that a handler found or created for its request. Empty: the call has none. */
 export const requestIdKey = createContextKey("", { description: "request id" });
 
 /** The id by which the engine knows a metered call. Empty: no engine was asked. */
@@ -25,14 +25,14 @@ export interface EndedCall {
   readonly reason: Reason | undefined;
   /** Undefined: no limit refused it. */
   readonly limit: LimitName | undefined;
-  /** How long it took, in milliseconds. */
+  /** The call's duration, in milliseconds. */
   readonly ms: number;
 }
 
-/** Is told of every call when it is over; never a body, a header or a credential. */
+/** Called with every call when it is over. Never gets a body, a header or a credential. */
 export type CallObserver = (call: EndedCall) => void;
 
-/** How a call ended, by the error that ended it, if any, and its signal. */
+/** How a call ended, from its error, if any, and its signal. */
 export function toOutcome(error: unknown, signal: AbortSignal): Pick<EndedCall, "code" | "reason" | "limit"> {
   // A stream that its caller left has no error of its own.
   const cause = error ?? (signal.aborted ? signal.reason : undefined);
@@ -43,7 +43,7 @@ export function toOutcome(error: unknown, signal: AbortSignal): Pick<EndedCall, 
   return { code: ConnectError.from(cause).code, reason: detail?.reason, limit: detail && readRefusedLimit(detail) };
 }
 
-/** Tells observers of every call, once, however it ends. */
+/** Reports every call to the observers, once, however it ends. */
 export function observeCalls(clock: Clock, observers: readonly CallObserver[]): Interceptor {
   return (next) => async (request) => {
     const started = clock.monotonic();

@@ -1,6 +1,6 @@
 import { type ErrorDetail, Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 
-/** The limits that refuse requests, as metrics name them. */
+/** The limits that refuse requests, by their names in metrics. */
 export const limitNames = [
   ...(["requests", "tokens", "in_flight", "free_tier", "budget", "budget_held"] as const),
   ...(["balance", "balance_held", "frozen"] as const),

@@ -2,28 +2,28 @@ import { type DescField, type DescMessage, type DescOneof, getOption, hasOption,
 import { type FieldRules, required_oneof, rules } from "#gen/tollgate/validate/v1/validate_pb.js";
 import { isStorable } from "../../../lib/text/storable.ts";
 
-/** A bound that a message breaks. */
+/** A bound that a message violates. */
 export interface Violation {
-  /** The field in the contract's own terms, such as "conversation.messages[0].role". */
+  /** The path of the field in the contract's terms, such as "conversation.messages[0].role". */
   readonly path: string;
   /** A sentence for people. */
   readonly message: string;
 }
 
-/** Finds the first violation of a message, or of a field's value. */
+/** Finds the first violation in a message, or in a field's value. */
 export type Check<T = unknown> = (value: T) => Violation | undefined;
 
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Compiles the checks of messages from their `tollgate.validate.v1` options: a list of functions for each message type,
- * an empty one for types without bounds. Throws when a pattern is not a regular expression.
+ * Compiles the checks of messages from their `tollgate.validate.v1` options, once for each message type. Undefined for
+ * types without bounds. Throws when a pattern is not a regular expression.
  */
 export function createChecks(): (desc: DescMessage) => Check | undefined {
   const known = new Map<DescMessage, Check | undefined>();
   const compile = (desc: DescMessage): Check | undefined => {
     if (!known.has(desc)) {
-      known.set(desc, undefined); // a message within itself is not checked again: the contract has none
+      known.set(desc, undefined); // a message nested in itself is not checked again: the contract has none
       const checks = [...desc.oneofs.map(checkOneof), ...desc.fields.map((field) => checkField(field, compile))];
       known.set(desc, findFirst(checks.filter((check) => check !== undefined)) as Check | undefined);
     }
@@ -76,7 +76,7 @@ function checkField(field: DescField, compile: (desc: DescMessage) => Check | un
   return (message) => check(message[localName]);
 }
 
-/** The checks of one value, whose absence is the first of them to be judged. */
+/** The checks of one value. A required value's absence is checked first. */
 function valueChecks(field: DescField, own: FieldRules | undefined, within: Check | undefined): Check[] {
   const { name } = field;
   const checks = ownChecks(field, name, own);
@@ -173,7 +173,7 @@ function numberChecks(name: string, { minimum, above, maximum }: FieldRules): Ch
   const floor = above ?? Number.NEGATIVE_INFINITY;
   const most = maximum ?? Number.POSITIVE_INFINITY;
   const wrong = { path: name, message: `${name} must be ${formatRange(minimum, above, maximum)}.` };
-  // A comparison of bigints with numbers is exact; NaN is within no bounds.
+  // Comparing bigints with numbers is exact. NaN is within no bounds.
   return [
     (value) =>
       (value as number) >= least && (value as number) > floor && (value as number) <= most ? undefined : wrong,

@@ -6,8 +6,8 @@ import { OneMessage } from "../../grpc/wire/messages.ts";
 import { type Check, createChecks } from "./message-checks.ts";
 
 /**
- * Refuses messages that do not keep what the contract says of their fields, with INVALID_ARGUMENT, the field's path and
- * a sentence. The checks of all methods are compiled here; throws when the contract has a pattern that is none.
+ * Refuses messages that violate the contract's bounds on their fields, with INVALID_ARGUMENT, the field's path and a
+ * sentence. The checks of all methods are compiled here. Throws when a pattern in the contract is invalid.
  */
 export function validateRequests(services: readonly DescService[]): Interceptor {
   const compile = createChecks();
@@ -28,7 +28,7 @@ export function validateRequests(services: readonly DescService[]): Interceptor 
       return next(request);
     }
     if (request.message instanceof OneMessage) {
-      require(check, request.message.message); // nothing is spent on iterating
+      require(check, request.message.message); // spends nothing on iterating
       return next(request);
     }
     return next({ ...request, message: requireEach(check, request.message) });
