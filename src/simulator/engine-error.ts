@@ -1,16 +1,16 @@
-/** The details of an error beside status and message. */
+/** The details of an error beside its status and message. */
 export interface EngineErrorFacts {
-  /** The engine's name for the kind of error. Default: what its dialect calls the status. */
+  /** The engine's name for the kind of error. Default: the dialect's name for the status. */
   readonly type: string | undefined;
-  /** The request field that is at fault. */
+  /** The request field at fault. */
   readonly param: string | undefined;
   /** Further fields of the body. */
   readonly extra: Readonly<Record<string, unknown>> | undefined;
-  /** Seconds, for the header. */
+  /** Seconds, for the `retry-after` header. */
   readonly retryAfter: number | undefined;
 }
 
-/** A refusal or failure of an engine; each dialect has its own body for it. */
+/** A refusal or failure of an engine. Each dialect has its own body for it. */
 export class EngineError extends Error {
   override readonly name = "EngineError";
   readonly status: number;

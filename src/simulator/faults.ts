@@ -1,22 +1,22 @@
 import type { Directive } from "./engine/directives.ts";
 
-/** A fault of a request. Counts are output tokens after which it happens. */
+/** A fault of a request. Counts are the output tokens after which it happens. */
 export interface Fault {
   /** Answers with this HTTP status at once. */
   readonly status?: number;
   /** Seconds for the `Retry-After` header of that answer. */
   readonly retry?: number;
-  /** Milliseconds of silence before anything happens. */
+  /** Milliseconds of silence at the start. */
   readonly latency?: number;
-  /** Falls silent, keeping connection and GPU place. */
+  /** Falls silent, and keeps its connection and GPU place. */
   readonly stall?: number;
-  /** Closes the connection in the middle of the answer, in good manners. */
+  /** Closes the connection properly in the middle of the answer. */
   readonly cut?: number;
   /** Resets the connection. */
   readonly reset?: number;
-  /** Sends an error inside the stream, under status 200. */
+  /** Sends an error inside the stream, with status 200. */
   readonly error?: number;
-  /** Stops the whole server, as a crash would. Not for directives in a prompt. */
+  /** Stops the whole server, like a crash. Ignored in a prompt's directives. */
   readonly die?: number;
   /** Leaves the token counts out, sends zeros, or sends twice the output tokens. */
   readonly usage?: "missing" | "zero" | "double";
@@ -24,27 +24,27 @@ export interface Fault {
   readonly done?: "missing";
   /** Sends a comment line before each write of a stream. */
   readonly pings?: true;
-  /** Writes the answer in pieces of this many bytes, each in a packet of its own. */
+  /** Writes the answer in pieces of this many bytes, each in a separate packet. */
   readonly split?: number;
-  /** Cuts an embedding input that is too long and says nothing, whatever the engine usually does. */
+  /** Silently truncates an embedding input that is too long, whatever the engine usually does. */
   readonly truncate?: true;
 }
 
-/** Which requests a fault strikes. */
+/** Which requests have a fault. */
 export interface FaultScope {
   /** Default: every model. */
   readonly model?: string;
-  /** Such as `/v1/chat/completions`. Default: every path where the engine works for a model. */
+  /** A path such as `/v1/chat/completions`. Default: every path where the engine works for a model. */
   readonly path?: string;
-  /** Requests until it is over. Default: it stays. */
+  /** The number of requests until the fault ends. Default: it stays. */
   readonly times?: number;
 }
 
-/** Faults switched on and off while the server runs. Later ones outweigh earlier ones. */
+/** Faults that are switched on and off while the server runs. Later ones override earlier ones. */
 export class FaultPanel {
   #standing: { fault: Fault; scope: FaultScope; left: number }[] = [];
 
-  /** Switches a fault on; the returned function switches it off. */
+  /** Switches a fault on. The returned function switches it off. */
   add(fault: Fault, scope: FaultScope = {}): () => void {
     const standing = { fault, scope, left: scope.times ?? Number.POSITIVE_INFINITY };
     this.#standing.push(standing);
@@ -57,7 +57,7 @@ export class FaultPanel {
     this.#standing = [];
   }
 
-  /** The fault that strikes this request. Counts it against faults that are limited in number. */
+  /** The fault for this request. Counts the request against faults with a limited number. */
   strike(model: string | undefined, path: string): Fault {
     if (this.#standing.length === 0) {
       return none;
@@ -79,7 +79,7 @@ export class FaultPanel {
   }
 }
 
-/** Nothing goes wrong. */
+/** The fault of a request without faults. */
 export const none: Fault = {};
 
 const counts = new Set(["status", "retry", "latency", "stall", "cut", "reset", "error", "die", "split"]);
@@ -89,7 +89,7 @@ const choices: Readonly<Record<string, readonly string[]>> = {
   done: ["missing"],
 };
 
-/** The fault that directives describe; those that mean something else are passed over. */
+/** The fault that directives describe. Other directives are ignored. */
 export function findFault(directives: readonly Directive[]): Fault {
   if (directives.length === 0) {
     return none;
@@ -113,7 +113,7 @@ export function faultInHeader(header: string): Fault {
   return findFault(parts.map(([name = "", value = ""]) => ({ name, value })));
 }
 
-/** The fault that the directives in a prompt describe. A prompt cannot stop the server. */
+/** The fault that a prompt's directives describe. A prompt cannot stop the server. */
 export function faultInPrompt(directives: readonly Directive[]): Fault {
   return directives.length === 0 ? none : findFault(directives.filter(({ name }) => name !== "die"));
 }

@@ -4,8 +4,8 @@ import type { ModelOptions, SimulatorOptions } from "./options.ts";
 import { type Simulator, startSimulator } from "./server.ts";
 
 /**
- * The models that `serve` offers when nothing else is configured: one of each thinking class, one that
- * does not think, and one that embeds. Their names say that they are simulated.
+ * The models that `serve` offers without configuration: one of each thinking class, one that does not think, and one
+ * that embeds. Their names say that they are simulated.
  */
 export const defaultModels = [
   { id: "tollgate-sim/reasoner-always", thinking: { mode: "always" } },
@@ -25,7 +25,7 @@ export function startDefaultFleet(options: Omit<SimulatorOptions, "models" | "po
   return Promise.all(defaultModels.map((model) => startSimulator({ ...options, models: [model] })));
 }
 
-/** The `models:` section of the configuration under which simulators serve the default models. */
+/** The configuration's `models:` section, in which simulators serve the default models. */
 export function defaultFleetConfig(fleet: readonly Pick<Simulator, "url" | "models">[]): ModelInput[] {
   return defaultModels.map((model) => {
     const servers = fleet

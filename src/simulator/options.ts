@@ -15,11 +15,11 @@ export type DialectName = (typeof dialectNames)[number];
 export interface ModelOptions extends Partial<Omit<ModelTraits, "id" | "thinking">> {
   readonly id: string;
   readonly thinking?: Partial<ThinkingOptions>;
-  /** Each model has a GPU of its own. */
+  /** The GPU of this model alone. */
   readonly gpu?: Partial<Gpu>;
 }
 
-/** The options that a server was started with, as far as they show. All are on unless set. */
+/** A server's start options, as far as they are visible to clients. All are on by default. */
 export interface Setup {
   /** `--enable-auto-tool-choice`, `--tool-call-parser`, `--jinja`. */
   readonly toolCalls: boolean;
@@ -33,32 +33,32 @@ export interface Setup {
 
 /** Options of a simulated server. Everything but the models has a default. */
 export interface SimulatorOptions {
-  /** A string is a model of that id with every default. */
+  /** A string is a model with that id and all defaults. */
   readonly models: readonly (string | ModelOptions)[];
   /** Default: 127.0.0.1 and a free port. */
   readonly host?: string;
   readonly port?: number;
-  /** Whose HTTP it speaks. Default: vllm. */
+  /** The engine whose HTTP it speaks. Default: vllm. */
   readonly dialect?: DialectName;
-  /** How many times faster than a real GPU; 0 means without any delay. Default: 1. */
+  /** How many times faster than a real GPU it runs. 0: no delay. Default: 1. */
   readonly speed?: number;
-  /** For requests without a seed of their own. Default: 0. */
+  /** The seed for requests without one. Default: 0. */
   readonly seed?: number;
-  /** The GPU of models that do not name their own. */
+  /** The GPU of models without their own. */
   readonly gpu?: Partial<Gpu>;
-  /** Milliseconds of loading models after the start, in which requests get 503. Default: 0. */
+  /** Milliseconds after the start during which models are loading and requests get 503. Default: 0. */
   readonly loading?: number;
-  /** Whether embedding inputs that are too long are cut silently. Default: as the engine does by default. */
+  /** Whether embedding inputs that are too long are truncated silently. Default: the engine's own default. */
   readonly truncates?: boolean;
   readonly setup?: Partial<Setup>;
-  /** Demanded as `Authorization: Bearer`. Default: none is. */
+  /** The key that clients must send as `Authorization: Bearer`. Default: none. */
   readonly apiKey?: string;
-  /** Strikes every request from the start. */
+  /** A fault of every request from the start. */
   readonly fault?: Fault;
   readonly clock?: Clock;
 }
 
-/** A simulator's options with every default filled in. */
+/** A simulator's options with all defaults filled in. */
 export interface Settings {
   readonly models: readonly { readonly traits: ModelTraits; readonly gpu: Gpu }[];
   readonly host: string;
@@ -74,7 +74,7 @@ export interface Settings {
   readonly clock: Clock;
 }
 
-/** Fills in the defaults. Throws when a model's context does not fit its GPU, as engines refuse to start then. */
+/** Fills in the defaults. Throws when a model's context does not fit its GPU, since engines refuse to start then. */
 export function settle(options: SimulatorOptions): Settings {
   return {
     models: options.models.map((model) => settleModel(typeof model === "string" ? { id: model } : model, options.gpu)),

@@ -13,16 +13,16 @@ import { type SimulatorOptions, settle } from "./options.ts";
 
 /** A simulated inference server that is listening. */
 export interface Simulator {
-  /** Such as `http://127.0.0.1:8000`. */
+  /** A URL such as `http://127.0.0.1:8000`. */
   readonly url: string;
   readonly port: number;
   /** The ids of its models. */
   readonly models: readonly string[];
-  /** How busy a model is and what it has done. Default: the first model. */
+  /** The load and the work of a model. Default: the first model. */
   metrics(model?: string): ModelMetrics;
-  /** Faults, to be switched on and off while it runs. */
+  /** Faults that can be switched on and off while it runs. */
   readonly faults: FaultPanel;
-  /** Stops at once; open connections break, as when a server dies. */
+  /** Stops at once. Open connections break, as when a server dies. */
   close(): Promise<void>;
 }
 

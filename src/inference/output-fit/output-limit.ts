@@ -6,14 +6,10 @@ import { unboundedEngines } from "../../engines/interface.ts";
 
 // The length of an answer is determined in this order:
 // 1. the client's wish, at most the model's max_output (limitOutput);
-// 2. the room that the context leaves beside the prompt, which is counted where bound and estimate are in doubt
-// (limitOutput);
+// 2. the room that the context leaves; the prompt is counted where bound and estimate are in doubt (limitOutput);
 // 3. the balance: the ledger's hold may be for less output (request/plan.ts);
-// 4. when the engine refuses with its own numbers: once or twice again with the room that they leave
-// (fitted-generation.ts);
-// 5. when it still refuses and the prompt was only estimated: the prompt is counted, and the engine asked once more
-// with the
-//    room that is left (fitted-generation.ts).
+// 4. the engine refuses with its own numbers: once or twice again with what they leave (fitted-generation.ts);
+// 5. it still refuses, and the prompt was only estimated: counted, and once again with the rest (fitted-generation.ts).
 
 /** The tokens that a request may use. */
 export interface TokenLimits {

@@ -6,11 +6,11 @@ import { readText } from "./texts.ts";
 export interface CompletionStyle {
   /** Further fields of every answer and chunk. */
   readonly fields?: Readonly<Record<string, unknown>>;
-  /** Further fields of a choice; `last` when it has the finish reason. */
+  /** Further fields of a choice. `last`: the choice has the finish reason. */
   choice?(call: Call, at: number, last: boolean): Readonly<Record<string, unknown>>;
-  /** The usage after so many output tokens. Undefined: none is told. */
+  /** The usage after `produced` output tokens. Undefined: none is reported. */
   usage(call: Call, produced: number): unknown;
-  /** The running usage that a chunk carries beside its choice. */
+  /** The running usage in a chunk, beside its choice. */
   running?(call: Call, produced: number): Readonly<Record<string, unknown>>;
 }
 

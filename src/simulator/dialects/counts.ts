@@ -1,13 +1,13 @@
 import type { Call } from "./dialect.ts";
 
-/** Token counts as they are told; a fault may have made them wrong. */
+/** Token counts as they are reported. A fault may have made them wrong. */
 export interface Counts {
   readonly prompt: number;
   readonly completion: number;
   readonly cached: number;
 }
 
-/** The counts after so many output tokens. Undefined: a fault keeps them back. */
+/** The counts after `produced` output tokens. Undefined: a fault leaves them out. */
 export function readCounts(call: Call, produced: number): Counts | undefined {
   const { sequence } = call.run;
   const prompt = sequence.work.prompt.length;

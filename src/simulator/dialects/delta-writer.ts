@@ -1,6 +1,6 @@
 import type { Output } from "../engine/output.ts";
 
-/** Writes what output tokens add to a chat answer, in the form of OpenAI's deltas. */
+/** Writes the part of a chat answer that each output token adds, in the form of OpenAI's deltas. */
 export class DeltaWriter {
   readonly #output: Output;
   readonly #reasoningField: string;
@@ -11,7 +11,9 @@ export class DeltaWriter {
     this.#reasoningField = reasoningField;
   }
 
-  /** The JSON of the delta for the token at this place; they are asked for in their order. Undefined: it adds nothing. */
+  /**
+   * The delta for the token at this index, as JSON. Call it for each token in order. Undefined: the token adds nothing.
+   */
   write(at: number): string | undefined {
     const text = JSON.stringify(this.#output.texts[at]);
     switch (this.#output.kinds[at]) {

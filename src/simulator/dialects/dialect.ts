@@ -8,52 +8,52 @@ import type { DialectName, Settings } from "../options.ts";
 /** How one engine speaks HTTP. */
 export interface Dialect {
   readonly name: DialectName;
-  /** Whether a model name that it does not know stands for the model that it has. */
+  /** Whether an unknown model name means the model that the server has. */
   readonly anyModelName: boolean;
-  /** Whether embedding inputs that are too long are cut silently, unless the server was told otherwise. */
+  /** Whether embedding inputs that are too long are truncated silently, unless the server was configured otherwise. */
   readonly truncates: boolean;
-  /** The only fields that a chat request may have. Undefined: others are ignored. */
+  /** The only fields that a chat request may have. Undefined: other fields are ignored. */
   readonly chatFields?: ReadonlySet<string>;
-  /** Its endpoints beside chat, completions and embeddings. */
+  /** The endpoints beside chat, completions and embeddings. */
   readonly routes: Routes;
   chat(call: Call): Encoder;
   completion(call: Call): Encoder;
   /** The `usage` of embeddings. */
   embeddingUsage(tokens: number): unknown;
-  /** The error for tools when it was started without. Undefined: it takes no notice of them then. */
+  /** The error for tools when the server was started without tool calls. Undefined: tools are ignored then. */
   toolsRefused?(): EngineError;
   /** The body of an error answer. */
   error(error: EngineError, path: string): unknown;
-  /** The end of a stream that fails half-way. Undefined: the connection just closes. */
+  /** The end of a stream that fails midway. Undefined: the connection just closes. */
   brokenStream(error: EngineError): string | undefined;
-  /** The error when no more requests fit the queue. */
+  /** The error when the queue is full. */
   overloaded(): EngineError;
   /** The error while models are being loaded. */
   loading(): EngineError;
   unknownModel(id: string): EngineError;
-  /** The error for an embedding input that is not cut. */
+  /** The error for an embedding input that is not truncated. */
   inputTooLong(tokens: number, limit: number): EngineError;
-  /** Holds a prompt and the room it asks for against the context; refuses or cuts as the engine does. */
+  /** Fits a prompt and its requested output into the context. Refuses or truncates as the engine does. */
   fit(prompt: readonly number[], request: SamplingRequest, contextLength: number): Fitted;
 }
 
-/** Room for an answer, as the engine sees it. */
+/** A prompt and the room for its answer. */
 export interface Fitted {
   readonly prompt: readonly number[];
   readonly maxTokens: number;
 }
 
-/** Writes one answer in a dialect, as a stream or whole. */
+/** Writes one answer in a dialect, streamed or in one piece. */
 export interface Encoder {
-  /** The content type of its stream. */
+  /** The stream's content type. */
   readonly contentType: string;
   /** The bytes before the first token. */
   open(): string;
-  /** The bytes for the output token at this place; empty when the engine would send nothing. */
+  /** The bytes for the output token at this index. Empty when the engine would send nothing. */
   token(at: number): string;
   /** The bytes after the last token. */
   close(): string;
-  /** The answer of a request that does not stream. */
+  /** The answer to a request that does not stream. */
   gathered(): unknown;
 }
 
@@ -66,7 +66,7 @@ export interface Call {
   readonly request: SamplingRequest;
   readonly run: Run;
   readonly fault: Fault;
-  /** Whether it tells the prompt tokens that came from the cache. */
+  /** Whether the answer reports the prompt tokens that came from the cache. */
   readonly cacheReport: boolean;
   /** Whether the request demanded one tool by name. */
   readonly namedTool: boolean;
@@ -75,14 +75,14 @@ export interface Call {
 /** Endpoints by method and path, such as `POST /tokenize`. */
 export type Routes = Readonly<Record<string, (exchange: Exchange) => void>>;
 
-/** One request with its body read. */
+/** One request whose body was read. */
 export interface Exchange {
   readonly host: Host;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly path: string;
   readonly body: Json;
-  /** Runs work that ends later, and answers with its error if there is one. */
+  /** Runs work that ends later. If it throws, answers with the error. */
   guard(action: () => void): void;
 }
 
@@ -92,6 +92,6 @@ export interface Host {
   readonly dialect: Dialect;
   readonly models: ReadonlyMap<string, Model>;
   readonly faults: FaultPanel;
-  /** Stops the server at once, as a crash would. */
+  /** Stops the server at once, like a crash. */
   die(): void;
 }

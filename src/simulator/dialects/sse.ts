@@ -2,7 +2,7 @@ import type { Call } from "./dialect.ts";
 
 export const eventStream = "text/event-stream; charset=utf-8";
 
-/** The event that ends a stream, unless a fault leaves it out. */
+/** The event that ends a stream. Empty when a fault leaves it out. */
 export function doneEvent(call: Call): string {
   return call.fault.done === undefined ? "data: [DONE]\n\n" : "";
 }

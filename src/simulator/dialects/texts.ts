@@ -1,6 +1,6 @@
 import type { Call } from "./dialect.ts";
 
-/** All that the reader gets of one kind, joined. */
+/** All text of one kind, joined. */
 export function readText(call: Call, kind: "text" | "reasoning"): string {
   const { kinds, texts } = call.run.output;
   let text = "";
@@ -12,7 +12,7 @@ export function readText(call: Call, kind: "text" | "reasoning"): string {
   return text;
 }
 
-/** The tool calls in the form that engines share, with the arguments that the output got to before a limit. */
+/** The tool calls in the form that engines share. Arguments may end early, at a limit. */
 export function readCalls(call: Call) {
   const { kinds, texts, calls } = call.run.output;
   const made = calls.map(({ id, name }) => ({ id, type: "function", function: { name, arguments: "" } }));

@@ -7,13 +7,13 @@ import { paragraph, sentences, type Token } from "./text/words.ts";
 import type { Depth, ThinkingOptions } from "./thinking.ts";
 import { chooseCalls, type ToolChoice } from "./tool-choice.ts";
 
-/** The facts that the answer to a prompt follows from. */
+/** The facts that determine the answer to a prompt. */
 export interface Question {
   /** The last user message, or the text to be continued. */
   readonly text: string;
-  /** The wishes in that text. */
+  /** The directives in that text. */
   readonly directives: readonly Directive[];
-  /** The tools' answers since. */
+  /** The results of tools since then. */
   readonly toolResults: readonly string[];
   readonly tools: readonly Tool[];
   readonly toolChoice: ToolChoice;
@@ -21,7 +21,7 @@ export interface Question {
   readonly depth: Depth;
   /** Where the thinking appears. */
   readonly shown: ThinkingOptions["shown"];
-  /** Stands for model, prompt and seed: equal numbers, equal answers. */
+  /** Determined by model, prompt and seed. Equal numbers give equal answers. */
   readonly seed: number;
 }
 
@@ -29,23 +29,23 @@ export interface Question {
 export interface Limits {
   readonly maxTokens: number;
   readonly minTokens: number;
-  /** Goes on until another limit ends it. */
+  /** Ignores the answer's own end: only another limit ends it. */
   readonly ignoreEnd: boolean;
   readonly stop: readonly string[];
   /** Whether the stop sequence itself is part of the text. */
   readonly keepStop: boolean;
 }
 
-/** How a model answers unless directives say otherwise. */
+/** How a model answers without directives. */
 export type AnswerMode = "words" | "echo";
 
-/** The whole output of the model: thinking, text, tool calls, and the token that ends it. */
+/** Creates a model's whole output: thinking, text, tool calls, and the token that ends it. */
 export function answer(question: Question, limits: Limits, mode: AnswerMode): Output {
   const random = seeded(question.seed);
   const { directives } = question;
   const output = new Output();
   if (question.depth !== "none") {
-    // Of its own sequence, so that the answer is the same with and without thinking.
+    // Thinking has a random sequence of its own, so that the answer is the same with and without thinking.
     const thoughts = seeded(~question.seed);
     const count = parseNumber(directives, "think") ?? usualThinking(question.depth, thoughts);
     think(output, count, question.shown, thoughts);

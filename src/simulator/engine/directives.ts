@@ -1,7 +1,7 @@
 /** A directive in a prompt: `[[sim:name]]` or `[[sim:name=value]]`. The value ends at the first `]]`. */
 export interface Directive {
   readonly name: string;
-  /** Empty when there is none. */
+  /** Empty: the directive has no value. */
   readonly value: string;
 }
 
@@ -9,7 +9,7 @@ const form = /\[\[sim:([a-z_]+)(?:=([\s\S]*?))?\]\]/g;
 
 const nothing: readonly Directive[] = [];
 
-/** The directives in a text, in their order. */
+/** The directives in a text, in order. */
 export function directivesIn(text: string): readonly Directive[] {
   if (!text.includes("[[sim:")) {
     return nothing;
@@ -22,7 +22,7 @@ export function withoutDirectives(text: string): string {
   return text.includes("[[sim:") ? text.replace(form, "").trim() : text;
 }
 
-/** The number that a directive gives, at least 0. Undefined: it is not there or not a number. */
+/** The number that a directive gives, 0 or more. Undefined: the directive is absent, or its value is not a number. */
 export function parseNumber(directives: readonly Directive[], name: string): number | undefined {
   const value = directives.find((directive) => directive.name === name)?.value;
   return value !== undefined && /^\d{1,7}$/.test(value) ? Number(value) : undefined;

@@ -1,13 +1,14 @@
 import { seeded } from "./text/random.ts";
 import { vocabularySize } from "./text/tokenizer.ts";
 
-// Directions of tokens seen before: making one costs far more than adding it.
+// The directions of recent tokens: computing one costs far more than adding it.
 const directions = new Map<number, Float32Array>();
 const remembered = 2048;
 
 /**
- * A vector of unit length for a text's tokens, of which there is at least one: the sum of a fixed random direction for each token,
- * weighted a little by its place. Texts that share words are similar, equal texts are equal.
+ * A vector of unit length for a text's tokens, of which there is at least one. It is the sum of a fixed random
+ * direction for each token, weighted slightly by the token's position. Texts that share words are similar; equal texts
+ * are equal.
  */
 export function embedTokens(tokens: readonly number[], dimensions: number): Float32Array {
   const sum = new Float32Array(dimensions);

@@ -12,17 +12,17 @@ import type { ThinkingOptions } from "./thinking.ts";
 export interface ModelTraits {
   readonly id: string;
   readonly kind: "generation" | "embedding";
-  /** Most tokens of prompt and answer together; of one input for an embedding model. */
+  /** The most tokens of prompt and answer together. For an embedding model, of one input. */
   readonly contextLength: number;
   readonly thinking: ThinkingOptions;
   readonly answers: AnswerMode;
-  /** Whether the chat template takes a system message after the first turn. */
+  /** Whether the chat template accepts a system message after the first turn. */
   readonly systemAnywhere: boolean;
-  /** Dimensions of an embedding model's vectors. */
+  /** The dimensions of an embedding model's vectors. */
   readonly dimensions: number;
 }
 
-/** The engine's task. */
+/** What the engine is asked to generate. */
 export interface Generation extends Omit<Question, "seed"> {
   readonly prompt: readonly number[];
   readonly limits: Limits;
@@ -31,15 +31,15 @@ export interface Generation extends Omit<Question, "seed"> {
   readonly stallAt: number | undefined;
 }
 
-/** A generation under way. */
+/** A running generation. */
 export interface Run {
-  /** Stands for model, prompt and seed. */
+  /** Determined by model, prompt and seed. */
   readonly seed: number;
   readonly output: Output;
   readonly sequence: Sequence;
 }
 
-/** One model on its own simulated GPU: the engine, whatever protocol stands before it. */
+/** One model on its own simulated GPU: the engine without its protocol. */
 export class Model {
   readonly traits: ModelTraits;
   readonly scheduler: Scheduler;
@@ -53,7 +53,7 @@ export class Model {
     this.#identity = hashText(traits.id);
   }
 
-  /** Starts a generation. `progress` is called with new tokens of the output, never before this returns. */
+  /** Starts a generation. `progress` is called with new output tokens, never before this returns. */
   start(generation: Generation, progress: (from: number, to: number) => void): Run {
     const seed = hashNumbers(generation.prompt, this.#identity ^ Math.imul(generation.seed, 0x9e3779b1));
     const output = answer({ ...generation, seed }, generation.limits, this.traits.answers);
@@ -67,7 +67,7 @@ export class Model {
     return { seed, output, sequence };
   }
 
-  /** Reads inputs and gives their vectors, of unit length and in their order. The returned function stops it. */
+  /** Embeds inputs and calls `done` with their vectors, of unit length and in order. The returned function stops it. */
   embed(inputs: readonly (readonly number[])[], done: (vectors: Float32Array[]) => void): () => void {
     let left = inputs.length;
     const progress = () => {

@@ -2,14 +2,16 @@ import type { ToolCall } from "./text/chat-template.ts";
 import { pieces, special, tokenId } from "./text/tokenizer.ts";
 import type { Token } from "./text/words.ts";
 
-/** The part of an answer that an output token belongs to. `silent` tokens have no text: markers, and half a character. */
+/**
+ * The part of an answer to which an output token belongs. `silent` tokens have no text: markers, and half a character.
+ */
 export type TokenKind = "silent" | "reasoning" | "text" | "call" | "arguments";
 
 export type FinishReason = "stop" | "length" | "tool_calls";
 
 /**
- * A model's answer, token by token: ids, and the text that each adds for the reader. A `call` token starts
- * the next of `calls`; `arguments` tokens belong to the call started last.
+ * A model's answer, token by token: ids, and the text that each token adds for the reader. A `call` token starts the
+ * next of `calls`; `arguments` tokens belong to the last started call.
  */
 export class Output {
   readonly ids: number[] = [];
@@ -17,7 +19,7 @@ export class Output {
   readonly texts: string[] = [];
   readonly calls: ToolCall[] = [];
   finish: FinishReason = "stop";
-  /** The stop sequence that ended it. */
+  /** The stop sequence that ended the output. */
   stopSequence: string | undefined;
 
   get length(): number {
@@ -45,7 +47,7 @@ export class Output {
     for (const piece of pieces(text)) {
       const id = tokenId(piece);
       if (isHalf(piece)) {
-        // A character of two tokens comes out with the second.
+        // A character of two tokens is emitted with the second one.
         held += piece;
         this.push("silent", "", id);
         continue;
@@ -67,7 +69,7 @@ export class Output {
     this.finish = "tool_calls";
   }
 
-  /** Ends it after `limit` tokens at the latest. */
+  /** Ends the output after at most `limit` tokens. */
   limit(limit: number): void {
     if (this.length <= limit) {
       return;
@@ -77,7 +79,7 @@ export class Output {
     this.stopSequence = undefined;
   }
 
-  /** Ends it with the token that completes one of the sequences, not before the token number `from`. */
+  /** Ends the output with the token that completes one of the sequences, but not before token number `from`. */
   stopAt(sequences: readonly string[], from: number, keep: boolean): void {
     if (sequences.length === 0) {
       return;

@@ -1,11 +1,11 @@
 /** How a model thinks before it answers. */
 export interface ThinkingOptions {
   readonly mode: "none" | "always" | "default_off" | "default_on";
-  /** Whether an effort of `high` or more makes it think longer. */
+  /** Whether an effort of `high` or more makes the model think longer. */
   readonly depths: boolean;
   /**
-   * Where thinking appears: in a field of its own, as `<think>…</think>` left in the text, or there
-   * without the opening tag, which some chat templates write into the prompt.
+   * Where thinking appears: in a separate field, as `<think>…</think>` in the text, or in the text without the opening
+   * tag, which some chat templates put into the prompt.
    */
   readonly shown: "field" | "tags" | "closing-tag";
 }
@@ -19,7 +19,7 @@ export interface ThinkingSwitch {
 
 export type Depth = "none" | "normal" | "deep";
 
-/** How deep a model thinks about a request. The template's own variable outweighs the effort, as in vLLM. */
+/** How deeply a model thinks about a request. The template's own variable outweighs the effort, as in vLLM. */
 export function thinkingDepth(options: ThinkingOptions, asked: ThinkingSwitch): Depth {
   if (options.mode === "none") {
     return "none";

@@ -18,8 +18,8 @@ export interface ToolSituation {
 }
 
 /**
- * The calls that the model makes. Asked to choose by itself, it calls the tools that directives name,
- * else the first one whose name, or a word of it, the question mentions; after results it answers.
+ * The calls that the model makes. When the choice is its own, it calls the tools that directives name, otherwise the
+ * first tool of which the question mentions the name or a word of the name. After results it answers.
  */
 export function chooseCalls(situation: ToolSituation, random: Sequence): ToolCall[] {
   const chosen = choose(situation);
@@ -64,7 +64,7 @@ function mentions(question: string, name: string): boolean {
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** A value that fits a JSON Schema, as far as type, enum, const, properties and items say. */
+/** A value that fits a JSON Schema, as far as type, enum, const, properties and items determine it. */
 export function makeSample(value: unknown, random: Sequence): unknown {
   const schema = (typeof value === "object" && value !== null ? value : {}) as Schema;
   if (schema.const !== undefined) {

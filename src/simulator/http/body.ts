@@ -4,7 +4,7 @@ import { type Json, object } from "./chat-request.ts";
 
 const empty: Json = {};
 
-/** Reads a request's JSON object and hands it on; a request without a body has an empty one. */
+/** Reads a request's JSON object and passes it to `done`. A request without a body has an empty object. */
 export function readBody(request: IncomingMessage, done: (body: Json | EngineError) => void): void {
   if (request.method === "GET" || request.method === "DELETE") {
     request.resume();

@@ -7,18 +7,18 @@ import { EngineError } from "../engine-error.ts";
 /** A JSON object of a request. */
 export type Json = Readonly<Record<string, unknown>>;
 
-/** The common fields of chat and plain completions. */
+/** The common fields of chat and text completions. */
 export interface SamplingRequest {
   readonly model: string | undefined;
   readonly stream: boolean;
   readonly includeUsage: boolean;
   readonly continuousUsage: boolean;
-  /** llama.cpp's form of running usage. */
+  /** Whether to send llama.cpp's running usage. */
   readonly timings: boolean;
   readonly returnTokenIds: boolean;
   /** Undefined: as many as the context leaves. */
   readonly maxTokens: number | undefined;
-  /** The field that gave `maxTokens`. */
+  /** The field that set `maxTokens`. */
   readonly maxTokensField: string;
   readonly limits: Omit<Limits, "maxTokens">;
   readonly seed: number | undefined;
@@ -27,7 +27,7 @@ export interface SamplingRequest {
   readonly truncate: boolean | undefined;
 }
 
-/** A request to `/v1/chat/completions`, read leniently, as engines do. */
+/** A request to `/v1/chat/completions`, read as leniently as engines do. */
 export interface ChatRequest extends SamplingRequest {
   readonly messages: readonly Message[];
   readonly tools: readonly Tool[];

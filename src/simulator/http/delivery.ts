@@ -4,7 +4,7 @@ import { EngineError } from "../engine-error.ts";
 import { sendError, sendJson } from "./reply.ts";
 import { SplitWriter } from "./split-writer.ts";
 
-/** Brings one generation to its reader, in a stream or whole, and lets its faults happen. */
+/** Delivers one generation to its reader, streamed or in one piece, with its faults. */
 export class Delivery {
   readonly #host: Host;
   readonly #response: ServerResponse;
@@ -30,7 +30,7 @@ export class Delivery {
       return;
     }
     response.writeHead(200, { "content-type": encoder.contentType, "cache-control": "no-cache" });
-    // Engines send the status before they have a token, so it is no sign of one.
+    // Engines send the status before they have a token, so a status does not announce one.
     if (host.settings.speed > 0) {
       response.flushHeaders();
     }
@@ -102,12 +102,12 @@ export class Delivery {
     }
   }
 
-  /** Closes the connection behind what was written, which Node keeps together until the end of the turn. */
+  /** Closes the connection after the written bytes, which Node holds until the end of the event-loop turn. */
   #hangUp(): void {
     setImmediate(() => this.#response.socket?.destroySoon());
   }
 
-  /** The reader went away: the GPU stops working for it. */
+  /** The reader went away: stops the GPU's work for it. */
   #abandon(): void {
     if (this.#over) {
       return;

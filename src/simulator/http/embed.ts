@@ -6,7 +6,7 @@ import { none } from "../faults.ts";
 import { findEmbedder, underFaults } from "./exchange.ts";
 import { sendJson } from "./reply.ts";
 
-/** The embeddings of inputs. */
+/** The vectors of inputs. */
 export interface Embedded {
   readonly model: string;
   readonly vectors: readonly Float32Array[];
@@ -23,7 +23,7 @@ export function embeddings(exchange: Exchange): void {
   });
 }
 
-/** Embeds a string or strings. `truncates` is what the request says of inputs that are too long. */
+/** Embeds one string or several. `truncates` is what the request says about inputs that are too long. */
 export function embedInputs(
   exchange: Exchange,
   input: unknown,
@@ -53,7 +53,9 @@ export function embedInputs(
   });
 }
 
-/** The tokens of an input, which has to fit the model. An empty one is its end alone. */
+/**
+ * The tokens of an input, truncated or refused where they do not fit the model. An empty input has only the end token.
+ */
 function measured({ host }: Exchange, { traits }: Model, text: string, cuts: boolean): number[] {
   const tokens = text === "" ? [special.end] : encode(text);
   if (tokens.length <= traits.contextLength) {

@@ -20,7 +20,7 @@ export function findModel({ host, body }: Pick<Exchange, "host" | "body">): Mode
   throw new EngineError(404, "No model is loaded.");
 }
 
-/** The model of a request that wants an answer. */
+/** The generation model that a request names. */
 export function findGenerator(exchange: Exchange): Model {
   const model = findModel(exchange);
   if (model.traits.kind === "generation") {
@@ -29,7 +29,7 @@ export function findGenerator(exchange: Exchange): Model {
   throw new EngineError(400, "The model does not support Chat Completions API");
 }
 
-/** The model of a request that wants vectors. */
+/** The embedding model that a request names. */
 export function findEmbedder(exchange: Exchange): Model {
   const model = findModel(exchange);
   if (model.traits.kind === "embedding") {
@@ -39,8 +39,8 @@ export function findEmbedder(exchange: Exchange): Model {
 }
 
 /**
- * Lets the work begin with what goes wrong with it: standing faults, then those of the header
- * `x-sim-fault`, then those of the prompt. A status answers at once, latency comes before everything.
+ * Starts the work with its faults: standing ones, then those of the `x-sim-fault` header, then those of the prompt. A
+ * status fault answers at once; latency comes before everything.
  */
 export function underFaults(exchange: Exchange, prompted: Fault, work: (fault: Fault) => void): void {
   const { host, request, response, path, body } = exchange;

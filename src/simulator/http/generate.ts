@@ -21,7 +21,7 @@ export function chat(exchange: Exchange): void {
   answerChat(exchange, readChat(exchange.body), (call) => exchange.host.dialect.chat(call));
 }
 
-/** Answers a chat, in whatever form its request came and its answer goes. */
+/** Answers a chat request, whatever the form of the request and of the answer. */
 export function answerChat(exchange: Exchange, request: ChatRequest, encoder: (call: Call) => Encoder): void {
   const model = findGenerator(exchange);
   const { dialect, settings } = exchange.host;
@@ -63,13 +63,13 @@ export function completion(exchange: Exchange): void {
     tools: [],
     toolChoice: "none",
     parallelCalls: false,
-    // Without a chat template nothing switches the thinking, and no parser takes it out of the text.
+    // Without a chat template nothing switches the thinking, and no parser removes it from the text.
     depth: model.traits.thinking.mode === "always" ? "normal" : "none",
     shown: "tags",
   });
 }
 
-/** The prompt that the chat template makes of a request. */
+/** The prompt that the chat template makes from a request. */
 export function chatPrompt(
   request: Pick<ChatRequest, "messages" | "tools" | "thinking" | "continueFinal">,
   { traits: { thinking } }: Model,
@@ -139,7 +139,8 @@ function toCall(
   fault: Fault,
   namedTool: boolean,
 ): Call {
-  // Engines take over the caller's request id; without one it follows from the prompt, so that it repeats too.
+  // Engines adopt the caller's request id. Without one, the id is derived from the prompt, so that it is reproducible,
+  // too.
   const given = request.headers["x-request-id"];
   const id = typeof given === "string" ? given : run.seed.toString(16).padStart(8, "0");
   const { clock, setup } = host.settings;

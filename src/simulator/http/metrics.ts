@@ -1,10 +1,10 @@
 import type { Model } from "../engine/model.ts";
 
-/** How busy a model's GPU is, and what it has done since the start. */
+/** The load of a model's GPU, and its work since the start. */
 export interface ModelMetrics {
   readonly running: number;
   readonly waiting: number;
-  /** Share of the KV memory in use, 0 to 1, and its size. */
+  /** The part of the KV memory in use, 0 to 1, and its size in tokens. */
   readonly kvUsage: number;
   readonly kvTokens: number;
   readonly promptTokens: number;
@@ -22,7 +22,7 @@ export function formatMetrics({ scheduler, gpu }: Model): ModelMetrics {
   return { running, waiting, kvUsage: cache.usage, kvTokens: gpu.kvTokens, ...counters };
 }
 
-/** A figure to publish: its name, its kind, its value for each model, and further labels. */
+/** A metric to publish: its name, its type, its value for each model, and further labels. */
 export type Figure = readonly [
   name: string,
   type: "gauge" | "counter",
@@ -30,7 +30,7 @@ export type Figure = readonly [
   labels?: string,
 ];
 
-/** Prometheus text of figures for all models. */
+/** Metrics of all models in Prometheus text format. */
 export function prometheus(figures: readonly Figure[], models: Iterable<Model>, label: string): string {
   const measured = Array.from(models, (model) => ({ model: model.traits.id, metrics: formatMetrics(model) }));
   return figures

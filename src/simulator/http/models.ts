@@ -2,7 +2,7 @@ import type { Exchange } from "../dialects/dialect.ts";
 import type { ModelTraits } from "../engine/model.ts";
 import { sendJson } from "./reply.ts";
 
-/** GET /v1/models, with further fields of each entry. */
+/** GET /v1/models, with further fields for each entry. */
 export function listModels(
   { host, response }: Exchange,
   fields: (traits: ModelTraits) => Readonly<Record<string, unknown>>,

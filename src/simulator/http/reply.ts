@@ -15,13 +15,13 @@ export function sendJson(
   response.end(text);
 }
 
-/** Answers with text, as metrics are. */
+/** Answers with text, such as metrics. */
 export function sendText(response: ServerResponse, text: string): void {
   response.writeHead(200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" });
   response.end(text);
 }
 
-/** Answers with an error in the dialect. Anything that is not an engine error is a bug of the simulator. */
+/** Answers with an error in the dialect. Any error other than an engine error is a bug in the simulator. */
 export function sendError(response: ServerResponse, dialect: Dialect, error: unknown, path: string): void {
   const known = error instanceof EngineError ? error : new EngineError(500, `Simulator bug: ${String(error)}`);
   const { retryAfter } = known.facts;

@@ -4,7 +4,7 @@ import { addFault, clearFaults } from "./admin.ts";
 import { embeddings } from "./embed.ts";
 import { chat, completion } from "./generate.ts";
 
-/** Every endpoint of a server that speaks a dialect. */
+/** All endpoints of a server in a dialect. */
 export function listRoutes(dialect: Dialect, { metrics }: Setup): Routes {
   const own = Object.entries(dialect.routes).filter(([route]) => metrics || !route.endsWith("/metrics"));
   return {

@@ -1,6 +1,9 @@
 import type { ServerResponse } from "node:http";
 
-/** Writes a response in pieces of so many bytes, each on a turn of its own, so that characters and events come apart. */
+/**
+ * Writes a response in pieces of this many bytes, each in an event-loop turn of its own, so that characters and events
+ * are split.
+ */
 export class SplitWriter {
   readonly #response: ServerResponse;
   readonly #size: number;

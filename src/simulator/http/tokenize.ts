@@ -6,7 +6,7 @@ import { findModel } from "./exchange.ts";
 import { chatPrompt } from "./generate.ts";
 import { sendJson } from "./reply.ts";
 
-/** POST /tokenize in vLLM's and SGLang's form: a `prompt`, or `messages` as for a chat. */
+/** POST /tokenize in the form of vLLM and SGLang: a `prompt`, or `messages` as for a chat. */
 export function tokenize(exchange: Exchange): void {
   const model = findModel(exchange);
   const tokens = readTokens(exchange);

@@ -8,7 +8,7 @@ import { toTimings, toUsage } from "./usage.ts";
 /** The name of llama-server's build. */
 export const buildInfo = "b9000-simulated";
 
-/** Writes a chat answer as llama-server does. */
+/** Writes a chat answer like llama-server. */
 export class ChatEncoder implements Encoder {
   readonly contentType = eventStream;
   readonly #call: Call;

@@ -35,7 +35,7 @@ export const llamaCpp: Dialect = {
     if (prompt.length >= contextLength) {
       throw promptTooLong(prompt.length, contextLength);
     }
-    // More tokens than the context has are not refused: the answer ends at the context.
+    // A maximum beyond the context is not refused: the answer ends at the context.
     const room = contextLength - prompt.length;
     return { prompt, maxTokens: Math.min(maxTokens ?? room, room) };
   },

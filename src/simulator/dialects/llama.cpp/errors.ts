@@ -10,7 +10,7 @@ export function promptTooLong(tokens: number, contextLength: number): EngineErro
   );
 }
 
-/** The error for an embedding input: a 500, although the request is at fault. */
+/** The error for an embedding input that is too long. The status is 500, although the request is at fault. */
 export function inputTooLong(tokens: number, limit: number): EngineError {
   return new EngineError(
     500,

@@ -15,7 +15,7 @@ export function toUsage(call: Call, produced: number) {
   };
 }
 
-/** `timings`: llama-server's running count. Its times are those of the GPU alone, so that they repeat. */
+/** `timings`: llama-server's running count. Its times are simulated GPU times, so that they are reproducible. */
 export function toTimings(call: Call, produced: number) {
   const counts = readCounts(call, produced);
   if (counts === undefined) {

@@ -5,7 +5,7 @@ import { readText } from "../texts.ts";
 import { completeCalls, PartReader } from "./parts.ts";
 import { toUsage } from "./usage.ts";
 
-/** Writes a chat answer as Ollama's `/v1/chat/completions` does. */
+/** Writes a chat answer like Ollama's `/v1/chat/completions`. */
 export class ChatEncoder implements Encoder {
   readonly contentType = "text/event-stream";
   readonly #call: Call;

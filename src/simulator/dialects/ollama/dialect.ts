@@ -28,7 +28,7 @@ export const ollama: Dialect = {
   unknownModel: (id) => new EngineError(404, `model '${id}' not found`),
   inputTooLong: tooLong,
   fit(prompt, { maxTokens, truncate }, contextLength) {
-    // Ollama leaves out the oldest messages and says nothing; the simulator, the oldest tokens.
+    // Ollama silently leaves out the oldest messages; the simulator leaves out the oldest tokens.
     const longest = contextLength - 1;
     if (prompt.length > longest && truncate === false) {
       throw tooLong();
@@ -39,5 +39,5 @@ export const ollama: Dialect = {
   },
 };
 
-/** The fields that the chunks of a text completion carry up to the last. */
+/** The usage of a text completion's chunks before the last one. */
 const noUsage = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };

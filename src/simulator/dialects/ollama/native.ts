@@ -5,7 +5,7 @@ import type { Call, Encoder } from "../dialect.ts";
 import { readText } from "../texts.ts";
 import { completeCalls, PartReader } from "./parts.ts";
 
-/** Reads a request to `/api/chat`, which streams unless told otherwise. */
+/** Reads a request to `/api/chat`, which streams by default. */
 export function readNativeChat(body: Json): ChatRequest {
   const options = object(body.options) ?? {};
   const { think } = body;
@@ -22,7 +22,7 @@ export function readNativeChat(body: Json): ChatRequest {
   });
 }
 
-/** Writes a chat answer as `/api/chat` does: a JSON document a line. */
+/** Writes a chat answer like `/api/chat`: one JSON document on each line. */
 export class NativeChatEncoder implements Encoder {
   readonly contentType = "application/x-ndjson";
   readonly #call: Call;
@@ -92,6 +92,6 @@ function parsed(json: string): unknown {
   try {
     return JSON.parse(json);
   } catch {
-    return {}; // arguments that a directive gave
+    return {}; // invalid arguments from a directive
   }
 }

@@ -3,15 +3,15 @@ import { special } from "../../engine/text/tokenizer.ts";
 import type { Call } from "../dialect.ts";
 import { readCalls } from "../texts.ts";
 
-/** The piece of an Ollama answer that an output token brings. A tool call is sent only when it is whole. */
+/** The piece of an Ollama answer that an output token adds. A tool call is sent only when it is complete. */
 export interface Part {
   readonly content: string;
   readonly thinking: string;
-  /** The place of the call that this token completes. */
+  /** The index of the call that this token completes. */
   readonly call: number | undefined;
 }
 
-/** Tells the parts of an output, asked for in their order. */
+/** Splits an output into parts, read in order. */
 export class PartReader {
   readonly #output: Output;
   #calls = 0;
@@ -20,7 +20,7 @@ export class PartReader {
     this.#output = output;
   }
 
-  /** The part of the token at this place. Undefined: it adds nothing. */
+  /** The part of the token at this index. Undefined: the token adds nothing. */
   read(at: number): Part | undefined {
     const { ids, kinds, texts } = this.#output;
     const text = texts[at] ?? "";
@@ -37,7 +37,7 @@ export class PartReader {
   }
 }
 
-/** The calls that the output completes; one that a limit has cut is lost. */
+/** The calls that the output completes. A call that a limit has cut is left out. */
 export function completeCalls(call: Call) {
   const whole = call.run.output.ids.filter((id) => id === special.callEnd).length;
   return readCalls(call).slice(0, whole);

@@ -6,7 +6,7 @@ import { sendJson } from "../../http/reply.ts";
 import type { Exchange, Routes } from "../dialect.ts";
 import { NativeChatEncoder, readNativeChat } from "./native.ts";
 
-/** Endpoints of Ollama, its own and OpenAI's. */
+/** Ollama's endpoints: its own and OpenAI's. */
 export const routes: Routes = {
   "POST /api/chat": (exchange) =>
     answerChat(exchange, readNativeChat(exchange.body), (call) => new NativeChatEncoder(call)),

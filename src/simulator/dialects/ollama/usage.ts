@@ -1,7 +1,7 @@
 import { readCounts } from "../counts.ts";
 import type { Call } from "../dialect.ts";
 
-/** The only usage that Ollama tells: at the end, without details. */
+/** The only usage that Ollama reports: at the end, without details. */
 export function toUsage(call: Call, produced: number) {
   const counts = readCounts(call, produced);
   if (counts === undefined) {

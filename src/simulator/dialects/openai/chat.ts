@@ -4,15 +4,15 @@ import { doneEvent, event, eventStream } from "../sse.ts";
 import { readCalls, readText } from "../texts.ts";
 import { toUsage } from "./usage.ts";
 
-/** Ways in which servers of the plain API differ. */
+/** How servers of the plain API differ. */
 export interface ChatStyle {
-  /** Usage comes on the chunk with the finish reason, asked for or not, instead of a chunk of its own. */
+  /** Usage comes in the chunk with the finish reason, requested or not, instead of in a separate chunk. */
   readonly usageOnFinish: boolean;
   /** Whether the stream ends with `[DONE]`. */
   readonly done: boolean;
 }
 
-/** Writes a chat answer as OpenAI's API defines it, with `reasoning_content` for thinking. */
+/** Writes a chat answer as OpenAI's API defines it, with thinking in `reasoning_content`. */
 export class ChatEncoder implements Encoder {
   readonly contentType = eventStream;
   readonly #call: Call;
@@ -34,7 +34,7 @@ export class ChatEncoder implements Encoder {
     };
     const head = JSON.stringify({ ...this.#fields, object: "chat.completion.chunk" }).slice(0, -1);
     this.#head = `data: ${head},"choices":[`;
-    // With usage asked for, every chunk has the field; it is null up to the last.
+    // When usage is requested, every chunk has the field. It is null in all but the last.
     this.#tail = call.request.includeUsage && !style.usageOnFinish ? ',"usage":null}\n\n' : "}\n\n";
   }
 

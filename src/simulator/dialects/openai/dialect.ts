@@ -7,7 +7,7 @@ import { ChatEncoder } from "./chat.ts";
 import { contextExceeded, errorBody } from "./errors.ts";
 import { toUsage } from "./usage.ts";
 
-/** A server of the plain API, with nothing beside it: no tokenizer, no metrics, no health. */
+/** A server of the plain API only: without tokenizer, metrics and health. */
 export const openai: Dialect = {
   name: "openai",
   anyModelName: false,

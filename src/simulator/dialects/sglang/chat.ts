@@ -1,4 +1,4 @@
-// After SGLang's entrypoints/openai/{serving_chat,protocol}.py of 2026. Deltas name every field, null or not.
+// After SGLang's entrypoints/openai/{serving_chat,protocol}.py of 2026. Deltas contain every field, null or not.
 import { reasoningTokens } from "../counts.ts";
 import type { Call, Encoder } from "../dialect.ts";
 import { doneEvent, event, eventStream } from "../sse.ts";
@@ -7,7 +7,7 @@ import { toUsage } from "./usage.ts";
 
 const emptyDelta = { role: null, content: null, reasoning_content: null, tool_calls: null };
 
-/** Writes a chat answer as SGLang does with a reasoning and a tool parser. */
+/** Writes a chat answer like SGLang with a reasoning parser and a tool parser. */
 export class ChatEncoder implements Encoder {
   readonly contentType = eventStream;
   readonly #call: Call;
@@ -105,7 +105,7 @@ export class ChatEncoder implements Encoder {
     }
   }
 
-  /** The stop string, the id of the token that ends a turn, or nothing. */
+  /** The stop string, or the id of the token that ended the turn. Null: a limit ended it. */
   #matchedStop(): string | number | null {
     const { stopSequence, finish, ids } = this.#call.run.output;
     return stopSequence ?? (finish === "length" ? null : (ids.at(-1) ?? null));

@@ -3,7 +3,7 @@ import { sendJson } from "../../http/reply.ts";
 import type { Exchange } from "../dialect.ts";
 
 /**
- * GET /server_info: options by their names in SGLang's ServerArgs, and what its scheduler settled, after
+ * GET /server_info: the options by their names in SGLang's ServerArgs, and the values that its scheduler chose, after
  * srt/entrypoints/http_server.py of 0.5.
  */
 export function serverInfo(exchange: Exchange): void {

@@ -1,7 +1,7 @@
 import { readCounts } from "../counts.ts";
 import type { Call } from "../dialect.ts";
 
-/** Usage as SGLang tells it with `--enable-cache-report`; cached tokens only when there are any. */
+/** Usage as SGLang reports it with `--enable-cache-report`. Cached tokens are included only when there are any. */
 export function toUsage(call: Call, produced: number, reasoning: number) {
   const counts = readCounts(call, produced);
   if (counts === undefined) {

@@ -4,7 +4,7 @@ import { openai } from "../openai/dialect.ts";
 import { errorBody, inputTooLong } from "./errors.ts";
 import { routes } from "./routes.ts";
 
-/** text-embeddings-inference. It embeds only; `truncates` is its `--auto-truncate`. */
+/** text-embeddings-inference. It only embeds. `truncates` is its `--auto-truncate`. */
 export const tei: Dialect = {
   name: "tei",
   anyModelName: true,

@@ -1,10 +1,10 @@
 // After text-embeddings-inference's router/src/{lib,http/server}.rs and core/src/tokenization.rs, v1.9.
 import { EngineError } from "../../engine-error.ts";
 
-/** Most inputs of one request. */
+/** The most inputs of one request. */
 export const maxClientBatchSize = 32;
 
-/** The error for an input that is not cut. */
+/** The error for an input that is not truncated. */
 export function inputTooLong(tokens: number, limit: number): EngineError {
   return new EngineError(422, `\`inputs\` must have less than ${limit} tokens. Given: ${tokens}`);
 }
@@ -14,7 +14,7 @@ export function batchTooLarge(size: number): EngineError {
   return new EngineError(422, `batch size ${size} > maximum allowed batch size ${maxClientBatchSize}`);
 }
 
-/** The body of an error answer, which has other fields on the OpenAI route. */
+/** The body of an error answer. It has other fields on the OpenAI route. */
 export function errorBody({ status, message }: EngineError, path: string) {
   const type = toType(status);
   return path === "/v1/embeddings" ? { message, code: status, type } : { error: message, error_type: type };

@@ -2,7 +2,7 @@ import type { Dialect } from "../dialect.ts";
 import { ChatEncoder } from "../openai/chat.ts";
 import { openai } from "../openai/dialect.ts";
 
-/** `transformers serve`: usage comes on the finish chunk, and no `[DONE]` ends a stream. */
+/** `transformers serve`: usage comes in the finish chunk, and no `[DONE]` ends a stream. */
 export const transformers: Dialect = {
   ...openai,
   name: "transformers",

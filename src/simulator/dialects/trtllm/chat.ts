@@ -4,7 +4,7 @@ import { doneEvent, event, eventStream } from "../sse.ts";
 import { readCalls, readText } from "../texts.ts";
 import { toUsage } from "./usage.ts";
 
-/** Writes a chat answer as trtllm-serve does. */
+/** Writes a chat answer like trtllm-serve. */
 export class ChatEncoder implements Encoder {
   readonly contentType = eventStream;
   readonly #call: Call;

@@ -9,7 +9,7 @@ export function promptTooLong(tokens: number, contextLength: number): EngineErro
   );
 }
 
-/** The body of an error answer: flat, but one string for a request that does not validate. */
+/** The body of an error answer. It is flat; for an invalid request it is one string. */
 export function errorBody({ status, message, facts }: EngineError) {
   if (facts.type === "validation") {
     return { error: message };

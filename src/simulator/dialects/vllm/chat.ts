@@ -6,7 +6,7 @@ import { doneEvent, eventStream } from "../sse.ts";
 import { readCalls, readText } from "../texts.ts";
 import { runningUsage, toUsage } from "./usage.ts";
 
-/** Writes a chat answer as vLLM does with a reasoning and a tool parser. */
+/** Writes a chat answer like vLLM with a reasoning parser and a tool parser. */
 export class ChatEncoder implements Encoder {
   readonly contentType = eventStream;
   readonly #call: Call;
@@ -38,7 +38,7 @@ export class ChatEncoder implements Encoder {
     }
     const last = at === output.length - 1;
     const delta = this.#deltas.write(at);
-    // While a parser holds tokens back vLLM sends nothing, unless ids were asked for.
+    // While a parser holds tokens back, vLLM sends nothing, unless token ids were requested.
     if (delta === undefined && !last && !request.returnTokenIds) {
       return "";
     }
@@ -94,7 +94,7 @@ export class ChatEncoder implements Encoder {
     };
   }
 
-  /** A tool demanded by name is no reason to finish, in vLLM. */
+  /** The finish reason. In vLLM, a call of a tool demanded by name does not count as "tool_calls". */
   #finish(): string {
     const { namedTool, run } = this.#call;
     return run.output.finish === "tool_calls" && namedTool ? "stop" : run.output.finish;

@@ -1,7 +1,7 @@
 // After vLLM's renderers/params.py and exceptions.py of 2026.
 import { EngineError } from "../../engine-error.ts";
 
-/** The error for `max_tokens` above the whole context. The missing blank is vLLM's. */
+/** The error for `max_tokens` above the whole context. The missing space is vLLM's. */
 export function outputTooLong(field: string, asked: number, contextLength: number): EngineError {
   const message =
     `${field}=${asked}cannot be greater than max_model_len=max_total_tokens=${contextLength}. ` +
@@ -9,7 +9,9 @@ export function outputTooLong(field: string, asked: number, contextLength: numbe
   return new EngineError(400, message, { param: field });
 }
 
-/** The error for a prompt that leaves no room for the tokens asked for. vLLM stops counting one token past the limit. */
+/**
+ * The error for a prompt that leaves no room for the requested tokens. vLLM stops counting one token past the limit.
+ */
 export function promptTooLong(tokens: number, asked: number, contextLength: number): EngineError {
   const room = contextLength - asked;
   const counted = Math.min(tokens, room + 1);

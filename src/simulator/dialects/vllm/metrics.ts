@@ -18,7 +18,7 @@ const figures: readonly Figure[] = [
 
 /** GET /metrics */
 export function metrics({ host, response }: Exchange): void {
-  const caching = host.settings.setup.prefixCaching ? "True" : "False"; // as Python writes it
+  const caching = host.settings.setup.prefixCaching ? "True" : "False"; // Python's spelling
   const caches = Array.from(
     host.models.values(),
     ({ gpu }) =>

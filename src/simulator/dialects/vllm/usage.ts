@@ -17,7 +17,7 @@ export function toUsage(call: Call, produced: number) {
   };
 }
 
-/** The usage field of a chunk under `continuous_usage_stats`, as JSON with a comma before it. */
+/** The usage field of a chunk under `continuous_usage_stats`, as JSON with a leading comma. */
 export function runningUsage(call: Call, { prompt, completion }: Counts, reasoning: number): string {
   const details = call.model.traits.thinking.mode === "none" ? "null" : `{"reasoning_tokens":${reasoning}}`;
   return `,"usage":{"prompt_tokens":${prompt},"total_tokens":${prompt + completion},"completion_tokens":${completion},"completion_tokens_details":${details}}`;

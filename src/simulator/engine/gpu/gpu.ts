@@ -3,19 +3,19 @@ export interface Gpu {
   /** A decoding step takes `stepBase + stepPerSequence · batch`. */
   readonly stepBase: number;
   readonly stepPerSequence: number;
-  /** Prompt tokens worked through in a second, in chunks that ride along with decoding steps. */
+  /** Prompt tokens processed in a second, in chunks that are added to decoding steps. */
   readonly prefillPerSecond: number;
   readonly prefillChunk: number;
-  /** Sequences that may run at once, and that may wait; one more is refused as overload. */
+  /** The most sequences that may run at once, and that may wait. Beyond these, a request is refused as overload. */
   readonly maxRunning: number;
   readonly maxWaiting: number;
-  /** KV memory in tokens; a multiple of the block size. */
+  /** KV memory in tokens. A multiple of the block size. */
   readonly kvTokens: number;
-  /** Whether a prefix that was worked through before is reused. */
+  /** Whether a prefix that was processed before is reused. */
   readonly prefixCache: boolean;
 }
 
-/** A mid-size model on one current data-centre GPU, roughly. */
+/** Roughly a mid-size model on one current data-centre GPU. */
 export const defaultGpu: Gpu = {
   stepBase: 6,
   stepPerSequence: 0.35,

@@ -1,15 +1,15 @@
 /** Tokens that one block of the KV cache holds. */
 export const blockSize = 16;
 
-/** A block of KV memory. With a hash, its content can serve any sequence with the same prefix. */
+/** A block of KV memory. A block with a hash can serve any sequence with the same prefix. */
 export interface Block {
   hash: number | undefined;
   users: number;
 }
 
 /**
- * The KV memory of a GPU: a fixed number of blocks, each free, in use, or idle with content that is
- * still good. Idle content is forgotten, least recently used first, when a new block is needed.
+ * The KV memory of a GPU: a fixed number of blocks. Each is free, in use, or idle with reusable content. When a new
+ * block is needed, the least recently used idle content is dropped.
  */
 export class KvCache {
   readonly total: number;
@@ -27,12 +27,12 @@ export class KvCache {
     return this.#blank + this.#idle.size;
   }
 
-  /** Share of the memory that sequences use, 0 to 1. */
+  /** The part of the memory that sequences use, 0 to 1. */
   get usage(): number {
     return 1 - this.available / this.total;
   }
 
-  /** Takes the block with this content into use. Undefined: it is not here. */
+  /** Takes the block with this content into use. Undefined: no block has it. */
   reuse(hash: number): Block | undefined {
     const block = this.#known.get(hash);
     if (block === undefined) {
@@ -60,7 +60,7 @@ export class KvCache {
     return undefined;
   }
 
-  /** Marks a block as full and names its content; from now on others can reuse it. */
+  /** Marks a block as full and names its content, so that others can reuse it. */
   seal(block: Block, hash: number): void {
     if (block.hash !== undefined || this.#known.has(hash)) {
       return;
@@ -69,9 +69,9 @@ export class KvCache {
     this.#known.set(hash, block);
   }
 
-  /** Gives a sequence's blocks back; their content stays until the memory is needed. */
+  /** Releases a sequence's blocks. Their content stays until the memory is needed. */
   release(blocks: readonly Block[]): void {
-    // Last first: the end of a prefix is of less use to others than its beginning.
+    // Last block first: the end of a prefix is less useful to others than its beginning.
     for (let at = blocks.length - 1; at >= 0; at--) {
       const block = blocks[at];
       if (block === undefined || --block.users > 0) {

@@ -1,15 +1,15 @@
 import type { Clock } from "../../../../lib/time/clock.ts";
 
-/** Steps without delays that come before others get their turn. */
+/** Steps without delay that run before other work of the event loop gets its turn. */
 const burst = 32;
 
-/** Work that goes on in steps. */
+/** Work in steps. */
 export interface Steps {
-  /** Gives out the work of the next step. Returns how many milliseconds it takes; undefined: there is nothing to do. */
+  /** Assigns the work of the next step. Returns its duration in milliseconds. Undefined: there is no work. */
   schedule(): number | undefined;
   /** The step's work is done. */
   complete(): void;
-  /** All steps that were due are done: those who wait for their work may be told. */
+  /** All due steps are done: their results may be reported. */
   report(): void;
 }
 
@@ -18,18 +18,18 @@ export class Pace {
   readonly #speed: number;
   readonly #clock: Clock;
   readonly #steps: Steps;
-  /** When the step under way is done. Only meaningful while `#cancel` is set. */
+  /** When the current step is done. Only meaningful while `#cancel` is set. */
   #due = 0;
   #cancel: (() => void) | undefined;
 
-  /** `speed` is how many times faster the steps go than they say; 0 means without any delay. */
+  /** `speed` divides the steps' durations. 0: no delay. */
   constructor(speed: number, clock: Clock, steps: Steps) {
     this.#speed = speed;
     this.#clock = clock;
     this.#steps = steps;
   }
 
-  /** There may be work: begins a step unless one is under way. */
+  /** There may be work: begins a step unless one is running. */
   start(): void {
     if (this.#cancel !== undefined) {
       return;
@@ -42,7 +42,7 @@ export class Pace {
     this.#arm();
   }
 
-  /** Stops the steps for good. */
+  /** Stops for good. */
   close(): void {
     this.#cancel?.();
     this.#cancel = () => {};
@@ -58,7 +58,7 @@ export class Pace {
     }
   }
 
-  /** Completes every step that is due: a late timer does not slow the pace. */
+  /** Completes every due step, so that a late timer does not slow the pace. */
   #advance(): void {
     const now = this.#clock.monotonic();
     this.#cancel = undefined;

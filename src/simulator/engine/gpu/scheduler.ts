@@ -5,7 +5,7 @@ import { Pace } from "./pace.ts";
 import { Sequence, type Work } from "./sequence.ts";
 import { SequenceMemory } from "./sequence-memory.ts";
 
-/** The work of a scheduler since it started. */
+/** What a scheduler has done since it started. */
 export interface Counters {
   promptTokens: number;
   generatedTokens: number;
@@ -17,16 +17,16 @@ export interface Counters {
   preempted: number;
 }
 
-/** The work of one step: sequences, and tokens of their prompts. */
+/** The work of one step: running sequences, and prompt tokens. */
 interface Step {
   batch: number;
   prefill: number;
 }
 
 /**
- * Continuous batching, as real engines do it: in every step each running sequence gets one token,
- * and prompts are worked through in chunks beside that. A sequence joins as soon as a place and KV
- * memory are free; when memory runs out, the youngest one starts over later.
+ * Continuous batching, as in real engines: in every step each running sequence gets one token, and prompts are
+ * processed in chunks besides. A sequence joins as soon as a place and KV memory are free. When memory runs out, the
+ * youngest sequence starts over later.
  */
 export class Scheduler {
   readonly counters: Counters = {
@@ -44,7 +44,7 @@ export class Scheduler {
   #running: Sequence[] = [];
   #waiting: Sequence[] = [];
   #moved: Sequence[] = [];
-  /** `speed` is how many times faster than the GPU the steps go; 0 means without any delay. */
+  /** `speed` is how many times faster than the GPU the steps run. 0: no delay. */
   constructor(gpu: Gpu, speed: number, clock: Clock) {
     this.#gpu = gpu;
     this.#memory = new SequenceMemory(gpu);
@@ -67,7 +67,7 @@ export class Scheduler {
     return this.#waiting.length;
   }
 
-  /** Whether one more sequence would be one too many. */
+  /** Whether another sequence would be refused. */
   get full(): boolean {
     return this.#running.length + this.#waiting.length >= this.#gpu.maxRunning + this.#gpu.maxWaiting;
   }
@@ -79,7 +79,7 @@ export class Scheduler {
     return sequence;
   }
 
-  /** Takes a sequence off the GPU at once, with its place and its memory. */
+  /** Removes a sequence from the GPU at once, with its place and its memory. */
   abort(sequence: Sequence): void {
     if (sequence.state === "finished" || sequence.state === "aborted") {
       return;
@@ -91,15 +91,15 @@ export class Scheduler {
     }
     this.#end(sequence, "aborted");
     this.counters.aborted++;
-    this.#pace.start(); // a waiting one may fit now
+    this.#pace.start(); // a waiting sequence may fit now
   }
 
-  /** Stops the steps for good. */
+  /** Stops for good. */
   close(): void {
     this.#pace.close();
   }
 
-  /** Gives out the work of the next step. Returns how long it takes; undefined: there is nothing to do. */
+  /** Assigns the work of the next step. Returns its duration. Undefined: there is no work. */
   #schedule(): number | undefined {
     const step: Step = { batch: 0, prefill: 0 };
     this.#goOn(step);
@@ -111,7 +111,7 @@ export class Scheduler {
     return stepBase + stepPerSequence * step.batch + (step.prefill / prefillPerSecond) * 1000;
   }
 
-  /** Gives work to the sequences that run. */
+  /** Assigns work to running sequences. */
   #goOn(step: Step): void {
     for (let at = 0; at < this.#running.length; at++) {
       const sequence = this.#running[at];
@@ -129,7 +129,7 @@ export class Scheduler {
     }
   }
 
-  /** Admits sequences that wait, as far as the step has room for their prompts. */
+  /** Admits waiting sequences, as far as the step has room for their prompts. */
   #begin(step: Step): void {
     while (step.prefill < this.#gpu.prefillChunk && this.#running.length < this.#gpu.maxRunning) {
       const sequence = this.#waiting[0];
@@ -194,7 +194,7 @@ export class Scheduler {
     }
   }
 
-  /** Moves the first waiting sequence to the running ones, if its memory can be had. */
+  /** Moves the first waiting sequence to the running ones, if there is memory for it. */
   #admit(sequence: Sequence): boolean {
     if (!this.#memory.admit(sequence)) {
       return false;
@@ -211,7 +211,10 @@ export class Scheduler {
     return true;
   }
 
-  /** Sees to memory for a number of tokens. False: the sequence itself had to give way. */
+  /**
+   * Gets memory for a number of tokens, from younger sequences if necessary. Returns false when the sequence itself had
+   * to give way.
+   */
   #reserve(sequence: Sequence, tokens: number): boolean {
     while (!this.#memory.grow(sequence, tokens)) {
       const youngest = this.#running.pop();

@@ -12,11 +12,13 @@ export class SequenceMemory {
     this.#keepsPrefixes = prefixCache;
   }
 
-  /** Gives a sequence the blocks of its beginning that are still cached. False: the rest would not fit, so it has none. */
+  /**
+   * Gives a sequence the cached blocks of its beginning. Returns false, and gives none, when the rest would not fit.
+   */
   admit(sequence: Sequence): boolean {
     const { blocks } = sequence;
     if (this.#keepsPrefixes) {
-      // The last token is computed in any case: the next one follows from it.
+      // The last token is always computed, because the next one follows from it.
       const reusable = Math.floor((sequence.length - 1) / blockSize);
       while (blocks.length < reusable) {
         const block = this.cache.reuse(sequence.blockHash(blocks.length));
@@ -34,7 +36,7 @@ export class SequenceMemory {
     return true;
   }
 
-  /** Gives a sequence blocks for a number of tokens. False: there are too few. */
+  /** Gives a sequence blocks for a number of tokens. Returns false when there are too few. */
   grow({ blocks }: Sequence, tokens: number): boolean {
     while (blocks.length * blockSize < tokens) {
       const block = this.cache.take();
@@ -46,7 +48,7 @@ export class SequenceMemory {
     return true;
   }
 
-  /** Lets other sequences find the blocks that were filled since so many tokens were computed. */
+  /** Lets other sequences find the blocks that were filled after the first `from` tokens. */
   seal(sequence: Sequence, from: number): void {
     if (!this.#keepsPrefixes) {
       return;

@@ -1,31 +1,31 @@
 import { type Block, blockSize } from "./kv-cache.ts";
 
-/** The work that one generation, or one input to embed, asks of the GPU. */
+/** The GPU work of one generation, or of one input to embed. */
 export interface Work {
   /** At least one token. */
   readonly prompt: readonly number[];
-  /** Its tokens, which the simulator knows beforehand. Empty: the prompt is only read. */
+  /** The output tokens, which the simulator knows beforehand. Empty: the prompt is only read. */
   readonly output: readonly number[];
-  /** Prefixes are shared only among equal salts. */
+  /** Only equal salts share prefixes. */
   readonly salt: number;
-  /** Output tokens after which it hangs, keeping its place until it is aborted. */
+  /** Output tokens after which the sequence hangs and keeps its place until it is aborted. */
   readonly stallAt: number | undefined;
-  /** Told of new output tokens: `from` up to but not including `to`; and once of a prompt that is only read. */
+  /** Called with new output tokens: `from` up to but not including `to`. Called once for a prompt that is only read. */
   progress(from: number, to: number): void;
 }
 
-/** One generation on the GPU and how far it is. */
+/** One generation on the GPU, and its progress. */
 export class Sequence {
   readonly work: Work;
   state: "waiting" | "running" | "finished" | "aborted" = "waiting";
-  /** Tokens, of prompt and output, whose attention state is in KV memory. */
+  /** Tokens of prompt and output whose attention state is in KV memory. */
   computed = 0;
   /** Output tokens so far, and how many of them were reported. */
   produced = 0;
   reported = 0;
-  /** Prompt tokens that came from the prefix cache. Undefined: it did not run yet. */
+  /** Prompt tokens that came from the prefix cache. Undefined: it has not run yet. */
   cached: number | undefined;
-  /** Tokens that the step under way computes. */
+  /** Tokens that the current step computes. */
   scheduled = 0;
   blocks: Block[] = [];
   readonly #hashes: number[] = [];
@@ -34,7 +34,7 @@ export class Sequence {
     this.work = work;
   }
 
-  /** Tokens that it consists of by now. */
+  /** The tokens of prompt and output so far. */
   get length(): number {
     return this.work.prompt.length + this.produced;
   }
@@ -43,7 +43,7 @@ export class Sequence {
     return this.work.stallAt !== undefined && this.produced >= this.work.stallAt;
   }
 
-  /** Stands for all tokens up to the end of a full block: equal hash, equal prefix. */
+  /** A hash of all tokens up to the end of a full block. Equal hashes mean equal prefixes. */
   blockHash(index: number): number {
     for (let next = this.#hashes.length; next <= index; next++) {
       this.#hashes.push(this.#chain(this.#hashes[next - 1] ?? this.work.salt, next * blockSize));
@@ -51,7 +51,7 @@ export class Sequence {
     return this.#hashes[index] ?? 0;
   }
 
-  /** 52 bits, the most that fit a number's integers with room: collisions would be wrong cache hits. */
+  /** Hashes have 52 bits, nearly as many as a number holds exactly: collisions would be wrong cache hits. */
   #chain(parent: number, from: number): number {
     let low = parent | 0;
     let high = (parent / 4_294_967_296) | 0;

@@ -25,20 +25,20 @@ export interface Message {
   readonly calls?: readonly ToolCall[];
 }
 
-/** The parts that the template makes a prompt from. */
+/** What the template turns into a prompt. */
 export interface Conversation {
   readonly messages: readonly Message[];
   readonly tools: readonly Tool[];
   readonly depth: Depth;
-  /** The last message is left open, for the model to go on with it. */
+  /** The last message is left open, for the model to continue. */
   readonly continueFinal: boolean;
-  /** Whether the template itself opens the thinking. */
+  /** Whether the template itself opens the thinking block. */
   readonly opensThinking: boolean;
 }
 
 /**
- * The prompt of a conversation, in the manner of ChatML. Thinking of turns before the last question
- * is left out, as most templates do.
+ * The prompt of a conversation, in the style of ChatML. Thinking of turns before the last question is left out, as in
+ * most templates.
  */
 export function applyTemplate(conversation: Conversation): number[] {
   const { messages, tools } = conversation;

@@ -1,7 +1,7 @@
-/** A repeatable sequence of numbers from 0 up to but not including 1 (mulberry32). */
+/** A reproducible sequence of numbers from 0 up to but not including 1 (mulberry32). */
 export type Sequence = () => number;
 
-/** The sequence that a seed stands for. */
+/** The sequence of a seed. */
 export function seeded(seed: number): Sequence {
   let state = seed | 0;
   return () => {
@@ -12,7 +12,7 @@ export function seeded(seed: number): Sequence {
   };
 }
 
-/** A 32-bit number that stands for a text, continuing from `basis`. */
+/** A 32-bit hash of a text, continued from `basis`. */
 export function hashText(text: string, basis = 0x811c9dc5): number {
   let hash = basis;
   for (let at = 0; at < text.length; at++) {
@@ -21,7 +21,7 @@ export function hashText(text: string, basis = 0x811c9dc5): number {
   return hash >>> 0;
 }
 
-/** A 32-bit number that stands for numbers in their order, continuing from `basis`. */
+/** A 32-bit hash of numbers in their order, continued from `basis`. */
 export function hashNumbers(numbers: Iterable<number>, basis = 0x811c9dc5): number {
   let hash = basis;
   for (const number of numbers) {

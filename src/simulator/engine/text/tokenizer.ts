@@ -1,8 +1,8 @@
-// A tokenizer without a vocabulary file: short words are one token, longer ones are cut into pieces,
-// and a character beyond the basic plane takes two tokens, as byte-level tokenizers split emoji.
-// A token's id is a hash of its text, so equal text has equal ids wherever it stands.
+// A tokenizer without a vocabulary file. Short words are one token and longer ones are cut into pieces. A character
+// beyond the basic plane takes two tokens, as byte-level tokenizers split emoji. A token's id is a hash of its text, so
+// that equal text has equal ids everywhere.
 
-/** Tokens that no text produces; chat templates and answers are framed by them. */
+/** Tokens that no text produces. Chat templates and answers use them as markers. */
 export const special = {
   end: 1,
   turnStart: 2,
@@ -13,7 +13,7 @@ export const special = {
   callEnd: 7,
 } as const;
 
-/** Ids are below this number; it is a common size of real vocabularies. */
+/** All ids are below this number, a common size of real vocabularies. */
 export const vocabularySize = 151_936;
 
 const longestWord = 7;
@@ -31,7 +31,7 @@ export function encode(text: string, into: number[] = []): number[] {
   return into;
 }
 
-/** The texts of a text's tokens: joined, they are the text. */
+/** The texts of a text's tokens. Joined, they are the text. */
 export function pieces(text: string): string[] {
   const found: string[] = [];
   for (let at = 0; at < text.length; ) {
@@ -60,7 +60,7 @@ function tokenEnd(text: string, from: number): number {
   let unit = text.charCodeAt(at);
   if (isSpace(unit)) {
     at = runEnd(text, at, isSpace, longestSpace);
-    // The last blank before a word belongs to the word.
+    // The last space before a word belongs to the word.
     const word = at < text.length && text.charCodeAt(at - 1) === 0x20;
     if (!word) {
       return at;
@@ -96,7 +96,7 @@ function isDigit(unit: number): boolean {
   return unit >= 0x30 && unit <= 0x39;
 }
 
-/** ASCII letters and everything up to the scripts that write without blanks, which take a token a character. */
+/** ASCII letters, and all letters below the scripts without spaces, in which each character is a token. */
 function isLetter(unit: number): boolean {
   return (unit >= 0x61 && unit <= 0x7a) || (unit >= 0x41 && unit <= 0x5a) || (unit >= 0xc0 && unit < 0x2000);
 }

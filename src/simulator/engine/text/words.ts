@@ -1,7 +1,7 @@
 import type { Sequence } from "./random.ts";
 import { tokenId } from "./tokenizer.ts";
 
-/** A token with its text and id. */
+/** A token's text and id. */
 export interface Token {
   readonly text: string;
   readonly id: number;
@@ -30,8 +30,8 @@ const stop = token(".");
 const pattern = ["adjective", "noun", "verb", "determiner", "noun"] as const;
 
 /**
- * Readable sentences without meaning, of at least so many tokens, each token one full stop or one word
- * with the blank before it: cutting the joined text into tokens again gives the same tokens.
+ * Readable but meaningless sentences of at least this many tokens. Each token is a full stop, or a word with the space
+ * before it, so that tokenizing the joined text gives the same tokens.
  */
 export function paragraph(atLeast: number, random: Sequence): Token[] {
   const tokens: Token[] = [];
@@ -48,7 +48,7 @@ export function paragraph(atLeast: number, random: Sequence): Token[] {
   return tokens;
 }
 
-/** The beginning of a paragraph, of exactly so many tokens. */
+/** The beginning of a paragraph, of exactly this many tokens. */
 export function sentences(count: number, random: Sequence): Token[] {
   return paragraph(count, random).slice(0, count);
 }
