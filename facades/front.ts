@@ -27,22 +27,22 @@ import { createSurfaces } from "./surfaces.ts";
 
 /** Dependencies. */
 export interface FrontOptions extends Runtime {
-  /** The way to the core: in process, or over gRPC. */
+  /** The transport to the core: in process, or over gRPC. */
   readonly transport: Transport;
-  /** Whether this process has more work than it can bear. */
+  /** Whether this process is overloaded. */
   readonly overload: Overload;
   readonly limits: FrontLimits;
 }
 
-/** Bounds of what clients may cost before their requests are run. */
+/** Bounds on what clients may cost before their requests run. */
 export interface FrontLimits {
-  /** Bytes of request bodies that are received at the same time, all together. */
+  /** The most bytes of all request bodies that are being received. */
   readonly bodyMemory: number;
-  /** Bytes of answers that wait for their readers, all together. */
+  /** The most bytes of all answers that wait for their readers. */
   readonly answerMemory: number;
-  /** Bytes a second that a body has to come with, after a grace. */
+  /** Bytes a second at which a body has to arrive, after a grace period. */
   readonly minBodyRate: number;
-  /** Requests that one client behind a trusted proxy may have under way. */
+  /** The most concurrent requests of one client behind a trusted proxy. */
   readonly requestsPerAddress: number;
 }
 
@@ -53,7 +53,7 @@ export interface Front {
   readonly answerMalformed: AnswerMalformed;
 }
 
-/** Puts all public surfaces on one address. */
+/** Creates the front of all public surfaces. */
 export function createFront(options: FrontOptions): Front {
   const { clock, overload, limits, observer, random } = options;
   const core = createCoreClients(options.transport);
@@ -83,7 +83,7 @@ export function createFront(options: FrontOptions): Front {
     unread: new UnreadAnswers(limits.answerMemory, clock, () => observer.refused("slow_reader")),
   };
   const app = new Koa<DefaultState, Shared>();
-  app.silent = true; // what koa tells is that a client is gone
+  app.silent = true; // Koa only reports that a client has gone
   app.use(openExchange(options, bodyLimits));
   app.use(answerErrors(choose));
   app.use(drainRefused(clock));
@@ -101,7 +101,7 @@ export function createFront(options: FrontOptions): Front {
   };
 }
 
-/** The readable parts of a head that is broken or incomplete. */
+/** Reads what it can from a broken or incomplete head. */
 function readHead(head: string): RequestHead {
   const [, url = ""] = /^[A-Z]+ (\S+) HTTP\//.exec(head) ?? [];
   const lines = [...head.matchAll(/^([\w-]+):(.*)$/gm)];

@@ -3,7 +3,10 @@ import type { CoreClients } from "./http/core/core-clients.ts";
 import type { Surfaces } from "./http/routing/choose-surface.ts";
 import { createMessagesSurface } from "./messages/surface.ts";
 
-/** The public surfaces in the order in which they are asked whose client it is. A new surface is its folder, its name and a row here. */
+/**
+ * The public surfaces, in the order in which they are asked whether a client is theirs. A new surface needs its folder,
+ * its name and a row here.
+ */
 export function createSurfaces(core: CoreClients): Surfaces {
   return [
     createMessagesSurface(core),

@@ -18,10 +18,10 @@ import type { Exchange } from "../http/exchange.ts";
 import { usdAmount } from "../http/json/decimal.ts";
 import { invalidField } from "../http/request/error.ts";
 
-// A customer's view of its key and its account, in the shapes that clients of aggregators read.
+// A customer's view of its key and its account, in the formats that clients of aggregators read.
 
 const dayMs = 86_400_000;
-/** Rows of one answer about usage: to write them takes a few milliseconds. */
+/** The most rows of one usage answer. Writing them takes a few milliseconds. */
 const mostUsageRows = 5000;
 
 /** The key's own label, spending and limits. */
@@ -66,11 +66,11 @@ const resets: Readonly<Record<BudgetPeriod, string | undefined>> = {
   [BudgetPeriod.MONTH]: "monthly",
 };
 
-/** The money that came in, and the money spent. */
+/** The money received and the money spent. */
 export async function readCredits(core: CoreClients, exchange: Exchange): Promise<GetCreditsResponse> {
   const status = await core.accounts.getKeyStatus({ withCredited: true }, exchange.callOptions);
   const used = await spent(core, exchange, {});
-  // What an older core does not tell is balance + spending − debt, unless something is charged between the two reads.
+  // For an older core, which does not report it. Wrong when something is charged between the two reads.
   const credited = status.creditedPicoUsd ?? status.balancePicoUsd + used - status.debtPicoUsd;
   return {
     $typeName: "tollgate.chat.v1.GetCreditsResponse",
@@ -83,7 +83,7 @@ export async function readCredits(core: CoreClients, exchange: Exchange): Promis
   };
 }
 
-/** A receipt as an aggregator tells of a generation. */
+/** A receipt in the form of an aggregator's generation. */
 export function toGeneration(receipt: Receipt): GetGenerationResponse {
   const cancelled = receipt.status === ReceiptStatus.CANCELLED;
   const finish = cancelled ? "cancelled" : receipt.status === ReceiptStatus.COMPLETED ? receipt.finishReason : "error";
@@ -111,7 +111,7 @@ export function toGeneration(receipt: Receipt): GetGenerationResponse {
   };
 }
 
-/** The request that an answer's id was made of. */
+/** The id of the request from which an answer's id was made. */
 export function toRequestId(id: string): string {
   return id.replace(/^(chatcmpl-|cmpl-|msg_)/, "req_");
 }
@@ -124,7 +124,10 @@ const groups: Readonly<Record<string, UsageGroup>> = {
   hour: UsageGroup.HOUR,
 };
 
-/** The account's usage of the last 30 days, unless other times are named. Throws RequestError for a wrong field, or where that makes too many rows. */
+/**
+ * The account's usage of the last 30 days, or of the requested time. Throws RequestError for a wrong field, or when
+ * there would be too many rows.
+ */
 export async function readUsage(
   core: CoreClients,
   exchange: Exchange,

@@ -22,7 +22,7 @@ const defaultMaxTokens = 16n;
 
 const writeChunk = jsonEncoder(CompletionChunkSchema);
 
-/** Translates a request to continue a bare text. Throws RequestError with the field's path. */
+/** Translates a request to continue a plain text. Throws RequestError with the field's path. */
 export function continueRequest(
   request: CreateCompletionRequest,
   requestId: string,
@@ -43,12 +43,12 @@ export function continueRequest(
   };
 }
 
-/** How many texts are continued. */
+/** The number of texts to continue. */
 export function promptCount({ prompt }: CreateCompletionRequest): number {
   return prompt?.form.case === "texts" ? prompt.form.value.texts.length : 1;
 }
 
-/** A single text in an array is one text. */
+/** Translates the prompt. An array of one text counts as a single text. */
 function toPrompt({ prompt }: CreateCompletionRequest): GenerateRequest["prompt"] {
   const form = prompt?.form;
   if (form?.case !== "texts") {
@@ -61,7 +61,7 @@ function toPrompt({ prompt }: CreateCompletionRequest): GenerateRequest["prompt"
   return { case: "texts", value: { $typeName: "tollgate.inference.v1.TextBatch", texts } };
 }
 
-/** Whole answers, one choice each. The format has no place for thinking, which is dropped. */
+/** Translates complete answers, one choice each. The format has no place for thinking, which is dropped. */
 export function completion(head: Head, answers: readonly Answer[], withLots = false): Completion {
   const choices = answers.map(({ text, finishReason }, index) => ({
     ...choice(index, text),
@@ -71,7 +71,7 @@ export function completion(head: Head, answers: readonly Answer[], withLots = fa
   return { $typeName: "tollgate.chat.v1.Completion", ...head, object: "text_completion", choices, usage };
 }
 
-/** Writes answers as chunks of text that tell whose they are by their index, then the usage of all, and [DONE]. */
+/** Writes answers as chunks of text, each with its answer's index, then the usage of all answers, and [DONE]. */
 export function completionStream(
   head: Head,
   rules: { readonly separateUsage: boolean; readonly answers: number; readonly withLots?: boolean },
@@ -120,7 +120,7 @@ function choice(index: number, text: string): CompletionChoice {
   return { $typeName: "tollgate.chat.v1.CompletionChoice", index, text };
 }
 
-/** The usage of several answers together; a count that no engine gave is left out. */
+/** The total usage of several answers. A count that no engine reported is left out. */
 function sumOfUsage(usages: readonly Usage[]): Usage {
   const total: Usage = { $typeName: "tollgate.inference.v1.Usage", inputTokens: 0n, outputTokens: 0n, lots: [] };
   for (const { inputTokens, outputTokens, reasoningTokens, cachedInputTokens, costPicoUsd, lots } of usages) {

@@ -7,7 +7,7 @@ import {
 import type { EmbedRequest, EmbedResponse } from "#gen/tollgate/embeddings/v1/embeddings_service_pb.js";
 import { usdAmount } from "../http/json/decimal.ts";
 
-/** Translates a request for vectors. */
+/** Translates an embedding request. */
 export function embedRequest({ model, input }: CreateEmbeddingRequest, requestId: string): EmbedRequest {
   const form = input?.form;
   return {
@@ -18,7 +18,7 @@ export function embedRequest({ model, input }: CreateEmbeddingRequest, requestId
   };
 }
 
-/** The vectors in the form that the caller asked for, in input order. */
+/** The vectors in the requested format, in input order. */
 export function embeddingResponse(
   { model, encodingFormat }: CreateEmbeddingRequest,
   { vectors, inputTokens, costPicoUsd }: EmbedResponse,
@@ -47,7 +47,7 @@ function inBase64({ buffer, byteOffset, byteLength }: Uint8Array): EmbeddingVect
   return { case: "base64", value: Buffer.from(buffer, byteOffset, byteLength).toString("base64") };
 }
 
-/** From a copy, because what came off a wire need not stand where four bytes may be read as one number. */
+/** Reads a vector's numbers from a copy, because received bytes need not be aligned for numbers of four bytes. */
 function asNumbers(vector: Uint8Array): EmbeddingVector["form"] {
   const numbers = Array.from(new Float32Array(Uint8Array.from(vector).buffer));
   return { case: "numbers", value: { $typeName: "tollgate.chat.v1.EmbeddingNumbers", numbers } };

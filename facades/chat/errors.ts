@@ -10,7 +10,10 @@ import { toParam } from "./param.ts";
 
 const writeError = jsonEncoder(ErrorResponseSchema);
 
-/** Whatever was thrown, as this surface answers it. Unexpected errors are answered without detail, so that internals do not leak. */
+/**
+ * Translates any thrown error into this surface's answer. Unexpected errors are answered without detail, so that
+ * internals do not leak.
+ */
 export function errorOf(error: unknown): ErrorAnswer {
   if (error instanceof RequestError) {
     return refusal(error);
@@ -31,7 +34,7 @@ export function errorOf(error: unknown): ErrorAnswer {
   }
 }
 
-/** Refusals of this surface's own. */
+/** Codes of this surface's own refusals. */
 const refusalCodes = {
   400: "invalid_value",
   404: "unknown_url",
@@ -47,17 +50,17 @@ function refusal({ status, message, param }: RequestError): ErrorAnswer {
   return answer(status, "invalid_request_error", refusalCodes[status], message, status === 400 ? { param } : {});
 }
 
-/** The core's refusals and failures. */
+/** A refusal or failure of the core. */
 interface Failure {
   readonly detail: ErrorDetail;
   readonly message: string;
-  /** When a retry can succeed, as far as the core tells. */
+  /** When a retry can succeed, if the core says. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
 function failure(detail: ErrorDetail, message: string): ErrorAnswer {
   const told: Failure = { detail, message, headers: retryAfterHeader(detail) };
-  // A newer core has reasons that this table does not.
+  // A newer core may have reasons that this table does not.
   const tell: ((told: Failure) => ErrorAnswer) | undefined = answers[detail.reason];
   return tell === undefined ? unexpected() : tell(told);
 }
@@ -72,7 +75,7 @@ const limited = ({ message, headers }: Failure) =>
 const overloaded = ({ message, headers }: Failure) =>
   answer(503, "server_error", "overloaded", message, { headers: { "retry-after": "1", ...headers } });
 
-/** One answer a reason: a new one does not compile before it is told here how it is answered. */
+/** One answer for each reason. A new reason does not compile until it has an answer here. */
 const answers = {
   [Reason.INVALID_ARGUMENT]: invalidValue,
   [Reason.UNSUPPORTED]: invalidValue,
@@ -99,12 +102,12 @@ const answers = {
   [Reason.AUTHENTICATION_THROTTLED]: limited,
   [Reason.BALANCE_HELD]: ({ message, headers }) =>
     answer(429, "rate_limit_error", "balance_held", message, { headers }),
-  // Until a top-up, which no retry brings.
+  // It lasts until a top-up, which no retry brings.
   [Reason.FREE_TIER_LIMITED]: ({ message, headers }) =>
     answer(429, "rate_limit_error", "free_tier_limit_exceeded", message, { headers: { ...headers, ...noRetry } }),
   [Reason.BALANCE_EXHAUSTED]: () =>
     answer(429, "insufficient_quota", "insufficient_quota", exhausted, { headers: noRetry }),
-  // Until the next period, or a higher limit.
+  // It lasts until the next period, or a higher limit.
   [Reason.BUDGET_EXHAUSTED]: ({ message }) =>
     answer(429, "insufficient_quota", "insufficient_quota", message, { headers: noRetry }),
   [Reason.BUDGET_HELD]: ({ message, headers }) => answer(429, "rate_limit_error", "budget_held", message, { headers }),
@@ -138,12 +141,12 @@ const exhausted =
 /** Keeps SDKs from retries that cannot succeed. */
 const noRetry = { "x-should-retry": "false" };
 
-/** In the words by which LiteLLM, and what is built on it, tells a wrong key from a bad request. */
+/** The wording by which LiteLLM, and tools built on it, distinguish a wrong key from a bad request. */
 function wrongKey(message: string): string {
   return `Incorrect API key provided: ${message}`;
 }
 
-/** In the words that clients look for to shorten the conversation. */
+/** The wording that clients look for to shorten the conversation. */
 function contextMessage(detail: ErrorDetail, message: string): string {
   const { limit, actual, requestedOutput } = readTokenBound(detail);
   if (limit === undefined || actual === undefined) {

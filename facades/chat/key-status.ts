@@ -6,7 +6,7 @@ import { readWiredClass } from "../../lib/service-class.ts";
 import { toMilliseconds } from "../../lib/time/duration.ts";
 import { decimal } from "../http/json/decimal.ts";
 
-/** The facts of its key that a caller may know, in this surface's words. */
+/** What a caller may know about its key, in this surface's format. */
 export function keyStatus({
   key,
   accountId,

@@ -3,12 +3,12 @@ import { type ListModelsResponse, type Model, ModelType } from "#gen/tollgate/ch
 import { usdPerMillion, usdPerToken } from "../http/json/decimal.ts";
 import { takenSampling } from "./request/sampling.ts";
 
-/** The served models with their live prices. */
+/** The served models with their current prices. */
 export function modelList(models: readonly CoreModel[]): ListModelsResponse {
   return { $typeName: "tollgate.chat.v1.ListModelsResponse", object: "list", data: models.map(modelInfo) };
 }
 
-/** A served model in this surface's words, and in those of the aggregators whose listing clients read. */
+/** A served model in this surface's format, with the fields of aggregators whose listings clients read. */
 export function modelInfo(model: CoreModel): Model {
   const isEmbedding = model.kind === ModelKind.EMBEDDING;
   const output = isEmbedding ? "embeddings" : "text";

@@ -1,4 +1,4 @@
-/** Fields of the core's requests and what this surface calls them; messages and tools keep their index. */
+/** Fields of the core's requests and their names on this surface. Messages and tools keep their index. */
 const names: readonly (readonly [core: RegExp, surface: string])[] = [
   [/^conversation\.messages\[(\d+)\]\.text$/, "messages[$1].content"],
   [/^conversation\.tools\[(\d+)\]\.parameters_json$/, "tools[$1].function.parameters"],

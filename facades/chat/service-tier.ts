@@ -1,7 +1,7 @@
 import { ServiceTier } from "#gen/tollgate/chat/v1/service_tier_pb.js";
 import { ServiceClass } from "#gen/tollgate/inference/v1/service_class_pb.js";
 
-/** The class that a tier asks for. */
+/** The service class that a tier requests. */
 export function toServiceClass(tier: ServiceTier): ServiceClass {
   switch (tier) {
     case ServiceTier.UNSPECIFIED:
@@ -17,7 +17,7 @@ export function toServiceClass(tier: ServiceTier): ServiceClass {
   }
 }
 
-/** The tier that answers tell for the class that a request ran in. */
+/** The tier in an answer, for the class in which its request ran. */
 export function toServiceTier(serviceClass: ServiceClass): ServiceTier {
   switch (serviceClass) {
     case ServiceClass.UNSPECIFIED: // of an older core

@@ -41,7 +41,7 @@ const writeGeneration = jsonEncoder(GetGenerationResponseSchema);
 const writeUsage = jsonEncoder(GetUsageResponseSchema);
 const writeKeyStatus = jsonEncoder(TestAuthResponseSchema);
 
-/** Endpoints that clients of this style know and this service does not have. */
+/** Endpoints that clients of this style know but this service does not have. */
 const unavailable = {
   "/v1/responses": "responses API",
   "/v1/images": "images API",
@@ -65,7 +65,7 @@ export function createChatSurface(core: CoreClients): Surface {
       ...["/v1/chat", "/v1/completions", "/v1/embeddings", "/test-auth", "/api/v1"],
       ...["/v1/key", "/v1/credits", "/v1/generation", "/v1/usage"],
     ],
-    recognizes: () => true, // its clients send nothing that others do not
+    recognizes: () => true, // the default: its clients send nothing distinctive
     unavailable,
     errorOf,
     endpoints: withAliases(
@@ -164,7 +164,7 @@ export function createChatSurface(core: CoreClients): Surface {
   };
 }
 
-/** Clients of aggregators look for the same paths under /api. */
+/** Adds the same paths under /api, where clients of aggregators look for them. */
 function withAliases(endpoints: readonly Endpoint[]): Endpoint[] {
   const below = endpoints.filter(({ path }) => path.startsWith("/v1/"));
   return [...endpoints, ...below.map((endpoint) => ({ ...endpoint, path: `/api${endpoint.path}` }))];

@@ -6,13 +6,13 @@ import type { Options } from "./options.ts";
 /** A JSON Schema, or a part of a document. */
 export type Json = { readonly [key: string]: unknown };
 
-/** The option tollgate.facade.v1.json_message, as far as it shows in a schema. */
+/** The option tollgate.facade.v1.json_message, as far as it affects a schema. */
 interface JsonMessage {
   readonly shape: { readonly case?: "untagged" | "taggedBy" | "unwrapped"; readonly value?: unknown };
   readonly ignoreUnknownTags: boolean;
 }
 
-/** The option tollgate.facade.v1.json_field, as far as it shows in a schema. */
+/** The option tollgate.facade.v1.json_field, as far as it affects a schema. */
 interface JsonField {
   readonly nullable: boolean;
   readonly required: boolean;
@@ -30,10 +30,10 @@ interface JsonField {
   readonly numberText: boolean;
 }
 
-/** The schemas of a document: one for each message that its bodies are made of. */
+/** The schemas of a document, one for each message in its bodies. */
 export class Schemas {
   readonly #options: Options;
-  /** Messages that callers send: they may leave out what has a default. */
+  /** Messages that callers send. In these, fields with a default may be left out. */
   readonly #sent: ReadonlySet<DescMessage>;
   readonly #components = new Map<string, Json>();
 
@@ -42,7 +42,7 @@ export class Schemas {
     this.#sent = reachable(inputs);
   }
 
-  /** All schemas that were referred to, by name. */
+  /** All referenced schemas by name. */
   get components(): Json {
     return Object.fromEntries([...this.#components].sort(([a], [b]) => (a < b ? -1 : 1)));
   }
@@ -50,7 +50,7 @@ export class Schemas {
   /** A reference to a message's schema. */
   refTo(desc: DescMessage): Json {
     if (!this.#components.has(desc.typeName)) {
-      this.#components.set(desc.typeName, {}); // a message may contain itself
+      this.#components.set(desc.typeName, {}); // first, since a message may contain itself
       this.#components.set(desc.typeName, described(desc, this.#messageSchema(desc)));
     }
     return { $ref: `#/components/schemas/${desc.typeName}` };
@@ -61,7 +61,7 @@ export class Schemas {
     return this.#rulesOf(field)?.name || field.name;
   }
 
-  /** The schema of a field with its comment and bounds. */
+  /** The schema of a field, with its comment and bounds. */
   fieldSchema(field: DescField): Json {
     const rules = this.#rulesOf(field);
     const schema = field.fieldKind === "list" ? this.#listSchema(field, rules) : this.#valueSchema(field, rules);
@@ -81,7 +81,7 @@ export class Schemas {
       case "taggedBy": {
         const tag = String(shape.value);
         const members = desc.fields.map((field) => this.#taggedSchema(field, tag));
-        // Ignored values are allowed, so that a value may be both one of the members and "something else".
+        // Ignored tags are allowed, so a value may match one of the members and "something else".
         return ignoreUnknownTags
           ? { anyOf: [...members, objectSchema({ [tag]: { type: "string" } }, [tag])] }
           : { oneOf: members };
@@ -189,7 +189,7 @@ function described(desc: DescMessage | DescField, schema: Json): Json {
   return description === "" ? schema : { description, ...schema };
 }
 
-/** The schema of the one value that a field takes, given as JSON text. */
+/** The schema of a field's only accepted value, given as JSON text. */
 function onlySchema(only: string): Json {
   if (only === "[]") {
     return { type: "array", maxItems: 0 };

@@ -1,7 +1,7 @@
 import { type DescExtension, type DescMethod, type DescService, getOption, hasOption } from "@bufbuild/protobuf";
 import type { Schema } from "@bufbuild/protoplugin";
 
-/** The HTTP rule of a method: what google.api.http says, as far as the surfaces use it. */
+/** The HTTP rule of a method: the parts of google.api.http that the surfaces use. */
 export interface HttpRule {
   readonly verb: "GET" | "POST";
   /** A template of google.api.http, such as "/v1/models/{id=**}". */
@@ -15,8 +15,8 @@ export interface HttpEndpoint {
 }
 
 /**
- * Reads options by the full name of their extension, from the request to the plugin itself: a plugin
- * that imported generated code could not run while that code is being replaced.
+ * Reads options by the full name of their extension, from the request to the plugin itself. A plugin that imported
+ * generated code could not run while that code is being replaced.
  */
 export class Options {
   readonly #extensions: Map<string, DescExtension>;
@@ -26,13 +26,13 @@ export class Options {
     this.#extensions = new Map(extensions.map((extension) => [extension.typeName, extension]));
   }
 
-  /** The value of an option as the caller knows it to be. Undefined: not set. */
+  /** The value of an option, in the caller's type. Undefined: not set. */
   get<T>(desc: Parameters<typeof hasOption>[0], typeName: string): T | undefined {
     const extension = this.#extensions.get(typeName);
     return extension !== undefined && hasOption(desc, extension) ? (getOption(desc, extension) as T) : undefined;
   }
 
-  /** The methods of a service that carry google.api.http, in the order of the file. */
+  /** The methods of a service that have google.api.http, in the file's order. */
   endpoints(service: DescService): HttpEndpoint[] {
     return service.methods.flatMap((method) => {
       const rule = this.#ruleOf(method);

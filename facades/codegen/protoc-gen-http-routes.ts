@@ -1,4 +1,4 @@
-// Writes one table of HTTP routes for each service that carries google.api.http.
+// Writes one table of HTTP routes for each service with google.api.http methods.
 import type { DescService } from "@bufbuild/protobuf";
 import {
   createEcmaScriptPlugin,

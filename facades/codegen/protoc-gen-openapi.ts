@@ -28,7 +28,7 @@ interface HttpMethod {
   readonly errors: HttpService["errors"];
 }
 
-/** One operation, and the surface that it belongs to. */
+/** One operation of a surface. */
 interface Operation extends HttpEndpoint {
   readonly surface: HttpService;
   readonly errorBody: DescMessage;
@@ -90,7 +90,7 @@ function listOperations(schema: Schema, options: Options, service: DescService):
   });
 }
 
-/** One path and verb. Where several surfaces have it, the caller's headers choose, and either shape may come. */
+/** One path and verb. Where several surfaces share it, the caller's headers choose, and either format may come. */
 function operationObject(shared: readonly Operation[], schemas: Schemas): Json {
   const [first] = shared;
   if (first === undefined) {
@@ -136,7 +136,7 @@ function success(shared: readonly Operation[], schemas: Schemas): Json {
   };
 }
 
-/** A method that streams returns a union of the whole answer and what an event carries. */
+/** The body of a method. A streaming method returns a union of the complete answer and an event's content. */
 function toBody(method: DescMethod): { whole: DescMessage; event?: DescMessage } {
   if (method.methodKind !== "server_streaming") {
     return { whole: method.output };
@@ -172,11 +172,14 @@ function failures(shared: readonly Operation[], schemas: Schemas): [string, Json
   ]);
 }
 
-/** A request that runs nothing has no body to refuse, and is answered for a frozen account, too. */
+/**
+ * Errors that only a request which runs something gets: other requests have no body to refuse, and are answered for a
+ * frozen account, too.
+ */
 const runsAlone = [403, 413, 415];
 const keyAlone = [401, 429];
 
-/** The errors of an operation, by their status: its own, and those of its surface that it can answer with. */
+/** The errors of an operation by status: its own, and those of its surface that it can answer with. */
 function listErrors({ surface, ownErrors, isPublic, rule }: Operation): HttpService["errors"] {
   const never = [...(isPublic ? keyAlone : []), ...(rule.verb === "GET" ? runsAlone : [])];
   const own = new Set(ownErrors.map(({ status }) => status));

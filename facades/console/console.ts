@@ -16,10 +16,10 @@ import { CoreSessions } from "./sessions/core.ts";
 import { followLink } from "./sessions/link.ts";
 import { createSessionCalls } from "./sessions/session-calls.ts";
 
-/** `/package.Service/Method`: no page has a dot in the first part of its path. */
+/** `/package.Service/Method`. No page has a dot in the first part of its path. */
 const callPath = /^\/[\w]+(\.[\w]+)+\/[\w]+$/;
 
-/** Serves the console: its pages, sign-in, the core's calls and the playground, all under one origin. */
+/** Serves the console under one origin: its pages, sign-in, the core's calls and the playground. */
 export function createConsole(options: ConsoleOptions): RequestListener {
   const core = new CoreSessions(options.transport, options.isTrustedProxy);
   const sessionCalls = createSessionCalls(options, core);
@@ -82,7 +82,7 @@ export function createConsole(options: ConsoleOptions): RequestListener {
     options.surfaces(request, response);
   }
 
-  /** True when nobody is signed in, or no longer. */
+  /** Whether nobody is signed in, or the session has ended. */
   async function hasEnded(request: IncomingMessage): Promise<boolean> {
     const { kind } = await core.read(readToken(request, readReach(request, options)), request);
     return kind === "ended";
@@ -116,7 +116,7 @@ export function createConsole(options: ConsoleOptions): RequestListener {
   };
 }
 
-/** The public page, with a way in. */
+/** Serves the public page, with a link to sign in. */
 async function serveHome(
   request: IncomingMessage,
   response: ServerResponse,
@@ -141,7 +141,7 @@ function redirectToSignIn(request: IncomingMessage, response: ServerResponse): v
   response.writeHead(303, { location: `/sign-in?next=${encodeURIComponent(request.url ?? "/")}` }).end();
 }
 
-/** Gives a call the session's credential in place of the cookie, and takes what only this may say from the browser. */
+/** Replaces a call's cookie by the session's credential, and removes headers that only this facade may set. */
 function replaceCookie(request: IncomingMessage, headers: Record<string, string>): void {
   for (const name of Object.keys(request.headers)) {
     if (name === "cookie" || name === "authorization" || name.startsWith("x-tollgate-")) {

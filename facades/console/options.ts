@@ -3,14 +3,14 @@ import type { Transport } from "@connectrpc/connect";
 import type { StaticFiles } from "../http/home/static-files.ts";
 import type { IsTrustedProxy } from "../http/request/client-address.ts";
 
-/** How browsers reach the console: over TLS, from this machine alone, or over plain HTTP from elsewhere. */
+/** How browsers reach the console: over TLS, from this machine only, or over plain HTTP from elsewhere. */
 export type Reach = "tls" | "loopback" | "insecure";
 
 /** Dependencies. */
 export interface ConsoleOptions {
-  /** The way to the core: in process, or over gRPC. */
+  /** The transport to the core: in process, or over gRPC. */
   readonly transport: Transport;
-  /** Serves the forwarded calls, once their cookie has become a credential. */
+  /** Serves forwarded calls, after their cookie was replaced by a credential. */
   readonly calls: RequestListener;
   /** The public surfaces, for the playground. */
   readonly surfaces: RequestListener;
@@ -19,20 +19,20 @@ export interface ConsoleOptions {
   readonly reach: Reach;
   readonly logger: { error(fields: object, message: string): void };
   readonly facts: ConsoleFacts;
-  /** Undefined: there are no proxies before this. */
+  /** Undefined: no proxy stands in front of the console. */
   readonly isTrustedProxy?: IsTrustedProxy | undefined;
 }
 
-/** What the browser code is told of the service. */
+/** What the browser code learns about the service. */
 export interface ConsoleFacts {
-  /** Where the public surfaces are, for examples. */
+  /** The URL of the public surfaces, for examples. */
   readonly publicUrl: string;
-  /** The account that the embedded service made. Empty: none. */
+  /** The account that the embedded service created. Empty: none. */
   readonly demoAccountId: string;
   readonly version: string;
 }
 
-/** How a browser reached the console with this request: a proxy of our own may speak TLS for it. */
+/** How a browser reached the console with this request. One of our own proxies may terminate TLS for it. */
 export function readReach(request: IncomingMessage, { reach, isTrustedProxy }: ConsoleOptions): Reach {
   const isForwarded = isTrustedProxy?.(request.socket.remoteAddress ?? "") ?? false;
   return isForwarded && request.headers["x-forwarded-proto"] === "https" ? "tls" : reach;

@@ -1,11 +1,11 @@
 import type { RequestListener } from "node:http";
 import { type StaticFiles, sendFile } from "../http/home/static-files.ts";
 
-/** Its pages bring scripts of their own in their text: which of the two colours they begin with, and the map of their parts. */
+/** The site's pages have inline scripts: for the initial colour scheme, and for the map of their parts. */
 const policy =
   "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** Serves the documentation as it was built: files by their paths below the site. Nothing is asked of who reads. */
+/** Serves the built documentation: files by their paths below the site. Readers need no credential. */
 export function createSite(files: StaticFiles): RequestListener {
   return (request, response) => {
     response.setHeader("content-security-policy", policy);
@@ -22,7 +22,10 @@ export function createSite(files: StaticFiles): RequestListener {
   };
 }
 
-/** The files that may be at a path, best first: a folder is its index, and a page may be called by its plain name. */
+/**
+ * The files that may be at a path, in order of preference. A folder means its index, and a page may be named without
+ * `.html`.
+ */
 function toFiles(path: string): string[] {
   const name = path.slice(1);
   return name === "" || name.endsWith("/") ? [`${name}index.html`] : [name, `${name}.html`, `${name}/index.html`];

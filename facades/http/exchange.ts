@@ -18,11 +18,11 @@ export class Exchange {
   readonly response: ServerResponse;
   readonly runtime: Runtime;
   readonly bodyLimits: BodyLimits;
-  /** Names the request everywhere: `x-request-id`, `request-id`, and the receipt. */
+  /** The request's id: in `x-request-id`, in `request-id` and on the receipt. */
   readonly requestId: string;
-  /** The path of its endpoint as the router has it. Undefined: there is none. */
+  /** The endpoint's path as the router has it. Undefined: no endpoint. */
   route: string | undefined;
-  /** Which header has the key when both do. */
+  /** The header whose key counts when both have one. */
   keyHeader: KeyHeader = "x-api-key";
   /** The surface that answers. Undefined: none is chosen yet. */
   surface: PublicSurface | undefined;
@@ -30,7 +30,7 @@ export class Exchange {
   readonly #gone = new AbortController();
   readonly #trace: ExchangeTrace | undefined;
   #isStream = false;
-  /** Where the caller's key stands, once the core has told. */
+  /** The state of the caller's rate limits, once the core has reported it. */
   #rateLimit: RateLimitState | undefined;
 
   constructor(request: IncomingMessage, response: ServerResponse, runtime: Runtime, bodyLimits: BodyLimits) {
@@ -51,23 +51,23 @@ export class Exchange {
     });
   }
 
-  /** Whether the client went away before it had the whole response. */
+  /** Whether the client left before it had the complete response. */
   get isGone(): boolean {
     return this.#gone.signal.aborted;
   }
 
-  /** Where the request came from. Undefined: the client has left. */
+  /** The address from which the request came. Undefined: the client has left. */
   get address(): string | undefined {
     this.#address ??= clientAddress(this.request, this.runtime.isTrustedProxy);
     return this.#address;
   }
 
-  /** The network of that address, which is what one client has. */
+  /** The network of that address. It stands for one client. */
   get network(): string {
     return toNetwork(this.address ?? "");
   }
 
-  /** Options for a call to the core on behalf of the client; the call ends when the client goes away. */
+  /** Options for a call to the core on behalf of the client. The call ends when the client leaves. */
   get callOptions(): { headers: CallHeaders; signal: AbortSignal } & CallOptions {
     const headers = callHeaders(this.request, this.address, this.keyHeader, this.surface);
     return {
@@ -77,12 +77,15 @@ export class Exchange {
     };
   }
 
-  /** Takes from the metadata of the core's answer or error where the caller's key stands, for the response's headers. */
+  /**
+   * Reads the state of the caller's rate limits from the metadata of the core's answer or error, for the response's
+   * headers.
+   */
   readonly noteRateLimit = (metadata: Headers): void => {
     this.#rateLimit = readRateLimit(metadata) ?? this.#rateLimit;
   };
 
-  /** Writes the head of the response: a status, the content type, and what every response carries. */
+  /** Writes the head of the response: the status, the content type, and the headers of every response. */
   begin(status: number, contentType: string, more: Readonly<Record<string, string>> = {}): void {
     const headers: Record<string, string> = {
       "content-type": contentType,
@@ -99,7 +102,7 @@ export class Exchange {
     this.response.writeHead(status, Object.assign(headers, more));
   }
 
-  /** Answers with JSON text, whole. */
+  /** Answers with complete JSON text. */
   send(status: number, json: string, more: Readonly<Record<string, string>> = {}): void {
     if (this.isGone) {
       return;
@@ -114,7 +117,7 @@ export class Exchange {
     sendWhole(this.response, json, length, () => this.network, this.bodyLimits.unread);
   }
 
-  /** Logs an error that nobody meant. */
+  /** Logs an unexpected error. */
   logUnexpected(error: unknown): void {
     this.runtime.logger.error({ err: error, request_id: this.requestId }, "a request failed unexpectedly");
   }

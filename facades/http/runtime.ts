@@ -12,13 +12,13 @@ export type Refusal =
   | "slow_body"
   | "slow_reader";
 
-/** Is told of HTTP exchanges. */
+/** Receives the events of HTTP exchanges. */
 export interface ExchangeObserver {
-  /** A request came in. */
+  /** A request arrived. */
   opened(): void;
-  /** Its response has begun, and is an event stream. */
+  /** The response has begun, and is an event stream. */
   streamed(): void;
-  /** The exchange is over. Without a status the client left before there was one. */
+  /** The exchange is over. `status` undefined: the client left before there was one. */
   closed(status: number | undefined, isStream: boolean): void;
   /** A client was refused or cut off to keep room for others. */
   refused(reason: Refusal): void;
@@ -26,9 +26,9 @@ export interface ExchangeObserver {
 
 /** An exchange in a distributed trace. */
 export interface ExchangeTrace {
-  /** Go with every call to the core. */
+  /** Sent with every call to the core. Undefined: none. */
   readonly headers: { readonly traceparent: string; readonly tracestate?: string } | undefined;
-  /** The exchange is over. A route or a status is missing when there was none. */
+  /** The exchange is over. `route` or `status` undefined: there was none. */
   end(requestId: string, route: string | undefined, status: number | undefined): void;
 }
 
@@ -37,11 +37,11 @@ export interface Runtime {
   readonly clock: Clock;
   readonly random: Pick<Random, "uuid">;
   readonly logger: {
-    /** Never a prompt, an answer or a key. */
+    /** Logs an error. Never gets a prompt, an answer or a key. */
     error(fields: object, message: string): void;
   };
   readonly observer: ExchangeObserver;
-  /** Undefined: there are no proxies before this. */
+  /** Undefined: no proxy stands in front. */
   readonly isTrustedProxy?: IsTrustedProxy | undefined;
   /** Traces an exchange from its arrival. Undefined: nothing is traced. */
   readonly trace?: (request: IncomingMessage) => ExchangeTrace;

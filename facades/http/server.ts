@@ -11,41 +11,43 @@ import { stopListening } from "./workarounds/stop-listening.ts";
 
 /** A server that is listening. */
 export interface HttpServer {
-  /** Where, such as "127.0.0.1:8080". */
+  /** The address, such as "127.0.0.1:8080". */
   readonly address: string;
-  /** The same as a URL, such as "http://127.0.0.1:8080". */
+  /** The URL, such as "http://127.0.0.1:8080". */
   readonly url: string;
-  /** Takes no new connection, lets running responses finish, and cuts those that outlive the deadline in milliseconds. */
+  /**
+   * Takes no new connections, lets running responses finish, and cuts those that outlive the deadline in milliseconds.
+   */
   close(deadlineMs: number): Promise<void>;
 }
 
-/** Bounds of what a client may cost before its request is whole. */
+/** Bounds on what a client may cost before its request is complete. */
 export interface ServerLimits extends ConnectionLimits {
-  /** How long a head may take, in milliseconds. */
+  /** Milliseconds that a head may take. */
   readonly headerTimeoutMs: number;
-  /** How long a whole request may take to arrive, body included, in milliseconds. */
+  /** Milliseconds that a complete request may take, body included. */
   readonly requestTimeoutMs: number;
 }
 
 /** Dependencies. */
 export interface HttpServerOptions {
   readonly limits: ServerLimits;
-  /** Answers bytes that are no request. */
+  /** Answers bytes that are not a request. */
   readonly answerMalformed: AnswerMalformed;
   /** Undefined: no TLS. */
   readonly tls?: ServerTls | undefined;
-  /** The field of the configuration that has the address. Default: that of the public surfaces. */
+  /** The configuration's field that has the address. Default: that of the public surfaces. */
   readonly setting?: string;
 }
 
 const maxHeaderSize = 32 * 1024;
-/** Longer than the idle time of the usual load balancers, so that they close first. */
+/** Milliseconds. Longer than the idle time of the usual load balancers, so that they close first. */
 const keepAliveTimeout = 75_000;
 const connectionsCheckingInterval = 5_000;
-/** How long a new connection has for its first request once the server drains. */
+/** Milliseconds that a new connection has for its first request once the server drains. */
 const firstRequestMs = 1000;
 
-/** Serves HTTP/1.1 on "host:port" (port 0: any free one), over TLS when a certificate is given. */
+/** Serves HTTP/1.1 on "host:port" (port 0: any free port), over TLS when a certificate is given. */
 export async function startHttpServer(
   listener: RequestListener,
   address: string,
@@ -54,7 +56,7 @@ export async function startHttpServer(
   const { tls, limits, answerMalformed, setting = "listen.http" } = options;
   const pipeline = new Pipeline(listener);
   const serve: RequestListener = (request, response) => {
-    // While the server drains, each answer tells its client to come back on another connection.
+    // While the server drains, each answer tells its client to use another connection.
     if (!server.listening) {
       response.shouldKeepAlive = false;
     }
@@ -66,7 +68,7 @@ export async function startHttpServer(
     headersTimeout: limits.headerTimeoutMs,
     requestTimeout: limits.requestTimeoutMs,
     connectionsCheckingInterval: Math.min(connectionsCheckingInterval, limits.headerTimeoutMs),
-    requireHostHeader: false, // the listener answers it in the shape of a surface
+    requireHostHeader: false, // the listener itself refuses it, in the format of a surface
   };
   const server = tls === undefined ? createHttpServer(settings, serve) : createSecureServer(tls, settings, serve);
   server.on("checkExpectation", serve);
@@ -88,7 +90,7 @@ function createSecureServer(tls: ServerTls, settings: ServerOptions, serve: Requ
   return server;
 }
 
-/** Connections that have brought no request yet. */
+/** Connections without a request so far. */
 function unusedConnections(server: Server, event: "connection" | "secureConnection"): ReadonlySet<Socket> {
   const unused = new Set<Socket>();
   server.on(event, (socket: Socket) => {
@@ -100,13 +102,13 @@ function unusedConnections(server: Server, event: "connection" | "secureConnecti
 }
 
 async function close(server: Server, unused: ReadonlySet<Socket>, deadlineMs: number): Promise<void> {
-  // Idle for Node.js is also a connection whose first request is still on its way.
+  // Node.js also counts a connection as idle whose first request is still on its way.
   const closeIdle = () => {
     if (unused.size === 0) {
       server.closeIdleConnections();
     }
   };
-  // A connection that becomes idle while others still stream would otherwise wait for its client.
+  // Closes connections that become idle while others still stream: they would otherwise wait for their clients.
   const sweep = setInterval(closeIdle, 100);
   const give = setTimeout(
     () => {
@@ -124,5 +126,5 @@ async function close(server: Server, unused: ReadonlySet<Socket>, deadlineMs: nu
   clearInterval(sweep);
   clearTimeout(give);
   clearTimeout(cut);
-  server.close(); // ends what HTTP's own close ends besides: the check of slow requests
+  server.close(); // also ends what HTTP's own close ends: the check for slow requests
 }

@@ -14,21 +14,23 @@ import type { ErrorAnswer } from "../http/routing/surface.ts";
 
 const json = jsonEncoder(ErrorResponseSchema);
 
-/** Whatever was thrown, as this surface answers it. */
+/** Translates any thrown error into this surface's answer. */
 export function errorOf(error: unknown, requestId: string): ErrorAnswer {
   const { status, headers, error: told } = classify(error);
   const body = json({ $typeName: "tollgate.messages.v1.ErrorResponse", type: "error", error: told, requestId });
   return { status, body, headers };
 }
 
-/** An error in this surface's words, before it becomes a body or an event. */
+/** An error in this surface's terms, before it becomes a body or an event. */
 export interface Classified {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly error: ApiError;
 }
 
-/** Tells what an error is on this surface. Unexpected errors are answered without detail, so that internals do not leak. */
+/**
+ * Classifies an error on this surface. Unexpected errors are answered without detail, so that internals do not leak.
+ */
 export function classify(error: unknown): Classified {
   if (error instanceof RequestError) {
     return refusal(error);
@@ -50,17 +52,17 @@ export function classify(error: unknown): Classified {
   }
 }
 
-/** The core's refusals and failures. */
+/** A refusal or failure of the core. */
 interface Failure {
   readonly detail: ErrorDetail;
   readonly message: string;
-  /** When a retry can succeed, as far as the core tells. */
+  /** When a retry can succeed, if the core says. */
   readonly retry: Readonly<Record<string, string>>;
 }
 
 function classifyDetail(detail: ErrorDetail, message: string): Classified {
   const told: Failure = { detail, message, retry: retryAfterHeader(detail) };
-  // A newer core has reasons that this table does not.
+  // A newer core may have reasons that this table does not.
   const tell: ((told: Failure) => Classified) | undefined = answers[detail.reason];
   return tell === undefined ? unexpected() : tell(told);
 }
@@ -72,7 +74,7 @@ const limited = ({ message, retry }: Failure) => answer(429, ErrorType.RATE_LIMI
 const overloaded = ({ message, retry }: Failure) =>
   answer(529, ErrorType.OVERLOADED, message, { "retry-after": "1", ...retry });
 
-/** One answer a reason: a new one does not compile before it is told here how it is answered. */
+/** One answer for each reason. A new reason does not compile until it has an answer here. */
 const answers = {
   [Reason.INVALID_ARGUMENT]: invalid,
   [Reason.UNSUPPORTED]: invalid,
@@ -80,7 +82,7 @@ const answers = {
   [Reason.CONTEXT_LENGTH_EXCEEDED]: ({ detail }) => answer(400, ErrorType.INVALID_REQUEST, contextMessage(detail)),
   [Reason.BALANCE_EXHAUSTED]: invalid, // by the interface, unlike the other surface
   [Reason.BUDGET_EXHAUSTED]: invalid,
-  // Else Claude Code tries for minutes.
+  // Without this, Claude Code retries for minutes.
   [Reason.UNAUTHENTICATED]: ({ message }) => answer(401, ErrorType.AUTHENTICATION, message, noRetry),
   [Reason.PERMISSION_DENIED]: ({ message }) => answer(403, ErrorType.PERMISSION, message),
   [Reason.ACCOUNT_FROZEN]: ({ message }) => answer(403, ErrorType.PERMISSION, message),
@@ -91,10 +93,10 @@ const answers = {
   [Reason.BALANCE_HELD]: limited,
   [Reason.BUDGET_HELD]: limited,
   [Reason.AUTHENTICATION_THROTTLED]: limited,
-  // Until a top-up, which no retry brings.
+  // It lasts until a top-up, which no retry brings.
   [Reason.FREE_TIER_LIMITED]: ({ message, retry }) =>
     answer(429, ErrorType.RATE_LIMIT, message, { ...retry, ...noRetry }),
-  // SDKs would retry it otherwise.
+  // Without this, SDKs would retry it.
   [Reason.DUPLICATE_REQUEST]: ({ message }) => answer(409, ErrorType.INVALID_REQUEST, message, noRetry),
   [Reason.ENGINE_FAILED]: ({ message, retry }) => answer(502, ErrorType.API, message, retry),
   [Reason.LEDGER_UNAVAILABLE]: ({ message, retry }) =>
@@ -122,7 +124,7 @@ const answers = {
   [Reason.OPERATOR_NAME_TAKEN]: unexpected,
 } satisfies Record<Reason, (failure: Failure) => Classified>;
 
-/** Refusals of this surface's own. A refused thread is told so that the SDK's tool runner goes on without one. */
+/** This surface's own refusals. A refused thread is marked, so that the SDK's tool runner goes on without one. */
 function refusal(error: RequestError): Classified {
   const plain = answer(error.status, refusalTypes[error.status], error.message);
   return error.param === "thread" ? { ...plain, error: { ...plain.error, details: noThreads } } : plain;
@@ -146,8 +148,8 @@ const refusalTypes = {
 } satisfies Record<RequestErrorStatus, ErrorType>;
 
 /**
- * In words that coding agents look for: they shorten the conversation, or ask for less. Engines that refuse a
- * prompt without counting it, and those that do not tell their limit, are put into the same words.
+ * The wording that coding agents look for: they shorten the conversation, or ask for less. It is also used for engines
+ * that refuse a prompt without counting it, and for those that do not report their limit.
  */
 function contextMessage(detail: ErrorDetail): string {
   const { limit, actual, requestedOutput } = readTokenBound(detail);

@@ -8,7 +8,7 @@ import {
 } from "#gen/tollgate/messages/v1/model_pb.js";
 import { usdPerMillion, usdPerToken } from "../http/json/decimal.ts";
 
-/** How many models a page has unless the caller says. */
+/** The models on a page, unless the caller sets a limit. */
 const defaultLimit = 20;
 
 /** One page of the served models. A cursor that names no served model gives an empty page, so that no client loops. */
@@ -28,7 +28,7 @@ export function modelsPage(models: readonly CoreModel[], page: ListModelsRequest
   };
 }
 
-/** A served model, in this surface's words. */
+/** A served model in this surface's format. */
 export function modelInfo(model: CoreModel): Model {
   return {
     $typeName: "tollgate.messages.v1.Model",
@@ -67,7 +67,7 @@ function before(models: readonly CoreModel[], id: string): readonly CoreModel[] 
   return at === -1 ? [] : models.slice(0, at);
 }
 
-/** Whole seconds: "2026-01-31T12:00:00Z". */
+/** Formats a time in whole seconds: "2026-01-31T12:00:00Z". */
 function rfc3339({ createdAt }: CoreModel): string {
   const date = createdAt === undefined ? new Date(0) : timestampDate(createdAt);
   return date.toISOString().replace(/\.\d+Z$/, "Z");

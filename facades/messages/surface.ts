@@ -23,7 +23,7 @@ const countJson = jsonEncoder(CountTokensResponseSchema);
 const modelsJson = jsonEncoder(ListModelsResponseSchema);
 const modelJson = jsonEncoder(ModelSchema);
 
-/** Endpoints that clients of this style know and this service does not have. */
+/** Endpoints that clients of this style know but this service does not have. */
 const unavailable = {
   "/v1/messages/batches": "message-batches API",
   "/v1/files": "files API",

@@ -7,7 +7,10 @@ import type {
 import { type Message, Role, type ToolCall } from "#gen/tollgate/inference/v1/conversation_pb.js";
 import { invalidField } from "../../http/request/error.ts";
 
-/** The turns, one for one, so that an index means the same on both sides. Throws RequestError with the field's path. */
+/**
+ * Translates the turns one for one, so that an index means the same on both sides. Throws RequestError with the field's
+ * path.
+ */
 export function toTurns(messages: readonly ChatMessage[]): Message[] {
   return messages.map(({ turn }, index) => {
     switch (turn.case) {
@@ -37,7 +40,7 @@ function assistant(turn: AssistantMessage, path: string): Message {
 function toolCall({ id, function: called }: ToolCallParam, path: string): ToolCall {
   const { name = "", arguments: given = "" } = called ?? {};
   const argumentsJson = given.trim() === "" ? "{}" : given;
-  // Chat templates parse it, so that anything else would fail in the engine with no hint at the place.
+  // Chat templates parse it: anything but an object would fail in the engine without a hint where.
   if (!isJsonObject(argumentsJson)) {
     throw invalidField(`${path}.function.arguments`, "must be the text of a JSON object");
   }
@@ -56,7 +59,7 @@ function isJsonObject(text: string): boolean {
   }
 }
 
-/** Parts are pieces that stand apart, as chat templates for text put them. */
+/** Joins the parts of a content as separate pieces, as chat templates for text do. */
 function joinText(content: Content | undefined): string {
   switch (content?.form.case) {
     case "text":

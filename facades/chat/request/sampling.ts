@@ -7,10 +7,10 @@ import type { CreateCompletionRequest } from "#gen/tollgate/chat/v1/completion_p
 import type { Sampling } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { samplingEntries } from "../../../lib/sampling.ts";
 
-/** The sampling fields that this surface takes, and what its JSON calls them. */
+/** The sampling fields that this surface accepts, and their names in its JSON. */
 export const takenSampling = samplingEntries.filter(([field]) => field in CreateChatCompletionRequestSchema.field);
 
-/** How tokens are chosen; what was not said stays unsaid. */
+/** The sampling of a request. Absent fields stay absent. */
 export function toSampling(request: CreateChatCompletionRequest | CreateCompletionRequest): Sampling {
   const asked = request as unknown as Readonly<Record<string, unknown>>;
   const sampling: Record<string, unknown> = { $typeName: "tollgate.inference.v1.Sampling" };
@@ -20,18 +20,18 @@ export function toSampling(request: CreateChatCompletionRequest | CreateCompleti
     }
   }
   if (sampling.topK === -1) {
-    sampling.topK = 0; // in the words of engines that count from 0
+    sampling.topK = 0; // all candidates
   }
   return sampling as unknown as Sampling;
 }
 
-/** Texts that end the answer. An empty one, which some clients send for "none", ends nothing. */
+/** Texts that end the answer. An empty text, which some clients send for "none", is ignored. */
 export function toStopSequences(stop: Stop | undefined): string[] {
   const texts = stop?.form.case === "texts" ? stop.form.value.texts : [stop?.form.value ?? ""];
   return (texts as string[]).filter((text) => text !== "");
 }
 
-/** The bound as the core takes it: a client that means "no bound" sends a number beyond 32 bits. */
+/** The bound as the core takes it. Clients that mean "no bound" send a number beyond 32 bits. */
 export function outputBound(tokens: bigint): number {
   return Math.min(Number(tokens), 2 ** 32 - 1);
 }

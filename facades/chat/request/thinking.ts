@@ -2,7 +2,7 @@ import type { CreateChatCompletionRequest } from "#gen/tollgate/chat/v1/chat_com
 import { ReasoningEffort, ThinkingType } from "#gen/tollgate/chat/v1/thinking_pb.js";
 import { Thinking } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 
-/** All ways to ask for thinking on one switch; the most specific one that was sent wins. */
+/** Maps all ways to ask for thinking to one switch. The most specific field that was sent wins. */
 export function toThinking({
   reasoningEffort,
   reasoning,

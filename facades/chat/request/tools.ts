@@ -12,8 +12,8 @@ import {
 import { invalidField } from "../../http/request/error.ts";
 
 /**
- * The tools and the rule for them. Without tools there is no rule either: clients send an empty list
- * with "auto", which engines refuse. Throws RequestError when a tool must be called that is not there.
+ * The tools and the tool choice. Without tools there is no choice: clients send an empty list with "auto", which
+ * engines refuse. Throws RequestError when the choice demands a tool that is not in the list.
  */
 export function toTools(
   request: CreateChatCompletionRequest,

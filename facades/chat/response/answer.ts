@@ -5,7 +5,7 @@ import { toServiceTier } from "../service-tier.ts";
 import type { Head } from "./head.ts";
 import { toFinishReason, toUsage } from "./usage.ts";
 
-/** A whole answer in this surface's words. */
+/** A complete answer in this surface's format. */
 export function chatCompletion(
   head: Head,
   answer: Answer,

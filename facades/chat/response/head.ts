@@ -1,12 +1,12 @@
 import type { Exchange } from "../../http/exchange.ts";
 
-/** The first fields of every answer and of every chunk. */
+/** The first fields of every answer and every chunk. */
 export interface Head {
-  /** Names the answer; made from the request's id. */
+  /** The answer's id, made from the request's id. */
   readonly id: string;
-  /** In seconds since the Unix epoch. */
+  /** Seconds since the Unix epoch. */
   readonly created: number;
-  /** The model as the caller named it. */
+  /** The model by the name that the caller used. */
   readonly model: string;
 }
 

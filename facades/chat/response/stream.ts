@@ -20,21 +20,21 @@ const writeChunk = jsonEncoder(ChatCompletionChunkSchema);
 /** The last line of every stream. */
 export const done = "data: [DONE]\n\n";
 
-/** A comment with a single line end: clients take an empty line after it for an empty event. */
+/** A comment with a single line end: clients take a blank line after it for an empty event. */
 export const keepAlive = ": keepalive\n";
 
 /** Options of a stream of chunks. */
 export interface StreamRules {
-  /** Usage in a chunk of its own after the finish reason, instead of beside it. */
+  /** Whether usage comes in a separate chunk after the finish reason, instead of beside it. */
   readonly separateUsage: boolean;
   readonly hideReasoning: boolean;
-  /** Whether usage says what each lot paid. */
+  /** Whether usage contains what each lot paid. */
   readonly withLots?: boolean;
-  /** Whether each chunk says which tier the request runs in. */
+  /** Whether each chunk contains the tier in which the request runs. */
   readonly tellsTier?: boolean;
 }
 
-/** Writes an answer as chunks: role, thinking, text and calls as they come, finish reason, usage, [DONE]. */
+/** Writes an answer as chunks: role; thinking, text and calls as they come; finish reason; usage; [DONE]. */
 export function chatStream(head: Head, rules: StreamRules): EventEncoder {
   let serviceTier = ServiceTier.UNSPECIFIED;
   const chunk = (choices: ChunkChoice[], usage?: ChatCompletionChunk["usage"]): string => {
@@ -80,7 +80,7 @@ export function chatStream(head: Head, rules: StreamRules): EventEncoder {
       case "finished":
         return finish(event.value);
       case undefined:
-        return ""; // of a newer core
+        return ""; // an unknown event from a newer core
     }
   };
 
@@ -105,7 +105,7 @@ function choice(content: Partial<Delta>): ChunkChoice {
   };
 }
 
-/** A call's id, type and name come once, with its first piece. */
+/** A piece of a tool call. Its id, type and name come once, with the first piece. */
 function call(index: number, fragment: string, first?: { id: string; type: string }, name?: string): ToolCallDelta {
   return {
     $typeName: "tollgate.chat.v1.ToolCallDelta",

@@ -7,7 +7,7 @@ import {
 } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 import { usdAmount } from "../../http/json/decimal.ts";
 
-/** Tokens and cost in this surface's words; with what each lot paid, where that was asked for. */
+/** Tokens and cost in this surface's format. `withLots`: with what each lot paid. */
 export function toUsage(usage: CoreUsage | undefined, withLots = false): Usage {
   const { inputTokens = 0n, outputTokens = 0n, reasoningTokens, cachedInputTokens = 0n, costPicoUsd } = usage ?? {};
   return {
@@ -35,7 +35,7 @@ function toCostDetails(lots: readonly LotCost[]): CostDetails {
   };
 }
 
-/** Why an answer ended: one of the four that every client knows, never null or empty. */
+/** Why an answer ended: one of the four reasons that every client knows, never null or empty. */
 export function toFinishReason(reason: CoreFinishReason): FinishReason {
   switch (reason) {
     case CoreFinishReason.UNSPECIFIED:

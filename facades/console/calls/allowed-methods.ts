@@ -2,10 +2,10 @@ import { type DescMethod, getOption } from "@bufbuild/protobuf";
 import { Access, access, Role, role } from "#gen/tollgate/access/v1/access_pb.js";
 import { forwardedServices } from "./services.ts";
 
-/** Who uses the console: an operator by what it may do, or a customer, who reads what belongs to its account. */
+/** Who uses the console: an operator with a role, or a customer, who reads what belongs to its account. */
 export type ConsoleRole = Role.OWNER | Role.BILLING | Role.READER | "customer";
 
-/** The methods that a role may call, as the contract's own options say; the core judges them again. */
+/** The methods that a role may call, from the contract's own options. The core checks them again. */
 export function allowedMethods(who: ConsoleRole): readonly DescMethod[] {
   return forwardedServices.flatMap(({ methods }) => methods).filter((method) => isAllowed(method, who));
 }

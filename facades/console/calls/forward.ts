@@ -12,13 +12,13 @@ export interface ForwardedService {
   readonly implementation: Partial<ServiceImpl<DescService>>;
 }
 
-/** How long a stream goes on before its session is looked at again, in milliseconds. */
+/** Milliseconds for which a stream runs before its session is checked again. */
 const trustMs = 8_000;
 
-/** The paths of every call that any role may make. */
+/** The paths of all calls that any role may make. */
 export const callPaths: ReadonlySet<string> = new Set([...allowedMethods(Role.OWNER)].map(pathOf));
 
-/** Answers the calls of pages by passing them on to the core, with the credential and the client's address alone. */
+/** Answers calls of pages by forwarding them to the core, with only the credential and the client's address. */
 export function forwardServices(transport: Transport): ForwardedService[] {
   return forwardedServices.map((service) => {
     const methods = service.methods.filter((method) => callPaths.has(pathOf(method)));
@@ -56,7 +56,7 @@ function serverStreaming(transport: Transport, method: DescMethodServerStreaming
     const { message } = await transport.stream(method, context.signal, undefined, headers, once(request));
     let judgedAt = performance.now();
     for await (const one of message) {
-      // Who is let in once is not let in for as long as a stream lasts.
+      // A session may end while a stream runs.
       if (performance.now() - judgedAt > trustMs) {
         judgedAt = performance.now();
         await sessions.getSession({}, { headers, signal: context.signal });

@@ -3,8 +3,8 @@ import type { Reach } from "../options.ts";
 import { isPlain } from "../sessions/cookie.ts";
 
 /**
- * Whether a request was made by a page of the console itself. Browsers say so in `Sec-Fetch-Site`, which no page can
- * forge; those that send none over plain HTTP name the page's origin in its place.
+ * Whether a page of the console itself made a request. Browsers say so in `Sec-Fetch-Site`, which no page can forge.
+ * Browsers that do not send it over plain HTTP send the page's origin instead.
  */
 export function isSameOrigin(request: IncomingMessage, reach: Reach): boolean {
   const { host = "", origin, "sec-fetch-site": site } = request.headers;
@@ -14,6 +14,6 @@ export function isSameOrigin(request: IncomingMessage, reach: Reach): boolean {
   if (!isPlain(request, reach)) {
     return false;
   }
-  // A browser leaves the origin of a plain reading request of the same origin out.
+  // Browsers omit the origin of a plain GET request from the same origin.
   return origin === undefined ? request.method === "GET" : origin === `http://${host}`;
 }

@@ -13,7 +13,7 @@ import { OverviewService } from "#gen/tollgate/overview/v1/overview_service_pb.j
 import { SettingsService } from "#gen/tollgate/settings/v1/settings_service_pb.js";
 
 /**
- * The services that the console's pages call. Not among them: those that run requests, which an API key pays for, and
+ * The services that the console's pages call. Left out are services that run requests, which an API key pays for, and
  * sessions, whose tokens no page may see.
  */
 export const forwardedServices: readonly DescService[] = [

@@ -1,4 +1,4 @@
-/** Pages whose path is whole. */
+/** Pages with a fixed path. */
 const pages: ReadonlySet<string> = new Set([
   "/",
   "/overview",
@@ -14,7 +14,7 @@ const pages: ReadonlySet<string> = new Set([
   "/settings",
   "/sign-in",
 ]);
-/** Pages of one thing, which the rest of the path names; a model's id has slashes of its own. */
+/** Pages whose path ends with an id. A model's id may contain slashes. */
 const details = /^\/(?:accounts\/[^/]+|receipts\/[^/]+|models\/.+)$/;
 
 /** Whether the browser code has a page at a path. */

@@ -25,7 +25,7 @@ const headers = {
   "cache-control": "no-store",
 };
 
-/** Sets what every answer of the console carries; whoever answers may say more of its own. */
+/** Sets the headers of every answer of the console. The handler may add or replace headers. */
 export function setSecurityHeaders(response: ServerResponse): void {
   for (const [name, value] of Object.entries(headers)) {
     response.setHeader(name, value);

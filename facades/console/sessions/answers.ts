@@ -5,7 +5,7 @@ import { Role } from "#gen/tollgate/access/v1/access_pb.js";
 import type { Session } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
 import { readDetail } from "../../../lib/errors/detail.ts";
 
-/** What a page is told of its session. */
+/** What a page learns about its session. */
 export function toSessionJson(session: Session, facts: object): object {
   return {
     role: session.role === Role.UNSPECIFIED ? "customer" : Role[session.role].toLowerCase(),
@@ -36,17 +36,17 @@ const refusals = {
   503: [Code.Unavailable, "unavailable"],
 } as const;
 
-/** Answers with an error: its code for programs, its message for people. */
+/** Answers with an error: a code for programs, a message for people. */
 export function sendError(response: ServerResponse, status: keyof typeof refusals, message: string): void {
   sendJson(response, status, { error: { code: refusals[status][1], message } });
 }
 
-/** As sendError, for a page's call, whose client reads errors as the Connect protocol has them. */
+/** Like sendError, for a page's call, whose client reads errors in the Connect protocol's format. */
 export function sendCallError(response: ServerResponse, status: keyof typeof refusals, message: string): void {
   sendJson(response, status, { code: refusals[status][1], message });
 }
 
-/** Answers with what the core refused, or with 503 for what nobody meant. True: somebody meant it. */
+/** Answers with the core's refusal, or with 503 for an unexpected error. Returns whether it was a refusal. */
 export function sendCoreError(response: ServerResponse, reason: unknown): boolean {
   const error = ConnectError.from(reason);
   const found = Object.entries(refusals).find(([, [code]]) => code === error.code);

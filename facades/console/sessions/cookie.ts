@@ -1,12 +1,12 @@
 import type { IncomingMessage } from "node:http";
 import type { Reach } from "../options.ts";
 
-/** As long as a session lasts, in seconds. */
+/** The length of a session, in seconds. */
 const maxAge = 43_200;
 const secureName = "__Host-tollgate";
 const plainName = "tollgate";
 
-/** The token of the session that a browser says it has. Undefined: none, or nothing that can be a token. */
+/** The session token in a browser's cookie. Undefined: the cookie is absent, or cannot be a token. */
 export function readToken(request: IncomingMessage, reach: Reach): string | undefined {
   const name = isPlain(request, reach) ? plainName : secureName;
   for (const pair of (request.headers.cookie ?? "").split(";")) {
@@ -18,7 +18,7 @@ export function readToken(request: IncomingMessage, reach: Reach): string | unde
   return undefined;
 }
 
-/** The `set-cookie` that gives a browser its session; an empty token takes it back. */
+/** The `set-cookie` header that gives a browser its session. An empty token removes it. */
 export function sessionCookie(token: string, request: IncomingMessage, reach: Reach): string {
   const life = token === "" ? 0 : maxAge;
   const attributes = `Path=/; Max-Age=${life}; HttpOnly; SameSite=Strict`;
@@ -28,17 +28,20 @@ export function sessionCookie(token: string, request: IncomingMessage, reach: Re
 }
 
 const pendingName = "tollgate-oidc";
-/** As long as a sign-in with a provider may take, in seconds. */
+/** Seconds that a sign-in with an identity provider may take. */
 const pendingAge = 600;
 
-/** What a browser brings back from a provider of identities. Empty: nothing. */
+/** What a browser brings back from an identity provider. Empty: nothing. */
 export function readPending(request: IncomingMessage, reach: Reach): string {
   const name = isPlain(request, reach) ? pendingName : `__Host-${pendingName}`;
   const pairs = (request.headers.cookie ?? "").split(";").map((pair) => pair.trim());
   return pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1) ?? "";
 }
 
-/** The `set-cookie` that keeps it meanwhile: lax, as the provider's pages lead back. Empty takes it back. */
+/**
+ * The `set-cookie` header that keeps it during the sign-in. It is lax, since the provider's pages lead back. Empty
+ * removes it.
+ */
 export function pendingCookie(pending: string, request: IncomingMessage, reach: Reach): string {
   const life = pending === "" ? 0 : pendingAge;
   const attributes = `Path=/; Max-Age=${life}; HttpOnly; SameSite=Lax`;
@@ -48,8 +51,8 @@ export function pendingCookie(pending: string, request: IncomingMessage, reach: 
 }
 
 /**
- * Whether a browser would refuse a `Secure` cookie: any one over plain HTTP, and WebKit also on this machine, where
- * the others count plain HTTP as safe.
+ * Whether a browser would refuse a `Secure` cookie: any browser over plain HTTP, and WebKit also on this machine, where
+ * other browsers treat plain HTTP as secure.
  */
 export function isPlain(request: IncomingMessage, reach: Reach): boolean {
   switch (reach) {
@@ -66,7 +69,7 @@ function isLocalName({ headers: { host = "" } }: IncomingMessage): boolean {
   return /^(localhost|127(\.\d+){3}|\[::1\])(:\d+)?$/i.test(host);
 }
 
-/** Every browser names Safari, but these alone are none of the others. */
+/** Whether a browser is Safari. All browsers mention Safari, but only WebKit mentions none of the others. */
 function isWebKit(agent: string): boolean {
   return /\bSafari\//.test(agent) && !/\b(Chrome|Chromium|HeadlessChrome|Edg|OPR|Android)\b/.test(agent);
 }

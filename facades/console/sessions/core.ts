@@ -4,23 +4,23 @@ import { type Session, SessionsService } from "#gen/tollgate/sessions/v1/session
 import { createClient } from "../../../lib/rpc/client.ts";
 import { clientAddress, type IsTrustedProxy } from "../../http/request/client-address.ts";
 
-/** How long the core may take to answer about a session, in milliseconds. */
+/** Milliseconds that the core may take to answer about a session. */
 const timeoutMs = 10_000;
 
-/** What the core answered about a session's token. */
+/** The core's answer about a session token. */
 export type SessionAnswer =
   | { readonly kind: "open"; readonly session: Session }
   | { readonly kind: "ended" }
   /** The core could not be asked. */
   | { readonly kind: "unknown"; readonly error: ConnectError };
 
-/** A session just opened, and its token. */
+/** A newly opened session and its token. */
 export interface OpenedSession {
   readonly session: Session;
   readonly token: string;
 }
 
-/** Sessions as the core knows them. Calls throw ConnectError. */
+/** The core's sessions. Calls throw ConnectError. */
 export class CoreSessions {
   readonly #client;
   readonly #isTrustedProxy: IsTrustedProxy | undefined;
@@ -30,7 +30,7 @@ export class CoreSessions {
     this.#isTrustedProxy = isTrustedProxy;
   }
 
-  /** Asks for the session of a token. */
+  /** Asks for a token's session. */
   async read(token: string | undefined, request: IncomingMessage): Promise<SessionAnswer> {
     if (token === undefined) {
       return { kind: "ended" };
@@ -44,7 +44,7 @@ export class CoreSessions {
     }
   }
 
-  /** Opens a session for whoever has an API key or an operator's token. */
+  /** Opens a session for an API key or an operator's token. */
   async open(credential: string, request: IncomingMessage): Promise<OpenedSession> {
     return required(await this.#client.createSession({}, this.#options(request, credential)));
   }
@@ -54,17 +54,17 @@ export class CoreSessions {
     return required(await this.#client.redeemSignInLink({ token: link }, this.#options(request)));
   }
 
-  /** What people call the provider of identities. Empty: there is none. */
+  /** The identity provider's name for people. Empty: there is none. */
   async readOidcName(request: IncomingMessage): Promise<string> {
     return (await this.#client.getSignInOptions({}, this.#options(request))).oidcName;
   }
 
-  /** Begins a sign-in with the provider of identities. */
+  /** Begins a sign-in with the identity provider. */
   async beginOidc(redirectUrl: string, request: IncomingMessage) {
     return this.#client.beginOidcSignIn({ redirectUrl }, this.#options(request));
   }
 
-  /** Opens the session of whoever the provider vouches for. */
+  /** Opens a session for the person that the provider confirms. */
   async finishOidc(callbackUrl: string, pending: string, request: IncomingMessage): Promise<OpenedSession> {
     return required(await this.#client.finishOidcSignIn({ callbackUrl, pending }, this.#options(request)));
   }
@@ -73,13 +73,13 @@ export class CoreSessions {
     await this.#client.endSession({}, this.#options(request, token));
   }
 
-  /** Makes an API key that ends with the session. */
+  /** Creates an API key that ends with the session. */
   async createKey(token: string, accountId: string, request: IncomingMessage): Promise<string> {
     const { secret } = await this.#client.createSessionKey({ accountId }, this.#options(request, token));
     return secret;
   }
 
-  /** What a call of a page goes to the core with. */
+  /** The headers with which a page's call goes to the core. */
   headersFor(request: IncomingMessage, credential?: string): Record<string, string> {
     const address = clientAddress(request, this.#isTrustedProxy);
     return {

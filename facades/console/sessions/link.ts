@@ -5,10 +5,10 @@ import { sendNote } from "../pages/note.ts";
 import { sessionCookie } from "./cookie.ts";
 import type { CoreSessions } from "./core.ts";
 
-/** Where a link leads. */
+/** The page to which a link leads. */
 const first = "/overview";
 
-/** Signs in whoever follows a link, once, and leads on. A link that is used or old is told so. */
+/** Signs in a person who follows a link, once, and leads on. Says so when the link was used or is too old. */
 export async function followLink(
   token: string,
   request: IncomingMessage,
@@ -16,7 +16,7 @@ export async function followLink(
   options: ConsoleOptions,
   core: CoreSessions,
 ): Promise<void> {
-  // A browser that fetches pages ahead has not been told to go there, and would use the link up.
+  // A browser that prefetches pages does so without the user, and would use the link up.
   if (request.method !== "GET" || /prefetch|prerender/.test(String(request.headers["sec-purpose"] ?? ""))) {
     response.writeHead(503).end();
     return;
@@ -33,7 +33,7 @@ export async function followLink(
     response.writeHead(303, { location: first }).end();
     return;
   }
-  // Followed from another site, whose redirects go without the cookie: a page of our own leads on.
+  // Redirects after a click on another site omit the strict cookie: a page of our own leads on.
   const head = `<meta http-equiv="refresh" content="0;url=${first}">`;
   sendNote(response, 200, "Signed in", "The console opens.", head);
 }

@@ -5,7 +5,7 @@ import { sendNote } from "../pages/note.ts";
 import { pendingCookie, readPending, sessionCookie } from "./cookie.ts";
 import type { CoreSessions } from "./core.ts";
 
-/** Where the provider of identities sends a browser back to. */
+/** The path to which the identity provider sends a browser back. */
 export const callbackPath = "/sign-in/oidc/callback";
 const first = "/overview";
 
@@ -15,7 +15,7 @@ const refusals: Readonly<Partial<Record<Code, readonly [number, string]>>> = {
   [Code.InvalidArgument]: [404, "There is no such way in"],
 };
 
-/** Sends a browser to the provider of identities, with what it has to bring back. */
+/** Sends a browser to the identity provider, with a cookie that it has to bring back. */
 export async function beginOidc(
   request: IncomingMessage,
   response: ServerResponse,
@@ -34,7 +34,7 @@ export async function beginOidc(
   }
 }
 
-/** Signs in whoever comes back from the provider, and leads on. */
+/** Signs in a person who comes back from the provider, and leads on. */
 export async function finishOidc(
   request: IncomingMessage,
   response: ServerResponse,
@@ -52,7 +52,7 @@ export async function finishOidc(
     refuse(response, error);
     return;
   }
-  // The provider's redirects go without the session's cookie: a page of our own leads on.
+  // Redirects from the provider omit the session's cookie: a page of our own leads on.
   const head = `<meta http-equiv="refresh" content="0;url=${first}">`;
   sendNote(response, 200, "Signed in", "The console opens.", head);
 }

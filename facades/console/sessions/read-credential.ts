@@ -1,9 +1,9 @@
 import type { IncomingMessage } from "node:http";
 
-/** More than any credential takes, in bytes. */
+/** More bytes than any credential needs. */
 const maxBody = 4096;
 
-/** The credential that somebody signs in with. Undefined: the body holds none. */
+/** The credential of a sign-in. Undefined: the body has none. */
 export async function readCredential(request: IncomingMessage): Promise<string | undefined> {
   if (!/^application\/json\b/i.test(request.headers["content-type"] ?? "")) {
     return undefined;

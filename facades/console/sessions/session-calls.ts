@@ -9,7 +9,7 @@ import { readCredential } from "./read-credential.ts";
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
-/** The calls by which a page signs in and out, by method and path. */
+/** The calls that sign a page in and out, by method and path. */
 export function createSessionCalls(options: ConsoleOptions, core: CoreSessions): ReadonlyMap<string, Answer> {
   const { facts } = options;
   const factsFor = (request: IncomingMessage) => ({ insecure: readReach(request, options) === "insecure", ...facts });
@@ -19,14 +19,14 @@ export function createSessionCalls(options: ConsoleOptions, core: CoreSessions):
     if (credential === undefined) {
       return sendError(response, 400, 'The body must be JSON: {"operatorToken": "…"} or {"apiKey": "…"}.');
     }
-    // Nothing else can stand in a header, and no credential of ours has it.
+    // No other characters fit into a header, and no credential of ours has any.
     if (!/^[!-~]{1,1024}$/.test(credential)) {
       return sendError(response, 401, "The credential is not a valid API key or token.");
     }
     const reach = readReach(request, options);
     const before = readToken(request, reach);
     const { session, token } = await core.open(credential, request);
-    // A session is never taken over from before the sign-in, so that nobody can have prepared it.
+    // The session from before the sign-in is never reused, so that nobody can have prepared it.
     if (before !== undefined) {
       await core.end(before, request).catch(() => {}); // it may have ended by itself
     }
@@ -96,7 +96,7 @@ export function createSessionCalls(options: ConsoleOptions, core: CoreSessions):
   ];
   return new Map<string, Answer>([
     ...calls.map(([call, answer]) => [call, fromPage(answer)] as const),
-    // Browsers come to these from elsewhere.
+    // Browsers come to these from other sites.
     ["GET /sign-in/oidc", (request, response) => beginOidc(request, response, options, core)],
     [`GET ${callbackPath}`, (request, response) => finishOidc(request, response, options, core)],
   ]);

@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { RequestError } from "../request/error.ts";
 
 /**
- * Looks for what is wrong with a request's head and Node.js lets pass: another server before or behind this one could
- * read it in another way. Throws RequestError, after which the connection closes.
+ * Checks a request's head for faults that Node.js accepts but another server, before or behind this one, could read
+ * differently. Throws RequestError, after which the connection closes.
  */
 export function checkHead(request: IncomingMessage, response: ServerResponse): void {
   const error = wrongHead(request);
@@ -32,7 +32,7 @@ function wrongHead({ headers, rawHeaders, httpVersion }: IncomingMessage): Reque
   return undefined;
 }
 
-/** Node.js keeps the first one alone in its headers. */
+/** Counts the Host headers. Node.js keeps only the first one in its headers. */
 function countHosts(rawHeaders: readonly string[]): number {
   let count = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {

@@ -6,17 +6,17 @@ import { NetworkCounts } from "./network-counts.ts";
 
 /** How many connections a server takes. */
 export interface ConnectionLimits {
-  /** In all. */
+  /** The total. */
   readonly connections: number;
-  /** From one address, unless it is a trusted proxy's. Programs on this machine may have half of all. */
+  /** From one address, unless it is a trusted proxy's. Programs on this machine may have half of the total. */
   readonly connectionsPerAddress: number;
   /** Undefined: there are no proxies. */
   readonly isTrustedProxy?: IsTrustedProxy | undefined;
-  /** Is told of each connection that is closed because there are too many. */
+  /** Called with each connection that is closed because there are too many. */
   readonly onRefused?: (reason: "connections" | "connections_per_address") => void;
 }
 
-/** Closes connections beyond the limits as soon as they come. */
+/** Closes connections beyond the limits as soon as they arrive. */
 export function limitConnections(server: Server, limits: ConnectionLimits): void {
   const { connections, connectionsPerAddress, isTrustedProxy, onRefused } = limits;
   const counts = new NetworkCounts();

@@ -4,13 +4,13 @@ import { RequestError } from "../request/error.ts";
 import type { ErrorAnswer } from "../routing/surface.ts";
 import type { Pipeline } from "./pipeline.ts";
 
-/** How long a client may take to read why its connection ends, in milliseconds. */
+/** Milliseconds that a client has to read why its connection ends. */
 const lingerMs = 2_000;
 
-/** Answers bytes that are no request; `head` is what is known of them, which may be their beginning or their middle. */
+/** Answers bytes that are not a request. `head` is what is known of them: perhaps their beginning or their middle. */
 export type AnswerMalformed = (error: RequestError, head: string) => ErrorAnswer;
 
-/** Node.js's error about bytes that are no request. */
+/** Node.js's error for bytes that are not a request. */
 interface ParserError extends Error {
   readonly code?: string;
   readonly rawPacket?: Buffer;
@@ -19,8 +19,8 @@ interface ParserError extends Error {
 const ended = new WeakSet<Duplex>();
 
 /**
- * Ends a connection whose bytes are no request, with an answer in the shape of a surface. An error in what follows
- * requests that are being answered waits for those answers.
+ * Ends a connection whose bytes are not a request, with an answer in the format of a surface. Where earlier requests
+ * are still being answered, waits for their answers first.
  */
 export function refuseMalformed(
   { code = "", rawPacket }: ParserError,
@@ -37,7 +37,7 @@ export function refuseMalformed(
     }
   };
   if (ended.has(socket)) {
-    return; // more of the same
+    return; // more bytes of the same fault
   }
   ended.add(socket);
   const [request, response] = pipeline.running(socket) ?? [];

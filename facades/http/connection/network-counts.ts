@@ -1,8 +1,8 @@
-/** Counts by network, with a bound for each. */
+/** Counts for each network, with a bound. */
 export class NetworkCounts {
   readonly #counts = new Map<string, number>();
 
-  /** Counts one more of a network. False: it has as many as it may. */
+  /** Adds one to a network's count. Returns false when the count has reached `most`. */
   add(network: string, most: number): boolean {
     const count = this.#counts.get(network) ?? 0;
     if (count >= most) {
@@ -12,7 +12,7 @@ export class NetworkCounts {
     return true;
   }
 
-  /** Counts one less. */
+  /** Subtracts one. */
   remove(network: string): void {
     const count = this.#counts.get(network) ?? 0;
     if (count > 1) {

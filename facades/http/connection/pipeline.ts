@@ -1,9 +1,9 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 
-/** Requests that may wait on one connection while an earlier one is answered. */
+/** The most requests that may wait on one connection while an earlier one is answered. */
 const mostWaiting = 128;
-/** Requests that may wait on all connections together; each takes some 5 KB. */
+/** The most requests that may wait on all connections together. Each takes about 5 KB. */
 const mostWaitingInAll = 4096;
 
 type Turn = readonly [request: IncomingMessage, response: ServerResponse];
@@ -17,8 +17,9 @@ interface Line {
 }
 
 /**
- * Answers the requests of a connection one at a time. Node.js starts all that a client sends in one piece, and keeps
- * their answers for a client that never reads them. A connection with too many waiting requests is closed.
+ * Answers the requests of a connection one at a time. Without it, Node.js starts all requests that a client sends in
+ * one piece, and keeps their answers for a client that never reads them. A connection with too many waiting requests is
+ * closed.
  */
 export class Pipeline {
   readonly #listener: RequestListener;
@@ -29,7 +30,7 @@ export class Pipeline {
     this.#listener = listener;
   }
 
-  /** Starts a request, or has it wait for those before it. */
+  /** Starts a request, or queues it behind earlier ones. */
   readonly serve: RequestListener = (request, response) => {
     const { socket } = request;
     let line = this.#lines.get(socket);
@@ -50,12 +51,12 @@ export class Pipeline {
     this.#waitingInAll += 1;
   };
 
-  /** The request of a connection that is being answered. Undefined: none is. */
+  /** The request that is being answered on a connection. Undefined: none. */
   running(socket: Duplex): Turn | undefined {
     return this.#lines.get(socket)?.running;
   }
 
-  /** Does something once all requests of a connection are answered. */
+  /** Calls `act` once all requests of a connection are answered. */
   afterwards(socket: Duplex, act: () => void): void {
     const line = this.#lines.get(socket);
     if (line?.running === undefined) {

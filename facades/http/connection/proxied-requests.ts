@@ -6,8 +6,8 @@ import type { IsTrustedProxy } from "../request/client-address.ts";
 import { NetworkCounts } from "./network-counts.ts";
 
 /**
- * Bounds what one client has under way through proxies that are trusted: their connections tell nothing of it. Clients
- * that connect themselves are bounded by their connections, which run one request each.
+ * Bounds the concurrent requests of one client behind trusted proxies, whose connections do not show them. Direct
+ * clients are bounded by their connections, which run one request each.
  */
 export class ProxiedRequests {
   readonly #counts = new NetworkCounts();

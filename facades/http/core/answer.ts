@@ -3,7 +3,7 @@ import type { FinishReason, GenerationEvent, Usage } from "#gen/tollgate/inferen
 import type { GenerateResponse } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { ServiceClass } from "#gen/tollgate/inference/v1/service_class_pb.js";
 
-/** A whole answer. */
+/** A complete answer. */
 export interface Answer {
   /** The thinking. Empty: none. */
   readonly reasoning: string;
@@ -12,7 +12,7 @@ export interface Answer {
   readonly toolCalls: readonly { readonly id: string; readonly name: string; readonly arguments: string }[];
   readonly finishReason: FinishReason;
   readonly usage: Usage;
-  /** The class that it ran in. */
+  /** The service class in which it ran. */
   readonly serviceClass: ServiceClass;
 }
 
@@ -38,7 +38,7 @@ export async function collectAnswers(stream: AsyncIterable<GenerateResponse>, co
   return gathered.map((one) => one.end());
 }
 
-/** One answer, as far as it has come. */
+/** One answer as far as it has arrived. */
 class Gathered {
   #reasoning = "";
   #text = "";

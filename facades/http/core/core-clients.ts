@@ -6,7 +6,7 @@ import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_p
 import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import { createClient } from "../../../lib/rpc/client.ts";
 
-/** The core's services, as the surfaces call them. */
+/** Clients of the core's services that the surfaces call. */
 export interface CoreClients {
   readonly accounts: Client<typeof AccountsService>;
   readonly catalogue: Client<typeof CatalogueService>;
@@ -15,7 +15,7 @@ export interface CoreClients {
   readonly metering: Client<typeof MeteringService>;
 }
 
-/** Clients of the core over a transport: in process, or to another machine. */
+/** Creates the core's clients over a transport: in process, or to another machine. */
 export function createCoreClients(transport: Transport): CoreClients {
   return {
     accounts: createClient(AccountsService, transport),

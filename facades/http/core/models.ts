@@ -3,7 +3,7 @@ import { readAll } from "../../../lib/rpc/pages.ts";
 import type { Exchange } from "../exchange.ts";
 import type { CoreClients } from "./core-clients.ts";
 
-/** Lists the served models in the configured order; with a key, only the models that it may use. */
+/** Lists the served models in the configured order. With a key, only the models that the key may use. */
 export function readModels({ catalogue }: CoreClients, { callOptions }: Exchange): Promise<Model[]> {
   return readAll(
     (page) => catalogue.listModels(page, callOptions),

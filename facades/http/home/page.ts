@@ -4,15 +4,15 @@ import { type Model, ModelKind } from "#gen/tollgate/catalogue/v1/model_pb.js";
 import { formatRate } from "../../../lib/money.ts";
 import { escapeHtml } from "./escape-html.ts";
 
-/** The facts that the page shows beside the models. */
+/** The facts on the page beside the models. */
 export interface HomeFacts {
-  /** Where clients call, such as "https://api.example.com". */
+  /** The URL that clients call, such as "https://api.example.com". */
   readonly baseUrl: string;
   /** Whether people can sign in at the same origin. */
   readonly hasSignIn: boolean;
 }
 
-/** The console's colours and measures, which the page cannot load: it has no other file. */
+/** The console's colours and measures, inlined because the page loads no other file. */
 const style = `:root{color-scheme:light dark;font:15px/1.55 system-ui,sans-serif;background:light-dark(#fbfbfa,#131413);color:light-dark(#1a1c1a,#ecedea)}
 body{max-width:46rem;margin:0 auto;padding:clamp(1.5rem,6vw,4rem) 1rem}
 header{display:flex;align-items:center;justify-content:space-between;gap:1rem;margin-bottom:2rem}
@@ -38,7 +38,7 @@ footer{margin-top:2.5rem}`;
 
 const mark = `<svg viewBox="0 0 32 32" width="28" height="28" aria-hidden="true"><rect width="32" height="32" rx="8" fill="currentColor"/><path d="M9 8v17M9 12.5 24 8.500" fill="none" stroke="#fff" stroke-width="3.2" stroke-linecap="round"/></svg>`;
 
-/** Headers of the page, which runs nothing and has one style, its own. */
+/** The page's headers. The page runs no script and has one inline style. */
 export const homeHeaders = {
   "content-type": "text/html; charset=utf-8",
   "content-security-policy": `default-src 'none'; style-src 'sha256-${hash("sha256", style, "base64")}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
@@ -48,18 +48,18 @@ export const homeHeaders = {
   vary: "accept",
 };
 
-/** Whether a request comes from somebody who looks at the address in a browser. */
+/** Whether a request comes from a browser that wants a page. */
 export function wantsPage({ headers }: Pick<IncomingMessage, "headers">): boolean {
   return /(^|,)\s*text\/html\b/i.test(headers.accept ?? "");
 }
 
-/** Where a client calls that reached us by this request. */
+/** The base URL under which the client reached us with this request. */
 export function readBaseUrl({ headers, socket }: IncomingMessage): string {
   const scheme = "encrypted" in socket && socket.encrypted === true ? "https" : "http";
   return `${scheme}://${headers.host ?? "localhost"}`;
 }
 
-/** The public page: what is served, for how much, and how to call it. Everybody may see it. */
+/** The public page: the served models, their prices, and how to call them. Everybody may see it. */
 export function renderHome(models: readonly Model[], { baseUrl, hasSignIn }: HomeFacts): string {
   const base = escapeHtml(baseUrl);
   const example = models.find(({ kind }) => kind === ModelKind.GENERATION)?.id ?? "MODEL";

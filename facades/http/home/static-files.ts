@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { extname } from "node:path";
 
-/** Built files by their paths below the build's folder, such as "assets/app-1a2b.js" and "assets/app-1a2b.js.br". */
+/** Built files by their paths below the build folder, such as "assets/app-1a2b.js" and "assets/app-1a2b.js.br". */
 export type StaticFiles = ReadonlyMap<string, Uint8Array>;
 
 const types: Readonly<Record<string, string>> = {
@@ -23,13 +23,13 @@ const types: Readonly<Record<string, string>> = {
   ".yaml": "text/plain; charset=utf-8",
 };
 
-/** Encodings that files may be kept in, best first, and the endings of those files. */
+/** Encodings of precompressed files, in order of preference, and the endings of those files. */
 const encodings = [
   ["br", ".br"],
   ["gzip", ".gz"],
 ] as const;
 
-/** Sends a built file in the best encoding that the browser takes. False: there is no such file. */
+/** Sends a built file in the best encoding that the browser accepts. Returns false when there is no such file. */
 export function sendFile(
   files: StaticFiles,
   path: string,
@@ -58,7 +58,7 @@ export function sendFile(
   return true;
 }
 
-/** The encodings that a browser takes; one with q=0 it does not take. */
+/** The encodings that a browser accepts. q=0 means that it does not. */
 function readEncodings(header: string): ReadonlySet<string> {
   const items = header.split(",").map((item) =>
     item

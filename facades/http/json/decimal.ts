@@ -1,4 +1,4 @@
-/** A whole number of the 10^-scale part of a unit as an exact decimal: (200000n, 6) is "0.2". */
+/** Formats a whole number of 10^-scale units as an exact decimal: (200000n, 6) is "0.2". */
 export function decimal(value: bigint, scale: number): string {
   const digits = (value < 0n ? -value : value).toString().padStart(scale + 1, "0");
   const whole = digits.slice(0, digits.length - scale);

@@ -6,23 +6,23 @@ import { JsonPath } from "./path.ts";
 import { onlyReader, type Read, scalarReader } from "./scalar-reader.ts";
 import { listed, quoted } from "./words.ts";
 
-/** Items of one array, unless tollgate.facade.v1 says otherwise. */
+/** The most items of an array, unless tollgate.facade.v1 sets another bound. */
 const maxItems = 10_000;
-/** One field of an object, worked out once. */
+/** How to read one field of an object, compiled once. */
 interface FieldPlan {
   readonly property: string;
   readonly key: string;
   readonly read: Read;
   readonly required: boolean;
-  /** Makes the value of an absent field. Undefined: the property stays away. */
+  /** Creates the value of an absent field. Undefined: the property is left out. */
   readonly absent: (() => unknown) | undefined;
 }
 
 const readers = new WeakMap<DescMessage, Read>();
 
 /**
- * Makes the function that reads messages of one type from the JSON of an HTTP surface, as tollgate.facade.v1
- * says. Unknown keys are ignored and null means absent. Throws RequestError 400 with the field's path.
+ * Creates the function that reads messages of one type from the JSON of an HTTP surface, by the options of
+ * tollgate.facade.v1. Unknown keys are ignored, and null means absent. Throws RequestError 400 with the field's path.
  */
 export function jsonDecoder<Desc extends DescMessage>(desc: Desc): (json: unknown) => MessageShape<Desc> {
   const read = compileReader(desc);
@@ -34,7 +34,7 @@ function compileReader(desc: DescMessage): Read {
   if (known !== undefined) {
     return known;
   }
-  // A message may contain itself, so that the entry has to be there before its fields are looked at.
+  // A message may contain itself, so the entry must exist before its fields are compiled.
   let read!: Read;
   readers.set(desc, (json, path) => read(json, path));
   read = compile(desc);
@@ -183,7 +183,7 @@ function listReader(read: Read, rules: JsonField | undefined): Read {
       throw path.error(json.length === 0 ? "must not be empty" : `must have at least ${least} items`);
     }
     if (json.length > most) {
-      // After the first item: that all are of the wrong kind is the better advice.
+      // The first item is read before: a wrong kind of item is the more useful message.
       readItems(json.slice(0, 1), read, path);
       throw path.error(`must have at most ${most} item${most === 1 ? "" : "s"}`);
     }

@@ -5,14 +5,14 @@ import { isImplicit, readKey, readList, readRules, readShape, readStrings, readU
 type Write = (value: never) => string;
 type PlainMessage = Readonly<Record<string, unknown>>;
 
-/** One field of an object, worked out once. */
+/** How to write one field of an object, compiled once. */
 interface FieldPlan {
   /** The property of the message. */
   readonly property: string;
   /** The key and its colon as JSON text. */
   readonly key: string;
   readonly write: (value: unknown) => string;
-  /** Whether the value is not to be written. */
+  /** Whether the value is left out. */
   readonly isUnset: (value: unknown) => boolean;
   readonly nullable: boolean;
 }
@@ -20,8 +20,8 @@ interface FieldPlan {
 const writers = new WeakMap<DescMessage, Write>();
 
 /**
- * Makes the function that writes messages of one type as the JSON text of an HTTP surface, as
- * tollgate.facade.v1 says. Fields are written in the order of the file; implicit ones always, optional ones when set.
+ * Creates the function that writes messages of one type as JSON text of an HTTP surface, by the options of
+ * tollgate.facade.v1. Fields are written in the file's order: implicit ones always, optional ones when set.
  */
 export function jsonEncoder<Desc extends DescMessage>(desc: Desc): (message: MessageShape<Desc>) => string {
   return compileWriter(desc) as (message: MessageShape<Desc>) => string;
@@ -32,7 +32,7 @@ function compileWriter(desc: DescMessage): Write {
   if (known !== undefined) {
     return known;
   }
-  // A message may contain itself, so that the entry has to be there before its fields are looked at.
+  // A message may contain itself, so the entry must exist before its fields are compiled.
   let write!: Write;
   writers.set(desc, (message) => write(message));
   write = compile(desc);
@@ -104,7 +104,7 @@ function unsetTest(field: DescField, omitEmpty: boolean): (value: unknown) => bo
   if (!isImplicit(field)) {
     return (value) => value === undefined;
   }
-  // The zero of an enum, and text that ought to be JSON but is empty, say nothing.
+  // The zero value of an enum, and empty JSON text, mean absent.
   if (field.fieldKind === "enum") {
     return (value) => value === 0;
   }
@@ -132,7 +132,7 @@ function valueWriter(field: DescField): (value: unknown) => string {
     case "list": {
       const write = itemWriter(field);
       if (write === JSON.stringify) {
-        return write; // whole lists at once, for vectors have a thousand numbers
+        return write; // whole lists at once, since vectors have a thousand numbers
       }
       return (value) => {
         const items = value as unknown[];
@@ -172,7 +172,7 @@ function itemWriter(field: DescField): (value: unknown) => string {
     case ScalarType.UINT64:
       return String;
     case ScalarType.DOUBLE:
-      return JSON.stringify; // JSON has neither NaN nor Infinity: null
+      return JSON.stringify; // NaN and Infinity become null: JSON has neither
     default:
       throw new Error(`${field}: this scalar is not used on an HTTP surface`);
   }

@@ -2,13 +2,13 @@ import { type DescField, ScalarType } from "@bufbuild/protobuf";
 import { readShape } from "./options.ts";
 import type { JsonPath } from "./path.ts";
 
-/** An object of JSON. */
+/** A JSON object. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Kinds of JSON values, told apart by a union. */
+/** Kinds of JSON values, by which a union chooses its member. */
 export type Kind = "a string" | "a number" | "a boolean" | "an array" | "an object" | "null";
 
-/** The value, when it is an object. Throws RequestError 400. */
+/** The value as an object. Throws RequestError 400 when it is not one. */
 export function asObject(json: unknown, path: JsonPath): JsonObject {
   if (kindOfJson(json) !== "an object") {
     throw path.error("must be an object");
@@ -36,7 +36,7 @@ export function kindOfJson(json: unknown): Kind {
   }
 }
 
-/** The kind of value that a field takes. */
+/** The kind of JSON value that a field accepts. */
 export function nameKind(field: DescField): Kind {
   if (field.message !== undefined) {
     return readShape(field.message).case === "unwrapped" ? "an array" : "an object";

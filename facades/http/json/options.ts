@@ -15,7 +15,7 @@ import {
   json_value,
 } from "#gen/tollgate/facade/v1/json_pb.js";
 
-/** The options of tollgate.facade.v1 on a message, with their defaults. */
+/** The json_message option of a message, with its defaults. */
 export function readShape(desc: DescMessage): JsonMessage["shape"] {
   return hasOption(desc, json_message) ? getOption(desc, json_message).shape : { case: undefined };
 }
@@ -25,7 +25,7 @@ export function ignoresUnknownTags(desc: DescMessage): boolean {
   return hasOption(desc, json_message) && getOption(desc, json_message).ignoreUnknownTags;
 }
 
-/** The options of tollgate.facade.v1 on a field. Undefined: none. */
+/** The json_field option of a field. Undefined: none. */
 export function readRules(field: DescField): JsonField | undefined {
   return hasOption(field, json_field) ? getOption(field, json_field) : undefined;
 }
@@ -35,12 +35,12 @@ export function readKey(field: DescField): string {
   return readRules(field)?.name || field.name;
 }
 
-/** Whether the field has a value even when nothing was said: proto3 fields without `optional`, and lists. */
+/** Whether an unset field has a value, too: proto3 fields without `optional`, and lists. */
 export function isImplicit(field: DescField): boolean {
   return field.fieldKind === "list" || field.presence === FeatureSet_FieldPresence.IMPLICIT;
 }
 
-/** The one oneof of a message that is a union. */
+/** The single oneof of a union message. */
 export function readUnion(desc: DescMessage): DescOneof {
   const [union] = desc.oneofs;
   if (union === undefined) {
@@ -49,7 +49,7 @@ export function readUnion(desc: DescMessage): DescOneof {
   return union;
 }
 
-/** The one field of a message that stands for an array. */
+/** The single field of a message that stands for an array. */
 export function readList(desc: DescMessage): DescField & { fieldKind: "list" } {
   const [field] = desc.fields;
   if (field?.fieldKind !== "list") {
@@ -58,7 +58,7 @@ export function readList(desc: DescMessage): DescField & { fieldKind: "list" } {
   return field;
 }
 
-/** The values of an enum with the strings that stand for them. */
+/** The values of an enum with their strings in JSON. */
 export function readStrings(desc: DescEnum): ReadonlyMap<number, string> {
   const named = desc.values.filter((value) => hasOption(value, json_value));
   return new Map(named.map((value) => [value.number, getOption(value, json_value)]));

@@ -1,9 +1,9 @@
 import { invalidField, type RequestError } from "../request/error.ts";
 
-/** Levels of messages within messages. */
+/** The most levels of nested messages. */
 const maxDepth = 64;
 
-/** Where a decoder is in the caller's body, such as messages[0].content. Written out for an error alone. */
+/** A decoder's position in the caller's body, such as messages[0].content. Formatted only for an error. */
 export class JsonPath {
   readonly #steps: (string | number)[] = [];
 
@@ -18,7 +18,7 @@ export class JsonPath {
     this.#steps.pop();
   }
 
-  /** An error at this place. */
+  /** An error at this position. */
   error(reason: string): RequestError {
     return invalidField(this.toString(), reason);
   }

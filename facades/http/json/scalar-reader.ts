@@ -5,16 +5,16 @@ import { readStrings } from "./options.ts";
 import type { JsonPath } from "./path.ts";
 import { listed } from "./words.ts";
 
-/** Levels of JSON text that is passed on as it is. */
+/** The most levels of JSON text that is passed on unread. */
 const maxTextDepth = 128;
 
-/** The largest double that an int64 holds; numbers beyond it are as good as it. */
+/** The largest double that an int64 can hold. Larger numbers are reduced to it. */
 const int64Bound = 2 ** 63 - 1024;
 
-/** Reads one value, which is not null; the path says where it stands. */
+/** Reads one value that is not null. `path` is its position. */
 export type Read = (json: unknown, path: JsonPath) => unknown;
 
-/** Reads the one value that a field takes. Undefined: it takes any. */
+/** Reads the only value that a field accepts. Undefined: the field accepts any. */
 export function onlyReader(rules: JsonField | undefined): Read | undefined {
   if (!rules?.only) {
     return undefined;
@@ -29,7 +29,7 @@ export function onlyReader(rules: JsonField | undefined): Read | undefined {
   };
 }
 
-/** Whether a value is the one that is taken, which has nothing in it when it is an array or an object. */
+/** Whether a value is the accepted one. An accepted array or object is empty. */
 function isOnly(json: unknown, only: unknown): boolean {
   if (only === null || typeof only !== "object") {
     return json === only;
@@ -37,7 +37,7 @@ function isOnly(json: unknown, only: unknown): boolean {
   return kindOfJson(json) === kindOfJson(only) && Object.keys(json as object).length === 0;
 }
 
-/** Reads a value that is no message: an enum, JSON text or a scalar. */
+/** Creates the reader of an enum, JSON text or a scalar. */
 export function scalarReader(field: DescField, rules: JsonField | undefined): Read {
   if (field.enum !== undefined) {
     const numbers = new Map([...readStrings(field.enum)].map(([number, name]) => [name as unknown, number]));
@@ -93,7 +93,7 @@ function stringReader(rules: JsonField | undefined): Read {
     if (json.length < least) {
       throw path.error(least === 1 ? "must not be empty" : `must have at least ${least} characters`);
     }
-    // Half of a surrogate pair, from a client that cut a string in the middle, is no text.
+    // Half of a surrogate pair, from a client that cut a string in the middle, is not text.
     return json.isWellFormed() ? json : json.toWellFormed();
   };
 }

@@ -2,10 +2,9 @@
 const mark = "\u0001text\u0001";
 
 /**
- * Writes JSON texts that differ in one string alone: the rest, which is the most of a streamed token, is
- * encoded once.
+ * Writes JSON texts that differ in one string only. The rest, which is most of a streamed token, is encoded once.
  *
- * @param write the JSON text around a given string
+ * @param write returns the JSON text around a given string
  */
 export function textTemplate(write: (text: string) => string): (text: string) => string {
   let around: readonly string[] | undefined;

@@ -4,10 +4,10 @@ import type { ProxiedRequests } from "../connection/proxied-requests.ts";
 import { overloaded } from "../overloaded.ts";
 import type { Layer } from "./layer.ts";
 
-/** Seconds after which a request that was shed may come again. */
+/** Seconds after which a shed request may be retried. */
 const retryShedAfter = 5;
 
-/** Refuses requests with a wrong head, beyond the work that the process can bear, or beyond one client's share. */
+/** Refuses requests with an invalid head, beyond the process's capacity, or beyond one client's share. */
 export function admit(overload: Overload, proxied: ProxiedRequests): Layer {
   return (context, next) => {
     const { exchange, path } = context;

@@ -4,7 +4,9 @@ import type { Choose } from "../routing/choose-surface.ts";
 import type { Surface } from "../routing/surface.ts";
 import type { Layer } from "./layer.ts";
 
-/** Answers whatever is thrown inside, in the shape of the surface whose endpoint it was, or that `choose` tells. */
+/**
+ * Answers any error thrown inside, in the format of the endpoint's surface, or of the surface that `choose` returns.
+ */
 export function answerErrors(choose: Choose): Layer {
   return (context, next) =>
     next().catch((error: unknown) => {
@@ -13,7 +15,7 @@ export function answerErrors(choose: Choose): Layer {
     });
 }
 
-/** Logs an error when it is unexpected, which is a bug. */
+/** Answers an error. Logs it when it is unexpected, which means a bug. */
 function answerError({ errorOf }: Surface, exchange: Exchange, error: unknown): void {
   if (exchange.isGone) {
     return;

@@ -3,7 +3,7 @@ import { drain } from "../request/body.ts";
 import { hasBody } from "../request/has-body.ts";
 import type { Layer } from "./layer.ts";
 
-/** Reads the body of a request away that is refused before an endpoint runs; endpoints see to their bodies themselves. */
+/** Drains the body of a request that is refused before an endpoint runs. Endpoints handle their bodies themselves. */
 export function drainRefused(clock: Clock): Layer {
   return (context, next) =>
     next().catch(async (error: unknown) => {

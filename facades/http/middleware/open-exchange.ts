@@ -4,8 +4,8 @@ import type { Runtime } from "../runtime.ts";
 import type { Layer } from "./layer.ts";
 
 /**
- * The outermost layer: names the request and observes it. The observer hears the end when the response closes, and not
- * when the layers inside return: a client may read for long after that.
+ * The outermost layer: names the request and observes it. The observer learns of the end when the response closes, not
+ * when the inner layers return: a client may read for long after that.
  */
 export function openExchange(runtime: Runtime, bodyLimits: BodyLimits): Layer {
   return (context, next) => {

@@ -18,7 +18,7 @@ export function runEndpoint(routes: Routes, choose: Choose): Layer {
   };
 }
 
-/** No endpoint has this path, or none of those that have it takes this method. */
+/** The error for a path without an endpoint, or without one for this method. */
 function unmatched(
   surface: Surface,
   response: ServerResponse,

@@ -1,15 +1,15 @@
 import { overloaded } from "../overloaded.ts";
 
-/** The part of the memory that bodies without a key that was checked may take, all together. */
+/** The part of the memory for all bodies whose key is not checked yet. */
 const smallPart = 1 / 2;
-/** The part that bodies of known accounts may take, all together: the rest is a reserve for small bodies. */
+/** The part for all bodies of known accounts. The rest is reserved for small bodies. */
 const accountsPart = 3 / 4;
-/** The part that small bodies of one network may take. */
+/** The part for small bodies of one network. */
 const networkPart = 1 / 8;
-/** The part that bodies of one account may take. */
+/** The part for bodies of one account. */
 const accountPart = 1 / 4;
 
-/** Bytes in use of one kind of bodies, with a bound for all of them and one for each owner. */
+/** The bytes in use by one kind of body, with a bound for all of them and one for each owner. */
 class Share {
   #used = 0;
   readonly #byOwner = new Map<string, number>();
@@ -37,28 +37,28 @@ class Share {
 }
 
 /**
- * Memory for bodies that are being received, all requests together. Thousands of clients that each send a body slowly
- * must not fill it: bytes that come before the key is known count for the client's network, later bytes for the account,
- * and neither can take the room that is reserved for the other.
+ * Memory for all request bodies that are being received. Thousands of clients that each send a body slowly must not
+ * fill it. Bytes that arrive before the key is known count for the client's network, later bytes for the account, and
+ * neither kind can take the room that is reserved for the other.
  */
 export class BodyBudget {
   #left: number;
   readonly #networks: Share;
   readonly #accounts: Share;
 
-  /** How many bytes there are in all. */
+  /** `bytes` is the size of the whole memory. */
   constructor(bytes: number) {
     this.#left = bytes;
     this.#networks = new Share(bytes * smallPart, bytes * networkPart);
     this.#accounts = new Share(bytes * accountsPart, bytes * accountPart);
   }
 
-  /** Memory for one body that comes from this network. */
+  /** The memory of one body that comes from this network. */
   open(network: string): BodyLease {
     return new BodyLease(this, this.#networks, network);
   }
 
-  /** Takes bytes of a share for an owner. Throws OVERLOADED when there are none. */
+  /** Takes bytes from a share for an owner. Throws OVERLOADED when there are not enough. */
   take(share: Share, owner: string, bytes: number): void {
     if (bytes > this.#left || !share.hasRoom(owner, bytes)) {
       throw overloaded("Too many large requests are being received at the moment.", 1);
@@ -67,7 +67,7 @@ export class BodyBudget {
     this.#left -= bytes;
   }
 
-  /** Gives back what an owner took of a share. */
+  /** Returns an owner's bytes to a share. */
   give(share: Share, owner: string, bytes: number): void {
     share.add(owner, -bytes);
     this.#left += bytes;
@@ -92,7 +92,10 @@ export class BodyLease {
     this.#owner = owner;
   }
 
-  /** Has so many bytes from now on. Throws OVERLOADED, and has what it had, when there is no room for more. */
+  /**
+   * Sets the bytes that the body takes. When there is no room for more, throws OVERLOADED and keeps the bytes that it
+   * had.
+   */
   resize(bytes: number): void {
     if (bytes > this.#bytes) {
       this.#budget.take(this.#share, this.#owner, bytes - this.#bytes);
@@ -102,7 +105,7 @@ export class BodyLease {
     this.#bytes = bytes;
   }
 
-  /** Counts for an account from now on. Throws OVERLOADED, and has nothing any more, when the account has no room. */
+  /** Moves the body to an account's share. When the account has no room, throws OVERLOADED and keeps no bytes. */
   moveTo(accountId: string): void {
     const bytes = this.#bytes;
     this.resize(0);

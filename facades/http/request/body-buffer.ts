@@ -1,10 +1,10 @@
 /** The bytes of a body in one piece. Many small chunks take no more room than a few large ones. */
 export class BodyBuffer {
-  /** Bytes that it holds. */
+  /** The number of bytes. */
   size = 0;
   #bytes: Buffer = Buffer.alloc(0);
 
-  /** The room that the buffer takes once so many bytes are added. */
+  /** The buffer's size after this many bytes are added. */
   roomFor(bytes: number): number {
     const size = this.size + bytes;
     if (size <= this.#bytes.length) {
@@ -13,7 +13,7 @@ export class BodyBuffer {
     return this.size === 0 ? bytes : Math.max(size, this.#bytes.length * 2);
   }
 
-  /** Adds a chunk; the first one is kept as it is, so that a body in one piece is never copied. */
+  /** Adds a chunk. The first chunk is used as it is, so that a body in one piece is never copied. */
   add(chunk: Buffer): void {
     const room = this.roomFor(chunk.length);
     if (this.size === 0) {

@@ -6,6 +6,6 @@ import type { BodyPace } from "./body-pace.ts";
 export interface BodyLimits {
   readonly budget: BodyBudget;
   readonly pace: BodyPace;
-  /** Answers that wait for their readers. */
+  /** Bounds the answers that wait for their readers. */
   readonly unread: UnreadAnswers;
 }

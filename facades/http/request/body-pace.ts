@@ -1,23 +1,23 @@
 import type { Clock } from "../../../lib/time/clock.ts";
 
-/** How long a body may take whatever its pace, in milliseconds. */
+/** Milliseconds that a body may take whatever its pace. */
 const graceMs = 10_000;
-/** Between two looks, in milliseconds. */
+/** Milliseconds between two checks. */
 const intervalMs = 1_000;
 
 /** A body that is being received. */
 export interface PacedBody {
-  /** Bytes that came so far. */
+  /** Bytes received so far. */
   readonly received: number;
   /** When it began, on the monotonic clock. */
   readonly begunAt: number;
-  /** Is told that it comes too slowly. */
+  /** Called when the body arrives too slowly. */
   giveUp(): void;
 }
 
-/** Gives up bodies that come too slowly. One timer looks at all of them, and rests while there are none. */
+/** Gives up bodies that arrive too slowly. One timer checks all of them, and stops while there are none. */
 export class BodyPace {
-  /** Bytes a second that a body has to come with after the grace, on average. */
+  /** Bytes a second at which a body has to arrive after the grace period, on average. */
   readonly bytesPerSecond: number;
   readonly #bodies = new Set<PacedBody>();
   readonly #clock: Clock;

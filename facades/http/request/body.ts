@@ -10,20 +10,22 @@ import { hasBody } from "./has-body.ts";
 
 /** The largest body that is read, in bytes. */
 const maxBodyBytes = 2 * 1024 * 1024;
-/** So much of a body is read before its sender's key is checked, in bytes. */
+/** Bytes of a body that are read before its sender's key is checked. */
 const smallBytes = 64 * 1024;
-/** How much of a body that is refused is drained, and for how long, so that its sender gets to read the answer. */
+/**
+ * How many bytes of a refused body are drained, and for how many milliseconds, so that its sender can read the answer.
+ */
 const maxDrainBytes = 8 * 1024 * 1024;
 const maxDrainMs = 5_000;
 
-/** Asks the core whose account pays for a request. Rejects when its key is wrong. */
+/** Asks the core for the account that pays for a request. Rejects when its key is wrong. */
 export type Identify = () => Promise<string>;
 
 /**
- * Reads the body as JSON, whatever its content type says, unless it is multipart. Of a large one only a part is read
- * before the key is checked. Throws RequestError: 413 once the body has been drained, or cannot be within bounds;
- * 408 when it comes too slowly; 415; 400 for bad UTF-8 or bad JSON. Throws OVERLOADED when too much is being read at
- * the same time, and what the core says to the key.
+ * Reads the body as JSON, whatever its content type, unless it is multipart. Only a part of a large body is read before
+ * the key is checked. Throws RequestError: 413 once the body has been drained, or cannot be within bounds; 408 when it
+ * arrives too slowly; 415; 400 for bad UTF-8 or bad JSON. Throws OVERLOADED when too much is being read at once, and
+ * the core's error for the key.
  */
 export async function readJson(exchange: Exchange, identify: Identify): Promise<unknown> {
   const { request, runtime, bodyLimits } = exchange;
@@ -49,7 +51,7 @@ export async function readJson(exchange: Exchange, identify: Identify): Promise<
       runtime.observer.refused("slow_body");
     } else if (!request.complete) {
       received += await drain(request, runtime.clock).catch(() => 0);
-      // A length comes before the key, also one that shows while the body is read away.
+      // A body that is too large outweighs a wrong key, even where its size shows only while it is drained.
       throw received > maxBodyBytes ? tooLarge() : error;
     }
     throw error;
@@ -58,7 +60,10 @@ export async function readJson(exchange: Exchange, identify: Identify): Promise<
   }
 }
 
-/** Reads the body away, within bounds, and tells how many bytes came: a client that still writes when the connection closes cannot read the answer. */
+/**
+ * Drains the body, within bounds, and returns how many bytes came. A client that is still writing when the connection
+ * closes could not read the answer.
+ */
 export function drain(request: IncomingMessage, clock: Clock): Promise<number> {
   return new Promise((resolve, reject) => {
     let size = 0;
@@ -123,7 +128,7 @@ class Reception implements PacedBody {
       isWhole = true;
       resolve();
     };
-    // Every request closes before the promise's reader goes on, and an error costs the stack that it captures.
+    // Every request closes before the awaiting reader continues, and creating an error captures a stack.
     const onClose = () => {
       if (!isWhole) {
         reject(endedEarly());
@@ -151,7 +156,7 @@ class Reception implements PacedBody {
       if (this.received > maxBodyBytes) {
         throw tooLarge();
       }
-      // A body that comes in one piece is not kept waiting for.
+      // A body that comes in one piece takes no memory from the budget.
       if (chunk.length !== this.#declared) {
         this.#lease.resize(this.#buffer.roomFor(chunk.length));
       }
@@ -165,7 +170,7 @@ class Reception implements PacedBody {
     }
   }
 
-  /** Reads nothing more until the key is known to be right. */
+  /** Stops reading until the key is known to be right. */
   #check(identify: Identify): void {
     this.#identify = undefined;
     this.#request.pause();
@@ -178,7 +183,7 @@ class Reception implements PacedBody {
   }
 }
 
-/** The length of its body that a request announces. Undefined: it announces none. */
+/** The announced length of a request's body. Undefined: none is announced. */
 function declaredLength({ headers }: IncomingMessage): number | undefined {
   const length = headers["content-length"];
   return length === undefined ? undefined : Number(length);
@@ -221,7 +226,10 @@ function parseJson(body: Buffer, { headers }: IncomingMessage): unknown {
 
 const jsonLike = /^\s*($|;|[^;]*json|text\/plain|application\/x-www-form-urlencoded)/i;
 
-/** A body that is no JSON is wrong in itself where it claims to be JSON or claims nothing (as `curl -d` does). */
+/**
+ * The error for a body that is not JSON. Its content is at fault where its type is JSON or unspecific (as with `curl
+ * -d`), and otherwise its type.
+ */
 function unreadable(contentType: string, message: string): RequestError {
   return jsonLike.test(contentType)
     ? new RequestError(400, message)

@@ -1,15 +1,15 @@
 import type { IncomingMessage } from "node:http";
 import { isIP } from "node:net";
 
-/** Tells whether an address is that of a proxy of our own, whose `x-forwarded-for` is believed. */
+/** Whether an address is that of a proxy of our own, whose `x-forwarded-for` is trusted. */
 export type IsTrustedProxy = (address: string) => boolean;
 
-/** Nobody has more proxies in a row; a head of 32 KiB could name thousands. */
+/** More proxies than anybody has in a row: a head of 32 KiB could name thousands. */
 const mostProxies = 16;
 
 /**
- * Where a request came from: the other end of its connection, or, when that is a proxy that is trusted, the last
- * address in `x-forwarded-for` that is not one. Addresses before it may be the client's invention.
+ * The address from which a request came: the other end of its connection or, when that is a trusted proxy, the last
+ * untrusted address in `x-forwarded-for`. Addresses before that may be invented by the client.
  */
 export function clientAddress(request: IncomingMessage, isTrustedProxy?: IsTrustedProxy): string | undefined {
   let address = request.socket.remoteAddress;
@@ -27,7 +27,7 @@ export function clientAddress(request: IncomingMessage, isTrustedProxy?: IsTrust
   return address;
 }
 
-/** An address without the port and the brackets that some proxies add. Undefined: it is none. */
+/** An address without the port and the brackets that some proxies add. Undefined: it is not an address. */
 function bare(hop: string): string | undefined {
   const [, address = hop] = /^\[([^\]]+)\](?::\d+)?$/.exec(hop) ?? /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(hop) ?? [];
   return isIP(address) === 0 || address.includes("%") ? undefined : address;

@@ -6,12 +6,12 @@ import type { PublicSurface } from "../../../lib/surface-names.ts";
 /** The headers of a call to the core: the credential, the client's address, and the surface of the HTTP request. */
 export type CallHeaders = Readonly<Record<string, string>>;
 
-/** A header that has a key. */
+/** A header that may carry a key. */
 export type KeyHeader = "authorization" | "x-api-key";
 
 /**
- * The key of a request as the core takes it. Every surface accepts both headers; where both are sent, `preferred` wins.
- * Without a key the core refuses the call, so that there is one place that does.
+ * The call's headers for a request. Every surface accepts a key in both headers; where both are sent, `preferred` wins.
+ * A request without a key goes to the core, too, so that only the core refuses it.
  */
 export function callHeaders(
   request: IncomingMessage,
@@ -36,7 +36,7 @@ export function callHeaders(
   return headers;
 }
 
-/** The shard that the request's key names, so that the request's id names it, too. 0: the first one, or no key tells. */
+/** The shard that the request's key names, for the request's id. 0: the first shard, or no key names one. */
 export function readCallerShard({ headers }: IncomingMessage): number {
   const apiKey = headers["x-api-key"];
   return (typeof apiKey === "string" ? readKeyShard(apiKey) : 0) || readKeyShard(headers.authorization ?? "");
@@ -52,7 +52,9 @@ function readBearer({ headers }: IncomingMessage): string | undefined {
   return bearer === undefined ? undefined : printable(bearer);
 }
 
-/** A key has printable ASCII alone; anything else could not travel in a header and is no key of ours. */
+/**
+ * Replaces everything but printable ASCII: other characters could not be sent in a header and are in no key of ours.
+ */
 function printable(key: string): string {
   return key.replace(/[^!-~]/g, "?");
 }

@@ -3,7 +3,7 @@ import { jsonDecoder } from "../json/decoder.ts";
 import { readKey } from "../json/options.ts";
 
 /**
- * Makes the function that reads a message from a query string and the path's parameters, which win.
+ * Creates the function that reads a message from a query string and the path's parameters, which take precedence.
  * Unknown parameters are ignored. Throws RequestError 400 with the parameter's name.
  */
 export function queryReader(
@@ -23,7 +23,7 @@ export function queryReader(
   };
 }
 
-/** The value that the text stands for; a text of the wrong kind stays text, for the decoder to refuse. */
+/** The value that a text stands for. A text of the wrong kind stays text, for the decoder to refuse. */
 function valueIn(field: DescField, text: string): unknown {
   if (field.fieldKind !== "scalar" || field.scalar === ScalarType.STRING) {
     return text;

@@ -1,6 +1,6 @@
 /**
- * Escapes, in JSON text, the characters that some languages take for line ends besides \n and \r: their
- * clients would break an event in the middle. Python's `str.splitlines`, behind httpx's `iter_lines`, is one.
+ * Escapes characters in JSON text that some languages treat as line ends beside
+ *  and \r: their clients would split an event. Python's `str.splitlines`, used by httpx's `iter_lines`, does so.
  */
 export function escapeLineEnds(json: string): string {
   return /[\x85\u2028\u2029]/.test(json) ? json.replace(/[\x85\u2028\u2029]/g, (end) => escapes[end] ?? end) : json;

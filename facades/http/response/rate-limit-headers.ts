@@ -1,6 +1,6 @@
 import type { RateLimitState, TokenLimitState } from "../../../lib/rpc/rate-limit.ts";
 
-/** Adds what both vendors' clients read of a rate limit: `x-ratelimit-*` and `anthropic-ratelimit-*`. */
+/** Adds the rate-limit headers of both vendors' clients: `x-ratelimit-*` and `anthropic-ratelimit-*`. */
 export function addRateLimit(headers: Record<string, string>, state: RateLimitState, now: number): void {
   add(headers, "requests", state, now);
   if (state.tokens !== undefined) {

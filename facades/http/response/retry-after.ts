@@ -2,8 +2,8 @@ import type { ErrorDetail } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { toMilliseconds } from "../../../lib/time/duration.ts";
 
 /**
- * When a retry can succeed, as whole seconds from 1 to 60 that every client reads. The AI SDK and older messages SDKs
- * disregard 60 and use their attempts up within seconds: for them the last second comes as milliseconds too.
+ * When a retry can succeed, in whole seconds from 1 to 60, which every client reads. The AI SDK and older messages SDKs
+ * ignore 60 and use up their attempts within seconds, so for them 60 is also sent as milliseconds, at most 59,999.
  */
 export function retryAfterHeader({ retryAfter }: ErrorDetail): Record<string, string> {
   if (retryAfter === undefined) {

@@ -7,27 +7,31 @@ import type { Exchange } from "../exchange.ts";
 import { FramedChunks } from "../workarounds/framed-chunks.ts";
 import { escapeLineEnds } from "./line-ends.ts";
 
-/** How long the status is held back while the core has not begun to answer, in milliseconds. */
+/** Milliseconds for which the status is held back while the core has not begun to answer. */
 const maxHeldMs = 30_000;
-/** A keep-alive goes out after this much silence, in milliseconds. */
+/** Milliseconds of silence after which a keep-alive is sent. */
 const silenceMs = 15_000;
-/** A client that reads nothing for this long, in milliseconds, is given up. */
+/** Milliseconds after which a client that reads nothing is given up. */
 const maxStalledMs = 60_000;
 
-/** How a surface writes an answer as server-sent events. Holds the state of one stream. */
+/** How a surface writes an answer as server-sent events. Has the state of one stream. */
 export interface EventEncoder {
-  /** The events that a batch of one answer becomes, as text that ends at the end of an event. Empty: nothing to say. `choice`: which answer. */
+  /**
+   * The text of the events for a batch of one answer, ending at an event's end. Empty: nothing to send. `choice`: the
+   * answer's index.
+   */
   encode(events: readonly GenerationEvent[], choice?: number): string;
   /** The end of a stream that fails after its head was sent. */
   fail(error: unknown): string;
-  /** The keep-alive that is sent during silence; may come between any two events. */
+  /** Sent during silence. May come between any two events. */
   readonly keepAlive: string;
 }
 
 /**
- * Streams an answer. The status waits for the first batch, so that an early failure is thrown here and
- * keeps its own; a later one ends the stream as the surface does it. Resolves when all is said or the
- * client is gone, which ends the core's work too. `answers`: how many the core gives. Reads the core no faster than the client reads us.
+ * Streams an answer. The status waits for the first batch, so that an early failure is thrown here and gets its own
+ * status. A later failure ends the stream in the surface's way. Resolves when everything is sent or the client has
+ * left, which ends the core's work, too. `answers` is the number of answers from the core. Reads the core no faster
+ * than the client reads us.
  */
 export async function sendEvents(
   exchange: Exchange,
@@ -69,7 +73,7 @@ export async function sendEvents(
 class EventStream {
   hasBegun = false;
   #isFlushed = false;
-  /** Undefined: the head is not sent, or nobody is there to read it. */
+  /** Undefined: the head is not sent, or the client has left. */
   #body: FramedChunks | undefined;
   readonly #exchange: Exchange;
   readonly #keepAlive: string;
@@ -106,7 +110,10 @@ class EventStream {
     this.#stopTimer = this.#exchange.runtime.clock.after(silenceMs, () => this.#watch());
   }
 
-  /** Writes at once; the head goes out even when there is nothing to say yet. False: the client reads slower than we write. */
+  /**
+   * Writes at once. The head is sent even when there is no text yet. Returns false when the client reads more slowly
+   * than we write.
+   */
   write(text: string): boolean {
     if (text === "") {
       if (!this.#isFlushed) {
@@ -120,7 +127,7 @@ class EventStream {
     return this.#body?.write(escapeLineEnds(text)) ?? true;
   }
 
-  /** Resolves when the client has caught up, or is gone. */
+  /** Resolves when the client has caught up or left. */
   drained(): Promise<void> {
     const { response } = this.#exchange;
     return new Promise((resolve) => {
@@ -144,7 +151,7 @@ class EventStream {
     }
   }
 
-  /** One timer a stream: it looks how long the silence is instead of being set anew at each write. */
+  /** One timer for each stream: it checks the length of the silence, instead of being reset at each write. */
   #watch(): void {
     const { clock } = this.#exchange.runtime;
     const { response } = this.#exchange;

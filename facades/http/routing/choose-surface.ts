@@ -1,12 +1,15 @@
 import type { RequestHead, Surface } from "./surface.ts";
 
-/** Surfaces in the order in which they are asked; the last one takes what none recognizes. */
+/** Surfaces in the order in which they are asked. The last one takes what no other recognizes. */
 export type Surfaces = readonly [...Surface[], Surface];
 
-/** Tells to which surface a request belongs. */
+/** Chooses the surface of a request. */
 export type Choose = (request: RequestHead) => Surface;
 
-/** The surface that answers a request: the one that owns the path; else, or among several, the first that knows the client. */
+/**
+ * The surface that answers a request: the owner of the path or, with none or several, the first that recognizes the
+ * client.
+ */
 export function chooseSurface(surfaces: Surfaces, request: RequestHead): Surface {
   const [path = ""] = request.url?.split("?", 1) ?? [];
   const owners = surfaces.filter((surface) => owns(surface, path));
@@ -14,7 +17,7 @@ export function chooseSurface(surfaces: Surfaces, request: RequestHead): Surface
   return candidates.find((surface) => surface.recognizes(request)) ?? (candidates.at(-1) as Surface);
 }
 
-/** Says why a path leads nowhere, in the terms of the surface that it belongs to. */
+/** The message for an unknown path, in its surface's terms. */
 export function unknownPath({ unavailable }: Surface, method: string, path: string): string {
   const feature = Object.entries(unavailable).find(([start]) => isBelow(path, start))?.[1];
   return feature === undefined

@@ -2,7 +2,7 @@ import type { Choose } from "./choose-surface.ts";
 import type { Route, Routes } from "./routes.ts";
 import type { Endpoint, Surface } from "./surface.ts";
 
-/** Registers the endpoints of all surfaces. Where several have the same one, `choose` tells whose it is. */
+/** Registers the endpoints of all surfaces. Where several surfaces have the same endpoint, `choose` decides. */
 export function mountRoutes(routes: Routes, surfaces: readonly Surface[], choose: Choose): void {
   const shared = new Map<string, [Surface, Endpoint][]>();
   for (const surface of surfaces) {
@@ -16,7 +16,10 @@ export function mountRoutes(routes: Routes, surfaces: readonly Surface[], choose
   }
 }
 
-/** One route of an endpoint that one surface has, or several; the last one's where the chosen one has it not. */
+/**
+ * The route of an endpoint that one or several surfaces have. The last surface's is used where the chosen surface does
+ * not have it.
+ */
 function toRoute(choices: readonly [Surface, Endpoint][], choose: Choose): Route {
   const [usual, endpoint] = choices.at(-1) as [Surface, Endpoint];
   const { verb, path } = endpoint;

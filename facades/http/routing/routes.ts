@@ -2,26 +2,26 @@ import { type Layer, Router } from "@koa/router";
 import type { Choose } from "./choose-surface.ts";
 import type { Endpoint } from "./surface.ts";
 
-/** An endpoint where the router finds it. */
+/** An endpoint in the router. */
 export interface Route extends Endpoint {
-  /** Whose endpoint it is for a request. Undefined: no surface's. */
+  /** Chooses the surface of a request. Undefined: the endpoint belongs to no surface. */
   readonly surface?: Choose;
 }
 
-/** A route that was found, and the parts of the path that have a name. */
+/** A route that was found, and the named parts of the path. */
 export interface FoundRoute {
   readonly route: Route;
   readonly params: Readonly<Record<string, string>>;
 }
 
 /**
- * Finds routes. The router's matching is used, but not its middleware, which composes a chain for each
- * request and writes a dozen properties to its context.
+ * Finds routes. It uses the router's matching but not its middleware, which composes a chain for each request and
+ * writes a dozen properties to its context.
  */
 export class Routes {
   readonly #router = new Router();
   readonly #routes = new Map<Layer, Route>();
-  /** The routes found for literal paths of the table, by method and path: never more than there are routes. */
+  /** Found routes for literal paths of the table, by method and path: never more than there are routes. */
   readonly #found = new Map<string, FoundRoute>();
   readonly #literal = new Set<string>();
 
@@ -33,7 +33,7 @@ export class Routes {
     this.#routes.set(this.#router.register(route.path, [route.verb], []) as Layer, route);
   }
 
-  /** The route of a method and a path. Undefined: none that has the path takes the method. */
+  /** The route for a method and a path. Undefined: there is none. */
   find(method: string, path: string): FoundRoute | undefined {
     const key = `${method} ${path}`;
     return this.#found.get(key) ?? this.#match(method, path, key);
@@ -49,7 +49,7 @@ export class Routes {
     return found;
   }
 
-  /** The methods that a path takes. */
+  /** The methods that a path accepts. */
   methodsOf(path: string): string[] {
     const methods = this.#router.match(path, "").path.flatMap((layer) => layer.methods);
     return [...new Set(methods.sort())];

@@ -18,7 +18,7 @@ import { invalidField } from "../../http/request/error.ts";
 import { toSystem } from "./system.ts";
 import { toTools } from "./tools.ts";
 
-/** Translates what the model is given. Throws RequestError with the field's path. */
+/** Translates the model's input. Throws RequestError with the field's path. */
 export function toConversation(request: CreateMessageRequest | CountTokensRequest): Conversation {
   const turns: Message[] = [];
   const system = toSystem(request.system);
@@ -42,7 +42,10 @@ export function toConversation(request: CreateMessageRequest | CountTokensReques
   };
 }
 
-/** Refuses results of calls that no earlier turn made, as the original does; notes the calls of this turn. */
+/**
+ * Refuses results of calls that no earlier turn made, as the original service does. Adds the calls of this turn to
+ * `calls`.
+ */
 function refuseOrphans({ role, content }: MessageParam, path: string, calls: Set<string>): void {
   for (const [i, block] of toBlocks(content).entries()) {
     if (block.case === "toolUse") {
@@ -53,7 +56,7 @@ function refuseOrphans({ role, content }: MessageParam, path: string, calls: Set
   }
 }
 
-/** Turns of one speaker in a row become one, as chat templates want them to alternate. */
+/** Adds a turn. Consecutive turns of one role become one, since chat templates want roles to alternate. */
 function add(turns: Message[], next: Message): void {
   const last = turns.at(-1);
   if (last?.role === CoreRole.USER && next.role === CoreRole.USER) {
@@ -82,7 +85,9 @@ function toTurns({ role, content }: MessageParam, path: string): Message[] {
   }
 }
 
-/** Tool results first: they answer the turn before, whatever else the user says beside them. */
+/**
+ * The turns of a user's blocks. Tool results come first: they answer the previous turn, whatever else the user says.
+ */
 function userTurns(blocks: readonly Block[], path: string): Message[] {
   const turns: Message[] = [];
   const texts: string[] = [];
@@ -102,7 +107,7 @@ function userTurns(blocks: readonly Block[], path: string): Message[] {
   return turns;
 }
 
-/** The blocks of an answer are pieces of one text, so nothing is put between them. */
+/** The turn of an assistant's blocks, which are pieces of one text: nothing is put between them. */
 function assistantTurn(blocks: readonly Block[], path: string): Message[] {
   const said = turn(CoreRole.ASSISTANT, "");
   for (const [i, block] of blocks.entries()) {
@@ -125,7 +130,7 @@ function systemTurn(blocks: readonly Block[], path: string): Message[] {
   return text === "" ? [] : [turn(CoreRole.SYSTEM, text)];
 }
 
-/** A failed call is told apart in the text: no chat template knows a failed result. */
+/** The turn of a tool's result. A failed call is marked in the text, since no chat template knows failed results. */
 function toolTurn({ toolUseId, content, isError }: ToolResultBlockParam, path: string): Message {
   const text = joinText(toBlocks(content), `${path}.content`);
   return { ...turn(CoreRole.TOOL, isError ? `Error: ${text}` : text), toolCallId: toolUseId };
@@ -151,7 +156,10 @@ function joinText(blocks: readonly Block[], path: string): string {
   return joined(texts);
 }
 
-/** Lets pass what is dropped in silence, such as traces of another service's tools in an old conversation. */
+/**
+ * Refuses a block that does not belong here. Blocks that are silently dropped pass, such as traces of another service's
+ * tools in an old conversation.
+ */
 function refuse(block: Block, path: string): void {
   switch (block.case) {
     case "toolUse":

@@ -2,7 +2,7 @@ import type { CountTokensRequest as CoreCountTokensRequest } from "#gen/tollgate
 import type { CountTokensRequest } from "#gen/tollgate/messages/v1/count_tokens_pb.js";
 import { toConversation } from "./conversation.ts";
 
-/** Translates what is to be estimated. Throws RequestError with the field's path. */
+/** Translates a request to count tokens. Throws RequestError with the field's path. */
 export function countTokensRequest(request: CountTokensRequest): CoreCountTokensRequest {
   return {
     $typeName: "tollgate.inference.v1.CountTokensRequest",

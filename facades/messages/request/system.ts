@@ -1,6 +1,6 @@
 import type { SystemPrompt } from "#gen/tollgate/messages/v1/message_param_pb.js";
 
-/** A coding agent's line that differs with every request: left in, no two prompts would share a prefix. */
+/** A coding agent's line that differs in every request. With it, no two prompts would share a prefix. */
 const billingHeader = "x-anthropic-billing-header";
 
 /** The instructions as one text. Empty: none. */

@@ -13,8 +13,8 @@ import {
 import { invalidField } from "../../http/request/error.ts";
 
 /**
- * The tools and the rule for them. Without tools there is no rule either. Throws RequestError for tools
- * that the original service runs itself, and when a tool must be called that is not there.
+ * The tools and the tool choice. Without tools there is no choice. Throws RequestError for tools that the original
+ * service runs itself, and when the choice demands a tool that is not in the list.
  */
 export function toTools(
   request: Pick<CreateMessageRequest, "tools" | "toolChoice">,
@@ -28,7 +28,7 @@ export function toTools(
   return { tools, toolChoice, ...(request.toolChoice?.disableParallelToolUse && { parallelToolCalls: false }) };
 }
 
-/** A call could not be told apart from one of its namesake. */
+/** Refuses tools of the same name: their calls could not be told apart. */
 function refuseRepeats(tools: readonly Tool[]): void {
   const names = new Set<string>();
   for (const [index, { name }] of tools.entries()) {
@@ -69,7 +69,7 @@ const modes = {
   [ToolChoiceType.NONE]: ToolChoiceMode.NONE,
 };
 
-/** The schema with its own type named, as engines require. The usual schema begins with it and needs no parsing. */
+/** The schema with its type stated, as engines require. The usual schema begins with its type and is not parsed. */
 function objectSchema(schema: string, path: string): string {
   if (/^\{("\$schema":"[^"]*",)?"type":"/.test(schema)) {
     return schema;

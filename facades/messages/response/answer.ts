@@ -4,7 +4,10 @@ import { toUsedTier } from "../service-tier.ts";
 import { messageId, thinkingSignature } from "./identity.ts";
 import { toStopReason, toUsage } from "./usage.ts";
 
-/** A whole answer as this surface's message: thinking, then text, then tool calls. `tellsTier`: with the tier that it ran in. */
+/**
+ * A complete answer as this surface's message: thinking, then text, then tool calls. `tellsTier`: includes the tier in
+ * which it ran.
+ */
 export function toMessage(answer: Answer, model: string, requestId: string, tellsTier = false): Message {
   return {
     $typeName: "tollgate.messages.v1.Message",
@@ -38,7 +41,7 @@ function toBlocks({ reasoning, text, toolCalls }: Answer): ContentBlock[] {
   return blocks.map((block) => ({ $typeName: "tollgate.messages.v1.ContentBlock", block }));
 }
 
-/** The arguments where they are an object; else an empty one: clients expect an object, whatever the model wrote. */
+/** The arguments where they are an object, otherwise an empty object: clients expect one, whatever the model wrote. */
 function asObject(input: string): string {
   try {
     const value: unknown = JSON.parse(input);

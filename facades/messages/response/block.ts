@@ -2,7 +2,7 @@ import type { ContentBlock } from "#gen/tollgate/messages/v1/message_pb.js";
 import type { Delta } from "#gen/tollgate/messages/v1/stream_event_pb.js";
 import type { JsonExtent } from "./json-extent.ts";
 
-/** A block of the answer; `waiting` is what came before it could be opened. */
+/** A block of the answer. `waiting` has the pieces that came before the block could be opened. */
 export type Block = { readonly kind: "thinking" | "text"; readonly waiting: string[] } | CallBlock;
 
 /** A tool call. */
@@ -11,13 +11,13 @@ export interface CallBlock {
   readonly id: string;
   readonly name: string;
   readonly waiting: string[];
-  /** How far its arguments have come. */
+  /** How much of its arguments has come. */
   readonly extent: JsonExtent;
   /** Whether no arguments were sent yet. */
   empty: boolean;
 }
 
-/** More of a block. */
+/** The delta for a further piece of a block. */
 export function toDelta(kind: Block["kind"], piece: string): Delta["delta"] {
   switch (kind) {
     case "thinking":
@@ -32,7 +32,7 @@ export function toDelta(kind: Block["kind"], piece: string): Delta["delta"] {
   }
 }
 
-/** A block as it is opened. */
+/** A block as it is when it opens. */
 export function emptyBlock(block: Block): ContentBlock {
   switch (block.kind) {
     case "thinking":

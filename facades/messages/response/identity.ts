@@ -1,7 +1,10 @@
-/** An answer's name: the request's, under this surface's prefix. */
+/** An answer's id: the request's id with this surface's prefix. */
 export function messageId(requestId: string): string {
   return requestId.replace(/^(req_)?/, "msg_");
 }
 
-/** Signs thinking blocks. Some clients treat unsigned thinking as text; nobody checks what the signature says. */
+/**
+ * The signature of thinking blocks. Some clients treat unsigned thinking as text; nobody checks the signature's
+ * content.
+ */
 export const thinkingSignature = "tollgate";

@@ -1,16 +1,16 @@
-/** Follows JSON text that comes in pieces and tells when its outermost object or array has closed. */
+/** Detects in JSON text that comes in pieces when the outermost object or array has closed. */
 export class JsonExtent {
   #depth = 0;
   #inString = false;
   #escaped = false;
   #complete = false;
 
-  /** Whether the value is whole. Stays false for text that never closes. */
+  /** Whether the value is complete. Stays false for text that never closes. */
   get complete(): boolean {
     return this.#complete;
   }
 
-  /** Takes the next piece. Whatever follows the whole value is ignored. */
+  /** Takes the next piece. Anything after the complete value is ignored. */
   push(piece: string): void {
     for (let i = 0; i < piece.length && !this.#complete; i++) {
       this.#step(piece.charCodeAt(i));

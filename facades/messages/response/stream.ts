@@ -11,9 +11,9 @@ import { eventText } from "./stream-event.ts";
 import { inputUsage, toStopReason, toUsage } from "./usage.ts";
 
 /**
- * Encodes the events of one answer as this surface's stream. Blocks here come strictly one after
- * another, while tool calls may arrive interleaved: what cannot be sent yet waits in a queue of
- * blocks, of which only the first is open.
+ * Encodes the events of one answer as this surface's stream. Blocks on this surface come strictly one after another,
+ * while tool calls may arrive interleaved. What cannot be sent yet waits in a queue of blocks, of which only the first
+ * is open.
  */
 export class StreamEncoder implements EventEncoder {
   readonly keepAlive = eventText({ case: "ping", value: { $typeName: "tollgate.messages.v1.Ping" } });
@@ -27,7 +27,7 @@ export class StreamEncoder implements EventEncoder {
   #piece = (_: string): string => "";
   #out = "";
 
-  /** `tellsTier`: whether the start says which tier the request runs in. */
+  /** `tellsTier`: whether the start contains the tier in which the request runs. */
   constructor(model: string, requestId: string, tellsTier = false) {
     this.#tellsTier = tellsTier;
     this.#model = model;
@@ -100,7 +100,7 @@ export class StreamEncoder implements EventEncoder {
 
   #append(kind: "thinking" | "text", piece: string): void {
     if (piece === "") {
-      return; // must not begin a block
+      return; // an empty piece must not begin a block
     }
     let block = this.#blocks.at(-1);
     if (block?.kind !== kind) {
@@ -137,7 +137,7 @@ export class StreamEncoder implements EventEncoder {
     }
   }
 
-  /** Closes the open block and opens the next one, as long as the open one is known to be whole. */
+  /** While the open block is complete, closes it and opens the next one. */
   #advance(): void {
     for (let open = this.#blocks[0]; open !== undefined && this.#isWhole(open); open = this.#blocks[0]) {
       this.#next();
@@ -195,7 +195,7 @@ export class StreamEncoder implements EventEncoder {
       this.#emit(this.#deltaEvent({ case: "signatureDelta", value }));
     }
     if (block.kind === "tool_use" && block.empty) {
-      this.#delta(block, "{}"); // no arguments are an empty object
+      this.#delta(block, "{}"); // no arguments become an empty object
     }
     this.#emit({
       case: "contentBlockStop",

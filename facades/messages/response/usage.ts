@@ -3,7 +3,7 @@ import { StopReason, type Usage } from "#gen/tollgate/messages/v1/message_pb.js"
 import { UsedServiceTier } from "#gen/tollgate/messages/v1/service_tier_pb.js";
 import { usdAmount } from "../../http/json/decimal.ts";
 
-/** The billed usage, in this surface's words. Cached input counts as input: it is billed as such. */
+/** The billed usage in this surface's format. Cached input counts as input, since it is billed as input. */
 export function toUsage(counted: CoreUsage | undefined): Usage {
   const shown = inputUsage(counted?.inputTokens ?? 0n);
   shown.outputTokens = counted?.outputTokens ?? 0n;
@@ -32,11 +32,11 @@ export function inputUsage(inputTokens: bigint): Usage {
   };
 }
 
-/** Why an answer ended, in this surface's words. */
+/** Why an answer ended, in this surface's terms. */
 export function toStopReason(reason: FinishReason): StopReason {
   switch (reason) {
     case FinishReason.STOP:
-      return StopReason.END_TURN; // a stop sequence too, by the interface
+      return StopReason.END_TURN; // for a stop sequence, too, by the interface
     case FinishReason.LENGTH:
       return StopReason.MAX_TOKENS; // even in the middle of a tool call
     case FinishReason.TOOL_CALLS:
