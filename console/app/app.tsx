@@ -5,7 +5,7 @@ import { navigate, path } from "./router.ts";
 import { session } from "./session.ts";
 import { Shell } from "./shell.tsx";
 
-/** The whole console: the door for those outside, the pages for those inside. */
+/** The whole console: the sign-in page for visitors, the other pages for people who are signed in. */
 export function App() {
   const isOutside = session.value === null || path.value === "/sign-in";
   const isHome = path.value === "/";
@@ -20,7 +20,7 @@ export function App() {
   return isOutside ? <SignInPage /> : <Shell />;
 }
 
-/** Before anything is known of who looks. */
+/** Shown until the server says who is signed in. */
 function Unreachable() {
   return (
     <main class="door">

@@ -2,7 +2,7 @@ import { useEffect } from "preact/hooks";
 import { isConnectionLost } from "./connection.ts";
 import { session } from "./session.ts";
 
-/** What concerns every page: that the server is gone, or that others may read along. */
+/** Notices for every page: that the server is unreachable, or that the connection is not encrypted. */
 export function Banners() {
   useEffect(() => {
     document.body.classList.toggle("connection-lost", isConnectionLost.value);

@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 
-/** Whether the last call failed because the server was not there. */
+/** Whether the last call failed because the server could not be reached. */
 export const isConnectionLost = signal(false);
 
 export function connectionLost(): void {

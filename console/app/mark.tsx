@@ -1,4 +1,4 @@
-/** A gate's post and its arm. */
+/** The logo: a gate's post and its arm. */
 export function Mark() {
   return (
     <svg class="mark" viewBox="0 0 32 32" width="24" height="24" aria-hidden="true">

@@ -7,7 +7,7 @@ interface Entry {
   readonly isForCustomers?: boolean;
 }
 
-/** The menu, in groups of what belongs together. */
+/** The menu's entries, grouped by topic. */
 const groups: readonly { readonly name: string; readonly entries: readonly Entry[] }[] = [
   {
     name: "Service",
@@ -37,7 +37,7 @@ const groups: readonly { readonly name: string; readonly entries: readonly Entry
 ];
 
 export function Navigation() {
-  // Receipts are what usage is made of.
+  // Receipts are part of usage.
   const isAt = (to: string) =>
     [to, ...(to === "/usage" ? ["/receipts"] : [])].some(
       (start) => path.value === start || path.value.startsWith(`${start}/`),

@@ -11,7 +11,7 @@ const shown = signal<
   { readonly path: string; readonly id: string; readonly component: ComponentType<PageProps> } | undefined
 >(undefined);
 
-/** The page of the path, whose code comes when it is first looked at. Until then the one before stays. */
+/** The page at the current path. Its code is loaded when it is first shown; until then the previous page stays. */
 export function PageOutlet() {
   const wanted = path.value;
   const found = findRoute(wanted);
@@ -51,7 +51,7 @@ async function show(
   const isFirst = shown.peek() === undefined;
   shown.value = { path: wanted, id, component };
   if (!isFirst) {
-    // Screen readers begin to read at the new page's name.
+    // Screen readers start at the new page's heading.
     requestAnimationFrame(() => document.querySelector("h1")?.focus({ preventScroll: true }));
   }
 }

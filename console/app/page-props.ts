@@ -1,4 +1,4 @@
-/** What a page is given: the id in its path. Empty: it has none. */
+/** A page's properties: the id in its path. Empty: the path has none. */
 export interface PageProps {
   readonly id: string;
 }

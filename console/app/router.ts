@@ -2,13 +2,13 @@ import { computed, signal } from "@preact/signals";
 
 const location = signal(readLocation());
 
-/** The page's path, without the origin. */
+/** The current path, without the origin. */
 export const path = computed(() => location.value.path);
 
-/** What follows the path's question mark. */
+/** The current query string. */
 export const query = computed(() => new URLSearchParams(location.value.search));
 
-/** Goes to another page of the console, as a link does. */
+/** Goes to another page of the console, like a link. */
 export function navigate(to: string, options: { readonly replace?: boolean } = {}): void {
   if (options.replace) {
     history.replaceState(null, "", to);
@@ -19,7 +19,10 @@ export function navigate(to: string, options: { readonly replace?: boolean } = {
   location.value = readLocation();
 }
 
-/** Changes what follows the question mark, and nothing else: a filter is part of the address. Empty: left out. */
+/**
+ * Changes query parameters and keeps the path, so that filters are part of the address. An empty value removes a
+ * parameter.
+ */
 export function setQuery(changes: Readonly<Record<string, string>>): void {
   const next = new URLSearchParams(location.peek().search);
   for (const [name, value] of Object.entries(changes)) {
@@ -33,7 +36,7 @@ export function setQuery(changes: Readonly<Record<string, string>>): void {
   navigate(search === "" ? path.peek() : `${path.peek()}?${search}`, { replace: true });
 }
 
-/** Turns clicks on links within the console, and the browser's buttons, into changes of the page. */
+/** Handles clicks on links within the console, and the browser's back and forward buttons. */
 export function startRouter(): void {
   addEventListener("popstate", () => {
     location.value = readLocation();
@@ -58,7 +61,7 @@ function readLocation(): { readonly path: string; readonly search: string } {
   return { path: decode(pathname), search };
 }
 
-/** A path as people read it; one that is no UTF-8 stays as it was typed, and names no page. */
+/** A readable path. A path that is not UTF-8 stays encoded and matches no page. */
 function decode(pathname: string): string {
   try {
     return decodeURI(pathname);

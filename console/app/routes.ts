@@ -4,7 +4,7 @@ import type { PageProps } from "./page-props.ts";
 type Load = () => Promise<{ readonly default: ComponentType<PageProps> }>;
 
 interface Route {
-  /** The path's start; what follows it is the id. */
+  /** The beginning of the path. The rest is the id. */
   readonly path: string;
   readonly hasId: boolean;
   /** Whether customers may see it. */
@@ -37,7 +37,7 @@ const routes: readonly Route[] = [
   page("/keys", () => import("../pages/keys/page.tsx"), forCustomers),
 ];
 
-/** The page at a path. Undefined: there is none. */
+/** The page at a path. Undefined: no page. */
 export function findRoute(path: string): { readonly route: Route; readonly id: string } | undefined {
   for (const route of routes) {
     if (!route.hasId && route.path === path) {

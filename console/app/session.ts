@@ -2,7 +2,7 @@ import { computed, signal } from "@preact/signals";
 import { connectionLost, connectionWorks } from "./connection.ts";
 import { navigate, path } from "./router.ts";
 
-/** Who is signed in, as `GET /session` tells it. */
+/** Who is signed in, from `GET /session`. */
 export interface Session {
   readonly role: "owner" | "billing" | "reader" | "customer";
   /** The operator's name, or the customer's. */
@@ -13,11 +13,11 @@ export interface Session {
   readonly keyId: string;
   /** RFC 3339. */
   readonly expiresAt: string;
-  /** Whether what is sent can be read on the way. */
+  /** Whether the connection is unencrypted, so that others can read it. */
   readonly insecure: boolean;
-  /** Where the public surfaces are, for examples. */
+  /** The URL of the public surfaces, for examples. */
   readonly publicUrl: string;
-  /** The account that an operator's playground runs on. Empty: there is none. */
+  /** The account that pays for an operator's playground. Empty: there is none. */
   readonly demoAccountId: string;
   readonly version: string;
 }
@@ -36,7 +36,7 @@ export const mayOwn = computed(() => session.value?.role === "owner");
 const retryMs = 2000;
 const serverFailed = 500;
 
-/** Asks who is signed in until somebody can tell: while the core is away nobody is signed out. */
+/** Asks who is signed in until the server answers. While the core is away nobody is signed out. */
 export async function loadSession(): Promise<void> {
   while (session.peek() === undefined) {
     const response = await fetch("/session").catch(() => undefined);
@@ -50,7 +50,7 @@ export async function loadSession(): Promise<void> {
   }
 }
 
-/** Signs in by the operator's token or an API key. Throws an error that tells people why not. */
+/** Signs in with an operator's token or an API key. Throws an error with a reason for people. */
 export async function signIn(
   credential: { readonly operatorToken: string } | { readonly apiKey: string },
 ): Promise<void> {
@@ -65,7 +65,10 @@ export async function signIn(
   session.value = (await response.json()) as Session;
 }
 
-/** Stays signed in, and says that the connection is lost, where nobody has ended the session. */
+/**
+ * Signs out. When the server cannot be reached, the session goes on: stays signed in and shows that the connection is
+ * lost.
+ */
 export async function signOut(): Promise<void> {
   const response = await fetch("/session", { method: "DELETE" }).catch(() => undefined);
   if (response === undefined || response.status >= serverFailed) {
@@ -76,7 +79,7 @@ export async function signOut(): Promise<void> {
   navigate("/sign-in");
 }
 
-/** A call was refused because the session is over: back to the door, and from there to this page again. */
+/** A call was refused because the session has ended: goes to the sign-in page, which leads back to this page. */
 export function sessionEnded(): void {
   if (session.peek()) {
     session.value = null;
@@ -84,7 +87,7 @@ export function sessionEnded(): void {
   }
 }
 
-/** A key of the demo account that ends with the session. */
+/** Creates a key of the demo account that ends with the session. */
 export async function makeSessionKey(): Promise<string> {
   const response = await fetch("/session/key", { method: "POST" });
   if (!response.ok) {

@@ -6,10 +6,10 @@ import { Navigation } from "./navigation.tsx";
 import { PageOutlet } from "./page-outlet.tsx";
 import { path } from "./router.ts";
 
-/** Whether the menu is open where it takes the screen. */
+/** Whether the menu is open on narrow screens, where it covers the page. */
 const isMenuOpen = signal(false);
 
-/** What stands around each page: the menu, the banners, the way past the menu for keyboards. */
+/** The frame of each page: the menu, the banners, and a link for keyboards that skips the menu. */
 export function Shell() {
   useEffect(() => {
     isMenuOpen.value = false;

@@ -1,6 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 
-/** What people are told of a failed call. */
+/** The message for people about a failed call. */
 export function toMessage(error: unknown): string {
   const { code, rawMessage } = ConnectError.from(error);
   if (isLost(error)) {
@@ -12,23 +12,23 @@ export function toMessage(error: unknown): string {
   return rawMessage === "" ? "Something went wrong; the log of Tollgate says more." : sentence(rawMessage);
 }
 
-/** Whether the server was not there to answer, so that the same call may work later. */
+/** Whether the server could not be reached, so that the same call may succeed later. */
 export function isLost(error: unknown): boolean {
   if (error === undefined) {
     return false;
   }
   const { code, cause } = ConnectError.from(error);
-  // What a browser says when nothing answers, or an answer breaks off.
+  // A browser's error when nothing answers, or an answer breaks off.
   return code === Code.Unavailable || (code === Code.Unknown && cause instanceof TypeError);
 }
 
-/** Whether the same call would fail in the same way: there is no such thing, or nobody may see it. */
+/** Whether the same call would fail again: the thing does not exist, may not be seen, or the request is invalid. */
 export function isFinal(error: unknown): boolean {
   const { code } = ConnectError.from(error);
   return code === Code.NotFound || code === Code.PermissionDenied || code === Code.InvalidArgument;
 }
 
-/** Whether the call was given up by the page itself. */
+/** Whether the page itself cancelled the call. */
 export function isCancelled(error: unknown): boolean {
   return error !== undefined && ConnectError.from(error).code === Code.Canceled;
 }

@@ -1,11 +1,11 @@
 import { useState } from "preact/hooks";
 
-/** Names what a form makes, so that a form sent twice makes one thing. */
+/** The id of what a form creates, so that sending the form twice creates one thing. */
 export function useRequestId(): string {
   return useState(makeRequestId)[0];
 }
 
-/** crypto.randomUUID is there in secure contexts alone, and a console on plain HTTP is none. */
+/** crypto.randomUUID exists only in secure contexts, and a console on plain HTTP is not one. */
 function makeRequestId(): string {
   return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -4,7 +4,7 @@ import { connectionLost, connectionWorks } from "../app/connection.ts";
 import { sessionEnded } from "../app/session.ts";
 import { isLost } from "./failure.ts";
 
-/** Tells the page whether the server is there, and that the session is over, whichever call learns of it. */
+/** Tells the page from every call's result whether the server is reachable and whether the session has ended. */
 const watch: Interceptor = (next) => async (request) => {
   try {
     const response = await next(request);
@@ -24,7 +24,7 @@ const watch: Interceptor = (next) => async (request) => {
   }
 };
 
-/** Calls of the contract go to the origin that the page came from; the session's cookie goes with them. */
+/** The transport for calls of the contract. They go to the page's own origin, with the session's cookie. */
 export const transport = createConnectTransport({
   baseUrl: "/",
   useBinaryFormat: true,

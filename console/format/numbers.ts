@@ -2,17 +2,20 @@ const whole = new Intl.NumberFormat("en-US");
 const short = new Intl.NumberFormat("en-US", { notation: "compact", maximumFractionDigits: 1 });
 const tenths = new Intl.NumberFormat("en-US", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 
-/** Such as "1,234,567". */
+/** Formats a count, such as "1,234,567". */
 export function formatCount(count: number | bigint): string {
   return whole.format(count);
 }
 
-/** Such as "1.2M", where there is no room for all of it. */
+/** Formats a count briefly, such as "1.2M". */
 export function formatShort(count: number | bigint): string {
   return short.format(count);
 }
 
-/** Whole above 100, else with one decimal: "2,340", "7.5", "0". As a label of an axis: as its step asks for. */
+/**
+ * Formats whole numbers above 100, otherwise one decimal: "2,340", "7.5", "0". With `step`, formats a label of an axis
+ * for that step.
+ */
 export function formatRatePerSecond(value: number, step?: number): string {
   if (step !== undefined) {
     return step < 1 ? value.toFixed(decimalsOf(step)) : whole.format(value);
@@ -23,7 +26,7 @@ export function formatRatePerSecond(value: number, step?: number): string {
 const mostDecimals = 9;
 const rounding = 1e-6;
 
-/** Decimals that tell values apart which are a step apart: 0 for 5, 1 for 0.5, 2 for 0.25. */
+/** The decimals that distinguish values one step apart: 0 for 5, 1 for 0.5, 2 for 0.25. */
 export function decimalsOf(step: number): number {
   const tells = (decimals: number) => {
     const scaled = step * 10 ** decimals;
@@ -32,12 +35,12 @@ export function decimalsOf(step: number): number {
   return Array.from({ length: mostDecimals }, (_, decimals) => decimals).find(tells) ?? mostDecimals;
 }
 
-/** A part of one, such as "77 %". */
+/** Formats a part of one as a percentage, such as "77 %". */
 export function formatPercent(part: number): string {
   return `${whole.format(Math.round(part * 100))} %`;
 }
 
-/** Such as "1 key" and "2 keys". */
+/** Formats a count with its noun, such as "1 key" and "2 keys". */
 export function countOf(count: number | bigint, one: string, many = `${one}s`): string {
   return `${whole.format(count)} ${BigInt(count) === 1n ? one : many}`;
 }

@@ -28,23 +28,23 @@ export function toMs(duration: Duration): number {
   return Number(duration.seconds) * 1000 + duration.nanos / 1_000_000;
 }
 
-/** In the reader's zone: the time alone where it is today, else with its day. */
+/** Formats a time in the reader's zone: without its date when it is today. */
 export function formatTime(date: Date): string {
   return date.toDateString() === new Date().toDateString() ? near.format(date) : full.format(date);
 }
 
-/** Such as "2026-11-22 09:37:21 UTC". */
+/** Formats a time in UTC, such as "2026-11-22 09:37:21 UTC". */
 export function formatUtc(date: Date): string {
   return `${date.toISOString().slice(0, 19).replace("T", " ")} UTC`;
 }
 
-/** How long ago, in the largest unit: "12 s ago", "5 min ago", "3 d ago". */
+/** Formats how long ago a time was, in the largest unit: "12 s ago", "5 min ago", "3 d ago". */
 export function formatAgo(date: Date, now = Date.now()): string {
   const ms = Math.max(0, now - date.getTime());
   return ms < 1000 ? "just now" : `${formatSpan(ms)} ago`;
 }
 
-/** In the largest unit: "12 s", "5 min", "3 h", "2 d". */
+/** Formats a duration in the largest unit: "12 s", "5 min", "3 h", "2 d". */
 export function formatSpan(ms: number): string {
   if (ms < minuteMs) {
     return `${Math.round(ms / 1000)} s`;
@@ -55,7 +55,10 @@ export function formatSpan(ms: number): string {
   return ms < 2 * dayMs ? `${Math.round(ms / hourMs)} h` : `${Math.round(ms / dayMs)} d`;
 }
 
-/** Exact to a millisecond below a second, else to a tenth of one: "84 ms", "3.2 s". As a label of an axis: as its step asks for. */
+/**
+ * Formats a duration: to a millisecond below a second, otherwise to a tenth of a second: "84 ms", "3.2 s". With `step`,
+ * formats a label of an axis for that step.
+ */
 export function formatMs(ms: number, step?: number): string {
   if (step !== undefined && step >= secondMs / 2) {
     return `${(ms / secondMs).toFixed(decimalsOf(step / secondMs))} s`;
@@ -66,14 +69,14 @@ export function formatMs(ms: number, step?: number): string {
   return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
 }
 
-/** As a browser's field for a day and a time has it, in the reader's zone: "2026-11-22T09:37". */
+/** The value of a browser's date-and-time field, in the reader's zone: "2026-11-22T09:37". */
 export function toLocalTime(timestamp: Timestamp): string {
   const date = toDate(timestamp);
   const local = new Date(date.getTime() - date.getTimezoneOffset() * minuteMs);
   return local.toISOString().slice(0, "2026-11-22T09:37".length);
 }
 
-/** The moment that such a field names. Undefined: none. */
+/** The time in such a field's value. Undefined: the value is not a time. */
 export function fromLocalTime(text: string): { seconds: bigint } | undefined {
   const ms = new Date(text).getTime();
   return Number.isNaN(ms) ? undefined : { seconds: BigInt(Math.floor(ms / 1000)) };

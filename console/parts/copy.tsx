@@ -2,7 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 
 const thanksMs = 2000;
 
-/** Puts a text on the clipboard and says so. */
+/** A button that copies a text to the clipboard and says so. */
 export function CopyButton({ text, what }: { readonly text: string; readonly what: string }) {
   const [said, setSaid] = useState("");
   useEffect(() => {
@@ -17,7 +17,7 @@ export function CopyButton({ text, what }: { readonly text: string; readonly wha
       await navigator.clipboard.writeText(text);
       setSaid("Copied");
     } catch {
-      // Browsers keep the clipboard from pages that came over plain HTTP, and ask for leave elsewhere.
+      // Browsers deny the clipboard to pages on plain HTTP, and may ask for permission elsewhere.
       setSaid("Select it to copy");
     }
   };
@@ -28,7 +28,7 @@ export function CopyButton({ text, what }: { readonly text: string; readonly wha
   );
 }
 
-/** A text that is made to be copied: an id, a secret, a command. */
+/** A text that is meant to be copied: an id, a secret, a command. */
 export function Copyable({ text, what }: { readonly text: string; readonly what: string }) {
   return (
     <div class="copyable">
@@ -38,7 +38,7 @@ export function Copyable({ text, what }: { readonly text: string; readonly what:
   );
 }
 
-/** A long id in a table: its end is cut where there is no room; whole in its title. */
+/** A long id in a table. Its end is cut where there is no room; the title has all of it. */
 export function Id({ id }: { readonly id: string }) {
   return (
     <code class="id" title={id}>

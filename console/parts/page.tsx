@@ -2,20 +2,20 @@ import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 
 interface Props {
-  /** The page's name: its one h1, and the tab's. */
+  /** The page's name: its only h1, and the tab's title. */
   readonly title: string;
-  /** What the page is about, beside its name: a state, an id. */
+  /** More about the page beside its name: a state, an id. */
   readonly aside?: ComponentChildren;
-  /** What can be done here. */
+  /** The page's actions. */
   readonly actions?: ComponentChildren;
-  /** The way back, above the name. */
+  /** The link back, above the name. */
   readonly parent?: { readonly name: string; readonly path: string };
   /** One sentence below the name. */
   readonly lead?: ComponentChildren;
   readonly children: ComponentChildren;
 }
 
-/** What every page begins with. */
+/** The frame and heading of every page. */
 export function Page({ title, aside, actions, parent, lead, children }: Props) {
   useEffect(() => {
     document.title = `${title} · Tollgate`;
@@ -42,7 +42,7 @@ export function Page({ title, aside, actions, parent, lead, children }: Props) {
   );
 }
 
-/** A part of a page under its own name. */
+/** A part of a page with its own heading. */
 export function Section({
   title,
   actions,

@@ -1,2 +1,2 @@
-// The bundler turns imported style sheets into one file.
+// The bundler merges imported style sheets into one file.
 declare module "*.css";

@@ -14,7 +14,7 @@ interface Props {
 
 type Open = "top-up" | "grant" | "refund" | "freeze" | "limits" | undefined;
 
-/** What an operator can do with an account. */
+/** The operator's actions on an account. */
 export function AccountActions({ account, onChanged }: Props) {
   const [open, setOpen] = useState<Open>(undefined);
   if (!mayBill.value) {

@@ -10,7 +10,7 @@ interface Props {
   readonly onDone: () => void;
 }
 
-/** Asks why, and stops everything new. */
+/** Asks for a reason and freezes the account, which stops everything new. */
 export function Freeze({ accountId, onClose, onDone }: Props) {
   const [reason, setReason] = useState("Frozen by the operator.");
   const send = async (): Promise<void> => {

@@ -37,7 +37,7 @@ interface Props {
   readonly onDone: () => void;
 }
 
-/** Moves money; the reference makes a second sending harmless. */
+/** Moves money. Its reference makes sending it twice harmless. */
 export function MoneyForm({ kind, accountId, onClose, onDone }: Props) {
   const [amount, setAmount] = useState("");
   const [reference, setReference] = useState("");

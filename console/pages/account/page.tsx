@@ -16,7 +16,7 @@ import { Receipts } from "./receipts.tsx";
 
 const refreshMs = 5000;
 
-/** One account: what it has and what that is made of, its keys, what it paid and what it spent. */
+/** One account: its balance and lots, its keys, payments and spending. */
 export default function AccountPage({ id }: PageProps) {
   const query = useQuery(
     async (signal) => (await accounts.getAccount({ accountId: id }, { signal })).account,

@@ -1,7 +1,7 @@
 import { Section } from "../../parts/page.tsx";
 import { ReceiptList } from "../../parts/receipts/receipt-list.tsx";
 
-/** What it spent, newest first; each line opens to the pico-dollar. */
+/** The account's receipts, newest first. Each opens to exact amounts. */
 export function Receipts({ accountId }: { readonly accountId: string }) {
   return (
     <Section title="Receipts">

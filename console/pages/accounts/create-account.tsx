@@ -10,7 +10,7 @@ interface Props {
   readonly onCreated: (id: string) => void;
 }
 
-/** Asks for a name and makes an account. */
+/** Asks for a name and creates an account. */
 export function CreateAccount({ onClose, onCreated }: Props) {
   const [name, setName] = useState("");
   const requestId = useRequestId();

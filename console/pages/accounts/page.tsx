@@ -16,7 +16,7 @@ import { Field } from "../../parts/forms/field.tsx";
 import { Page } from "../../parts/page.tsx";
 import { CreateAccount } from "./create-account.tsx";
 
-/** Everybody who pays; those whose name begins with what the address says. */
+/** All accounts, or those whose name begins with the address's `name`. */
 export default function AccountsPage() {
   const [isCreating, setCreating] = useState(false);
   const name = query.value.get("name") ?? "";
@@ -56,7 +56,7 @@ export default function AccountsPage() {
 
 const pageSize = 50;
 
-/** A page of accounts by the beginning of their names, or the one of an id. Empty: all. */
+/** A page of accounts whose name begins with a text, or the account of an id. Empty text: all accounts. */
 async function find(text: string, pageToken: string, signal: AbortSignal): Promise<ListPage<Account>> {
   if (isId(text)) {
     const { account } = await accounts.getAccount({ accountId: text }, { signal });

@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import type { AuditEvent } from "#gen/tollgate/audit/v1/audit_service_pb.js";
 import { Dialog } from "../../parts/forms/dialog.tsx";
 
-/** What was there before and what came of it. */
+/** The state before and after a change. */
 export function Change({ event }: { readonly event: AuditEvent }) {
   const [isOpen, setOpen] = useState(false);
   const close = () => setOpen(false);

@@ -53,7 +53,7 @@ function Changes({ rows }: { readonly rows: readonly AuditEvent[] }) {
   );
 }
 
-/** "tollgate.accounts.v1.AccountsService/TopUp" as "Top up". */
+/** Turns "tollgate.accounts.v1.AccountsService/TopUp" into "Top up". */
 function toWords(method: string): string {
   const words = (method.split("/").at(-1) ?? method).replaceAll(/(?<=[a-z])(?=[A-Z])/g, " ").toLowerCase();
   return words.charAt(0).toUpperCase() + words.slice(1);

@@ -3,7 +3,7 @@ import { isId } from "../../format/ids.ts";
 import { Id } from "../../parts/copy.tsx";
 import { Clip } from "../../parts/figures/clip.tsx";
 
-/** What was changed: by its name where the change tells one, else by its id. Accounts open. */
+/** The thing that was changed: its name where the change contains it, otherwise its id. Accounts are links. */
 export function Target({ event, names }: { readonly event: AuditEvent; readonly names: ReadonlyMap<string, string> }) {
   const { target } = event;
   if (target === "") {
@@ -14,13 +14,15 @@ export function Target({ event, names }: { readonly event: AuditEvent; readonly 
   return isAccount(event) ? <a href={`/accounts/${target}`}>{shown}</a> : shown;
 }
 
-/** The names of targets, by id, as far as one of these changes tells them. */
+/** The names of targets by id, as far as these changes contain them. */
 export function readNames(events: readonly AuditEvent[]): ReadonlyMap<string, string> {
   const named = events.map((event): [string, string] => [event.target, readName(event)]);
   return new Map(named.filter(([, name]) => name !== ""));
 }
 
-/** States are the contract's messages as JSON; some hold the thing itself in a field of its own. */
+/**
+ * The name in a change. States are the contract's messages as JSON; some have the thing itself in one of their fields.
+ */
 function readName({ before, after }: AuditEvent): string {
   for (const state of [after, before]) {
     for (const one of [state, ...Object.values(state ?? {})]) {
@@ -33,7 +35,7 @@ function readName({ before, after }: AuditEvent): string {
   return "";
 }
 
-/** By the method: these calls name an account. */
+/** Whether the target is an account, judged by the method. */
 function isAccount({ method }: AuditEvent): boolean {
   return /\/(TopUp|Grant|Refund|\w+Account)$/.test(method);
 }

@@ -9,7 +9,7 @@ import { Clip } from "../../parts/figures/clip.tsx";
 import { Table } from "../../parts/figures/table.tsx";
 import { Section } from "../../parts/page.tsx";
 
-/** The sums that open here, as the address names them. */
+/** The sums that can be opened here, by their names in the address. */
 const sums: Readonly<Record<string, { readonly sum: BooksSum; readonly title: string }>> = {
   granted: { sum: BooksSum.GRANTED, title: "Paid in and granted, by account" },
   refunded: { sum: BooksSum.REFUNDED, title: "Refunded, by account" },
@@ -17,7 +17,7 @@ const sums: Readonly<Record<string, { readonly sum: BooksSum; readonly title: st
   owed: { sum: BooksSum.DEBT, title: "Owed, by account" },
 };
 
-/** The accounts that the sum in the address adds up; nothing where it names none. */
+/** The accounts whose amounts make up the sum in the address. Nothing where the address names no sum. */
 export function Addends() {
   const opened = sums[query.value.get("sum") ?? ""];
   return opened === undefined ? null : <AddendList key={opened.sum} {...opened} />;

@@ -11,7 +11,7 @@ import { Time } from "../../parts/figures/time.tsx";
 import { Section } from "../../parts/page.tsx";
 import { LetterActions } from "./letter-actions.tsx";
 
-/** Charges that could not be made and wait for somebody to decide. */
+/** Charges that could not be stored, and wait for an operator's decision. */
 export function DeadLetters() {
   const [version, setVersion] = useState(0);
   const pages = usePages<DeadLetter>(

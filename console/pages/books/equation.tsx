@@ -2,7 +2,7 @@ import type { ReconcileResponse } from "#gen/tollgate/metering/v1/books_service_
 import { Amount, mostDecimals } from "../../parts/figures/amount.tsx";
 
 interface Props {
-  /** Absent: nothing was proven since the page was opened. */
+  /** Absent: no proof was made since the page was opened. */
   readonly answer: ReconcileResponse | undefined;
 }
 
@@ -19,7 +19,7 @@ const terms: readonly {
   readonly sign: string;
   readonly name: string;
   readonly field: Field;
-  /** What lists its addends. */
+  /** The page that lists the addends. */
   readonly path: string;
 }[] = [
   { sign: "", name: "Paid in and granted", field: "grantedPicoUsd", path: "/books?sum=granted" },

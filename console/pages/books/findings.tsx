@@ -2,7 +2,7 @@ import type { ReconcileFinding } from "#gen/tollgate/metering/v1/books_service_p
 import { Table } from "../../parts/figures/table.tsx";
 import { Section } from "../../parts/page.tsx";
 
-/** What does not add up, row by row. */
+/** Rows that do not add up. */
 export function Findings({ findings }: { readonly findings: readonly ReconcileFinding[] }) {
   if (findings.length === 0) {
     return null;

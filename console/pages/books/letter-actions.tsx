@@ -9,7 +9,7 @@ interface Props {
   readonly onChanged: () => void;
 }
 
-/** Charges it after all, or drops it; either asks once more. */
+/** Settles or drops a dead letter, after a second question. */
 export function LetterActions({ letter, onChanged }: Props) {
   const [open, setOpen] = useState<"settle" | "drop" | undefined>(undefined);
   const close = () => setOpen(undefined);

@@ -11,7 +11,7 @@ import { Findings } from "./findings.tsx";
 import { Proofs } from "./proofs.tsx";
 import { type Progress, type Proof, prove } from "./prove.ts";
 
-/** That every pico-dollar is where it should be, proven while one watches. */
+/** Proves, while the reader watches, that the books add up to the pico-dollar. */
 export default function BooksPage() {
   const [proof, setProof] = useState<Proof | undefined>(undefined);
   const [progress, setProgress] = useState<Progress | undefined>(undefined);

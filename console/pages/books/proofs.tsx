@@ -13,7 +13,7 @@ import { Section } from "../../parts/page.tsx";
 const refreshMs = 3000;
 const shown = 20;
 
-/** Past proofs, newest first, of all cores. */
+/** Past proofs of all cores, newest first. */
 export function Proofs() {
   const query = useQuery(
     async (signal) => {
@@ -76,7 +76,7 @@ function readCount({ data }: Event, name: string): string {
   return formatCount(BigInt(String(data?.[name] ?? 0)));
 }
 
-/** Exact decimal USD, as events have amounts. */
+/** Reads an amount in exact decimal USD, as events contain it. */
 function readUsd({ data }: Event, name: string): bigint {
   return parseUsd(String(data?.[name] ?? "0")) ?? 0n;
 }

@@ -1,9 +1,9 @@
 import type { ReconcileResponse } from "#gen/tollgate/metering/v1/books_service_pb.js";
 import { books } from "../../contract/clients.ts";
 
-/** How far a proof is. */
+/** The progress of a proof. */
 export interface Progress {
-  /** Rules that are proved, and rules that there are. */
+  /** Rules that were proved, and all rules. */
   readonly done: number;
   readonly total: number;
   /** The rule that is being proved, in words. */
@@ -17,7 +17,7 @@ export interface Proof {
   readonly tookMs: number;
 }
 
-/** Proves the books and tells how far it is. */
+/** Proves the books and reports the progress. */
 export async function prove(signal: AbortSignal, onProgress: (progress: Progress) => void): Promise<Proof> {
   const begun = performance.now();
   for await (const { proof, done, total, rule } of books.streamReconcile({}, { signal })) {

@@ -8,7 +8,7 @@ import { Clip } from "../../parts/figures/clip.tsx";
 
 const refreshMs = 3000;
 
-/** The inference servers that requests can go to. */
+/** The inference servers that can get requests. */
 export function Engines() {
   const query = useQuery(async (signal) => (await catalogue.listServers({}, { signal })).servers, [], refreshMs);
   return (
@@ -50,9 +50,9 @@ function Found({ servers }: { readonly servers: readonly Server[] }) {
 
 interface Served {
   readonly model: string;
-  /** Its servers. */
+  /** The model's servers. */
   readonly all: number;
-  /** Those that get work. */
+  /** Servers that get work. */
   readonly ready: number;
 }
 

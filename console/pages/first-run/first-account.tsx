@@ -6,19 +6,19 @@ import { Copyable } from "../../parts/copy.tsx";
 import { ActionForm } from "../../parts/forms/action-form.tsx";
 import { Field } from "../../parts/forms/field.tsx";
 
-/** What the first step made. */
+/** The result of the first step. */
 export interface FirstKey {
   readonly accountId: string;
   readonly secret: string;
 }
 
 interface Props {
-  /** Undefined: nothing was made yet. */
+  /** Undefined: nothing was created yet. */
   readonly made: FirstKey | undefined;
   readonly onMade: (made: FirstKey) => void;
 }
 
-/** Makes an account and a key of it, and shows the secret once. */
+/** Creates an account with a key, and shows the key's secret once. */
 export function FirstAccount({ made, onMade }: Props) {
   const [name, setName] = useState("My first customer");
   const requestId = useRequestId();

@@ -10,7 +10,7 @@ import { useGenerators } from "../../parts/requests/use-generators.ts";
 import { useRun } from "../../parts/requests/use-run.ts";
 import type { FirstKey } from "./first-account.tsx";
 
-/** Sends a request with the key of the step before, and shows what it cost. */
+/** Sends a request with the key of the previous step, and shows its cost. */
 export function FirstRequest({ made }: { readonly made: FirstKey | undefined }) {
   const models = useGenerators();
   if (made === undefined) {
@@ -23,7 +23,7 @@ function Sending({ apiKey, model }: { readonly apiKey: string; readonly model: s
   const [prompt, setPrompt] = useState("In two sentences: why is the sky blue?");
   const { run, start } = useRun();
   const form = useRef<HTMLDivElement>(null);
-  // The button of the step before is gone: who has no mouse goes on here.
+  // The button of the previous step is gone: a keyboard continues here.
   useEffect(() => form.current?.querySelector("input")?.focus(), []);
   const choice: Choice = {
     ...{ surface: "chat", model, prompt, maxTokens: 1024, isStreamed: true, isThinking: undefined },

@@ -7,7 +7,7 @@ interface Props {
   readonly onChanged: () => void;
 }
 
-/** Takes a server out of the choice, or puts it back; both can be undone at once, so neither asks. */
+/** Drains or resumes a server. Either can be undone at once, so neither asks for confirmation. */
 export function DrainButton({ server, onChanged }: Props) {
   const isDraining = server.state === ServerState.DRAINING;
   const change = async (): Promise<void> => {

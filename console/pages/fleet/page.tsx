@@ -11,17 +11,17 @@ import { ServerTable } from "./server-table.tsx";
 
 const refreshMs = 2000;
 const pageSize = 1000;
-/** Up to so many servers are seen at a glance, and need no field to find one. */
+/** Up to this many servers fit on a screen and need no search field. */
 const atAGlance = 12;
 
 interface Fleet {
-  /** Those that need somebody's eye first. */
+  /** Servers that need attention come first. */
   readonly servers: readonly Server[];
-  /** Cores whose figures these are, together. */
+  /** The number of cores whose figures are added up. */
   readonly cores: number;
 }
 
-/** The inference servers: how they are and what they do. */
+/** The inference servers: their state and their load. */
 export default function FleetPage() {
   const query = useQuery(load, [], refreshMs);
   const [sought, setSought] = useState("");
@@ -67,7 +67,7 @@ async function load(signal: AbortSignal): Promise<Fleet> {
   return { servers: [...servers.filter(needsEye), ...servers.filter((server) => !needsEye(server))], cores };
 }
 
-/** A drained one was drained by somebody, and stays where it was. */
+/** Whether a server needs attention. A drained server does not: an operator drained it. */
 function needsEye({ state, breaker, avoidedElsewhere }: Server): boolean {
   return state === ServerState.UNHEALTHY || breaker !== BreakerState.CLOSED || avoidedElsewhere > 0;
 }

@@ -9,7 +9,7 @@ import { DrainButton } from "./drain-button.tsx";
 
 interface Props {
   readonly servers: readonly Server[];
-  /** Cores whose figures these are, together. */
+  /** The number of cores whose figures are added up. */
   readonly cores: number;
   readonly onChanged: () => void;
 }
@@ -27,7 +27,7 @@ const breakers: Readonly<Record<BreakerState, { readonly word: string; readonly 
   [BreakerState.HALF_OPEN]: { word: "trying", meaning: "One request may pass, to see whether it works again." },
 };
 
-/** What a server weighs unless it is configured. */
+/** A server's weight without configuration. */
 const usualWeight = 1;
 
 export function ServerTable({ servers, cores, onChanged }: Props) {
@@ -79,7 +79,7 @@ function ServerName({ server }: { readonly server: Server }) {
   );
 }
 
-/** The server's part of its model's requests, where it is not the usual one. */
+/** The server's weight, where it is not the usual one. */
 function Weight({ weight }: { readonly weight: number }) {
   const meaning =
     weight === 0
@@ -107,7 +107,7 @@ function State({ server }: { readonly server: Server }) {
   );
 }
 
-/** What runs on it for all cores; the title tells this core's part. */
+/** A server's load from all cores. The title contains this core's part. */
 function Load({ server, isShared }: { readonly server: Server; readonly isShared: boolean }) {
   const { inFlight, inFlightElsewhere, capacity } = server;
   const running = inFlight + inFlightElsewhere;

@@ -4,7 +4,7 @@ import { AccountField } from "../../parts/forms/account-field.tsx";
 import { Keys } from "../../parts/keys/keys.tsx";
 import { Page } from "../../parts/page.tsx";
 
-/** The keys of an account, whichever the address names. */
+/** The keys of the account in the address. */
 export default function KeysPage() {
   const accountId = query.value.get("account") ?? "";
   if (isCustomer.value) {

@@ -10,7 +10,7 @@ const thousand = 1000n;
 
 interface Props {
   readonly model: Model;
-  /** Absent: the reader sees the live price alone. */
+  /** Absent: the reader may see only the live price. */
   readonly price: Price | undefined;
 }
 
@@ -66,17 +66,17 @@ export function CurrentPrice({ model, price }: Props) {
   );
 }
 
-/** Where prices are their base. */
+/** The utilisation at which live prices equal their base. */
 const comfortable = 0.7;
 
 interface ReasonProps {
   readonly live: bigint;
   readonly base: bigint;
-  /** What part of the capacity was in use when it moved. Undefined: it did not move by itself. */
+  /** The part of the capacity that was in use when the price moved. Undefined: it did not move by itself. */
   readonly utilisation: number | undefined;
 }
 
-/** A live price as the operator's base times how busy the servers are. */
+/** Explains a live price: the operator's base, and how busy the servers are. */
 function Reason({ live, base, utilisation }: ReasonProps) {
   if (base === 0n || live === base) {
     return <>The base price</>;

@@ -16,10 +16,10 @@ interface Props {
   readonly hasOutput: boolean;
 }
 
-/** USD per 1M tokens that a pico-USD a token is. */
+/** USD for 1M tokens that equal one pico-USD a token. */
 const usdPerPico = 1e-6;
 
-/** What the price was, as a line and version by version. */
+/** A price's history, as a line and as a list of versions. */
 export function History({ history, hasOutput }: Props) {
   const { times, series, busy } = useMemo(() => toSeries(history, hasOutput), [history, hasOutput]);
   const decimals = {
@@ -84,7 +84,10 @@ export function History({ history, hasOutput }: Props) {
   );
 }
 
-/** Oldest first, and once more for now: a price holds until the next one. */
+/**
+ * The history with the oldest first. The last price is repeated for the present, since a price applies until the next
+ * one.
+ */
 function toSeries(history: readonly Price[], hasOutput: boolean) {
   const oldestFirst = history.toReversed();
   const last = oldestFirst.at(-1);

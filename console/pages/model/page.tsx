@@ -22,7 +22,7 @@ interface Known {
   readonly history: readonly Price[];
 }
 
-/** One model's price: what it is, why, what it was. */
+/** One model's price: the current one, its reason and its history. */
 export default function ModelPage({ id }: PageProps) {
   const [isSetting, setSetting] = useState(false);
   const query = useQuery((signal) => load(id, signal), [id], refreshMs);

@@ -7,15 +7,15 @@ import { Amount, Rate } from "../../parts/figures/amount.tsx";
 
 interface Props {
   readonly model: Model;
-  /** Pico-USD a token. Undefined: what is typed is no price. */
+  /** Pico-USD a token. Undefined: the typed text is not a price. */
   readonly input: bigint | undefined;
   readonly output: bigint | undefined;
 }
 
-/** A request of an ordinary size, to tell what a price means. */
+/** A request of ordinary size, to illustrate a price. */
 const sample = { input: 1000n, output: 500n };
 
-/** What a request would cost, before and after, and whose money pays the new price. */
+/** What a request would cost before and after the change, and whose money pays the new price. */
 export function Preview({ model, input, output }: Props) {
   if (input === undefined || output === undefined) {
     return null;
@@ -40,7 +40,7 @@ export function Preview({ model, input, output }: Props) {
   );
 }
 
-/** What the unspent money of all accounts goes on paying, whatever is set now. */
+/** The prices that the unspent money of all accounts goes on paying, whatever price is set now. */
 function WhoPaysWhat({ model }: { readonly model: Model }) {
   const { data: paid } = useQuery(
     async (signal) => (await prices.listPaidPrices({ model: model.id }, { signal })).paidPrices,
@@ -72,7 +72,7 @@ function WhoPaysWhat({ model }: { readonly model: Model }) {
   );
 }
 
-/** Whether a price more than doubles or halves, which may be a slip. */
+/** Whether a price more than doubles or halves, which may be a typing error. */
 export function isLargeChange(model: Model, input: bigint, output: bigint): boolean {
   const isLarge = (before: bigint, after: bigint) => before > 0n && (after > 2n * before || 2n * after < before);
   return isLarge(model.inputPicoUsdPerToken, input) || isLarge(model.outputPicoUsdPerToken, output);

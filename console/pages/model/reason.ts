@@ -10,7 +10,7 @@ const reasons: Readonly<Record<PriceReason, string>> = {
   [PriceReason.MOVED]: "Moved with the load",
 };
 
-/** Why a price is what it is, in words. */
+/** The reason for a price, in words. */
 export function reasonOf({ reason, utilisation }: Price): string {
   return utilisation === undefined ? reasons[reason] : `${formatPercent(utilisation)} busy`;
 }

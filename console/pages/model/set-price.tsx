@@ -13,7 +13,7 @@ interface Props {
   readonly onDone: () => void;
 }
 
-/** Sets a price after showing what it means; a large change asks once more. */
+/** Sets a price after a preview of its effect. A large change needs a second confirmation. */
 export function SetPrice({ model, onClose, onDone }: Props) {
   const isEmbedding = model.kind === ModelKind.EMBEDDING;
   const [input, setInput] = useState(formatRate(model.inputPicoUsdPerToken));

@@ -16,7 +16,7 @@ const thinking: Readonly<Record<ThinkingMode, string>> = {
   [ThinkingMode.DEFAULT_ON]: "unless asked not to",
 };
 
-/** What is served, at which price. */
+/** The served models and their prices. */
 export default function ModelsPage() {
   const pages = usePages<Model>(async (pageToken, signal) => {
     const answer = await catalogue.listModels({ pageToken, pageSize: 100 }, { signal });

@@ -10,7 +10,7 @@ import { ReceiptList } from "../../parts/receipts/receipt-list.tsx";
 
 const refreshMs = 5000;
 
-/** A customer's account: what is there, what came in, what was spent. */
+/** A customer's account: its balance, payments and spending. */
 export function CustomerOverview() {
   const query = useQuery(async (signal) => (await accounts.getAccount({}, { signal })).account, [], refreshMs);
   return (

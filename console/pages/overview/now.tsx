@@ -5,7 +5,7 @@ import { formatAgo, formatMs, toDate } from "../../format/time.ts";
 import { Badge } from "../../parts/figures/badge.tsx";
 import { Figure, Figures } from "../../parts/figures/figure.tsx";
 
-/** The newest sample in figures. */
+/** The newest sample, as figures. */
 export function Now({ sample }: { readonly sample: OverviewSample }) {
   const { firstTokenP50Seconds: p50, firstTokenP99Seconds: p99 } = sample;
   return (
@@ -31,7 +31,7 @@ export function Now({ sample }: { readonly sample: OverviewSample }) {
   );
 }
 
-/** What comes in an hour beside what the servers cost in one. */
+/** What an hour earns, beside what the servers cost in an hour. */
 function Money({ sample }: { readonly sample: OverviewSample }) {
   const { earnedPicoUsdPerHour: earned, serversPicoUsdPerHour: cost } = sample;
   if (cost === undefined) {

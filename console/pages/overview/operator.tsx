@@ -9,7 +9,7 @@ import { Refusals } from "./refusals.tsx";
 import { Today } from "./today.tsx";
 import { Welcome } from "./welcome.tsx";
 
-/** Samples that plots show: five minutes, one a second. */
+/** Samples that plots show: five minutes, one sample a second. */
 const kept = 300;
 
 /** The service, second by second. */

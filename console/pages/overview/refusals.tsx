@@ -3,7 +3,7 @@ import { formatCount } from "../../format/numbers.ts";
 import { Table } from "../../parts/figures/table.tsx";
 import { Section } from "../../parts/page.tsx";
 
-/** Why requests were turned away in the last minute. */
+/** Why requests were refused in the last minute. */
 export function Refusals({ refusals }: { readonly refusals: readonly RefusalCount[] }) {
   if (refusals.length === 0) {
     return <p class="below-table">Nothing was refused in the last minute.</p>;
@@ -23,7 +23,7 @@ export function Refusals({ refusals }: { readonly refusals: readonly RefusalCoun
   );
 }
 
-/** "RATE_LIMITED" as "Rate limited". */
+/** Turns "RATE_LIMITED" into "Rate limited". */
 function toWords(reason: string): string {
   const words = reason.toLowerCase().replaceAll("_", " ");
   return words.charAt(0).toUpperCase() + words.slice(1);

@@ -12,7 +12,7 @@ import { ReceiptList } from "../../parts/receipts/receipt-list.tsx";
 const refreshMs = 3000;
 const daySeconds = 86_400;
 
-/** What the day brought so far, and what it is made of. */
+/** Today's sums so far, and their parts. */
 export function Today() {
   const query = useQuery(loadToday, [], refreshMs);
   return (

@@ -3,7 +3,7 @@ import { useQuery } from "../../parts/calls/use-query.ts";
 
 const refreshMs = 5000;
 
-/** The way to the first answer, for as long as there was none. */
+/** A link to the first steps, until there is a first receipt. */
 export function Welcome() {
   const { data: hasReceipts = true } = useQuery(
     async (signal) => (await metering.listReceipts({ pageSize: 1 }, { signal })).receipts.length > 0,

@@ -4,7 +4,7 @@ import { Section } from "../../parts/page.tsx";
 import type { Choice } from "../../parts/requests/surfaces.ts";
 import { toExamples } from "./examples.ts";
 
-/** The same request, for programs. */
+/** Shows the same request as code. */
 export function Examples({ choice, publicUrl }: { readonly choice: Choice; readonly publicUrl: string }) {
   const examples = toExamples(choice, publicUrl);
   const [shown, setShown] = useState("curl");

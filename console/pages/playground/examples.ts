@@ -6,7 +6,7 @@ export interface Example {
   readonly text: string;
 }
 
-/** The request as it goes over the wire, as curl, and with the SDK of its surface. The key stays a placeholder. */
+/** The request as raw HTTP, as curl, and with the SDK of its surface. The key stays a placeholder. */
 export function toExamples(choice: Choice, publicUrl: string): readonly Example[] {
   const surface = surfaces[choice.surface];
   const body = JSON.stringify(surface.body(choice), null, 2);

@@ -20,7 +20,7 @@ const first: Choice = {
   turns: [],
 };
 
-/** Sends a request as a client would, and shows what it was and what it cost. */
+/** Sends a request as a client would, and shows the request, its answer and its cost. */
 export default function PlaygroundPage() {
   const [choice, setChoice] = useState(first);
   const [apiKey, setApiKey] = useState("");

@@ -24,7 +24,7 @@ const thinkingOptions = [
 ];
 const lengths = [256, 1024, 4096].map((tokens) => ({ value: String(tokens), text: countOf(tokens, "token") }));
 
-/** What to send, as whom, and through which surface. */
+/** The form for the request, its key and its surface. */
 export function RequestForm({ choice, models, apiKey, isRunning, onChoice, onApiKey, onSend, onStop }: Props) {
   const set = (change: Partial<Choice>) => onChoice({ ...choice, ...change });
   const submit = async (): Promise<void> => {
@@ -88,10 +88,10 @@ export function RequestForm({ choice, models, apiKey, isRunning, onChoice, onApi
   );
 }
 
-/** Whether a key of the demo account can be made for the session. */
+/** Whether the session can get a key of the demo account. */
 const mayMakeKey = () => mayBill.value && session.value?.demoAccountId !== "";
 
-/** The key that is typed; without one an operator's request runs on a demo key. */
+/** The typed key. Without one, an operator's request uses a demo key. */
 async function readKey(typed: string, onApiKey: (apiKey: string) => void): Promise<string> {
   if (typed.trim() !== "") {
     return typed.trim();

@@ -5,11 +5,11 @@ import type { ToolCall } from "../../parts/requests/tool-call.ts";
 
 interface Props {
   readonly calls: readonly ToolCall[];
-  /** One result a call. */
+  /** Gets one result for each call. */
   readonly onSend: (results: readonly string[]) => Promise<void>;
 }
 
-/** Says what the tools gave back, so that the model can go on. */
+/** Asks for the tools' results, so that the model can continue. */
 export function ToolResults({ calls, onSend }: Props) {
   const [results, setResults] = useState<readonly string[]>(calls.map(() => ""));
   const set = (place: number) => (result: string) =>

@@ -14,7 +14,7 @@ const example = JSON.stringify(
   2,
 );
 
-/** Takes tools as JSON; what is not JSON yet is not offered, and said. */
+/** Reads tools as JSON. Invalid JSON is reported and offers no tools. */
 export function ToolsField({ onTools }: { readonly onTools: (tools: readonly Tool[]) => void }) {
   const [text, setText] = useState("");
   const [error, setError] = useState("");
@@ -48,7 +48,7 @@ export function ToolsField({ onTools }: { readonly onTools: (tools: readonly Too
   );
 }
 
-/** Undefined: it is none. Nothing typed: none are offered. */
+/** The tools. Undefined: the text is not a list of tools. An empty text means none. */
 function parse(text: string): readonly Tool[] | undefined {
   if (text.trim() === "") {
     return [];

@@ -10,7 +10,10 @@ export interface Addend {
   readonly cost: bigint;
 }
 
-/** A line, and below it the addends that make it up, exactly: what tokens times rates leave over is a shared token's. */
+/**
+ * A receipt's line, followed by addends that add up to it exactly: what tokens times rates leave over belongs to a
+ * shared token.
+ */
 export function toAddends(line: ReceiptLine): readonly Addend[] {
   const input = line.inputTokens * line.inputPicoUsdPerToken;
   const output = line.outputTokens * line.outputPicoUsdPerToken;

@@ -4,7 +4,7 @@ import { Amount } from "../../parts/figures/amount.tsx";
 import { Figure, Figures } from "../../parts/figures/figure.tsx";
 import { ReceiptStatusBadge, statusWords } from "../../parts/receipts/receipt-status.tsx";
 
-/** The sum, the tokens, and how it ended. */
+/** The cost, the tokens, and how the request ended. */
 export function Charge({ receipt }: { readonly receipt: Receipt }) {
   const { inputTokens, outputTokens, cachedInputTokens, reasoningTokens } = receipt;
   return (

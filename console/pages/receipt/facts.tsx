@@ -17,7 +17,7 @@ const surfaces: Readonly<Record<string, string>> = {
   grpc: "gRPC",
 };
 
-/** Everything else that is known of the request. */
+/** All other facts about the request. */
 export function Facts({ receipt, known }: { readonly receipt: Receipt; readonly known: Known }) {
   const { firstToken, duration, settledAt, finishReason, accountId, keyId, server, surface, streamed } = receipt;
   const name = known.account || <code>{accountId}</code>;

@@ -4,7 +4,7 @@ import { Amount, mostDecimals, Rate } from "../../parts/figures/amount.tsx";
 import { Meter } from "../../parts/figures/figure.tsx";
 import { Section } from "../../parts/page.tsx";
 
-/** What was set aside at first, what of it when the input was counted, and what was paid in the end. */
+/** The hold at first, the hold after the input was counted, and the final cost. */
 export function Hold({ receipt }: { readonly receipt: Receipt }) {
   const { hold, costPicoUsd, inputTokens, outputTokens } = receipt;
   if (hold === undefined) {

@@ -3,7 +3,7 @@ import type { Receipt } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { isCustomer } from "../../app/session.ts";
 import { accounts } from "../../contract/clients.ts";
 
-/** What people call the things that a receipt names by their ids. What is not known is shown by its id. */
+/** Names for the ids in a receipt. An id without a name is shown as it is. */
 export interface Known {
   readonly account?: string;
   readonly key?: string;
@@ -19,7 +19,7 @@ const kinds: Readonly<Record<LotKind, string>> = {
   [LotKind.PAID]: "Payment",
 };
 
-/** Asks for the names; a lot or a key beyond the first thousand keeps its id. */
+/** Loads the names. A lot or a key beyond the first thousand keeps its id. */
 export async function loadKnown({ accountId, keyId }: Receipt, signal: AbortSignal): Promise<Known> {
   const whose = { accountId: isCustomer.peek() ? "" : accountId, pageSize };
   const [{ account }, { keys }] = await Promise.all([
@@ -34,7 +34,7 @@ export async function loadKnown({ accountId, keyId }: Receipt, signal: AbortSign
   };
 }
 
-/** Where a lot's money came from. */
+/** The source of a lot's money. */
 export function toSource(lot: Lot | undefined): string {
   return kinds[lot?.kind ?? LotKind.UNSPECIFIED];
 }

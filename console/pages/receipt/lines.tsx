@@ -13,7 +13,7 @@ interface Props {
   readonly lots: ReadonlyMap<string, Lot>;
 }
 
-/** Each lot's tokens times its rates, and that all of it adds up. */
+/** Each lot's tokens times its rates, and that they add up to the cost. */
 export function Lines({ receipt, lots }: Props) {
   const { lines, costPicoUsd, accountId } = receipt;
   const addends = lines.flatMap(toAddends);

@@ -11,7 +11,7 @@ import { Hold } from "./hold.tsx";
 import { type Known, loadKnown } from "./known.ts";
 import { Lines } from "./lines.tsx";
 
-/** What one request cost, and which money paid for it, to the pico-dollar. */
+/** The cost of one request, and the lots that paid for it, to the pico-dollar. */
 export default function ReceiptPage({ id }: PageProps) {
   const query = useQuery((signal) => metering.getReceipt({ requestId: id }, { signal }), [id]);
   return (

@@ -9,7 +9,7 @@ import { FirstRows } from "../../parts/figures/first-rows.tsx";
 import { Table } from "../../parts/figures/table.tsx";
 import { Field } from "../../parts/forms/field.tsx";
 
-/** Every value that the core started with, and where it comes from. */
+/** Every setting with which the core started, and where it comes from. */
 export function Configuration() {
   const [sought, setSought] = useState("");
   const [areAllShown, setAllShown] = useState(false);
@@ -68,7 +68,7 @@ function Settings({ rows }: { readonly rows: readonly Setting[] }) {
   );
 }
 
-/** A file by its name and line; the title has its folder, too. */
+/** A file by its name and line. The title has its folder, too. */
 function Origin({ origin }: { readonly origin: string }) {
   return (
     <span title={origin}>

@@ -16,7 +16,7 @@ const roles: Readonly<Record<Role, string>> = {
   [Role.OWNER]: "Owner: everything",
 };
 
-/** People and programs with a token of their own. */
+/** The operators: people and programs with their own tokens. */
 export function Operators() {
   const pages = usePages<Operator>(async (pageToken, signal) => {
     const answer = await operators.listOperators({ pageToken, pageSize: 100 }, { signal });

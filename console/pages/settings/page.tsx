@@ -5,7 +5,7 @@ import { Configuration } from "./configuration.tsx";
 import { Operators } from "./operators.tsx";
 import { Webhooks } from "./webhooks.tsx";
 
-/** How this Tollgate is set up, and who runs it. */
+/** How this Tollgate is configured, and its operators. */
 export default function SettingsPage() {
   const facts = [
     { name: "Version", value: session.value?.version },

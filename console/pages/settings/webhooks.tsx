@@ -8,7 +8,7 @@ import { Clip } from "../../parts/figures/clip.tsx";
 import { Table } from "../../parts/figures/table.tsx";
 import { Time } from "../../parts/figures/time.tsx";
 
-/** Endpoints that are told of events; owners alone may see where they are. */
+/** The endpoints that receive events. Only owners may see them. */
 export function Webhooks() {
   return mayOwn.value ? <WebhookList /> : <p class="muted">Owners see them.</p>;
 }

@@ -9,7 +9,7 @@ interface Options {
   readonly oidc: { readonly name: string } | null;
 }
 
-/** The door: an API key for customers, a token for operators, and the provider of identities where there is one. */
+/** The sign-in page: an API key for customers, a token for operators, and the identity provider where there is one. */
 export function SignInPage() {
   const [apiKey, setApiKey] = useState("");
   const [operatorToken, setOperatorToken] = useState("");
@@ -85,7 +85,7 @@ async function loadOptions(): Promise<Options> {
   return response?.ok ? ((await response.json()) as Options) : { oidc: null };
 }
 
-/** A page of the console alone; an address of somebody else's leads to the overview. */
+/** The page to go to after signing in: only a path of the console, otherwise the overview. */
 function toPath(next: string | null): string {
   return next?.startsWith("/") && !next.startsWith("//") && !next.startsWith("/sign-in") ? next : "/overview";
 }

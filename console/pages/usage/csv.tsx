@@ -10,7 +10,7 @@ interface Props {
   readonly load: (signal: AbortSignal) => Promise<readonly UsageRow[]>;
 }
 
-/** All groups of the page, hour by hour or day by day, as a file for a spreadsheet, exact. */
+/** Downloads all groups of the page, by the hour or day, as an exact file for spreadsheets. */
 export function CsvButton({ load }: Props) {
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(undefined);
@@ -57,7 +57,7 @@ function toCsv(rows: readonly UsageRow[]): string {
   return [names, ...lines].map((line) => line.map(toCell).join(",")).join("\r\n");
 }
 
-/** A cell that begins like a formula would be run by a spreadsheet. */
+/** A CSV cell. A text that begins like a formula gets an apostrophe, as a spreadsheet would run it. */
 function toCell(value: string | bigint): string {
   const text = String(value);
   const harmless = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;

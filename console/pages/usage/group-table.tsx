@@ -14,14 +14,14 @@ const titles: Readonly<Record<GroupName, string>> = { account: "Account", key: "
 
 interface Props {
   readonly used: Used;
-  /** Of all groups. */
+  /** The sum of all groups. */
   readonly total: Sum;
   readonly group: GroupName;
   readonly names: Names;
   readonly onMore: () => void;
 }
 
-/** Sums, dearest first; each opens its receipts. Those that are not shown are in the total. */
+/** Sums, the highest cost first. Each opens its receipts. The total includes groups that are not shown. */
 export function GroupTable({ used: { sums, hasMore }, total, group, names, onMore }: Props) {
   const decimals = mostDecimals([total, ...sums].map(({ cost }) => cost));
   const number = (name: string, pick: (sum: Sum) => bigint) => ({

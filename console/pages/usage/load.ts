@@ -4,28 +4,28 @@ import { isCustomer } from "../../app/session.ts";
 import { metering } from "../../contract/clients.ts";
 import { addUp, type GroupName, type Period, type Sum, toSum } from "./view.ts";
 
-/** What was used in a period. */
+/** The usage of a period. */
 export interface Used {
-  /** The dearest groups, the dearest first. */
+  /** The groups with the highest cost, in that order. */
   readonly sums: readonly Sum[];
   /** Whether there are more groups than these. */
   readonly hasMore: boolean;
-  /** The dearest of them all, hour by hour or day by day. */
+  /** The first of these groups over time, by the hour or day. */
   readonly lines: readonly Line[];
 }
 
-/** What one group used over time. */
+/** One group's usage over time. */
 export interface Line {
   readonly id: string;
-  /** Whose it is. Empty: of no one account. */
+  /** The account of the group. Empty: more than one account. */
   readonly accountId: string;
   readonly rows: readonly UsageRow[];
 }
 
-/** Lines beyond these are not told apart; they are in the table. */
+/** The most lines of the plot. Further groups are only in the table. */
 const mostLines = 4;
 
-/** With keys go their accounts, whose names say more. */
+/** Keys are grouped with their accounts, whose names say more. */
 const groupsOf = (group: GroupName): UsageGroup[] =>
   ({
     account: [UsageGroup.ACCOUNT],
@@ -35,13 +35,13 @@ const groupsOf = (group: GroupName): UsageGroup[] =>
 const stepOf = ({ step }: Period) => (step === "hour" ? UsageGroup.HOUR : UsageGroup.DAY);
 const filters = { account: "accountId", key: "keyId", model: "model" } as const;
 
-/** Asks for the sum of everything, which is there long before its parts are. */
+/** Loads the total, which is available long before its parts. */
 export async function loadTotal(from: Date, signal: AbortSignal): Promise<Sum> {
   const rows = await ask({ groupBy: [UsageGroup.MODEL], from: toTimestamp(from) }, signal);
   return addUp(rows.map((row) => toSum(row, "model")));
 }
 
-/** Asks for the dearest groups alone, however many there are. */
+/** Loads only the groups with the highest cost, however many groups there are. */
 export async function loadUsage(
   group: GroupName,
   period: Period,
@@ -65,7 +65,7 @@ export async function loadUsage(
   };
 }
 
-/** Every group, hour by hour or day by day, for a file. */
+/** Loads every group by the hour or day, for a file. */
 export function loadAll(group: GroupName, period: Period, from: Date, signal: AbortSignal): Promise<UsageRow[]> {
   return ask({ groupBy: [...groupsOf(group), stepOf(period)], from: toTimestamp(from) }, signal);
 }

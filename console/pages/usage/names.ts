@@ -3,16 +3,16 @@ import { isCustomer } from "../../app/session.ts";
 import { accounts } from "../../contract/clients.ts";
 import type { GroupName, Sum } from "./view.ts";
 
-/** What people call the things that ids name. What is missing is shown by its id. */
+/** Names by id. An id without a name is shown as it is. */
 export type Names = ReadonlyMap<string, string>;
 
 export const noNames: Names = new Map();
 
-/** Accounts whose keys are asked for: those of the dearest keys; each is a call of its own. */
+/** The most accounts whose keys are loaded, with one call each: those of the keys with the highest cost. */
 const mostAsked = 12;
 const mostKeys = 1000;
 
-/** The names of what is shown: of accounts, and with keys those of their accounts; a customer's own keys by theirs. */
+/** Loads the names that are shown: of accounts; with keys, of their accounts; for a customer, of its own keys. */
 export async function loadNames(group: GroupName, sums: readonly Sum[], signal: AbortSignal): Promise<Names> {
   if (group === "model" || sums.length === 0) {
     return noNames;
@@ -25,7 +25,7 @@ export async function loadNames(group: GroupName, sums: readonly Sum[], signal: 
   return toNames((await accounts.listAccounts(request, { signal })).accounts);
 }
 
-/** The names of keys for an operator, who sees those of all accounts; figures do not wait for them. */
+/** Loads the names of keys for an operator, who sees those of all accounts. The figures do not wait for them. */
 export async function loadKeyNames(group: GroupName, sums: readonly Sum[], signal: AbortSignal): Promise<Names> {
   if (group !== "key" || isCustomer.peek()) {
     return noNames;

@@ -13,7 +13,7 @@ interface Props {
   readonly from: Date;
 }
 
-/** The receipts that a sum is made of. */
+/** The receipts behind a sum. */
 export function Opened({ group, names, from }: Props) {
   const open = query.value.get("open") ?? "";
   const since = useMemo(() => ({ seconds: BigInt(Math.floor(from.getTime() / 1000)) }), [from]);

@@ -17,7 +17,7 @@ import { by, groupNames, periodOf, periods, type Sum } from "./view.ts";
 const firstRows = 50;
 const noSums: readonly Sum[] = [];
 
-/** Requests, tokens and cost over time, kept apart by what one asks for. */
+/** Requests, tokens and cost over time, grouped as the reader chooses. */
 export default function UsagePage() {
   const period = periodOf(query.value.get("period"));
   const group = by(query.value.get("by"), isCustomer.value);

@@ -17,7 +17,7 @@ const hourSeconds = 3600;
 const daySeconds = 24 * hourSeconds;
 const usdPerPico = 1e-12;
 
-/** What the dearest groups cost, hour by hour or day by day. */
+/** The cost of the highest groups, by the hour or day. */
 export function UsagePlot({ lines, names, period, from }: Props) {
   const { times, series } = useMemo(() => toSeries(lines, names, period, from), [lines, names, period, from]);
   return (
@@ -41,7 +41,7 @@ function toSeries(lines: Used["lines"], names: Names, period: Period, from: Date
     const costs = new Map(rows.map((row) => [timeOf(row), Number(costOf(row)) * usdPerPico]));
     return { name: labels[index] ?? "", values: times.map((time) => costs.get(time) ?? 0) };
   });
-  // The last hour or day has its own width, too.
+  // The last hour or day has a width, too.
   const end = (times.at(-1) ?? 0) + (period.step === "hour" ? hourSeconds : daySeconds);
   return {
     times: [...times, end],
@@ -49,7 +49,10 @@ function toSeries(lines: Used["lines"], names: Names, period: Period, from: Date
   };
 }
 
-/** Keys with their accounts; those of one name, or of none, are told apart by the ends of their ids. */
+/**
+ * Labels of the lines. Keys are shown with their accounts; keys of the same name, or without one, with the end of their
+ * id.
+ */
 function toLabels(lines: Used["lines"], names: Names): readonly string[] {
   const labels = lines.map(({ id, accountId }) => {
     const own = names.get(id) ?? (isId(id) ? toEnd(id) : id);

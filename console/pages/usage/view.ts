@@ -1,6 +1,6 @@
 import type { UsageRow } from "#gen/tollgate/metering/v1/usage_pb.js";
 
-/** What rows are kept apart by. */
+/** What usage is grouped by. */
 export type GroupName = "account" | "key" | "model";
 
 /** A span of time up to now. */
@@ -8,7 +8,7 @@ export interface Period {
   readonly value: string;
   readonly text: string;
   readonly step: "hour" | "day";
-  /** Where it begins: the start of an hour or a day in UTC. */
+  /** The beginning: the start of an hour or a day in UTC. */
   readonly from: (now: Date) => Date;
 }
 
@@ -30,12 +30,12 @@ export const periods: readonly Period[] = [
   { value: "quarter", text: "90 days", step: "day", from: (now) => startOf(now.getTime() - 89 * dayMs, dayMs) },
 ];
 
-/** The period of an address. */
+/** The period named in the address. */
 export function periodOf(value: string | null): Period {
   return periods.find((period) => period.value === value) ?? day;
 }
 
-/** The grouping of an address; a customer has one account. */
+/** The grouping named in the address. A customer has one account, so it cannot group by account. */
 export function by(value: string | null, isCustomer: boolean): GroupName {
   const isKnown = value === "key" || value === "model" || (value === "account" && !isCustomer);
   return isKnown ? value : "model";
@@ -53,7 +53,7 @@ export function groupNames(isCustomer: boolean): readonly { readonly value: Grou
 export interface Sum {
   /** The id of the account, the key or the model. Empty: service tokens. */
   readonly id: string;
-  /** Whose it is. Empty: of more than one. */
+  /** The account. Empty: more than one. */
   readonly accountId: string;
   readonly requests: bigint;
   readonly inputTokens: bigint;
@@ -67,7 +67,7 @@ export function toSum(row: UsageRow, group: GroupName): Sum {
   return { id, accountId, requests, inputTokens, outputTokens, cost: costOf(row) };
 }
 
-/** One sum of many. */
+/** Adds sums up. */
 export function addUp(sums: readonly Sum[]): Sum {
   const total = (pick: (sum: Sum) => bigint) => sums.reduce((all, sum) => all + pick(sum), 0n);
   return {
@@ -83,12 +83,12 @@ export function costOf(row: UsageRow): bigint {
   return row.totalCostPicoUsd === "" ? row.costPicoUsd : BigInt(row.totalCostPicoUsd);
 }
 
-/** Unix time in seconds of a row's hour or day. */
+/** The start of a row's hour or day, in Unix seconds. */
 export function timeOf(row: UsageRow): number {
   return Date.parse(row.hour === "" ? `${row.day}T00:00:00Z` : row.hour) / 1000;
 }
 
-/** Every hour or day from a time until now, in Unix seconds. */
+/** The start of every hour or day from `from` until now, in Unix seconds. */
 export function stepsOf(period: Period, from: Date): readonly number[] {
   const stepMs = period.step === "hour" ? hourMs : dayMs;
   const count = Math.floor((Date.now() - from.getTime()) / stepMs) + 1;

@@ -3,7 +3,7 @@ import { countOf } from "../../format/numbers.ts";
 import { Amount } from "../figures/amount.tsx";
 import { Figure, Figures } from "../figures/figure.tsx";
 
-/** What the account has, and what of it is spoken for. */
+/** The account's balance, and the part of it that running requests hold. */
 export function Balance({ account }: { readonly account: Account }) {
   const { balancePicoUsd, heldPicoUsd, debtPicoUsd, paidTotalPicoUsd, lots } = account;
   return (

@@ -16,7 +16,7 @@ const kinds: Readonly<Record<LotKind, string>> = {
 };
 const perMille = 1000n;
 
-/** The addends of the balance, in the order in which they are spent. */
+/** The lots that make up the balance, in spending order. */
 export function Lots({ account }: { readonly account: Account }) {
   const { lots } = account;
   const granted = lots.map((lot) => lot.grantedPicoUsd);

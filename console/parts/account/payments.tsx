@@ -18,11 +18,11 @@ const kinds: Readonly<Record<PaymentKind, string>> = {
 
 interface Props {
   readonly accountId: string;
-  /** Another balance means that there may be another payment. */
+  /** A changed balance may mean a new payment, so the list is loaded again. */
   readonly balance: bigint;
 }
 
-/** What came in and what went back. */
+/** Payments and refunds. */
 export function Payments({ accountId, balance }: Props) {
   const pages = usePages<Payment>(
     async (pageToken, signal) => {
@@ -63,7 +63,7 @@ function PaymentTable({ rows }: { readonly rows: readonly Payment[] }) {
   );
 }
 
-/** What each new account is given is entered under a reference of the core's own. */
+/** Whether a payment is the free tier that each new account gets: the core gives it a reference of its own. */
 function isFreeTier({ kind, reference }: Payment): boolean {
   return kind === PaymentKind.GRANT && /^free:[0-9a-f-]{36}$/.test(reference);
 }

@@ -7,7 +7,7 @@ interface Props<Data> {
   readonly children: (data: Data) => ComponentChildren;
 }
 
-/** What was asked for, once it is there; else that it is on its way, or why it is not coming. */
+/** Shows a query's data once loaded. Until then shows that it is loading, or why it failed. */
 export function Answer<Data>({ query, children }: Props<Data>) {
   if (query.data !== undefined) {
     return <>{children(query.data)}</>;
@@ -22,7 +22,7 @@ export function Answer<Data>({ query, children }: Props<Data>) {
   );
 }
 
-/** Why something did not work. */
+/** Shows why something failed. */
 export function Failure({ error, retry }: { readonly error: unknown; readonly retry?: () => void }) {
   return (
     <div class="notice bad" role="alert">
@@ -36,7 +36,7 @@ export function Failure({ error, retry }: { readonly error: unknown; readonly re
   );
 }
 
-/** There is nothing yet: what that means and what to do. */
+/** Shown for an empty list: what that means and what to do. */
 export function Empty({ title, children }: { readonly title: string; readonly children?: ComponentChildren }) {
   return (
     <div class="empty">

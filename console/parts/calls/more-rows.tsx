@@ -2,20 +2,20 @@ import { useEffect, useState } from "preact/hooks";
 import { Failure } from "./answer.tsx";
 import { type Query, useQuery } from "./use-query.ts";
 
-/** One page of a list of the contract. */
+/** One page of one of the contract's lists. */
 export interface ListPage<Row> {
   readonly rows: readonly Row[];
-  /** Asks for the page after this one. Empty: it is the last. */
+  /** The token of the next page. Empty: this is the last page. */
   readonly next: string;
 }
 
-/** A list that grows page by page. */
+/** A list that is loaded page by page. */
 export interface Pages<Row> extends Query<readonly Row[]> {
   readonly hasMore: boolean;
   readonly loadMore: () => Promise<void>;
 }
 
-/** The first page of a list, and further ones when somebody asks for them. A change of `version` asks again. */
+/** Loads the first page of a list, and further pages on request. A change of `version` loads again. */
 export function usePages<Row>(
   ask: (pageToken: string, signal: AbortSignal) => Promise<ListPage<Row>>,
   dependencies: readonly unknown[],
@@ -39,11 +39,11 @@ export function usePages<Row>(
 
 interface Props<Row> {
   readonly pages: Pages<Row>;
-  /** Such as "3 accounts". */
+  /** Describes the count, such as "3 accounts". */
   readonly describe: (count: number) => string;
 }
 
-/** How many rows are shown, and a button for more of them. */
+/** Shows how many rows there are, and a button for more of them. */
 export function MoreRows<Row>({ pages, describe }: Props<Row>) {
   const [error, setError] = useState<unknown>(undefined);
   const count = pages.data?.length ?? 0;

@@ -1,4 +1,4 @@
-/** Waits, or until the signal says that nobody waits any more. Leaves nothing on a signal that lives on. */
+/** Waits for `ms`, or until the signal aborts. Leaves no listener on a signal that lives on. */
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const end = (): void => {

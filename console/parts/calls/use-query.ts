@@ -2,22 +2,22 @@ import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { isCancelled, isLost } from "../../contract/failure.ts";
 import { pause } from "./pause.ts";
 
-/** What is known of something that was asked for. */
+/** The state of a query. */
 export interface Query<Data> {
-  /** The last answer; it stays while a newer one is on its way. */
+  /** The last answer. It stays while a newer one is loading. */
   readonly data: Data | undefined;
-  /** Why the last attempt failed. Undefined: it did not. */
+  /** Why the last attempt failed. Undefined: it succeeded. */
   readonly error: unknown;
-  /** Asks again. */
+  /** Loads again. */
   readonly reload: () => void;
 }
 
 const retryMs = 2000;
 
 /**
- * Asks for something once, and again whenever what it depends on changes. While the server is gone it asks again by itself.
- * `everyMs`: also as often as that, as long as somebody looks. `version`: a change of it
- * asks again, and what was there stays until the answer comes; it may become known after the first question.
+ * Loads data, and loads it again whenever `dependencies` change. While the server is unreachable it retries by itself.
+ * `everyMs`: also loads at this interval while the page is visible. `version`: a change of it loads again, and the old
+ * data stays until the answer comes; it may become known after the first load.
  */
 export function useQuery<Data>(
   ask: (signal: AbortSignal) => Promise<Data>,
@@ -71,7 +71,7 @@ async function askUntilAborted<Data>(
   }
 }
 
-/** An answer takes the error before it away; an error leaves the answer before it. */
+/** One attempt. An answer clears the previous error; an error keeps the previous answer. */
 async function attempt<Data>(
   ask: (signal: AbortSignal) => Promise<Data>,
   signal: AbortSignal,

@@ -4,17 +4,17 @@ import { pause } from "./pause.ts";
 
 const retryMs = 2000;
 
-/** How a stream that a page watches stands. */
+/** The state of a stream that a page watches. */
 export interface Watched<State> {
-  /** What has been told so far. Undefined: nothing yet. */
+  /** What was received so far. Undefined: nothing yet. */
   readonly state: State | undefined;
-  /** Why it broke off for good. Undefined: it goes on, or is being begun again. */
+  /** Why the stream ended for good. Undefined: it is running or restarting. */
   readonly error: unknown;
 }
 
 /**
- * Watches a stream for as long as the page is looked at. What was told is gathered by `add`, which gets undefined at each
- * beginning. A stream that ends, or that the connection takes away, is begun again.
+ * Watches a stream while the page is visible. `add` merges each message into the state, which is undefined at each
+ * start. A stream that ends or loses its connection is started again.
  */
 export function useStream<Message, State>(
   watch: (signal: AbortSignal) => AsyncIterable<Message>,

@@ -1,6 +1,6 @@
 import { countDecimals, splitAmount } from "../../format/money.ts";
 
-/** Which amount of its place it is; programs find it by this. */
+/** The kind of amount. Programs find an amount by it. */
 export type AmountName =
   | "balance"
   | "held"
@@ -16,11 +16,11 @@ export type AmountName =
 interface Props {
   readonly pico: bigint;
   readonly name?: AmountName;
-  /** Decimals of the longest amount of its column, so that all points stand below each other. */
+  /** The decimals of the column's longest amount, so that decimal points align. */
   readonly decimals?: number;
 }
 
-/** An exact amount: every digit is there, those that a glance does not need are dimmed. */
+/** An exact amount. All digits are shown; those beyond a glance are dimmed. */
 export function Amount({ pico, name, decimals = 0 }: Props) {
   const { significant, rest } = splitAmount(pico);
   const missing = Math.max(0, decimals - countDecimals(pico));
@@ -37,7 +37,7 @@ export function Amount({ pico, name, decimals = 0 }: Props) {
   );
 }
 
-/** Decimals of the longest of a column's amounts. */
+/** The decimals of a column's longest amount. */
 export function mostDecimals(amounts: readonly bigint[]): number {
   return Math.max(0, ...amounts.map(countDecimals));
 }

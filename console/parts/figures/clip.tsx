@@ -1,10 +1,10 @@
 interface Props {
   readonly text: string;
-  /** Whether much else stands beside it. */
+  /** Whether it gets little room, because much stands beside it. */
   readonly isShort?: boolean;
 }
 
-/** A text of any length on one line: its end is cut where there is no room; whole in its title. */
+/** A text of any length on one line. Its end is cut where there is no room; the title has all of it. */
 export function Clip({ text, isShort = false }: Props) {
   return (
     <span class={isShort ? "clip short" : "clip"} title={text}>

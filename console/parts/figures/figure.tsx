@@ -5,11 +5,11 @@ interface Props {
   readonly children: ComponentChildren;
   /** What the figure is made of, or what it means. */
   readonly detail?: ComponentChildren;
-  /** Whether it takes the whole width where that is narrow. */
+  /** Whether it takes the whole width on narrow screens. */
   readonly isWide?: boolean;
 }
 
-/** One figure that matters, under its name. */
+/** One important figure and its name. */
 export function Figure({ name, children, detail, isWide }: Props) {
   return (
     <div class={isWide ? "figure wide" : "figure"}>
@@ -28,11 +28,11 @@ export function Figures({ children }: { readonly children: ComponentChildren }) 
 interface MeterProps {
   /** 0 to 1. */
   readonly part: number;
-  /** Whether much of it is no alarm: what is left of a thing rather than what is used of a limit. */
+  /** Whether a high value is harmless: it shows what is left of something, not what is used of a limit. */
   readonly isLevel?: boolean;
 }
 
-/** How much of something there is, as a bar. The figures stand beside it. */
+/** A bar for a part of something. The figures stand beside it. */
 export function Meter({ part, isLevel = false }: MeterProps) {
   const percent = Math.min(100, Math.max(0, part * 100));
   return (

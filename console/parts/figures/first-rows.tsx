@@ -10,7 +10,7 @@ interface Props<Row> {
 const atOnce = 50;
 const growth = 4;
 
-/** The first rows of a list that is there as a whole, and a button for more: a browser takes long to lay thousands out. */
+/** The first rows of a loaded list, and a button for more: a browser takes long to lay out thousands of rows. */
 export function FirstRows<Row>({ rows, children }: Props<Row>) {
   const [most, setMost] = useState(atOnce);
   return (

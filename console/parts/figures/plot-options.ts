@@ -1,16 +1,16 @@
 import uPlot from "uplot";
 
-/** How a plot writes a value: in full, or as a label of an axis whose labels are a step apart. */
+/** Formats a plot's value: in full or, with `step`, as a label of an axis with that step. */
 export type FormatValue = (value: number, step?: number) => string;
 
-/** What a plot is drawn with. */
+/** How a plot is drawn. */
 export interface Style {
   readonly names: readonly string[];
   readonly format: FormatValue;
   readonly isDark: boolean;
-  /** Whether each point is the sum of a span, which a step shows rightly. */
+  /** Whether each point is the sum of a span, which is drawn as a step. */
   readonly isStepped: boolean;
-  /** Whether values are counts of things, so that axes have whole labels. */
+  /** Whether values are counts, so that axes have whole labels. */
   readonly isWhole: boolean;
 }
 
@@ -18,7 +18,7 @@ export const plotHeight = 168;
 const tenth = 0.1;
 /** The steps of an axis of counts: 1, 2, 5, 10 and so on. */
 const wholeSteps = [1, 10, 100, 1e3, 1e4, 1e5, 1e6].flatMap((power) => [power, 2 * power, 5 * power]);
-/** Where the axis of a plot without any value ends. */
+/** The top of the axis of a plot without values. */
 const emptyTop = { whole: 4, other: 1 };
 
 export function toOptions(element: Element, width: number, style: Style): uPlot.Options {
@@ -74,11 +74,14 @@ interface Palette {
   readonly font: string;
 }
 
-/** By whether they are dark: to ask a browser for a colour makes it lay the page out anew. */
+/**
+ * Palettes by whether they are dark. They are kept, since asking a browser for a colour makes it lay out the page
+ * again.
+ */
 const palettes = new Map<boolean, Palette>();
 const seriesCount = 4;
 
-/** A canvas takes a colour, not a custom property. */
+/** A canvas needs resolved colours, not custom properties. */
 function readPalette(element: Element, isDark: boolean): Palette {
   const known = palettes.get(isDark);
   if (known !== undefined) {
@@ -114,7 +117,7 @@ const timeFormats = {
   second: new Intl.DateTimeFormat(undefined, { ...clock, second: "2-digit" }),
 };
 
-/** Labels of a time axis, as fine as its steps. Times are Unix times in seconds. */
+/** The labels of a time axis, as fine as its steps. Times are Unix seconds. */
 function timeFormat(stepSeconds: number): { readonly format: (seconds: number) => string } {
   const unit = stepSeconds >= daySeconds ? "day" : stepSeconds < minuteSeconds ? "second" : "minute";
   return { format: (seconds) => timeFormats[unit].format(seconds * 1000) };

@@ -12,19 +12,22 @@ export interface Series {
 
 interface Props {
   readonly title: string;
-  /** Unix times in seconds, in their order. */
+  /** Unix times in seconds, in ascending order. */
   readonly times: readonly number[];
   readonly series: readonly Series[];
   readonly format: FormatValue;
-  /** Whether each point is the sum of a span, which a step shows rightly. */
+  /** Whether each point is the sum of a span, which is drawn as a step. */
   readonly isStepped?: boolean;
-  /** Whether values are counts of things. */
+  /** Whether values are counts. */
   readonly isWhole?: boolean;
-  /** Whether the legend has names alone: the last value is no news. */
+  /** Whether the legend shows names only: the last value is not informative. */
   readonly isNamedOnly?: boolean;
 }
 
-/** The one plot of the console: lines over time, with the same figures as a table for who does not see or wants them exact. */
+/**
+ * The console's only kind of plot: lines over time, with the same values as a table, for readers who cannot see the
+ * plot or want exact values.
+ */
 export function Plot({ title, times, series, format, isStepped = false, isWhole = false, isNamedOnly = false }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | undefined>(undefined);
@@ -85,7 +88,7 @@ function Legend({ series, format, isNamedOnly }: Pick<Props, "series" | "format"
   );
 }
 
-/** Rows are made when somebody opens them. */
+/** The rows are created when the table is opened. */
 function PlotTable({ title, times, series, format }: Props) {
   const [isOpen, setOpen] = useState(false);
   const columns = [

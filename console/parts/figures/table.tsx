@@ -4,29 +4,29 @@ import type { ComponentChildren } from "preact";
 export interface Column<Row> {
   readonly name: string;
   readonly show: (row: Row) => ComponentChildren;
-  /** Numbers stand on the right, so that their digits stand below each other. */
+  /** Numbers are right-aligned, so that their digits align. */
   readonly isNumber?: boolean;
   /** Whether its cells name the rows. */
   readonly isHeader?: boolean;
-  /** The least important ones are left out where there is no room. */
+  /** Optional columns are left out where there is no room. */
   readonly isOptional?: boolean;
-  /** Whether the column's name is for screen readers alone. */
+  /** Whether only screen readers get the column's name. */
   readonly isNameHidden?: boolean;
 }
 
 interface Props<Row> {
-  /** What the table lists; screen readers say it. */
+  /** What the table lists, for screen readers. */
   readonly caption: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string;
-  /** Sums below the rows, one a column. */
+  /** Sums below the rows, one for each column. */
   readonly foot?: readonly ComponentChildren[];
-  /** Rows that are over are dimmed. */
+  /** Rows that are no longer in effect are dimmed. */
   readonly isDimmed?: (row: Row) => boolean;
 }
 
-/** The one table of the console. It scrolls sideways by itself where the screen is narrow. */
+/** The console's only kind of table. It scrolls sideways on narrow screens. */
 export function Table<Row>({ caption, columns, rows, keyOf, foot, isDimmed }: Props<Row>) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by the keyboard.

@@ -1,7 +1,7 @@
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { formatAgo, formatTime, formatUtc, toDate } from "../../format/time.ts";
 
-/** A moment in the reader's zone; its title has it in UTC. */
+/** A time in the reader's zone. Its title has the time in UTC. */
 export function Time({ at, isRelative }: { readonly at: Timestamp | undefined; readonly isRelative?: boolean }) {
   if (at === undefined) {
     return <span class="muted">–</span>;

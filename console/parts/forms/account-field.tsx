@@ -13,7 +13,7 @@ interface Props {
 
 const suggested = 20;
 
-/** Takes an account's id, and suggests accounts whose name begins with what is typed. */
+/** A field for an account's id. It suggests accounts whose name begins with the typed text. */
 export function AccountField({ label, value, onInput }: Props) {
   const id = useId();
   const typed = value.trim();
@@ -47,7 +47,7 @@ export function AccountField({ label, value, onInput }: Props) {
   );
 }
 
-/** The account of an id, or those that a name may mean. */
+/** The account of a typed id, or the accounts whose name begins with the text. */
 async function suggest(typed: string, signal: AbortSignal): Promise<readonly Account[]> {
   if (!isId(typed)) {
     const request = { name: typed, pageSize: suggested, withoutMoney: true };

@@ -4,12 +4,12 @@ import { toMessage } from "../../contract/failure.ts";
 
 interface Props {
   readonly children: ComponentChildren;
-  /** What it does; a second press before that has ended does nothing. */
+  /** The action. A second press while it runs does nothing. */
   readonly act: () => Promise<void>;
   readonly isSmall?: boolean;
 }
 
-/** A button that acts at once, and says beside itself why it could not. */
+/** A button that acts at once, and shows beside itself why the action failed. */
 export function ActionButton({ children, act, isSmall = false }: Props) {
   const [isActing, setActing] = useState(false);
   const [error, setError] = useState<unknown>(undefined);

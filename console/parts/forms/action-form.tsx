@@ -3,20 +3,20 @@ import { useState } from "preact/hooks";
 import { Failure } from "../calls/answer.tsx";
 
 interface Props {
-  /** What the button says. */
+  /** The label of the button that sends. */
   readonly verb: string;
-  /** Sends what was filled in. What it throws is shown below the fields. */
+  /** Sends the form. An error that it throws is shown below the fields. */
   readonly send: () => Promise<void>;
   readonly onCancel?: () => void;
-  /** What the other button says. */
+  /** The label of the cancel button. */
   readonly cancelVerb?: string;
-  /** Whether it takes something away that does not come back. */
+  /** Whether it removes something irrevocably. */
   readonly isGrave?: boolean;
   readonly isDisabled?: boolean;
   readonly children?: ComponentChildren;
 }
 
-/** The one form of the console: fields, one button that sends, what went wrong. Nothing is sent twice. */
+/** The console's only kind of form: fields, one button that sends, and the error. It never sends twice. */
 export function ActionForm({ verb, send, onCancel, cancelVerb = "Cancel", isGrave, isDisabled, children }: Props) {
   const [isSending, setSending] = useState(false);
   const [error, setError] = useState<unknown>(undefined);

@@ -8,7 +8,10 @@ interface Props {
   readonly children: ComponentChildren;
 }
 
-/** A question on top of the page. Escape closes it; the browser keeps the focus inside, and it goes back to what opened the question. */
+/**
+ * A dialog over the page. Escape closes it. The browser keeps the focus inside; afterwards the focus returns to the
+ * element that opened it.
+ */
 export function Dialog({ title, onClose, children }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();

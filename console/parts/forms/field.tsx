@@ -6,12 +6,12 @@ interface Props {
   readonly name: string;
   readonly value: string;
   readonly onInput: (value: string) => void;
-  /** What is expected, below the field. */
+  /** What is expected, shown below the field. */
   readonly hint?: ComponentChildren;
-  /** What is wrong with it. Empty: nothing. */
+  /** What is wrong with the value. Empty: nothing. */
   readonly error?: string;
   readonly type?: "text" | "password" | "datetime-local";
-  /** What stands before the value, such as "$". */
+  /** The unit before the value, such as "$". */
   readonly unit?: string;
   readonly isRequired?: boolean;
   readonly isNumber?: boolean;
@@ -61,7 +61,7 @@ export function Field(props: Props) {
   );
 }
 
-/** A field for more than one line. */
+/** A field for several lines. */
 export function TextArea({
   label,
   name,
@@ -92,7 +92,7 @@ export function TextArea({
   );
 }
 
-/** A choice of few. */
+/** A choice among a few options. */
 export function Select({
   label,
   name,

@@ -1,4 +1,4 @@
-/** A button that was pressed. It may be away while what it opened is there, and come back as another element. */
+/** A button that was pressed. It may disappear while what it opened is shown, and return as another element. */
 interface Pressed {
   readonly element: HTMLElement;
   readonly name: string;
@@ -18,8 +18,8 @@ document.addEventListener(
 );
 
 /**
- * Remembers the button that opened something. The function gives the focus back to it, or to the one that took its place,
- * or to the page's name, so that a keyboard goes on where it was.
+ * Remembers the button that opened something. The returned function gives the focus back to it, to the element that
+ * replaced it, or to the page's heading, so that a keyboard continues where it was.
  */
 export function rememberOpener(): () => void {
   const opener = last;

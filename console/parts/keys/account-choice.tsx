@@ -5,7 +5,7 @@ import { Clip } from "../figures/clip.tsx";
 
 const shown = 12;
 
-/** Accounts whose keys one may want to see: the first ones, and the way to all. */
+/** A choice of accounts whose keys to show: the first ones, and a link to all. */
 export function AccountChoice() {
   const query = useQuery(async (signal) => {
     const request = { pageSize: shown, withoutMoney: true };

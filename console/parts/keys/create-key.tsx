@@ -10,13 +10,13 @@ import { emptyLimits, toLimits } from "./limit-texts.ts";
 import { Secret } from "./secret.tsx";
 
 interface Props {
-  /** Whose it will be unless the form says otherwise. */
+  /** The account of the new key, unless the form changes it. */
   readonly accountId: string;
   readonly onClose: () => void;
   readonly onCreated: () => void;
 }
 
-/** Makes a key and shows its secret once. */
+/** Creates a key and shows its secret once. */
 export function CreateKey({ accountId, onClose, onCreated }: Props) {
   const [account, setAccount] = useState(accountId);
   const [name, setName] = useState("");

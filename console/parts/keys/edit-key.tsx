@@ -13,7 +13,7 @@ interface Props {
   readonly onDone: () => void;
 }
 
-/** Changes a key's name and limits; what is emptied is lifted, and what is not touched stays as it is. */
+/** Changes a key's name and limits. Emptied fields remove their limits; untouched fields stay as they are. */
 export function EditKey({ apiKey, onClose, onDone }: Props) {
   const [name, setName] = useState(apiKey.name);
   const [before] = useState(() => fromKey(apiKey));

@@ -4,7 +4,7 @@ import { countOf, formatCount, formatShort } from "../../format/numbers.ts";
 import { Amount } from "../figures/amount.tsx";
 import { Meter } from "../figures/figure.tsx";
 
-/** What a budget's period is called. */
+/** The names of budget periods. */
 export const periodNames: Readonly<Record<BudgetPeriod, string>> = {
   [BudgetPeriod.UNSPECIFIED]: "in all",
   [BudgetPeriod.TOTAL]: "in all",
@@ -13,14 +13,14 @@ export const periodNames: Readonly<Record<BudgetPeriod, string>> = {
   [BudgetPeriod.MONTH]: "a month",
 };
 
-/** What a key's class is called, where it is not its account's. */
+/** The names of a key's service class, where the key has its own. */
 const classNames: Readonly<Partial<Record<ServiceClass, string>>> = {
   [ServiceClass.FLEX]: "flex",
   [ServiceClass.STANDARD]: "standard",
   [ServiceClass.PRIORITY]: "priority",
 };
 
-/** What bounds a key, and how much of its budget is spent. */
+/** A key's limits, and how much of its budget is spent. */
 export function KeyLimits({ apiKey }: { readonly apiKey: ApiKey }) {
   const limits = [
     apiKey.rpm !== undefined && `${formatCount(apiKey.rpm)} requests/min`,

@@ -4,12 +4,12 @@ import { Badge } from "../figures/badge.tsx";
 
 const soonMs = 7 * 86_400_000;
 
-/** Whether a key no longer works. */
+/** Whether a key is revoked or expired. */
 export function isOver(key: ApiKey): boolean {
   return key.revokedAt !== undefined || (key.expiresAt !== undefined && toDate(key.expiresAt).getTime() <= Date.now());
 }
 
-/** Whether it works, and until when. */
+/** Whether a key works, and until when. */
 export function KeyState({ apiKey }: { readonly apiKey: ApiKey }) {
   if (apiKey.revokedAt !== undefined) {
     return <Badge>Revoked</Badge>;

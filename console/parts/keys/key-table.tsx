@@ -20,7 +20,7 @@ interface Open {
   readonly key: ApiKey;
 }
 
-/** Each key with its limits and how much of them is used. */
+/** The keys with their limits and how much of them is used. */
 export function KeyTable({ rows, onChanged }: Props) {
   const [open, setOpen] = useState<Open | undefined>(undefined);
   const close = () => setOpen(undefined);

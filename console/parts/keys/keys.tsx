@@ -12,11 +12,11 @@ import { CreateKey } from "./create-key.tsx";
 import { KeyTable } from "./key-table.tsx";
 
 interface Props {
-  /** Whose keys. Empty: those of the customer who is signed in. */
+  /** The account. Empty: that of the customer who is signed in. */
   readonly accountId: string;
 }
 
-/** The keys of an account, and what can be done with them. */
+/** The keys of an account, and the actions on them. */
 export function Keys({ accountId }: Props) {
   const [isCreating, setCreating] = useState(false);
   const [version, setVersion] = useState(0);
@@ -64,7 +64,7 @@ function NoKeys({ isChosen }: { readonly isChosen: boolean }) {
   );
 }
 
-/** Those that work before those that are over, each newest first. */
+/** Keys that are not revoked come first, then revoked ones, each newest first. */
 function newestFirst(rows: readonly ApiKey[]): readonly ApiKey[] {
   const live = rows.filter(({ revokedAt }) => revokedAt === undefined);
   const over = rows.filter(({ revokedAt }) => revokedAt !== undefined);

@@ -4,7 +4,7 @@ import { formatUsd } from "../../../lib/money.ts";
 import { fromLocalTime, toLocalTime } from "../../format/time.ts";
 import { readUsd, readWhole } from "../forms/typed.ts";
 
-/** Limits as they are typed. Empty: none of its own. */
+/** Limits as they are typed. Empty: the key has no limit of its own. */
 export interface LimitTexts {
   readonly rpm: string;
   readonly tokensPerMinute: string;
@@ -13,9 +13,9 @@ export interface LimitTexts {
   readonly budgetPeriod: string;
   /** A ServiceClass. */
   readonly serviceClass: string;
-  /** The reader's own time, as a field of the browser has it. */
+  /** In the reader's zone, in the format of a browser's date-and-time field. */
   readonly expires: string;
-  /** Model.id. Empty: all that are served. */
+  /** Model.id of each. Empty: all served models. */
   readonly models: readonly string[];
 }
 
@@ -30,7 +30,7 @@ export const emptyLimits: LimitTexts = {
   models: [],
 };
 
-/** The limits of a key, to be changed. */
+/** The current limits of a key, for editing. */
 export function fromKey(key: ApiKey): LimitTexts {
   const text = (value: number | undefined) => (value === undefined ? "" : String(value));
   return {
@@ -45,7 +45,7 @@ export function fromKey(key: ApiKey): LimitTexts {
   };
 }
 
-/** As the contract has them. What is empty is left out. Throws what is wrong. */
+/** The limits in the contract's form. Empty fields are left out. Throws an error that names an invalid field. */
 export function toLimits(limits: LimitTexts) {
   const rpm = readWhole(limits.rpm, "Requests a minute");
   const tokensPerMinute = readWhole(limits.tokensPerMinute, "Tokens a minute");
@@ -65,7 +65,7 @@ export function toLimits(limits: LimitTexts) {
   };
 }
 
-/** Limits with a field of their own, by their names in the contract. */
+/** Limits that each have one field, with their names in the contract. */
 const paths = {
   rpm: "rpm",
   tokensPerMinute: "tokens_per_minute",
@@ -75,7 +75,7 @@ const paths = {
   serviceClass: "service_class",
 } as const;
 
-/** The limits that were changed, by their names in the contract: the others stay, also where somebody else has changed them. */
+/** The contract's names of the changed limits. Unchanged limits stay, even where somebody else has changed them. */
 export function findChanged(before: LimitTexts, after: LimitTexts): string[] {
   const isChanged = (name: keyof LimitTexts) => String(before[name]) !== String(after[name]);
   const changed = (Object.keys(paths) as (keyof typeof paths)[]).filter(isChanged).map((name) => paths[name]);

@@ -2,12 +2,12 @@ import { catalogue } from "../../contract/clients.ts";
 import { useQuery } from "../calls/use-query.ts";
 
 interface Props {
-  /** Model.id. Empty: all. */
+  /** Model.id of each. Empty: all models. */
   readonly chosen: readonly string[];
   readonly onChange: (models: readonly string[]) => void;
 }
 
-/** Which models a key may use; none chosen means all of them. */
+/** The models that a key may use. None chosen means all. */
 export function ModelsField({ chosen, onChange }: Props) {
   const { data: served = [] } = useQuery(
     async (signal) => (await catalogue.listModels({ pageSize: 1000 }, { signal })).models.map(({ id }) => id),

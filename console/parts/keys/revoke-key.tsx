@@ -9,7 +9,7 @@ interface Props {
   readonly onDone: () => void;
 }
 
-/** Asks once more, and ends the key. */
+/** Asks for confirmation, and revokes the key. */
 export function RevokeKey({ apiKey, onClose, onDone }: Props) {
   const send = async (): Promise<void> => {
     await accounts.revokeKey({ keyId: apiKey.id });

@@ -13,7 +13,7 @@ interface Props {
   readonly onCreated: () => void;
 }
 
-/** How long both keys may work, in seconds. */
+/** How long both keys work, in seconds. */
 const overlaps = [
   { value: "0", text: "not at all: the old key ends at once" },
   { value: "3600", text: "1 hour" },
@@ -21,7 +21,7 @@ const overlaps = [
   { value: "604800", text: "7 days" },
 ];
 
-/** Makes the key that takes this one's place. */
+/** Creates the key that replaces this one. */
 export function RotateKey({ apiKey, onClose, onCreated }: Props) {
   const [overlap, setOverlap] = useState("86400");
   const [secret, setSecret] = useState("");

@@ -1,6 +1,6 @@
 import { Copyable } from "../copy.tsx";
 
-/** A key's secret, the only time that it is there. */
+/** A key's secret, shown this one time only. */
 export function Secret({ secret, onClose }: { readonly secret: string; readonly onClose: () => void }) {
   return (
     <div class="stack">

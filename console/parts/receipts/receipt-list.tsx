@@ -16,13 +16,13 @@ type Filter = Pick<MessageInitShape<typeof ListReceiptsRequestSchema>, "accountI
 
 interface Props {
   readonly filter: Filter;
-  /** A change of it asks again. */
+  /** A change of it loads the list again. */
   readonly version?: unknown;
-  /** Rows of the first page. */
+  /** The number of rows on the first page. */
   readonly pageSize?: number;
 }
 
-/** What is shown of a receipt: with the name of who pays where that is not clear, and may be known. */
+/** A row: a receipt and, where several accounts are listed and the reader may know it, the payer's name. */
 interface Row {
   readonly receipt: Receipt;
   readonly account: string;

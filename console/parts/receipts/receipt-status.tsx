@@ -3,12 +3,12 @@ import { Badge, type Tone } from "../figures/badge.tsx";
 
 interface Words {
   readonly short: string;
-  /** What happened and what was billed, in a sentence. */
+  /** A sentence about what happened and what was billed. */
   readonly long: string;
   readonly tone: Tone;
 }
 
-/** How a billed request ended, for people. */
+/** How a billed request ended, in words. */
 export const statusWords: Readonly<Record<ReceiptStatus, Words>> = {
   [ReceiptStatus.UNSPECIFIED]: { short: "Unknown", long: "How it ended is not known.", tone: "plain" },
   [ReceiptStatus.COMPLETED]: { short: "Completed", long: "The answer was delivered whole.", tone: "good" },

@@ -7,11 +7,11 @@ import type { ToolCall } from "./tool-call.ts";
 interface Props {
   /** Undefined: nothing was sent yet. */
   readonly run: Run | undefined;
-  /** What can be done with the answer. */
+  /** Actions on the answer. */
   readonly children?: ComponentChildren;
 }
 
-/** The answer as it comes, and at its end what it cost. */
+/** The answer as it arrives, and its cost at the end. */
 export function Answering({ run, children }: Props) {
   return (
     <section class="answer card" aria-label="Answer" aria-busy={run?.state === "running"}>
@@ -41,7 +41,7 @@ export function Answering({ run, children }: Props) {
   );
 }
 
-/** What the model wants its caller to run. */
+/** A tool call that the model asks its caller to run. */
 function Call({ call }: { readonly call: ToolCall }) {
   return (
     <div class="call">
@@ -53,7 +53,7 @@ function Call({ call }: { readonly call: ToolCall }) {
   );
 }
 
-/** Input that is not whole yet is shown as it came. */
+/** Indents JSON. Incomplete JSON is shown as it came. */
 function indent(json: string): string {
   try {
     return JSON.stringify(JSON.parse(json || "{}"), null, 2);

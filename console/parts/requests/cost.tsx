@@ -7,7 +7,7 @@ import { useQuery } from "../calls/use-query.ts";
 import { Amount } from "../figures/amount.tsx";
 import type { Sent } from "./send.ts";
 
-/** What a finished request cost, to the pico-dollar. */
+/** The cost of a finished request, to the pico-dollar. */
 export function Cost({ sent }: { readonly sent: Sent }) {
   const query = useQuery((signal) => load(sent.requestId, signal), [sent.requestId]);
   return (

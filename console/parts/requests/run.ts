@@ -1,7 +1,7 @@
 import type { Sent } from "./send.ts";
 import type { ToolCall } from "./tool-call.ts";
 
-/** How far a request is, and what it brought. */
+/** A request's state, and its answer so far. */
 export interface Run {
   readonly state: "running" | "done" | "stopped" | "failed";
   readonly text: string;

@@ -1,15 +1,15 @@
 import { type Choice, type Json, type Piece, surfaces } from "./surfaces.ts";
 
-/** How an answer came about. */
+/** The facts of an answer. */
 export interface Sent {
   readonly requestId: string;
   readonly status: number;
-  /** Milliseconds from the request to the first piece. Undefined: there was none. */
+  /** Milliseconds from the request to the first piece. Undefined: no piece came. */
   readonly firstMs: number | undefined;
   readonly totalMs: number;
 }
 
-/** Sends a request as any client does, and tells each piece of its answer. Throws what the surface says against it. */
+/** Sends a request like any client, and reports each piece of its answer. Throws the surface's error. */
 export async function send(
   choice: Choice,
   apiKey: string,
@@ -51,7 +51,7 @@ export async function send(
   return { requestId, status: response.status, firstMs, totalMs: performance.now() - begun };
 }
 
-/** The data of server-sent events, parsed. */
+/** The parsed data of server-sent events. */
 async function* readEvents(body: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator<Json> {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";

@@ -8,26 +8,26 @@ export interface Tool {
   readonly parameters: object;
 }
 
-/** An answer that called tools, and what they gave back. */
+/** An answer that called tools, and the tools' results. */
 export interface Turn {
   readonly text: string;
   readonly calls: readonly ToolCall[];
-  /** One a call. */
+  /** One result for each call. */
   readonly results: readonly string[];
 }
 
-/** What a person chose to send. */
+/** The settings of a request. */
 export interface Choice {
   readonly surface: SurfaceName;
   readonly model: string;
   readonly prompt: string;
   readonly maxTokens: number;
   readonly isStreamed: boolean;
-  /** Whether the model is asked to think; undefined leaves it to the model. */
+  /** Whether the model is asked to think. Undefined: the model decides. */
   readonly isThinking: boolean | undefined;
-  /** Empty: none are offered. */
+  /** Empty: no tools are offered. */
   readonly tools: readonly Tool[];
-  /** What was said since the prompt. Empty: nothing. */
+  /** The turns since the prompt. Empty: none. */
   readonly turns: readonly Turn[];
 }
 
@@ -46,9 +46,9 @@ export interface Surface {
   readonly path: string;
   readonly headers: (apiKey: string) => Readonly<Record<string, string>>;
   readonly body: (choice: Choice) => object;
-  /** What an event of a stream, or a whole answer, adds. */
+  /** The piece that an event of a stream, or a complete answer, adds. */
   readonly read: (data: Json) => Piece;
-  /** What is wrong, of a body that says so. */
+  /** The error message in a body. Undefined: it has none. */
   readonly error: (body: Json) => string | undefined;
 }
 
@@ -111,7 +111,7 @@ const messages: Surface = {
   error: (body) => body?.error?.message,
 };
 
-/** The surface wants a budget of at least this, and below the longest answer. */
+/** The surface requires a thinking budget of at least this, and less than the longest answer. */
 const leastThinking = 1024;
 
 function toThinking(isThinking: boolean, maxTokens: number) {
@@ -140,7 +140,9 @@ function toMessagesTurn({ text, calls, results }: Turn): object[] {
   ];
 }
 
-/** A stream names the tool first and sends the input in pieces; a gathered answer has both at once. */
+/**
+ * Reads a tool call. A stream sends the name first and then the input in pieces; a gathered answer has both at once.
+ */
 function toCallPieces(block: Json, index: number): readonly CallPiece[] {
   if (block?.type === "input_json_delta") {
     return [{ index, input: block.partial_json ?? "" }];

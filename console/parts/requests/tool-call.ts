@@ -1,6 +1,6 @@
 /** A tool that the model asks its caller to run. */
 export interface ToolCall {
-  /** The call's place in the answer. */
+  /** The call's index in the answer. */
   readonly index: number;
   readonly id: string;
   readonly name: string;
@@ -8,10 +8,10 @@ export interface ToolCall {
   readonly input: string;
 }
 
-/** A piece of a tool call, or the whole of it. */
+/** A piece of a tool call, or all of it. */
 export type CallPiece = Pick<ToolCall, "index"> & Partial<ToolCall>;
 
-/** Streams bring a call in pieces: first its name, then its input bit by bit. */
+/** Adds pieces to calls. Streams bring a call's name first, then its input piece by piece. */
 export function addCalls(before: readonly ToolCall[], pieces: readonly CallPiece[]): readonly ToolCall[] {
   const calls = new Map(before.map((call) => [call.index, call]));
   for (const { index, id = "", name = "", input = "" } of pieces) {

@@ -4,7 +4,7 @@ import { send } from "./send.ts";
 import type { Choice } from "./surfaces.ts";
 import { addCalls } from "./tool-call.ts";
 
-/** One request at a time, followed while it is answered. */
+/** One request at a time, with its progress. */
 export interface Running {
   /** Undefined: nothing was sent yet. */
   readonly run: Run | undefined;
@@ -12,7 +12,7 @@ export interface Running {
   readonly stop: () => void;
 }
 
-/** Sends requests from a page; one that still runs ends when another begins or the page is left. */
+/** Sends requests from a page. A running request ends when another starts or the page is left. */
 export function useRun(): Running {
   const [run, setRun] = useState<Run | undefined>(undefined);
   const abort = useRef<AbortController | undefined>(undefined);
