@@ -2,8 +2,8 @@
 // @generated from file tollgate/access/v1/access.proto (package tollgate.access.v1, syntax proto3)
 /* eslint-disable */
 
-// Access to methods. The authenticate interceptor reads these options, so a method's
-// access is part of its contract and a method without one is refused to everybody.
+// Access to methods. The authenticate interceptor reads these options, so that a method's access is part of its
+// contract. A method without the option is refused to everybody.
 
 import type { GenEnum, GenExtension, GenFile } from "@bufbuild/protobuf/codegenv2";
 import type { MethodOptions } from "@bufbuild/protobuf/wkt";
@@ -20,7 +20,7 @@ export declare const file_tollgate_access_v1_access: GenFile;
  */
 export enum Access {
   /**
-   * Nobody: a method that forgot to say is closed.
+   * Nobody: a method that states no access is closed.
    *
    * @generated from enum value: ACCESS_UNSPECIFIED = 0;
    */
@@ -48,14 +48,14 @@ export enum Access {
   OPERATOR = 3,
 
   /**
-   * Either; a caller sees only what belongs to its own account.
+   * Both callers and operators. A caller sees only what belongs to its own account.
    *
    * @generated from enum value: ACCESS_CALLER_OR_OPERATOR = 4;
    */
   CALLER_OR_OPERATOR = 4,
 
   /**
-   * Anybody, without a credential; an API key that is sent all the same narrows what is shown to what it may use.
+   * Anybody, without a credential. If an API key is sent, only what the key may use is shown.
    *
    * @generated from enum value: ACCESS_PUBLIC_OR_CALLER = 5;
    */
@@ -68,34 +68,34 @@ export enum Access {
 export declare const AccessSchema: GenEnum<Access>;
 
 /**
- * The permissions of an operator. Each role may do all that the ones before it may.
+ * The permissions of an operator. Each role includes those before it.
  *
  * @generated from enum tollgate.access.v1.Role
  */
 export enum Role {
   /**
-   * None: a method of operators that forgot to say is the owner's alone.
+   * None. A method for operators that states no role is for owners only.
    *
    * @generated from enum value: ROLE_UNSPECIFIED = 0;
    */
   UNSPECIFIED = 0,
 
   /**
-   * Sees everything and changes nothing. A method of a higher role changes something, and is noted in the audit log.
+   * Sees everything and changes nothing. Methods of higher roles make changes, which the audit log records.
    *
    * @generated from enum value: ROLE_READER = 1;
    */
   READER = 1,
 
   /**
-   * Accounts, their money and their keys.
+   * Also changes accounts, their money and their keys.
    *
    * @generated from enum value: ROLE_BILLING = 2;
    */
   BILLING = 2,
 
   /**
-   * Everything: prices, servers and other operators, too.
+   * Also changes everything else: prices, servers and other operators.
    *
    * @generated from enum value: ROLE_OWNER = 3;
    */
@@ -115,7 +115,7 @@ export declare const RoleSchema: GenEnum<Role>;
 export declare const access: GenExtension<MethodOptions, Access>;
 
 /**
- * The least role of an operator who may call this method. Absent: owner.
+ * The lowest operator role that may call this method. Absent: owner.
  *
  * @generated from extension: tollgate.access.v1.Role role = 51011;
  */

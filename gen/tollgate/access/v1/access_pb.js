@@ -2,8 +2,8 @@
 // @generated from file tollgate/access/v1/access.proto (package tollgate.access.v1, syntax proto3)
 /* eslint-disable */
 
-// Access to methods. The authenticate interceptor reads these options, so a method's
-// access is part of its contract and a method without one is refused to everybody.
+// Access to methods. The authenticate interceptor reads these options, so that a method's access is part of its
+// contract. A method without the option is refused to everybody.
 
 import { enumDesc, extDesc, fileDesc, tsEnum } from "@bufbuild/protobuf/codegenv2";
 import { file_google_protobuf_descriptor } from "@bufbuild/protobuf/wkt";
@@ -35,7 +35,7 @@ export const RoleSchema = /*@__PURE__*/
   enumDesc(file_tollgate_access_v1_access, 1);
 
 /**
- * The permissions of an operator. Each role may do all that the ones before it may.
+ * The permissions of an operator. Each role includes those before it.
  *
  * @generated from enum tollgate.access.v1.Role
  */
@@ -51,7 +51,7 @@ export const access = /*@__PURE__*/
   extDesc(file_tollgate_access_v1_access, 0);
 
 /**
- * The least role of an operator who may call this method. Absent: owner.
+ * The lowest operator role that may call this method. Absent: owner.
  *
  * @generated from extension: tollgate.access.v1.Role role = 51011;
  */

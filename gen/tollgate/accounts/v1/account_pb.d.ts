@@ -13,7 +13,7 @@ import type { ServiceClass } from "../../inference/v1/service_class_pb.js";
 export declare const file_tollgate_accounts_v1_account: GenFile;
 
 /**
- * Somebody who pays. Money is in pico-USD (10^-12 USD) everywhere.
+ * A paying customer. Money is in pico-USD (10^-12 USD) everywhere.
  *
  * @generated from message tollgate.accounts.v1.Account
  */
@@ -40,28 +40,28 @@ export declare type Account = Message<"tollgate.accounts.v1.Account"> & {
   createdAt?: Timestamp | undefined;
 
   /**
-   * All unspent money, what running requests hold included.
+   * All unspent money, including what running requests hold.
    *
    * @generated from field: int64 balance_pico_usd = 4;
    */
   balancePicoUsd: bigint;
 
   /**
-   * The part of the balance that requests hold which run on the core that answers.
+   * The part of the balance that is held by requests running on the answering core.
    *
    * @generated from field: int64 held_pico_usd = 5;
    */
   heldPicoUsd: bigint;
 
   /**
-   * Owed because the engine produced more than could be held; paid first from the next top-up.
+   * Money owed because the engine produced more than could be held. The next top-up pays it first.
    *
    * @generated from field: int64 debt_pico_usd = 6;
    */
   debtPicoUsd: bigint;
 
   /**
-   * Everything ever paid in, refunds deducted.
+   * All money ever paid in, less refunds.
    *
    * @generated from field: int64 paid_total_pico_usd = 7;
    */
@@ -75,57 +75,57 @@ export declare type Account = Message<"tollgate.accounts.v1.Account"> & {
   freeOnly: boolean;
 
   /**
-   * How many live keys the account may have.
+   * The most live keys that the account may have.
    *
    * @generated from field: uint32 max_keys = 9;
    */
   maxKeys: number;
 
   /**
-   * The lots with money left, in the order in which they are spent; of many the first 100. Where all
-   * lots were asked for: a page of them, oldest first, spent ones included.
+   * The lots with money left, in spending order, at most the first 100. When all lots were requested: a page of all
+   * lots, oldest first, including spent ones.
    *
    * @generated from field: repeated tollgate.accounts.v1.Lot lots = 10;
    */
   lots: Lot[];
 
   /**
-   * Whether nothing new runs. What runs finishes, and money comes in and goes back as ever.
+   * Whether the account is frozen: no new requests run. Running ones finish, and money moves as usual.
    *
    * @generated from field: bool frozen = 11;
    */
   frozen: boolean;
 
   /**
-   * Why it is frozen, for people. Empty: it is not.
+   * Why it is frozen, for people. Empty: it is not frozen.
    *
    * @generated from field: string frozen_reason = 12;
    */
   frozenReason: string;
 
   /**
-   * Since when it is frozen. Absent: it is not.
+   * When it was frozen. Absent: it is not frozen.
    *
    * @generated from field: google.protobuf.Timestamp frozen_at = 13;
    */
   frozenAt?: Timestamp | undefined;
 
   /**
-   * Requests that it may run at once. Absent: its tier decides.
+   * The most requests that it may run at once. Absent: its rate tier decides.
    *
    * @generated from field: optional uint32 max_in_flight = 14;
    */
   maxInFlight?: number | undefined;
 
   /**
-   * Below this its balance is called low. Absent: below the larger of 1 USD and a tenth of the last top-up.
+   * The balance below which it counts as low. Absent: the larger of 1 USD and a tenth of the last top-up.
    *
    * @generated from field: optional int64 low_balance_pico_usd = 15;
    */
   lowBalancePicoUsd?: bigint | undefined;
 
   /**
-   * The class of its requests, and the highest that they may have. Unspecified: standard.
+   * The default service class of its requests, and the highest that they may have. Unspecified: standard.
    *
    * @generated from field: tollgate.inference.v1.ServiceClass service_class = 20;
    */
@@ -139,7 +139,7 @@ export declare type Account = Message<"tollgate.accounts.v1.Account"> & {
 export declare const AccountSchema: GenMessage<Account>;
 
 /**
- * One top-up or grant, with the prices of its moment.
+ * One top-up or grant, with the prices of its time.
  *
  * @generated from message tollgate.accounts.v1.Lot
  */
@@ -152,35 +152,35 @@ export declare type Lot = Message<"tollgate.accounts.v1.Lot"> & {
   id: string;
 
   /**
-   * Where its money came from.
+   * The source of its money.
    *
    * @generated from field: tollgate.accounts.v1.LotKind kind = 2;
    */
   kind: LotKind;
 
   /**
-   * Money that came in.
+   * The money that came in.
    *
    * @generated from field: int64 granted_pico_usd = 3;
    */
   grantedPicoUsd: bigint;
 
   /**
-   * Money that can still be spent, including what running requests hold.
+   * The money that can still be spent, including what running requests hold.
    *
    * @generated from field: int64 remaining_pico_usd = 4;
    */
   remainingPicoUsd: bigint;
 
   /**
-   * The price list that this lot pays by.
+   * The price version by which this lot pays.
    *
    * @generated from field: string price_version = 5;
    */
   priceVersion: string;
 
   /**
-   * When its money lapses. Absent: never.
+   * When its money expires. Absent: never.
    *
    * @generated from field: google.protobuf.Timestamp expires_at = 6;
    */
@@ -201,7 +201,7 @@ export declare type Lot = Message<"tollgate.accounts.v1.Lot"> & {
 export declare const LotSchema: GenMessage<Lot>;
 
 /**
- * Money that came in or went back, once per reference.
+ * A movement of money into or out of an account, made once per reference.
  *
  * @generated from message tollgate.accounts.v1.Payment
  */
@@ -214,42 +214,42 @@ export declare type Payment = Message<"tollgate.accounts.v1.Payment"> & {
   id: string;
 
   /**
-   * Whose it is.
+   * The account's id.
    *
    * @generated from field: string account_id = 2;
    */
   accountId: string;
 
   /**
-   * Which way the money went, and why.
+   * The direction of the money, and the reason.
    *
    * @generated from field: tollgate.accounts.v1.PaymentKind kind = 3;
    */
   kind: PaymentKind;
 
   /**
-   * How much, in pico-USD; below zero where money went back.
+   * The amount in pico-USD. Negative when money was paid back.
    *
    * @generated from field: int64 amount_pico_usd = 4;
    */
   amountPicoUsd: bigint;
 
   /**
-   * The payment's own name, unique over all accounts.
+   * The payment's external reference, unique across all accounts.
    *
    * @generated from field: string reference = 5;
    */
   reference: string;
 
   /**
-   * The lot that was made, or the newest one that money was taken from.
+   * The lot that was created, or the newest one from which money was taken.
    *
    * @generated from field: string lot_id = 6;
    */
   lotId: string;
 
   /**
-   * When it was entered.
+   * When it was recorded.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 7;
    */
@@ -263,13 +263,13 @@ export declare type Payment = Message<"tollgate.accounts.v1.Payment"> & {
 export declare const PaymentSchema: GenMessage<Payment>;
 
 /**
- * Where a lot's money came from; also the order of spending.
+ * The source of a lot's money. Also the order of spending.
  *
  * @generated from enum tollgate.accounts.v1.LotKind
  */
 export enum LotKind {
   /**
-   * Not used.
+   * Never used.
    *
    * @generated from enum value: LOT_KIND_UNSPECIFIED = 0;
    */
@@ -283,7 +283,7 @@ export enum LotKind {
   FREE = 1,
 
   /**
-   * The operator's gift.
+   * A gift from the operator.
    *
    * @generated from enum value: LOT_KIND_GRANT = 2;
    */
@@ -303,34 +303,34 @@ export enum LotKind {
 export declare const LotKindSchema: GenEnum<LotKind>;
 
 /**
- * Which way money went, and why.
+ * The direction of a payment, and the reason.
  *
  * @generated from enum tollgate.accounts.v1.PaymentKind
  */
 export enum PaymentKind {
   /**
-   * Not used.
+   * Never used.
    *
    * @generated from enum value: PAYMENT_KIND_UNSPECIFIED = 0;
    */
   UNSPECIFIED = 0,
 
   /**
-   * Paid in.
+   * A payment came in.
    *
    * @generated from enum value: PAYMENT_KIND_TOP_UP = 1;
    */
   TOP_UP = 1,
 
   /**
-   * Given, by the operator or the free tier.
+   * A gift from the operator, or the free tier.
    *
    * @generated from enum value: PAYMENT_KIND_GRANT = 2;
    */
   GRANT = 2,
 
   /**
-   * Paid back.
+   * A payment was refunded.
    *
    * @generated from enum value: PAYMENT_KIND_REFUND = 3;
    */

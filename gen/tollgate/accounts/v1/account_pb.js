@@ -40,7 +40,7 @@ export const LotKindSchema = /*@__PURE__*/
   enumDesc(file_tollgate_accounts_v1_account, 0);
 
 /**
- * Where a lot's money came from; also the order of spending.
+ * The source of a lot's money. Also the order of spending.
  *
  * @generated from enum tollgate.accounts.v1.LotKind
  */
@@ -54,7 +54,7 @@ export const PaymentKindSchema = /*@__PURE__*/
   enumDesc(file_tollgate_accounts_v1_account, 1);
 
 /**
- * Which way money went, and why.
+ * The direction of a payment, and the reason.
  *
  * @generated from enum tollgate.accounts.v1.PaymentKind
  */

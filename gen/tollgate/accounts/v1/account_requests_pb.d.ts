@@ -14,7 +14,7 @@ import type { ServiceClass } from "../../inference/v1/service_class_pb.js";
 export declare const file_tollgate_accounts_v1_account_requests: GenFile;
 
 /**
- * An account to create.
+ * Creates an account.
  *
  * @generated from message tollgate.accounts.v1.CreateAccountRequest
  */
@@ -27,15 +27,16 @@ export declare type CreateAccountRequest = Message<"tollgate.accounts.v1.CreateA
   name: string;
 
   /**
-   * How many live keys it may have, 1 to 10,000. Absent: the configured bound.
+   * The most live keys that it may have, 1 to 10,000. Absent: the configured bound.
    *
    * @generated from field: optional uint32 max_keys = 2;
    */
   maxKeys?: number | undefined;
 
   /**
-   * Names this request, so that sent again it makes nothing twice: 1 to 64 letters, digits, dashes or underscores, best
-   * a UUID. A repetition answers with the account that the first one made, as it is by then. Empty: each time it is sent it makes another.
+   * Identifies this request, so that sending it again creates nothing twice: 1 to 64 letters, digits, dashes or
+   * underscores, preferably a UUID. A repetition returns the first one's account in its current state. Empty: each
+   * request creates another account.
    *
    * @generated from field: string request_id = 3;
    */
@@ -55,7 +56,7 @@ export declare const CreateAccountRequestSchema: GenMessage<CreateAccountRequest
  */
 export declare type CreateAccountResponse = Message<"tollgate.accounts.v1.CreateAccountResponse"> & {
   /**
-   * With its free-tier lot. Always present.
+   * The account with its free-tier lot. Always present.
    *
    * @generated from field: tollgate.accounts.v1.Account account = 1;
    */
@@ -69,7 +70,7 @@ export declare type CreateAccountResponse = Message<"tollgate.accounts.v1.Create
 export declare const CreateAccountResponseSchema: GenMessage<CreateAccountResponse>;
 
 /**
- * Which account.
+ * Selects an account.
  *
  * @generated from message tollgate.accounts.v1.GetAccountRequest
  */
@@ -82,21 +83,21 @@ export declare type GetAccountRequest = Message<"tollgate.accounts.v1.GetAccount
   accountId: string;
 
   /**
-   * Whether the answer has all lots, spent ones included, oldest first and page by page. False: the account's usual lots.
+   * Whether to return all lots, including spent ones, oldest first and in pages. False: only the lots with money left.
    *
    * @generated from field: bool all_lots = 2;
    */
   allLots: boolean;
 
   /**
-   * The most lots of the page, with all_lots alone. 0: 100. Above 1,000: 1,000. Negative: refused.
+   * The most lots on the page. Used only with all_lots. 0: 100. Above 1,000: 1,000. Negative: refused.
    *
    * @generated from field: int32 page_size = 3;
    */
   pageSize: number;
 
   /**
-   * The next_page_token of the page before, with all_lots alone. Empty: the first page.
+   * The next_page_token of the previous page. Used only with all_lots. Empty: the first page.
    *
    * @generated from field: string page_token = 4;
    */
@@ -110,20 +111,20 @@ export declare type GetAccountRequest = Message<"tollgate.accounts.v1.GetAccount
 export declare const GetAccountRequestSchema: GenMessage<GetAccountRequest>;
 
 /**
- * The account asked for.
+ * The requested account.
  *
  * @generated from message tollgate.accounts.v1.GetAccountResponse
  */
 export declare type GetAccountResponse = Message<"tollgate.accounts.v1.GetAccountResponse"> & {
   /**
-   * As it stands now, its money and lots included. Always present.
+   * Its current state, with its money and lots. Always present.
    *
    * @generated from field: tollgate.accounts.v1.Account account = 1;
    */
   account?: Account | undefined;
 
   /**
-   * Asks for the page of lots after this one. Empty: this is the last, or all_lots was not asked for.
+   * The token of the next page of lots. Empty: this is the last page, or all_lots was not set.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -137,41 +138,42 @@ export declare type GetAccountResponse = Message<"tollgate.accounts.v1.GetAccoun
 export declare const GetAccountResponseSchema: GenMessage<GetAccountResponse>;
 
 /**
- * Which page of accounts.
+ * Selects a page of accounts.
  *
  * @generated from message tollgate.accounts.v1.ListAccountsRequest
  */
 export declare type ListAccountsRequest = Message<"tollgate.accounts.v1.ListAccountsRequest"> & {
   /**
-   * The most entries of the page. 0: 100. Above 1,000: 1,000. Negative: refused.
+   * The most entries on the page. 0: 100. Above 1,000: 1,000. Negative: refused.
    *
    * @generated from field: int32 page_size = 1;
    */
   pageSize: number;
 
   /**
-   * The next_page_token of the page before, with all else as it was then. Empty: the first page.
+   * The next_page_token of the previous page; the other fields must be unchanged. Empty: the first page.
    *
    * @generated from field: string page_token = 2;
    */
   pageToken: string;
 
   /**
-   * Leaves the money out, which takes most of the time: balance, held money and lots are then empty, and free_only is false.
+   * Whether to leave out the money, which takes most of the time: balance, held money and lots are then empty, and
+   * free_only is false.
    *
    * @generated from field: bool without_money = 3;
    */
   withoutMoney: boolean;
 
   /**
-   * Only accounts whose name begins with this text, whatever its case. Empty: all accounts.
+   * Only accounts whose name begins with this text, ignoring case. Empty: all accounts.
    *
    * @generated from field: string name = 4;
    */
   name: string;
 
   /**
-   * Only accounts of these ids, at most 1,000; unknown ones are left out. Empty: all accounts.
+   * Only accounts with these ids, at most 1,000. Unknown ids are ignored. Empty: all accounts.
    *
    * @generated from field: repeated string account_ids = 5;
    */
@@ -191,14 +193,14 @@ export declare const ListAccountsRequestSchema: GenMessage<ListAccountsRequest>;
  */
 export declare type ListAccountsResponse = Message<"tollgate.accounts.v1.ListAccountsResponse"> & {
   /**
-   * Oldest first; where a name was asked for, in the order of their names.
+   * Oldest first. When `name` was set: in the order of their names.
    *
    * @generated from field: repeated tollgate.accounts.v1.Account accounts = 1;
    */
   accounts: Account[];
 
   /**
-   * Asks for the page after this one. Empty: this is the last.
+   * The token of the next page. Empty: this is the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -212,55 +214,58 @@ export declare type ListAccountsResponse = Message<"tollgate.accounts.v1.ListAcc
 export declare const ListAccountsResponseSchema: GenMessage<ListAccountsResponse>;
 
 /**
- * The account and its changes.
+ * Changes an account.
  *
  * @generated from message tollgate.accounts.v1.UpdateAccountRequest
  */
 export declare type UpdateAccountRequest = Message<"tollgate.accounts.v1.UpdateAccountRequest"> & {
   /**
-   * Account.id. Empty or unknown: ACCOUNT_NOT_FOUND in a request; never empty in an answer.
+   * Account.id. Empty or unknown: ACCOUNT_NOT_FOUND.
    *
    * @generated from field: string account_id = 1;
    */
   accountId: string;
 
   /**
-   * The new label. Absent, and named by update_mask: none.
+   * The new label. Absent, and named in update_mask: no label.
    *
    * @generated from field: optional string name = 2;
    */
   name?: string | undefined;
 
   /**
-   * The new bound on live keys, 1 to 10,000. Keys beyond it stay. Absent, and named by update_mask: the configured bound.
+   * The new bound on live keys, 1 to 10,000. Existing keys beyond it stay. Absent, and named in update_mask: the
+   * configured bound.
    *
    * @generated from field: optional uint32 max_keys = 3;
    */
   maxKeys?: number | undefined;
 
   /**
-   * The fields that change, by their names here, or "*" for all. Absent or empty: those that are present.
+   * The fields to change, by their names here, or "*" for all. Absent or empty: the fields that are present.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 4;
    */
   updateMask?: FieldMask | undefined;
 
   /**
-   * Requests that it may run at once, 1 to 1,000,000. Absent, and named by update_mask: its tier decides.
+   * The most requests that it may run at once, 1 to 1,000,000. Absent, and named in update_mask: its rate tier decides.
    *
    * @generated from field: optional uint32 max_in_flight = 5;
    */
   maxInFlight?: number | undefined;
 
   /**
-   * Below this its balance is called low; above zero. Absent, and named by update_mask: it follows from the last top-up.
+   * The balance below which it counts as low, above zero. Absent, and named in update_mask: derived from the last
+   * top-up.
    *
    * @generated from field: optional int64 low_balance_pico_usd = 6;
    */
   lowBalancePicoUsd?: bigint | undefined;
 
   /**
-   * The class of its requests, and the highest that they may have. Unspecified, and named by update_mask: standard.
+   * The default service class of its requests, and the highest that they may have. Unspecified, and named in
+   * update_mask: standard.
    *
    * @generated from field: tollgate.inference.v1.ServiceClass service_class = 20;
    */
@@ -280,7 +285,7 @@ export declare const UpdateAccountRequestSchema: GenMessage<UpdateAccountRequest
  */
 export declare type UpdateAccountResponse = Message<"tollgate.accounts.v1.UpdateAccountResponse"> & {
   /**
-   * As it stands now, its money and lots included. Always present.
+   * Its current state, with its money and lots. Always present.
    *
    * @generated from field: tollgate.accounts.v1.Account account = 1;
    */
@@ -294,7 +299,7 @@ export declare type UpdateAccountResponse = Message<"tollgate.accounts.v1.Update
 export declare const UpdateAccountResponseSchema: GenMessage<UpdateAccountResponse>;
 
 /**
- * Which account, and why.
+ * Freezes an account.
  *
  * @generated from message tollgate.accounts.v1.FreezeAccountRequest
  */
@@ -307,7 +312,7 @@ export declare type FreezeAccountRequest = Message<"tollgate.accounts.v1.FreezeA
   accountId: string;
 
   /**
-   * Why, for people: callers are told. 1 to 200 characters, not all of them spaces.
+   * Why, for people; callers see it. 1 to 200 characters, not all of them spaces.
    *
    * @generated from field: string reason = 2;
    */
@@ -327,7 +332,7 @@ export declare const FreezeAccountRequestSchema: GenMessage<FreezeAccountRequest
  */
 export declare type FreezeAccountResponse = Message<"tollgate.accounts.v1.FreezeAccountResponse"> & {
   /**
-   * As it stands now, its money and lots included. Always present.
+   * Its current state, with its money and lots. Always present.
    *
    * @generated from field: tollgate.accounts.v1.Account account = 1;
    */
@@ -341,7 +346,7 @@ export declare type FreezeAccountResponse = Message<"tollgate.accounts.v1.Freeze
 export declare const FreezeAccountResponseSchema: GenMessage<FreezeAccountResponse>;
 
 /**
- * Which account.
+ * Unfreezes an account.
  *
  * @generated from message tollgate.accounts.v1.UnfreezeAccountRequest
  */
@@ -361,13 +366,13 @@ export declare type UnfreezeAccountRequest = Message<"tollgate.accounts.v1.Unfre
 export declare const UnfreezeAccountRequestSchema: GenMessage<UnfreezeAccountRequest>;
 
 /**
- * The account that may run requests again.
+ * The unfrozen account.
  *
  * @generated from message tollgate.accounts.v1.UnfreezeAccountResponse
  */
 export declare type UnfreezeAccountResponse = Message<"tollgate.accounts.v1.UnfreezeAccountResponse"> & {
   /**
-   * As it stands now, its money and lots included. Always present.
+   * Its current state, with its money and lots. Always present.
    *
    * @generated from field: tollgate.accounts.v1.Account account = 1;
    */
@@ -381,7 +386,7 @@ export declare type UnfreezeAccountResponse = Message<"tollgate.accounts.v1.Unfr
 export declare const UnfreezeAccountResponseSchema: GenMessage<UnfreezeAccountResponse>;
 
 /**
- * Which account, and where to.
+ * Moves an account to another database.
  *
  * @generated from message tollgate.accounts.v1.MoveAccountRequest
  */
@@ -394,7 +399,8 @@ export declare type MoveAccountRequest = Message<"tollgate.accounts.v1.MoveAccou
   accountId: string;
 
   /**
-   * The database's number: 0 is storage.url, from 1 on they are those of storage.shards. Unknown: INVALID_ARGUMENT.
+   * The number of the target database: 0 is storage.url; from 1 on they are those of storage.shards. Unknown:
+   * INVALID_ARGUMENT.
    *
    * @generated from field: uint32 shard = 2;
    */
@@ -415,27 +421,27 @@ export declare type MoveAccountRequest = Message<"tollgate.accounts.v1.MoveAccou
 export declare const MoveAccountRequestSchema: GenMessage<MoveAccountRequest>;
 
 /**
- * The account where it is now.
+ * The moved account.
  *
  * @generated from message tollgate.accounts.v1.MoveAccountResponse
  */
 export declare type MoveAccountResponse = Message<"tollgate.accounts.v1.MoveAccountResponse"> & {
   /**
-   * As it stands now, its money and lots included. Always present.
+   * Its current state, with its money and lots. Always present.
    *
    * @generated from field: tollgate.accounts.v1.Account account = 1;
    */
   account?: Account | undefined;
 
   /**
-   * The number of the database that it was in.
+   * The number of the database in which it was.
    *
    * @generated from field: uint32 from_shard = 2;
    */
   fromShard: number;
 
   /**
-   * The number of the database that it is in.
+   * The number of the database in which it is now.
    *
    * @generated from field: uint32 to_shard = 3;
    */

@@ -14,13 +14,13 @@ import type { GetKeyStatusRequestSchema, GetKeyStatusResponseSchema, IdentifyCal
 export declare const file_tollgate_accounts_v1_accounts_service: GenFile;
 
 /**
- * Accounts, their money coming in, and their keys.
+ * Manages accounts, the payments into them, and their keys.
  *
  * @generated from service tollgate.accounts.v1.AccountsService
  */
 export declare const AccountsService: GenService<{
   /**
-   * Makes an account and gives it the free-tier grant.
+   * Creates an account with the free-tier grant.
    *
    * @generated from rpc tollgate.accounts.v1.AccountsService.CreateAccount
    */
@@ -30,7 +30,7 @@ export declare const AccountsService: GenService<{
     output: typeof CreateAccountResponseSchema;
   },
   /**
-   * Shows one account. A caller sees its own, without the operator's label.
+   * Returns one account. A caller gets its own, without the operator's label.
    *
    * @generated from rpc tollgate.accounts.v1.AccountsService.GetAccount
    */
@@ -50,7 +50,7 @@ export declare const AccountsService: GenService<{
     output: typeof ListAccountsResponseSchema;
   },
   /**
-   * Changes an account's label or its limits.
+   * Changes an account's label or limits.
    *
    * @generated from rpc tollgate.accounts.v1.AccountsService.UpdateAccount
    */
@@ -60,7 +60,8 @@ export declare const AccountsService: GenService<{
     output: typeof UpdateAccountResponseSchema;
   },
   /**
-   * Runs nothing new for an account, here at once and everywhere within 10 seconds. Frozen again: the reason changes.
+   * Stops new requests of an account: at once on this core, within 10 seconds everywhere. Freezing a frozen account
+   * changes the reason.
    *
    * @generated from rpc tollgate.accounts.v1.AccountsService.FreezeAccount
    */
@@ -70,7 +71,7 @@ export declare const AccountsService: GenService<{
     output: typeof FreezeAccountResponseSchema;
   },
   /**
-   * Lets an account run requests again. One that is not frozen stays as it is.
+   * Lets an account run requests again. An account that is not frozen stays as it is.
    *
    * @generated from rpc tollgate.accounts.v1.AccountsService.UnfreezeAccount
    */
@@ -80,9 +81,10 @@ export declare const AccountsService: GenService<{
     output: typeof UnfreezeAccountResponseSchema;
   },
   /**
-   * Moves an account to another database, with its money, keys, limits and payments; receipts and usage stay where they are
-   * and are found all the same. Nothing new runs for it until it is there, and what runs ends first. Throws BALANCE_HELD, with
-   * the account where it was, when that takes longer than the pause. One that is there already stays.
+   * Moves an account to another database, with its money, keys, limits and payments. Receipts and usage stay where they
+   * are and are still found. No new requests run for the account until it has moved; running ones end first. Fails with
+   * BALANCE_HELD, and leaves the account where it was, when they take longer than the pause. An account that is already
+   * there stays.
    *
    * @generated from rpc tollgate.accounts.v1.AccountsService.MoveAccount
    */
@@ -92,7 +94,8 @@ export declare const AccountsService: GenService<{
     output: typeof MoveAccountResponseSchema;
   },
   /**
-   * Takes a payment in: a new lot at today's prices. The same reference and amount again answers the same.
+   * Records a payment: creates a lot at the current prices. Sending the same reference and amount again returns the
+   * same answer.
    *
    * @generated from rpc tollgate.accounts.v1.AccountsService.TopUp
    */
@@ -102,7 +105,7 @@ export declare const AccountsService: GenService<{
     output: typeof TopUpResponseSchema;
   },
   /**
-   * Gives money away: a new lot that counts as unpaid. Idempotent like TopUp.
+   * Gives money: creates a lot that counts as unpaid. Idempotent like TopUp.
    *
    * @generated from rpc tollgate.accounts.v1.AccountsService.Grant
    */
@@ -112,7 +115,7 @@ export declare const AccountsService: GenService<{
     output: typeof GrantResponseSchema;
   },
   /**
-   * Pays unspent paid money back. Idempotent like TopUp.
+   * Refunds unspent paid money. Idempotent like TopUp.
    *
    * @generated from rpc tollgate.accounts.v1.AccountsService.Refund
    */
@@ -122,7 +125,7 @@ export declare const AccountsService: GenService<{
     output: typeof RefundResponseSchema;
   },
   /**
-   * Lists what an account has paid, was given and got back, newest first. A caller sees its own account.
+   * Lists an account's payments, grants and refunds, newest first. A caller gets those of its own account.
    *
    * @generated from rpc tollgate.accounts.v1.AccountsService.ListPayments
    */
@@ -132,7 +135,7 @@ export declare const AccountsService: GenService<{
     output: typeof ListPaymentsResponseSchema;
   },
   /**
-   * Makes a key and shows its secret, the only time.
+   * Creates a key and shows its secret, this one time.
    *
    * @generated from rpc tollgate.accounts.v1.AccountsService.CreateKey
    */
@@ -142,7 +145,7 @@ export declare const AccountsService: GenService<{
     output: typeof CreateKeyResponseSchema;
   },
   /**
-   * Lists an account's keys, oldest first. A caller sees those of its own account.
+   * Lists an account's keys, oldest first. A caller gets those of its own account.
    *
    * @generated from rpc tollgate.accounts.v1.AccountsService.ListKeys
    */
@@ -152,8 +155,8 @@ export declare const AccountsService: GenService<{
     output: typeof ListKeysResponseSchema;
   },
   /**
-   * Makes a key that takes another's place and has its limits; the old one works on until the overlap ends, and both
-   * share what the limits allow.
+   * Creates a key that replaces another and has its limits. The old key works until the overlap ends, and both share
+   * the limits.
    *
    * @generated from rpc tollgate.accounts.v1.AccountsService.RotateKey
    */
@@ -163,7 +166,7 @@ export declare const AccountsService: GenService<{
     output: typeof RotateKeyResponseSchema;
   },
   /**
-   * Ends a key: at once on this core, everywhere within 10 seconds.
+   * Revokes a key: at once on this core, within 10 seconds everywhere.
    *
    * @generated from rpc tollgate.accounts.v1.AccountsService.RevokeKey
    */
@@ -173,7 +176,7 @@ export declare const AccountsService: GenService<{
     output: typeof RevokeKeyResponseSchema;
   },
   /**
-   * Changes a key's label, or sets or clears its limits: on this core at once, everywhere within 10 seconds.
+   * Changes a key's label, or sets or clears its limits: at once on this core, within 10 seconds everywhere.
    *
    * @generated from rpc tollgate.accounts.v1.AccountsService.UpdateKey
    */
@@ -183,7 +186,7 @@ export declare const AccountsService: GenService<{
     output: typeof UpdateKeyResponseSchema;
   },
   /**
-   * Tells a caller about the key it called with. Not counted against the key's rate limit.
+   * Describes the key that made the call. Does not count against the key's rate limit.
    *
    * @generated from rpc tollgate.accounts.v1.AccountsService.GetKeyStatus
    */

@@ -13,20 +13,20 @@ import type { ServiceClass } from "../../inference/v1/service_class_pb.js";
 export declare const file_tollgate_accounts_v1_api_key: GenFile;
 
 /**
- * A key of an account. The secret itself is shown once, when it is made.
+ * A key of an account. The secret itself is shown once, when the key is created.
  *
  * @generated from message tollgate.accounts.v1.ApiKey
  */
 export declare type ApiKey = Message<"tollgate.accounts.v1.ApiKey"> & {
   /**
-   * The key's id; not the secret.
+   * The key's id. It is not the secret.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * Whose it is.
+   * The id of its account.
    *
    * @generated from field: string account_id = 2;
    */
@@ -40,42 +40,42 @@ export declare type ApiKey = Message<"tollgate.accounts.v1.ApiKey"> & {
   name: string;
 
   /**
-   * The configured prefix and the first four characters of the secret, so that people know it again.
+   * The configured prefix and the first four characters of the secret, for recognition.
    *
    * @generated from field: string prefix = 4;
    */
   prefix: string;
 
   /**
-   * The last four characters of the secret, so that people know it again.
+   * The last four characters of the secret, for recognition.
    *
    * @generated from field: string last4 = 5;
    */
   last4: string;
 
   /**
-   * Requests a minute set for this key alone. Absent: the account's tier decides.
+   * The key's own limit of requests a minute. Absent: the account's rate tier decides.
    *
    * @generated from field: optional uint32 rpm = 6;
    */
   rpm?: number | undefined;
 
   /**
-   * When it was made.
+   * When it was created.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 7;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * When it stops working. Absent: never.
+   * When it expires. Absent: never.
    *
    * @generated from field: google.protobuf.Timestamp expires_at = 8;
    */
   expiresAt?: Timestamp | undefined;
 
   /**
-   * When it was revoked. Absent: it was not.
+   * When it was revoked. Absent: it is not revoked.
    *
    * @generated from field: google.protobuf.Timestamp revoked_at = 9;
    */
@@ -89,64 +89,66 @@ export declare type ApiKey = Message<"tollgate.accounts.v1.ApiKey"> & {
   lastUsedAt?: Timestamp | undefined;
 
   /**
-   * The only models that it may use, by Model.id. Empty: all that are served.
+   * The only models that it may use, by Model.id. Empty: all served models.
    *
    * @generated from field: repeated string models = 11;
    */
   models: string[];
 
   /**
-   * Tokens of prompts and answers in any 60 seconds. Absent: no limit.
+   * The most tokens of prompts and answers in any 60 seconds. Absent: no limit.
    *
    * @generated from field: optional uint32 tokens_per_minute = 12;
    */
   tokensPerMinute?: number | undefined;
 
   /**
-   * Requests that it may run at once. Absent: as many as its account.
+   * The most requests that it may run at once. Absent: as many as its account.
    *
    * @generated from field: optional uint32 max_in_flight = 13;
    */
   maxInFlight?: number | undefined;
 
   /**
-   * The most that it may spend in a period, in pico-USD (10^-12 USD). Absent: as much as its account has.
+   * The most that it may spend in a period, in pico-USD (10^-12 USD). Absent: only the account's balance limits it.
    *
    * @generated from field: optional int64 budget_pico_usd = 14;
    */
   budgetPicoUsd?: bigint | undefined;
 
   /**
-   * How often the budget begins anew. Unspecified where there is no budget.
+   * The period of the budget. Unspecified: there is no budget.
    *
    * @generated from field: tollgate.accounts.v1.BudgetPeriod budget_period = 15;
    */
   budgetPeriod: BudgetPeriod;
 
   /**
-   * The charges of its running period, by all keys of its chain of rotations together, in pico-USD. This and the
-   * two after it are told where keys are read (ListKeys, GetKeyStatus). Absent: there is no budget, or the key was just changed.
+   * The charges of the current period, by all keys of its chain of rotations together, in pico-USD. This field and the
+   * next two are set in ListKeys and GetKeyStatus. Absent: there is no budget, or the key was just changed.
    *
    * @generated from field: optional int64 budget_spent_pico_usd = 16;
    */
   budgetSpentPicoUsd?: bigint | undefined;
 
   /**
-   * The budget less what was charged, at least 0; running requests may hold a part of it. Absent: as budget_spent_pico_usd.
+   * The budget less the charges, at least 0. Running requests may hold a part of it. Absent: like
+   * budget_spent_pico_usd.
    *
    * @generated from field: optional int64 budget_left_pico_usd = 17;
    */
   budgetLeftPicoUsd?: bigint | undefined;
 
   /**
-   * When the next period begins. Absent: never, or as budget_spent_pico_usd.
+   * When the next period begins. Absent: never, or like budget_spent_pico_usd.
    *
    * @generated from field: google.protobuf.Timestamp budget_resets_at = 18;
    */
   budgetResetsAt?: Timestamp | undefined;
 
   /**
-   * The class of its requests, and the highest that they may have, as far as its account may have it. Unspecified: its account's.
+   * The default service class of its requests, and the highest that they may have, within its account's. Unspecified:
+   * its account's.
    *
    * @generated from field: tollgate.inference.v1.ServiceClass service_class = 20;
    */
@@ -160,41 +162,41 @@ export declare type ApiKey = Message<"tollgate.accounts.v1.ApiKey"> & {
 export declare const ApiKeySchema: GenMessage<ApiKey>;
 
 /**
- * How often a budget begins anew. Periods are those of UTC.
+ * The period of a budget. Periods follow UTC.
  *
  * @generated from enum tollgate.accounts.v1.BudgetPeriod
  */
 export enum BudgetPeriod {
   /**
-   * As TOTAL in a request; there is no budget in an answer.
+   * In a request: like TOTAL. In an answer: there is no budget.
    *
    * @generated from enum value: BUDGET_PERIOD_UNSPECIFIED = 0;
    */
   UNSPECIFIED = 0,
 
   /**
-   * Never: it bounds what is spent in all.
+   * One period without end: it bounds the total spending.
    *
    * @generated from enum value: BUDGET_PERIOD_TOTAL = 1;
    */
   TOTAL = 1,
 
   /**
-   * At midnight.
+   * Begins at midnight.
    *
    * @generated from enum value: BUDGET_PERIOD_DAY = 2;
    */
   DAY = 2,
 
   /**
-   * On Monday at midnight.
+   * Begins on Monday at midnight.
    *
    * @generated from enum value: BUDGET_PERIOD_WEEK = 3;
    */
   WEEK = 3,
 
   /**
-   * On the first of the month at midnight.
+   * Begins on the first of the month at midnight.
    *
    * @generated from enum value: BUDGET_PERIOD_MONTH = 4;
    */

@@ -26,7 +26,7 @@ export const BudgetPeriodSchema = /*@__PURE__*/
   enumDesc(file_tollgate_accounts_v1_api_key, 0);
 
 /**
- * How often a budget begins anew. Periods are those of UTC.
+ * The period of a budget. Periods follow UTC.
  *
  * @generated from enum tollgate.accounts.v1.BudgetPeriod
  */

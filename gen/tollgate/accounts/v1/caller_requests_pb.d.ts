@@ -13,13 +13,13 @@ import type { RateLimitStatus } from "../../metering/v1/rate_limit_pb.js";
 export declare const file_tollgate_accounts_v1_caller_requests: GenFile;
 
 /**
- * Which facts; the credential says of which key.
+ * Selects the facts to return. The credential identifies the key.
  *
  * @generated from message tollgate.accounts.v1.GetKeyStatusRequest
  */
 export declare type GetKeyStatusRequest = Message<"tollgate.accounts.v1.GetKeyStatusRequest"> & {
   /**
-   * Whether to tell credited_pico_usd, which is summed up from all payments and lots.
+   * Whether to return credited_pico_usd, which is summed from all payments and lots.
    *
    * @generated from field: bool with_credited = 1;
    */
@@ -33,62 +33,62 @@ export declare type GetKeyStatusRequest = Message<"tollgate.accounts.v1.GetKeySt
 export declare const GetKeyStatusRequestSchema: GenMessage<GetKeyStatusRequest>;
 
 /**
- * The part of a key that its holder may see.
+ * The facts about a key that its holder may see.
  *
  * @generated from message tollgate.accounts.v1.GetKeyStatusResponse
  */
 export declare type GetKeyStatusResponse = Message<"tollgate.accounts.v1.GetKeyStatusResponse"> & {
   /**
-   * The key that was used. Absent: a service token was.
+   * The key that was used. Absent: a service token was used.
    *
    * @generated from field: tollgate.accounts.v1.ApiKey key = 1;
    */
   key?: ApiKey | undefined;
 
   /**
-   * The account that pays for what the credential asks. Never empty.
+   * The account that pays for the credential's requests. Never empty.
    *
    * @generated from field: string account_id = 2;
    */
   accountId: string;
 
   /**
-   * Where the key stands in its rolling minute; limit is its current maximum.
+   * The state of the key's request limit in the last 60 seconds. `limit` is its current maximum.
    *
    * @generated from field: tollgate.metering.v1.RateLimitStatus rate_limit = 3;
    */
   rateLimit?: RateLimitStatus | undefined;
 
   /**
-   * All unspent money of that account, what running requests hold included.
+   * All unspent money of that account, including what running requests hold.
    *
    * @generated from field: int64 balance_pico_usd = 4;
    */
   balancePicoUsd: bigint;
 
   /**
-   * Whether the account runs on free-tier money alone.
+   * Whether the account has only free-tier money.
    *
    * @generated from field: bool free_only = 5;
    */
   freeOnly: boolean;
 
   /**
-   * Whether the account is frozen: nothing new runs.
+   * Whether the account is frozen: no new requests run.
    *
    * @generated from field: bool frozen = 6;
    */
   frozen: boolean;
 
   /**
-   * What the account owes for requests that its money did not cover.
+   * The account's debt for requests that its money did not cover.
    *
    * @generated from field: int64 debt_pico_usd = 7;
    */
   debtPicoUsd: bigint;
 
   /**
-   * All money that came in, less refunds and what has lapsed. Absent: it was not asked for.
+   * All money that came in, less refunds and expired money. Absent: it was not requested.
    *
    * @generated from field: optional int64 credited_pico_usd = 8;
    */
@@ -102,7 +102,7 @@ export declare type GetKeyStatusResponse = Message<"tollgate.accounts.v1.GetKeyS
 export declare const GetKeyStatusResponseSchema: GenMessage<GetKeyStatusResponse>;
 
 /**
- * Nothing: the credential says who calls.
+ * Has no fields: the credential identifies the caller.
  *
  * @generated from message tollgate.accounts.v1.IdentifyCallerRequest
  */
@@ -116,13 +116,13 @@ export declare type IdentifyCallerRequest = Message<"tollgate.accounts.v1.Identi
 export declare const IdentifyCallerRequestSchema: GenMessage<IdentifyCallerRequest>;
 
 /**
- * The key and the account that call.
+ * The caller.
  *
  * @generated from message tollgate.accounts.v1.IdentifyCallerResponse
  */
 export declare type IdentifyCallerResponse = Message<"tollgate.accounts.v1.IdentifyCallerResponse"> & {
   /**
-   * The account that pays for what the credential asks. Never empty.
+   * The account that pays for the credential's requests. Never empty.
    *
    * @generated from field: string account_id = 1;
    */

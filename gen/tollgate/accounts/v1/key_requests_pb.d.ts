@@ -14,13 +14,13 @@ import type { ServiceClass } from "../../inference/v1/service_class_pb.js";
 export declare const file_tollgate_accounts_v1_key_requests: GenFile;
 
 /**
- * A key to be made.
+ * Creates a key.
  *
  * @generated from message tollgate.accounts.v1.CreateKeyRequest
  */
 export declare type CreateKeyRequest = Message<"tollgate.accounts.v1.CreateKeyRequest"> & {
   /**
-   * Whose it will be.
+   * Account.id. Empty or unknown: ACCOUNT_NOT_FOUND.
    *
    * @generated from field: string account_id = 1;
    */
@@ -34,65 +34,67 @@ export declare type CreateKeyRequest = Message<"tollgate.accounts.v1.CreateKeyRe
   name: string;
 
   /**
-   * Requests a minute for this key alone, 1 to 10,000,000. Absent: the account's tier decides.
+   * The key's own limit of requests a minute, 1 to 10,000,000. Absent: the account's rate tier decides.
    *
    * @generated from field: optional uint32 rpm = 3;
    */
   rpm?: number | undefined;
 
   /**
-   * Names this request, so that sent again it makes nothing twice: 1 to 64 letters, digits, dashes or underscores, best
-   * a UUID. A repetition
-   * for the same account is refused with KEY_ALREADY_MADE, which tells the id of the key: its secret was shown once. Empty: each time it is sent it makes another.
+   * Identifies this request, so that sending it again creates nothing twice: 1 to 64 letters, digits, dashes or
+   * underscores, preferably a UUID. A repetition for the same account is refused with KEY_ALREADY_MADE and the key's
+   * id: its secret was shown once. Empty: each request creates another key.
    *
    * @generated from field: string request_id = 4;
    */
   requestId: string;
 
   /**
-   * The only models that it may use, by Model.id, at most 1,000; one that is not served is refused. Empty: all that are served.
+   * The only models that it may use, by Model.id, at most 1,000. A model that is not served is refused. Empty: all
+   * served models.
    *
    * @generated from field: repeated string models = 5;
    */
   models: string[];
 
   /**
-   * When it stops working, in the future. Absent: never.
+   * When it expires, in the future. Absent: never.
    *
    * @generated from field: google.protobuf.Timestamp expires_at = 6;
    */
   expiresAt?: Timestamp | undefined;
 
   /**
-   * Tokens of prompts and answers in any 60 seconds, 1 to 1,000,000,000. Absent: no limit.
+   * The most tokens of prompts and answers in any 60 seconds, 1 to 1,000,000,000. Absent: no limit.
    *
    * @generated from field: optional uint32 tokens_per_minute = 7;
    */
   tokensPerMinute?: number | undefined;
 
   /**
-   * Requests that it may run at once, 1 to 1,000,000. Absent: as many as its account.
+   * The most requests that it may run at once, 1 to 1,000,000. Absent: as many as its account.
    *
    * @generated from field: optional uint32 max_in_flight = 8;
    */
   maxInFlight?: number | undefined;
 
   /**
-   * The most that it may spend in a period, above zero. Absent: as much as its account has.
+   * The most that it may spend in a period, above zero. Absent: only the account's balance limits it.
    *
    * @generated from field: optional int64 budget_pico_usd = 9;
    */
   budgetPicoUsd?: bigint | undefined;
 
   /**
-   * How often the budget begins anew. Unspecified: never. Specified without a budget: refused.
+   * The period of the budget. Unspecified: one period without end. A period without a budget is refused.
    *
    * @generated from field: tollgate.accounts.v1.BudgetPeriod budget_period = 10;
    */
   budgetPeriod: BudgetPeriod;
 
   /**
-   * The class of its requests, and the highest that they may have; never higher than its account's. Unspecified: its account's.
+   * The default service class of its requests, and the highest that they may have; never higher than its account's.
+   * Unspecified: its account's.
    *
    * @generated from field: tollgate.inference.v1.ServiceClass service_class = 20;
    */
@@ -112,7 +114,7 @@ export declare const CreateKeyRequestSchema: GenMessage<CreateKeyRequest>;
  */
 export declare type CreateKeyResponse = Message<"tollgate.accounts.v1.CreateKeyResponse"> & {
   /**
-   * All of the key but its secret. Always present.
+   * The key without its secret. Always present.
    *
    * @generated from field: tollgate.accounts.v1.ApiKey key = 1;
    */
@@ -133,7 +135,7 @@ export declare type CreateKeyResponse = Message<"tollgate.accounts.v1.CreateKeyR
 export declare const CreateKeyResponseSchema: GenMessage<CreateKeyResponse>;
 
 /**
- * Which page of whose keys.
+ * Selects a page of an account's keys.
  *
  * @generated from message tollgate.accounts.v1.ListKeysRequest
  */
@@ -146,14 +148,14 @@ export declare type ListKeysRequest = Message<"tollgate.accounts.v1.ListKeysRequ
   accountId: string;
 
   /**
-   * The most entries of the page. 0: 100. Above 1,000: 1,000. Negative: refused.
+   * The most entries on the page. 0: 100. Above 1,000: 1,000. Negative: refused.
    *
    * @generated from field: int32 page_size = 2;
    */
   pageSize: number;
 
   /**
-   * The next_page_token of the page before, with all else as it was then. Empty: the first page.
+   * The next_page_token of the previous page; the other fields must be unchanged. Empty: the first page.
    *
    * @generated from field: string page_token = 3;
    */
@@ -173,14 +175,14 @@ export declare const ListKeysRequestSchema: GenMessage<ListKeysRequest>;
  */
 export declare type ListKeysResponse = Message<"tollgate.accounts.v1.ListKeysResponse"> & {
   /**
-   * Oldest first, ended ones included.
+   * Oldest first, including expired and revoked ones.
    *
    * @generated from field: repeated tollgate.accounts.v1.ApiKey keys = 1;
    */
   keys: ApiKey[];
 
   /**
-   * Asks for the page after this one. Empty: this is the last.
+   * The token of the next page. Empty: this is the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -194,7 +196,7 @@ export declare type ListKeysResponse = Message<"tollgate.accounts.v1.ListKeysRes
 export declare const ListKeysResponseSchema: GenMessage<ListKeysResponse>;
 
 /**
- * Which key to replace.
+ * Replaces a key.
  *
  * @generated from message tollgate.accounts.v1.RotateKeyRequest
  */
@@ -207,16 +209,15 @@ export declare type RotateKeyRequest = Message<"tollgate.accounts.v1.RotateKeyRe
   keyId: string;
 
   /**
-   * How long the old key works on. Absent: 24 hours. Zero: it is revoked.
+   * How long the old key still works. Absent: 24 hours. Zero: it is revoked at once.
    *
    * @generated from field: google.protobuf.Duration overlap = 2;
    */
   overlap?: Duration | undefined;
 
   /**
-   * Names this request, so that sent again it makes nothing twice: 1 to 64 letters, digits, dashes or underscores, best
-   * a UUID. As in
-   * CreateKeyRequest. Empty: each time it is sent it makes another.
+   * Identifies this request, like CreateKeyRequest.request_id: 1 to 64 letters, digits, dashes or underscores,
+   * preferably a UUID. Empty: each request creates another key.
    *
    * @generated from field: string request_id = 3;
    */
@@ -230,13 +231,13 @@ export declare type RotateKeyRequest = Message<"tollgate.accounts.v1.RotateKeyRe
 export declare const RotateKeyRequestSchema: GenMessage<RotateKeyRequest>;
 
 /**
- * The key that takes the old one's place.
+ * The key that replaces the old one.
  *
  * @generated from message tollgate.accounts.v1.RotateKeyResponse
  */
 export declare type RotateKeyResponse = Message<"tollgate.accounts.v1.RotateKeyResponse"> & {
   /**
-   * All of the new key but its secret. Always present.
+   * The new key without its secret. Always present.
    *
    * @generated from field: tollgate.accounts.v1.ApiKey key = 1;
    */
@@ -257,7 +258,7 @@ export declare type RotateKeyResponse = Message<"tollgate.accounts.v1.RotateKeyR
 export declare const RotateKeyResponseSchema: GenMessage<RotateKeyResponse>;
 
 /**
- * Which key to end.
+ * Revokes a key.
  *
  * @generated from message tollgate.accounts.v1.RevokeKeyRequest
  */
@@ -277,13 +278,13 @@ export declare type RevokeKeyRequest = Message<"tollgate.accounts.v1.RevokeKeyRe
 export declare const RevokeKeyRequestSchema: GenMessage<RevokeKeyRequest>;
 
 /**
- * The ended key.
+ * The revoked key.
  *
  * @generated from message tollgate.accounts.v1.RevokeKeyResponse
  */
 export declare type RevokeKeyResponse = Message<"tollgate.accounts.v1.RevokeKeyResponse"> & {
   /**
-   * As it is after this. Always present.
+   * Its state after the change. Always present.
    *
    * @generated from field: tollgate.accounts.v1.ApiKey key = 1;
    */
@@ -297,7 +298,7 @@ export declare type RevokeKeyResponse = Message<"tollgate.accounts.v1.RevokeKeyR
 export declare const RevokeKeyResponseSchema: GenMessage<RevokeKeyResponse>;
 
 /**
- * The key and its changes.
+ * Changes a key.
  *
  * @generated from message tollgate.accounts.v1.UpdateKeyRequest
  */
@@ -310,74 +311,77 @@ export declare type UpdateKeyRequest = Message<"tollgate.accounts.v1.UpdateKeyRe
   keyId: string;
 
   /**
-   * The new label. Absent, and named by update_mask: none.
+   * The new label. Absent, and named in update_mask: no label.
    *
    * @generated from field: optional string name = 2;
    */
   name?: string | undefined;
 
   /**
-   * Requests a minute for this key alone, 1 to 10,000,000. Absent, and named by update_mask: the account's tier decides.
+   * The key's own limit of requests a minute, 1 to 10,000,000. Absent, and named in update_mask: the account's rate
+   * tier decides.
    *
    * @generated from field: optional uint32 rpm = 3;
    */
   rpm?: number | undefined;
 
   /**
-   * The fields that change, by their names here, or "*" for all. Absent or empty: those that are present.
+   * The fields to change, by their names here, or "*" for all. Absent or empty: the fields that are present.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 4;
    */
   updateMask?: FieldMask | undefined;
 
   /**
-   * The only models that it may use, by Model.id, at most 1,000; one that is not served is refused. Empty, and named by
-   * update_mask: all that are served.
+   * The only models that it may use, by Model.id, at most 1,000. A model that is not served is refused. Empty, and
+   * named in update_mask: all served models.
    *
    * @generated from field: repeated string models = 5;
    */
   models: string[];
 
   /**
-   * When it stops working, in the future. Refused for a key that has been rotated. Absent, and named by update_mask: never.
+   * When it expires, in the future. Refused for a key that was rotated. Absent, and named in update_mask: never.
    *
    * @generated from field: google.protobuf.Timestamp expires_at = 6;
    */
   expiresAt?: Timestamp | undefined;
 
   /**
-   * Tokens of prompts and answers in any 60 seconds, 1 to 1,000,000,000. Absent, and named by update_mask: no limit.
+   * The most tokens of prompts and answers in any 60 seconds, 1 to 1,000,000,000. Absent, and named in update_mask: no
+   * limit.
    *
    * @generated from field: optional uint32 tokens_per_minute = 7;
    */
   tokensPerMinute?: number | undefined;
 
   /**
-   * Requests that it may run at once, 1 to 1,000,000. Absent, and named by update_mask: as many as its account.
+   * The most requests that it may run at once, 1 to 1,000,000. Absent, and named in update_mask: as many as its
+   * account.
    *
    * @generated from field: optional uint32 max_in_flight = 8;
    */
   maxInFlight?: number | undefined;
 
   /**
-   * The most that it may spend in a period, above zero; money spent in the period before this change counts. Absent, and named
-   * by update_mask: as much as its account has.
+   * The most that it may spend in a period, above zero. Spending of the current period before this change counts.
+   * Absent, and named in update_mask: only the account's balance limits it.
    *
    * @generated from field: optional int64 budget_pico_usd = 9;
    */
   budgetPicoUsd?: bigint | undefined;
 
   /**
-   * How often the budget begins anew. Unspecified, and named by update_mask: never. Specified for a key
-   * that has no budget after this change: refused, with all of the change.
+   * The period of the budget. Unspecified, and named in update_mask: one period without end. A period for a key that
+   * has no budget after this change is refused, with the whole change.
    *
    * @generated from field: tollgate.accounts.v1.BudgetPeriod budget_period = 10;
    */
   budgetPeriod: BudgetPeriod;
 
   /**
-   * The class of its requests, and the highest that they may have; never higher than its account's. Unspecified, and named by
-   * update_mask: its account's.
+   * The default service class of its requests, and the highest that they may have; never higher than its account's.
+   * Unspecified, and named in update_mask: its account's.
    *
    * @generated from field: tollgate.inference.v1.ServiceClass service_class = 20;
    */
@@ -397,7 +401,7 @@ export declare const UpdateKeyRequestSchema: GenMessage<UpdateKeyRequest>;
  */
 export declare type UpdateKeyResponse = Message<"tollgate.accounts.v1.UpdateKeyResponse"> & {
   /**
-   * As it is after this. Always present.
+   * Its state after the change. Always present.
    *
    * @generated from field: tollgate.accounts.v1.ApiKey key = 1;
    */

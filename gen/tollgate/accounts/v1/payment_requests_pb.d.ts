@@ -13,27 +13,27 @@ import type { Payment } from "./account_pb.js";
 export declare const file_tollgate_accounts_v1_payment_requests: GenFile;
 
 /**
- * A payment that came in.
+ * Records a payment.
  *
  * @generated from message tollgate.accounts.v1.TopUpRequest
  */
 export declare type TopUpRequest = Message<"tollgate.accounts.v1.TopUpRequest"> & {
   /**
-   * The account that paid.
+   * Account.id of the account that paid. Empty or unknown: ACCOUNT_NOT_FOUND.
    *
    * @generated from field: string account_id = 1;
    */
   accountId: string;
 
   /**
-   * How much, above zero and within the payment limits.
+   * The amount, above zero and within the payment limits.
    *
    * @generated from field: int64 amount_pico_usd = 2;
    */
   amountPicoUsd: bigint;
 
   /**
-   * The payment's own name, unique over all accounts.
+   * The payment's external reference, unique across all accounts.
    *
    * @generated from field: string reference = 3;
    */
@@ -47,27 +47,27 @@ export declare type TopUpRequest = Message<"tollgate.accounts.v1.TopUpRequest"> 
 export declare const TopUpRequestSchema: GenMessage<TopUpRequest>;
 
 /**
- * The payment's lot.
+ * The lot of the payment.
  *
  * @generated from message tollgate.accounts.v1.TopUpResponse
  */
 export declare type TopUpResponse = Message<"tollgate.accounts.v1.TopUpResponse"> & {
   /**
-   * Account.id. Empty or unknown: ACCOUNT_NOT_FOUND in a request; never empty in an answer.
+   * Account.id. Never empty.
    *
    * @generated from field: string account_id = 1;
    */
   accountId: string;
 
   /**
-   * The lot made by this payment, also when it was made by an earlier request with the same reference.
+   * The lot of this payment. It may have been created by an earlier request with the same reference.
    *
    * @generated from field: string lot_id = 2;
    */
   lotId: string;
 
   /**
-   * All unspent money of the account after this, what running requests hold included.
+   * The account's unspent money after the payment, including what running requests hold.
    *
    * @generated from field: int64 balance_pico_usd = 3;
    */
@@ -81,34 +81,34 @@ export declare type TopUpResponse = Message<"tollgate.accounts.v1.TopUpResponse"
 export declare const TopUpResponseSchema: GenMessage<TopUpResponse>;
 
 /**
- * Money to give away.
+ * Gives money to an account.
  *
  * @generated from message tollgate.accounts.v1.GrantRequest
  */
 export declare type GrantRequest = Message<"tollgate.accounts.v1.GrantRequest"> & {
   /**
-   * The account that gets it.
+   * Account.id of the receiving account. Empty or unknown: ACCOUNT_NOT_FOUND.
    *
    * @generated from field: string account_id = 1;
    */
   accountId: string;
 
   /**
-   * How much, above zero.
+   * The amount, above zero.
    *
    * @generated from field: int64 amount_pico_usd = 2;
    */
   amountPicoUsd: bigint;
 
   /**
-   * The grant's own name, unique over all accounts.
+   * The grant's external reference, unique across all accounts.
    *
    * @generated from field: string reference = 3;
    */
   reference: string;
 
   /**
-   * When the money lapses. Absent: never.
+   * When the money expires. Absent: never.
    *
    * @generated from field: google.protobuf.Timestamp expires_at = 4;
    */
@@ -122,27 +122,27 @@ export declare type GrantRequest = Message<"tollgate.accounts.v1.GrantRequest"> 
 export declare const GrantRequestSchema: GenMessage<GrantRequest>;
 
 /**
- * The grant's lot.
+ * The lot of the grant.
  *
  * @generated from message tollgate.accounts.v1.GrantResponse
  */
 export declare type GrantResponse = Message<"tollgate.accounts.v1.GrantResponse"> & {
   /**
-   * Account.id. Empty or unknown: ACCOUNT_NOT_FOUND in a request; never empty in an answer.
+   * Account.id. Never empty.
    *
    * @generated from field: string account_id = 1;
    */
   accountId: string;
 
   /**
-   * The lot made by this grant, also when it was made by an earlier request with the same reference.
+   * The lot of this grant. It may have been created by an earlier request with the same reference.
    *
    * @generated from field: string lot_id = 2;
    */
   lotId: string;
 
   /**
-   * All unspent money of the account after this, what running requests hold included.
+   * The account's unspent money after the grant, including what running requests hold.
    *
    * @generated from field: int64 balance_pico_usd = 3;
    */
@@ -156,27 +156,27 @@ export declare type GrantResponse = Message<"tollgate.accounts.v1.GrantResponse"
 export declare const GrantResponseSchema: GenMessage<GrantResponse>;
 
 /**
- * Money to pay back.
+ * Refunds money to an account's owner.
  *
  * @generated from message tollgate.accounts.v1.RefundRequest
  */
 export declare type RefundRequest = Message<"tollgate.accounts.v1.RefundRequest"> & {
   /**
-   * The account that gets it back.
+   * Account.id of the refunded account. Empty or unknown: ACCOUNT_NOT_FOUND.
    *
    * @generated from field: string account_id = 1;
    */
   accountId: string;
 
   /**
-   * How much, above zero and at most the unspent paid money.
+   * The amount, above zero and at most the unspent paid money.
    *
    * @generated from field: int64 amount_pico_usd = 2;
    */
   amountPicoUsd: bigint;
 
   /**
-   * The refund's own name, unique over all accounts.
+   * The refund's external reference, unique across all accounts.
    *
    * @generated from field: string reference = 3;
    */
@@ -190,27 +190,27 @@ export declare type RefundRequest = Message<"tollgate.accounts.v1.RefundRequest"
 export declare const RefundRequestSchema: GenMessage<RefundRequest>;
 
 /**
- * The refund.
+ * The recorded refund.
  *
  * @generated from message tollgate.accounts.v1.RefundResponse
  */
 export declare type RefundResponse = Message<"tollgate.accounts.v1.RefundResponse"> & {
   /**
-   * Account.id. Empty or unknown: ACCOUNT_NOT_FOUND in a request; never empty in an answer.
+   * Account.id. Never empty.
    *
    * @generated from field: string account_id = 1;
    */
   accountId: string;
 
   /**
-   * The newest lot that the money was taken from.
+   * The newest lot from which money was taken.
    *
    * @generated from field: string lot_id = 2;
    */
   lotId: string;
 
   /**
-   * All unspent money of the account after this, what running requests hold included.
+   * The account's unspent money after the refund, including what running requests hold.
    *
    * @generated from field: int64 balance_pico_usd = 3;
    */
@@ -224,7 +224,7 @@ export declare type RefundResponse = Message<"tollgate.accounts.v1.RefundRespons
 export declare const RefundResponseSchema: GenMessage<RefundResponse>;
 
 /**
- * Which page of whose payments.
+ * Selects a page of an account's payments.
  *
  * @generated from message tollgate.accounts.v1.ListPaymentsRequest
  */
@@ -237,14 +237,14 @@ export declare type ListPaymentsRequest = Message<"tollgate.accounts.v1.ListPaym
   accountId: string;
 
   /**
-   * The most entries of the page. 0: 100. Above 1,000: 1,000. Negative: refused.
+   * The most entries on the page. 0: 100. Above 1,000: 1,000. Negative: refused.
    *
    * @generated from field: int32 page_size = 2;
    */
   pageSize: number;
 
   /**
-   * The next_page_token of the page before, with all else as it was then. Empty: the first page.
+   * The next_page_token of the previous page; the other fields must be unchanged. Empty: the first page.
    *
    * @generated from field: string page_token = 3;
    */
@@ -271,7 +271,7 @@ export declare type ListPaymentsResponse = Message<"tollgate.accounts.v1.ListPay
   payments: Payment[];
 
   /**
-   * Asks for the page after this one. Empty: this is the last.
+   * The token of the next page. Empty: this is the last page.
    *
    * @generated from field: string next_page_token = 2;
    */

@@ -12,27 +12,27 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 export declare const file_tollgate_audit_v1_audit_service: GenFile;
 
 /**
- * Which page of changes.
+ * Selects a page of changes.
  *
  * @generated from message tollgate.audit.v1.ListAuditEventsRequest
  */
 export declare type ListAuditEventsRequest = Message<"tollgate.audit.v1.ListAuditEventsRequest"> & {
   /**
-   * Changes at or after this time alone. Absent: from the first one.
+   * Only changes at or after this time. Absent: from the first change.
    *
    * @generated from field: google.protobuf.Timestamp from = 1;
    */
   from?: Timestamp | undefined;
 
   /**
-   * The most entries of the page. 0: 100. Above 1,000: 1,000. Negative: refused.
+   * The most entries on the page. 0: 100. Above 1,000: 1,000. Negative: refused.
    *
    * @generated from field: int32 page_size = 2;
    */
   pageSize: number;
 
   /**
-   * The next_page_token of the page before, with all else as it was then. Empty: the first page.
+   * The next_page_token of the previous page; the other fields must be unchanged. Empty: the first page.
    *
    * @generated from field: string page_token = 3;
    */
@@ -59,7 +59,7 @@ export declare type ListAuditEventsResponse = Message<"tollgate.audit.v1.ListAud
   auditEvents: AuditEvent[];
 
   /**
-   * Asks for the page after this one. Empty: this is the last.
+   * The token of the next page. Empty: this is the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -79,7 +79,7 @@ export declare const ListAuditEventsResponseSchema: GenMessage<ListAuditEventsRe
  */
 export declare type AuditEvent = Message<"tollgate.audit.v1.AuditEvent"> & {
   /**
-   * Names it.
+   * The change's id.
    *
    * @generated from field: string id = 1;
    */
@@ -107,36 +107,37 @@ export declare type AuditEvent = Message<"tollgate.audit.v1.AuditEvent"> & {
   operatorId: string;
 
   /**
-   * The method that made it, such as "tollgate.accounts.v1.AccountsService/TopUp".
+   * The called method, such as "tollgate.accounts.v1.AccountsService/TopUp".
    *
    * @generated from field: string method = 5;
    */
   method: string;
 
   /**
-   * The id of what was changed or made; of a model its id, of money that moved the account. Empty: no single thing.
+   * The id of the changed or created thing: for a model its id, for moved money the account. Empty: no single thing.
    *
    * @generated from field: string target = 6;
    */
   target: string;
 
   /**
-   * The target before the change, in the fields of the contract. Absent: it is new, or nothing of it was replaced.
+   * The target before the change, with the contract's field names. Absent: the target is new, or nothing of it was
+   * replaced.
    *
    * @generated from field: google.protobuf.Struct before = 7;
    */
   before?: JsonObject | undefined;
 
   /**
-   * The request and its result, in the fields of the contract; secrets are left out.
+   * The request and its result, with the contract's field names and without secrets.
    *
    * @generated from field: google.protobuf.Struct after = 8;
    */
   after?: JsonObject | undefined;
 
   /**
-   * Where the call came from: the operator's address, as far as whoever called for it is believed; "in process" for
-   * what the program did itself on the operator's behalf, such as the top-up of a payment provider's event.
+   * The operator's address, as far as the forwarding peer is trusted. "in process" for actions of the program itself on
+   * the operator's behalf, such as a top-up for a payment provider's event.
    *
    * @generated from field: string address = 9;
    */
@@ -150,7 +151,8 @@ export declare type AuditEvent = Message<"tollgate.audit.v1.AuditEvent"> & {
 export declare const AuditEventSchema: GenMessage<AuditEvent>;
 
 /**
- * Lists the changes of operators. Rows are written once and never changed or deleted: the database itself refuses it.
+ * Lists the changes made by operators. Rows are written once and never changed or deleted: the database itself refuses
+ * it.
  *
  * @generated from service tollgate.audit.v1.AuditService
  */

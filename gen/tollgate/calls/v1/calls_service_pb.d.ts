@@ -2,8 +2,8 @@
 // @generated from file tollgate/calls/v1/calls_service.proto (package tollgate.calls.v1, syntax proto3)
 /* eslint-disable */
 
-// Many calls over one stream. A call of its own costs a stream of HTTP/2 on both sides, several times of what a small
-// message does; here it is a few frames, and the frames of one moment share a write.
+// Many calls over one stream. A separate call costs an HTTP/2 stream on both sides, several times the cost of a small
+// message. A carried call is a few frames, and frames of the same moment share a write.
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
@@ -14,13 +14,14 @@ import type { Message } from "@bufbuild/protobuf";
 export declare const file_tollgate_calls_v1_calls_service: GenFile;
 
 /**
- * Frames of a caller. An empty one only tells that the caller is there, which it has to tell every 120 seconds.
+ * Frames from the caller. An empty one only shows that the caller is alive, which it must show at least every 120
+ * seconds.
  *
  * @generated from message tollgate.calls.v1.CarryRequest
  */
 export declare type CarryRequest = Message<"tollgate.calls.v1.CarryRequest"> & {
   /**
-   * Of any calls, in their order: start, message, credit, cancel.
+   * Frames of any calls, in order: start, message, credit, cancel.
    *
    * @generated from field: repeated tollgate.calls.v1.Frame frames = 1;
    */
@@ -34,20 +35,21 @@ export declare type CarryRequest = Message<"tollgate.calls.v1.CarryRequest"> & {
 export declare const CarryRequestSchema: GenMessage<CarryRequest>;
 
 /**
- * Frames of the core.
+ * Frames from the core.
  *
  * @generated from message tollgate.calls.v1.CarryResponse
  */
 export declare type CarryResponse = Message<"tollgate.calls.v1.CarryResponse"> & {
   /**
-   * Of any calls, in their order: head, piece, message, end.
+   * Frames of any calls, in order: head, piece, message, end.
    *
    * @generated from field: repeated tollgate.calls.v1.Frame frames = 1;
    */
   frames: Frame[];
 
   /**
-   * Whether the core goes: the calls under way may finish, new ones belong elsewhere. Those that come all the same are run.
+   * Whether the core is shutting down: running calls may finish, and new ones should go elsewhere. New calls on this
+   * stream are still run.
    *
    * @generated from field: bool leaving = 2;
    */
@@ -67,14 +69,14 @@ export declare const CarryResponseSchema: GenMessage<CarryResponse>;
  */
 export declare type Frame = Message<"tollgate.calls.v1.Frame"> & {
   /**
-   * The call's number, by its caller: from 1 on, each greater than the ones before.
+   * The call's number, chosen by its caller: from 1 on, each greater than the previous ones.
    *
    * @generated from field: uint32 call = 1;
    */
   call: number;
 
   /**
-   * What the part is.
+   * The content of the part.
    *
    * @generated from oneof tollgate.calls.v1.Frame.part
    */
@@ -88,7 +90,7 @@ export declare type Frame = Message<"tollgate.calls.v1.Frame"> & {
     case: "start";
   } | {
     /**
-     * A whole message, or the last piece of one. The request has exactly one, of 4 MiB at most.
+     * A complete message, or the last piece of one. The request has exactly one, of at most 4 MiB.
      *
      * @generated from field: bytes message = 3;
      */
@@ -104,7 +106,7 @@ export declare type Frame = Message<"tollgate.calls.v1.Frame"> & {
     case: "credit";
   } | {
     /**
-     * The caller has given up: nothing more is sent of this call.
+     * The caller has given up: nothing more is sent for this call.
      *
      * @generated from field: tollgate.calls.v1.Cancel cancel = 5;
      */
@@ -112,7 +114,7 @@ export declare type Frame = Message<"tollgate.calls.v1.Frame"> & {
     case: "cancel";
   } | {
     /**
-     * The response's headers, before its first message. Left out when there are none.
+     * The response's headers, before its first message. Omitted when there are none.
      *
      * @generated from field: tollgate.calls.v1.Head head = 6;
      */
@@ -120,7 +122,7 @@ export declare type Frame = Message<"tollgate.calls.v1.Frame"> & {
     case: "head";
   } | {
     /**
-     * A piece of a message that has more.
+     * A piece of a message, with more to follow.
      *
      * @generated from field: bytes piece = 7;
      */
@@ -128,7 +130,7 @@ export declare type Frame = Message<"tollgate.calls.v1.Frame"> & {
     case: "piece";
   } | {
     /**
-     * The call's status; its last frame.
+     * The call's status. Its last frame.
      *
      * @generated from field: tollgate.calls.v1.End end = 8;
      */
@@ -150,21 +152,22 @@ export declare const FrameSchema: GenMessage<Frame>;
  */
 export declare type Start = Message<"tollgate.calls.v1.Start"> & {
   /**
-   * The path of the method, as /tollgate.inference.v1.InferenceService/Generate. It takes one message; it may answer a stream.
+   * The path of the method, such as /tollgate.inference.v1.InferenceService/Generate. The method takes one message and
+   * may answer with a stream.
    *
    * @generated from field: string path = 1;
    */
   path: string;
 
   /**
-   * The headers: 32 KiB at most, 32 bytes more counted for each.
+   * The headers: at most 32 KiB, with 32 bytes added for each.
    *
    * @generated from field: repeated tollgate.calls.v1.Header headers = 2;
    */
   headers: Header[];
 
   /**
-   * How long the call may take from now on, in milliseconds. 0: as long as it likes.
+   * How long the call may take from now on, in milliseconds. 0: no limit.
    *
    * @generated from field: uint32 timeout_ms = 3;
    */
@@ -184,14 +187,14 @@ export declare const StartSchema: GenMessage<Start>;
  */
 export declare type Header = Message<"tollgate.calls.v1.Header"> & {
   /**
-   * Its name, in lower case.
+   * The name, in lower case.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * Its value; base64 where the name ends in -bin.
+   * The value. Base64 when the name ends in -bin.
    *
    * @generated from field: string value = 2;
    */
@@ -205,13 +208,13 @@ export declare type Header = Message<"tollgate.calls.v1.Header"> & {
 export declare const HeaderSchema: GenMessage<Header>;
 
 /**
- * Room at the caller's. Of a call 32 messages may be unread, and no further one is sent with 1 MiB unread.
+ * Room on the caller's side. At most 32 messages of a call may be unread, and no message is sent while 1 MiB is unread.
  *
  * @generated from message tollgate.calls.v1.Credit
  */
 export declare type Credit = Message<"tollgate.calls.v1.Credit"> & {
   /**
-   * So many messages more have been read, the oldest ones. Told by 16, or by those that have 512 KiB, at the latest.
+   * How many further messages have been read, in order. Sent after at most 16 messages or 512 KiB.
    *
    * @generated from field: uint32 messages = 1;
    */
@@ -225,7 +228,7 @@ export declare type Credit = Message<"tollgate.calls.v1.Credit"> & {
 export declare const CreditSchema: GenMessage<Credit>;
 
 /**
- * The end of a call by its caller.
+ * The caller ends a call.
  *
  * @generated from message tollgate.calls.v1.Cancel
  */
@@ -239,7 +242,7 @@ export declare type Cancel = Message<"tollgate.calls.v1.Cancel"> & {
 export declare const CancelSchema: GenMessage<Cancel>;
 
 /**
- * What comes before the messages of a response.
+ * The headers of a response.
  *
  * @generated from message tollgate.calls.v1.Head
  */
@@ -265,21 +268,21 @@ export declare const HeadSchema: GenMessage<Head>;
  */
 export declare type End = Message<"tollgate.calls.v1.End"> & {
   /**
-   * gRPC's status code; 0 is OK.
+   * The gRPC status code. 0: OK.
    *
    * @generated from field: uint32 code = 1;
    */
   code: number;
 
   /**
-   * What went wrong, for people. Empty for OK.
+   * What went wrong, for people. Empty: OK.
    *
    * @generated from field: string message = 2;
    */
   message: string;
 
   /**
-   * The trailers; the details of an error are in grpc-status-details-bin.
+   * The trailers. An error's details are in grpc-status-details-bin.
    *
    * @generated from field: repeated tollgate.calls.v1.Header trailers = 3;
    */
@@ -293,15 +296,15 @@ export declare type End = Message<"tollgate.calls.v1.End"> & {
 export declare const EndSchema: GenMessage<End>;
 
 /**
- * Carries calls of the core's other services. What holds of an ordinary call holds of a carried one: its method's access
- * is checked by its own headers, and it has its own deadline, headers, trailers and status.
+ * Carries calls of the core's other services. A carried call behaves like an ordinary one: its method's access is
+ * checked by its own headers, and it has its own deadline, headers, trailers and status.
  *
  * @generated from service tollgate.calls.v1.CallsService
  */
 export declare const CallsService: GenService<{
   /**
-   * Carries calls until the caller ends its side and all of them are over. The core first sends an empty response: until
-   * it is there, the core may be an older one. A frame that breaks a rule ends the stream, and with it all of its calls.
+   * Carries calls until the caller ends its side and all calls are over. The core first sends an empty response; a core
+   * that has not sent it may be too old. A frame that violates the protocol ends the stream with all of its calls.
    *
    * @generated from rpc tollgate.calls.v1.CallsService.Carry
    */

@@ -2,8 +2,8 @@
 // @generated from file tollgate/calls/v1/calls_service.proto (package tollgate.calls.v1, syntax proto3)
 /* eslint-disable */
 
-// Many calls over one stream. A call of its own costs a stream of HTTP/2 on both sides, several times of what a small
-// message does; here it is a few frames, and the frames of one moment share a write.
+// Many calls over one stream. A separate call costs an HTTP/2 stream on both sides, several times the cost of a small
+// message. A carried call is a few frames, and frames of the same moment share a write.
 
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_tollgate_access_v1_access } from "../../access/v1/access_pb.js";
@@ -78,8 +78,8 @@ export const EndSchema = /*@__PURE__*/
   messageDesc(file_tollgate_calls_v1_calls_service, 8);
 
 /**
- * Carries calls of the core's other services. What holds of an ordinary call holds of a carried one: its method's access
- * is checked by its own headers, and it has its own deadline, headers, trailers and status.
+ * Carries calls of the core's other services. A carried call behaves like an ordinary one: its method's access is
+ * checked by its own headers, and it has its own deadline, headers, trailers and status.
  *
  * @generated from service tollgate.calls.v1.CallsService
  */

@@ -13,20 +13,20 @@ import type { Server } from "./server_pb.js";
 export declare const file_tollgate_catalogue_v1_catalogue_service: GenFile;
 
 /**
- * Which page of the models.
+ * Selects a page of models.
  *
  * @generated from message tollgate.catalogue.v1.ListModelsRequest
  */
 export declare type ListModelsRequest = Message<"tollgate.catalogue.v1.ListModelsRequest"> & {
   /**
-   * The most entries of the page. 0: 100. Above 1,000: 1,000. Negative: refused.
+   * The most entries on the page. 0: 100. Above 1,000: 1,000. Negative: refused.
    *
    * @generated from field: int32 page_size = 1;
    */
   pageSize: number;
 
   /**
-   * The next_page_token of the page before, with all else as it was then. Empty: the first page.
+   * The next_page_token of the previous page; the other fields must be unchanged. Empty: the first page.
    *
    * @generated from field: string page_token = 2;
    */
@@ -53,7 +53,7 @@ export declare type ListModelsResponse = Message<"tollgate.catalogue.v1.ListMode
   models: Model[];
 
   /**
-   * Asks for the page after this one. Empty: this is the last.
+   * The token of the next page. Empty: this is the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -67,7 +67,7 @@ export declare type ListModelsResponse = Message<"tollgate.catalogue.v1.ListMode
 export declare const ListModelsResponseSchema: GenMessage<ListModelsResponse>;
 
 /**
- * Which model.
+ * Selects a model.
  *
  * @generated from message tollgate.catalogue.v1.GetModelRequest
  */
@@ -87,13 +87,13 @@ export declare type GetModelRequest = Message<"tollgate.catalogue.v1.GetModelReq
 export declare const GetModelRequestSchema: GenMessage<GetModelRequest>;
 
 /**
- * The model asked for.
+ * The requested model.
  *
  * @generated from message tollgate.catalogue.v1.GetModelResponse
  */
 export declare type GetModelResponse = Message<"tollgate.catalogue.v1.GetModelResponse"> & {
   /**
-   * With its live price. Always present.
+   * The model with its live price. Always present.
    *
    * @generated from field: tollgate.catalogue.v1.Model model = 1;
    */
@@ -107,20 +107,20 @@ export declare type GetModelResponse = Message<"tollgate.catalogue.v1.GetModelRe
 export declare const GetModelResponseSchema: GenMessage<GetModelResponse>;
 
 /**
- * Which page of the servers.
+ * Selects a page of servers.
  *
  * @generated from message tollgate.catalogue.v1.ListServersRequest
  */
 export declare type ListServersRequest = Message<"tollgate.catalogue.v1.ListServersRequest"> & {
   /**
-   * The most entries of the page. 0: 100. Above 1,000: 1,000. Negative: refused.
+   * The most entries on the page. 0: 100. Above 1,000: 1,000. Negative: refused.
    *
    * @generated from field: int32 page_size = 1;
    */
   pageSize: number;
 
   /**
-   * The next_page_token of the page before, with all else as it was then. Empty: the first page.
+   * The next_page_token of the previous page; the other fields must be unchanged. Empty: the first page.
    *
    * @generated from field: string page_token = 2;
    */
@@ -140,21 +140,22 @@ export declare const ListServersRequestSchema: GenMessage<ListServersRequest>;
  */
 export declare type ListServersResponse = Message<"tollgate.catalogue.v1.ListServersResponse"> & {
   /**
-   * By model, in the configured order.
+   * Ordered by model, in the configured order.
    *
    * @generated from field: repeated tollgate.catalogue.v1.Server servers = 1;
    */
   servers: Server[];
 
   /**
-   * Asks for the page after this one. Empty: this is the last.
+   * The token of the next page. Empty: this is the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
   nextPageToken: string;
 
   /**
-   * Cores that tell each other what they have on these servers, the one that answers included. 1: it is alone, or hears nobody.
+   * The number of cores that share their load on these servers, including the answering one. 1: it is alone, or hears
+   * no other core.
    *
    * @generated from field: uint32 cores = 3;
    */
@@ -168,13 +169,13 @@ export declare type ListServersResponse = Message<"tollgate.catalogue.v1.ListSer
 export declare const ListServersResponseSchema: GenMessage<ListServersResponse>;
 
 /**
- * Which server to drain.
+ * Drains a server.
  *
  * @generated from message tollgate.catalogue.v1.DrainServerRequest
  */
 export declare type DrainServerRequest = Message<"tollgate.catalogue.v1.DrainServerRequest"> & {
   /**
-   * The server's id, as ListServers tells it.
+   * The server's id from ListServers.
    *
    * @generated from field: string server_id = 1;
    */
@@ -194,7 +195,7 @@ export declare const DrainServerRequestSchema: GenMessage<DrainServerRequest>;
  */
 export declare type DrainServerResponse = Message<"tollgate.catalogue.v1.DrainServerResponse"> & {
   /**
-   * As it stands after this. Always present.
+   * Its state after the change. Always present.
    *
    * @generated from field: tollgate.catalogue.v1.Server server = 1;
    */
@@ -208,13 +209,13 @@ export declare type DrainServerResponse = Message<"tollgate.catalogue.v1.DrainSe
 export declare const DrainServerResponseSchema: GenMessage<DrainServerResponse>;
 
 /**
- * Which server to resume.
+ * Resumes a server.
  *
  * @generated from message tollgate.catalogue.v1.ResumeServerRequest
  */
 export declare type ResumeServerRequest = Message<"tollgate.catalogue.v1.ResumeServerRequest"> & {
   /**
-   * The server's id, as ListServers tells it.
+   * The server's id from ListServers.
    *
    * @generated from field: string server_id = 1;
    */
@@ -234,7 +235,7 @@ export declare const ResumeServerRequestSchema: GenMessage<ResumeServerRequest>;
  */
 export declare type ResumeServerResponse = Message<"tollgate.catalogue.v1.ResumeServerResponse"> & {
   /**
-   * As it stands after this. Always present.
+   * Its state after the change. Always present.
    *
    * @generated from field: tollgate.catalogue.v1.Server server = 1;
    */
@@ -248,13 +249,14 @@ export declare type ResumeServerResponse = Message<"tollgate.catalogue.v1.Resume
 export declare const ResumeServerResponseSchema: GenMessage<ResumeServerResponse>;
 
 /**
- * Lists the served models for everybody, and their inference servers for the operator.
+ * Lists the served models for everybody, and the inference servers for operators.
  *
  * @generated from service tollgate.catalogue.v1.CatalogueService
  */
 export declare const CatalogueService: GenService<{
   /**
-   * Lists the served models with their live prices, in the configured order; with a key, those that it may use.
+   * Lists the served models with their live prices, in the configured order. With a key, only the models that it may
+   * use.
    *
    * @generated from rpc tollgate.catalogue.v1.CatalogueService.ListModels
    */
@@ -264,7 +266,7 @@ export declare const CatalogueService: GenService<{
     output: typeof ListModelsResponseSchema;
   },
   /**
-   * Shows one model; with a key, one that it may use.
+   * Returns one model. With a key, only a model that it may use.
    *
    * @generated from rpc tollgate.catalogue.v1.CatalogueService.GetModel
    */
@@ -274,7 +276,7 @@ export declare const CatalogueService: GenService<{
     output: typeof GetModelResponseSchema;
   },
   /**
-   * Lists the inference servers and how they are.
+   * Lists the inference servers and their state.
    *
    * @generated from rpc tollgate.catalogue.v1.CatalogueService.ListServers
    */
@@ -284,7 +286,7 @@ export declare const CatalogueService: GenService<{
     output: typeof ListServersResponseSchema;
   },
   /**
-   * Gives a server no new work, on any core and also after restarts; running requests finish.
+   * Stops new work for a server, on all cores and across restarts. Running requests finish.
    *
    * @generated from rpc tollgate.catalogue.v1.CatalogueService.DrainServer
    */
@@ -294,7 +296,7 @@ export declare const CatalogueService: GenService<{
     output: typeof DrainServerResponseSchema;
   },
   /**
-   * Gives a drained server work again.
+   * Lets a drained server have work again.
    *
    * @generated from rpc tollgate.catalogue.v1.CatalogueService.ResumeServer
    */

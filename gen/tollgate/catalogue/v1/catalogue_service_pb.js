@@ -85,7 +85,7 @@ export const ResumeServerResponseSchema = /*@__PURE__*/
   messageDesc(file_tollgate_catalogue_v1_catalogue_service, 9);
 
 /**
- * Lists the served models for everybody, and their inference servers for the operator.
+ * Lists the served models for everybody, and the inference servers for operators.
  *
  * @generated from service tollgate.catalogue.v1.CatalogueService
  */

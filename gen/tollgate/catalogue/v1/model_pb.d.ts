@@ -12,20 +12,20 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 export declare const file_tollgate_catalogue_v1_model: GenFile;
 
 /**
- * A model that is served, with its live price.
+ * A served model with its live price.
  *
  * @generated from message tollgate.catalogue.v1.Model
  */
 export declare type Model = Message<"tollgate.catalogue.v1.Model"> & {
   /**
-   * The model's name in requests, such as "deepseek/deepseek-v4".
+   * The model's id in requests, such as "deepseek/deepseek-v4".
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * For people. Falls back to the id.
+   * The name for people. Without one: the id.
    *
    * @generated from field: string display_name = 2;
    */
@@ -39,14 +39,14 @@ export declare type Model = Message<"tollgate.catalogue.v1.Model"> & {
   kind: ModelKind;
 
   /**
-   * Most tokens of prompt and answer together; of one input for an embedding model.
+   * The most tokens of prompt and answer together. For an embedding model: of one input.
    *
    * @generated from field: uint32 context_length = 4;
    */
   contextLength: number;
 
   /**
-   * Most tokens of an answer. 0 for an embedding model.
+   * The most tokens of an answer. 0 for an embedding model.
    *
    * @generated from field: uint32 max_output_tokens = 5;
    */
@@ -67,14 +67,14 @@ export declare type Model = Message<"tollgate.catalogue.v1.Model"> & {
   outputPicoUsdPerToken: bigint;
 
   /**
-   * Whether and how it thinks.
+   * Whether it thinks, and how thinking is switched.
    *
    * @generated from field: tollgate.catalogue.v1.ThinkingMode thinking = 8;
    */
   thinking: ThinkingMode;
 
   /**
-   * Whether high and max select a deeper thinking than low and medium.
+   * Whether high and max select deeper thinking than low and medium.
    *
    * @generated from field: bool thinking_depths = 9;
    */
@@ -108,7 +108,7 @@ export declare const ModelSchema: GenMessage<Model>;
  */
 export enum ModelKind {
   /**
-   * Not used.
+   * Never used.
    *
    * @generated from enum value: MODEL_KIND_UNSPECIFIED = 0;
    */
@@ -141,7 +141,7 @@ export declare const ModelKindSchema: GenEnum<ModelKind>;
  */
 export enum ThinkingMode {
   /**
-   * Not used.
+   * Never used.
    *
    * @generated from enum value: THINKING_MODE_UNSPECIFIED = 0;
    */

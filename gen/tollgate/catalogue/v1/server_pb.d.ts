@@ -17,28 +17,28 @@ export declare const file_tollgate_catalogue_v1_server: GenFile;
  */
 export declare type Server = Message<"tollgate.catalogue.v1.Server"> & {
   /**
-   * The id in commands.
+   * The id, for DrainServer and ResumeServer.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * Where it listens.
+   * The URL at which it listens.
    *
    * @generated from field: string url = 2;
    */
   url: string;
 
   /**
-   * The model that it serves, by our identifier.
+   * The model that it serves, by our id.
    *
    * @generated from field: string model = 3;
    */
   model: string;
 
   /**
-   * Its protocol and dialect, such as "vllm".
+   * The engine's name, such as "vllm", which decides protocol and dialect.
    *
    * @generated from field: string engine = 4;
    */
@@ -52,14 +52,14 @@ export declare type Server = Message<"tollgate.catalogue.v1.Server"> & {
   state: ServerState;
 
   /**
-   * Requests that run on it for us.
+   * Requests that the answering core runs on it.
    *
    * @generated from field: uint32 in_flight = 6;
    */
   inFlight: number;
 
   /**
-   * Requests that wait for it, by its own count. Absent: it does not tell.
+   * Requests that wait for it, by its own count. Absent: it does not report them.
    *
    * @generated from field: optional uint32 queued = 7;
    */
@@ -73,78 +73,78 @@ export declare type Server = Message<"tollgate.catalogue.v1.Server"> & {
   breaker: BreakerState;
 
   /**
-   * Requests that it may run at once.
+   * The most requests that it may run at once.
    *
    * @generated from field: uint32 capacity = 9;
    */
   capacity: number;
 
   /**
-   * Part of prompt tokens found in its prefix cache, 0 to 1. Absent: it does not tell.
+   * The part of prompt tokens found in its prefix cache, 0 to 1. Absent: it does not report it.
    *
    * @generated from field: optional double cache_hit_rate = 10;
    */
   cacheHitRate?: number | undefined;
 
   /**
-   * The last failure, in words. Empty: none yet.
+   * The last failure, for people. Empty: none yet.
    *
    * @generated from field: string last_error = 11;
    */
   lastError: string;
 
   /**
-   * How its model's servers are chosen: "prefix", "least-load" or "round-robin".
+   * How requests choose among its model's servers: "prefix", "least-load" or "round-robin".
    *
    * @generated from field: string routing = 12;
    */
   routing: string;
 
   /**
-   * Requests that run on it, by its own count, ours among them. Absent: it does not tell.
+   * Requests that run on it, by its own count, including ours. Absent: it does not report them.
    *
    * @generated from field: optional uint32 running = 13;
    */
   running?: number | undefined;
 
   /**
-   * Part of its KV cache that is in use, 0 to 1. Absent: it does not tell.
+   * The part of its KV cache in use, 0 to 1. Absent: it does not report it.
    *
    * @generated from field: optional double kv_usage = 14;
    */
   kvUsage?: number | undefined;
 
   /**
-   * What it costs an hour, in pico-USD, as configured; all servers with its url together. Absent: not configured.
+   * Its configured cost an hour, in pico-USD, for all servers with its url together. Absent: not configured.
    *
    * @generated from field: optional int64 pico_usd_per_hour = 15;
    */
   picoUsdPerHour?: bigint | undefined;
 
   /**
-   * Requests that other cores run on it, as far as they are heard. 0 also where cores tell each other nothing.
+   * Requests that other cores run on it, as far as those are heard. Also 0 where cores do not share their load.
    *
    * @generated from field: uint32 in_flight_elsewhere = 16;
    */
   inFlightElsewhere: number;
 
   /**
-   * Other cores that give it no work for now: it fails their checks, or their breaker is open. 0 also where cores tell each
-   * other nothing.
+   * How many other cores give it no work for now, because it fails their checks or their breaker is open. Also 0 where
+   * cores do not share their load.
    *
    * @generated from field: uint32 avoided_elsewhere = 17;
    */
   avoidedElsewhere: number;
 
   /**
-   * Its part of the model's requests beside servers of other weights. 0: it gets what no other server can take.
+   * Its weight among the servers of its model. 0: it only gets requests that no other server can take.
    *
    * @generated from field: double weight = 18;
    */
   weight: number;
 
   /**
-   * Whether it runs requests by priority and is told each one's class, as configured.
+   * Whether it runs requests by priority and is sent each request's class, as configured.
    *
    * @generated from field: bool priorities = 19;
    */
@@ -164,28 +164,28 @@ export declare const ServerSchema: GenMessage<Server>;
  */
 export enum ServerState {
   /**
-   * Not used.
+   * Never used.
    *
    * @generated from enum value: SERVER_STATE_UNSPECIFIED = 0;
    */
   UNSPECIFIED = 0,
 
   /**
-   * It does.
+   * It gets work.
    *
    * @generated from enum value: SERVER_STATE_HEALTHY = 1;
    */
   HEALTHY = 1,
 
   /**
-   * It failed its health checks.
+   * It failed its health checks and gets no work.
    *
    * @generated from enum value: SERVER_STATE_UNHEALTHY = 2;
    */
   UNHEALTHY = 2,
 
   /**
-   * It finishes what it has and gets nothing new.
+   * It gets no new work and finishes what it has.
    *
    * @generated from enum value: SERVER_STATE_DRAINING = 3;
    */
@@ -198,13 +198,13 @@ export enum ServerState {
 export declare const ServerStateSchema: GenEnum<ServerState>;
 
 /**
- * A circuit breaker's position.
+ * The state of a circuit breaker.
  *
  * @generated from enum tollgate.catalogue.v1.BreakerState
  */
 export enum BreakerState {
   /**
-   * Not used.
+   * Never used.
    *
    * @generated from enum value: BREAKER_STATE_UNSPECIFIED = 0;
    */
@@ -218,14 +218,14 @@ export enum BreakerState {
   CLOSED = 1,
 
   /**
-   * None pass.
+   * No request passes.
    *
    * @generated from enum value: BREAKER_STATE_OPEN = 2;
    */
   OPEN = 2,
 
   /**
-   * One passes, to try.
+   * One request passes, as a trial.
    *
    * @generated from enum value: BREAKER_STATE_HALF_OPEN = 3;
    */

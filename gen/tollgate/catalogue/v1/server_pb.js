@@ -38,7 +38,7 @@ export const BreakerStateSchema = /*@__PURE__*/
   enumDesc(file_tollgate_catalogue_v1_server, 1);
 
 /**
- * A circuit breaker's position.
+ * The state of a circuit breaker.
  *
  * @generated from enum tollgate.catalogue.v1.BreakerState
  */

@@ -11,7 +11,7 @@ import type { Message } from "@bufbuild/protobuf";
 export declare const file_tollgate_chat_v1_account_view: GenFile;
 
 /**
- * Nothing: the credential says which key.
+ * Has no fields: the credential identifies the key.
  *
  * @generated from message tollgate.chat.v1.GetKeyRequest
  */
@@ -25,13 +25,13 @@ export declare type GetKeyRequest = Message<"tollgate.chat.v1.GetKeyRequest"> & 
 export declare const GetKeyRequestSchema: GenMessage<GetKeyRequest>;
 
 /**
- * A key as its holder sees it, in an aggregator's shape.
+ * A key as its holder sees it, in an aggregator's format.
  *
  * @generated from message tollgate.chat.v1.GetKeyResponse
  */
 export declare type GetKeyResponse = Message<"tollgate.chat.v1.GetKeyResponse"> & {
   /**
-   * The key that the request came with.
+   * The key of the request.
    *
    * @generated from field: tollgate.chat.v1.KeyInfo data = 1;
    */
@@ -45,62 +45,62 @@ export declare type GetKeyResponse = Message<"tollgate.chat.v1.GetKeyResponse"> 
 export declare const GetKeyResponseSchema: GenMessage<GetKeyResponse>;
 
 /**
- * A key, its limits and what it used. Amounts are exact decimals in USD.
+ * A key, its limits and its usage. Amounts are exact decimals in USD.
  *
  * @generated from message tollgate.chat.v1.KeyInfo
  */
 export declare type KeyInfo = Message<"tollgate.chat.v1.KeyInfo"> & {
   /**
-   * The key's label, else the parts of it that may be shown.
+   * The key's label. Without one: the parts of the key that may be shown.
    *
    * @generated from field: string label = 1;
    */
   label: string;
 
   /**
-   * The money spent in all.
+   * All money spent with the key.
    *
    * @generated from field: string usage = 2;
    */
   usage: string;
 
   /**
-   * The most that it may spend in a period. Null: as much as its account has.
+   * The most that it may spend in a period. Null: only the account's balance limits it.
    *
    * @generated from field: string limit = 3;
    */
   limit: string;
 
   /**
-   * The rest of that limit. Null: there is no limit.
+   * What is left of that limit. Null: there is no limit.
    *
    * @generated from field: string limit_remaining = 4;
    */
   limitRemaining: string;
 
   /**
-   * How often the limit begins anew: "daily", "weekly" or "monthly". Null: never.
+   * The period of the limit: "daily", "weekly" or "monthly". Null: one period without end.
    *
    * @generated from field: optional string limit_reset = 5;
    */
   limitReset?: string | undefined;
 
   /**
-   * Whether the account runs on free-tier funds alone.
+   * Whether the account has only free-tier money.
    *
    * @generated from field: bool is_free_tier = 6;
    */
   isFreeTier: boolean;
 
   /**
-   * When the key stops working, RFC 3339. Null: never.
+   * When the key expires, RFC 3339. Null: never.
    *
    * @generated from field: optional string expires_at = 7;
    */
   expiresAt?: string | undefined;
 
   /**
-   * Requests that it may send.
+   * The limit of requests.
    *
    * @generated from field: tollgate.chat.v1.KeyRate rate_limit = 8;
    */
@@ -114,28 +114,28 @@ export declare type KeyInfo = Message<"tollgate.chat.v1.KeyInfo"> & {
   models: string[];
 
   /**
-   * Whether the account is frozen: nothing new runs.
+   * Whether the account is frozen: no new requests run.
    *
    * @generated from field: bool frozen = 10;
    */
   frozen: boolean;
 
   /**
-   * Tokens of prompts and answers in any 60 seconds. Null: no limit.
+   * The most tokens of prompts and answers in any 60 seconds. Null: no limit.
    *
    * @generated from field: optional uint32 tpm = 11;
    */
   tpm?: number | undefined;
 
   /**
-   * Requests that it may run at once. Null: as many as its account.
+   * The most requests that it may run at once. Null: as many as its account.
    *
    * @generated from field: optional uint32 in_flight = 12;
    */
   inFlight?: number | undefined;
 
   /**
-   * The class of its requests where requests wait, and the highest that they may have. Null: its account's.
+   * The default service class of its requests, and the highest that they may have. Null: its account's.
    *
    * @generated from field: optional string class = 13;
    */
@@ -149,13 +149,13 @@ export declare type KeyInfo = Message<"tollgate.chat.v1.KeyInfo"> & {
 export declare const KeyInfoSchema: GenMessage<KeyInfo>;
 
 /**
- * Requests in an interval.
+ * A limit of requests in an interval.
  *
  * @generated from message tollgate.chat.v1.KeyRate
  */
 export declare type KeyRate = Message<"tollgate.chat.v1.KeyRate"> & {
   /**
-   * How many requests the interval allows.
+   * The most requests in the interval.
    *
    * @generated from field: uint32 requests = 1;
    */
@@ -176,7 +176,7 @@ export declare type KeyRate = Message<"tollgate.chat.v1.KeyRate"> & {
 export declare const KeyRateSchema: GenMessage<KeyRate>;
 
 /**
- * Nothing: the credential says whose.
+ * Has no fields: the credential identifies the account.
  *
  * @generated from message tollgate.chat.v1.GetCreditsRequest
  */
@@ -190,7 +190,7 @@ export declare type GetCreditsRequest = Message<"tollgate.chat.v1.GetCreditsRequ
 export declare const GetCreditsRequestSchema: GenMessage<GetCreditsRequest>;
 
 /**
- * An account's money in all, in an aggregator's shape.
+ * An account's total money, in an aggregator's format.
  *
  * @generated from message tollgate.chat.v1.GetCreditsResponse
  */
@@ -210,27 +210,27 @@ export declare type GetCreditsResponse = Message<"tollgate.chat.v1.GetCreditsRes
 export declare const GetCreditsResponseSchema: GenMessage<GetCreditsResponse>;
 
 /**
- * Money in all: exact decimals in USD.
+ * Total money, as exact decimals in USD.
  *
  * @generated from message tollgate.chat.v1.Credits
  */
 export declare type Credits = Message<"tollgate.chat.v1.Credits"> & {
   /**
-   * Credit that came in, without refunds and what has lapsed.
+   * Credit that came in, less refunds and expired credit.
    *
    * @generated from field: string total_credits = 1;
    */
   totalCredits: string;
 
   /**
-   * The credit that was spent.
+   * Credit that was spent.
    *
    * @generated from field: string total_usage = 2;
    */
   totalUsage: string;
 
   /**
-   * Whether the account is frozen: nothing new runs.
+   * Whether the account is frozen: no new requests run.
    *
    * @generated from field: bool frozen = 3;
    */
@@ -244,7 +244,7 @@ export declare type Credits = Message<"tollgate.chat.v1.Credits"> & {
 export declare const CreditsSchema: GenMessage<Credits>;
 
 /**
- * Which answer.
+ * Selects an answer.
  *
  * @generated from message tollgate.chat.v1.GetGenerationRequest
  */
@@ -264,13 +264,13 @@ export declare type GetGenerationRequest = Message<"tollgate.chat.v1.GetGenerati
 export declare const GetGenerationRequestSchema: GenMessage<GetGenerationRequest>;
 
 /**
- * An answer and what it cost, in an aggregator's shape.
+ * An answer and its cost, in an aggregator's format.
  *
  * @generated from message tollgate.chat.v1.GetGenerationResponse
  */
 export declare type GetGenerationResponse = Message<"tollgate.chat.v1.GetGenerationResponse"> & {
   /**
-   * The answer that the id names.
+   * The answer with the requested id.
    *
    * @generated from field: tollgate.chat.v1.Generation data = 1;
    */
@@ -284,13 +284,13 @@ export declare type GetGenerationResponse = Message<"tollgate.chat.v1.GetGenerat
 export declare const GetGenerationResponseSchema: GenMessage<GetGenerationResponse>;
 
 /**
- * An answer.
+ * An answer and its cost.
  *
  * @generated from message tollgate.chat.v1.Generation
  */
 export declare type Generation = Message<"tollgate.chat.v1.Generation"> & {
   /**
-   * The id of the request, as its receipt has it.
+   * The request's id, as on its receipt.
    *
    * @generated from field: string id = 1;
    */
@@ -332,56 +332,56 @@ export declare type Generation = Message<"tollgate.chat.v1.Generation"> & {
   tokensCompletion: bigint;
 
   /**
-   * The same as the engine counted them.
+   * Tokens of the prompt, by the engine's count: the same number.
    *
    * @generated from field: uint64 native_tokens_prompt = 7;
    */
   nativeTokensPrompt: bigint;
 
   /**
-   * The same as the engine counted them.
+   * Tokens of the answer, by the engine's count: the same number.
    *
    * @generated from field: uint64 native_tokens_completion = 8;
    */
   nativeTokensCompletion: bigint;
 
   /**
-   * How many were thinking; 0 where the engine does not tell.
+   * How many tokens of the answer were thinking. 0: none, or the engine does not report it.
    *
    * @generated from field: uint64 native_tokens_reasoning = 9;
    */
   nativeTokensReasoning: bigint;
 
   /**
-   * How many of the prompt the engine had in its prefix cache; 0 where it does not tell.
+   * How many tokens of the prompt were in the engine's prefix cache. 0: none, or the engine does not report it.
    *
    * @generated from field: uint64 native_tokens_cached = 10;
    */
   nativeTokensCached: bigint;
 
   /**
-   * Why it ended: "stop", "length", "tool_calls", "cancelled" or "error". Null: vectors have no end.
+   * Why it ended: "stop", "length", "tool_calls", "cancelled" or "error". Null: embeddings have no such reason.
    *
    * @generated from field: optional string finish_reason = 11;
    */
   finishReason?: string | undefined;
 
   /**
-   * The same in the engine's words. Null: it told none.
+   * The reason in the engine's words. Null: not reported.
    *
    * @generated from field: optional string native_finish_reason = 12;
    */
   nativeFinishReason?: string | undefined;
 
   /**
-   * Whether it was sent as it was produced.
+   * Whether it was streamed.
    *
    * @generated from field: bool streamed = 13;
    */
   streamed: boolean;
 
   /**
-   * Whether the client went away before its end.
+   * Whether the client left before its end.
    *
    * @generated from field: bool cancelled = 14;
    */
@@ -409,28 +409,28 @@ export declare type Generation = Message<"tollgate.chat.v1.Generation"> & {
 export declare const GenerationSchema: GenMessage<Generation>;
 
 /**
- * Which usage of the account.
+ * Selects usage of the account.
  *
  * @generated from message tollgate.chat.v1.GetUsageRequest
  */
 export declare type GetUsageRequest = Message<"tollgate.chat.v1.GetUsageRequest"> & {
   /**
-   * Settled at or after: a day or a time, RFC 3339. Absent: 30 days before now.
+   * Only usage settled at or after this: a day or a time, RFC 3339. Absent: 30 days ago.
    *
    * @generated from field: string from = 1;
    */
   from: string;
 
   /**
-   * Settled before. Absent: now.
+   * Only usage settled before this: a day or a time, RFC 3339. Absent: now.
    *
    * @generated from field: string to = 2;
    */
   to: string;
 
   /**
-   * The dimensions to group by: some of hour, day, model, key and account, with commas between. Absent: account, key and model.
-   * What makes more than 5,000 rows is refused.
+   * The dimensions to group by, separated by commas: hour, day, model, key or account. Absent: account, key and model.
+   * More than 5,000 rows are refused.
    *
    * @generated from field: string by = 3;
    */
@@ -450,7 +450,7 @@ export declare const GetUsageRequestSchema: GenMessage<GetUsageRequest>;
  */
 export declare type GetUsageResponse = Message<"tollgate.chat.v1.GetUsageResponse"> & {
   /**
-   * One row a group.
+   * One row for each group.
    *
    * @generated from field: repeated tollgate.chat.v1.UsageSums data = 1;
    */
@@ -464,41 +464,41 @@ export declare type GetUsageResponse = Message<"tollgate.chat.v1.GetUsageRespons
 export declare const GetUsageResponseSchema: GenMessage<GetUsageResponse>;
 
 /**
- * The sums of a group.
+ * The sums of one group.
  *
  * @generated from message tollgate.chat.v1.UsageSums
  */
 export declare type UsageSums = Message<"tollgate.chat.v1.UsageSums"> & {
   /**
-   * The account. Absent: rows are not kept apart by it.
+   * The account. Absent: rows are not grouped by it.
    *
    * @generated from field: optional string account_id = 1;
    */
   accountId?: string | undefined;
 
   /**
-   * The key. Absent: rows are not kept apart by it.
+   * The key. Absent: rows are not grouped by it.
    *
    * @generated from field: optional string key_id = 2;
    */
   keyId?: string | undefined;
 
   /**
-   * The model. Absent: rows are not kept apart by it.
+   * The model. Absent: rows are not grouped by it.
    *
    * @generated from field: optional string model = 3;
    */
   model?: string | undefined;
 
   /**
-   * The UTC day. Absent: rows are not kept apart by it.
+   * The UTC day. Absent: rows are not grouped by it.
    *
    * @generated from field: optional string day = 4;
    */
   day?: string | undefined;
 
   /**
-   * How many requests.
+   * The number of requests.
    *
    * @generated from field: uint64 requests = 5;
    */
@@ -526,7 +526,7 @@ export declare type UsageSums = Message<"tollgate.chat.v1.UsageSums"> & {
   costUsd: string;
 
   /**
-   * The UTC hour's beginning, as YYYY-MM-DDTHH:00:00Z. Absent: rows are not kept apart by it.
+   * The beginning of the UTC hour, as YYYY-MM-DDTHH:00:00Z. Absent: rows are not grouped by it.
    *
    * @generated from field: optional string hour = 9;
    */

@@ -14,7 +14,7 @@ import type { ToolCall } from "./chat_message_pb.js";
 export declare const file_tollgate_chat_v1_chat_completion_answer: GenFile;
 
 /**
- * A whole answer.
+ * A complete answer.
  *
  * @generated from message tollgate.chat.v1.ChatCompletion
  */
@@ -34,35 +34,35 @@ export declare type ChatCompletion = Message<"tollgate.chat.v1.ChatCompletion"> 
   object: string;
 
   /**
-   * When it was made, in seconds since the Unix epoch.
+   * When it was created, in seconds since the Unix epoch.
    *
    * @generated from field: uint32 created = 3;
    */
   created: number;
 
   /**
-   * The id of the model that answers.
+   * The model as named in the request.
    *
    * @generated from field: string model = 4;
    */
   model: string;
 
   /**
-   * Always one, since n is 1.
+   * Always one choice, since n is 1.
    *
    * @generated from field: repeated tollgate.chat.v1.ChatChoice choices = 5;
    */
   choices: ChatChoice[];
 
   /**
-   * The counts that are billed, and the cost.
+   * The billed counts, and the cost.
    *
    * @generated from field: tollgate.chat.v1.Usage usage = 6;
    */
   usage?: Usage | undefined;
 
   /**
-   * The tier that the request ran in. Absent: the request named none.
+   * The tier in which the request ran. Absent: the request named none.
    *
    * @generated from field: tollgate.chat.v1.ServiceTier service_tier = 7;
    */
@@ -103,7 +103,7 @@ export declare type ChatChoice = Message<"tollgate.chat.v1.ChatChoice"> & {
   logprobs?: string | undefined;
 
   /**
-   * The reason for its end.
+   * Why the answer ended.
    *
    * @generated from field: tollgate.chat.v1.FinishReason finish_reason = 4;
    */
@@ -130,14 +130,14 @@ export declare type AnswerMessage = Message<"tollgate.chat.v1.AnswerMessage"> & 
   role: string;
 
   /**
-   * The text for the user. Null: it only calls tools.
+   * The text for the user. Null: the model only called tools.
    *
    * @generated from field: optional string content = 2;
    */
   content?: string | undefined;
 
   /**
-   * What the model thought before; never part of content. Absent: nothing.
+   * The thinking before the answer. It is never part of content. Absent: none.
    *
    * @generated from field: optional string reasoning = 3;
    */
@@ -178,14 +178,14 @@ export enum FinishReason {
   UNSPECIFIED = 0,
 
   /**
-   * The model was done, or a stop text came.
+   * The model finished, or a stop text came.
    *
    * @generated from enum value: FINISH_REASON_STOP = 1;
    */
   STOP = 1,
 
   /**
-   * A limit cut it.
+   * A limit ended it.
    *
    * @generated from enum value: FINISH_REASON_LENGTH = 2;
    */
@@ -199,7 +199,7 @@ export enum FinishReason {
   TOOL_CALLS = 3,
 
   /**
-   * A filter cut it.
+   * A filter ended it.
    *
    * @generated from enum value: FINISH_REASON_CONTENT_FILTER = 4;
    */

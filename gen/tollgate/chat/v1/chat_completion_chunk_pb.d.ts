@@ -20,7 +20,7 @@ export declare const file_tollgate_chat_v1_chat_completion_chunk: GenFile;
  */
 export declare type ChatCompletionChunk = Message<"tollgate.chat.v1.ChatCompletionChunk"> & {
   /**
-   * The id of the answer; the same in every chunk.
+   * The id of the answer, the same in every chunk.
    *
    * @generated from field: string id = 1;
    */
@@ -41,28 +41,28 @@ export declare type ChatCompletionChunk = Message<"tollgate.chat.v1.ChatCompleti
   created: number;
 
   /**
-   * The id of the model that answers.
+   * The model as named in the request.
    *
    * @generated from field: string model = 4;
    */
   model: string;
 
   /**
-   * One piece, or none in a chunk that carries usage alone.
+   * One piece. Empty in a chunk that has only usage.
    *
    * @generated from field: repeated tollgate.chat.v1.ChunkChoice choices = 5;
    */
   choices: ChunkChoice[];
 
   /**
-   * The billed counts and the cost; in the last chunk alone.
+   * The billed counts and the cost, in the last chunk only.
    *
    * @generated from field: tollgate.chat.v1.Usage usage = 6;
    */
   usage?: Usage | undefined;
 
   /**
-   * The tier that the request ran in. Absent: the request named none.
+   * The tier in which the request runs. Absent: the request named none.
    *
    * @generated from field: tollgate.chat.v1.ServiceTier service_tier = 7;
    */
@@ -89,7 +89,7 @@ export declare type ChunkChoice = Message<"tollgate.chat.v1.ChunkChoice"> & {
   index: number;
 
   /**
-   * The part of the answer that is new.
+   * The new part of the answer.
    *
    * @generated from field: tollgate.chat.v1.Delta delta = 2;
    */
@@ -103,7 +103,7 @@ export declare type ChunkChoice = Message<"tollgate.chat.v1.ChunkChoice"> & {
   logprobs?: string | undefined;
 
   /**
-   * Why the answer ended. Null: it goes on.
+   * Why the answer ended. Null: it continues.
    *
    * @generated from field: optional tollgate.chat.v1.FinishReason finish_reason = 4;
    */
@@ -117,34 +117,34 @@ export declare type ChunkChoice = Message<"tollgate.chat.v1.ChunkChoice"> & {
 export declare const ChunkChoiceSchema: GenMessage<ChunkChoice>;
 
 /**
- * The part of an answer that is new.
+ * The new part of an answer.
  *
  * @generated from message tollgate.chat.v1.Delta
  */
 export declare type Delta = Message<"tollgate.chat.v1.Delta"> & {
   /**
-   * "assistant", in the first piece alone.
+   * "assistant", in the first piece only. Absent: in later ones.
    *
    * @generated from field: optional string role = 1;
    */
   role?: string | undefined;
 
   /**
-   * More of the answer.
+   * More of the answer's text. Absent: none.
    *
    * @generated from field: optional string content = 2;
    */
   content?: string | undefined;
 
   /**
-   * More of the thinking.
+   * More of the thinking. Absent: none.
    *
    * @generated from field: optional string reasoning = 3;
    */
   reasoning?: string | undefined;
 
   /**
-   * A call that begins, or more of its arguments.
+   * A call that begins, or more of a call's arguments. Absent: none.
    *
    * @generated from field: repeated tollgate.chat.v1.ToolCallDelta tool_calls = 4;
    */
@@ -158,27 +158,27 @@ export declare type Delta = Message<"tollgate.chat.v1.Delta"> & {
 export declare const DeltaSchema: GenMessage<Delta>;
 
 /**
- * A call that begins, or more of its arguments.
+ * A call that begins, or more of a call's arguments.
  *
  * @generated from message tollgate.chat.v1.ToolCallDelta
  */
 export declare type ToolCallDelta = Message<"tollgate.chat.v1.ToolCallDelta"> & {
   /**
-   * Which call, from 0.
+   * The call's index, from 0.
    *
    * @generated from field: uint32 index = 1;
    */
   index: number;
 
   /**
-   * Names the call; in its first piece alone.
+   * The call's id, in its first piece only.
    *
    * @generated from field: optional string id = 2;
    */
   id?: string | undefined;
 
   /**
-   * "function"; in its first piece alone.
+   * "function", in the call's first piece only.
    *
    * @generated from field: optional string type = 3;
    */
@@ -205,7 +205,7 @@ export declare const ToolCallDeltaSchema: GenMessage<ToolCallDelta>;
  */
 export declare type FunctionCallDelta = Message<"tollgate.chat.v1.FunctionCallDelta"> & {
   /**
-   * The function's name; in the first piece alone.
+   * The function's name, in the first piece only.
    *
    * @generated from field: optional string name = 1;
    */

@@ -23,7 +23,7 @@ export declare const file_tollgate_chat_v1_chat_completion: GenFile;
  */
 export declare type CreateChatCompletionRequest = Message<"tollgate.chat.v1.CreateChatCompletionRequest"> & {
   /**
-   * A generation model's id.
+   * The id of a generation model.
    *
    * @generated from field: string model = 1;
    */
@@ -44,21 +44,22 @@ export declare type CreateChatCompletionRequest = Message<"tollgate.chat.v1.Crea
   temperature?: number | undefined;
 
   /**
-   * Nucleus mass, up to 1: only the likeliest tokens that add up to it are candidates. Absent: the model's default.
+   * Nucleus sampling: only the most likely tokens whose probabilities add up to this are candidates; up to 1. Absent:
+   * the model's default.
    *
    * @generated from field: optional double top_p = 4;
    */
   topP?: number | undefined;
 
   /**
-   * The most tokens to produce; clamped to the model's maximum. Absent: that maximum.
+   * The most tokens to produce, limited to the model's maximum. Absent: that maximum.
    *
    * @generated from field: optional int64 max_tokens = 5;
    */
   maxTokens?: bigint | undefined;
 
   /**
-   * Another name of max_tokens; wins when both are sent.
+   * Another name for max_tokens. If both are sent, this one counts.
    *
    * @generated from field: optional int64 max_completion_tokens = 6;
    */
@@ -72,7 +73,7 @@ export declare type CreateChatCompletionRequest = Message<"tollgate.chat.v1.Crea
   stream?: boolean | undefined;
 
   /**
-   * How to stream. Without effect unless stream is true.
+   * Options of a stream. Without effect unless stream is true.
    *
    * @generated from field: tollgate.chat.v1.StreamOptions stream_options = 8;
    */
@@ -86,21 +87,21 @@ export declare type CreateChatCompletionRequest = Message<"tollgate.chat.v1.Crea
   stop?: Stop | undefined;
 
   /**
-   * Penalty for any repeated token, -2 to 2. Absent: none.
+   * Penalty on tokens that have occurred, -2 to 2. Absent: none.
    *
    * @generated from field: optional double presence_penalty = 10;
    */
   presencePenalty?: number | undefined;
 
   /**
-   * Penalty that grows with repetition, -2 to 2. Absent: none.
+   * Penalty on tokens that grows with their number of occurrences, -2 to 2. Absent: none.
    *
    * @generated from field: optional double frequency_penalty = 11;
    */
   frequencyPenalty?: number | undefined;
 
   /**
-   * Makes sampling repeatable as far as the engine can. Absent: the engine picks one.
+   * Makes sampling repeatable as far as the engine can. Absent: the engine picks a seed.
    *
    * @generated from field: optional int64 seed = 12;
    */
@@ -114,7 +115,7 @@ export declare type CreateChatCompletionRequest = Message<"tollgate.chat.v1.Crea
   tools: Tool[];
 
   /**
-   * Whether and what the model must call. Absent: the model decides.
+   * Whether the model must call functions, and which. Absent: the model decides.
    *
    * @generated from field: tollgate.chat.v1.ToolChoice tool_choice = 14;
    */
@@ -128,42 +129,42 @@ export declare type CreateChatCompletionRequest = Message<"tollgate.chat.v1.Crea
   parallelToolCalls?: boolean | undefined;
 
   /**
-   * Whether and how deeply to think. Wins over reasoning and thinking.
+   * Whether and how deeply to think. Takes precedence over reasoning and thinking. Absent: they decide.
    *
    * @generated from field: tollgate.chat.v1.ReasoningEffort reasoning_effort = 16;
    */
   reasoningEffort: ReasoningEffort;
 
   /**
-   * The same switch in an aggregator's dialect. Wins over thinking.
+   * The same switch in an aggregator's format. Takes precedence over thinking. Absent: thinking decides.
    *
    * @generated from field: tollgate.chat.v1.Reasoning reasoning = 17;
    */
   reasoning?: Reasoning | undefined;
 
   /**
-   * The same switch as an object.
+   * The same switch as an object. Absent: the model's default.
    *
    * @generated from field: tollgate.chat.v1.Thinking thinking = 18;
    */
   thinking?: Thinking | undefined;
 
   /**
-   * How many answers; only 1.
+   * The number of answers. Only 1 is accepted.
    *
    * @generated from field: optional uint32 n = 19;
    */
   n?: number | undefined;
 
   /**
-   * The form of the answer; only text.
+   * The format of the answer. Only text is accepted.
    *
    * @generated from field: tollgate.chat.v1.ResponseFormat response_format = 20;
    */
   responseFormat?: ResponseFormat | undefined;
 
   /**
-   * The kinds of content in the answer; only "text".
+   * The kinds of content in the answer. Only "text" is accepted.
    *
    * @generated from field: repeated string modalities = 21;
    */
@@ -198,64 +199,65 @@ export declare type CreateChatCompletionRequest = Message<"tollgate.chat.v1.Crea
   functionCall?: string | undefined;
 
   /**
-   * Only false: log probabilities are not available.
+   * Only false is accepted: log probabilities are not available.
    *
    * @generated from field: optional bool logprobs = 26;
    */
   logprobs?: boolean | undefined;
 
   /**
-   * Only false, as logprobs.
+   * Only false is accepted, as for logprobs.
    *
    * @generated from field: optional uint32 top_logprobs = 27;
    */
   topLogprobs?: number | undefined;
 
   /**
-   * Only empty: tokens cannot be favoured.
+   * Only an empty object is accepted: token biases are not available.
    *
    * @generated from field: optional string logit_bias = 28;
    */
   logitBias?: string | undefined;
 
   /**
-   * How many candidates; 0 and -1 mean all. Absent: the model's default.
+   * The number of candidate tokens. 0 and -1: all. Absent: the model's default.
    *
    * @generated from field: optional int32 top_k = 29;
    */
   topK?: number | undefined;
 
   /**
-   * The least likelihood of a candidate, as a part of the likeliest one's. Absent: the model's default.
+   * The least probability of a candidate, relative to the most likely one. Absent: the model's default.
    *
    * @generated from field: optional double min_p = 30;
    */
   minP?: number | undefined;
 
   /**
-   * Factor against tokens that occurred, the prompt's too; above 0, and 1 means none. Absent: the model's default.
+   * Factor against tokens that have occurred, also in the prompt. Above 0; 1 has no effect. Absent: the model's
+   * default.
    *
    * @generated from field: optional double repetition_penalty = 31;
    */
   repetitionPenalty?: number | undefined;
 
   /**
-   * Details wanted in usage beside the counts and the cost. Absent: none.
+   * Details to add to usage beside the counts and the cost. Absent: none.
    *
    * @generated from field: tollgate.chat.v1.UsageOptions usage = 32;
    */
   usage?: UsageOptions | undefined;
 
   /**
-   * Which requests go first where requests wait. Absent: as auto.
+   * The tier for requests that wait for a server. Absent: auto.
    *
    * @generated from field: tollgate.chat.v1.ServiceTier service_tier = 40;
    */
   serviceTier: ServiceTier;
 
   /**
-   * Requests with the same key help each other to find the beginning of their prompts in a server's cache. Absent: the
-   * session header, if there is one.
+   * Requests with the same key are sent to servers that have the beginning of their prompts cached. Absent: the session
+   * header, if there is one.
    *
    * @generated from field: optional string prompt_cache_key = 33;
    */
@@ -269,13 +271,13 @@ export declare type CreateChatCompletionRequest = Message<"tollgate.chat.v1.Crea
 export declare const CreateChatCompletionRequestSchema: GenMessage<CreateChatCompletionRequest>;
 
 /**
- * Details wanted in usage.
+ * Details to add to usage.
  *
  * @generated from message tollgate.chat.v1.UsageOptions
  */
 export declare type UsageOptions = Message<"tollgate.chat.v1.UsageOptions"> & {
   /**
-   * Whether it says what each lot of the balance paid. Absent: no.
+   * Whether usage contains what each lot of the balance paid. Absent: no.
    *
    * @generated from field: optional bool include = 1;
    */
@@ -289,13 +291,13 @@ export declare type UsageOptions = Message<"tollgate.chat.v1.UsageOptions"> & {
 export declare const UsageOptionsSchema: GenMessage<UsageOptions>;
 
 /**
- * How to stream.
+ * Options of a stream.
  *
  * @generated from message tollgate.chat.v1.StreamOptions
  */
 export declare type StreamOptions = Message<"tollgate.chat.v1.StreamOptions"> & {
   /**
-   * Whether usage comes in a chunk of its own, without choices. Absent: it comes with the finish reason.
+   * Whether usage comes in a separate chunk without choices. Absent: it comes with the finish reason.
    *
    * @generated from field: optional bool include_usage = 1;
    */
@@ -309,13 +311,13 @@ export declare type StreamOptions = Message<"tollgate.chat.v1.StreamOptions"> & 
 export declare const StreamOptionsSchema: GenMessage<StreamOptions>;
 
 /**
- * One text, or an array of texts, that ends the answer.
+ * One text, or an array of texts, that end the answer.
  *
  * @generated from message tollgate.chat.v1.Stop
  */
 export declare type Stop = Message<"tollgate.chat.v1.Stop"> & {
   /**
-   * As JSON the string or the array itself.
+   * In JSON, the string or the array itself.
    *
    * @generated from oneof tollgate.chat.v1.Stop.form
    */
@@ -329,7 +331,7 @@ export declare type Stop = Message<"tollgate.chat.v1.Stop"> & {
     case: "text";
   } | {
     /**
-     * Each of them ends the answer.
+     * Any of these texts ends the answer.
      *
      * @generated from field: tollgate.chat.v1.StopTexts texts = 2;
      */
@@ -365,7 +367,7 @@ export declare type StopTexts = Message<"tollgate.chat.v1.StopTexts"> & {
 export declare const StopTextsSchema: GenMessage<StopTexts>;
 
 /**
- * The form of the answer.
+ * The format of the answer.
  *
  * @generated from message tollgate.chat.v1.ResponseFormat
  */
@@ -385,19 +387,19 @@ export declare type ResponseFormat = Message<"tollgate.chat.v1.ResponseFormat"> 
 export declare const ResponseFormatSchema: GenMessage<ResponseFormat>;
 
 /**
- * The answer to a conversation, in the form that `stream` asked for.
+ * The answer to a conversation, as selected by `stream`.
  *
  * @generated from message tollgate.chat.v1.CreateChatCompletionResponse
  */
 export declare type CreateChatCompletionResponse = Message<"tollgate.chat.v1.CreateChatCompletionResponse"> & {
   /**
-   * As JSON the object itself.
+   * In JSON, the object itself.
    *
    * @generated from oneof tollgate.chat.v1.CreateChatCompletionResponse.form
    */
   form: {
     /**
-     * The whole answer, unless stream is true.
+     * The complete answer, unless stream is true.
      *
      * @generated from field: tollgate.chat.v1.ChatCompletion completion = 1;
      */

@@ -17,13 +17,13 @@ export declare const file_tollgate_chat_v1_chat_message: GenFile;
  */
 export declare type ChatMessage = Message<"tollgate.chat.v1.ChatMessage"> & {
   /**
-   * By who speaks, which stands in `role`.
+   * The turn, selected by `role`.
    *
    * @generated from oneof tollgate.chat.v1.ChatMessage.turn
    */
   turn: {
     /**
-     * Instructions that come before the turns of the user.
+     * Instructions before the user's turns.
      *
      * @generated from field: tollgate.chat.v1.SystemMessage system = 1;
      */
@@ -77,7 +77,7 @@ export declare const ChatMessageSchema: GenMessage<ChatMessage>;
  */
 export declare type SystemMessage = Message<"tollgate.chat.v1.SystemMessage"> & {
   /**
-   * What the model is told to be and to do.
+   * What the model is to be and to do.
    *
    * @generated from field: tollgate.chat.v1.Content content = 1;
    */
@@ -111,34 +111,34 @@ export declare type UserMessage = Message<"tollgate.chat.v1.UserMessage"> & {
 export declare const UserMessageSchema: GenMessage<UserMessage>;
 
 /**
- * An earlier turn of the model. The last turn may be one: it is continued.
+ * An earlier turn of the model. If it is the last turn, it is continued.
  *
  * @generated from message tollgate.chat.v1.AssistantMessage
  */
 export declare type AssistantMessage = Message<"tollgate.chat.v1.AssistantMessage"> & {
   /**
-   * What it answered. Absent, null or empty: it only called tools.
+   * The answer's text. Absent, null or empty: the model only called tools.
    *
    * @generated from field: tollgate.chat.v1.Content content = 1;
    */
   content?: Content | undefined;
 
   /**
-   * Its thinking, given back. Absent: none.
+   * The thinking of that turn. Absent: none.
    *
    * @generated from field: optional string reasoning = 2;
    */
   reasoning?: string | undefined;
 
   /**
-   * The same under another name. Absent: none.
+   * Another name for reasoning. Absent: none.
    *
    * @generated from field: optional string reasoning_content = 3;
    */
   reasoningContent?: string | undefined;
 
   /**
-   * Calls that it made in this turn. Absent: none.
+   * Calls of that turn. Absent: none.
    *
    * @generated from field: repeated tollgate.chat.v1.ToolCall tool_calls = 4;
    */
@@ -158,14 +158,14 @@ export declare const AssistantMessageSchema: GenMessage<AssistantMessage>;
  */
 export declare type ToolMessage = Message<"tollgate.chat.v1.ToolMessage"> & {
   /**
-   * ToolCall.id of the call, in an earlier turn.
+   * ToolCall.id of the call, from an earlier turn.
    *
    * @generated from field: string tool_call_id = 1;
    */
   toolCallId: string;
 
   /**
-   * What the call brought. Absent, null or empty: nothing.
+   * The call's result. Absent, null or empty: nothing.
    *
    * @generated from field: tollgate.chat.v1.Content content = 2;
    */
@@ -185,13 +185,13 @@ export declare const ToolMessageSchema: GenMessage<ToolMessage>;
  */
 export declare type Content = Message<"tollgate.chat.v1.Content"> & {
   /**
-   * As JSON the string or the array itself.
+   * In JSON, the string or the array itself.
    *
    * @generated from oneof tollgate.chat.v1.Content.form
    */
   form: {
     /**
-     * Short for one part that is text.
+     * A shorter form of a single text part.
      *
      * @generated from field: string text = 1;
      */
@@ -199,7 +199,7 @@ export declare type Content = Message<"tollgate.chat.v1.Content"> & {
     case: "text";
   } | {
     /**
-     * In the order they are read.
+     * The parts in reading order.
      *
      * @generated from field: tollgate.chat.v1.ContentParts parts = 2;
      */
@@ -215,13 +215,13 @@ export declare type Content = Message<"tollgate.chat.v1.Content"> & {
 export declare const ContentSchema: GenMessage<Content>;
 
 /**
- * The parts of a content, in order.
+ * The parts of a content in reading order.
  *
  * @generated from message tollgate.chat.v1.ContentParts
  */
 export declare type ContentParts = Message<"tollgate.chat.v1.ContentParts"> & {
   /**
-   * In the order they are read.
+   * The parts in reading order.
    *
    * @generated from field: repeated tollgate.chat.v1.ContentPart parts = 1;
    */
@@ -241,13 +241,13 @@ export declare const ContentPartsSchema: GenMessage<ContentParts>;
  */
 export declare type ContentPart = Message<"tollgate.chat.v1.ContentPart"> & {
   /**
-   * By the kind that stands in `type`.
+   * The part, selected by `type`.
    *
    * @generated from oneof tollgate.chat.v1.ContentPart.kind
    */
   kind: {
     /**
-     * The only kind that this service reads.
+     * A text. No other kind is supported.
      *
      * @generated from field: tollgate.chat.v1.TextPart text = 1;
      */
@@ -269,7 +269,7 @@ export declare const ContentPartSchema: GenMessage<ContentPart>;
  */
 export declare type TextPart = Message<"tollgate.chat.v1.TextPart"> & {
   /**
-   * May be empty.
+   * The text. It may be empty.
    *
    * @generated from field: string text = 1;
    */
@@ -289,7 +289,7 @@ export declare const TextPartSchema: GenMessage<TextPart>;
  */
 export declare type ToolCall = Message<"tollgate.chat.v1.ToolCall"> & {
   /**
-   * Names the call within the conversation.
+   * The call's id, unique within the conversation.
    *
    * @generated from field: string id = 1;
    */
@@ -303,7 +303,7 @@ export declare type ToolCall = Message<"tollgate.chat.v1.ToolCall"> & {
   type: string;
 
   /**
-   * Which function was called, and with what.
+   * The called function and its arguments.
    *
    * @generated from field: tollgate.chat.v1.FunctionCall function = 3;
    */
@@ -330,7 +330,7 @@ export declare type FunctionCall = Message<"tollgate.chat.v1.FunctionCall"> & {
   name: string;
 
   /**
-   * The arguments, a JSON object in text. Empty: no arguments.
+   * The arguments: a JSON object as text. Empty: no arguments.
    *
    * @generated from field: string arguments = 2;
    */

@@ -2,7 +2,8 @@
 // @generated from file tollgate/chat/v1/chat_service.proto (package tollgate.chat.v1, syntax proto3)
 /* eslint-disable */
 
-// The chat-completions-style surface. Messages are JSON bodies; tollgate.facade.v1 says how they look.
+// The chat-completions-style surface. Messages are JSON bodies, in the format that the options of tollgate.facade.v1
+// describe.
 
 import type { ChatService } from "./chat_service_pb.js";
 
@@ -13,7 +14,7 @@ import type { ChatService } from "./chat_service_pb.js";
  */
 export declare const chatServiceRoutes: {
   /**
-   * Answers a conversation, whole or as a stream of chunks.
+   * Answers a conversation, completely or as a stream of chunks.
    *
    * @generated from rpc tollgate.chat.v1.ChatService.CreateChatCompletion
    */
@@ -23,7 +24,7 @@ export declare const chatServiceRoutes: {
     readonly method: (typeof ChatService)["method"]["createChatCompletion"];
   };
   /**
-   * Continues a bare text, whole or as a stream of chunks.
+   * Continues a plain text, completely or as a stream of chunks.
    *
    * @generated from rpc tollgate.chat.v1.ChatService.CreateCompletion
    */
@@ -53,7 +54,7 @@ export declare const chatServiceRoutes: {
     readonly method: (typeof ChatService)["method"]["listModels"];
   };
   /**
-   * Shows one model. A slash in the id may be sent raw or as %2F.
+   * Returns one model. A slash in the id may be sent as it is or as %2F.
    *
    * @generated from rpc tollgate.chat.v1.ChatService.GetModel
    */
@@ -63,7 +64,7 @@ export declare const chatServiceRoutes: {
     readonly method: (typeof ChatService)["method"]["getModel"];
   };
   /**
-   * Shows the status of the key and its current rate limit.
+   * Returns the status of the key and its current rate limit.
    *
    * @generated from rpc tollgate.chat.v1.ChatService.TestAuth
    */
@@ -73,7 +74,7 @@ export declare const chatServiceRoutes: {
     readonly method: (typeof ChatService)["method"]["testAuth"];
   };
   /**
-   * Shows the key, its limits and what it used.
+   * Returns the key, its limits and its usage.
    *
    * @generated from rpc tollgate.chat.v1.ChatService.GetKey
    */
@@ -83,7 +84,7 @@ export declare const chatServiceRoutes: {
     readonly method: (typeof ChatService)["method"]["getKey"];
   };
   /**
-   * Shows what came in and what was spent, in all.
+   * Returns the total credit that came in and was spent.
    *
    * @generated from rpc tollgate.chat.v1.ChatService.GetCredits
    */
@@ -93,7 +94,7 @@ export declare const chatServiceRoutes: {
     readonly method: (typeof ChatService)["method"]["getCredits"];
   };
   /**
-   * Shows what one answer cost and how it went; any key of the account finds it.
+   * Returns the cost and the facts of one answer. Any key of the account may ask.
    *
    * @generated from rpc tollgate.chat.v1.ChatService.GetGeneration
    */
@@ -103,7 +104,7 @@ export declare const chatServiceRoutes: {
     readonly method: (typeof ChatService)["method"]["getGeneration"];
   };
   /**
-   * Sums what the account used.
+   * Returns sums of the account's usage.
    *
    * @generated from rpc tollgate.chat.v1.ChatService.GetUsage
    */

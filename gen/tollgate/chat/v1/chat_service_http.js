@@ -2,7 +2,8 @@
 // @generated from file tollgate/chat/v1/chat_service.proto (package tollgate.chat.v1, syntax proto3)
 /* eslint-disable */
 
-// The chat-completions-style surface. Messages are JSON bodies; tollgate.facade.v1 says how they look.
+// The chat-completions-style surface. Messages are JSON bodies, in the format that the options of tollgate.facade.v1
+// describe.
 
 import { ChatService } from "./chat_service_pb.js";
 

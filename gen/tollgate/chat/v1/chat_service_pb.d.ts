@@ -2,7 +2,8 @@
 // @generated from file tollgate/chat/v1/chat_service.proto (package tollgate.chat.v1, syntax proto3)
 /* eslint-disable */
 
-// The chat-completions-style surface. Messages are JSON bodies; tollgate.facade.v1 says how they look.
+// The chat-completions-style surface. Messages are JSON bodies, in the format that the options of tollgate.facade.v1
+// describe.
 
 import type { GenFile, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { CreateChatCompletionRequestSchema, CreateChatCompletionResponseSchema } from "./chat_completion_pb.js";
@@ -24,7 +25,7 @@ export declare const file_tollgate_chat_v1_chat_service: GenFile;
  */
 export declare const ChatService: GenService<{
   /**
-   * Answers a conversation, whole or as a stream of chunks.
+   * Answers a conversation, completely or as a stream of chunks.
    *
    * @generated from rpc tollgate.chat.v1.ChatService.CreateChatCompletion
    */
@@ -34,7 +35,7 @@ export declare const ChatService: GenService<{
     output: typeof CreateChatCompletionResponseSchema;
   },
   /**
-   * Continues a bare text, whole or as a stream of chunks.
+   * Continues a plain text, completely or as a stream of chunks.
    *
    * @generated from rpc tollgate.chat.v1.ChatService.CreateCompletion
    */
@@ -64,7 +65,7 @@ export declare const ChatService: GenService<{
     output: typeof ListModelsResponseSchema;
   },
   /**
-   * Shows one model. A slash in the id may be sent raw or as %2F.
+   * Returns one model. A slash in the id may be sent as it is or as %2F.
    *
    * @generated from rpc tollgate.chat.v1.ChatService.GetModel
    */
@@ -74,7 +75,7 @@ export declare const ChatService: GenService<{
     output: typeof GetModelResponseSchema;
   },
   /**
-   * Shows the status of the key and its current rate limit.
+   * Returns the status of the key and its current rate limit.
    *
    * @generated from rpc tollgate.chat.v1.ChatService.TestAuth
    */
@@ -84,7 +85,7 @@ export declare const ChatService: GenService<{
     output: typeof TestAuthResponseSchema;
   },
   /**
-   * Shows the key, its limits and what it used.
+   * Returns the key, its limits and its usage.
    *
    * @generated from rpc tollgate.chat.v1.ChatService.GetKey
    */
@@ -94,7 +95,7 @@ export declare const ChatService: GenService<{
     output: typeof GetKeyResponseSchema;
   },
   /**
-   * Shows what came in and what was spent, in all.
+   * Returns the total credit that came in and was spent.
    *
    * @generated from rpc tollgate.chat.v1.ChatService.GetCredits
    */
@@ -104,7 +105,7 @@ export declare const ChatService: GenService<{
     output: typeof GetCreditsResponseSchema;
   },
   /**
-   * Shows what one answer cost and how it went; any key of the account finds it.
+   * Returns the cost and the facts of one answer. Any key of the account may ask.
    *
    * @generated from rpc tollgate.chat.v1.ChatService.GetGeneration
    */
@@ -114,7 +115,7 @@ export declare const ChatService: GenService<{
     output: typeof GetGenerationResponseSchema;
   },
   /**
-   * Sums what the account used.
+   * Returns sums of the account's usage.
    *
    * @generated from rpc tollgate.chat.v1.ChatService.GetUsage
    */

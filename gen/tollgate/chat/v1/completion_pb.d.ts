@@ -14,27 +14,27 @@ import type { FinishReason } from "./chat_completion_answer_pb.js";
 export declare const file_tollgate_chat_v1_completion: GenFile;
 
 /**
- * A bare text to be continued, without a chat template.
+ * A plain text to be continued, without a chat template.
  *
  * @generated from message tollgate.chat.v1.CreateCompletionRequest
  */
 export declare type CreateCompletionRequest = Message<"tollgate.chat.v1.CreateCompletionRequest"> & {
   /**
-   * A generation model's id.
+   * The id of a generation model.
    *
    * @generated from field: string model = 1;
    */
   model: string;
 
   /**
-   * The text, or an array of texts that are continued each by itself: one choice each, with its index.
+   * The text, or an array of texts that are continued separately: each gets a choice with its index.
    *
    * @generated from field: tollgate.chat.v1.Prompt prompt = 2;
    */
   prompt?: Prompt | undefined;
 
   /**
-   * The most tokens to produce; clamped to the model's maximum. Absent: 16, the default of this format.
+   * The most tokens to produce, limited to the model's maximum. Absent: 16, the default of this format.
    *
    * @generated from field: optional int64 max_tokens = 3;
    */
@@ -48,28 +48,29 @@ export declare type CreateCompletionRequest = Message<"tollgate.chat.v1.CreateCo
   temperature?: number | undefined;
 
   /**
-   * Nucleus mass, up to 1: only the likeliest tokens that add up to it are candidates. Absent: the model's default.
+   * Nucleus sampling: only the most likely tokens whose probabilities add up to this are candidates; up to 1. Absent:
+   * the model's default.
    *
    * @generated from field: optional double top_p = 5;
    */
   topP?: number | undefined;
 
   /**
-   * Penalty for any repeated token, -2 to 2. Absent: none.
+   * Penalty on tokens that have occurred, -2 to 2. Absent: none.
    *
    * @generated from field: optional double presence_penalty = 6;
    */
   presencePenalty?: number | undefined;
 
   /**
-   * Penalty that grows with repetition, -2 to 2. Absent: none.
+   * Penalty on tokens that grows with their number of occurrences, -2 to 2. Absent: none.
    *
    * @generated from field: optional double frequency_penalty = 7;
    */
   frequencyPenalty?: number | undefined;
 
   /**
-   * Makes sampling repeatable as far as the engine can. Absent: the engine picks one.
+   * Makes sampling repeatable as far as the engine can. Absent: the engine picks a seed.
    *
    * @generated from field: optional int64 seed = 8;
    */
@@ -90,35 +91,35 @@ export declare type CreateCompletionRequest = Message<"tollgate.chat.v1.CreateCo
   stream?: boolean | undefined;
 
   /**
-   * How to stream. Without effect unless stream is true.
+   * Options of a stream. Without effect unless stream is true.
    *
    * @generated from field: tollgate.chat.v1.StreamOptions stream_options = 11;
    */
   streamOptions?: StreamOptions | undefined;
 
   /**
-   * How many answers; only 1.
+   * The number of answers to each text. Only 1 is accepted.
    *
    * @generated from field: optional uint32 n = 12;
    */
   n?: number | undefined;
 
   /**
-   * How many candidates to choose from; only 1.
+   * The number of candidate answers. Only 1 is accepted.
    *
    * @generated from field: optional uint32 best_of = 13;
    */
   bestOf?: number | undefined;
 
   /**
-   * Whether to repeat the prompt; only false.
+   * Whether to repeat the prompt. Only false is accepted.
    *
    * @generated from field: optional bool echo = 14;
    */
   echo?: boolean | undefined;
 
   /**
-   * Text after the insertion; only empty.
+   * Text after the insertion. Only an empty text is accepted.
    *
    * @generated from field: optional string suffix = 15;
    */
@@ -132,43 +133,44 @@ export declare type CreateCompletionRequest = Message<"tollgate.chat.v1.CreateCo
   logprobs?: string | undefined;
 
   /**
-   * Only empty: tokens cannot be favoured.
+   * Only an empty object is accepted: token biases are not available.
    *
    * @generated from field: optional string logit_bias = 17;
    */
   logitBias?: string | undefined;
 
   /**
-   * How many candidates; 0 and -1 mean all. Absent: the model's default.
+   * The number of candidate tokens. 0 and -1: all. Absent: the model's default.
    *
    * @generated from field: optional int32 top_k = 18;
    */
   topK?: number | undefined;
 
   /**
-   * The least likelihood of a candidate, as a part of the likeliest one's. Absent: the model's default.
+   * The least probability of a candidate, relative to the most likely one. Absent: the model's default.
    *
    * @generated from field: optional double min_p = 19;
    */
   minP?: number | undefined;
 
   /**
-   * Factor against tokens that occurred, the prompt's too; above 0, and 1 means none. Absent: the model's default.
+   * Factor against tokens that have occurred, also in the prompt. Above 0; 1 has no effect. Absent: the model's
+   * default.
    *
    * @generated from field: optional double repetition_penalty = 20;
    */
   repetitionPenalty?: number | undefined;
 
   /**
-   * Details wanted in usage beside the counts and the cost. Absent: none.
+   * Details to add to usage beside the counts and the cost. Absent: none.
    *
    * @generated from field: tollgate.chat.v1.UsageOptions usage = 21;
    */
   usage?: UsageOptions | undefined;
 
   /**
-   * Requests with the same key help each other to find the beginning of their prompts in a server's cache. Absent: the
-   * session header, if there is one.
+   * Requests with the same key are sent to servers that have the beginning of their prompts cached. Absent: the session
+   * header, if there is one.
    *
    * @generated from field: optional string prompt_cache_key = 22;
    */
@@ -182,19 +184,19 @@ export declare type CreateCompletionRequest = Message<"tollgate.chat.v1.CreateCo
 export declare const CreateCompletionRequestSchema: GenMessage<CreateCompletionRequest>;
 
 /**
- * One text, or an array of up to 16.
+ * One text, or an array of up to 16 texts.
  *
  * @generated from message tollgate.chat.v1.Prompt
  */
 export declare type Prompt = Message<"tollgate.chat.v1.Prompt"> & {
   /**
-   * As JSON the string or the array itself.
+   * In JSON, the string or the array itself.
    *
    * @generated from oneof tollgate.chat.v1.Prompt.form
    */
   form: {
     /**
-     * The only text; one choice is returned.
+     * The only text. It gets one choice.
      *
      * @generated from field: string text = 1;
      */
@@ -202,7 +204,7 @@ export declare type Prompt = Message<"tollgate.chat.v1.Prompt"> & {
     case: "text";
   } | {
     /**
-     * Texts that are continued each by itself.
+     * Texts that are continued separately.
      *
      * @generated from field: tollgate.chat.v1.PromptTexts texts = 2;
      */
@@ -218,7 +220,7 @@ export declare type Prompt = Message<"tollgate.chat.v1.Prompt"> & {
 export declare const PromptSchema: GenMessage<Prompt>;
 
 /**
- * Texts that get a choice each.
+ * Texts that each get a choice.
  *
  * @generated from message tollgate.chat.v1.PromptTexts
  */
@@ -244,13 +246,13 @@ export declare const PromptTextsSchema: GenMessage<PromptTexts>;
  */
 export declare type CreateCompletionResponse = Message<"tollgate.chat.v1.CreateCompletionResponse"> & {
   /**
-   * As JSON the object itself.
+   * In JSON, the object itself.
    *
    * @generated from oneof tollgate.chat.v1.CreateCompletionResponse.form
    */
   form: {
     /**
-     * The whole answer, unless stream is true.
+     * The complete answer, unless stream is true.
      *
      * @generated from field: tollgate.chat.v1.Completion completion = 1;
      */
@@ -274,7 +276,7 @@ export declare type CreateCompletionResponse = Message<"tollgate.chat.v1.CreateC
 export declare const CreateCompletionResponseSchema: GenMessage<CreateCompletionResponse>;
 
 /**
- * A whole answer.
+ * A complete answer.
  *
  * @generated from message tollgate.chat.v1.Completion
  */
@@ -294,14 +296,14 @@ export declare type Completion = Message<"tollgate.chat.v1.Completion"> & {
   object: string;
 
   /**
-   * When it was made, in seconds since the Unix epoch.
+   * When it was created, in seconds since the Unix epoch.
    *
    * @generated from field: uint32 created = 3;
    */
   created: number;
 
   /**
-   * The id of the model that answers.
+   * The model as named in the request.
    *
    * @generated from field: string model = 4;
    */
@@ -315,7 +317,7 @@ export declare type Completion = Message<"tollgate.chat.v1.Completion"> & {
   choices: CompletionChoice[];
 
   /**
-   * The counts that are billed, and the cost.
+   * The billed counts, and the cost.
    *
    * @generated from field: tollgate.chat.v1.Usage usage = 6;
    */
@@ -329,20 +331,20 @@ export declare type Completion = Message<"tollgate.chat.v1.Completion"> & {
 export declare const CompletionSchema: GenMessage<Completion>;
 
 /**
- * An answer, or a piece of one. Thinking is not part of it.
+ * An answer, or a piece of one. Thinking is left out.
  *
  * @generated from message tollgate.chat.v1.CompletionChoice
  */
 export declare type CompletionChoice = Message<"tollgate.chat.v1.CompletionChoice"> & {
   /**
-   * Which text of the prompt it continues, from 0.
+   * The index of the continued text, from 0.
    *
    * @generated from field: uint32 index = 1;
    */
   index: number;
 
   /**
-   * What continues the text, or the part of it that is new.
+   * The continuation, or the new part of it.
    *
    * @generated from field: string text = 2;
    */
@@ -356,7 +358,7 @@ export declare type CompletionChoice = Message<"tollgate.chat.v1.CompletionChoic
   logprobs?: string | undefined;
 
   /**
-   * Why the answer ended. Null: it goes on.
+   * Why the answer ended. Null: it continues.
    *
    * @generated from field: optional tollgate.chat.v1.FinishReason finish_reason = 4;
    */
@@ -376,7 +378,7 @@ export declare const CompletionChoiceSchema: GenMessage<CompletionChoice>;
  */
 export declare type CompletionChunk = Message<"tollgate.chat.v1.CompletionChunk"> & {
   /**
-   * The id of the answer; the same in every chunk.
+   * The id of the answer, the same in every chunk.
    *
    * @generated from field: string id = 1;
    */
@@ -397,21 +399,21 @@ export declare type CompletionChunk = Message<"tollgate.chat.v1.CompletionChunk"
   created: number;
 
   /**
-   * The id of the model that answers.
+   * The model as named in the request.
    *
    * @generated from field: string model = 4;
    */
   model: string;
 
   /**
-   * One piece, or none in a chunk that carries usage alone.
+   * One piece. Empty in a chunk that has only usage.
    *
    * @generated from field: repeated tollgate.chat.v1.CompletionChoice choices = 5;
    */
   choices: CompletionChoice[];
 
   /**
-   * The billed counts and the cost; in the last chunk alone.
+   * The billed counts and the cost, in the last chunk only.
    *
    * @generated from field: tollgate.chat.v1.Usage usage = 6;
    */

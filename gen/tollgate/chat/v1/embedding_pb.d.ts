@@ -17,21 +17,21 @@ export declare const file_tollgate_chat_v1_embedding: GenFile;
  */
 export declare type CreateEmbeddingRequest = Message<"tollgate.chat.v1.CreateEmbeddingRequest"> & {
   /**
-   * An embedding model's id.
+   * The id of an embedding model.
    *
    * @generated from field: string model = 1;
    */
   model: string;
 
   /**
-   * One text, or up to 2,048 of them.
+   * One text, or an array of up to 2,048 texts.
    *
    * @generated from field: tollgate.chat.v1.EmbeddingInput input = 2;
    */
   input?: EmbeddingInput | undefined;
 
   /**
-   * How vectors are written. Absent: as numbers.
+   * The format of the vectors. Absent: numbers.
    *
    * @generated from field: tollgate.chat.v1.EncodingFormat encoding_format = 3;
    */
@@ -58,13 +58,13 @@ export declare const CreateEmbeddingRequestSchema: GenMessage<CreateEmbeddingReq
  */
 export declare type EmbeddingInput = Message<"tollgate.chat.v1.EmbeddingInput"> & {
   /**
-   * As JSON the string or the array itself.
+   * In JSON, the string or the array itself.
    *
    * @generated from oneof tollgate.chat.v1.EmbeddingInput.form
    */
   form: {
     /**
-     * The only text; one vector is returned.
+     * The only text. It gets one vector.
      *
      * @generated from field: string text = 1;
      */
@@ -72,7 +72,7 @@ export declare type EmbeddingInput = Message<"tollgate.chat.v1.EmbeddingInput"> 
     case: "text";
   } | {
     /**
-     * Several texts; one vector is returned for each, in this order.
+     * Several texts. Each gets one vector, in this order.
      *
      * @generated from field: tollgate.chat.v1.EmbeddingTexts texts = 2;
      */
@@ -88,7 +88,7 @@ export declare type EmbeddingInput = Message<"tollgate.chat.v1.EmbeddingInput"> 
 export declare const EmbeddingInputSchema: GenMessage<EmbeddingInput>;
 
 /**
- * Texts that get a vector each.
+ * Texts that each get a vector.
  *
  * @generated from message tollgate.chat.v1.EmbeddingTexts
  */
@@ -121,21 +121,21 @@ export declare type CreateEmbeddingResponse = Message<"tollgate.chat.v1.CreateEm
   object: string;
 
   /**
-   * The id of the model that made the vectors.
+   * The model as named in the request.
    *
    * @generated from field: string model = 2;
    */
   model: string;
 
   /**
-   * One vector an input, in input order.
+   * One vector for each input, in input order.
    *
    * @generated from field: repeated tollgate.chat.v1.Embedding data = 3;
    */
   data: Embedding[];
 
   /**
-   * The tokens that are billed, and the cost.
+   * The billed tokens, and the cost.
    *
    * @generated from field: tollgate.chat.v1.EmbeddingUsage usage = 4;
    */
@@ -162,7 +162,7 @@ export declare type Embedding = Message<"tollgate.chat.v1.Embedding"> & {
   object: string;
 
   /**
-   * Which input it is of.
+   * The index of the input.
    *
    * @generated from field: uint32 index = 2;
    */
@@ -189,7 +189,7 @@ export declare const EmbeddingSchema: GenMessage<Embedding>;
  */
 export declare type EmbeddingVector = Message<"tollgate.chat.v1.EmbeddingVector"> & {
   /**
-   * As JSON the string or the array itself.
+   * In JSON, the string or the array itself.
    *
    * @generated from oneof tollgate.chat.v1.EmbeddingVector.form
    */
@@ -203,7 +203,7 @@ export declare type EmbeddingVector = Message<"tollgate.chat.v1.EmbeddingVector"
     case: "base64";
   } | {
     /**
-     * One number a dimension.
+     * One number for each dimension.
      *
      * @generated from field: tollgate.chat.v1.EmbeddingNumbers numbers = 2;
      */
@@ -225,7 +225,7 @@ export declare const EmbeddingVectorSchema: GenMessage<EmbeddingVector>;
  */
 export declare type EmbeddingNumbers = Message<"tollgate.chat.v1.EmbeddingNumbers"> & {
   /**
-   * One number a dimension.
+   * One number for each dimension.
    *
    * @generated from field: repeated double numbers = 1;
    */
@@ -239,7 +239,7 @@ export declare type EmbeddingNumbers = Message<"tollgate.chat.v1.EmbeddingNumber
 export declare const EmbeddingNumbersSchema: GenMessage<EmbeddingNumbers>;
 
 /**
- * The tokens and the cost that an embeddings request is billed for.
+ * The billed tokens of an embeddings request, and its cost.
  *
  * @generated from message tollgate.chat.v1.EmbeddingUsage
  */
@@ -252,14 +252,14 @@ export declare type EmbeddingUsage = Message<"tollgate.chat.v1.EmbeddingUsage"> 
   promptTokens: bigint;
 
   /**
-   * The same number: nothing is produced.
+   * The same number, since no output is produced.
    *
    * @generated from field: uint64 total_tokens = 2;
    */
   totalTokens: bigint;
 
   /**
-   * The cost of the request in USD, an exact decimal; its charge is durable.
+   * The cost of the request in USD, an exact decimal. The charge is durable.
    *
    * @generated from field: string cost = 3;
    */
@@ -273,13 +273,13 @@ export declare type EmbeddingUsage = Message<"tollgate.chat.v1.EmbeddingUsage"> 
 export declare const EmbeddingUsageSchema: GenMessage<EmbeddingUsage>;
 
 /**
- * How vectors are written.
+ * The format of vectors.
  *
  * @generated from enum tollgate.chat.v1.EncodingFormat
  */
 export enum EncodingFormat {
   /**
-   * Not said: an array of numbers.
+   * Absent: an array of numbers.
    *
    * @generated from enum value: ENCODING_FORMAT_UNSPECIFIED = 0;
    */

@@ -74,7 +74,7 @@ export const EncodingFormatSchema = /*@__PURE__*/
   enumDesc(file_tollgate_chat_v1_embedding, 0);
 
 /**
- * How vectors are written.
+ * The format of vectors.
  *
  * @generated from enum tollgate.chat.v1.EncodingFormat
  */

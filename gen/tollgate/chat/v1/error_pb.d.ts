@@ -11,7 +11,7 @@ import type { Message } from "@bufbuild/protobuf";
 export declare const file_tollgate_chat_v1_error: GenFile;
 
 /**
- * The body of every error, and the event that ends a stream which failed.
+ * The body of every error, and the last event of a stream that failed.
  *
  * @generated from message tollgate.chat.v1.ErrorResponse
  */
@@ -51,14 +51,14 @@ export declare type Error = Message<"tollgate.chat.v1.Error"> & {
   type: string;
 
   /**
-   * The offending field as a path in the request's own terms, such as "messages[0].content". Null: no single field.
+   * The path of the offending field in the request's own terms, such as "messages[0].content". Null: no single field.
    *
    * @generated from field: optional string param = 3;
    */
   param?: string | undefined;
 
   /**
-   * The error itself, such as "model_not_found".
+   * The specific error, such as "model_not_found".
    *
    * @generated from field: string code = 4;
    */

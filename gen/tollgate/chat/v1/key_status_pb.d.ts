@@ -11,7 +11,7 @@ import type { Message } from "@bufbuild/protobuf";
 export declare const file_tollgate_chat_v1_key_status: GenFile;
 
 /**
- * Asks for the key that the credential is of; it has no fields.
+ * Has no fields: the credential identifies the key.
  *
  * @generated from message tollgate.chat.v1.TestAuthRequest
  */
@@ -31,14 +31,14 @@ export declare const TestAuthRequestSchema: GenMessage<TestAuthRequest>;
  */
 export declare type TestAuthResponse = Message<"tollgate.chat.v1.TestAuthResponse"> & {
   /**
-   * Always "active": another key is answered with 401.
+   * Always "active": any other key gets 401.
    *
    * @generated from field: string status = 1;
    */
   status: string;
 
   /**
-   * The key. Absent for an internal service's token.
+   * The key. Absent: an internal service's token was used.
    *
    * @generated from field: tollgate.chat.v1.KeyStatus key = 2;
    */
@@ -52,14 +52,14 @@ export declare type TestAuthResponse = Message<"tollgate.chat.v1.TestAuthRespons
   accountId: string;
 
   /**
-   * The key's current settings, under the names of an aggregator's clients.
+   * The key's current settings, with the names that an aggregator's clients expect.
    *
    * @generated from field: tollgate.chat.v1.KeySettings settings = 4;
    */
   settings?: KeySettings | undefined;
 
   /**
-   * Where the key stands in its rolling minute.
+   * The state of the key's request limit in the last 60 seconds.
    *
    * @generated from field: tollgate.chat.v1.KeyRateLimit rate_limit = 5;
    */
@@ -73,21 +73,21 @@ export declare type TestAuthResponse = Message<"tollgate.chat.v1.TestAuthRespons
   balanceUsd: string;
 
   /**
-   * Whether the account runs on free-tier funds alone, which caps the rate.
+   * Whether the account has only free-tier money, which lowers the request limit.
    *
    * @generated from field: bool free_only = 7;
    */
   freeOnly: boolean;
 
   /**
-   * Whether the account is frozen: nothing new runs until the operator lets it.
+   * Whether the account is frozen: no new requests run until the operator unfreezes it.
    *
    * @generated from field: bool frozen = 8;
    */
   frozen: boolean;
 
   /**
-   * The key's own limits and what it has used of them. Absent for an internal service's token.
+   * The key's own limits and how much of them is used. Absent: an internal service's token was used.
    *
    * @generated from field: tollgate.chat.v1.KeyLimits limits = 9;
    */
@@ -101,34 +101,34 @@ export declare type TestAuthResponse = Message<"tollgate.chat.v1.TestAuthRespons
 export declare const TestAuthResponseSchema: GenMessage<TestAuthResponse>;
 
 /**
- * A key's own limits, under the names of the administration's `keys list`.
+ * A key's own limits, with the names of the administration's `keys list`.
  *
  * @generated from message tollgate.chat.v1.KeyLimits
  */
 export declare type KeyLimits = Message<"tollgate.chat.v1.KeyLimits"> & {
   /**
-   * The most that it may spend in a period, in USD, an exact decimal. Null: as much as its account has.
+   * The most that it may spend in a period, in USD, an exact decimal. Null: only the account's balance limits it.
    *
    * @generated from field: optional string usd = 1;
    */
   usd?: string | undefined;
 
   /**
-   * How often that begins anew: "day", "week", "month" or "total". Null: there is no such limit.
+   * The period: "day", "week", "month" or "total". Null: there is no such limit.
    *
    * @generated from field: optional string per = 2;
    */
   per?: string | undefined;
 
   /**
-   * The charges of its running period, by all keys of its chain of rotations together. Null as usd.
+   * The charges of the current period, by all keys of its chain of rotations together. Null: like usd.
    *
    * @generated from field: optional string usd_spent = 3;
    */
   usdSpent?: string | undefined;
 
   /**
-   * The rest of the limit, at least 0; running requests may hold a part of it. Null as usd.
+   * What is left of the limit, at least 0. Running requests may hold a part of it. Null: like usd.
    *
    * @generated from field: optional string usd_left = 4;
    */
@@ -149,21 +149,21 @@ export declare type KeyLimits = Message<"tollgate.chat.v1.KeyLimits"> & {
   models: string[];
 
   /**
-   * Tokens of prompts and answers in any 60 seconds. Null: no limit.
+   * The most tokens of prompts and answers in any 60 seconds. Null: no limit.
    *
    * @generated from field: optional uint32 tpm = 7;
    */
   tpm?: number | undefined;
 
   /**
-   * Requests that it may run at once. Null: as many as its account.
+   * The most requests that it may run at once. Null: as many as its account.
    *
    * @generated from field: optional uint32 in_flight = 8;
    */
   inFlight?: number | undefined;
 
   /**
-   * The class of its requests where requests wait, and the highest that they may have. Null: its account's.
+   * The default service class of its requests, and the highest that they may have. Null: its account's.
    *
    * @generated from field: optional string class = 9;
    */
@@ -177,13 +177,13 @@ export declare type KeyLimits = Message<"tollgate.chat.v1.KeyLimits"> & {
 export declare const KeyLimitsSchema: GenMessage<KeyLimits>;
 
 /**
- * The part of a key that its holder may see.
+ * The facts about a key that its holder may see.
  *
  * @generated from message tollgate.chat.v1.KeyStatus
  */
 export declare type KeyStatus = Message<"tollgate.chat.v1.KeyStatus"> & {
   /**
-   * The key's id; not the secret.
+   * The key's id. It is not the secret.
    *
    * @generated from field: string id = 1;
    */
@@ -197,7 +197,7 @@ export declare type KeyStatus = Message<"tollgate.chat.v1.KeyStatus"> & {
   name: string;
 
   /**
-   * The first characters of the secret.
+   * The configured prefix and the first four characters of the secret.
    *
    * @generated from field: string prefix = 3;
    */
@@ -211,7 +211,7 @@ export declare type KeyStatus = Message<"tollgate.chat.v1.KeyStatus"> & {
   last4: string;
 
   /**
-   * When the key stops working, RFC 3339. Null: never.
+   * When the key expires, RFC 3339. Null: never.
    *
    * @generated from field: optional string expires_at = 5;
    */
@@ -225,13 +225,13 @@ export declare type KeyStatus = Message<"tollgate.chat.v1.KeyStatus"> & {
 export declare const KeyStatusSchema: GenMessage<KeyStatus>;
 
 /**
- * A key's current settings, under the names of an aggregator's clients.
+ * A key's current settings, with the names that an aggregator's clients expect.
  *
  * @generated from message tollgate.chat.v1.KeySettings
  */
 export declare type KeySettings = Message<"tollgate.chat.v1.KeySettings"> & {
   /**
-   * Requests allowed in any 60 seconds.
+   * The most requests in any 60 seconds.
    *
    * @generated from field: uint32 max_rpm = 1;
    */
@@ -245,20 +245,20 @@ export declare type KeySettings = Message<"tollgate.chat.v1.KeySettings"> & {
 export declare const KeySettingsSchema: GenMessage<KeySettings>;
 
 /**
- * Where a key stands in its rolling minute.
+ * The state of a key's request limit in the last 60 seconds.
  *
  * @generated from message tollgate.chat.v1.KeyRateLimit
  */
 export declare type KeyRateLimit = Message<"tollgate.chat.v1.KeyRateLimit"> & {
   /**
-   * Requests allowed in any 60 seconds.
+   * The most requests in any 60 seconds.
    *
    * @generated from field: uint32 limit = 1;
    */
   limit: number;
 
   /**
-   * Requests that would be admitted right now.
+   * Requests that would be admitted now.
    *
    * @generated from field: uint32 remaining = 2;
    */

@@ -11,7 +11,7 @@ import type { Message } from "@bufbuild/protobuf";
 export declare const file_tollgate_chat_v1_model: GenFile;
 
 /**
- * Asks for all models.
+ * Has no fields: lists all models.
  *
  * @generated from message tollgate.chat.v1.ListModelsRequest
  */
@@ -38,7 +38,7 @@ export declare type ListModelsResponse = Message<"tollgate.chat.v1.ListModelsRes
   object: string;
 
   /**
-   * All of them, in the configured order.
+   * All served models, in the configured order.
    *
    * @generated from field: repeated tollgate.chat.v1.Model data = 2;
    */
@@ -52,13 +52,13 @@ export declare type ListModelsResponse = Message<"tollgate.chat.v1.ListModelsRes
 export declare const ListModelsResponseSchema: GenMessage<ListModelsResponse>;
 
 /**
- * Asks for one model.
+ * Selects a model.
  *
  * @generated from message tollgate.chat.v1.GetModelRequest
  */
 export declare type GetModelRequest = Message<"tollgate.chat.v1.GetModelRequest"> & {
   /**
-   * Model.id; slashes may be written plainly or escaped.
+   * Model.id. Slashes may be sent as they are or as %2F.
    *
    * @generated from field: string id = 1;
    */
@@ -72,19 +72,19 @@ export declare type GetModelRequest = Message<"tollgate.chat.v1.GetModelRequest"
 export declare const GetModelRequestSchema: GenMessage<GetModelRequest>;
 
 /**
- * The model asked for.
+ * The requested model.
  *
  * @generated from message tollgate.chat.v1.GetModelResponse
  */
 export declare type GetModelResponse = Message<"tollgate.chat.v1.GetModelResponse"> & {
   /**
-   * As JSON the model itself.
+   * In JSON, the model itself.
    *
    * @generated from oneof tollgate.chat.v1.GetModelResponse.value
    */
   value: {
     /**
-     * As ListModels shows it.
+     * The model, as in ListModels.
      *
      * @generated from field: tollgate.chat.v1.Model model = 1;
      */
@@ -141,14 +141,14 @@ export declare type Model = Message<"tollgate.chat.v1.Model"> & {
   name: string;
 
   /**
-   * What it makes of a text.
+   * What it produces from a text.
    *
    * @generated from field: tollgate.chat.v1.ModelType type = 6;
    */
   type: ModelType;
 
   /**
-   * Most tokens of prompt and answer together; of one input for an embedding model.
+   * The most tokens of prompt and answer together. For an embedding model: of one input.
    *
    * @generated from field: uint32 context_length = 7;
    */
@@ -169,7 +169,7 @@ export declare type Model = Message<"tollgate.chat.v1.Model"> & {
   pricePerMillion?: ModelPricePerMillion | undefined;
 
   /**
-   * The limits again, where aggregator clients look for them.
+   * The limits again, where clients of aggregators look for them.
    *
    * @generated from field: tollgate.chat.v1.TopProvider top_provider = 10;
    */
@@ -190,7 +190,7 @@ export declare type Model = Message<"tollgate.chat.v1.Model"> & {
   architecture?: Architecture | undefined;
 
   /**
-   * Dimensions of an embedding model's vectors. Absent: not an embedding model.
+   * Dimensions of an embedding model's vectors. Absent: it is not an embedding model.
    *
    * @generated from field: optional uint32 dimensions = 13;
    */
@@ -217,7 +217,7 @@ export declare type ModelPricing = Message<"tollgate.chat.v1.ModelPricing"> & {
   prompt: string;
 
   /**
-   * For an output token; "0" for an embedding model.
+   * For an output token. "0" for an embedding model.
    *
    * @generated from field: string completion = 2;
    */
@@ -244,7 +244,7 @@ export declare type ModelPricePerMillion = Message<"tollgate.chat.v1.ModelPriceP
   input: string;
 
   /**
-   * For output; "0" for an embedding model.
+   * For output. "0" for an embedding model.
    *
    * @generated from field: string output = 2;
    */
@@ -271,14 +271,14 @@ export declare const ModelPricePerMillionSchema: GenMessage<ModelPricePerMillion
  */
 export declare type TopProvider = Message<"tollgate.chat.v1.TopProvider"> & {
   /**
-   * Most tokens of prompt and answer together.
+   * The most tokens of prompt and answer together.
    *
    * @generated from field: uint32 context_length = 1;
    */
   contextLength: number;
 
   /**
-   * Most tokens of an answer. Null for an embedding model.
+   * The most tokens of an answer. Null: an embedding model.
    *
    * @generated from field: optional uint32 max_completion_tokens = 2;
    */
@@ -326,7 +326,7 @@ export declare type Architecture = Message<"tollgate.chat.v1.Architecture"> & {
 export declare const ArchitectureSchema: GenMessage<Architecture>;
 
 /**
- * What a model makes of a text.
+ * What a model produces from a text.
  *
  * @generated from enum tollgate.chat.v1.ModelType
  */

@@ -81,7 +81,7 @@ export const ModelTypeSchema = /*@__PURE__*/
   enumDesc(file_tollgate_chat_v1_model, 0);
 
 /**
- * What a model makes of a text.
+ * What a model produces from a text.
  *
  * @generated from enum tollgate.chat.v1.ModelType
  */

@@ -10,13 +10,13 @@ import type { GenEnum, GenFile } from "@bufbuild/protobuf/codegenv2";
 export declare const file_tollgate_chat_v1_service_tier: GenFile;
 
 /**
- * Which requests go first where requests wait. It never changes the price.
+ * The tier decides which requests go first when requests wait for a server. It never changes the price.
  *
  * @generated from enum tollgate.chat.v1.ServiceTier
  */
 export enum ServiceTier {
   /**
-   * As auto in a request; not told in an answer.
+   * In a request: like auto. In an answer: not reported.
    *
    * @generated from enum value: SERVICE_TIER_UNSPECIFIED = 0;
    */
@@ -30,28 +30,28 @@ export enum ServiceTier {
   AUTO = 1,
 
   /**
-   * The usual one.
+   * The usual tier.
    *
    * @generated from enum value: SERVICE_TIER_DEFAULT = 2;
    */
   DEFAULT = 2,
 
   /**
-   * Last, and refused first.
+   * Goes last and is refused first.
    *
    * @generated from enum value: SERVICE_TIER_FLEX = 3;
    */
   FLEX = 3,
 
   /**
-   * First, where the key and its account may have it; else the best that they may.
+   * Goes first, where the key and its account may have it. Otherwise their highest tier applies.
    *
    * @generated from enum value: SERVICE_TIER_PRIORITY = 4;
    */
   PRIORITY = 4,
 
   /**
-   * As auto: older clients know this one. Never in an answer.
+   * Like auto, for older clients. Never in an answer.
    *
    * @generated from enum value: SERVICE_TIER_SCALE = 5;
    */

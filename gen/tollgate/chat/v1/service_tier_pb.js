@@ -18,7 +18,7 @@ export const ServiceTierSchema = /*@__PURE__*/
   enumDesc(file_tollgate_chat_v1_service_tier, 0);
 
 /**
- * Which requests go first where requests wait. It never changes the price.
+ * The tier decides which requests go first when requests wait for a server. It never changes the price.
  *
  * @generated from enum tollgate.chat.v1.ServiceTier
  */

@@ -11,13 +11,13 @@ import type { Message } from "@bufbuild/protobuf";
 export declare const file_tollgate_chat_v1_thinking: GenFile;
 
 /**
- * Thinking in an aggregator's dialect.
+ * Thinking in an aggregator's format.
  *
  * @generated from message tollgate.chat.v1.Reasoning
  */
 export declare type Reasoning = Message<"tollgate.chat.v1.Reasoning"> & {
   /**
-   * Whether and how deeply. Wins over the other fields.
+   * Whether and how deeply to think. Takes precedence over the other fields. Absent: they decide.
    *
    * @generated from field: tollgate.chat.v1.ReasoningEffort effort = 1;
    */
@@ -31,14 +31,14 @@ export declare type Reasoning = Message<"tollgate.chat.v1.Reasoning"> & {
   enabled?: boolean | undefined;
 
   /**
-   * A budget. Its number has no effect; having one turns thinking on where enabled does not say.
+   * A token budget. Its value is ignored, but a budget turns thinking on where enabled is absent.
    *
    * @generated from field: optional double max_tokens = 3;
    */
   maxTokens?: number | undefined;
 
   /**
-   * Whether to leave the thinking out of the answer. It is billed all the same.
+   * Whether to leave the thinking out of the answer. It is billed all the same. Absent: no.
    *
    * @generated from field: optional bool exclude = 4;
    */

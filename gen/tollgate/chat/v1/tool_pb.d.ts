@@ -17,13 +17,13 @@ export declare const file_tollgate_chat_v1_tool: GenFile;
  */
 export declare type Tool = Message<"tollgate.chat.v1.Tool"> & {
   /**
-   * By the kind that stands in `type`.
+   * The tool, selected by `type`.
    *
    * @generated from oneof tollgate.chat.v1.Tool.kind
    */
   kind: {
     /**
-     * The only kind that this service knows.
+     * A function. No other kind is supported.
      *
      * @generated from field: tollgate.chat.v1.FunctionTool function = 1;
      */
@@ -45,7 +45,7 @@ export declare const ToolSchema: GenMessage<Tool>;
  */
 export declare type FunctionTool = Message<"tollgate.chat.v1.FunctionTool"> & {
   /**
-   * What the model is told of it.
+   * The function's definition for the model.
    *
    * @generated from field: tollgate.chat.v1.FunctionDefinition function = 1;
    */
@@ -79,7 +79,7 @@ export declare type FunctionDefinition = Message<"tollgate.chat.v1.FunctionDefin
   description?: string | undefined;
 
   /**
-   * JSON Schema of its arguments. Absent: it takes none.
+   * JSON Schema of its arguments. Absent: it takes no arguments.
    *
    * @generated from field: optional string parameters = 3;
    */
@@ -93,13 +93,13 @@ export declare type FunctionDefinition = Message<"tollgate.chat.v1.FunctionDefin
 export declare const FunctionDefinitionSchema: GenMessage<FunctionDefinition>;
 
 /**
- * Whether and what the model must call: a rule, or one function.
+ * Whether the model must call functions, and which: a rule, or one function.
  *
  * @generated from message tollgate.chat.v1.ToolChoice
  */
 export declare type ToolChoice = Message<"tollgate.chat.v1.ToolChoice"> & {
   /**
-   * As JSON the string or the object itself.
+   * In JSON, the string or the object itself.
    *
    * @generated from oneof tollgate.chat.v1.ToolChoice.form
    */
@@ -113,7 +113,7 @@ export declare type ToolChoice = Message<"tollgate.chat.v1.ToolChoice"> & {
     case: "mode";
   } | {
     /**
-     * The one function that it must call.
+     * The one function that must be called.
      *
      * @generated from field: tollgate.chat.v1.NamedToolChoice named = 2;
      */
@@ -135,13 +135,13 @@ export declare const ToolChoiceSchema: GenMessage<ToolChoice>;
  */
 export declare type NamedToolChoice = Message<"tollgate.chat.v1.NamedToolChoice"> & {
   /**
-   * By the kind that stands in `type`.
+   * The choice, selected by `type`.
    *
    * @generated from oneof tollgate.chat.v1.NamedToolChoice.kind
    */
   kind: {
     /**
-     * The only kind that this service knows.
+     * A function. No other kind is supported.
      *
      * @generated from field: tollgate.chat.v1.FunctionToolChoice function = 1;
      */
@@ -157,7 +157,7 @@ export declare type NamedToolChoice = Message<"tollgate.chat.v1.NamedToolChoice"
 export declare const NamedToolChoiceSchema: GenMessage<NamedToolChoice>;
 
 /**
- * A choice of a function.
+ * The choice of a function.
  *
  * @generated from message tollgate.chat.v1.FunctionToolChoice
  */
@@ -197,7 +197,7 @@ export declare type FunctionName = Message<"tollgate.chat.v1.FunctionName"> & {
 export declare const FunctionNameSchema: GenMessage<FunctionName>;
 
 /**
- * A rule of which functions are called.
+ * A rule for function calls.
  *
  * @generated from enum tollgate.chat.v1.ToolChoiceMode
  */
@@ -224,7 +224,7 @@ export enum ToolChoiceMode {
   NONE = 2,
 
   /**
-   * The model calls at least one; not every model obeys.
+   * The model must call at least one. Not every model obeys.
    *
    * @generated from enum value: TOOL_CHOICE_MODE_REQUIRED = 3;
    */

@@ -67,7 +67,7 @@ export const ToolChoiceModeSchema = /*@__PURE__*/
   enumDesc(file_tollgate_chat_v1_tool, 0);
 
 /**
- * A rule of which functions are called.
+ * A rule for function calls.
  *
  * @generated from enum tollgate.chat.v1.ToolChoiceMode
  */

@@ -11,7 +11,7 @@ import type { Message } from "@bufbuild/protobuf";
 export declare const file_tollgate_chat_v1_usage: GenFile;
 
 /**
- * Tokens as the engine counted them.
+ * Tokens as the engine counted them, and their cost.
  *
  * @generated from message tollgate.chat.v1.Usage
  */
@@ -31,35 +31,35 @@ export declare type Usage = Message<"tollgate.chat.v1.Usage"> & {
   completionTokens: bigint;
 
   /**
-   * prompt_tokens and completion_tokens together.
+   * The sum of prompt_tokens and completion_tokens.
    *
    * @generated from field: uint64 total_tokens = 3;
    */
   totalTokens: bigint;
 
   /**
-   * How much of the prompt the engine had cached.
+   * How much of the prompt was in the engine's prefix cache.
    *
    * @generated from field: tollgate.chat.v1.PromptTokensDetails prompt_tokens_details = 4;
    */
   promptTokensDetails?: PromptTokensDetails | undefined;
 
   /**
-   * How much of the answer was thinking. Absent: the engine does not tell.
+   * How much of the answer was thinking. Absent: the engine does not report it.
    *
    * @generated from field: tollgate.chat.v1.CompletionTokensDetails completion_tokens_details = 5;
    */
   completionTokensDetails?: CompletionTokensDetails | undefined;
 
   /**
-   * The cost of the request in USD, an exact decimal; its charge is durable.
+   * The cost of the request in USD, an exact decimal. The charge is durable.
    *
    * @generated from field: string cost = 6;
    */
   cost: string;
 
   /**
-   * The parts of the cost. Absent: they were not asked for.
+   * The parts of the cost. Absent: they were not requested.
    *
    * @generated from field: tollgate.chat.v1.CostDetails cost_details = 7;
    */
@@ -79,7 +79,7 @@ export declare const UsageSchema: GenMessage<Usage>;
  */
 export declare type CostDetails = Message<"tollgate.chat.v1.CostDetails"> & {
   /**
-   * The part that each lot of the balance paid, in the order of spending.
+   * The part that each lot of the balance paid, in spending order.
    *
    * @generated from field: repeated tollgate.chat.v1.LotCost lots = 1;
    */
@@ -126,7 +126,7 @@ export declare const LotCostSchema: GenMessage<LotCost>;
  */
 export declare type PromptTokensDetails = Message<"tollgate.chat.v1.PromptTokensDetails"> & {
   /**
-   * How many the engine had in its prefix cache. They cost the same.
+   * How many tokens were in the engine's prefix cache. They cost the same.
    *
    * @generated from field: uint64 cached_tokens = 1;
    */
@@ -146,7 +146,7 @@ export declare const PromptTokensDetailsSchema: GenMessage<PromptTokensDetails>;
  */
 export declare type CompletionTokensDetails = Message<"tollgate.chat.v1.CompletionTokensDetails"> & {
   /**
-   * How many of completion_tokens were thinking.
+   * How many tokens of the answer were thinking.
    *
    * @generated from field: uint64 reasoning_tokens = 1;
    */

@@ -17,24 +17,24 @@ export declare const file_tollgate_embeddings_v1_embeddings_service: GenFile;
  */
 export declare type EmbedRequest = Message<"tollgate.embeddings.v1.EmbedRequest"> & {
   /**
-   * Names the request within its account, and its receipt is found by it: 1 to 64 letters, digits, dashes or
-   * underscores. An id that the account has a charge for is refused with DUPLICATE_REQUEST; what is run twice all the
-   * same, on two cores at once, is charged twice. An id of the form that the service makes itself (req_ and a UUIDv7)
-   * is not looked up for its first 10 seconds. Empty: one is made.
+   * Names the request within its account and on its receipt: 1 to 64 letters, digits, dashes or underscores. An id that
+   * the account was charged for is refused with DUPLICATE_REQUEST, but an id that runs on two cores at once is charged
+   * twice. An id in the service's own format (req_ and a UUIDv7) is not looked up during its first 10 seconds. Empty:
+   * the service creates an id.
    *
    * @generated from field: string request_id = 1;
    */
   requestId: string;
 
   /**
-   * An embedding model's id from CatalogueService.ListModels. Another id is refused with MODEL_NOT_FOUND.
+   * The id of an embedding model from CatalogueService.ListModels. Any other id is refused with MODEL_NOT_FOUND.
    *
    * @generated from field: string model = 2;
    */
   model: string;
 
   /**
-   * 1 to 2,048 texts, none empty, each within the model's context. A longer one is refused, never cut.
+   * 1 to 2,048 texts, none empty, each within the model's context. A longer text is refused, never truncated.
    *
    * @generated from field: repeated string inputs = 3;
    */
@@ -48,34 +48,34 @@ export declare type EmbedRequest = Message<"tollgate.embeddings.v1.EmbedRequest"
 export declare const EmbedRequestSchema: GenMessage<EmbedRequest>;
 
 /**
- * The vectors of the texts, and what they cost.
+ * The vectors of the texts, and their cost.
  *
  * @generated from message tollgate.embeddings.v1.EmbedResponse
  */
 export declare type EmbedResponse = Message<"tollgate.embeddings.v1.EmbedResponse"> & {
   /**
-   * The id that the request came with, else the one that was made for it: its receipt is found by it.
+   * The request's id, given by the caller or created by the service. The receipt is found by it.
    *
    * @generated from field: string request_id = 1;
    */
   requestId: string;
 
   /**
-   * One vector an input, in input order: unit length, float32, little-endian, 4 bytes a dimension.
+   * One vector for each input, in input order: of unit length, as little-endian float32, 4 bytes for each dimension.
    *
    * @generated from field: repeated bytes vectors = 2;
    */
   vectors: Uint8Array[];
 
   /**
-   * Tokens of all inputs as the engine counted them: they are billed.
+   * The billed tokens of all inputs, as the engine counted them.
    *
    * @generated from field: uint64 input_tokens = 3;
    */
   inputTokens: bigint;
 
   /**
-   * The cost of the request, in pico-USD (10^-12 USD); its charge is durable.
+   * The cost of the request, in pico-USD (10^-12 USD). The charge is durable.
    *
    * @generated from field: int64 cost_pico_usd = 5;
    */
@@ -95,7 +95,7 @@ export declare const EmbedResponseSchema: GenMessage<EmbedResponse>;
  */
 export declare const EmbeddingsService: GenService<{
   /**
-   * Turns texts into vectors. The caller's account pays for the input tokens that the engine counts.
+   * Turns texts into vectors. The caller's account pays for the input tokens, as the engine counted them.
    *
    * @generated from rpc tollgate.embeddings.v1.EmbeddingsService.Embed
    */

@@ -2,7 +2,7 @@
 // @generated from file tollgate/errors/v1/error_detail.proto (package tollgate.errors.v1, syntax proto3)
 /* eslint-disable */
 
-// The one error detail of every service. A facade maps its reason, never the bare status code.
+// The single error detail of all services. A facade maps its reason, never the bare status code.
 
 import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
@@ -14,49 +14,49 @@ import type { Duration } from "@bufbuild/protobuf/wkt";
 export declare const file_tollgate_errors_v1_error_detail: GenFile;
 
 /**
- * Attached to every error that a service answers with on purpose. An error without it is a bug.
+ * Attached to every deliberate error of a service. An error without it is a bug.
  *
  * @generated from message tollgate.errors.v1.ErrorDetail
  */
 export declare type ErrorDetail = Message<"tollgate.errors.v1.ErrorDetail"> & {
   /**
-   * The reason of the error. Decides the shape and the status on each public surface.
+   * The reason of the error. It decides the format and the status on each public surface.
    *
    * @generated from field: tollgate.errors.v1.Reason reason = 1;
    */
   reason: Reason;
 
   /**
-   * How long to wait before a retry can succeed. Absent: after ENGINE_FAILED, TIMEOUT and SHUTTING_DOWN another
-   * server or replica may do better at once; after any other reason a retry of the same request is pointless.
+   * How long to wait before a retry can succeed. Absent after ENGINE_FAILED, TIMEOUT and SHUTTING_DOWN: another server
+   * or replica may succeed at once. Absent after any other reason: a retry of the same request is pointless.
    *
    * @generated from field: google.protobuf.Duration retry_after = 2;
    */
   retryAfter?: Duration | undefined;
 
   /**
-   * The offending field of the request message in its own terms, such as "messages[0].text".
-   * Empty: no single field is to blame.
+   * The path of the offending field in the request message's terms, such as "messages[0].text". Empty: no single field.
    *
    * @generated from field: string parameter = 3;
    */
   parameter: string;
 
   /**
-   * The id of what an earlier request with the same request_id made. Empty: the reason is not KEY_ALREADY_MADE.
+   * The id of the key that an earlier request with the same request_id created. Empty: the reason is not
+   * KEY_ALREADY_MADE.
    *
    * @generated from field: string made = 13;
    */
   made: string;
 
   /**
-   * The bound that was passed, in its own unit. Absent: no bound was, or it is not known.
+   * The bound that was exceeded, in its own unit. Absent: no bound was exceeded, or it is not known.
    *
    * @generated from oneof tollgate.errors.v1.ErrorDetail.bound
    */
   bound: {
     /**
-     * After CONTEXT_LENGTH_EXCEEDED and INPUT_TOO_LONG.
+     * Set after CONTEXT_LENGTH_EXCEEDED and INPUT_TOO_LONG.
      *
      * @generated from field: tollgate.errors.v1.TokenBound tokens = 8;
      */
@@ -64,7 +64,7 @@ export declare type ErrorDetail = Message<"tollgate.errors.v1.ErrorDetail"> & {
     case: "tokens";
   } | {
     /**
-     * After RATE_LIMITED and FREE_TIER_LIMITED, when the requests of a minute are used up.
+     * Set after RATE_LIMITED and FREE_TIER_LIMITED, when the requests of a minute are used up.
      *
      * @generated from field: tollgate.errors.v1.RequestRateBound request_rate = 9;
      */
@@ -72,7 +72,7 @@ export declare type ErrorDetail = Message<"tollgate.errors.v1.ErrorDetail"> & {
     case: "requestRate";
   } | {
     /**
-     * After RATE_LIMITED, when as many requests of the account run as may run at once.
+     * Set after RATE_LIMITED, when the account already runs as many requests as it may at once.
      *
      * @generated from field: tollgate.errors.v1.ConcurrencyBound concurrency = 10;
      */
@@ -80,7 +80,7 @@ export declare type ErrorDetail = Message<"tollgate.errors.v1.ErrorDetail"> & {
     case: "concurrency";
   } | {
     /**
-     * After KEY_LIMIT_REACHED.
+     * Set after KEY_LIMIT_REACHED.
      *
      * @generated from field: tollgate.errors.v1.KeyBound keys = 11;
      */
@@ -88,7 +88,7 @@ export declare type ErrorDetail = Message<"tollgate.errors.v1.ErrorDetail"> & {
     case: "keys";
   } | {
     /**
-     * After PAYMENT_… and REFUND_EXCEEDS_BALANCE, and for an amount or a price that no account or model can have.
+     * Set after PAYMENT_… and REFUND_EXCEEDS_BALANCE, and for an amount or a price beyond all bounds.
      *
      * @generated from field: tollgate.errors.v1.MoneyBound money = 12;
      */
@@ -104,28 +104,28 @@ export declare type ErrorDetail = Message<"tollgate.errors.v1.ErrorDetail"> & {
 export declare const ErrorDetailSchema: GenMessage<ErrorDetail>;
 
 /**
- * More tokens than a model takes.
+ * More tokens than a model accepts.
  *
  * @generated from message tollgate.errors.v1.TokenBound
  */
 export declare type TokenBound = Message<"tollgate.errors.v1.TokenBound"> & {
   /**
-   * The most tokens: the model's context, or the longest input of an embedding model. Absent: the engine did not tell.
+   * The most tokens: the model's context, or the longest input of an embedding model. Absent: the engine did not say.
    *
    * @generated from field: optional int64 limit = 1;
    */
   limit?: bigint | undefined;
 
   /**
-   * The tokens of the prompt or the input. Absent: nobody counted them.
+   * The tokens of the prompt or the input. Absent: they were not counted.
    *
    * @generated from field: optional int64 actual = 2;
    */
   actual?: bigint | undefined;
 
   /**
-   * The output tokens asked for, when they pass the context only together with the prompt. Absent: the prompt alone
-   * passes it, or the engine did not tell.
+   * The requested output tokens, when only prompt and output together exceed the context. Absent: the prompt alone
+   * exceeds it, or the engine did not say.
    *
    * @generated from field: optional int64 requested_output = 3;
    */
@@ -159,13 +159,13 @@ export declare type RequestRateBound = Message<"tollgate.errors.v1.RequestRateBo
 export declare const RequestRateBoundSchema: GenMessage<RequestRateBound>;
 
 /**
- * More requests at once than an account may run.
+ * More concurrent requests than an account may run.
  *
  * @generated from message tollgate.errors.v1.ConcurrencyBound
  */
 export declare type ConcurrencyBound = Message<"tollgate.errors.v1.ConcurrencyBound"> & {
   /**
-   * The most requests at a time.
+   * The most concurrent requests.
    *
    * @generated from field: uint32 requests = 1;
    */
@@ -192,7 +192,7 @@ export declare type KeyBound = Message<"tollgate.errors.v1.KeyBound"> & {
   limit: number;
 
   /**
-   * The live keys that there are.
+   * The current number of live keys.
    *
    * @generated from field: uint32 actual = 2;
    */
@@ -212,15 +212,14 @@ export declare const KeyBoundSchema: GenMessage<KeyBound>;
  */
 export declare type MoneyBound = Message<"tollgate.errors.v1.MoneyBound"> & {
   /**
-   * The least or the most, as the reason says; a token for a price.
+   * The lowest or the highest amount, depending on the reason. For a price: of one token.
    *
    * @generated from field: int64 limit_pico_usd = 1;
    */
   limitPicoUsd: bigint;
 
   /**
-   * The amount that was judged: what was asked for, and for PAYMENT_24H_LIMIT all payments of 24 hours with it.
-   * Absent: not told.
+   * The refused amount. For PAYMENT_24H_LIMIT: with all payments of the last 24 hours. Absent: not reported.
    *
    * @generated from field: optional int64 actual_pico_usd = 2;
    */
@@ -247,21 +246,21 @@ export enum Reason {
   UNSPECIFIED = 0,
 
   /**
-   * A field has a wrong value; parameter names it.
+   * A field has a wrong value. `parameter` names it.
    *
    * @generated from enum value: REASON_INVALID_ARGUMENT = 1;
    */
   INVALID_ARGUMENT = 1,
 
   /**
-   * The request asks for a feature that is not offered.
+   * The request needs a feature that is not offered.
    *
    * @generated from enum value: REASON_UNSUPPORTED = 2;
    */
   UNSUPPORTED = 2,
 
   /**
-   * No credential, or one that is unknown, revoked or expired.
+   * The credential is missing, unknown, revoked or expired.
    *
    * @generated from enum value: REASON_UNAUTHENTICATED = 3;
    */
@@ -296,28 +295,28 @@ export enum Reason {
   MODEL_KIND_MISMATCH = 7,
 
   /**
-   * The prompt, or the prompt and the output asked for, pass the model's context.
+   * The prompt exceeds the model's context, alone or together with the requested output.
    *
    * @generated from enum value: REASON_CONTEXT_LENGTH_EXCEEDED = 8;
    */
   CONTEXT_LENGTH_EXCEEDED = 8,
 
   /**
-   * One input of an embeddings request is longer than the model takes.
+   * One input of an embeddings request is longer than the model accepts.
    *
    * @generated from enum value: REASON_INPUT_TOO_LONG = 9;
    */
   INPUT_TOO_LONG = 9,
 
   /**
-   * The key's requests a minute are used up.
+   * A limit of requests or tokens a minute, or of concurrent requests, is reached.
    *
    * @generated from enum value: REASON_RATE_LIMITED = 10;
    */
   RATE_LIMITED = 10,
 
   /**
-   * The lower limit of an account that has free-tier money alone is used up.
+   * The lower request limit of an account that has only free-tier money is used up.
    *
    * @generated from enum value: REASON_FREE_TIER_LIMITED = 11;
    */
@@ -338,14 +337,14 @@ export enum Reason {
   BALANCE_HELD = 13,
 
   /**
-   * A request with this id was already run.
+   * The account was already charged for a request with this id.
    *
    * @generated from enum value: REASON_DUPLICATE_REQUEST = 14;
    */
   DUPLICATE_REQUEST = 14,
 
   /**
-   * Every server of the model is busy and the queue is full or too slow.
+   * Every server of the model is busy, and the queue is full or too slow.
    *
    * @generated from enum value: REASON_OVERLOADED = 15;
    */
@@ -359,7 +358,7 @@ export enum Reason {
   ENGINE_FAILED = 16,
 
   /**
-   * A time limit ran out: first output, silence, or the whole request.
+   * A time limit passed: for the first output, for silence, or for the whole request.
    *
    * @generated from enum value: REASON_TIMEOUT = 17;
    */
@@ -408,7 +407,7 @@ export enum Reason {
   PAYMENT_ABOVE_MAXIMUM = 23,
 
   /**
-   * The payment would pass the cap on payments within 24 hours.
+   * The payment would exceed the limit on payments within 24 hours.
    *
    * @generated from enum value: REASON_PAYMENT_24H_LIMIT = 24;
    */
@@ -443,28 +442,28 @@ export enum Reason {
   SERVER_NOT_FOUND = 28,
 
   /**
-   * The service is shutting down; another replica takes the request.
+   * The service is shutting down. Another replica will take the request.
    *
    * @generated from enum value: REASON_SHUTTING_DOWN = 29;
    */
   SHUTTING_DOWN = 29,
 
   /**
-   * The key is already being rotated or can no longer be.
+   * The key is already being rotated, or can no longer be.
    *
    * @generated from enum value: REASON_KEY_STATE_CONFLICT = 30;
    */
   KEY_STATE_CONFLICT = 30,
 
   /**
-   * The request message is larger than the core takes.
+   * The request message is larger than the core accepts.
    *
    * @generated from enum value: REASON_REQUEST_TOO_LARGE = 31;
    */
   REQUEST_TOO_LARGE = 31,
 
   /**
-   * A request with this request_id has made a key, whose secret cannot be shown again; made tells the key's id.
+   * An earlier request with this request_id created a key, whose secret cannot be shown again. `made` is the key's id.
    *
    * @generated from enum value: REASON_KEY_ALREADY_MADE = 32;
    */
@@ -485,21 +484,21 @@ export enum Reason {
   OPERATOR_NAME_TAKEN = 51,
 
   /**
-   * The account is frozen: nothing new runs until the operator lets it.
+   * The account is frozen: no new requests run until the operator unfreezes it.
    *
    * @generated from enum value: REASON_ACCOUNT_FROZEN = 33;
    */
   ACCOUNT_FROZEN = 33,
 
   /**
-   * The key's budget of the period is spent; `money` has its limit.
+   * The key's budget for the period is spent. `money` has the budget.
    *
    * @generated from enum value: REASON_BUDGET_EXHAUSTED = 34;
    */
   BUDGET_EXHAUSTED = 34,
 
   /**
-   * Running requests hold the rest of the key's budget.
+   * The key's running requests hold the rest of its budget.
    *
    * @generated from enum value: REASON_BUDGET_HELD = 35;
    */
@@ -513,7 +512,7 @@ export enum Reason {
   WEBHOOK_NOT_FOUND = 52,
 
   /**
-   * The receipts of that time have left the books; the message says when they were archived.
+   * The receipts of that time were archived and have left the books. The message says when.
    *
    * @generated from enum value: REASON_RECEIPT_ARCHIVED = 53;
    */

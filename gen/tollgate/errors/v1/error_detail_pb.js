@@ -2,7 +2,7 @@
 // @generated from file tollgate/errors/v1/error_detail.proto (package tollgate.errors.v1, syntax proto3)
 /* eslint-disable */
 
-// The one error detail of every service. A facade maps its reason, never the bare status code.
+// The single error detail of all services. A facade maps its reason, never the bare status code.
 
 import { enumDesc, fileDesc, messageDesc, tsEnum } from "@bufbuild/protobuf/codegenv2";
 import { file_google_protobuf_duration } from "@bufbuild/protobuf/wkt";

@@ -12,27 +12,27 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 export declare const file_tollgate_events_v1_events_service: GenFile;
 
 /**
- * Which page of events.
+ * Selects a page of events.
  *
  * @generated from message tollgate.events.v1.ListEventsRequest
  */
 export declare type ListEventsRequest = Message<"tollgate.events.v1.ListEventsRequest"> & {
   /**
-   * The most entries of the page. 0: 100. Above 1,000: 1,000. Negative: refused.
+   * The most entries on the page. 0: 100. Above 1,000: 1,000. Negative: refused.
    *
    * @generated from field: int32 page_size = 1;
    */
   pageSize: number;
 
   /**
-   * The next_page_token of the page before, with all else as it was then. Empty: the first page.
+   * The next_page_token of the previous page; the other fields must be unchanged. Empty: the first page.
    *
    * @generated from field: string page_token = 2;
    */
   pageToken: string;
 
   /**
-   * Events of these types alone, at most 100. Empty: of all types.
+   * Only events of these types, at most 100. Empty: all types.
    *
    * @generated from field: repeated string types = 3;
    */
@@ -59,7 +59,7 @@ export declare type ListEventsResponse = Message<"tollgate.events.v1.ListEventsR
   events: Event[];
 
   /**
-   * Asks for the page after this one. Empty: this is the last.
+   * The token of the next page. Empty: this is the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -79,14 +79,14 @@ export declare const ListEventsResponseSchema: GenMessage<ListEventsResponse>;
  */
 export declare type Event = Message<"tollgate.events.v1.Event"> & {
   /**
-   * Names it: the webhook-id of its deliveries.
+   * The event's id, and the webhook-id of its deliveries.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * One of ListEventTypes.
+   * A type from ListEventTypes.
    *
    * @generated from field: string type = 2;
    */
@@ -100,7 +100,7 @@ export declare type Event = Message<"tollgate.events.v1.Event"> & {
   timestamp?: Timestamp | undefined;
 
   /**
-   * The account that it is about. Empty: it is about none.
+   * The account concerned. Empty: no account.
    *
    * @generated from field: string account_id = 4;
    */
@@ -121,7 +121,7 @@ export declare type Event = Message<"tollgate.events.v1.Event"> & {
 export declare const EventSchema: GenMessage<Event>;
 
 /**
- * Nothing to say.
+ * Has no fields: lists all types.
  *
  * @generated from message tollgate.events.v1.ListEventTypesRequest
  */
@@ -161,7 +161,7 @@ export declare const ListEventTypesResponseSchema: GenMessage<ListEventTypesResp
  */
 export declare type EventType = Message<"tollgate.events.v1.EventType"> & {
   /**
-   * The type as CreateWebhook takes it, such as "account.topped_up".
+   * The type for CreateWebhook, such as "account.topped_up".
    *
    * @generated from field: string type = 1;
    */
@@ -198,7 +198,7 @@ export declare const EventsService: GenService<{
     output: typeof ListEventsResponseSchema;
   },
   /**
-   * Lists the types of events that there are.
+   * Lists all types of events.
    *
    * @generated from rpc tollgate.events.v1.EventsService.ListEventTypes
    */

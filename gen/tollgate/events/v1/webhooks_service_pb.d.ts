@@ -18,28 +18,28 @@ export declare const file_tollgate_events_v1_webhooks_service: GenFile;
  */
 export declare type Webhook = Message<"tollgate.events.v1.Webhook"> & {
   /**
-   * Names it.
+   * The endpoint's id.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * Where events are sent.
+   * The URL to which events are sent.
    *
    * @generated from field: string url = 2;
    */
   url: string;
 
   /**
-   * The types of events that it is told of.
+   * The types of events that it receives.
    *
    * @generated from field: repeated string events = 3;
    */
   events: string[];
 
   /**
-   * When it was made.
+   * When it was created.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 4;
    */
@@ -53,14 +53,14 @@ export declare type Webhook = Message<"tollgate.events.v1.Webhook"> & {
 export declare const WebhookSchema: GenMessage<Webhook>;
 
 /**
- * An endpoint to create, and its events.
+ * Creates an endpoint.
  *
  * @generated from message tollgate.events.v1.CreateWebhookRequest
  */
 export declare type CreateWebhookRequest = Message<"tollgate.events.v1.CreateWebhookRequest"> & {
   /**
-   * https, or http on a loopback address; no user name in it, 2,048 characters at most. Private addresses have to be
-   * allowed by the configuration (webhooks.allow).
+   * An https URL, or http on a loopback address, without a user name and with at most 2,048 characters. Private
+   * addresses must be allowed by the configuration (webhooks.allow).
    *
    * @generated from field: string url = 1;
    */
@@ -87,7 +87,7 @@ export declare const CreateWebhookRequestSchema: GenMessage<CreateWebhookRequest
  */
 export declare type CreateWebhookResponse = Message<"tollgate.events.v1.CreateWebhookResponse"> & {
   /**
-   * All of it but its secret. Always present.
+   * The endpoint without its secret. Always present.
    *
    * @generated from field: tollgate.events.v1.Webhook webhook = 1;
    */
@@ -108,20 +108,20 @@ export declare type CreateWebhookResponse = Message<"tollgate.events.v1.CreateWe
 export declare const CreateWebhookResponseSchema: GenMessage<CreateWebhookResponse>;
 
 /**
- * Which page of endpoints.
+ * Selects a page of endpoints.
  *
  * @generated from message tollgate.events.v1.ListWebhooksRequest
  */
 export declare type ListWebhooksRequest = Message<"tollgate.events.v1.ListWebhooksRequest"> & {
   /**
-   * The most entries of the page. 0: 100. Above 1,000: 1,000. Negative: refused.
+   * The most entries on the page. 0: 100. Above 1,000: 1,000. Negative: refused.
    *
    * @generated from field: int32 page_size = 1;
    */
   pageSize: number;
 
   /**
-   * The next_page_token of the page before, with all else as it was then. Empty: the first page.
+   * The next_page_token of the previous page; the other fields must be unchanged. Empty: the first page.
    *
    * @generated from field: string page_token = 2;
    */
@@ -148,7 +148,7 @@ export declare type ListWebhooksResponse = Message<"tollgate.events.v1.ListWebho
   webhooks: Webhook[];
 
   /**
-   * Asks for the page after this one. Empty: this is the last.
+   * The token of the next page. Empty: this is the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -162,7 +162,7 @@ export declare type ListWebhooksResponse = Message<"tollgate.events.v1.ListWebho
 export declare const ListWebhooksResponseSchema: GenMessage<ListWebhooksResponse>;
 
 /**
- * Whose secret to replace.
+ * Replaces an endpoint's secret.
  *
  * @generated from message tollgate.events.v1.RotateWebhookSecretRequest
  */
@@ -175,7 +175,7 @@ export declare type RotateWebhookSecretRequest = Message<"tollgate.events.v1.Rot
   webhookId: string;
 
   /**
-   * How long the old secret signs beside the new one, 30 days at most. Absent: 24 hours. Zero: not at all.
+   * How long the old secret signs beside the new one, at most 30 days. Absent: 24 hours. Zero: not at all.
    *
    * @generated from field: google.protobuf.Duration overlap = 2;
    */
@@ -195,7 +195,7 @@ export declare const RotateWebhookSecretRequestSchema: GenMessage<RotateWebhookS
  */
 export declare type RotateWebhookSecretResponse = Message<"tollgate.events.v1.RotateWebhookSecretResponse"> & {
   /**
-   * All of it but its secret. Always present.
+   * The endpoint without its secret. Always present.
    *
    * @generated from field: tollgate.events.v1.Webhook webhook = 1;
    */
@@ -216,7 +216,7 @@ export declare type RotateWebhookSecretResponse = Message<"tollgate.events.v1.Ro
 export declare const RotateWebhookSecretResponseSchema: GenMessage<RotateWebhookSecretResponse>;
 
 /**
- * Which endpoint to end.
+ * Deletes an endpoint.
  *
  * @generated from message tollgate.events.v1.DeleteWebhookRequest
  */
@@ -236,13 +236,13 @@ export declare type DeleteWebhookRequest = Message<"tollgate.events.v1.DeleteWeb
 export declare const DeleteWebhookRequestSchema: GenMessage<DeleteWebhookRequest>;
 
 /**
- * The ended endpoint.
+ * The deleted endpoint.
  *
  * @generated from message tollgate.events.v1.DeleteWebhookResponse
  */
 export declare type DeleteWebhookResponse = Message<"tollgate.events.v1.DeleteWebhookResponse"> & {
   /**
-   * As it was. Always present.
+   * Its last state. Always present.
    *
    * @generated from field: tollgate.events.v1.Webhook webhook = 1;
    */
@@ -256,7 +256,7 @@ export declare type DeleteWebhookResponse = Message<"tollgate.events.v1.DeleteWe
 export declare const DeleteWebhookResponseSchema: GenMessage<DeleteWebhookResponse>;
 
 /**
- * Which page of whose deliveries.
+ * Selects a page of an endpoint's deliveries.
  *
  * @generated from message tollgate.events.v1.ListDeliveriesRequest
  */
@@ -269,14 +269,14 @@ export declare type ListDeliveriesRequest = Message<"tollgate.events.v1.ListDeli
   webhookId: string;
 
   /**
-   * The most entries of the page. 0: 100. Above 1,000: 1,000. Negative: refused.
+   * The most entries on the page. 0: 100. Above 1,000: 1,000. Negative: refused.
    *
    * @generated from field: int32 page_size = 2;
    */
   pageSize: number;
 
   /**
-   * The next_page_token of the page before, with all else as it was then. Empty: the first page.
+   * The next_page_token of the previous page; the other fields must be unchanged. Empty: the first page.
    *
    * @generated from field: string page_token = 3;
    */
@@ -303,7 +303,7 @@ export declare type ListDeliveriesResponse = Message<"tollgate.events.v1.ListDel
   deliveries: Delivery[];
 
   /**
-   * Asks for the page after this one. Empty: this is the last.
+   * The token of the next page. Empty: this is the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -317,13 +317,13 @@ export declare type ListDeliveriesResponse = Message<"tollgate.events.v1.ListDel
 export declare const ListDeliveriesResponseSchema: GenMessage<ListDeliveriesResponse>;
 
 /**
- * One event for one endpoint.
+ * The delivery of one event to one endpoint.
  *
  * @generated from message tollgate.events.v1.Delivery
  */
 export declare type Delivery = Message<"tollgate.events.v1.Delivery"> & {
   /**
-   * Names it.
+   * The delivery's id.
    *
    * @generated from field: string id = 1;
    */
@@ -344,28 +344,28 @@ export declare type Delivery = Message<"tollgate.events.v1.Delivery"> & {
   type: string;
 
   /**
-   * How it stands: "pending", "delivered", or "failed" after three days of attempts.
+   * The state: "pending", "delivered", or "failed" after three days of attempts.
    *
    * @generated from field: string status = 4;
    */
   status: string;
 
   /**
-   * How often it was tried.
+   * The number of attempts.
    *
    * @generated from field: uint32 attempts = 5;
    */
   attempts: number;
 
   /**
-   * When it is tried next. Absent: it is over, or waits for an earlier one of its account.
+   * When the next attempt is due. Absent: it is over, or waits for an earlier event of its account.
    *
    * @generated from field: google.protobuf.Timestamp next_attempt_at = 6;
    */
   nextAttemptAt?: Timestamp | undefined;
 
   /**
-   * When the endpoint took it. Absent: it has not.
+   * When the endpoint accepted it. Absent: it has not.
    *
    * @generated from field: google.protobuf.Timestamp delivered_at = 7;
    */
@@ -379,7 +379,7 @@ export declare type Delivery = Message<"tollgate.events.v1.Delivery"> & {
   responseStatus?: number | undefined;
 
   /**
-   * Why the last attempt failed, for people. Empty: it did not.
+   * Why the last attempt failed, for people. Empty: it succeeded, or there was none.
    *
    * @generated from field: string error = 9;
    */
@@ -400,13 +400,14 @@ export declare type Delivery = Message<"tollgate.events.v1.Delivery"> & {
 export declare const DeliverySchema: GenMessage<Delivery>;
 
 /**
- * Endpoints that are told of events by signed requests (Standard Webhooks), at least once and in order for each account.
+ * Manages the endpoints that receive events by signed requests (Standard Webhooks), at least once, and in order for
+ * each account.
  *
  * @generated from service tollgate.events.v1.WebhooksService
  */
 export declare const WebhooksService: GenService<{
   /**
-   * Subscribes an endpoint and shows its secret, the only time.
+   * Subscribes an endpoint and shows its secret, this one time.
    *
    * @generated from rpc tollgate.events.v1.WebhooksService.CreateWebhook
    */
@@ -426,7 +427,7 @@ export declare const WebhooksService: GenService<{
     output: typeof ListWebhooksResponseSchema;
   },
   /**
-   * Makes another secret and shows it, the only time. Until the overlap ends, requests are signed by both.
+   * Creates another secret and shows it, this one time. Until the overlap ends, requests are signed with both.
    *
    * @generated from rpc tollgate.events.v1.WebhooksService.RotateWebhookSecret
    */
@@ -436,7 +437,7 @@ export declare const WebhooksService: GenService<{
     output: typeof RotateWebhookSecretResponseSchema;
   },
   /**
-   * Ends a subscription; what was not delivered is dropped.
+   * Ends a subscription. Undelivered events are dropped.
    *
    * @generated from rpc tollgate.events.v1.WebhooksService.DeleteWebhook
    */

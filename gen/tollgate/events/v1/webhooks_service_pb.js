@@ -98,7 +98,8 @@ export const DeliverySchema = /*@__PURE__*/
   messageDesc(file_tollgate_events_v1_webhooks_service, 11);
 
 /**
- * Endpoints that are told of events by signed requests (Standard Webhooks), at least once and in order for each account.
+ * Manages the endpoints that receive events by signed requests (Standard Webhooks), at least once, and in order for
+ * each account.
  *
  * @generated from service tollgate.events.v1.WebhooksService
  */

@@ -2,7 +2,7 @@
 // @generated from file tollgate/facade/v1/http.proto (package tollgate.facade.v1, syntax proto3)
 /* eslint-disable */
 
-// Options of public surfaces that google.api.http has no words for and the OpenAPI document needs.
+// Options of public surfaces that the OpenAPI document needs and google.api.http cannot express.
 
 import type { GenExtension, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
@@ -27,14 +27,14 @@ export declare type HttpService = Message<"tollgate.facade.v1.HttpService"> & {
   title: string;
 
   /**
-   * Full name of the message that every error body is, such as "tollgate.chat.v1.ErrorResponse".
+   * The full name of the message of every error body, such as "tollgate.chat.v1.ErrorResponse".
    *
    * @generated from field: string error_body = 2;
    */
   errorBody: string;
 
   /**
-   * The statuses other than 200 that a method may answer with.
+   * The statuses other than 200 with which a method may answer.
    *
    * @generated from field: repeated tollgate.facade.v1.HttpError errors = 3;
    */
@@ -48,7 +48,7 @@ export declare type HttpService = Message<"tollgate.facade.v1.HttpService"> & {
 export declare const HttpServiceSchema: GenMessage<HttpService>;
 
 /**
- * A status that tells of an error.
+ * An error status.
  *
  * @generated from message tollgate.facade.v1.HttpError
  */
@@ -61,7 +61,7 @@ export declare type HttpError = Message<"tollgate.facade.v1.HttpError"> & {
   status: number;
 
   /**
-   * The case in which it is answered.
+   * When it is answered.
    *
    * @generated from field: string description = 2;
    */
@@ -75,8 +75,8 @@ export declare type HttpError = Message<"tollgate.facade.v1.HttpError"> & {
 export declare const HttpErrorSchema: GenMessage<HttpError>;
 
 /**
- * A method as an HTTP endpoint. One that streams returns a union of two: the whole answer as JSON, and
- * what each server-sent event carries.
+ * A method as an HTTP endpoint. A streaming method returns a union of two: the complete answer as JSON, and the content
+ * of each server-sent event.
  *
  * @generated from message tollgate.facade.v1.HttpMethod
  */
@@ -89,7 +89,8 @@ export declare type HttpMethod = Message<"tollgate.facade.v1.HttpMethod"> & {
   public: boolean;
 
   /**
-   * The statuses that it may answer with beside its service's; one that the service has, too, is described by this.
+   * Statuses with which it may answer beside those of its service. A status that the service has, too, gets this
+   * description.
    *
    * @generated from field: repeated tollgate.facade.v1.HttpError errors = 2;
    */
@@ -103,14 +104,14 @@ export declare type HttpMethod = Message<"tollgate.facade.v1.HttpMethod"> & {
 export declare const HttpMethodSchema: GenMessage<HttpMethod>;
 
 /**
- * How this service is a surface. Absent: it is not one.
+ * The surface that this service is. Absent: it is not a surface.
  *
  * @generated from extension: tollgate.facade.v1.HttpService http_service = 51001;
  */
 export declare const http_service: GenExtension<ServiceOptions, HttpService>;
 
 /**
- * How this method is an endpoint. Absent: it needs a key.
+ * The endpoint that this method is. Absent: it needs a key.
  *
  * @generated from extension: tollgate.facade.v1.HttpMethod http_method = 51001;
  */

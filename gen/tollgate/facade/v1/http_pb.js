@@ -2,7 +2,7 @@
 // @generated from file tollgate/facade/v1/http.proto (package tollgate.facade.v1, syntax proto3)
 /* eslint-disable */
 
-// Options of public surfaces that google.api.http has no words for and the OpenAPI document needs.
+// Options of public surfaces that the OpenAPI document needs and google.api.http cannot express.
 
 import { extDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_google_protobuf_descriptor } from "@bufbuild/protobuf/wkt";
@@ -35,7 +35,7 @@ export const HttpMethodSchema = /*@__PURE__*/
   messageDesc(file_tollgate_facade_v1_http, 2);
 
 /**
- * How this service is a surface. Absent: it is not one.
+ * The surface that this service is. Absent: it is not a surface.
  *
  * @generated from extension: tollgate.facade.v1.HttpService http_service = 51001;
  */
@@ -43,7 +43,7 @@ export const http_service = /*@__PURE__*/
   extDesc(file_tollgate_facade_v1_http, 0);
 
 /**
- * How this method is an endpoint. Absent: it needs a key.
+ * The endpoint that this method is. Absent: it needs a key.
  *
  * @generated from extension: tollgate.facade.v1.HttpMethod http_method = 51001;
  */

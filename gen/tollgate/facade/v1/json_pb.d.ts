@@ -2,8 +2,8 @@
 // @generated from file tollgate/facade/v1/json.proto (package tollgate.facade.v1, syntax proto3)
 /* eslint-disable */
 
-// How the messages of a public surface look as JSON, where proto3 JSON cannot express that surface.
-// The reflective codec and the OpenAPI document are both driven by these options.
+// The JSON format of a public surface's messages, where proto3 JSON cannot express it. These options drive both the
+// reflective codec and the OpenAPI document.
 
 import type { GenExtension, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
@@ -15,19 +15,20 @@ import type { EnumValueOptions, FieldOptions, MessageOptions } from "@bufbuild/p
 export declare const file_tollgate_facade_v1_json: GenFile;
 
 /**
- * How a message appears as JSON. Absent: an object with one key a field, under the proto name.
+ * How a message appears in JSON. Absent: an object with one key for each field, under the proto name.
  *
  * @generated from message tollgate.facade.v1.JsonMessage
  */
 export declare type JsonMessage = Message<"tollgate.facade.v1.JsonMessage"> & {
   /**
-   * The shape.
+   * The shape. Absent: an object.
    *
    * @generated from oneof tollgate.facade.v1.JsonMessage.shape
    */
   shape: {
     /**
-     * The value is the one member of the oneof that is set, told apart by its JSON kind: string, number, boolean, array or object.
+     * The value is the member of the oneof that is set. Members are distinguished by their JSON kind: string, number,
+     * boolean, array or object.
      *
      * @generated from field: bool untagged = 1;
      */
@@ -35,7 +36,7 @@ export declare type JsonMessage = Message<"tollgate.facade.v1.JsonMessage"> & {
     case: "untagged";
   } | {
     /**
-     * The set member's fields stand beside this key, whose value names the member.
+     * The fields of the set member stand beside this key, whose value names the member.
      *
      * @generated from field: string tagged_by = 2;
      */
@@ -43,7 +44,7 @@ export declare type JsonMessage = Message<"tollgate.facade.v1.JsonMessage"> & {
     case: "taggedBy";
   } | {
     /**
-     * The value is the array held by the message's only field.
+     * The value is the array in the message's only field.
      *
      * @generated from field: bool unwrapped = 3;
      */
@@ -66,20 +67,20 @@ export declare type JsonMessage = Message<"tollgate.facade.v1.JsonMessage"> & {
 export declare const JsonMessageSchema: GenMessage<JsonMessage>;
 
 /**
- * How a field appears as JSON. JSON null always reads as absent.
+ * How a field appears in JSON. JSON null always means absent.
  *
  * @generated from message tollgate.facade.v1.JsonField
  */
 export declare type JsonField = Message<"tollgate.facade.v1.JsonField"> & {
   /**
-   * Write null while the field is unset. Without it an unset field is left out.
+   * Whether to write null while the field is unset. False: an unset field is left out.
    *
    * @generated from field: bool nullable = 1;
    */
   nullable: boolean;
 
   /**
-   * Refuse a body without it.
+   * Whether to refuse a body without the field.
    *
    * @generated from field: bool required = 2;
    */
@@ -114,21 +115,21 @@ export declare type JsonField = Message<"tollgate.facade.v1.JsonField"> & {
   maxItems?: number | undefined;
 
   /**
-   * Leave the field out while its list is empty. Without it an empty list is written.
+   * Whether to leave the field out while its list is empty. False: an empty list is written.
    *
    * @generated from field: bool omit_empty = 7;
    */
   omitEmpty: boolean;
 
   /**
-   * The string is JSON text of any value: read from and written as that value, its key order kept.
+   * Whether the string is JSON text of any value: it is read from and written as that value, and keeps its key order.
    *
    * @generated from field: bool json_text = 8;
    */
   jsonText: boolean;
 
   /**
-   * The key, where it cannot be the proto name.
+   * The key, where it cannot be the proto name. Empty: the proto name.
    *
    * @generated from field: string name = 9;
    */
@@ -142,35 +143,37 @@ export declare type JsonField = Message<"tollgate.facade.v1.JsonField"> & {
   minLength?: number | undefined;
 
   /**
-   * Refuse a body that has it, with this text, which says what to do instead. Empty: not refused.
+   * The reason for refusing a body that has the field, with what to do instead. Empty: not refused.
    *
    * @generated from field: string refused = 11;
    */
   refused: string;
 
   /**
-   * Added to the error when the value is of the wrong kind: what the caller can do. Empty: nothing.
+   * What the caller can do about a value of the wrong kind, added to the error. Empty: nothing.
    *
    * @generated from field: string advice = 12;
    */
   advice: string;
 
   /**
-   * The only value taken, as JSON text: a string, a number, a boolean, [] or {}. Any other is refused with `advice`. Empty: any.
+   * The only accepted value, as JSON text: a string, a number, a boolean, [] or {}. Any other is refused with `advice`.
+   * Empty: any value.
    *
    * @generated from field: string only = 13;
    */
   only: string;
 
   /**
-   * Shown in the schema alone: the field is required where the field `type` beside it has this value. Empty: it is not.
+   * For the schema only: the field is required when the field `type` beside it has this value. Empty: not required.
    *
    * @generated from field: string required_for_type = 14;
    */
   requiredForType: string;
 
   /**
-   * The string is the text of a number, which is written as it is, so that it is exact. An empty one counts as unset. Not read.
+   * Whether the string is the text of a number, which is written unchanged, so that it is exact. An empty string counts
+   * as unset. It is never read.
    *
    * @generated from field: bool number_text = 20;
    */
@@ -184,21 +187,21 @@ export declare type JsonField = Message<"tollgate.facade.v1.JsonField"> & {
 export declare const JsonFieldSchema: GenMessage<JsonField>;
 
 /**
- * How this message appears as JSON. Absent: as an object.
+ * How this message appears in JSON. Absent: as an object.
  *
  * @generated from extension: tollgate.facade.v1.JsonMessage json_message = 51000;
  */
 export declare const json_message: GenExtension<MessageOptions, JsonMessage>;
 
 /**
- * How this field appears as JSON.
+ * How this field appears in JSON. Absent: as its type does.
  *
  * @generated from extension: tollgate.facade.v1.JsonField json_field = 51000;
  */
 export declare const json_field: GenExtension<FieldOptions, JsonField>;
 
 /**
- * The string that stands for this value. Absent: the value cannot be written or read.
+ * The string for this value. Absent: the value cannot be written or read.
  *
  * @generated from extension: string json_value = 51000;
  */

@@ -2,8 +2,8 @@
 // @generated from file tollgate/facade/v1/json.proto (package tollgate.facade.v1, syntax proto3)
 /* eslint-disable */
 
-// How the messages of a public surface look as JSON, where proto3 JSON cannot express that surface.
-// The reflective codec and the OpenAPI document are both driven by these options.
+// The JSON format of a public surface's messages, where proto3 JSON cannot express it. These options drive both the
+// reflective codec and the OpenAPI document.
 
 import { extDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_google_protobuf_descriptor } from "@bufbuild/protobuf/wkt";
@@ -29,7 +29,7 @@ export const JsonFieldSchema = /*@__PURE__*/
   messageDesc(file_tollgate_facade_v1_json, 1);
 
 /**
- * How this message appears as JSON. Absent: as an object.
+ * How this message appears in JSON. Absent: as an object.
  *
  * @generated from extension: tollgate.facade.v1.JsonMessage json_message = 51000;
  */
@@ -37,7 +37,7 @@ export const json_message = /*@__PURE__*/
   extDesc(file_tollgate_facade_v1_json, 0);
 
 /**
- * How this field appears as JSON.
+ * How this field appears in JSON. Absent: as its type does.
  *
  * @generated from extension: tollgate.facade.v1.JsonField json_field = 51000;
  */
@@ -45,7 +45,7 @@ export const json_field = /*@__PURE__*/
   extDesc(file_tollgate_facade_v1_json, 1);
 
 /**
- * The string that stands for this value. Absent: the value cannot be written or read.
+ * The string for this value. Absent: the value cannot be written or read.
  *
  * @generated from extension: string json_value = 51000;
  */

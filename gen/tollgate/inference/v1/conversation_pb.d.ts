@@ -17,7 +17,7 @@ export declare const file_tollgate_inference_v1_conversation: GenFile;
  */
 export declare type Conversation = Message$1<"tollgate.inference.v1.Conversation"> & {
   /**
-   * The turns, oldest first; at least one. A last turn of the assistant is continued.
+   * The turns, oldest first, at least one. If the last turn is the assistant's, it is continued.
    *
    * @generated from field: repeated tollgate.inference.v1.Message messages = 1;
    */
@@ -31,7 +31,7 @@ export declare type Conversation = Message$1<"tollgate.inference.v1.Conversation
   tools: Tool[];
 
   /**
-   * Whether and what the model must call. Absent: the model decides.
+   * Whether the model must call functions, and which. Absent: the model decides.
    *
    * @generated from field: tollgate.inference.v1.ToolChoice tool_choice = 3;
    */
@@ -58,35 +58,35 @@ export declare const ConversationSchema: GenMessage<Conversation>;
  */
 export declare type Message = Message$1<"tollgate.inference.v1.Message"> & {
   /**
-   * Whose turn it is. Required: an unspecified or unknown role is refused.
+   * The speaker. Required: an unspecified or unknown role is refused.
    *
    * @generated from field: tollgate.inference.v1.Role role = 1;
    */
   role: Role;
 
   /**
-   * The text of the turn. Empty for an assistant turn that only calls tools.
+   * The text of the turn. Empty: an assistant turn that only calls tools.
    *
    * @generated from field: string text = 2;
    */
   text: string;
 
   /**
-   * The assistant's earlier thinking, given back. Empty: none.
+   * The assistant's thinking in this turn. Empty: none.
    *
    * @generated from field: string reasoning = 3;
    */
   reasoning: string;
 
   /**
-   * Calls that the assistant made in this turn. Empty for other roles.
+   * The assistant's calls in this turn. Empty for other roles.
    *
    * @generated from field: repeated tollgate.inference.v1.ToolCall tool_calls = 4;
    */
   toolCalls: ToolCall[];
 
   /**
-   * Which call a tool turn answers. Required for role TOOL, empty for the others.
+   * The id of the call that a tool turn answers. Required for role TOOL, empty for the others.
    *
    * @generated from field: string tool_call_id = 5;
    */
@@ -106,7 +106,7 @@ export declare const MessageSchema: GenMessage<Message>;
  */
 export declare type ToolCall = Message$1<"tollgate.inference.v1.ToolCall"> & {
   /**
-   * Names the call within the conversation; the turn with its result repeats it.
+   * The call's id within the conversation. The turn with its result repeats it.
    *
    * @generated from field: string id = 1;
    */
@@ -120,7 +120,7 @@ export declare type ToolCall = Message$1<"tollgate.inference.v1.ToolCall"> & {
   name: string;
 
   /**
-   * The arguments as a JSON object in text, byte for byte as the model wrote them.
+   * The arguments: a JSON object as text, byte for byte as the model wrote it.
    *
    * @generated from field: string arguments_json = 3;
    */
@@ -154,7 +154,7 @@ export declare type Tool = Message$1<"tollgate.inference.v1.Tool"> & {
   description: string;
 
   /**
-   * JSON Schema of its arguments, as text: its key order reaches the prompt. Empty: an object without properties.
+   * JSON Schema of its arguments, as text, since its key order reaches the prompt. Empty: an object without properties.
    *
    * @generated from field: string parameters_json = 3;
    */
@@ -168,7 +168,7 @@ export declare type Tool = Message$1<"tollgate.inference.v1.Tool"> & {
 export declare const ToolSchema: GenMessage<Tool>;
 
 /**
- * Whether and what the model must call.
+ * Whether the model must call functions, and which.
  *
  * @generated from message tollgate.inference.v1.ToolChoice
  */
@@ -208,7 +208,7 @@ export enum Role {
   UNSPECIFIED = 0,
 
   /**
-   * The operator's or developer's instructions.
+   * Instructions of the operator or developer.
    *
    * @generated from enum value: ROLE_SYSTEM = 1;
    */
@@ -248,7 +248,7 @@ export declare const RoleSchema: GenEnum<Role>;
  */
 export enum ToolChoiceMode {
   /**
-   * As AUTO.
+   * Like AUTO.
    *
    * @generated from enum value: TOOL_CHOICE_MODE_UNSPECIFIED = 0;
    */
@@ -262,21 +262,21 @@ export enum ToolChoiceMode {
   AUTO = 1,
 
   /**
-   * No call.
+   * The model makes no call.
    *
    * @generated from enum value: TOOL_CHOICE_MODE_NONE = 2;
    */
   NONE = 2,
 
   /**
-   * Some call; not every model obeys.
+   * The model must make some call. Not every model obeys.
    *
    * @generated from enum value: TOOL_CHOICE_MODE_REQUIRED = 3;
    */
   REQUIRED = 3,
 
   /**
-   * The named call.
+   * The model must call the named tool.
    *
    * @generated from enum value: TOOL_CHOICE_MODE_NAMED = 4;
    */

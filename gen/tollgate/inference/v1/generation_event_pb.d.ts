@@ -12,8 +12,8 @@ import type { ServiceClass } from "./service_class_pb.js";
 export declare const file_tollgate_inference_v1_generation_event: GenFile;
 
 /**
- * One step of an answer. The order is: started, then reasoning, text and tool calls as the model
- * produces them, then finished. A failure ends the stream with an error instead of finished.
+ * One step of an answer. The order is: started; then reasoning, text and tool calls as the model produces them; then
+ * finished. A failure ends the stream with an error instead of finished.
  *
  * @generated from message tollgate.inference.v1.GenerationEvent
  */
@@ -25,7 +25,7 @@ export declare type GenerationEvent = Message<"tollgate.inference.v1.GenerationE
    */
   event: {
     /**
-     * The engine has begun; comes once, first.
+     * The engine has begun. Comes once, first.
      *
      * @generated from field: tollgate.inference.v1.Started started = 1;
      */
@@ -57,7 +57,7 @@ export declare type GenerationEvent = Message<"tollgate.inference.v1.GenerationE
     case: "toolCallStarted";
   } | {
     /**
-     * More of a begun call's arguments.
+     * More of a started call's arguments.
      *
      * @generated from field: tollgate.inference.v1.ToolCallArguments tool_call_arguments = 5;
      */
@@ -65,7 +65,7 @@ export declare type GenerationEvent = Message<"tollgate.inference.v1.GenerationE
     case: "toolCallArguments";
   } | {
     /**
-     * The answer is complete and paid for; comes once, last.
+     * The answer is complete and paid for. Comes once, last.
      *
      * @generated from field: tollgate.inference.v1.Finished finished = 6;
      */
@@ -87,21 +87,21 @@ export declare const GenerationEventSchema: GenMessage<GenerationEvent>;
  */
 export declare type Started = Message<"tollgate.inference.v1.Started"> & {
   /**
-   * Names the request: receipts are found by it.
+   * The request's id, by which its receipt is found.
    *
    * @generated from field: string request_id = 1;
    */
   requestId: string;
 
   /**
-   * Tokens of the prompt as the engine counted them; a bounded estimate where it has not told yet.
+   * Tokens of the prompt as the engine counted them. A bounded estimate where it has not counted yet.
    *
    * @generated from field: uint64 input_tokens = 2;
    */
   inputTokens: bigint;
 
   /**
-   * The class that the request runs in.
+   * The class in which the request runs.
    *
    * @generated from field: tollgate.inference.v1.ServiceClass service_class = 3;
    */
@@ -121,14 +121,14 @@ export declare const StartedSchema: GenMessage<Started>;
  */
 export declare type ToolCallStarted = Message<"tollgate.inference.v1.ToolCallStarted"> & {
   /**
-   * Counts the calls of this answer from 0.
+   * The call's index in this answer, from 0.
    *
    * @generated from field: uint32 index = 1;
    */
   index: number;
 
   /**
-   * Names the call; unique within the conversation.
+   * The call's id, unique within the conversation.
    *
    * @generated from field: string id = 2;
    */
@@ -162,7 +162,7 @@ export declare type ToolCallArguments = Message<"tollgate.inference.v1.ToolCallA
   index: number;
 
   /**
-   * A piece of JSON text. The pieces of one call make one JSON object, "{}" when it has no arguments.
+   * A piece of JSON text. The pieces of one call make one JSON object; "{}" when it has no arguments.
    *
    * @generated from field: string fragment = 2;
    */
@@ -189,7 +189,7 @@ export declare type Finished = Message<"tollgate.inference.v1.Finished"> & {
   reason: FinishReason;
 
   /**
-   * The counts that are billed, and the cost.
+   * The billed counts, and the cost.
    *
    * @generated from field: tollgate.inference.v1.Usage usage = 2;
    */
@@ -203,7 +203,7 @@ export declare type Finished = Message<"tollgate.inference.v1.Finished"> & {
 export declare const FinishedSchema: GenMessage<Finished>;
 
 /**
- * Tokens as the engine counted them.
+ * Tokens as the engine counted them, and their cost.
  *
  * @generated from message tollgate.inference.v1.Usage
  */
@@ -223,29 +223,29 @@ export declare type Usage = Message<"tollgate.inference.v1.Usage"> & {
   outputTokens: bigint;
 
   /**
-   * How many of output_tokens were thinking. Absent: the engine does not tell.
+   * How many of output_tokens were thinking. Absent: the engine does not report it.
    *
    * @generated from field: optional uint64 reasoning_tokens = 3;
    */
   reasoningTokens?: bigint | undefined;
 
   /**
-   * How many of input_tokens the engine had in its prefix cache. Absent: the engine does not tell.
+   * How many of input_tokens were in the engine's prefix cache. Absent: the engine does not report it.
    *
    * @generated from field: optional uint64 cached_input_tokens = 4;
    */
   cachedInputTokens?: bigint | undefined;
 
   /**
-   * The cost of the request, in pico-USD (10^-12 USD); its charge is durable. Absent: another text of the batch ended later,
-   * and its usage has the cost of all.
+   * The cost of the request, in pico-USD (10^-12 USD). The charge is durable. Absent: another text of the batch ended
+   * later, and its usage has the cost of the whole batch.
    *
    * @generated from field: optional int64 cost_pico_usd = 5;
    */
   costPicoUsd?: bigint | undefined;
 
   /**
-   * The part that each lot paid, in the order of spending, without the part that no lot could pay.
+   * The part that each lot paid, in spending order, without the part that no lot could pay.
    *
    * @generated from field: repeated tollgate.inference.v1.LotCost lots = 6;
    */
@@ -292,14 +292,14 @@ export declare const LotCostSchema: GenMessage<LotCost>;
  */
 export enum FinishReason {
   /**
-   * Not sent.
+   * Never sent.
    *
    * @generated from enum value: FINISH_REASON_UNSPECIFIED = 0;
    */
   UNSPECIFIED = 0,
 
   /**
-   * The model was done, or a stop sequence came.
+   * The model finished, or a stop sequence came.
    *
    * @generated from enum value: FINISH_REASON_STOP = 1;
    */

@@ -14,30 +14,30 @@ import type { GenerationEvent } from "./generation_event_pb.js";
 export declare const file_tollgate_inference_v1_inference_service: GenFile;
 
 /**
- * One prompt and how to answer it.
+ * One prompt, and how to answer it.
  *
  * @generated from message tollgate.inference.v1.GenerateRequest
  */
 export declare type GenerateRequest = Message<"tollgate.inference.v1.GenerateRequest"> & {
   /**
-   * Names the request within its account, and its receipt is found by it: 1 to 64 letters, digits, dashes or
-   * underscores. An id that the account has a charge for is refused with DUPLICATE_REQUEST; what is run twice all the
-   * same, on two cores at once, is charged twice. An id of the form that the service makes itself (req_ and a UUIDv7)
-   * is not looked up for its first 10 seconds. Empty: one is made.
+   * Names the request within its account and on its receipt: 1 to 64 letters, digits, dashes or underscores. An id that
+   * the account was charged for is refused with DUPLICATE_REQUEST, but an id that runs on two cores at once is charged
+   * twice. An id in the service's own format (req_ and a UUIDv7) is not looked up during its first 10 seconds. Empty:
+   * the service creates an id.
    *
    * @generated from field: string request_id = 1;
    */
   requestId: string;
 
   /**
-   * A generation model's id from CatalogueService.ListModels. Another id is refused with MODEL_NOT_FOUND.
+   * The id of a generation model from CatalogueService.ListModels. Any other id is refused with MODEL_NOT_FOUND.
    *
    * @generated from field: string model = 2;
    */
   model: string;
 
   /**
-   * The input of the model. Required.
+   * The model's input. Required.
    *
    * @generated from oneof tollgate.inference.v1.GenerateRequest.prompt
    */
@@ -51,7 +51,7 @@ export declare type GenerateRequest = Message<"tollgate.inference.v1.GenerateReq
     case: "conversation";
   } | {
     /**
-     * Bare text to be continued, without a template.
+     * Plain text to be continued, without a template.
      *
      * @generated from field: string text = 4;
      */
@@ -59,8 +59,7 @@ export declare type GenerateRequest = Message<"tollgate.inference.v1.GenerateReq
     case: "text";
   } | {
     /**
-     * Bare texts, each continued by itself. All run at the same time, are held and charged as one request, and
-     * fail together.
+     * Plain texts, continued separately. All run concurrently, are held and charged as one request, and fail together.
      *
      * @generated from field: tollgate.inference.v1.TextBatch texts = 10;
      */
@@ -69,21 +68,22 @@ export declare type GenerateRequest = Message<"tollgate.inference.v1.GenerateReq
   } | { case: undefined; value?: undefined };
 
   /**
-   * The most tokens to produce; clamped to the model's maximum, the context and the balance. Absent: all of that.
+   * The most tokens to produce, limited by the model's maximum, the context and the balance. Absent: as many as these
+   * allow.
    *
    * @generated from field: optional uint32 max_output_tokens = 5;
    */
   maxOutputTokens?: number | undefined;
 
   /**
-   * How to choose tokens. Absent fields take the model's configured defaults.
+   * How tokens are chosen. Absent fields have the model's configured defaults.
    *
    * @generated from field: tollgate.inference.v1.Sampling sampling = 6;
    */
   sampling?: Sampling | undefined;
 
   /**
-   * Whether and how deeply to think first. Absent: the model's default.
+   * Whether and how deeply to think first. Unspecified: the model's default.
    *
    * @generated from field: tollgate.inference.v1.Thinking thinking = 7;
    */
@@ -97,24 +97,24 @@ export declare type GenerateRequest = Message<"tollgate.inference.v1.GenerateReq
   stopSequences: string[];
 
   /**
-   * Whether the answer is gathered and sent in one message when it is complete, with neighbouring pieces of text joined.
-   * Billed as a stream is, also when it fails or its caller goes away before its end. False: sent as it is produced.
+   * Whether the answer is sent in one message when it is complete, with neighbouring pieces of text joined. It is
+   * billed like a stream, even when it fails or its caller leaves early. False: sent as it is produced.
    *
    * @generated from field: bool gathered = 9;
    */
   gathered: boolean;
 
   /**
-   * The class wanted; a higher one than the key and its account may have is lowered to theirs. Unspecified: theirs.
+   * The requested class. A class above that of the key and its account is lowered to theirs. Unspecified: theirs.
    *
    * @generated from field: tollgate.inference.v1.ServiceClass service_class = 14;
    */
   serviceClass: ServiceClass;
 
   /**
-   * A name that the caller gives to requests that belong together, such as a conversation's id. It helps the account's
-   * requests to find their beginning in the cache of a server, and changes nothing else; it is neither stored nor sent
-   * to servers. Absent: the prompt alone tells.
+   * The caller's name for a group of requests, such as a conversation's id. It helps to find a server that has the
+   * beginning of their prompts cached, and has no other effect. It is neither stored nor sent to servers. Absent: only
+   * the prompt is used.
    *
    * @generated from field: optional string session = 11;
    */
@@ -128,7 +128,7 @@ export declare type GenerateRequest = Message<"tollgate.inference.v1.GenerateReq
 export declare const GenerateRequestSchema: GenMessage<GenerateRequest>;
 
 /**
- * How to choose tokens. An absent field takes the model's configured default, else the engine's.
+ * How tokens are chosen. An absent field has the model's configured default, or else the engine's.
  *
  * @generated from message tollgate.inference.v1.Sampling
  */
@@ -141,28 +141,29 @@ export declare type Sampling = Message<"tollgate.inference.v1.Sampling"> & {
   temperature?: number | undefined;
 
   /**
-   * Nucleus mass: only the likeliest tokens that add up to it are candidates. Above 0 and at most 1; 1 means all.
+   * Nucleus sampling: only the most likely tokens whose probabilities add up to this are candidates. Above 0 and at
+   * most 1. 1: all.
    *
    * @generated from field: optional double top_p = 2;
    */
   topP?: number | undefined;
 
   /**
-   * How many candidates; 0 means all.
+   * The number of candidate tokens. 0: all.
    *
    * @generated from field: optional uint32 top_k = 3;
    */
   topK?: number | undefined;
 
   /**
-   * Penalty for any repeated token, -2 to 2.
+   * Penalty on tokens that have occurred, -2 to 2.
    *
    * @generated from field: optional double presence_penalty = 4;
    */
   presencePenalty?: number | undefined;
 
   /**
-   * Penalty that grows with repetition, -2 to 2.
+   * Penalty on tokens that grows with their number of occurrences, -2 to 2.
    *
    * @generated from field: optional double frequency_penalty = 5;
    */
@@ -176,14 +177,14 @@ export declare type Sampling = Message<"tollgate.inference.v1.Sampling"> & {
   seed?: bigint | undefined;
 
   /**
-   * The least likelihood of a candidate, as a part of the likeliest one's, 0 to 1.
+   * The least probability of a candidate, relative to the most likely one, 0 to 1.
    *
    * @generated from field: optional double min_p = 7;
    */
   minP?: number | undefined;
 
   /**
-   * Factor against tokens that occurred, the prompt's too, above 0 and at most 2; 1 means none.
+   * Factor against tokens that have occurred, also in the prompt. Above 0 and at most 2. 1: no effect.
    *
    * @generated from field: optional double repetition_penalty = 8;
    */
@@ -203,17 +204,17 @@ export declare const SamplingSchema: GenMessage<Sampling>;
  */
 export declare type GenerateResponse = Message<"tollgate.inference.v1.GenerateResponse"> & {
   /**
-   * The engine's output since the last message, in order; at least one. Events that reach the
-   * core together travel together, which saves work under load and never delays one. Of a gathered
-   * answer: all events, in its only message.
+   * The engine's output since the last message, in order, at least one event. Events that reach the core together are
+   * sent together, which saves work under load and never delays one. A gathered answer has all events in its only
+   * message.
    *
    * @generated from field: repeated tollgate.inference.v1.GenerationEvent events = 1;
    */
   events: GenerationEvent[];
 
   /**
-   * Which text of a batch the events answer, from 0. Each text has events of its own from started to finished, with
-   * its own usage. Always 0 without a batch.
+   * The index of the batch's text that the events belong to, from 0. Each text has its own events from started to
+   * finished, with its own usage. Always 0 without a batch.
    *
    * @generated from field: uint32 choice = 2;
    */
@@ -227,13 +228,13 @@ export declare type GenerateResponse = Message<"tollgate.inference.v1.GenerateRe
 export declare const GenerateResponseSchema: GenMessage<GenerateResponse>;
 
 /**
- * Texts that are continued together.
+ * Texts that are continued in one request.
  *
  * @generated from message tollgate.inference.v1.TextBatch
  */
 export declare type TextBatch = Message<"tollgate.inference.v1.TextBatch"> & {
   /**
-   * From 1 to 16, none of them empty.
+   * 1 to 16 texts, none empty.
    *
    * @generated from field: repeated string texts = 1;
    */
@@ -247,13 +248,13 @@ export declare type TextBatch = Message<"tollgate.inference.v1.TextBatch"> & {
 export declare const TextBatchSchema: GenMessage<TextBatch>;
 
 /**
- * A conversation whose tokens are to be estimated.
+ * A conversation whose tokens are estimated.
  *
  * @generated from message tollgate.inference.v1.CountTokensRequest
  */
 export declare type CountTokensRequest = Message<"tollgate.inference.v1.CountTokensRequest"> & {
   /**
-   * A generation model's id from CatalogueService.ListModels. Another id is refused with MODEL_NOT_FOUND.
+   * The id of a generation model from CatalogueService.ListModels. Any other id is refused with MODEL_NOT_FOUND.
    *
    * @generated from field: string model = 1;
    */
@@ -274,7 +275,7 @@ export declare type CountTokensRequest = Message<"tollgate.inference.v1.CountTok
 export declare const CountTokensRequestSchema: GenMessage<CountTokensRequest>;
 
 /**
- * How long a conversation is about.
+ * The estimated length of a conversation.
  *
  * @generated from message tollgate.inference.v1.CountTokensResponse
  */
@@ -321,28 +322,28 @@ export enum Thinking {
   ON = 2,
 
   /**
-   * On; the default depth where the model has depths.
+   * On, at the default depth.
    *
    * @generated from enum value: THINKING_LOW = 3;
    */
   LOW = 3,
 
   /**
-   * On; the default depth where the model has depths.
+   * On, at the default depth.
    *
    * @generated from enum value: THINKING_MEDIUM = 4;
    */
   MEDIUM = 4,
 
   /**
-   * On; the deepest where the model has depths.
+   * On, at the greatest depth where the model has depths.
    *
    * @generated from enum value: THINKING_HIGH = 5;
    */
   HIGH = 5,
 
   /**
-   * On; the deepest where the model has depths.
+   * On, at the greatest depth where the model has depths.
    *
    * @generated from enum value: THINKING_MAX = 6;
    */
@@ -355,14 +356,14 @@ export enum Thinking {
 export declare const ThinkingSchema: GenEnum<Thinking>;
 
 /**
- * Runs generation models. Both public surfaces and internal callers use this one service.
+ * Runs generation models, for both public surfaces and internal callers.
  *
  * @generated from service tollgate.inference.v1.InferenceService
  */
 export declare const InferenceService: GenService<{
   /**
-   * Answers a prompt. The caller's account pays for the tokens that the engine counts; when the
-   * caller goes away the engine is stopped and what it counted so far is billed.
+   * Answers a prompt. The caller's account pays for the tokens, as the engine counts them. When the caller leaves, the
+   * engine is stopped and its count so far is billed.
    *
    * @generated from rpc tollgate.inference.v1.InferenceService.Generate
    */

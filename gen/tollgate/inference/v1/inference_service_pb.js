@@ -73,7 +73,7 @@ export const Thinking = /*@__PURE__*/
   tsEnum(ThinkingSchema);
 
 /**
- * Runs generation models. Both public surfaces and internal callers use this one service.
+ * Runs generation models, for both public surfaces and internal callers.
  *
  * @generated from service tollgate.inference.v1.InferenceService
  */

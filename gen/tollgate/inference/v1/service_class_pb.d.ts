@@ -10,34 +10,35 @@ import type { GenEnum, GenFile } from "@bufbuild/protobuf/codegenv2";
 export declare const file_tollgate_inference_v1_service_class: GenFile;
 
 /**
- * Which requests go first where requests wait for a server, and which are refused first. A class never changes the price.
+ * The class decides which requests go first when requests wait for a server, and which are refused first. It never
+ * changes the price.
  *
  * @generated from enum tollgate.inference.v1.ServiceClass
  */
 export enum ServiceClass {
   /**
-   * In a request or a setting: whatever the key, or else its account, may have. Never in an answer.
+   * In a request or a setting: the class of the key, or else of its account. Never in an answer.
    *
    * @generated from enum value: SERVICE_CLASS_UNSPECIFIED = 0;
    */
   UNSPECIFIED = 0,
 
   /**
-   * Last, and refused first: for work that can wait.
+   * Goes last and is refused first: for work that can wait.
    *
    * @generated from enum value: SERVICE_CLASS_FLEX = 1;
    */
   FLEX = 1,
 
   /**
-   * The class of keys and accounts that the operator gave no other.
+   * The default class of keys and accounts.
    *
    * @generated from enum value: SERVICE_CLASS_STANDARD = 2;
    */
   STANDARD = 2,
 
   /**
-   * First.
+   * Goes first.
    *
    * @generated from enum value: SERVICE_CLASS_PRIORITY = 3;
    */

@@ -17,7 +17,8 @@ export const ServiceClassSchema = /*@__PURE__*/
   enumDesc(file_tollgate_inference_v1_service_class, 0);
 
 /**
- * Which requests go first where requests wait for a server, and which are refused first. A class never changes the price.
+ * The class decides which requests go first when requests wait for a server, and which are refused first. It never
+ * changes the price.
  *
  * @generated from enum tollgate.inference.v1.ServiceClass
  */

@@ -13,13 +13,13 @@ import type { ToolChoice, ToolParam } from "./tool_pb.js";
 export declare const file_tollgate_messages_v1_count_tokens: GenFile;
 
 /**
- * A conversation whose tokens are to be estimated. Takes the body of a request to POST /v1/messages.
+ * A conversation whose tokens are estimated. Accepts the body of a request to POST /v1/messages.
  *
  * @generated from message tollgate.messages.v1.CountTokensRequest
  */
 export declare type CountTokensRequest = Message<"tollgate.messages.v1.CountTokensRequest"> & {
   /**
-   * A model identifier from GET /v1/models.
+   * The id of a model from GET /v1/models.
    *
    * @generated from field: string model = 1;
    */
@@ -33,7 +33,7 @@ export declare type CountTokensRequest = Message<"tollgate.messages.v1.CountToke
   messages: MessageParam[];
 
   /**
-   * Instructions that come before all turns. Absent: none.
+   * Instructions before all turns. Absent: none.
    *
    * @generated from field: tollgate.messages.v1.SystemPrompt system = 3;
    */
@@ -47,7 +47,7 @@ export declare type CountTokensRequest = Message<"tollgate.messages.v1.CountToke
   tools: ToolParam[];
 
   /**
-   * Whether and what the model must call. Absent: the model decides.
+   * Whether the model must call functions, and which. Absent: the model decides.
    *
    * @generated from field: tollgate.messages.v1.ToolChoice tool_choice = 5;
    */
@@ -61,7 +61,7 @@ export declare type CountTokensRequest = Message<"tollgate.messages.v1.CountToke
 export declare const CountTokensRequestSchema: GenMessage<CountTokensRequest>;
 
 /**
- * How long a conversation is about.
+ * The estimated length of a conversation.
  *
  * @generated from message tollgate.messages.v1.CountTokensResponse
  */

@@ -23,35 +23,35 @@ export declare const file_tollgate_messages_v1_create_message: GenFile;
  */
 export declare type CreateMessageRequest = Message<"tollgate.messages.v1.CreateMessageRequest"> & {
   /**
-   * A model identifier from GET /v1/models.
+   * The id of a model from GET /v1/models.
    *
    * @generated from field: string model = 1;
    */
   model: string;
 
   /**
-   * The turns so far, oldest first. A last turn of the assistant is continued.
+   * The turns so far, oldest first. If the last turn is the assistant's, it is continued.
    *
    * @generated from field: repeated tollgate.messages.v1.MessageParam messages = 2;
    */
   messages: MessageParam[];
 
   /**
-   * The most tokens to produce, thinking included; clamped to what the model and its context allow.
+   * The most tokens to produce, including thinking, limited by the model and its context.
    *
    * @generated from field: uint32 max_tokens = 3;
    */
   maxTokens: number;
 
   /**
-   * Instructions that come before all turns. Absent: none.
+   * Instructions before all turns. Absent: none.
    *
    * @generated from field: tollgate.messages.v1.SystemPrompt system = 4;
    */
   system?: SystemPrompt | undefined;
 
   /**
-   * Whether to answer as Server-Sent Events. Absent: no.
+   * Whether to answer with server-sent events. Absent: no.
    *
    * @generated from field: bool stream = 5;
    */
@@ -65,21 +65,22 @@ export declare type CreateMessageRequest = Message<"tollgate.messages.v1.CreateM
   temperature?: number | undefined;
 
   /**
-   * Nucleus mass, up to 1: only the likeliest tokens that add up to it are candidates. Absent or -1: the model's default.
+   * Nucleus sampling: only the most likely tokens whose probabilities add up to this are candidates; up to 1. Absent or
+   * -1: the model's default.
    *
    * @generated from field: optional double top_p = 7;
    */
   topP?: number | undefined;
 
   /**
-   * How many candidate tokens; 0 and -1 mean all. Absent: the model's default.
+   * The number of candidate tokens. 0 and -1: all. Absent: the model's default.
    *
    * @generated from field: optional int32 top_k = 8;
    */
   topK?: number | undefined;
 
   /**
-   * Texts that end the answer and are not part of it. The stop reason is end_turn all the same. Absent: none.
+   * Texts that end the answer and are not part of it. The stop reason is then end_turn, too. Absent: none.
    *
    * @generated from field: repeated string stop_sequences = 9;
    */
@@ -93,14 +94,14 @@ export declare type CreateMessageRequest = Message<"tollgate.messages.v1.CreateM
   tools: ToolParam[];
 
   /**
-   * Whether and what the model must call. Absent: the model decides.
+   * Whether the model must call functions, and which. Absent: the model decides.
    *
    * @generated from field: tollgate.messages.v1.ToolChoice tool_choice = 11;
    */
   toolChoice?: ToolChoice | undefined;
 
   /**
-   * Switches thinking on models that have a switch. Absent: the model's default.
+   * Turns thinking on or off, on models that have a switch. Absent: the model's default.
    *
    * @generated from field: tollgate.messages.v1.ThinkingConfig thinking = 12;
    */
@@ -114,28 +115,28 @@ export declare type CreateMessageRequest = Message<"tollgate.messages.v1.CreateM
   outputConfig?: OutputConfig | undefined;
 
   /**
-   * Which requests go first where requests wait. Absent: as auto.
+   * The tier for requests that wait for a server. Absent: auto.
    *
    * @generated from field: tollgate.messages.v1.ServiceTier service_tier = 24;
    */
   serviceTier: ServiceTier;
 
   /**
-   * Not available: an older place of output_config.format.
+   * Not available: the older name of output_config.format.
    *
    * @generated from field: optional string output_format = 14;
    */
   outputFormat?: string | undefined;
 
   /**
-   * Only empty: MCP servers are not called.
+   * Only an empty array is accepted: MCP servers are not called.
    *
    * @generated from field: optional string mcp_servers = 15;
    */
   mcpServers?: string | undefined;
 
   /**
-   * Not available: conversations are not kept. Clients that see this error send their whole conversation instead.
+   * Not available: conversations are not stored. Clients that see this error send their whole conversation instead.
    *
    * @generated from field: optional string thread = 17;
    */
@@ -156,19 +157,19 @@ export declare type CreateMessageRequest = Message<"tollgate.messages.v1.CreateM
 export declare const CreateMessageRequestSchema: GenMessage<CreateMessageRequest>;
 
 /**
- * The answer to a conversation, in the form that `stream` asked for.
+ * The answer to a conversation, as selected by `stream`.
  *
  * @generated from message tollgate.messages.v1.CreateMessageResponse
  */
 export declare type CreateMessageResponse = Message<"tollgate.messages.v1.CreateMessageResponse"> & {
   /**
-   * As JSON the object itself.
+   * In JSON, the object itself.
    *
    * @generated from oneof tollgate.messages.v1.CreateMessageResponse.result
    */
   result: {
     /**
-     * The whole answer, when stream is false.
+     * The complete answer, when stream is false.
      *
      * @generated from field: tollgate.messages.v1.Message message = 1;
      */

@@ -11,7 +11,7 @@ import type { Message } from "@bufbuild/protobuf";
 export declare const file_tollgate_messages_v1_error: GenFile;
 
 /**
- * The body of every answer that is not a success.
+ * The body of every error.
  *
  * @generated from message tollgate.messages.v1.ErrorResponse
  */
@@ -51,7 +51,7 @@ export declare const ErrorResponseSchema: GenMessage<ErrorResponse>;
  */
 export declare type Error = Message<"tollgate.messages.v1.Error"> & {
   /**
-   * The class of error; decides the status.
+   * The class of error. It corresponds to the status.
    *
    * @generated from field: tollgate.messages.v1.ErrorType type = 1;
    */
@@ -65,7 +65,7 @@ export declare type Error = Message<"tollgate.messages.v1.Error"> & {
   message: string;
 
   /**
-   * Details for programs. Absent: none are known.
+   * Details for programs. Absent: none.
    *
    * @generated from field: tollgate.messages.v1.ErrorDetails details = 3;
    */
@@ -85,7 +85,7 @@ export declare const ErrorSchema: GenMessage<Error>;
  */
 export declare type ErrorDetails = Message<"tollgate.messages.v1.ErrorDetails"> & {
   /**
-   * "thread_unsupported_request": clients that keep a thread go on without one.
+   * "thread_unsupported_request": clients that use a thread continue without one.
    *
    * @generated from field: string error_code = 1;
    */
@@ -119,7 +119,7 @@ export enum ErrorType {
   UNSPECIFIED = 0,
 
   /**
-   * The request has to change, or the account is out of balance: 400, 405, 415.
+   * The request has to change, or the balance is spent: 400, 405, 415.
    *
    * @generated from enum value: ERROR_TYPE_INVALID_REQUEST = 1;
    */
@@ -133,7 +133,7 @@ export enum ErrorType {
   AUTHENTICATION = 2,
 
   /**
-   * The key does not reach this far: 403.
+   * The key is not allowed to do this: 403.
    *
    * @generated from enum value: ERROR_TYPE_PERMISSION = 3;
    */
@@ -168,7 +168,7 @@ export enum ErrorType {
   API = 7,
 
   /**
-   * A time limit ran out: 504.
+   * A time limit passed: 504.
    *
    * @generated from enum value: ERROR_TYPE_TIMEOUT = 8;
    */

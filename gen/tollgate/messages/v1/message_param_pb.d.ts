@@ -17,14 +17,14 @@ export declare const file_tollgate_messages_v1_message_param: GenFile;
  */
 export declare type MessageParam = Message<"tollgate.messages.v1.MessageParam"> & {
   /**
-   * Who speaks.
+   * The speaker.
    *
    * @generated from field: tollgate.messages.v1.Role role = 1;
    */
   role: Role;
 
   /**
-   * What is said, called or brought back.
+   * The content of the turn.
    *
    * @generated from field: tollgate.messages.v1.MessageContent content = 2;
    */
@@ -44,13 +44,13 @@ export declare const MessageParamSchema: GenMessage<MessageParam>;
  */
 export declare type MessageContent = Message<"tollgate.messages.v1.MessageContent"> & {
   /**
-   * As JSON the string or the array itself.
+   * In JSON, the string or the array itself.
    *
    * @generated from oneof tollgate.messages.v1.MessageContent.form
    */
   form: {
     /**
-     * Short for one text block.
+     * A shorter form of a single text block.
      *
      * @generated from field: string text = 1;
      */
@@ -58,7 +58,7 @@ export declare type MessageContent = Message<"tollgate.messages.v1.MessageConten
     case: "text";
   } | {
     /**
-     * In the order they are read; may be empty.
+     * The blocks in reading order. May be empty.
      *
      * @generated from field: tollgate.messages.v1.ContentBlockParams blocks = 2;
      */
@@ -74,13 +74,13 @@ export declare type MessageContent = Message<"tollgate.messages.v1.MessageConten
 export declare const MessageContentSchema: GenMessage<MessageContent>;
 
 /**
- * Content blocks, in order.
+ * Content blocks in reading order.
  *
  * @generated from message tollgate.messages.v1.ContentBlockParams
  */
 export declare type ContentBlockParams = Message<"tollgate.messages.v1.ContentBlockParams"> & {
   /**
-   * In the order they are read; may be empty.
+   * The blocks in reading order. May be empty.
    *
    * @generated from field: repeated tollgate.messages.v1.ContentBlockParam blocks = 1;
    */
@@ -94,7 +94,7 @@ export declare type ContentBlockParams = Message<"tollgate.messages.v1.ContentBl
 export declare const ContentBlockParamsSchema: GenMessage<ContentBlockParams>;
 
 /**
- * One block of a turn, told apart by its type. Text, thinking, tool_use and tool_result are understood.
+ * One block of a turn, distinguished by its type. Text, thinking, tool_use and tool_result are understood.
  *
  * @generated from message tollgate.messages.v1.ContentBlockParam
  */
@@ -106,7 +106,7 @@ export declare type ContentBlockParam = Message<"tollgate.messages.v1.ContentBlo
    */
   block: {
     /**
-     * What the speaker says.
+     * A text.
      *
      * @generated from field: tollgate.messages.v1.TextBlockParam text = 1;
      */
@@ -114,7 +114,7 @@ export declare type ContentBlockParam = Message<"tollgate.messages.v1.ContentBlo
     case: "text";
   } | {
     /**
-     * The model's own earlier thinking, given back.
+     * The model's own earlier thinking.
      *
      * @generated from field: tollgate.messages.v1.ThinkingBlockParam thinking = 2;
      */
@@ -170,7 +170,7 @@ export declare type ContentBlockParam = Message<"tollgate.messages.v1.ContentBlo
     case: "containerUpload";
   } | {
     /**
-     * Dropped: encrypted thinking of another service.
+     * Ignored: encrypted thinking of another service.
      *
      * @generated from field: tollgate.messages.v1.OpaqueBlockParam redacted_thinking = 9;
      */
@@ -178,7 +178,7 @@ export declare type ContentBlockParam = Message<"tollgate.messages.v1.ContentBlo
     case: "redactedThinking";
   } | {
     /**
-     * Dropped, as all that follow: traces of tools that another service ran itself.
+     * Ignored, like all that follow: traces of tools that another service ran itself.
      *
      * @generated from field: tollgate.messages.v1.OpaqueBlockParam server_tool_use = 10;
      */
@@ -186,7 +186,7 @@ export declare type ContentBlockParam = Message<"tollgate.messages.v1.ContentBlo
     case: "serverToolUse";
   } | {
     /**
-     * Dropped.
+     * Ignored.
      *
      * @generated from field: tollgate.messages.v1.OpaqueBlockParam web_search_tool_result = 11;
      */
@@ -194,7 +194,7 @@ export declare type ContentBlockParam = Message<"tollgate.messages.v1.ContentBlo
     case: "webSearchToolResult";
   } | {
     /**
-     * Dropped.
+     * Ignored.
      *
      * @generated from field: tollgate.messages.v1.OpaqueBlockParam web_fetch_tool_result = 12;
      */
@@ -202,7 +202,7 @@ export declare type ContentBlockParam = Message<"tollgate.messages.v1.ContentBlo
     case: "webFetchToolResult";
   } | {
     /**
-     * Dropped.
+     * Ignored.
      *
      * @generated from field: tollgate.messages.v1.OpaqueBlockParam code_execution_tool_result = 13;
      */
@@ -210,7 +210,7 @@ export declare type ContentBlockParam = Message<"tollgate.messages.v1.ContentBlo
     case: "codeExecutionToolResult";
   } | {
     /**
-     * Dropped.
+     * Ignored.
      *
      * @generated from field: tollgate.messages.v1.OpaqueBlockParam bash_code_execution_tool_result = 14;
      */
@@ -218,7 +218,7 @@ export declare type ContentBlockParam = Message<"tollgate.messages.v1.ContentBlo
     case: "bashCodeExecutionToolResult";
   } | {
     /**
-     * Dropped.
+     * Ignored.
      *
      * @generated from field: tollgate.messages.v1.OpaqueBlockParam text_editor_code_execution_tool_result = 15;
      */
@@ -226,7 +226,7 @@ export declare type ContentBlockParam = Message<"tollgate.messages.v1.ContentBlo
     case: "textEditorCodeExecutionToolResult";
   } | {
     /**
-     * Dropped.
+     * Ignored.
      *
      * @generated from field: tollgate.messages.v1.OpaqueBlockParam tool_search_tool_result = 16;
      */
@@ -234,7 +234,7 @@ export declare type ContentBlockParam = Message<"tollgate.messages.v1.ContentBlo
     case: "toolSearchToolResult";
   } | {
     /**
-     * Dropped.
+     * Ignored.
      *
      * @generated from field: tollgate.messages.v1.OpaqueBlockParam mcp_tool_use = 17;
      */
@@ -242,7 +242,7 @@ export declare type ContentBlockParam = Message<"tollgate.messages.v1.ContentBlo
     case: "mcpToolUse";
   } | {
     /**
-     * Dropped.
+     * Ignored.
      *
      * @generated from field: tollgate.messages.v1.OpaqueBlockParam mcp_tool_result = 18;
      */
@@ -250,7 +250,7 @@ export declare type ContentBlockParam = Message<"tollgate.messages.v1.ContentBlo
     case: "mcpToolResult";
   } | {
     /**
-     * Dropped.
+     * Ignored.
      *
      * @generated from field: tollgate.messages.v1.OpaqueBlockParam advisor_tool_result = 19;
      */
@@ -258,7 +258,7 @@ export declare type ContentBlockParam = Message<"tollgate.messages.v1.ContentBlo
     case: "advisorToolResult";
   } | {
     /**
-     * Dropped.
+     * Ignored.
      *
      * @generated from field: tollgate.messages.v1.OpaqueBlockParam tool_reference = 20;
      */
@@ -266,7 +266,7 @@ export declare type ContentBlockParam = Message<"tollgate.messages.v1.ContentBlo
     case: "toolReference";
   } | {
     /**
-     * Dropped.
+     * Ignored.
      *
      * @generated from field: tollgate.messages.v1.OpaqueBlockParam compaction = 21;
      */
@@ -274,7 +274,7 @@ export declare type ContentBlockParam = Message<"tollgate.messages.v1.ContentBlo
     case: "compaction";
   } | {
     /**
-     * Dropped.
+     * Ignored.
      *
      * @generated from field: tollgate.messages.v1.OpaqueBlockParam fallback = 22;
      */
@@ -290,13 +290,13 @@ export declare type ContentBlockParam = Message<"tollgate.messages.v1.ContentBlo
 export declare const ContentBlockParamSchema: GenMessage<ContentBlockParam>;
 
 /**
- * A piece of what is said.
+ * A text block.
  *
  * @generated from message tollgate.messages.v1.TextBlockParam
  */
 export declare type TextBlockParam = Message<"tollgate.messages.v1.TextBlockParam"> & {
   /**
-   * The text. An empty one is dropped.
+   * The text. An empty text is ignored.
    *
    * @generated from field: string text = 1;
    */
@@ -310,7 +310,7 @@ export declare type TextBlockParam = Message<"tollgate.messages.v1.TextBlockPara
 export declare const TextBlockParamSchema: GenMessage<TextBlockParam>;
 
 /**
- * Earlier thinking. Its signature is not looked at.
+ * Earlier thinking. Its signature is ignored.
  *
  * @generated from message tollgate.messages.v1.ThinkingBlockParam
  */
@@ -336,7 +336,7 @@ export declare const ThinkingBlockParamSchema: GenMessage<ThinkingBlockParam>;
  */
 export declare type ToolUseBlockParam = Message<"tollgate.messages.v1.ToolUseBlockParam"> & {
   /**
-   * Names the call within the conversation.
+   * The call's id within the conversation.
    *
    * @generated from field: string id = 1;
    */
@@ -370,7 +370,7 @@ export declare const ToolUseBlockParamSchema: GenMessage<ToolUseBlockParam>;
  */
 export declare type ToolResultBlockParam = Message<"tollgate.messages.v1.ToolResultBlockParam"> & {
   /**
-   * ToolUseBlockParam.id of the call, in the turn before.
+   * ToolUseBlockParam.id of the call, from an earlier turn.
    *
    * @generated from field: string tool_use_id = 1;
    */
@@ -384,7 +384,7 @@ export declare type ToolResultBlockParam = Message<"tollgate.messages.v1.ToolRes
   content?: MessageContent | undefined;
 
   /**
-   * Whether the call failed. Absent: it did not.
+   * Whether the call failed. Absent: no.
    *
    * @generated from field: bool is_error = 3;
    */
@@ -398,7 +398,7 @@ export declare type ToolResultBlockParam = Message<"tollgate.messages.v1.ToolRes
 export declare const ToolResultBlockParamSchema: GenMessage<ToolResultBlockParam>;
 
 /**
- * A block of which only the type matters.
+ * A block of which only the type is read.
  *
  * @generated from message tollgate.messages.v1.OpaqueBlockParam
  */
@@ -418,13 +418,13 @@ export declare const OpaqueBlockParamSchema: GenMessage<OpaqueBlockParam>;
  */
 export declare type SystemPrompt = Message<"tollgate.messages.v1.SystemPrompt"> & {
   /**
-   * As JSON the string or the array itself.
+   * In JSON, the string or the array itself.
    *
    * @generated from oneof tollgate.messages.v1.SystemPrompt.form
    */
   form: {
     /**
-     * Short for one text block.
+     * A shorter form of a single text block.
      *
      * @generated from field: string text = 1;
      */
@@ -432,7 +432,7 @@ export declare type SystemPrompt = Message<"tollgate.messages.v1.SystemPrompt"> 
     case: "text";
   } | {
     /**
-     * In the order they are read; may be empty.
+     * The blocks in reading order. May be empty.
      *
      * @generated from field: tollgate.messages.v1.SystemBlocks blocks = 2;
      */
@@ -448,13 +448,13 @@ export declare type SystemPrompt = Message<"tollgate.messages.v1.SystemPrompt"> 
 export declare const SystemPromptSchema: GenMessage<SystemPrompt>;
 
 /**
- * Blocks of instructions, in order.
+ * Blocks of instructions in reading order.
  *
  * @generated from message tollgate.messages.v1.SystemBlocks
  */
 export declare type SystemBlocks = Message<"tollgate.messages.v1.SystemBlocks"> & {
   /**
-   * In the order they are read; may be empty.
+   * The blocks in reading order. May be empty.
    *
    * @generated from field: repeated tollgate.messages.v1.SystemBlock blocks = 1;
    */
@@ -468,7 +468,7 @@ export declare type SystemBlocks = Message<"tollgate.messages.v1.SystemBlocks"> 
 export declare const SystemBlocksSchema: GenMessage<SystemBlocks>;
 
 /**
- * One block of instructions, told apart by its type.
+ * One block of instructions, distinguished by its type.
  *
  * @generated from message tollgate.messages.v1.SystemBlock
  */
@@ -480,7 +480,7 @@ export declare type SystemBlock = Message<"tollgate.messages.v1.SystemBlock"> & 
    */
   block: {
     /**
-     * What the model is told to be and to do.
+     * What the model is to be and to do.
      *
      * @generated from field: tollgate.messages.v1.TextBlockParam text = 1;
      */
@@ -523,7 +523,7 @@ export enum Role {
   ASSISTANT = 2,
 
   /**
-   * Instructions that arrive in the middle of a conversation.
+   * Instructions in the middle of a conversation.
    *
    * @generated from enum value: ROLE_SYSTEM = 3;
    */

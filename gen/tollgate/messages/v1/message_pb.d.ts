@@ -18,7 +18,7 @@ export declare const file_tollgate_messages_v1_message: GenFile;
  */
 export declare type Message = Message$1<"tollgate.messages.v1.Message"> & {
   /**
-   * Names the answer: "msg_" and the request id.
+   * The answer's id: "msg_" and the request's id.
    *
    * @generated from field: string id = 1;
    */
@@ -39,7 +39,7 @@ export declare type Message = Message$1<"tollgate.messages.v1.Message"> & {
   role: string;
 
   /**
-   * The id of the model that answered.
+   * The model as named in the request.
    *
    * @generated from field: string model = 4;
    */
@@ -53,21 +53,21 @@ export declare type Message = Message$1<"tollgate.messages.v1.Message"> & {
   content: ContentBlock[];
 
   /**
-   * Why the answer ended. Null at the start of a stream.
+   * Why the answer ended. Null: at the start of a stream.
    *
    * @generated from field: optional tollgate.messages.v1.StopReason stop_reason = 6;
    */
   stopReason?: StopReason | undefined;
 
   /**
-   * Always null: a stop sequence reads as end_turn.
+   * Always null: a stop sequence counts as end_turn.
    *
    * @generated from field: optional string stop_sequence = 7;
    */
   stopSequence?: string | undefined;
 
   /**
-   * The billed counts and the cost; the counts so far at the start of a stream.
+   * The billed counts and the cost. At the start of a stream: the counts so far.
    *
    * @generated from field: tollgate.messages.v1.Usage usage = 8;
    */
@@ -81,7 +81,7 @@ export declare type Message = Message$1<"tollgate.messages.v1.Message"> & {
 export declare const MessageSchema: GenMessage<Message>;
 
 /**
- * One block of an answer, told apart by its type.
+ * One block of an answer, distinguished by its type.
  *
  * @generated from message tollgate.messages.v1.ContentBlock
  */
@@ -109,7 +109,7 @@ export declare type ContentBlock = Message$1<"tollgate.messages.v1.ContentBlock"
     case: "text";
   } | {
     /**
-     * A call for the client to make.
+     * A tool call for the client to make.
      *
      * @generated from field: tollgate.messages.v1.ToolUseBlock tool_use = 3;
      */
@@ -131,14 +131,14 @@ export declare const ContentBlockSchema: GenMessage<ContentBlock>;
  */
 export declare type ThinkingBlock = Message$1<"tollgate.messages.v1.ThinkingBlock"> & {
   /**
-   * The thinking as text. Empty at the start of a stream.
+   * The thinking as text. Empty when the block starts in a stream.
    *
    * @generated from field: string thinking = 1;
    */
   thinking: string;
 
   /**
-   * Never empty in a finished block, since clients demote unsigned thinking to text. It proves nothing.
+   * Never empty in a finished block, since clients treat unsigned thinking as text. It proves nothing.
    *
    * @generated from field: string signature = 2;
    */
@@ -158,7 +158,7 @@ export declare const ThinkingBlockSchema: GenMessage<ThinkingBlock>;
  */
 export declare type TextBlock = Message$1<"tollgate.messages.v1.TextBlock"> & {
   /**
-   * The model's answer. Empty at the start of a stream.
+   * The text. Empty when the block starts in a stream.
    *
    * @generated from field: string text = 1;
    */
@@ -172,13 +172,13 @@ export declare type TextBlock = Message$1<"tollgate.messages.v1.TextBlock"> & {
 export declare const TextBlockSchema: GenMessage<TextBlock>;
 
 /**
- * A call for the client to make.
+ * A tool call for the client to make.
  *
  * @generated from message tollgate.messages.v1.ToolUseBlock
  */
 export declare type ToolUseBlock = Message$1<"tollgate.messages.v1.ToolUseBlock"> & {
   /**
-   * Names the call; its result refers to it.
+   * The call's id. Its result refers to it.
    *
    * @generated from field: string id = 1;
    */
@@ -192,7 +192,7 @@ export declare type ToolUseBlock = Message$1<"tollgate.messages.v1.ToolUseBlock"
   name: string;
 
   /**
-   * The arguments: always an object, empty at the start of a stream.
+   * The arguments: always an object. Empty when the block starts in a stream.
    *
    * @generated from field: string input = 3;
    */
@@ -206,13 +206,13 @@ export declare type ToolUseBlock = Message$1<"tollgate.messages.v1.ToolUseBlock"
 export declare const ToolUseBlockSchema: GenMessage<ToolUseBlock>;
 
 /**
- * Tokens as the engine counted them.
+ * Tokens as the engine counted them, and their cost.
  *
  * @generated from message tollgate.messages.v1.Usage
  */
 export declare type Usage = Message$1<"tollgate.messages.v1.Usage"> & {
   /**
-   * Tokens of the prompt; all of them, since there is no prompt caching.
+   * All tokens of the prompt, including cached ones.
    *
    * @generated from field: uint64 input_tokens = 1;
    */
@@ -240,21 +240,21 @@ export declare type Usage = Message$1<"tollgate.messages.v1.Usage"> & {
   outputTokens: bigint;
 
   /**
-   * The parts of output_tokens. Absent: the engine does not tell.
+   * The parts of output_tokens. Absent: the engine does not report them.
    *
    * @generated from field: tollgate.messages.v1.OutputTokensDetails output_tokens_details = 5;
    */
   outputTokensDetails?: OutputTokensDetails | undefined;
 
   /**
-   * The cost of the request in USD, an exact decimal; its charge is durable. Absent: the answer has only begun.
+   * The cost of the request in USD, an exact decimal. The charge is durable. Absent: the answer has only begun.
    *
    * @generated from field: string cost = 6;
    */
   cost: string;
 
   /**
-   * The tier that the request ran in. Absent: the request named none.
+   * The tier in which the request ran. Absent: the request named none.
    *
    * @generated from field: tollgate.messages.v1.UsedServiceTier service_tier = 7;
    */
@@ -268,7 +268,7 @@ export declare type Usage = Message$1<"tollgate.messages.v1.Usage"> & {
 export declare const UsageSchema: GenMessage<Usage>;
 
 /**
- * The parts of output tokens.
+ * The parts of output_tokens.
  *
  * @generated from message tollgate.messages.v1.OutputTokensDetails
  */
@@ -301,7 +301,7 @@ export enum StopReason {
   UNSPECIFIED = 0,
 
   /**
-   * The model was done, or a stop sequence came.
+   * The model finished, or a stop sequence came.
    *
    * @generated from enum value: STOP_REASON_END_TURN = 1;
    */

@@ -5,13 +5,13 @@
 import type { MessagesService } from "./messages_service_pb.js";
 
 /**
- * The messages-style HTTP surface. Keys that a request has beyond these fields are ignored.
+ * The messages-style HTTP surface. Unknown fields of a request are ignored.
  *
  * @generated from service tollgate.messages.v1.MessagesService
  */
 export declare const messagesServiceRoutes: {
   /**
-   * Answers a conversation, whole or as a stream of events.
+   * Answers a conversation, completely or as a stream of events.
    *
    * @generated from rpc tollgate.messages.v1.MessagesService.CreateMessage
    */
@@ -21,7 +21,7 @@ export declare const messagesServiceRoutes: {
     readonly method: (typeof MessagesService)["method"]["createMessage"];
   };
   /**
-   * Estimates how many input tokens a conversation has, from its length. Not used for billing.
+   * Estimates how many input tokens a conversation has, from its length. Never used for billing.
    *
    * @generated from rpc tollgate.messages.v1.MessagesService.CountTokens
    */
@@ -41,7 +41,7 @@ export declare const messagesServiceRoutes: {
     readonly method: (typeof MessagesService)["method"]["listModels"];
   };
   /**
-   * Shows one model. Needs no key.
+   * Returns one model. Needs no key.
    *
    * @generated from rpc tollgate.messages.v1.MessagesService.GetModel
    */

@@ -5,7 +5,7 @@
 import { MessagesService } from "./messages_service_pb.js";
 
 /**
- * The messages-style HTTP surface. Keys that a request has beyond these fields are ignored.
+ * The messages-style HTTP surface. Unknown fields of a request are ignored.
  *
  * @generated from service tollgate.messages.v1.MessagesService
  */

@@ -13,13 +13,13 @@ import type { GetModelRequestSchema, GetModelResponseSchema, ListModelsRequestSc
 export declare const file_tollgate_messages_v1_messages_service: GenFile;
 
 /**
- * The messages-style HTTP surface. Keys that a request has beyond these fields are ignored.
+ * The messages-style HTTP surface. Unknown fields of a request are ignored.
  *
  * @generated from service tollgate.messages.v1.MessagesService
  */
 export declare const MessagesService: GenService<{
   /**
-   * Answers a conversation, whole or as a stream of events.
+   * Answers a conversation, completely or as a stream of events.
    *
    * @generated from rpc tollgate.messages.v1.MessagesService.CreateMessage
    */
@@ -29,7 +29,7 @@ export declare const MessagesService: GenService<{
     output: typeof CreateMessageResponseSchema;
   },
   /**
-   * Estimates how many input tokens a conversation has, from its length. Not used for billing.
+   * Estimates how many input tokens a conversation has, from its length. Never used for billing.
    *
    * @generated from rpc tollgate.messages.v1.MessagesService.CountTokens
    */
@@ -49,7 +49,7 @@ export declare const MessagesService: GenService<{
     output: typeof ListModelsResponseSchema;
   },
   /**
-   * Shows one model. Needs no key.
+   * Returns one model. Needs no key.
    *
    * @generated from rpc tollgate.messages.v1.MessagesService.GetModel
    */

@@ -45,14 +45,14 @@ export declare type Model = Message<"tollgate.messages.v1.Model"> & {
   createdAt: string;
 
   /**
-   * Most tokens of prompt and answer together; of one input for an embedding model.
+   * The most tokens of prompt and answer together. For an embedding model: of one input.
    *
    * @generated from field: uint32 max_input_tokens = 5;
    */
   maxInputTokens: number;
 
   /**
-   * Most tokens of an answer. Null for an embedding model, which cannot answer messages.
+   * The most tokens of an answer. Null: an embedding model, which cannot answer messages.
    *
    * @generated from field: optional uint32 max_tokens = 6;
    */
@@ -107,7 +107,7 @@ export declare type ModelPricing = Message<"tollgate.messages.v1.ModelPricing"> 
   prompt: string;
 
   /**
-   * For an output token; "0" for an embedding model.
+   * For an output token. "0" for an embedding model.
    *
    * @generated from field: string completion = 2;
    */
@@ -134,7 +134,7 @@ export declare type ModelPricePerMillion = Message<"tollgate.messages.v1.ModelPr
   input: string;
 
   /**
-   * For output; "0" for an embedding model.
+   * For output. "0" for an embedding model.
    *
    * @generated from field: string output = 2;
    */
@@ -155,27 +155,27 @@ export declare type ModelPricePerMillion = Message<"tollgate.messages.v1.ModelPr
 export declare const ModelPricePerMillionSchema: GenMessage<ModelPricePerMillion>;
 
 /**
- * Which page of models.
+ * Selects a page of models.
  *
  * @generated from message tollgate.messages.v1.ListModelsRequest
  */
 export declare type ListModelsRequest = Message<"tollgate.messages.v1.ListModelsRequest"> & {
   /**
-   * How many models at most. Absent: 20.
+   * The most models on the page. Absent: 20.
    *
    * @generated from field: optional uint32 limit = 1;
    */
   limit?: number | undefined;
 
   /**
-   * Only models listed after the one with this id. Empty: from the first.
+   * Only models listed after the model with this id. Empty: from the first.
    *
    * @generated from field: string after_id = 2;
    */
   afterId: string;
 
   /**
-   * Only models listed before the one with this id, the nearest of them. Empty: up to the last.
+   * Only models listed before the model with this id, the nearest ones. Empty: up to the last.
    *
    * @generated from field: string before_id = 3;
    */
@@ -230,13 +230,13 @@ export declare type ListModelsResponse = Message<"tollgate.messages.v1.ListModel
 export declare const ListModelsResponseSchema: GenMessage<ListModelsResponse>;
 
 /**
- * Which model.
+ * Selects a model.
  *
  * @generated from message tollgate.messages.v1.GetModelRequest
  */
 export declare type GetModelRequest = Message<"tollgate.messages.v1.GetModelRequest"> & {
   /**
-   * The model's id; slashes may be written plainly or escaped.
+   * Model.id. Slashes may be sent as they are or as %2F.
    *
    * @generated from field: string id = 1;
    */
@@ -250,19 +250,19 @@ export declare type GetModelRequest = Message<"tollgate.messages.v1.GetModelRequ
 export declare const GetModelRequestSchema: GenMessage<GetModelRequest>;
 
 /**
- * The model asked for.
+ * The requested model.
  *
  * @generated from message tollgate.messages.v1.GetModelResponse
  */
 export declare type GetModelResponse = Message<"tollgate.messages.v1.GetModelResponse"> & {
   /**
-   * As JSON the model itself.
+   * In JSON, the model itself.
    *
    * @generated from oneof tollgate.messages.v1.GetModelResponse.result
    */
   result: {
     /**
-     * As ListModels shows it.
+     * The model, as in ListModels.
      *
      * @generated from field: tollgate.messages.v1.Model model = 1;
      */
@@ -284,7 +284,7 @@ export declare const GetModelResponseSchema: GenMessage<GetModelResponse>;
  */
 export enum ModelKind {
   /**
-   * Not sent.
+   * Never sent.
    *
    * @generated from enum value: MODEL_KIND_UNSPECIFIED = 0;
    */

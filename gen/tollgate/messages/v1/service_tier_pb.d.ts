@@ -10,13 +10,13 @@ import type { GenEnum, GenFile } from "@bufbuild/protobuf/codegenv2";
 export declare const file_tollgate_messages_v1_service_tier: GenFile;
 
 /**
- * Whether a request may go first where requests wait. It never changes the price.
+ * Whether a request may go first when requests wait for a server. It never changes the price.
  *
  * @generated from enum tollgate.messages.v1.ServiceTier
  */
 export enum ServiceTier {
   /**
-   * As auto.
+   * Like auto.
    *
    * @generated from enum value: SERVICE_TIER_UNSPECIFIED = 0;
    */
@@ -30,7 +30,7 @@ export enum ServiceTier {
   AUTO = 1,
 
   /**
-   * The usual one, whatever the key and its account may have.
+   * The usual tier, whatever the key and its account may have.
    *
    * @generated from enum value: SERVICE_TIER_STANDARD_ONLY = 2;
    */
@@ -43,27 +43,27 @@ export enum ServiceTier {
 export declare const ServiceTierSchema: GenEnum<ServiceTier>;
 
 /**
- * The tier that a request ran in.
+ * The tier in which a request ran.
  *
  * @generated from enum tollgate.messages.v1.UsedServiceTier
  */
 export enum UsedServiceTier {
   /**
-   * Not told.
+   * Not reported.
    *
    * @generated from enum value: USED_SERVICE_TIER_UNSPECIFIED = 0;
    */
   UNSPECIFIED = 0,
 
   /**
-   * The usual one, or a lower one that the key or its account has.
+   * The usual tier, or a lower one of the key or its account.
    *
    * @generated from enum value: USED_SERVICE_TIER_STANDARD = 1;
    */
   STANDARD = 1,
 
   /**
-   * It went first.
+   * The request went first.
    *
    * @generated from enum value: USED_SERVICE_TIER_PRIORITY = 2;
    */

@@ -18,7 +18,7 @@ export const ServiceTierSchema = /*@__PURE__*/
   enumDesc(file_tollgate_messages_v1_service_tier, 0);
 
 /**
- * Whether a request may go first where requests wait. It never changes the price.
+ * Whether a request may go first when requests wait for a server. It never changes the price.
  *
  * @generated from enum tollgate.messages.v1.ServiceTier
  */
@@ -32,7 +32,7 @@ export const UsedServiceTierSchema = /*@__PURE__*/
   enumDesc(file_tollgate_messages_v1_service_tier, 1);
 
 /**
- * The tier that a request ran in.
+ * The tier in which a request ran.
  *
  * @generated from enum tollgate.messages.v1.UsedServiceTier
  */

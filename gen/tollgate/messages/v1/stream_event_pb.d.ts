@@ -13,9 +13,9 @@ import type { Error } from "./error_pb.js";
 export declare const file_tollgate_messages_v1_stream_event: GenFile;
 
 /**
- * One Server-Sent Event of an answer; its type is also the event's name. The order is message_start,
- * the blocks one after another (start, deltas, stop), message_delta, message_stop. A ping may come
- * anywhere after message_start; an error ends the stream without message_stop.
+ * One server-sent event of an answer. Its type is also the event's name. The order is: message_start; the blocks one
+ * after another (start, deltas, stop); message_delta; message_stop. A ping may come anywhere after message_start. An
+ * error ends the stream without message_stop.
  *
  * @generated from message tollgate.messages.v1.StreamEvent
  */
@@ -43,7 +43,7 @@ export declare type StreamEvent = Message<"tollgate.messages.v1.StreamEvent"> & 
     case: "contentBlockStart";
   } | {
     /**
-     * More of the block that was begun last.
+     * More of the last started block.
      *
      * @generated from field: tollgate.messages.v1.ContentBlockDelta content_block_delta = 3;
      */
@@ -59,7 +59,7 @@ export declare type StreamEvent = Message<"tollgate.messages.v1.StreamEvent"> & 
     case: "contentBlockStop";
   } | {
     /**
-     * Why the answer ended and what it cost.
+     * Why the answer ended, and its cost.
      *
      * @generated from field: tollgate.messages.v1.MessageDelta message_delta = 5;
      */
@@ -75,7 +75,7 @@ export declare type StreamEvent = Message<"tollgate.messages.v1.StreamEvent"> & 
     case: "messageStop";
   } | {
     /**
-     * A sign of life on a silent connection.
+     * Keeps a silent connection alive.
      *
      * @generated from field: tollgate.messages.v1.Ping ping = 7;
      */
@@ -105,7 +105,7 @@ export declare const StreamEventSchema: GenMessage<StreamEvent>;
  */
 export declare type MessageStart = Message<"tollgate.messages.v1.MessageStart"> & {
   /**
-   * The answer without content; input_tokens is already true.
+   * The answer without content. Its input_tokens are final, or a bounded estimate where the engine has not counted yet.
    *
    * @generated from field: tollgate.messages.v1.Message message = 1;
    */
@@ -125,14 +125,14 @@ export declare const MessageStartSchema: GenMessage<MessageStart>;
  */
 export declare type ContentBlockStart = Message<"tollgate.messages.v1.ContentBlockStart"> & {
   /**
-   * Counts the blocks of the answer from 0.
+   * The block's index in the answer, from 0.
    *
    * @generated from field: uint32 index = 1;
    */
   index: number;
 
   /**
-   * The block, empty.
+   * The block, still empty.
    *
    * @generated from field: tollgate.messages.v1.ContentBlock content_block = 2;
    */
@@ -159,7 +159,7 @@ export declare type ContentBlockDelta = Message<"tollgate.messages.v1.ContentBlo
   index: number;
 
   /**
-   * An addition to a block.
+   * The addition.
    *
    * @generated from field: tollgate.messages.v1.Delta delta = 2;
    */
@@ -173,7 +173,7 @@ export declare type ContentBlockDelta = Message<"tollgate.messages.v1.ContentBlo
 export declare const ContentBlockDeltaSchema: GenMessage<ContentBlockDelta>;
 
 /**
- * An addition to a block, told apart by its type.
+ * An addition to a block, distinguished by its type.
  *
  * @generated from message tollgate.messages.v1.Delta
  */
@@ -193,7 +193,7 @@ export declare type Delta = Message<"tollgate.messages.v1.Delta"> & {
     case: "thinkingDelta";
   } | {
     /**
-     * The signature of the thinking block, once, before it stops.
+     * The signature of the thinking block: once, before the block stops.
      *
      * @generated from field: tollgate.messages.v1.SignatureDelta signature_delta = 2;
      */
@@ -231,7 +231,7 @@ export declare const DeltaSchema: GenMessage<Delta>;
  */
 export declare type ThinkingDelta = Message<"tollgate.messages.v1.ThinkingDelta"> & {
   /**
-   * Text that follows the thinking sent so far.
+   * Text that follows the thinking so far.
    *
    * @generated from field: string thinking = 1;
    */
@@ -251,7 +251,7 @@ export declare const ThinkingDeltaSchema: GenMessage<ThinkingDelta>;
  */
 export declare type SignatureDelta = Message<"tollgate.messages.v1.SignatureDelta"> & {
   /**
-   * As ThinkingBlock.signature: never empty, and it proves nothing.
+   * ThinkingBlock.signature: never empty, and it proves nothing.
    *
    * @generated from field: string signature = 1;
    */
@@ -271,7 +271,7 @@ export declare const SignatureDeltaSchema: GenMessage<SignatureDelta>;
  */
 export declare type TextDelta = Message<"tollgate.messages.v1.TextDelta"> & {
   /**
-   * Text that follows the text sent so far.
+   * Text that follows the text so far.
    *
    * @generated from field: string text = 1;
    */
@@ -325,20 +325,20 @@ export declare type ContentBlockStop = Message<"tollgate.messages.v1.ContentBloc
 export declare const ContentBlockStopSchema: GenMessage<ContentBlockStop>;
 
 /**
- * Why the answer ended and what it cost.
+ * Why the answer ended, and its cost.
  *
  * @generated from message tollgate.messages.v1.MessageDelta
  */
 export declare type MessageDelta = Message<"tollgate.messages.v1.MessageDelta"> & {
   /**
-   * The changes of the message since message_start.
+   * The changes to the message since message_start.
    *
    * @generated from field: tollgate.messages.v1.MessageChange delta = 1;
    */
   delta?: MessageChange | undefined;
 
   /**
-   * The counts that are billed, and the cost.
+   * The billed counts, and the cost.
    *
    * @generated from field: tollgate.messages.v1.Usage usage = 2;
    */
@@ -352,7 +352,7 @@ export declare type MessageDelta = Message<"tollgate.messages.v1.MessageDelta"> 
 export declare const MessageDeltaSchema: GenMessage<MessageDelta>;
 
 /**
- * The changes of a message since its start.
+ * The changes to a message since its start.
  *
  * @generated from message tollgate.messages.v1.MessageChange
  */
@@ -393,7 +393,7 @@ export declare type MessageStop = Message<"tollgate.messages.v1.MessageStop"> & 
 export declare const MessageStopSchema: GenMessage<MessageStop>;
 
 /**
- * A sign of life.
+ * Keeps a silent connection alive.
  *
  * @generated from message tollgate.messages.v1.Ping
  */
@@ -420,7 +420,7 @@ export declare type StreamError = Message<"tollgate.messages.v1.StreamError"> & 
   error?: Error | undefined;
 
   /**
-   * Names the request. Empty: unknown.
+   * The request's id. Empty: unknown.
    *
    * @generated from field: string request_id = 2;
    */

@@ -11,7 +11,7 @@ import type { Message } from "@bufbuild/protobuf";
 export declare const file_tollgate_messages_v1_thinking: GenFile;
 
 /**
- * Switches thinking. A budget is accepted and ignored.
+ * Turns thinking on or off. A budget is accepted and ignored.
  *
  * @generated from message tollgate.messages.v1.ThinkingConfig
  */
@@ -31,13 +31,13 @@ export declare type ThinkingConfig = Message<"tollgate.messages.v1.ThinkingConfi
 export declare const ThinkingConfigSchema: GenMessage<ThinkingConfig>;
 
 /**
- * How the answer is made.
+ * How the answer is produced.
  *
  * @generated from message tollgate.messages.v1.OutputConfig
  */
 export declare type OutputConfig = Message<"tollgate.messages.v1.OutputConfig"> & {
   /**
-   * How deeply to think where thinking is on. Absent: the model's default depth.
+   * How deeply to think when thinking is on. Absent: the model's default depth.
    *
    * @generated from field: optional tollgate.messages.v1.Effort effort = 1;
    */
@@ -92,7 +92,7 @@ export enum ThinkingType {
   ADAPTIVE = 3,
 
   /**
-   * The model does not think: it has no switch for thinking between calls alone.
+   * The model does not think: it has no switch for thinking between calls only.
    *
    * @generated from enum value: THINKING_TYPE_BETWEEN_TOOLS = 4;
    */
@@ -132,21 +132,21 @@ export enum Effort {
   MEDIUM = 2,
 
   /**
-   * The deepest.
+   * The greatest depth.
    *
    * @generated from enum value: EFFORT_HIGH = 3;
    */
   HIGH = 3,
 
   /**
-   * As high.
+   * Like high.
    *
    * @generated from enum value: EFFORT_XHIGH = 4;
    */
   XHIGH = 4,
 
   /**
-   * The deepest.
+   * The greatest depth.
    *
    * @generated from enum value: EFFORT_MAX = 5;
    */

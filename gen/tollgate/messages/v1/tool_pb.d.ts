@@ -31,14 +31,14 @@ export declare type ToolParam = Message<"tollgate.messages.v1.ToolParam"> & {
   description: string;
 
   /**
-   * JSON Schema of its arguments: an object. Required; its own type is "object" where it names none.
+   * JSON Schema of its arguments: an object. Required. If it names no type, its type is "object".
    *
    * @generated from field: string input_schema = 3;
    */
   inputSchema: string;
 
   /**
-   * "custom" or absent. Another type is a tool that the original service runs itself, and is refused.
+   * "custom" or absent. Any other type is a tool that the original service runs itself, and is refused.
    *
    * @generated from field: string type = 4;
    */
@@ -52,27 +52,27 @@ export declare type ToolParam = Message<"tollgate.messages.v1.ToolParam"> & {
 export declare const ToolParamSchema: GenMessage<ToolParam>;
 
 /**
- * Whether and what the model must call.
+ * Whether the model must call functions, and which.
  *
  * @generated from message tollgate.messages.v1.ToolChoice
  */
 export declare type ToolChoice = Message<"tollgate.messages.v1.ToolChoice"> & {
   /**
-   * Whether a tool must be called, and which.
+   * The rule.
    *
    * @generated from field: tollgate.messages.v1.ToolChoiceType type = 1;
    */
   type: ToolChoiceType;
 
   /**
-   * The tool to call, with type tool.
+   * The tool to call. Required when type is tool.
    *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
-   * Whether at most one tool may be called. Absent: several may.
+   * Whether at most one tool may be called. Absent: no.
    *
    * @generated from field: bool disable_parallel_tool_use = 3;
    */
@@ -106,14 +106,14 @@ export enum ToolChoiceType {
   AUTO = 1,
 
   /**
-   * The model calls at least one; not every model obeys.
+   * The model must call at least one. Not every model obeys.
    *
    * @generated from enum value: TOOL_CHOICE_TYPE_ANY = 2;
    */
   ANY = 2,
 
   /**
-   * The model calls the one that is named.
+   * The model must call the named tool.
    *
    * @generated from enum value: TOOL_CHOICE_TYPE_TOOL = 3;
    */

@@ -13,7 +13,7 @@ import type { ReceiptArchive } from "./receipt_archive_pb.js";
 export declare const file_tollgate_metering_v1_books_service: GenFile;
 
 /**
- * Asks for the proof.
+ * Has no fields: proves all books.
  *
  * @generated from message tollgate.metering.v1.ReconcileRequest
  */
@@ -27,7 +27,7 @@ export declare type ReconcileRequest = Message<"tollgate.metering.v1.ReconcileRe
 export declare const ReconcileRequestSchema: GenMessage<ReconcileRequest>;
 
 /**
- * Asks for the proof.
+ * Has no fields: proves all books.
  *
  * @generated from message tollgate.metering.v1.StreamReconcileRequest
  */
@@ -41,34 +41,34 @@ export declare type StreamReconcileRequest = Message<"tollgate.metering.v1.Strea
 export declare const StreamReconcileRequestSchema: GenMessage<StreamReconcileRequest>;
 
 /**
- * A step of the proof, or the proof itself, which comes last.
+ * A step of the proof. The last message has the proof itself.
  *
  * @generated from message tollgate.metering.v1.StreamReconcileResponse
  */
 export declare type StreamReconcileResponse = Message<"tollgate.metering.v1.StreamReconcileResponse"> & {
   /**
-   * Rules that are proved.
+   * The number of rules proved so far.
    *
    * @generated from field: uint32 done = 1;
    */
   done: number;
 
   /**
-   * Rules that there are.
+   * The number of all rules.
    *
    * @generated from field: uint32 total = 2;
    */
   total: number;
 
   /**
-   * The rule that is being proved, in words. Empty: all are.
+   * The rule being proved, in words. Empty: all rules are proved.
    *
    * @generated from field: string rule = 3;
    */
   rule: string;
 
   /**
-   * The outcome. Absent: it goes on.
+   * The result. Absent: the proof continues.
    *
    * @generated from field: tollgate.metering.v1.ReconcileResponse proof = 4;
    */
@@ -82,28 +82,28 @@ export declare type StreamReconcileResponse = Message<"tollgate.metering.v1.Stre
 export declare const StreamReconcileResponseSchema: GenMessage<StreamReconcileResponse>;
 
 /**
- * The proof, or the first row that breaks it. Money is in pico-USD as decimal text: a total over
- * all accounts may pass 64 bits.
+ * The proof, or the rows that break it. Money is in pico-USD as decimal text: a total over all accounts may exceed 64
+ * bits.
  *
  * @generated from message tollgate.metering.v1.ReconcileResponse
  */
 export declare type ReconcileResponse = Message<"tollgate.metering.v1.ReconcileResponse"> & {
   /**
-   * Whether everything holds.
+   * Whether all rules hold.
    *
    * @generated from field: bool ok = 1;
    */
   ok: boolean;
 
   /**
-   * Accounts checked.
+   * The number of accounts checked.
    *
    * @generated from field: uint64 accounts = 2;
    */
   accounts: bigint;
 
   /**
-   * Receipts checked.
+   * The number of receipts checked.
    *
    * @generated from field: uint64 receipts = 3;
    */
@@ -138,7 +138,7 @@ export declare type ReconcileResponse = Message<"tollgate.metering.v1.ReconcileR
   refundedPicoUsd: string;
 
   /**
-   * All money lapsed.
+   * All expired money.
    *
    * @generated from field: string expired_pico_usd = 8;
    */
@@ -152,22 +152,23 @@ export declare type ReconcileResponse = Message<"tollgate.metering.v1.ReconcileR
   debtPicoUsd: string;
 
   /**
-   * The broken rules and their rows, the first finding first. Empty when ok.
+   * The broken rules and their rows, in the order of finding. Empty: all rules hold.
    *
    * @generated from field: repeated tollgate.metering.v1.ReconcileFinding findings = 10;
    */
   findings: ReconcileFinding[];
 
   /**
-   * The proofs of each database of accounts, the first one first, of which all else is the sum. Empty: there is one database.
+   * The proofs of the single databases of accounts, in their order. The other fields are the sums over them. Empty:
+   * there is one database.
    *
    * @generated from field: repeated tollgate.metering.v1.ReconcileResponse shards = 11;
    */
   shards: ReconcileResponse[];
 
   /**
-   * Money less debt that came from other databases with accounts that moved, less what went to them. Of all databases: below
-   * zero by what is on its way, as of when each was proved. Empty: an earlier version of the service, none moved.
+   * Money less debt that came with accounts from other databases, less what went to them. Over all databases: negative
+   * by what is on its way, as of when each was proved. Empty: an earlier version of the service, in which none moved.
    *
    * @generated from field: string moved_pico_usd = 12;
    */
@@ -181,27 +182,27 @@ export declare type ReconcileResponse = Message<"tollgate.metering.v1.ReconcileR
 export declare const ReconcileResponseSchema: GenMessage<ReconcileResponse>;
 
 /**
- * Something that does not add up.
+ * A row that does not add up.
  *
  * @generated from message tollgate.metering.v1.ReconcileFinding
  */
 export declare type ReconcileFinding = Message<"tollgate.metering.v1.ReconcileFinding"> & {
   /**
-   * The rule that is broken.
+   * The broken rule.
    *
    * @generated from field: string rule = 1;
    */
   rule: string;
 
   /**
-   * The table and the row that break it, such as "lot 0199…".
+   * The table and row that break it, such as "lot 0199…".
    *
    * @generated from field: string row = 2;
    */
   row: string;
 
   /**
-   * Expected and found, in words.
+   * The expected and the found value, in words.
    *
    * @generated from field: string message = 3;
    */
@@ -215,7 +216,7 @@ export declare type ReconcileFinding = Message<"tollgate.metering.v1.ReconcileFi
 export declare const ReconcileFindingSchema: GenMessage<ReconcileFinding>;
 
 /**
- * Which page of which sum.
+ * Selects a page of a sum's parts.
  *
  * @generated from message tollgate.metering.v1.ListAddendsRequest
  */
@@ -228,14 +229,14 @@ export declare type ListAddendsRequest = Message<"tollgate.metering.v1.ListAdden
   sum: BooksSum;
 
   /**
-   * The most entries of the page. 0: 100. Above 1,000: 1,000. Negative: refused.
+   * The most entries on the page. 0: 100. Above 1,000: 1,000. Negative: refused.
    *
    * @generated from field: int32 page_size = 2;
    */
   pageSize: number;
 
   /**
-   * The next_page_token of the page before, with all else as it was then. Empty: the first page.
+   * The next_page_token of the previous page; the other fields must be unchanged. Empty: the first page.
    *
    * @generated from field: string page_token = 3;
    */
@@ -249,7 +250,7 @@ export declare type ListAddendsRequest = Message<"tollgate.metering.v1.ListAdden
 export declare const ListAddendsRequestSchema: GenMessage<ListAddendsRequest>;
 
 /**
- * An account's part in a sum.
+ * An account's part of a sum.
  *
  * @generated from message tollgate.metering.v1.Addend
  */
@@ -269,7 +270,7 @@ export declare type Addend = Message<"tollgate.metering.v1.Addend"> & {
   accountName: string;
 
   /**
-   * Pico-USD as decimal text, above zero: the parts of all accounts add up to the sum.
+   * Pico-USD as decimal text, above zero. The parts of all accounts add up to the sum.
    *
    * @generated from field: string amount_pico_usd = 3;
    */
@@ -289,14 +290,14 @@ export declare const AddendSchema: GenMessage<Addend>;
  */
 export declare type ListAddendsResponse = Message<"tollgate.metering.v1.ListAddendsResponse"> & {
   /**
-   * In the order of their accounts' ids. Empty: the sum is zero.
+   * Ordered by account id. Empty: the sum is zero.
    *
    * @generated from field: repeated tollgate.metering.v1.Addend addends = 1;
    */
   addends: Addend[];
 
   /**
-   * Asks for the page after this one. Empty: this is the last.
+   * The token of the next page. Empty: this is the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -310,20 +311,20 @@ export declare type ListAddendsResponse = Message<"tollgate.metering.v1.ListAdde
 export declare const ListAddendsResponseSchema: GenMessage<ListAddendsResponse>;
 
 /**
- * Which page of the dead letters.
+ * Selects a page of dead letters.
  *
  * @generated from message tollgate.metering.v1.ListDeadLettersRequest
  */
 export declare type ListDeadLettersRequest = Message<"tollgate.metering.v1.ListDeadLettersRequest"> & {
   /**
-   * The most entries of the page. 0: 100. Above 1,000: 1,000. Negative: refused.
+   * The most entries on the page. 0: 100. Above 1,000: 1,000. Negative: refused.
    *
    * @generated from field: int32 page_size = 1;
    */
   pageSize: number;
 
   /**
-   * The next_page_token of the page before, with all else as it was then. Empty: the first page.
+   * The next_page_token of the previous page; the other fields must be unchanged. Empty: the first page.
    *
    * @generated from field: string page_token = 2;
    */
@@ -343,14 +344,14 @@ export declare const ListDeadLettersRequestSchema: GenMessage<ListDeadLettersReq
  */
 export declare type ListDeadLettersResponse = Message<"tollgate.metering.v1.ListDeadLettersResponse"> & {
   /**
-   * In the order of their ids. Empty: there are none.
+   * Ordered by id. Empty: there are none.
    *
    * @generated from field: repeated tollgate.metering.v1.DeadLetter dead_letters = 1;
    */
   deadLetters: DeadLetter[];
 
   /**
-   * Asks for the page after this one. Empty: this is the last.
+   * The token of the next page. Empty: this is the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -364,27 +365,27 @@ export declare type ListDeadLettersResponse = Message<"tollgate.metering.v1.List
 export declare const ListDeadLettersResponseSchema: GenMessage<ListDeadLettersResponse>;
 
 /**
- * A dead letter to charge.
+ * Charges a dead letter.
  *
  * @generated from message tollgate.metering.v1.SettleDeadLetterRequest
  */
 export declare type SettleDeadLetterRequest = Message<"tollgate.metering.v1.SettleDeadLetterRequest"> & {
   /**
-   * Its id, as DeadLetter has it.
+   * DeadLetter.id.
    *
    * @generated from field: string dead_letter_id = 1;
    */
   deadLetterId: string;
 
   /**
-   * Charge so many input tokens. Absent: as many as were noted.
+   * The input tokens to charge. Absent: as recorded.
    *
    * @generated from field: optional uint64 input_tokens = 2;
    */
   inputTokens?: bigint | undefined;
 
   /**
-   * Charge so many output tokens. Absent: as many as were noted.
+   * The output tokens to charge. Absent: as recorded.
    *
    * @generated from field: optional uint64 output_tokens = 3;
    */
@@ -398,13 +399,13 @@ export declare type SettleDeadLetterRequest = Message<"tollgate.metering.v1.Sett
 export declare const SettleDeadLetterRequestSchema: GenMessage<SettleDeadLetterRequest>;
 
 /**
- * The request is charged; its receipt says how.
+ * The charged request, which now has a receipt.
  *
  * @generated from message tollgate.metering.v1.SettleDeadLetterResponse
  */
 export declare type SettleDeadLetterResponse = Message<"tollgate.metering.v1.SettleDeadLetterResponse"> & {
   /**
-   * The request that was charged: GetReceipt shows its receipt by this.
+   * The request's id. GetReceipt finds its receipt by it.
    *
    * @generated from field: string request_id = 1;
    */
@@ -425,13 +426,13 @@ export declare type SettleDeadLetterResponse = Message<"tollgate.metering.v1.Set
 export declare const SettleDeadLetterResponseSchema: GenMessage<SettleDeadLetterResponse>;
 
 /**
- * A dead letter to drop.
+ * Drops a dead letter.
  *
  * @generated from message tollgate.metering.v1.DropDeadLetterRequest
  */
 export declare type DropDeadLetterRequest = Message<"tollgate.metering.v1.DropDeadLetterRequest"> & {
   /**
-   * Its id, as DeadLetter has it.
+   * DeadLetter.id.
    *
    * @generated from field: string dead_letter_id = 1;
    */
@@ -451,7 +452,7 @@ export declare const DropDeadLetterRequestSchema: GenMessage<DropDeadLetterReque
  */
 export declare type DropDeadLetterResponse = Message<"tollgate.metering.v1.DropDeadLetterResponse"> & {
   /**
-   * As it was.
+   * Its last state.
    *
    * @generated from field: tollgate.metering.v1.DeadLetter dead_letter = 1;
    */
@@ -465,20 +466,20 @@ export declare type DropDeadLetterResponse = Message<"tollgate.metering.v1.DropD
 export declare const DropDeadLetterResponseSchema: GenMessage<DropDeadLetterResponse>;
 
 /**
- * Which page of the archives.
+ * Selects a page of archives.
  *
  * @generated from message tollgate.metering.v1.ListReceiptArchivesRequest
  */
 export declare type ListReceiptArchivesRequest = Message<"tollgate.metering.v1.ListReceiptArchivesRequest"> & {
   /**
-   * The most entries of the page. 0: 100. Above 1,000: 1,000. Negative: refused.
+   * The most entries on the page. 0: 100. Above 1,000: 1,000. Negative: refused.
    *
    * @generated from field: int32 page_size = 1;
    */
   pageSize: number;
 
   /**
-   * The next_page_token of the page before, with all else as it was then. Empty: the first page.
+   * The next_page_token of the previous page; the other fields must be unchanged. Empty: the first page.
    *
    * @generated from field: string page_token = 2;
    */
@@ -498,14 +499,14 @@ export declare const ListReceiptArchivesRequestSchema: GenMessage<ListReceiptArc
  */
 export declare type ListReceiptArchivesResponse = Message<"tollgate.metering.v1.ListReceiptArchivesResponse"> & {
   /**
-   * The newest day first. Empty: all receipts are in the books.
+   * Newest day first. Empty: all receipts are in the books.
    *
    * @generated from field: repeated tollgate.metering.v1.ReceiptArchive archives = 1;
    */
   archives: ReceiptArchive[];
 
   /**
-   * Asks for the page after this one. Empty: this is the last.
+   * The token of the next page. Empty: this is the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -519,7 +520,8 @@ export declare type ListReceiptArchivesResponse = Message<"tollgate.metering.v1.
 export declare const ListReceiptArchivesResponseSchema: GenMessage<ListReceiptArchivesResponse>;
 
 /**
- * A sum of the proof over all accounts whose addends can be listed. Balances are listed with the accounts, what was spent is told by usage.
+ * A sum of the proof whose parts can be listed by account. Balances are listed with the accounts, and spending with the
+ * usage.
  *
  * @generated from enum tollgate.metering.v1.BooksSum
  */
@@ -546,7 +548,7 @@ export enum BooksSum {
   REFUNDED = 2,
 
   /**
-   * Money lapsed.
+   * Expired money.
    *
    * @generated from enum value: BOOKS_SUM_EXPIRED = 3;
    */
@@ -566,7 +568,7 @@ export enum BooksSum {
 export declare const BooksSumSchema: GenEnum<BooksSum>;
 
 /**
- * The books: the proof that they add up, and the charges that could not be entered into them.
+ * The books: the proof that they add up, and the charges that could not be stored in them.
  *
  * @generated from service tollgate.metering.v1.BooksService
  */
@@ -582,7 +584,7 @@ export declare const BooksService: GenService<{
     output: typeof ReconcileResponseSchema;
   },
   /**
-   * Proves as Reconcile does, and tells how far it is.
+   * Proves the books like Reconcile, and reports the progress.
    *
    * @generated from rpc tollgate.metering.v1.BooksService.StreamReconcile
    */
@@ -592,7 +594,8 @@ export declare const BooksService: GenService<{
     output: typeof StreamReconcileResponseSchema;
   },
   /**
-   * Lists the accounts that a sum of the proof adds up, each with its part above zero, in the order of their ids.
+   * Lists the accounts that make up a sum of the proof, each with its part if that is above zero, ordered by account
+   * id.
    *
    * @generated from rpc tollgate.metering.v1.BooksService.ListAddends
    */
@@ -602,7 +605,7 @@ export declare const BooksService: GenService<{
     output: typeof ListAddendsResponseSchema;
   },
   /**
-   * Lists charges that could not be made, in the order of their ids. Each waits until an operator settles or drops it.
+   * Lists charges that could not be stored, ordered by id. Each waits until an operator settles or drops it.
    *
    * @generated from rpc tollgate.metering.v1.BooksService.ListDeadLetters
    */
@@ -612,8 +615,8 @@ export declare const BooksService: GenService<{
     output: typeof ListDeadLettersResponseSchema;
   },
   /**
-   * Charges a dead letter after all: what the account has left pays, the rest becomes its debt. Does nothing but remove it when its
-   * run was charged before. When it still cannot be charged it stays.
+   * Charges a dead letter: the account's money pays, and the rest becomes debt. If its run was charged already, the
+   * dead letter is only removed. If it still cannot be charged, it stays.
    *
    * @generated from rpc tollgate.metering.v1.BooksService.SettleDeadLetter
    */
@@ -623,7 +626,7 @@ export declare const BooksService: GenService<{
     output: typeof SettleDeadLetterResponseSchema;
   },
   /**
-   * Removes a dead letter: its request will never be charged.
+   * Removes a dead letter. Its request is never charged.
    *
    * @generated from rpc tollgate.metering.v1.BooksService.DropDeadLetter
    */
@@ -633,7 +636,7 @@ export declare const BooksService: GenService<{
     output: typeof DropDeadLetterResponseSchema;
   },
   /**
-   * Lists the archives of receipts that have left the books, the newest day first.
+   * Lists the archives of receipts that have left the books, newest day first.
    *
    * @generated from rpc tollgate.metering.v1.BooksService.ListReceiptArchives
    */

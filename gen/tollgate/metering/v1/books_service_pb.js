@@ -134,7 +134,8 @@ export const BooksSumSchema = /*@__PURE__*/
   enumDesc(file_tollgate_metering_v1_books_service, 0);
 
 /**
- * A sum of the proof over all accounts whose addends can be listed. Balances are listed with the accounts, what was spent is told by usage.
+ * A sum of the proof whose parts can be listed by account. Balances are listed with the accounts, and spending with the
+ * usage.
  *
  * @generated from enum tollgate.metering.v1.BooksSum
  */
@@ -142,7 +143,7 @@ export const BooksSum = /*@__PURE__*/
   tsEnum(BooksSumSchema);
 
 /**
- * The books: the proof that they add up, and the charges that could not be entered into them.
+ * The books: the proof that they add up, and the charges that could not be stored in them.
  *
  * @generated from service tollgate.metering.v1.BooksService
  */

@@ -11,8 +11,8 @@ import type { MethodOptions } from "@bufbuild/protobuf/wkt";
 export declare const file_tollgate_metering_v1_consistency: GenFile;
 
 /**
- * Whether this method shows what charges come to: it waits until those that were acknowledged before it are stored, at
- * most a moment. Absent: it does not.
+ * Whether this method shows the effect of charges: it waits, a moment at most, until charges acknowledged before it
+ * are stored. Absent: it does not wait.
  *
  * @generated from extension: bool shows_charges = 51013;
  */

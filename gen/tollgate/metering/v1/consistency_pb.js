@@ -12,8 +12,8 @@ export const file_tollgate_metering_v1_consistency = /*@__PURE__*/
   fileDesc("CiZ0b2xsZ2F0ZS9tZXRlcmluZy92MS9jb25zaXN0ZW5jeS5wcm90bxIUdG9sbGdhdGUubWV0ZXJpbmcudjE6RQoNc2hvd3NfY2hhcmdlcxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGMWOAyABKAhSDHNob3dzQ2hhcmdlc0LRAQodaW50ZXJuYWwudG9sbGdhdGUubWV0ZXJpbmcudjFCEENvbnNpc3RlbmN5UHJvdG9QAVosdG9sbGdhdGUvZ2VuL3RvbGxnYXRlL21ldGVyaW5nL3YxO21ldGVyaW5ndjGiAgNUTViqAhRUb2xsZ2F0ZS5NZXRlcmluZy5WMcoCFFRvbGxnYXRlXE1ldGVyaW5nXFYx4gIgVG9sbGdhdGVcTWV0ZXJpbmdcVjFcR1BCTWV0YWRhdGHqAhZUb2xsZ2F0ZTo6TWV0ZXJpbmc6OlYxYgZwcm90bzM", [file_google_protobuf_descriptor]);
 
 /**
- * Whether this method shows what charges come to: it waits until those that were acknowledged before it are stored, at
- * most a moment. Absent: it does not.
+ * Whether this method shows the effect of charges: it waits, a moment at most, until charges acknowledged before it
+ * are stored. Absent: it does not wait.
  *
  * @generated from extension: bool shows_charges = 51013;
  */

@@ -12,27 +12,27 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 export declare const file_tollgate_metering_v1_dead_letter: GenFile;
 
 /**
- * A charge that could not be made.
+ * A charge that could not be stored.
  *
  * @generated from message tollgate.metering.v1.DeadLetter
  */
 export declare type DeadLetter = Message<"tollgate.metering.v1.DeadLetter"> & {
   /**
-   * The id: that of its run.
+   * The id, which is that of its run.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * The request: the x-request-id header of its response.
+   * The request's id: the x-request-id header of its response.
    *
    * @generated from field: string request_id = 2;
    */
   requestId: string;
 
   /**
-   * The account that was to pay. May be no account of this database.
+   * The account that should pay. It may not exist in this database.
    *
    * @generated from field: string account_id = 3;
    */
@@ -53,14 +53,14 @@ export declare type DeadLetter = Message<"tollgate.metering.v1.DeadLetter"> & {
   model: string;
 
   /**
-   * Tokens of the prompt, as noted: perhaps no count at all, which is why it is here.
+   * Tokens of the prompt, as recorded. They may be no valid count, which may be why it is here.
    *
    * @generated from field: double input_tokens = 6;
    */
   inputTokens: number;
 
   /**
-   * Tokens of the answer, as noted: perhaps no count at all, which is why it is here.
+   * Tokens of the answer, as recorded. They may be no valid count, which may be why it is here.
    *
    * @generated from field: double output_tokens = 7;
    */
@@ -81,14 +81,14 @@ export declare type DeadLetter = Message<"tollgate.metering.v1.DeadLetter"> & {
   reason: string;
 
   /**
-   * The core that gave it up.
+   * The core that gave the charge up.
    *
    * @generated from field: string core_id = 10;
    */
   coreId: string;
 
   /**
-   * When that was.
+   * When the core gave it up.
    *
    * @generated from field: google.protobuf.Timestamp at = 11;
    */

@@ -12,27 +12,27 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 export declare const file_tollgate_metering_v1_margin_service: GenFile;
 
 /**
- * Which margins.
+ * Selects margins.
  *
  * @generated from message tollgate.metering.v1.StreamMarginsRequest
  */
 export declare type StreamMarginsRequest = Message<"tollgate.metering.v1.StreamMarginsRequest"> & {
   /**
-   * Settled at or after. Absent: 24 hours before `to`. What is not before `to` is refused.
+   * Only requests settled at or after this. Absent: 24 hours before `to`. Refused when it is not before `to`.
    *
    * @generated from field: google.protobuf.Timestamp from = 1;
    */
   from?: Timestamp | undefined;
 
   /**
-   * Settled before. Absent: now.
+   * Only requests settled before this. Absent: now.
    *
    * @generated from field: google.protobuf.Timestamp to = 2;
    */
   to?: Timestamp | undefined;
 
   /**
-   * What is kept apart. Absent: all of the time is one. More than 10,000 hours or days are refused.
+   * The span of each row. Absent: one row for all of the time. More than 10,000 hours or days are refused.
    *
    * @generated from field: optional tollgate.metering.v1.MarginSpan by = 3;
    */
@@ -46,13 +46,13 @@ export declare type StreamMarginsRequest = Message<"tollgate.metering.v1.StreamM
 export declare const StreamMarginsRequestSchema: GenMessage<StreamMarginsRequest>;
 
 /**
- * A piece of the margins.
+ * A part of the margins.
  *
  * @generated from message tollgate.metering.v1.StreamMarginsResponse
  */
 export declare type StreamMarginsResponse = Message<"tollgate.metering.v1.StreamMarginsResponse"> & {
   /**
-   * Some margins; at least one.
+   * Some margins, at least one.
    *
    * @generated from field: repeated tollgate.metering.v1.Margin margins = 1;
    */
@@ -66,8 +66,8 @@ export declare type StreamMarginsResponse = Message<"tollgate.metering.v1.Stream
 export declare const StreamMarginsResponseSchema: GenMessage<StreamMarginsResponse>;
 
 /**
- * What a model earned in a time beside what its servers cost. Amounts are whole numbers in decimal digits, as sums may pass
- * 64 bits.
+ * A model's revenue in a time, and the cost of its servers. Amounts are whole numbers as decimal text, since sums may
+ * exceed 64 bits.
  *
  * @generated from message tollgate.metering.v1.Margin
  */
@@ -80,35 +80,35 @@ export declare type Margin = Message<"tollgate.metering.v1.Margin"> & {
   model: string;
 
   /**
-   * The UTC hour's beginning as YYYY-MM-DDTHH:00:00Z. Empty: hours are not kept apart.
+   * The beginning of the UTC hour, as YYYY-MM-DDTHH:00:00Z. Empty: not grouped by hour.
    *
    * @generated from field: string hour = 2;
    */
   hour: string;
 
   /**
-   * The UTC day as YYYY-MM-DD. Empty: days are not kept apart.
+   * The UTC day as YYYY-MM-DD. Empty: not grouped by day.
    *
    * @generated from field: string day = 3;
    */
   day: string;
 
   /**
-   * The cost of its requests to those who sent them.
+   * What the accounts were charged for its requests.
    *
    * @generated from field: string revenue_pico_usd = 4;
    */
   revenuePicoUsd: string;
 
   /**
-   * The cost of its servers. Absent: it has none, or one of them has no price.
+   * The cost of its servers. Absent: it has none, or one of them has no configured cost.
    *
    * @generated from field: optional string cost_pico_usd = 5;
    */
   costPicoUsd?: string | undefined;
 
   /**
-   * The revenue less the cost; below 0 it begins with "-". Absent as cost_pico_usd.
+   * The revenue less the cost. A negative margin begins with "-". Absent: like cost_pico_usd.
    *
    * @generated from field: optional string margin_pico_usd = 6;
    */
@@ -122,7 +122,7 @@ export declare type Margin = Message<"tollgate.metering.v1.Margin"> & {
 export declare const MarginSchema: GenMessage<Margin>;
 
 /**
- * A span of UTC that margins are kept apart by.
+ * A span of UTC by which margins are grouped.
  *
  * @generated from enum tollgate.metering.v1.MarginSpan
  */
@@ -155,15 +155,15 @@ export enum MarginSpan {
 export declare const MarginSpanSchema: GenEnum<MarginSpan>;
 
 /**
- * The margins of models: what they earned beside what their servers cost.
+ * The margins of models: their revenue and the cost of their servers.
  *
  * @generated from service tollgate.metering.v1.MarginService
  */
 export declare const MarginService: GenService<{
   /**
-   * Streams a margin for each model that is served or has earned something, in the order of time and of the models' names.
-   * A server costs what the configuration of the core that answers says now, all the time, and the models that it serves
-   * share that evenly.
+   * Streams a margin for each model that is served or has revenue, ordered by time and model. The cost of a server is
+   * the one in the answering core's current configuration, for all of the time. The models on a server share its cost
+   * evenly.
    *
    * @generated from rpc tollgate.metering.v1.MarginService.StreamMargins
    */

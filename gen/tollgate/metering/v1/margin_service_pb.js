@@ -42,7 +42,7 @@ export const MarginSpanSchema = /*@__PURE__*/
   enumDesc(file_tollgate_metering_v1_margin_service, 0);
 
 /**
- * A span of UTC that margins are kept apart by.
+ * A span of UTC by which margins are grouped.
  *
  * @generated from enum tollgate.metering.v1.MarginSpan
  */
@@ -50,7 +50,7 @@ export const MarginSpan = /*@__PURE__*/
   tsEnum(MarginSpanSchema);
 
 /**
- * The margins of models: what they earned beside what their servers cost.
+ * The margins of models: their revenue and the cost of their servers.
  *
  * @generated from service tollgate.metering.v1.MarginService
  */

@@ -13,7 +13,7 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 export declare const file_tollgate_metering_v1_metering_service: GenFile;
 
 /**
- * Nothing: the credential says which key.
+ * Has no fields: the credential identifies the key.
  *
  * @generated from message tollgate.metering.v1.CountRequestRequest
  */
@@ -27,7 +27,7 @@ export declare type CountRequestRequest = Message<"tollgate.metering.v1.CountReq
 export declare const CountRequestRequestSchema: GenMessage<CountRequestRequest>;
 
 /**
- * The request was within the limit; the response's metadata tell where the key stands.
+ * The request was within the limit. The response's metadata have the state of the key's limit.
  *
  * @generated from message tollgate.metering.v1.CountRequestResponse
  */
@@ -41,7 +41,7 @@ export declare type CountRequestResponse = Message<"tollgate.metering.v1.CountRe
 export declare const CountRequestResponseSchema: GenMessage<CountRequestResponse>;
 
 /**
- * Which receipt.
+ * Selects a receipt.
  *
  * @generated from message tollgate.metering.v1.GetReceiptRequest
  */
@@ -54,7 +54,7 @@ export declare type GetReceiptRequest = Message<"tollgate.metering.v1.GetReceipt
   requestId: string;
 
   /**
-   * Only this account's. Empty: of any account that the caller may see.
+   * Only the receipts of this account. Empty: of any account that the caller may see.
    *
    * @generated from field: string account_id = 2;
    */
@@ -68,21 +68,21 @@ export declare type GetReceiptRequest = Message<"tollgate.metering.v1.GetReceipt
 export declare const GetReceiptRequestSchema: GenMessage<GetReceiptRequest>;
 
 /**
- * The receipt asked for.
+ * The requested receipts.
  *
  * @generated from message tollgate.metering.v1.GetReceiptResponse
  */
 export declare type GetReceiptResponse = Message<"tollgate.metering.v1.GetReceiptResponse"> & {
   /**
-   * The receipt; the first one when the request was run more than once.
+   * The receipt. If the request ran more than once: that of the first run.
    *
    * @generated from field: tollgate.metering.v1.Receipt receipt = 1;
    */
   receipt?: Receipt | undefined;
 
   /**
-   * The receipts of further runs under the same id, oldest first; at most 100. A caller that sends one id to two
-   * cores at once, or two accounts that choose the same id, have a run each and a receipt each.
+   * The receipts of further runs under the same id, oldest first, at most 100. A caller that sends one id to two cores
+   * at once, or two accounts that choose the same id, get a receipt for each run.
    *
    * @generated from field: repeated tollgate.metering.v1.Receipt further_runs = 2;
    */
@@ -96,62 +96,62 @@ export declare type GetReceiptResponse = Message<"tollgate.metering.v1.GetReceip
 export declare const GetReceiptResponseSchema: GenMessage<GetReceiptResponse>;
 
 /**
- * Which receipts, and which page of them. Everything that is named has to fit.
+ * Selects receipts, and a page of them. All filters must match.
  *
  * @generated from message tollgate.metering.v1.ListReceiptsRequest
  */
 export declare type ListReceiptsRequest = Message<"tollgate.metering.v1.ListReceiptsRequest"> & {
   /**
-   * The most entries of the page. 0: 100. Above 1,000: 1,000. Negative: refused.
+   * The most entries on the page. 0: 100. Above 1,000: 1,000. Negative: refused.
    *
    * @generated from field: int32 page_size = 1;
    */
   pageSize: number;
 
   /**
-   * The next_page_token of the page before, with all else as it was then. Empty: the first page.
+   * The next_page_token of the previous page; the other fields must be unchanged. Empty: the first page.
    *
    * @generated from field: string page_token = 2;
    */
   pageToken: string;
 
   /**
-   * Only this account. Empty: all that the caller may see.
+   * Only this account. Empty: all accounts that the caller may see.
    *
    * @generated from field: string account_id = 3;
    */
   accountId: string;
 
   /**
-   * Only this key, by ApiKey.id. Empty: all.
+   * Only this key, by ApiKey.id. Empty: all keys.
    *
    * @generated from field: string key_id = 4;
    */
   keyId: string;
 
   /**
-   * Only this model, by its id. Empty: all.
+   * Only this model, by its id. Empty: all models.
    *
    * @generated from field: string model = 5;
    */
   model: string;
 
   /**
-   * Only the runs of this request. Empty: all.
+   * Only the runs of this request. Empty: all requests.
    *
    * @generated from field: string request_id = 6;
    */
   requestId: string;
 
   /**
-   * Settled at or after. Absent: from the beginning.
+   * Only receipts settled at or after this. Absent: from the beginning.
    *
    * @generated from field: google.protobuf.Timestamp from = 7;
    */
   from?: Timestamp | undefined;
 
   /**
-   * Settled before. Absent: until now.
+   * Only receipts settled before this. Absent: until now.
    *
    * @generated from field: google.protobuf.Timestamp to = 8;
    */
@@ -171,14 +171,14 @@ export declare const ListReceiptsRequestSchema: GenMessage<ListReceiptsRequest>;
  */
 export declare type ListReceiptsResponse = Message<"tollgate.metering.v1.ListReceiptsResponse"> & {
   /**
-   * By the time of settlement, newest first, each with its lines.
+   * Ordered by the time of settlement, newest first, with their lines.
    *
    * @generated from field: repeated tollgate.metering.v1.Receipt receipts = 1;
    */
   receipts: Receipt[];
 
   /**
-   * Asks for the page after this one. Empty: this is the last.
+   * The token of the next page. Empty: this is the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -192,41 +192,41 @@ export declare type ListReceiptsResponse = Message<"tollgate.metering.v1.ListRec
 export declare const ListReceiptsResponseSchema: GenMessage<ListReceiptsResponse>;
 
 /**
- * Which usage, and how to group it.
+ * Selects usage, and its grouping.
  *
  * @generated from message tollgate.metering.v1.StreamUsageRequest
  */
 export declare type StreamUsageRequest = Message<"tollgate.metering.v1.StreamUsageRequest"> & {
   /**
-   * Only this account. Empty: all that the caller may see.
+   * Only this account. Empty: all accounts that the caller may see.
    *
    * @generated from field: string account_id = 1;
    */
   accountId: string;
 
   /**
-   * Only this key. Empty: all.
+   * Only this key. Empty: all keys.
    *
    * @generated from field: string key_id = 2;
    */
   keyId: string;
 
   /**
-   * Only this model. Empty: all.
+   * Only this model. Empty: all models.
    *
    * @generated from field: string model = 3;
    */
   model: string;
 
   /**
-   * Settled at or after. Absent: from the beginning.
+   * Only usage settled at or after this. Absent: from the beginning.
    *
    * @generated from field: google.protobuf.Timestamp from = 4;
    */
   from?: Timestamp | undefined;
 
   /**
-   * Settled before. Absent: until now.
+   * Only usage settled before this. Absent: until now.
    *
    * @generated from field: google.protobuf.Timestamp to = 5;
    */
@@ -240,7 +240,7 @@ export declare type StreamUsageRequest = Message<"tollgate.metering.v1.StreamUsa
   groupBy: UsageGroup[];
 
   /**
-   * Only so many groups, those that cost most, dearest first. 0: all, in their own order.
+   * Return only this many groups: those with the highest cost, in that order. 0: all groups, ordered by group.
    *
    * @generated from field: uint32 dearest = 7;
    */
@@ -254,13 +254,13 @@ export declare type StreamUsageRequest = Message<"tollgate.metering.v1.StreamUsa
 export declare const StreamUsageRequestSchema: GenMessage<StreamUsageRequest>;
 
 /**
- * A piece of the usage.
+ * A part of the usage.
  *
  * @generated from message tollgate.metering.v1.StreamUsageResponse
  */
 export declare type StreamUsageResponse = Message<"tollgate.metering.v1.StreamUsageResponse"> & {
   /**
-   * Some rows; at least one.
+   * Some rows, at least one.
    *
    * @generated from field: repeated tollgate.metering.v1.UsageRow rows = 1;
    */
@@ -287,35 +287,35 @@ export enum UsageGroup {
   UNSPECIFIED = 0,
 
   /**
-   * Rows of different accounts are kept apart.
+   * By account.
    *
    * @generated from enum value: USAGE_GROUP_ACCOUNT = 1;
    */
   ACCOUNT = 1,
 
   /**
-   * Rows of different keys are kept apart.
+   * By key.
    *
    * @generated from enum value: USAGE_GROUP_KEY = 2;
    */
   KEY = 2,
 
   /**
-   * Rows of different models are kept apart.
+   * By model.
    *
    * @generated from enum value: USAGE_GROUP_MODEL = 3;
    */
   MODEL = 3,
 
   /**
-   * Rows of different UTC days are kept apart.
+   * By UTC day.
    *
    * @generated from enum value: USAGE_GROUP_DAY = 4;
    */
   DAY = 4,
 
   /**
-   * Rows of different UTC hours are kept apart.
+   * By UTC hour.
    *
    * @generated from enum value: USAGE_GROUP_HOUR = 5;
    */
@@ -328,14 +328,14 @@ export enum UsageGroup {
 export declare const UsageGroupSchema: GenEnum<UsageGroup>;
 
 /**
- * Serves metered requests: their place in the rate limit, their receipts and the usage that they add to.
+ * Serves metered requests: their rate limits, their receipts and their usage.
  *
  * @generated from service tollgate.metering.v1.MeteringService
  */
 export declare const MeteringService: GenService<{
   /**
-   * Counts one request against the caller's rate limit without running anything. A facade calls it
-   * when it must refuse a body, so that the key and the limit are checked before the body is judged.
+   * Counts one request against the caller's rate limit without running anything. A facade calls it when it must refuse
+   * a body, so that key and limit are checked before the body.
    *
    * @generated from rpc tollgate.metering.v1.MeteringService.CountRequest
    */
@@ -345,7 +345,7 @@ export declare const MeteringService: GenService<{
     output: typeof CountRequestResponseSchema;
   },
   /**
-   * Shows what one request cost. A caller sees the receipts of its own account.
+   * Returns the receipts of one request. A caller gets those of its own account.
    *
    * @generated from rpc tollgate.metering.v1.MeteringService.GetReceipt
    */
@@ -355,7 +355,7 @@ export declare const MeteringService: GenService<{
     output: typeof GetReceiptResponseSchema;
   },
   /**
-   * Lists receipts, newest first, by what they are of. A caller sees those of its own account.
+   * Lists receipts, newest first, with filters. A caller gets those of its own account.
    *
    * @generated from rpc tollgate.metering.v1.MeteringService.ListReceipts
    */
@@ -365,8 +365,8 @@ export declare const MeteringService: GenService<{
     output: typeof ListReceiptsResponseSchema;
   },
   /**
-   * Streams the sums of requests, tokens and cost of the groups asked for: one a group, in the order
-   * of the groups or the dearest first. A caller sees its own account.
+   * Streams sums of requests, tokens and cost, one row for each group, ordered by group or by cost. A caller gets its
+   * own account's.
    *
    * @generated from rpc tollgate.metering.v1.MeteringService.StreamUsage
    */

@@ -87,7 +87,7 @@ export const UsageGroup = /*@__PURE__*/
   tsEnum(UsageGroupSchema);
 
 /**
- * Serves metered requests: their place in the rate limit, their receipts and the usage that they add to.
+ * Serves metered requests: their rate limits, their receipts and their usage.
  *
  * @generated from service tollgate.metering.v1.MeteringService
  */

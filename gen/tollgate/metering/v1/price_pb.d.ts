@@ -12,13 +12,13 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 export declare const file_tollgate_metering_v1_price: GenFile;
 
 /**
- * A model's price at a moment, in pico-USD a token. One pico-USD a token is 0.000001 USD per 1M tokens.
+ * A model's price at a time, in pico-USD a token. One pico-USD a token is 0.000001 USD per 1M tokens.
  *
  * @generated from message tollgate.metering.v1.Price
  */
 export declare type Price = Message<"tollgate.metering.v1.Price"> & {
   /**
-   * The model that has this price, by its id.
+   * The model's id.
    *
    * @generated from field: string model = 1;
    */
@@ -39,49 +39,50 @@ export declare type Price = Message<"tollgate.metering.v1.Price"> & {
   outputPicoUsdPerToken: bigint;
 
   /**
-   * The operator's rate for an input token, around which the live one moves.
+   * The operator's rate for an input token. The live rate moves around it.
    *
    * @generated from field: int64 base_input_pico_usd_per_token = 4;
    */
   baseInputPicoUsdPerToken: bigint;
 
   /**
-   * The operator's rate for an output token, around which the live one moves.
+   * The operator's rate for an output token. The live rate moves around it.
    *
    * @generated from field: int64 base_output_pico_usd_per_token = 5;
    */
   baseOutputPicoUsdPerToken: bigint;
 
   /**
-   * A pinned price does not move.
+   * Whether the price is pinned: it does not move.
    *
    * @generated from field: bool pinned = 6;
    */
   pinned: boolean;
 
   /**
-   * The immutable price version that introduced it.
+   * The immutable price version that introduced this price.
    *
    * @generated from field: string version = 7;
    */
   version: string;
 
   /**
-   * Since when it holds.
+   * Since when it applies.
    *
    * @generated from field: google.protobuf.Timestamp since = 8;
    */
   since?: Timestamp | undefined;
 
   /**
-   * What made it. Unspecified: it is older than reasons are.
+   * The reason for this price. Unspecified: it is older than the recording of reasons.
    *
    * @generated from field: tollgate.metering.v1.PriceReason reason = 9;
    */
   reason: PriceReason;
 
   /**
-   * The part of the model's capacity that was in use when it moved; above 1 when requests waited. Absent: it did not move by itself.
+   * The part of the model's capacity that was in use when the price moved. Above 1: requests waited. Absent: it did not
+   * move by itself.
    *
    * @generated from field: optional double utilisation = 10;
    */
@@ -95,34 +96,34 @@ export declare type Price = Message<"tollgate.metering.v1.Price"> & {
 export declare const PriceSchema: GenMessage<Price>;
 
 /**
- * Unspent money that pays the same price for a model, as it came in while that price held.
+ * Unspent money that pays the same price for a model, since it came in while that price applied.
  *
  * @generated from message tollgate.metering.v1.PaidPrice
  */
 export declare type PaidPrice = Message<"tollgate.metering.v1.PaidPrice"> & {
   /**
-   * The rate that it pays for an input token, in pico-USD.
+   * The rate for an input token, in pico-USD.
    *
    * @generated from field: int64 input_pico_usd_per_token = 1;
    */
   inputPicoUsdPerToken: bigint;
 
   /**
-   * The rate that it pays for an output token, in pico-USD.
+   * The rate for an output token, in pico-USD.
    *
    * @generated from field: int64 output_pico_usd_per_token = 2;
    */
   outputPicoUsdPerToken: bigint;
 
   /**
-   * How much is unspent, in pico-USD: a whole number in decimal digits, as sums may pass 64 bits.
+   * The unspent amount in pico-USD: a whole number as decimal text, since sums may exceed 64 bits.
    *
    * @generated from field: string unspent_pico_usd = 3;
    */
   unspentPicoUsd: string;
 
   /**
-   * Lots that it is in.
+   * The number of lots with this money.
    *
    * @generated from field: uint64 lots = 4;
    */
@@ -136,20 +137,20 @@ export declare type PaidPrice = Message<"tollgate.metering.v1.PaidPrice"> & {
 export declare const PaidPriceSchema: GenMessage<PaidPrice>;
 
 /**
- * What makes a price.
+ * The reason for a price.
  *
  * @generated from enum tollgate.metering.v1.PriceReason
  */
 export enum PriceReason {
   /**
-   * Not used, or not known.
+   * Not known.
    *
    * @generated from enum value: PRICE_REASON_UNSPECIFIED = 0;
    */
   UNSPECIFIED = 0,
 
   /**
-   * The configuration named it, as a new model's or another base.
+   * The configuration set it, for a new model or with another base.
    *
    * @generated from enum value: PRICE_REASON_CONFIGURED = 1;
    */
@@ -170,14 +171,14 @@ export enum PriceReason {
   PINNED = 3,
 
   /**
-   * An operator let it move again.
+   * An operator unpinned it: it moves again.
    *
    * @generated from enum value: PRICE_REASON_UNPINNED = 4;
    */
   UNPINNED = 4,
 
   /**
-   * It moved with how busy the model's servers were.
+   * It moved with the utilisation of the model's servers.
    *
    * @generated from enum value: PRICE_REASON_MOVED = 5;
    */

@@ -32,7 +32,7 @@ export const PriceReasonSchema = /*@__PURE__*/
   enumDesc(file_tollgate_metering_v1_price, 0);
 
 /**
- * What makes a price.
+ * The reason for a price.
  *
  * @generated from enum tollgate.metering.v1.PriceReason
  */

@@ -12,20 +12,20 @@ import type { PaidPrice, Price } from "./price_pb.js";
 export declare const file_tollgate_metering_v1_prices_service: GenFile;
 
 /**
- * Which page of the live prices.
+ * Selects a page of live prices.
  *
  * @generated from message tollgate.metering.v1.ListPricesRequest
  */
 export declare type ListPricesRequest = Message<"tollgate.metering.v1.ListPricesRequest"> & {
   /**
-   * The most entries of the page. 0: 100. Above 1,000: 1,000. Negative: refused.
+   * The most entries on the page. 0: 100. Above 1,000: 1,000. Negative: refused.
    *
    * @generated from field: int32 page_size = 1;
    */
   pageSize: number;
 
   /**
-   * The next_page_token of the page before, with all else as it was then. Empty: the first page.
+   * The next_page_token of the previous page; the other fields must be unchanged. Empty: the first page.
    *
    * @generated from field: string page_token = 2;
    */
@@ -45,14 +45,14 @@ export declare const ListPricesRequestSchema: GenMessage<ListPricesRequest>;
  */
 export declare type ListPricesResponse = Message<"tollgate.metering.v1.ListPricesResponse"> & {
   /**
-   * One a served model, in the configured order.
+   * One price for each served model, in the configured order.
    *
    * @generated from field: repeated tollgate.metering.v1.Price prices = 1;
    */
   prices: Price[];
 
   /**
-   * Asks for the page after this one. Empty: this is the last.
+   * The token of the next page. Empty: this is the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -66,27 +66,27 @@ export declare type ListPricesResponse = Message<"tollgate.metering.v1.ListPrice
 export declare const ListPricesResponseSchema: GenMessage<ListPricesResponse>;
 
 /**
- * Which page of which model's prices.
+ * Selects a page of a model's prices.
  *
  * @generated from message tollgate.metering.v1.ListPriceHistoryRequest
  */
 export declare type ListPriceHistoryRequest = Message<"tollgate.metering.v1.ListPriceHistoryRequest"> & {
   /**
-   * A served model, by its id. Empty or unknown: MODEL_NOT_FOUND.
+   * The id of a served model. Empty or unknown: MODEL_NOT_FOUND.
    *
    * @generated from field: string model = 1;
    */
   model: string;
 
   /**
-   * The most entries of the page. 0: 100. Above 1,000: 1,000. Negative: refused.
+   * The most entries on the page. 0: 100. Above 1,000: 1,000. Negative: refused.
    *
    * @generated from field: int32 page_size = 2;
    */
   pageSize: number;
 
   /**
-   * The next_page_token of the page before, with all else as it was then. Empty: the first page.
+   * The next_page_token of the previous page; the other fields must be unchanged. Empty: the first page.
    *
    * @generated from field: string page_token = 3;
    */
@@ -113,7 +113,7 @@ export declare type ListPriceHistoryResponse = Message<"tollgate.metering.v1.Lis
   prices: Price[];
 
   /**
-   * Asks for the page after this one. Empty: this is the last.
+   * The token of the next page. Empty: this is the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -127,13 +127,13 @@ export declare type ListPriceHistoryResponse = Message<"tollgate.metering.v1.Lis
 export declare const ListPriceHistoryResponseSchema: GenMessage<ListPriceHistoryResponse>;
 
 /**
- * What the money that is there pays for a model.
+ * Selects a model, for the prices that unspent money pays.
  *
  * @generated from message tollgate.metering.v1.ListPaidPricesRequest
  */
 export declare type ListPaidPricesRequest = Message<"tollgate.metering.v1.ListPaidPricesRequest"> & {
   /**
-   * A served model, by its id. Empty or unknown: MODEL_NOT_FOUND.
+   * The id of a served model. Empty or unknown: MODEL_NOT_FOUND.
    *
    * @generated from field: string model = 1;
    */
@@ -147,13 +147,13 @@ export declare type ListPaidPricesRequest = Message<"tollgate.metering.v1.ListPa
 export declare const ListPaidPricesRequestSchema: GenMessage<ListPaidPricesRequest>;
 
 /**
- * The unspent money of all accounts, by the price that it pays.
+ * The unspent money of all accounts, grouped by the price that it pays.
  *
  * @generated from message tollgate.metering.v1.ListPaidPricesResponse
  */
 export declare type ListPaidPricesResponse = Message<"tollgate.metering.v1.ListPaidPricesResponse"> & {
   /**
-   * The most money first. Empty: there is none.
+   * The largest amount first. Empty: there is no unspent money.
    *
    * @generated from field: repeated tollgate.metering.v1.PaidPrice paid_prices = 1;
    */
@@ -167,27 +167,27 @@ export declare type ListPaidPricesResponse = Message<"tollgate.metering.v1.ListP
 export declare const ListPaidPricesResponseSchema: GenMessage<ListPaidPricesResponse>;
 
 /**
- * A new price.
+ * Sets a price.
  *
  * @generated from message tollgate.metering.v1.SetPriceRequest
  */
 export declare type SetPriceRequest = Message<"tollgate.metering.v1.SetPriceRequest"> & {
   /**
-   * A served model, by its id. Empty or unknown: MODEL_NOT_FOUND.
+   * The id of a served model. Empty or unknown: MODEL_NOT_FOUND.
    *
    * @generated from field: string model = 1;
    */
   model: string;
 
   /**
-   * For an input token.
+   * The rate for an input token.
    *
    * @generated from field: int64 input_pico_usd_per_token = 2;
    */
   inputPicoUsdPerToken: bigint;
 
   /**
-   * For an output token. 0 for an embedding model.
+   * The rate for an output token. 0 for an embedding model.
    *
    * @generated from field: int64 output_pico_usd_per_token = 3;
    */
@@ -201,13 +201,13 @@ export declare type SetPriceRequest = Message<"tollgate.metering.v1.SetPriceRequ
 export declare const SetPriceRequestSchema: GenMessage<SetPriceRequest>;
 
 /**
- * The price that now holds.
+ * The new price.
  *
  * @generated from message tollgate.metering.v1.SetPriceResponse
  */
 export declare type SetPriceResponse = Message<"tollgate.metering.v1.SetPriceResponse"> & {
   /**
-   * As it holds from now on. Always present.
+   * The price that applies from now on. Always present.
    *
    * @generated from field: tollgate.metering.v1.Price price = 1;
    */
@@ -221,27 +221,27 @@ export declare type SetPriceResponse = Message<"tollgate.metering.v1.SetPriceRes
 export declare const SetPriceResponseSchema: GenMessage<SetPriceResponse>;
 
 /**
- * A price to hold still.
+ * Pins a price.
  *
  * @generated from message tollgate.metering.v1.PinPriceRequest
  */
 export declare type PinPriceRequest = Message<"tollgate.metering.v1.PinPriceRequest"> & {
   /**
-   * A served model, by its id. Empty or unknown: MODEL_NOT_FOUND.
+   * The id of a served model. Empty or unknown: MODEL_NOT_FOUND.
    *
    * @generated from field: string model = 1;
    */
   model: string;
 
   /**
-   * For an input token. Absent: the live one.
+   * The rate for an input token. Absent: the live rate.
    *
    * @generated from field: optional int64 input_pico_usd_per_token = 2;
    */
   inputPicoUsdPerToken?: bigint | undefined;
 
   /**
-   * For an output token. Absent: the live one.
+   * The rate for an output token. Absent: the live rate.
    *
    * @generated from field: optional int64 output_pico_usd_per_token = 3;
    */
@@ -255,13 +255,13 @@ export declare type PinPriceRequest = Message<"tollgate.metering.v1.PinPriceRequ
 export declare const PinPriceRequestSchema: GenMessage<PinPriceRequest>;
 
 /**
- * The price that now holds.
+ * The pinned price.
  *
  * @generated from message tollgate.metering.v1.PinPriceResponse
  */
 export declare type PinPriceResponse = Message<"tollgate.metering.v1.PinPriceResponse"> & {
   /**
-   * As it holds from now on. Always present.
+   * The price that applies from now on. Always present.
    *
    * @generated from field: tollgate.metering.v1.Price price = 1;
    */
@@ -275,13 +275,13 @@ export declare type PinPriceResponse = Message<"tollgate.metering.v1.PinPriceRes
 export declare const PinPriceResponseSchema: GenMessage<PinPriceResponse>;
 
 /**
- * A price to let go.
+ * Unpins a price.
  *
  * @generated from message tollgate.metering.v1.UnpinPriceRequest
  */
 export declare type UnpinPriceRequest = Message<"tollgate.metering.v1.UnpinPriceRequest"> & {
   /**
-   * A served model, by its id. Empty or unknown: MODEL_NOT_FOUND.
+   * The id of a served model. Empty or unknown: MODEL_NOT_FOUND.
    *
    * @generated from field: string model = 1;
    */
@@ -295,13 +295,13 @@ export declare type UnpinPriceRequest = Message<"tollgate.metering.v1.UnpinPrice
 export declare const UnpinPriceRequestSchema: GenMessage<UnpinPriceRequest>;
 
 /**
- * The price that now holds.
+ * The unpinned price.
  *
  * @generated from message tollgate.metering.v1.UnpinPriceResponse
  */
 export declare type UnpinPriceResponse = Message<"tollgate.metering.v1.UnpinPriceResponse"> & {
   /**
-   * As it holds from now on. Always present.
+   * The price that applies from now on. Always present.
    *
    * @generated from field: tollgate.metering.v1.Price price = 1;
    */
@@ -315,7 +315,7 @@ export declare type UnpinPriceResponse = Message<"tollgate.metering.v1.UnpinPric
 export declare const UnpinPriceResponseSchema: GenMessage<UnpinPriceResponse>;
 
 /**
- * The prices of models: the live ones, those that were, and the operator's hand on them.
+ * The prices of models: the live ones, past ones, and their control by operators.
  *
  * @generated from service tollgate.metering.v1.PricesService
  */
@@ -331,7 +331,7 @@ export declare const PricesService: GenService<{
     output: typeof ListPricesResponseSchema;
   },
   /**
-   * Lists the prices that a model has had, newest first.
+   * Lists a model's past prices, newest first.
    *
    * @generated from rpc tollgate.metering.v1.PricesService.ListPriceHistory
    */
@@ -341,7 +341,7 @@ export declare const PricesService: GenService<{
     output: typeof ListPriceHistoryResponseSchema;
   },
   /**
-   * Tells what the money that is there pays for a model: it keeps the price of the moment at which it came in, whatever
+   * Lists the prices that unspent money pays for a model: money keeps the price of the time when it came in, whatever
    * the live price becomes.
    *
    * @generated from rpc tollgate.metering.v1.PricesService.ListPaidPrices
@@ -362,7 +362,7 @@ export declare const PricesService: GenService<{
     output: typeof SetPriceResponseSchema;
   },
   /**
-   * Stops a price from moving, at its live value or at the one given.
+   * Pins a price: stops it from moving, at its live value or at a given one.
    *
    * @generated from rpc tollgate.metering.v1.PricesService.PinPrice
    */
@@ -372,7 +372,7 @@ export declare const PricesService: GenService<{
     output: typeof PinPriceResponseSchema;
   },
   /**
-   * Lets a price move again.
+   * Unpins a price: lets it move again.
    *
    * @generated from rpc tollgate.metering.v1.PricesService.UnpinPrice
    */

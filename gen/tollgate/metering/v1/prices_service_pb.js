@@ -98,7 +98,7 @@ export const UnpinPriceResponseSchema = /*@__PURE__*/
   messageDesc(file_tollgate_metering_v1_prices_service, 11);
 
 /**
- * The prices of models: the live ones, those that were, and the operator's hand on them.
+ * The prices of models: the live ones, past ones, and their control by operators.
  *
  * @generated from service tollgate.metering.v1.PricesService
  */

@@ -12,27 +12,27 @@ import type { Duration, MethodOptions } from "@bufbuild/protobuf/wkt";
 export declare const file_tollgate_metering_v1_rate_limit: GenFile;
 
 /**
- * Where a key stands in its rolling minute.
+ * The state of a key's request limit in the last 60 seconds.
  *
  * @generated from message tollgate.metering.v1.RateLimitStatus
  */
 export declare type RateLimitStatus = Message<"tollgate.metering.v1.RateLimitStatus"> & {
   /**
-   * Requests allowed in any 60 seconds.
+   * The most requests in any 60 seconds.
    *
    * @generated from field: uint32 limit = 1;
    */
   limit: number;
 
   /**
-   * Requests that would be admitted right now.
+   * Requests that would be admitted now.
    *
    * @generated from field: uint32 remaining = 2;
    */
   remaining: number;
 
   /**
-   * Until the whole limit is available again. Absent: it is.
+   * The time until the whole limit is available again. Absent: it is available.
    *
    * @generated from field: google.protobuf.Duration reset_after = 3;
    */
@@ -46,37 +46,37 @@ export declare type RateLimitStatus = Message<"tollgate.metering.v1.RateLimitSta
 export declare const RateLimitStatusSchema: GenMessage<RateLimitStatus>;
 
 /**
- * The effect of a call on the rate limit of its key. Wherever it is counted or read, the metadata of the
- * response, or of the error, tell where the key stands then, as `x-tollgate-rate-limit: limit=60, remaining=59, reset=0.25`:
- * the requests allowed in any 60 seconds, those that would be admitted right now, and the seconds until the whole limit is
- * available again, which are left out when it is.
+ * What a call does to its key's rate limit. Where it counts or reads the limit, the metadata of the response, or of the
+ * error, have the limit's state afterwards, such as `x-tollgate-rate-limit: limit=60, remaining=59, reset=0.25`: the
+ * most requests in any 60 seconds, the requests that would be admitted now, and the seconds until the whole limit is
+ * available again. `reset` is left out when it is available.
  *
  * @generated from enum tollgate.metering.v1.RateLimitUse
  */
 export enum RateLimitUse {
   /**
-   * Neither counted nor told.
+   * Neither counts nor reads.
    *
    * @generated from enum value: RATE_LIMIT_USE_UNSPECIFIED = 0;
    */
   UNSPECIFIED = 0,
 
   /**
-   * Told, not counted.
+   * Reads the state without counting.
    *
    * @generated from enum value: RATE_LIMIT_USE_READ = 1;
    */
   READ = 1,
 
   /**
-   * Counted as one request, before anything of it is judged but its credential.
+   * Counts one request, before anything of it is checked but its credential.
    *
    * @generated from enum value: RATE_LIMIT_USE_COUNT = 2;
    */
   COUNT = 2,
 
   /**
-   * Counted as one request, which also takes one of its account's places for as long as it runs.
+   * Counts one request, which also takes one of its account's places while it runs.
    *
    * @generated from enum value: RATE_LIMIT_USE_RUN = 3;
    */
@@ -89,7 +89,7 @@ export enum RateLimitUse {
 export declare const RateLimitUseSchema: GenEnum<RateLimitUse>;
 
 /**
- * The effect of this method on its caller's rate limit. Absent: none.
+ * What this method does to its caller's rate limit. Absent: nothing.
  *
  * @generated from extension: tollgate.metering.v1.RateLimitUse rate_limit_use = 51012;
  */

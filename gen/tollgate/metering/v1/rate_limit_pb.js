@@ -25,10 +25,10 @@ export const RateLimitUseSchema = /*@__PURE__*/
   enumDesc(file_tollgate_metering_v1_rate_limit, 0);
 
 /**
- * The effect of a call on the rate limit of its key. Wherever it is counted or read, the metadata of the
- * response, or of the error, tell where the key stands then, as `x-tollgate-rate-limit: limit=60, remaining=59, reset=0.25`:
- * the requests allowed in any 60 seconds, those that would be admitted right now, and the seconds until the whole limit is
- * available again, which are left out when it is.
+ * What a call does to its key's rate limit. Where it counts or reads the limit, the metadata of the response, or of the
+ * error, have the limit's state afterwards, such as `x-tollgate-rate-limit: limit=60, remaining=59, reset=0.25`: the
+ * most requests in any 60 seconds, the requests that would be admitted now, and the seconds until the whole limit is
+ * available again. `reset` is left out when it is available.
  *
  * @generated from enum tollgate.metering.v1.RateLimitUse
  */
@@ -36,7 +36,7 @@ export const RateLimitUse = /*@__PURE__*/
   tsEnum(RateLimitUseSchema);
 
 /**
- * The effect of this method on its caller's rate limit. Absent: none.
+ * What this method does to its caller's rate limit. Absent: nothing.
  *
  * @generated from extension: tollgate.metering.v1.RateLimitUse rate_limit_use = 51012;
  */

@@ -12,7 +12,7 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 export declare const file_tollgate_metering_v1_receipt_archive: GenFile;
 
 /**
- * The receipts of a day that were written to a file and left the books.
+ * One day's receipts that were written to a file and removed from the books.
  *
  * @generated from message tollgate.metering.v1.ReceiptArchive
  */
@@ -25,28 +25,28 @@ export declare type ReceiptArchive = Message<"tollgate.metering.v1.ReceiptArchiv
   day: string;
 
   /**
-   * How many receipts the file has.
+   * The number of receipts in the file.
    *
    * @generated from field: uint64 receipts = 2;
    */
   receipts: bigint;
 
   /**
-   * Their cost in pico-USD as decimal text: it may pass 64 bits.
+   * Their cost in pico-USD as decimal text, since it may exceed 64 bits.
    *
    * @generated from field: string cost_pico_usd = 3;
    */
   costPicoUsd: string;
 
   /**
-   * The file's name in the folder of archives: a gzip of JSON lines, each a Receipt of this contract.
+   * The file's name in the archive folder: gzipped JSON lines, each a Receipt of this contract.
    *
    * @generated from field: string file = 4;
    */
   file: string;
 
   /**
-   * The file's size.
+   * The file's size, in bytes.
    *
    * @generated from field: uint64 bytes = 5;
    */

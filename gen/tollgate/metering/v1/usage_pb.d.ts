@@ -74,70 +74,71 @@ export declare type Receipt = Message<"tollgate.metering.v1.Receipt"> & {
   status: ReceiptStatus;
 
   /**
-   * The part that each lot paid, in the order of spending; at the end the part that none could pay.
+   * The part that each lot paid, in spending order, followed by the part that no lot could pay.
    *
    * @generated from field: repeated tollgate.metering.v1.ReceiptLine lines = 9;
    */
   lines: ReceiptLine[];
 
   /**
-   * The part that no lot could pay: it became the account's debt. 0 while the output cap holds.
+   * The part that no lot could pay. It became the account's debt. 0 while the output cap holds.
    *
    * @generated from field: int64 shortfall_pico_usd = 10;
    */
   shortfallPicoUsd: bigint;
 
   /**
-   * When it was settled; of a key with a budget no later than the period of its admission ended.
+   * When it was settled. With a budget: at the latest the end of the period in which it was admitted.
    *
    * @generated from field: google.protobuf.Timestamp settled_at = 11;
    */
   settledAt?: Timestamp | undefined;
 
   /**
-   * Names the run: a UUID made by the core that admitted it. All zeros: it was charged before runs had ids.
+   * The run's id: a UUID created by the core that admitted it. All zeros: it was charged before runs had ids.
    *
    * @generated from field: string run_id = 12;
    */
   runId: string;
 
   /**
-   * Why the answer ended: "stop", "length", "tool_calls" or "content_filter". Empty: it did not, or it is not known.
+   * Why the answer ended: "stop", "length", "tool_calls" or "content_filter". Empty: it did not reach its end, or the
+   * reason is not known.
    *
    * @generated from field: string finish_reason = 13;
    */
   finishReason: string;
 
   /**
-   * Whether the answer was sent as it was produced. Absent: not known.
+   * Whether the answer was streamed. Absent: not known.
    *
    * @generated from field: optional bool streamed = 14;
    */
   streamed?: boolean | undefined;
 
   /**
-   * From the request to the first output. Absent: there was none, or it is not known.
+   * The time from the request to the first output. Absent: there was no output, or it is not known.
    *
    * @generated from field: google.protobuf.Duration first_token = 15;
    */
   firstToken?: Duration | undefined;
 
   /**
-   * From the request to the end of the answer. Absent: not known.
+   * The time from the request to the end of the answer. Absent: not known.
    *
    * @generated from field: google.protobuf.Duration duration = 16;
    */
   duration?: Duration | undefined;
 
   /**
-   * How many of output_tokens were thinking. Absent: the engine does not tell.
+   * How many of output_tokens were thinking. Absent: the engine does not report it.
    *
    * @generated from field: optional uint64 reasoning_tokens = 17;
    */
   reasoningTokens?: bigint | undefined;
 
   /**
-   * How many of input_tokens the engine had in its prefix cache. Absent: the engine does not tell.
+   * How many of input_tokens were in the engine's prefix cache. Absent: the engine does not report it.
    *
    * @generated from field: optional uint64 cached_input_tokens = 18;
    */
@@ -151,14 +152,14 @@ export declare type Receipt = Message<"tollgate.metering.v1.Receipt"> & {
   server: string;
 
   /**
-   * The door that the request came through: "chat", "messages" or "grpc". Empty: not known.
+   * The surface of the request: "chat", "messages" or "grpc". Empty: not known.
    *
    * @generated from field: string surface = 20;
    */
   surface: string;
 
   /**
-   * What was set aside for it at its admission. Absent: not known.
+   * The money held for the request at its admission. Absent: not known.
    *
    * @generated from field: tollgate.metering.v1.ReceiptHold hold = 21;
    */
@@ -172,48 +173,50 @@ export declare type Receipt = Message<"tollgate.metering.v1.Receipt"> & {
 export declare const ReceiptSchema: GenMessage<Receipt>;
 
 /**
- * The money that a request was admitted with. A token never costs more than it was held at, so the cost is within it.
+ * The money that a request was admitted with. A token never costs more than the rate at which it was held, so the cost
+ * stays within the hold.
  *
  * @generated from message tollgate.metering.v1.ReceiptHold
  */
 export declare type ReceiptHold = Message<"tollgate.metering.v1.ReceiptHold"> & {
   /**
-   * Input tokens that it was admitted with: an estimate that errs on the high side.
+   * Input tokens at admission: a high estimate.
    *
    * @generated from field: uint64 input_tokens = 1;
    */
   inputTokens: bigint;
 
   /**
-   * Output tokens that it was admitted with: as many as it may have produced.
+   * Output tokens at admission: the most that the request could produce.
    *
    * @generated from field: uint64 output_tokens = 2;
    */
   outputTokens: bigint;
 
   /**
-   * The rate that input tokens were held at.
+   * The rate at which input tokens were held.
    *
    * @generated from field: int64 input_pico_usd_per_token = 3;
    */
   inputPicoUsdPerToken: bigint;
 
   /**
-   * The rate that output tokens were held at.
+   * The rate at which output tokens were held.
    *
    * @generated from field: int64 output_pico_usd_per_token = 4;
    */
   outputPicoUsdPerToken: bigint;
 
   /**
-   * Held from the admission on: the tokens times their rates.
+   * The money held from admission on: the tokens times their rates.
    *
    * @generated from field: int64 held_pico_usd = 5;
    */
   heldPicoUsd: bigint;
 
   /**
-   * Held from the moment that the engine had counted the input until the end: the counted input at most, and the same output.
+   * The money held after the engine counted the input, until the end: for at most the counted input, and the same
+   * output.
    *
    * @generated from field: int64 shrunk_pico_usd = 6;
    */
@@ -227,58 +230,59 @@ export declare type ReceiptHold = Message<"tollgate.metering.v1.ReceiptHold"> & 
 export declare const ReceiptHoldSchema: GenMessage<ReceiptHold>;
 
 /**
- * The part of a request's cost that one lot paid, or that none could pay.
+ * The part of a request's cost that one lot paid, or that no lot could pay.
  *
  * @generated from message tollgate.metering.v1.ReceiptLine
  */
 export declare type ReceiptLine = Message<"tollgate.metering.v1.ReceiptLine"> & {
   /**
-   * The lot. Empty: no lot could pay this, and it became the account's debt.
+   * The lot's id. Empty: no lot could pay this part, and it became the account's debt.
    *
    * @generated from field: string lot_id = 1;
    */
   lotId: string;
 
   /**
-   * Input tokens that it paid for, or that nothing was left for.
+   * Input tokens that the lot paid for, or that no lot could pay.
    *
    * @generated from field: uint64 input_tokens = 2;
    */
   inputTokens: bigint;
 
   /**
-   * Output tokens that it paid for, or that nothing was left for.
+   * Output tokens that the lot paid for, or that no lot could pay.
    *
    * @generated from field: uint64 output_tokens = 3;
    */
   outputTokens: bigint;
 
   /**
-   * The lot's rate for an input token of this model, or that of the request's admission where it is lower or no lot paid.
+   * The lot's rate for an input token of this model. The rate at admission instead, where that is lower or no lot paid.
    *
    * @generated from field: int64 input_pico_usd_per_token = 4;
    */
   inputPicoUsdPerToken: bigint;
 
   /**
-   * The lot's rate for an output token of this model, or that of the request's admission where it is lower or no lot paid.
+   * The lot's rate for an output token of this model. The rate at admission instead, where that is lower or no lot
+   * paid.
    *
    * @generated from field: int64 output_pico_usd_per_token = 5;
    */
   outputPicoUsdPerToken: bigint;
 
   /**
-   * The amount paid, or owed. A token that straddles two lots is paid by both together, so this may differ
-   * from tokens times rates by less than one token's price.
+   * The amount paid, or owed. Two lots may share a token, so that this may differ from tokens times rates by less than
+   * one token's price.
    *
    * @generated from field: int64 cost_pico_usd = 6;
    */
   costPicoUsd: bigint;
 
   /**
-   * The part of the cost that went into a token which this lot could not pay whole. The token is counted in the next
-   * line that has tokens, else it is the first one of the shortfall. That line pays for it the lower of the two lots'
-   * rates, less what was paid here, and at least nothing. 0: no token is shared with what comes after.
+   * The part of the cost for a token that this lot could not pay completely. The token is counted in the next line that
+   * has tokens, or else as the first token of the shortfall. That line pays the lower of the two lots' rates for it,
+   * less this part, and at least 0. 0: no token is shared with the next line.
    *
    * @generated from field: int64 shared_token_pico_usd = 7;
    */
@@ -298,35 +302,35 @@ export declare const ReceiptLineSchema: GenMessage<ReceiptLine>;
  */
 export declare type UsageRow = Message<"tollgate.metering.v1.UsageRow"> & {
   /**
-   * The account. Empty when the rows are not kept apart by account.
+   * The account. Empty: rows are not grouped by account.
    *
    * @generated from field: string account_id = 1;
    */
   accountId: string;
 
   /**
-   * The key. Empty when the rows are not kept apart by key.
+   * The key. Empty: rows are not grouped by key.
    *
    * @generated from field: string key_id = 2;
    */
   keyId: string;
 
   /**
-   * The model. Empty when the rows are not kept apart by model.
+   * The model. Empty: rows are not grouped by model.
    *
    * @generated from field: string model = 3;
    */
   model: string;
 
   /**
-   * The UTC day as YYYY-MM-DD. Empty when the rows are not kept apart by day.
+   * The UTC day as YYYY-MM-DD. Empty: rows are not grouped by day.
    *
    * @generated from field: string day = 4;
    */
   day: string;
 
   /**
-   * How many requests.
+   * The number of requests.
    *
    * @generated from field: uint64 requests = 5;
    */
@@ -347,21 +351,21 @@ export declare type UsageRow = Message<"tollgate.metering.v1.UsageRow"> & {
   outputTokens: bigint;
 
   /**
-   * Their cost, or 2^63 - 1 where that is less: total_cost_pico_usd has sums of any size.
+   * Their cost, at most 2^63 - 1: total_cost_pico_usd has sums of any size.
    *
    * @generated from field: int64 cost_pico_usd = 8;
    */
   costPicoUsd: bigint;
 
   /**
-   * Their cost: a whole number in decimal digits, as sums may pass 64 bits.
+   * Their cost: a whole number as decimal text, since sums may exceed 64 bits.
    *
    * @generated from field: string total_cost_pico_usd = 9;
    */
   totalCostPicoUsd: string;
 
   /**
-   * The UTC hour's beginning as YYYY-MM-DDTHH:00:00Z. Empty when the rows are not kept apart by hour.
+   * The beginning of the UTC hour, as YYYY-MM-DDTHH:00:00Z. Empty: rows are not grouped by hour.
    *
    * @generated from field: string hour = 10;
    */
@@ -381,35 +385,35 @@ export declare const UsageRowSchema: GenMessage<UsageRow>;
  */
 export enum ReceiptStatus {
   /**
-   * Not used.
+   * Never used.
    *
    * @generated from enum value: RECEIPT_STATUS_UNSPECIFIED = 0;
    */
   UNSPECIFIED = 0,
 
   /**
-   * The answer was delivered whole.
+   * The answer was delivered completely.
    *
    * @generated from enum value: RECEIPT_STATUS_COMPLETED = 1;
    */
   COMPLETED = 1,
 
   /**
-   * The client went away; what the engine had counted was billed.
+   * The client left. The engine's count until then was billed.
    *
    * @generated from enum value: RECEIPT_STATUS_CANCELLED = 2;
    */
   CANCELLED = 2,
 
   /**
-   * The engine failed in the middle; what it had counted was billed.
+   * The engine failed midway. Its count until then was billed.
    *
    * @generated from enum value: RECEIPT_STATUS_FAILED = 3;
    */
   FAILED = 3,
 
   /**
-   * A core died; what its journal had last recorded was billed.
+   * The core died. The last count in its journal was billed.
    *
    * @generated from enum value: RECEIPT_STATUS_RECOVERED = 4;
    */

@@ -13,13 +13,14 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 export declare const file_tollgate_operators_v1_operator: GenFile;
 
 /**
- * Somebody, or a program, who runs the service by a token of their own. The token itself is shown once, when it is made.
+ * A person or a program that runs the service with a token of its own. The token is shown once, when the operator is
+ * created.
  *
  * @generated from message tollgate.operators.v1.Operator
  */
 export declare type Operator = Message<"tollgate.operators.v1.Operator"> & {
   /**
-   * Names the operator. Empty: the one of the configured operator token, which is no stored one and cannot be revoked.
+   * The operator's id. Empty: the configured operator token, which is not stored and cannot be revoked.
    *
    * @generated from field: string id = 1;
    */
@@ -40,14 +41,14 @@ export declare type Operator = Message<"tollgate.operators.v1.Operator"> & {
   role: Role;
 
   /**
-   * When it was made. Absent: the configured token.
+   * When it was created. Absent: the configured token.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 4;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * When it was revoked. Absent: it was not.
+   * When it was revoked. Absent: it is not revoked.
    *
    * @generated from field: google.protobuf.Timestamp revoked_at = 5;
    */

@@ -13,7 +13,7 @@ import type { Operator } from "./operator_pb.js";
 export declare const file_tollgate_operators_v1_operators_service: GenFile;
 
 /**
- * An operator to create.
+ * Creates an operator.
  *
  * @generated from message tollgate.operators.v1.CreateOperatorRequest
  */
@@ -46,7 +46,7 @@ export declare const CreateOperatorRequestSchema: GenMessage<CreateOperatorReque
  */
 export declare type CreateOperatorResponse = Message<"tollgate.operators.v1.CreateOperatorResponse"> & {
   /**
-   * All of it but its token. Always present.
+   * The operator without its token. Always present.
    *
    * @generated from field: tollgate.operators.v1.Operator operator = 1;
    */
@@ -67,20 +67,20 @@ export declare type CreateOperatorResponse = Message<"tollgate.operators.v1.Crea
 export declare const CreateOperatorResponseSchema: GenMessage<CreateOperatorResponse>;
 
 /**
- * Which page of operators.
+ * Selects a page of operators.
  *
  * @generated from message tollgate.operators.v1.ListOperatorsRequest
  */
 export declare type ListOperatorsRequest = Message<"tollgate.operators.v1.ListOperatorsRequest"> & {
   /**
-   * The most entries of the page. 0: 100. Above 1,000: 1,000. Negative: refused.
+   * The most entries on the page. 0: 100. Above 1,000: 1,000. Negative: refused.
    *
    * @generated from field: int32 page_size = 1;
    */
   pageSize: number;
 
   /**
-   * The next_page_token of the page before, with all else as it was then. Empty: the first page.
+   * The next_page_token of the previous page; the other fields must be unchanged. Empty: the first page.
    *
    * @generated from field: string page_token = 2;
    */
@@ -100,14 +100,14 @@ export declare const ListOperatorsRequestSchema: GenMessage<ListOperatorsRequest
  */
 export declare type ListOperatorsResponse = Message<"tollgate.operators.v1.ListOperatorsResponse"> & {
   /**
-   * Oldest first. The configured token is not among them.
+   * Oldest first. The configured token is not included.
    *
    * @generated from field: repeated tollgate.operators.v1.Operator operators = 1;
    */
   operators: Operator[];
 
   /**
-   * Asks for the page after this one. Empty: this is the last.
+   * The token of the next page. Empty: this is the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -121,7 +121,7 @@ export declare type ListOperatorsResponse = Message<"tollgate.operators.v1.ListO
 export declare const ListOperatorsResponseSchema: GenMessage<ListOperatorsResponse>;
 
 /**
- * Whose token to end.
+ * Revokes an operator.
  *
  * @generated from message tollgate.operators.v1.RevokeOperatorRequest
  */
@@ -147,7 +147,7 @@ export declare const RevokeOperatorRequestSchema: GenMessage<RevokeOperatorReque
  */
 export declare type RevokeOperatorResponse = Message<"tollgate.operators.v1.RevokeOperatorResponse"> & {
   /**
-   * As it is after this. Always present.
+   * Its state after the change. Always present.
    *
    * @generated from field: tollgate.operators.v1.Operator operator = 1;
    */
@@ -161,7 +161,7 @@ export declare type RevokeOperatorResponse = Message<"tollgate.operators.v1.Revo
 export declare const RevokeOperatorResponseSchema: GenMessage<RevokeOperatorResponse>;
 
 /**
- * Nothing: the credential says who calls.
+ * Has no fields: the credential identifies the caller.
  *
  * @generated from message tollgate.operators.v1.IdentifyOperatorRequest
  */
@@ -175,13 +175,13 @@ export declare type IdentifyOperatorRequest = Message<"tollgate.operators.v1.Ide
 export declare const IdentifyOperatorRequestSchema: GenMessage<IdentifyOperatorRequest>;
 
 /**
- * The operator that calls.
+ * The calling operator.
  *
  * @generated from message tollgate.operators.v1.IdentifyOperatorResponse
  */
 export declare type IdentifyOperatorResponse = Message<"tollgate.operators.v1.IdentifyOperatorResponse"> & {
   /**
-   * The operator whose token it is. Always present.
+   * The operator whose token was used. Always present.
    *
    * @generated from field: tollgate.operators.v1.Operator operator = 1;
    */
@@ -195,13 +195,13 @@ export declare type IdentifyOperatorResponse = Message<"tollgate.operators.v1.Id
 export declare const IdentifyOperatorResponseSchema: GenMessage<IdentifyOperatorResponse>;
 
 /**
- * Keeps the operators of the service: tokens with names and roles, beside the configured operator token.
+ * Manages the operators of the service: tokens with names and roles, in addition to the configured operator token.
  *
  * @generated from service tollgate.operators.v1.OperatorsService
  */
 export declare const OperatorsService: GenService<{
   /**
-   * Makes an operator and shows its token, the only time.
+   * Creates an operator and shows its token, this one time.
    *
    * @generated from rpc tollgate.operators.v1.OperatorsService.CreateOperator
    */
@@ -211,7 +211,7 @@ export declare const OperatorsService: GenService<{
     output: typeof CreateOperatorResponseSchema;
   },
   /**
-   * Lists operators, oldest first, revoked ones included.
+   * Lists operators, oldest first, including revoked ones.
    *
    * @generated from rpc tollgate.operators.v1.OperatorsService.ListOperators
    */
@@ -221,7 +221,7 @@ export declare const OperatorsService: GenService<{
     output: typeof ListOperatorsResponseSchema;
   },
   /**
-   * Ends an operator's token: at once on this core, everywhere within 10 seconds.
+   * Revokes an operator's token: at once on this core, within 10 seconds everywhere.
    *
    * @generated from rpc tollgate.operators.v1.OperatorsService.RevokeOperator
    */
@@ -231,7 +231,7 @@ export declare const OperatorsService: GenService<{
     output: typeof RevokeOperatorResponseSchema;
   },
   /**
-   * Tells an operator who it is by the token that it called with.
+   * Describes the operator whose token made the call.
    *
    * @generated from rpc tollgate.operators.v1.OperatorsService.IdentifyOperator
    */

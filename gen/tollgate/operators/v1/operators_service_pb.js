@@ -70,7 +70,7 @@ export const IdentifyOperatorResponseSchema = /*@__PURE__*/
   messageDesc(file_tollgate_operators_v1_operators_service, 7);
 
 /**
- * Keeps the operators of the service: tokens with names and roles, beside the configured operator token.
+ * Manages the operators of the service: tokens with names and roles, in addition to the configured operator token.
  *
  * @generated from service tollgate.operators.v1.OperatorsService
  */

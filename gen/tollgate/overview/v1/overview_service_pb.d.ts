@@ -2,7 +2,7 @@
 // @generated from file tollgate/overview/v1/overview_service.proto (package tollgate.overview.v1, syntax proto3)
 /* eslint-disable */
 
-// What the service does at the moment, for a page that watches it.
+// The current state of the service, for a page that watches it.
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
@@ -14,7 +14,7 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 export declare const file_tollgate_overview_v1_overview_service: GenFile;
 
 /**
- * Nothing: there is one overview.
+ * Has no fields: there is one overview.
  *
  * @generated from message tollgate.overview.v1.WatchOverviewRequest
  */
@@ -28,13 +28,13 @@ export declare type WatchOverviewRequest = Message<"tollgate.overview.v1.WatchOv
 export declare const WatchOverviewRequestSchema: GenMessage<WatchOverviewRequest>;
 
 /**
- * One sample of the core that answers, or the samples that were kept.
+ * A new sample of the answering core, or the samples that it has kept.
  *
  * @generated from message tollgate.overview.v1.WatchOverviewResponse
  */
 export declare type WatchOverviewResponse = Message<"tollgate.overview.v1.WatchOverviewResponse"> & {
   /**
-   * Oldest first. The first message has all that are kept, each later one a single new one.
+   * Oldest first. The first message has all kept samples, each later one a single new sample.
    *
    * @generated from field: repeated tollgate.overview.v1.OverviewSample samples = 1;
    */
@@ -48,7 +48,7 @@ export declare type WatchOverviewResponse = Message<"tollgate.overview.v1.WatchO
 export declare const WatchOverviewResponseSchema: GenMessage<WatchOverviewResponse>;
 
 /**
- * The state of a core in one second. Rates are those of the last five seconds; tokens count when their request ends.
+ * A core's state in one second. Rates are those of the last five seconds. Tokens count when their request ends.
  *
  * @generated from message tollgate.overview.v1.OverviewSample
  */
@@ -75,28 +75,28 @@ export declare type OverviewSample = Message<"tollgate.overview.v1.OverviewSampl
   outputTokensPerSecond: number;
 
   /**
-   * Generations and embeddings a second that are over, refused ones included.
+   * Generations and embeddings that ended, a second, including refused ones.
    *
    * @generated from field: double requests_per_second = 4;
    */
   requestsPerSecond: number;
 
   /**
-   * Refused or failed ones of the last minute, the most frequent reason first. Empty: none.
+   * Requests refused or failed in the last minute, the most frequent reason first. Empty: none.
    *
    * @generated from field: repeated tollgate.overview.v1.RefusalCount refusals = 5;
    */
   refusals: RefusalCount[];
 
   /**
-   * Half of the last minute's generations had their first token within so many seconds. Absent: there was none.
+   * The seconds within which half of the last minute's generations had their first token. Absent: there were none.
    *
    * @generated from field: optional double first_token_p50_seconds = 6;
    */
   firstTokenP50Seconds?: number | undefined;
 
   /**
-   * 99 of 100 had. Absent: there was none.
+   * The seconds within which 99 of 100 had their first token. Absent: there were none.
    *
    * @generated from field: optional double first_token_p99_seconds = 7;
    */
@@ -124,35 +124,36 @@ export declare type OverviewSample = Message<"tollgate.overview.v1.OverviewSampl
   capacity: number;
 
   /**
-   * What settled requests earn in an hour, as in the last minute, in pico-USD.
+   * What settled requests earn in an hour, at the last minute's rate, in pico-USD.
    *
    * @generated from field: int64 earned_pico_usd_per_hour = 11;
    */
   earnedPicoUsdPerHour: bigint;
 
   /**
-   * What the servers cost in an hour, in pico-USD. Absent: one of them has no price, so that the whole is not known.
+   * What the servers cost in an hour, in pico-USD. Absent: one of them has no configured cost, so that the total is not
+   * known.
    *
    * @generated from field: optional int64 servers_pico_usd_per_hour = 12;
    */
   serversPicoUsdPerHour?: bigint | undefined;
 
   /**
-   * When the books were last proved by this core. Absent: not since it started.
+   * When this core last proved the books. Absent: not since it started.
    *
    * @generated from field: google.protobuf.Timestamp books_proved_at = 13;
    */
   booksProvedAt?: Timestamp | undefined;
 
   /**
-   * Whether they added up. False also before the first proof.
+   * Whether they added up. Also false before the first proof.
    *
    * @generated from field: bool books_ok = 14;
    */
   booksOk: boolean;
 
   /**
-   * Cores that share the database, this one included.
+   * The number of cores that share the database, including this one.
    *
    * @generated from field: uint32 cores = 15;
    */
@@ -166,13 +167,13 @@ export declare type OverviewSample = Message<"tollgate.overview.v1.OverviewSampl
 export declare const OverviewSampleSchema: GenMessage<OverviewSample>;
 
 /**
- * How often requests were refused or failed for one reason.
+ * The number of requests refused or failed for one reason.
  *
  * @generated from message tollgate.overview.v1.RefusalCount
  */
 export declare type RefusalCount = Message<"tollgate.overview.v1.RefusalCount"> & {
   /**
-   * The name of a Reason of tollgate.errors.v1 without its prefix, such as "RATE_LIMITED".
+   * The name of a tollgate.errors.v1 Reason without its prefix, such as "RATE_LIMITED".
    *
    * @generated from field: string reason = 1;
    */
@@ -193,13 +194,13 @@ export declare type RefusalCount = Message<"tollgate.overview.v1.RefusalCount"> 
 export declare const RefusalCountSchema: GenMessage<RefusalCount>;
 
 /**
- * A core's live figures. They are for people: rates are rounded, and money here is no book-keeping.
+ * A core's live figures. They are for people: rates are rounded, and amounts are no bookkeeping.
  *
  * @generated from service tollgate.overview.v1.OverviewService
  */
 export declare const OverviewService: GenService<{
   /**
-   * Tells the samples of the last five minutes, oldest first, then one each second until the caller leaves.
+   * Streams the samples of the last five minutes, oldest first, then one each second until the caller leaves.
    *
    * @generated from rpc tollgate.overview.v1.OverviewService.WatchOverview
    */

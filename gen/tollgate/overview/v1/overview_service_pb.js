@@ -2,7 +2,7 @@
 // @generated from file tollgate/overview/v1/overview_service.proto (package tollgate.overview.v1, syntax proto3)
 /* eslint-disable */
 
-// What the service does at the moment, for a page that watches it.
+// The current state of the service, for a page that watches it.
 
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
@@ -43,7 +43,7 @@ export const RefusalCountSchema = /*@__PURE__*/
   messageDesc(file_tollgate_overview_v1_overview_service, 3);
 
 /**
- * A core's live figures. They are for people: rates are rounded, and money here is no book-keeping.
+ * A core's live figures. They are for people: rates are rounded, and amounts are no bookkeeping.
  *
  * @generated from service tollgate.overview.v1.OverviewService
  */

@@ -2,7 +2,8 @@
 // @generated from file tollgate/sessions/v1/sessions_service.proto (package tollgate.sessions.v1, syntax proto3)
 /* eslint-disable */
 
-// Sessions of people who use the console: opened by a credential or by a link that is good once, ended by themselves.
+// Sessions of people who use the console. They are opened with a credential or a single-use link, and end by
+// themselves.
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
@@ -15,48 +16,48 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 export declare const file_tollgate_sessions_v1_sessions_service: GenFile;
 
 /**
- * Somebody's stay in the console.
+ * A person's session in the console.
  *
  * @generated from message tollgate.sessions.v1.Session
  */
 export declare type Session = Message<"tollgate.sessions.v1.Session"> & {
   /**
-   * Names the session. It is no credential.
+   * The session's id. It is not a credential.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * What an operator may do in it. Unspecified: it is a customer's.
+   * The operator's role in this session. Unspecified: it is a customer's session.
    *
    * @generated from field: tollgate.access.v1.Role role = 2;
    */
   role: Role;
 
   /**
-   * What the audit log calls the operator. Empty: it is a customer's.
+   * The operator's name in the audit log. Empty: it is a customer's session.
    *
    * @generated from field: string operator_name = 3;
    */
   operatorName: string;
 
   /**
-   * The account that a customer sees. Empty: it is an operator's.
+   * The account that a customer sees. Empty: it is an operator's session.
    *
    * @generated from field: string account_id = 4;
    */
   accountId: string;
 
   /**
-   * The API key that a customer signed in with. Empty: an operator's, or a customer who came without a key.
+   * The API key with which a customer signed in. Empty: an operator's session, or a customer without a key.
    *
    * @generated from field: string key_id = 5;
    */
   keyId: string;
 
   /**
-   * When it ends by itself. Always present.
+   * When it expires. Always present.
    *
    * @generated from field: google.protobuf.Timestamp expires_at = 6;
    */
@@ -70,13 +71,13 @@ export declare type Session = Message<"tollgate.sessions.v1.Session"> & {
 export declare const SessionSchema: GenMessage<Session>;
 
 /**
- * What somebody who follows the link may do.
+ * Creates a sign-in link.
  *
  * @generated from message tollgate.sessions.v1.CreateSignInLinkRequest
  */
 export declare type CreateSignInLinkRequest = Message<"tollgate.sessions.v1.CreateSignInLinkRequest"> & {
   /**
-   * At most what the caller may do itself. Unspecified: exactly that.
+   * The role of the link's session, at most the caller's own. Unspecified: the caller's own.
    *
    * @generated from field: tollgate.access.v1.Role role = 1;
    */
@@ -96,14 +97,14 @@ export declare const CreateSignInLinkRequestSchema: GenMessage<CreateSignInLinkR
  */
 export declare type CreateSignInLinkResponse = Message<"tollgate.sessions.v1.CreateSignInLinkResponse"> & {
   /**
-   * Goes behind the console's address and "/link/". It is not stored and cannot be shown again.
+   * Follows the console's address and "/link/". It is not stored and cannot be shown again.
    *
    * @generated from field: string token = 1;
    */
   token: string;
 
   /**
-   * When it ends unused. Always present.
+   * When it expires unused. Always present.
    *
    * @generated from field: google.protobuf.Timestamp expires_at = 2;
    */
@@ -117,7 +118,7 @@ export declare type CreateSignInLinkResponse = Message<"tollgate.sessions.v1.Cre
 export declare const CreateSignInLinkResponseSchema: GenMessage<CreateSignInLinkResponse>;
 
 /**
- * Which link.
+ * Redeems a sign-in link.
  *
  * @generated from message tollgate.sessions.v1.RedeemSignInLinkRequest
  */
@@ -137,13 +138,13 @@ export declare type RedeemSignInLinkRequest = Message<"tollgate.sessions.v1.Rede
 export declare const RedeemSignInLinkRequestSchema: GenMessage<RedeemSignInLinkRequest>;
 
 /**
- * The session of whoever made the link.
+ * The session of the link's creator.
  *
  * @generated from message tollgate.sessions.v1.RedeemSignInLinkResponse
  */
 export declare type RedeemSignInLinkResponse = Message<"tollgate.sessions.v1.RedeemSignInLinkResponse"> & {
   /**
-   * Whose it is. Always present.
+   * The session. Always present.
    *
    * @generated from field: tollgate.sessions.v1.Session session = 1;
    */
@@ -164,7 +165,7 @@ export declare type RedeemSignInLinkResponse = Message<"tollgate.sessions.v1.Red
 export declare const RedeemSignInLinkResponseSchema: GenMessage<RedeemSignInLinkResponse>;
 
 /**
- * Nothing: everybody may ask.
+ * Has no fields: everybody may ask.
  *
  * @generated from message tollgate.sessions.v1.GetSignInOptionsRequest
  */
@@ -184,7 +185,7 @@ export declare const GetSignInOptionsRequestSchema: GenMessage<GetSignInOptionsR
  */
 export declare type GetSignInOptionsResponse = Message<"tollgate.sessions.v1.GetSignInOptionsResponse"> & {
   /**
-   * What people call the provider of identities. Empty: there is none.
+   * The identity provider's name for people. Empty: there is none.
    *
    * @generated from field: string oidc_name = 1;
    */
@@ -198,13 +199,14 @@ export declare type GetSignInOptionsResponse = Message<"tollgate.sessions.v1.Get
 export declare const GetSignInOptionsResponseSchema: GenMessage<GetSignInOptionsResponse>;
 
 /**
- * Where the provider sends the browser back to.
+ * Begins a sign-in with the identity provider.
  *
  * @generated from message tollgate.sessions.v1.BeginOidcSignInRequest
  */
 export declare type BeginOidcSignInRequest = Message<"tollgate.sessions.v1.BeginOidcSignInRequest"> & {
   /**
-   * The console's own address and "/sign-in/oidc/callback", as it is registered with the provider.
+   * The console's address and "/sign-in/oidc/callback", as registered with the provider. The provider sends the browser
+   * back there.
    *
    * @generated from field: string redirect_url = 1;
    */
@@ -218,7 +220,7 @@ export declare type BeginOidcSignInRequest = Message<"tollgate.sessions.v1.Begin
 export declare const BeginOidcSignInRequestSchema: GenMessage<BeginOidcSignInRequest>;
 
 /**
- * Where the browser goes.
+ * The page to send the browser to.
  *
  * @generated from message tollgate.sessions.v1.BeginOidcSignInResponse
  */
@@ -231,7 +233,7 @@ export declare type BeginOidcSignInResponse = Message<"tollgate.sessions.v1.Begi
   authorizationUrl: string;
 
   /**
-   * Sealed; the same browser has to bring it back within ten minutes.
+   * Sealed state. The same browser has to bring it back within ten minutes.
    *
    * @generated from field: string pending = 2;
    */
@@ -245,13 +247,13 @@ export declare type BeginOidcSignInResponse = Message<"tollgate.sessions.v1.Begi
 export declare const BeginOidcSignInResponseSchema: GenMessage<BeginOidcSignInResponse>;
 
 /**
- * What the browser came back with.
+ * Completes a sign-in with the identity provider.
  *
  * @generated from message tollgate.sessions.v1.FinishOidcSignInRequest
  */
 export declare type FinishOidcSignInRequest = Message<"tollgate.sessions.v1.FinishOidcSignInRequest"> & {
   /**
-   * The whole address that the provider sent the browser to.
+   * The whole URL to which the provider sent the browser.
    *
    * @generated from field: string callback_url = 1;
    */
@@ -272,13 +274,13 @@ export declare type FinishOidcSignInRequest = Message<"tollgate.sessions.v1.Fini
 export declare const FinishOidcSignInRequestSchema: GenMessage<FinishOidcSignInRequest>;
 
 /**
- * The session of whoever the provider vouches for.
+ * The session of the person that the provider confirmed.
  *
  * @generated from message tollgate.sessions.v1.FinishOidcSignInResponse
  */
 export declare type FinishOidcSignInResponse = Message<"tollgate.sessions.v1.FinishOidcSignInResponse"> & {
   /**
-   * Whose it is. Always present.
+   * The session. Always present.
    *
    * @generated from field: tollgate.sessions.v1.Session session = 1;
    */
@@ -299,7 +301,7 @@ export declare type FinishOidcSignInResponse = Message<"tollgate.sessions.v1.Fin
 export declare const FinishOidcSignInResponseSchema: GenMessage<FinishOidcSignInResponse>;
 
 /**
- * Nothing: the credential says who calls.
+ * Has no fields: the credential identifies the caller.
  *
  * @generated from message tollgate.sessions.v1.CreateSessionRequest
  */
@@ -319,7 +321,7 @@ export declare const CreateSessionRequestSchema: GenMessage<CreateSessionRequest
  */
 export declare type CreateSessionResponse = Message<"tollgate.sessions.v1.CreateSessionResponse"> & {
   /**
-   * Whose it is. Always present.
+   * The session. Always present.
    *
    * @generated from field: tollgate.sessions.v1.Session session = 1;
    */
@@ -340,7 +342,7 @@ export declare type CreateSessionResponse = Message<"tollgate.sessions.v1.Create
 export declare const CreateSessionResponseSchema: GenMessage<CreateSessionResponse>;
 
 /**
- * Nothing: the credential says which session.
+ * Has no fields: the credential identifies the session.
  *
  * @generated from message tollgate.sessions.v1.GetSessionRequest
  */
@@ -360,7 +362,7 @@ export declare const GetSessionRequestSchema: GenMessage<GetSessionRequest>;
  */
 export declare type GetSessionResponse = Message<"tollgate.sessions.v1.GetSessionResponse"> & {
   /**
-   * Whose it is. Always present.
+   * The session. Always present.
    *
    * @generated from field: tollgate.sessions.v1.Session session = 1;
    */
@@ -374,7 +376,7 @@ export declare type GetSessionResponse = Message<"tollgate.sessions.v1.GetSessio
 export declare const GetSessionResponseSchema: GenMessage<GetSessionResponse>;
 
 /**
- * Nothing: the credential says which session.
+ * Has no fields: the credential identifies the session.
  *
  * @generated from message tollgate.sessions.v1.EndSessionRequest
  */
@@ -402,13 +404,13 @@ export declare type EndSessionResponse = Message<"tollgate.sessions.v1.EndSessio
 export declare const EndSessionResponseSchema: GenMessage<EndSessionResponse>;
 
 /**
- * Whose key.
+ * Creates a key for the session.
  *
  * @generated from message tollgate.sessions.v1.CreateSessionKeyRequest
  */
 export declare type CreateSessionKeyRequest = Message<"tollgate.sessions.v1.CreateSessionKeyRequest"> & {
   /**
-   * The account that pays for what the key is used for. Empty or unknown: ACCOUNT_NOT_FOUND.
+   * The account that pays for the key's requests. Empty or unknown: ACCOUNT_NOT_FOUND.
    *
    * @generated from field: string account_id = 1;
    */
@@ -428,7 +430,7 @@ export declare const CreateSessionKeyRequestSchema: GenMessage<CreateSessionKeyR
  */
 export declare type CreateSessionKeyResponse = Message<"tollgate.sessions.v1.CreateSessionKeyResponse"> & {
   /**
-   * Names the key.
+   * The key's id.
    *
    * @generated from field: string key_id = 1;
    */
@@ -450,13 +452,14 @@ export declare const CreateSessionKeyResponseSchema: GenMessage<CreateSessionKey
 
 /**
  * Signs people in to the console and out of it. A session's token is a credential like any other, sent as
- * "authorization: Bearer …": an operator's does what the operator may, a customer's reads what belongs to its account.
+ * "authorization: Bearer …". An operator's session may do what the operator may; a customer's reads what belongs to its
+ * account.
  *
  * @generated from service tollgate.sessions.v1.SessionsService
  */
 export declare const SessionsService: GenService<{
   /**
-   * Makes a link that signs an operator in, once and within ten minutes.
+   * Creates a link that signs an operator in, once and within ten minutes.
    *
    * @generated from rpc tollgate.sessions.v1.SessionsService.CreateSignInLink
    */
@@ -466,7 +469,8 @@ export declare const SessionsService: GenService<{
     output: typeof CreateSignInLinkResponseSchema;
   },
   /**
-   * Opens a session for whoever made a link, and ends the link. A link that was used, is too old or is none: UNAUTHENTICATED.
+   * Opens a session for the creator of a link, and uses the link up. A link that was used, is too old or does not
+   * exist: UNAUTHENTICATED.
    *
    * @generated from rpc tollgate.sessions.v1.SessionsService.RedeemSignInLink
    */
@@ -476,7 +480,7 @@ export declare const SessionsService: GenService<{
     output: typeof RedeemSignInLinkResponseSchema;
   },
   /**
-   * Opens a session for whoever calls with an API key or an operator's token; not with a session or a service's token.
+   * Opens a session for the API key or operator's token of the call. Sessions' and services' tokens are refused.
    *
    * @generated from rpc tollgate.sessions.v1.SessionsService.CreateSession
    */
@@ -486,7 +490,7 @@ export declare const SessionsService: GenService<{
     output: typeof CreateSessionResponseSchema;
   },
   /**
-   * Tells by which ways people can sign in.
+   * Lists the ways to sign in.
    *
    * @generated from rpc tollgate.sessions.v1.SessionsService.GetSignInOptions
    */
@@ -496,7 +500,7 @@ export declare const SessionsService: GenService<{
     output: typeof GetSignInOptionsResponseSchema;
   },
   /**
-   * Begins a sign-in with the configured provider of identities (OpenID Connect). None is configured: UNSUPPORTED.
+   * Begins a sign-in with the configured identity provider (OpenID Connect). None is configured: UNSUPPORTED.
    *
    * @generated from rpc tollgate.sessions.v1.SessionsService.BeginOidcSignIn
    */
@@ -506,8 +510,8 @@ export declare const SessionsService: GenService<{
     output: typeof BeginOidcSignInResponseSchema;
   },
   /**
-   * Ends it and opens a customer's session. What the provider does not vouch for: UNAUTHENTICATED; somebody without an account
-   * here: PERMISSION_DENIED.
+   * Completes a sign-in and opens a customer's session. The provider does not confirm it: UNAUTHENTICATED. The person
+   * has no account here: PERMISSION_DENIED.
    *
    * @generated from rpc tollgate.sessions.v1.SessionsService.FinishOidcSignIn
    */
@@ -517,7 +521,7 @@ export declare const SessionsService: GenService<{
     output: typeof FinishOidcSignInResponseSchema;
   },
   /**
-   * Tells whose session it is that the call was made with. Another credential: PERMISSION_DENIED.
+   * Describes the session that made the call. Any other credential: PERMISSION_DENIED.
    *
    * @generated from rpc tollgate.sessions.v1.SessionsService.GetSession
    */
@@ -527,7 +531,8 @@ export declare const SessionsService: GenService<{
     output: typeof GetSessionResponseSchema;
   },
   /**
-   * Ends the session that the call was made with, and the keys made for it: at once on this core, everywhere within 10 seconds.
+   * Ends the session that made the call, and the keys created for it: at once on this core, within 10 seconds
+   * everywhere.
    *
    * @generated from rpc tollgate.sessions.v1.SessionsService.EndSession
    */
@@ -537,7 +542,7 @@ export declare const SessionsService: GenService<{
     output: typeof EndSessionResponseSchema;
   },
   /**
-   * Makes an API key that ends with the session that the call was made with, and shows its secret, the only time.
+   * Creates an API key that ends with the session that made the call, and shows its secret, this one time.
    *
    * @generated from rpc tollgate.sessions.v1.SessionsService.CreateSessionKey
    */

@@ -2,7 +2,8 @@
 // @generated from file tollgate/sessions/v1/sessions_service.proto (package tollgate.sessions.v1, syntax proto3)
 /* eslint-disable */
 
-// Sessions of people who use the console: opened by a credential or by a link that is good once, ended by themselves.
+// Sessions of people who use the console. They are opened with a credential or a single-use link, and end by
+// themselves.
 
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
@@ -150,7 +151,8 @@ export const CreateSessionKeyResponseSchema = /*@__PURE__*/
 
 /**
  * Signs people in to the console and out of it. A session's token is a credential like any other, sent as
- * "authorization: Bearer …": an operator's does what the operator may, a customer's reads what belongs to its account.
+ * "authorization: Bearer …". An operator's session may do what the operator may; a customer's reads what belongs to its
+ * account.
  *
  * @generated from service tollgate.sessions.v1.SessionsService
  */

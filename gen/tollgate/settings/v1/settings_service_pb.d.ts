@@ -2,7 +2,7 @@
 // @generated from file tollgate/settings/v1/settings_service.proto (package tollgate.settings.v1, syntax proto3)
 /* eslint-disable */
 
-// The configuration that a core runs with.
+// The configuration with which a core runs.
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
@@ -13,7 +13,7 @@ import type { Message } from "@bufbuild/protobuf";
 export declare const file_tollgate_settings_v1_settings_service: GenFile;
 
 /**
- * Nothing: there is one configuration.
+ * Has no fields: there is one configuration.
  *
  * @generated from message tollgate.settings.v1.GetSettingsRequest
  */
@@ -27,13 +27,13 @@ export declare type GetSettingsRequest = Message<"tollgate.settings.v1.GetSettin
 export declare const GetSettingsRequestSchema: GenMessage<GetSettingsRequest>;
 
 /**
- * The configuration of the core that answers.
+ * The configuration of the answering core.
  *
  * @generated from message tollgate.settings.v1.GetSettingsResponse
  */
 export declare type GetSettingsResponse = Message<"tollgate.settings.v1.GetSettingsResponse"> & {
   /**
-   * Empty: the core was started by a program that keeps them to itself.
+   * The values. Empty: the core was started by a program that does not show them.
    *
    * @generated from field: repeated tollgate.settings.v1.Setting settings = 1;
    */
@@ -53,21 +53,21 @@ export declare const GetSettingsResponseSchema: GenMessage<GetSettingsResponse>;
  */
 export declare type Setting = Message<"tollgate.settings.v1.Setting"> & {
   /**
-   * Its place, such as "models[0].price.input".
+   * The path in the configuration, such as "models[0].price.input".
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * As text. Secrets read "(hidden)".
+   * The value as text. "(hidden)" for secrets.
    *
    * @generated from field: string value = 2;
    */
   value: string;
 
   /**
-   * Where it comes from: "default", "file:line", or an environment variable.
+   * The source: "default", "file:line", or the name of an environment variable.
    *
    * @generated from field: string origin = 3;
    */
@@ -81,13 +81,13 @@ export declare type Setting = Message<"tollgate.settings.v1.Setting"> & {
 export declare const SettingSchema: GenMessage<Setting>;
 
 /**
- * What is configured, and where.
+ * Shows what is configured, and where.
  *
  * @generated from service tollgate.settings.v1.SettingsService
  */
 export declare const SettingsService: GenService<{
   /**
-   * Lists every value that the core started with, secrets hidden, in the order of the configuration.
+   * Lists every value with which the core started, in the order of the configuration. Secrets are hidden.
    *
    * @generated from rpc tollgate.settings.v1.SettingsService.GetSettings
    */

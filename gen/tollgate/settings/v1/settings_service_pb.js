@@ -2,7 +2,7 @@
 // @generated from file tollgate/settings/v1/settings_service.proto (package tollgate.settings.v1, syntax proto3)
 /* eslint-disable */
 
-// The configuration that a core runs with.
+// The configuration with which a core runs.
 
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_tollgate_access_v1_access } from "../../access/v1/access_pb.js";
@@ -35,7 +35,7 @@ export const SettingSchema = /*@__PURE__*/
   messageDesc(file_tollgate_settings_v1_settings_service, 2);
 
 /**
- * What is configured, and where.
+ * Shows what is configured, and where.
  *
  * @generated from service tollgate.settings.v1.SettingsService
  */

@@ -2,8 +2,9 @@
 // @generated from file tollgate/validate/v1/validate.proto (package tollgate.validate.v1, syntax proto3)
 /* eslint-disable */
 
-// Rules for the fields of requests, written once: one interceptor checks them for every service, and a client of any
-// language can read them from the descriptors. A breach is answered with REASON_INVALID_ARGUMENT and the field's path.
+// Rules for the fields of requests, in one place: one interceptor checks them for every service, and clients in any
+// language can read them from the descriptors. A violation is answered with REASON_INVALID_ARGUMENT and the field's
+// path.
 
 import type { GenExtension, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
@@ -15,28 +16,29 @@ import type { FieldOptions, OneofOptions } from "@bufbuild/protobuf/wkt";
 export declare const file_tollgate_validate_v1_validate: GenFile;
 
 /**
- * Bounds of a field. Each is checked where it is set; an optional field that is absent keeps all but `required`.
+ * Bounds of a field. Each is checked where it is set. An absent optional field violates no rule but `required`.
  *
  * @generated from message tollgate.validate.v1.FieldRules
  */
 export declare type FieldRules = Message<"tollgate.validate.v1.FieldRules"> & {
   /**
-   * Refuse a message without it: a text must not be empty, a message or an optional field must be present.
+   * Whether to refuse a message without the field: a text must not be empty, and a message or an optional field must be
+   * present.
    *
    * @generated from field: bool required = 1;
    */
   required: boolean;
 
   /**
-   * The regular expression that a whole text must match, in the part of the syntax that RE2 and ECMAScript share; an
-   * empty text passes unless `required`. Empty: any text.
+   * A regular expression that the whole text must match, in the syntax that RE2 and ECMAScript share. An empty text
+   * passes unless `required` is set. Empty: any text.
    *
    * @generated from field: string pattern = 2;
    */
   pattern: string;
 
   /**
-   * The meaning of `pattern` for people: "1 to 64 letters". Set with `pattern` alone.
+   * The meaning of `pattern` for people, such as "1 to 64 letters". Set only with `pattern`.
    *
    * @generated from field: string form = 3;
    */
@@ -50,7 +52,8 @@ export declare type FieldRules = Message<"tollgate.validate.v1.FieldRules"> & {
   maxLength?: number | undefined;
 
   /**
-   * Refuse a text that a database may not keep as it is: one with NUL characters or halves of surrogate pairs.
+   * Whether to refuse a text that a database may not store unchanged: one with NUL characters or halves of surrogate
+   * pairs.
    *
    * @generated from field: bool storable = 5;
    */
@@ -71,14 +74,14 @@ export declare type FieldRules = Message<"tollgate.validate.v1.FieldRules"> & {
   maxItems?: number | undefined;
 
   /**
-   * The least number. A whole one up to 2^53 is meant exactly. Absent: no bound.
+   * The least number. A whole bound up to 2^53 is exact. Absent: no bound.
    *
    * @generated from field: optional double minimum = 8;
    */
   minimum?: number | undefined;
 
   /**
-   * The number that it must pass, itself excluded. Absent: no bound.
+   * The number above which the value must be. Absent: no bound.
    *
    * @generated from field: optional double above = 9;
    */
@@ -92,21 +95,21 @@ export declare type FieldRules = Message<"tollgate.validate.v1.FieldRules"> & {
   maximum?: number | undefined;
 
   /**
-   * Refuse the enum's first value, which means that nothing was said, and numbers that the enum does not have.
+   * Whether to refuse the enum's first value, which means "not set", and numbers that the enum does not have.
    *
    * @generated from field: bool defined = 11;
    */
   defined: boolean;
 
   /**
-   * Refuse numbers that the enum does not have. Its first value, which means that nothing was said, passes.
+   * Whether to refuse numbers that the enum does not have. Its first value, which means "not set", passes.
    *
    * @generated from field: bool known = 13;
    */
   known: boolean;
 
   /**
-   * Rules for each entry of a list. Absent: anything goes.
+   * Rules for each entry of a list. Absent: no rules.
    *
    * @generated from field: tollgate.validate.v1.FieldRules items = 12;
    */
@@ -120,14 +123,14 @@ export declare type FieldRules = Message<"tollgate.validate.v1.FieldRules"> & {
 export declare const FieldRulesSchema: GenMessage<FieldRules>;
 
 /**
- * Rules for this field. Absent: anything goes.
+ * Rules for this field. Absent: no rules.
  *
  * @generated from extension: tollgate.validate.v1.FieldRules rules = 51020;
  */
 export declare const rules: GenExtension<FieldOptions, FieldRules>;
 
 /**
- * Whether one of the members must be set. Absent: none need be.
+ * Whether one of the members must be set. Absent: no.
  *
  * @generated from extension: bool required_oneof = 51020;
  */

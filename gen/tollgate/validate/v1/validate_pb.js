@@ -2,8 +2,9 @@
 // @generated from file tollgate/validate/v1/validate.proto (package tollgate.validate.v1, syntax proto3)
 /* eslint-disable */
 
-// Rules for the fields of requests, written once: one interceptor checks them for every service, and a client of any
-// language can read them from the descriptors. A breach is answered with REASON_INVALID_ARGUMENT and the field's path.
+// Rules for the fields of requests, in one place: one interceptor checks them for every service, and clients in any
+// language can read them from the descriptors. A violation is answered with REASON_INVALID_ARGUMENT and the field's
+// path.
 
 import { extDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_google_protobuf_descriptor } from "@bufbuild/protobuf/wkt";
@@ -22,7 +23,7 @@ export const FieldRulesSchema = /*@__PURE__*/
   messageDesc(file_tollgate_validate_v1_validate, 0);
 
 /**
- * Rules for this field. Absent: anything goes.
+ * Rules for this field. Absent: no rules.
  *
  * @generated from extension: tollgate.validate.v1.FieldRules rules = 51020;
  */
@@ -30,7 +31,7 @@ export const rules = /*@__PURE__*/
   extDesc(file_tollgate_validate_v1_validate, 0);
 
 /**
- * Whether one of the members must be set. Absent: none need be.
+ * Whether one of the members must be set. Absent: no.
  *
  * @generated from extension: bool required_oneof = 51020;
  */
