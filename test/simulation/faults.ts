@@ -6,17 +6,20 @@ const second = 1000;
 const hour = 3_600_000;
 const day = 86_400_000;
 
-/** Something that goes wrong. */
+/** A fault that can strike a world. */
 export interface Fault {
   readonly name: string;
-  /** How often it comes, beside the others. */
+  /** How often it strikes, relative to others. */
   readonly weight: number;
-  /** True: it comes only where it is asked for by name, as judges do not know yet whose journals nobody reads afterwards. */
+  /**
+   * True: it strikes only when requested by name, because judges do not yet know whose journals nobody reads
+   * afterwards.
+   */
   readonly isAsked?: true;
   strike(world: World): void;
 }
 
-/** Lets a part of the network be bad for a while. */
+/** Degrades a machine's network for a while. */
 function badNetwork(world: World, how: Partial<World["machines"][number]["network"]>): void {
   const { dice, timeline } = world;
   const { network, name } = dice.pick(world.machines);
@@ -30,7 +33,7 @@ function badNetwork(world: World, how: Partial<World["machines"][number]["networ
   });
 }
 
-/** Kills all that runs on a machine's disk, does something to it, and starts again. */
+/** Kills everything that runs on a machine's disk, changes the disk, and starts again. */
 function harmDisk(world: World, machine: Machine, why: Excuse, harm: () => void, meanMs: number): void {
   const harmed = world.machines.filter(({ disk }) => disk === machine.disk);
   for (const one of harmed) {
@@ -43,7 +46,7 @@ function harmDisk(world: World, machine: Machine, why: Excuse, harm: () => void,
   }
 }
 
-/** Takes the server back to what it remembers. */
+/** Restores the server's remembered tables. */
 function goBack(world: World, how: string): void {
   const { history, server } = world;
   history.fault(how);
@@ -331,7 +334,7 @@ export const faults: readonly Fault[] = [
   },
 ];
 
-/** Those that a core with a database of its own may meet. Its clock is the machine's, which is believed at a start. */
+/** Faults that may strike a core with its own database. Its clock is the machine's, which is trusted at a start. */
 export const localFaults: ReadonlySet<string> = new Set([
   ...["kill", "kill in the middle", "stop", "power cut", "suspend", "lying engine", "other prices configured"],
   ...["disk full", "disk fails to sync", "lying disk", "rotten journal", "old journal", "journal gone"],

@@ -1,6 +1,6 @@
 import type { Outcome } from "./simulate.ts";
 
-/** What many worlds came to. */
+/** The totals of many worlds. */
 export interface Figures {
   readonly worlds: number;
   readonly requests: number;

@@ -87,7 +87,7 @@ async function liveMany(): Promise<number> {
   let toldAt = began;
   let [last, hasEnded] = [first, false];
   const sampled = values.sqlite
-    ? undefined // its worlds are on the real SQLite already
+    ? undefined // its worlds already use the real SQLite
     : sampleReplays(
         () => last,
         () => hasEnded,

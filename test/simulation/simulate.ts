@@ -11,7 +11,7 @@ import { SpendingJudge } from "./judges/spending.ts";
 import { Dice } from "./world/dice.ts";
 import { World } from "./world.ts";
 
-/** What a run came to. */
+/** The result of a run. */
 export interface Outcome {
   readonly seed: number;
   readonly requests: number;
@@ -20,57 +20,63 @@ export interface Outcome {
   readonly faults: number;
   /** Milliseconds of simulated time. */
   readonly simulatedMs: number;
-  /** Another number when anything that was noted was another. */
+  /** Changes when anything that was noted changes. */
   readonly digest: string;
   readonly violations: readonly string[];
 }
 
-/** The figures of a world that nobody lived. */
+/** The figures of a world that was not lived. */
 export const noOutcome: Omit<Outcome, "seed"> = {
   ...{ requests: 0, admitted: 0, events: 0, faults: 0, simulatedMs: 0, digest: "", violations: [] },
 };
 
-/** What is different from a seed's own world. */
+/** Differences from a seed's own world. */
 export interface Settings {
-  /** Takes the history, line by line. */
+  /** Called with each line of the history. */
   readonly tell?: (line: string) => void;
-  /** The most that come. Absent: `mostRequests`. */
+  /** The most requests. Absent: `mostRequests`. */
   readonly requests?: number;
-  /** Faults that do not come, by name. */
+  /** The names of faults that do not strike. */
   readonly without?: readonly string[];
-  /** The only faults that come, by name. Absent: each world has some of all. */
+  /** The names of the only faults that strike. Absent: each world has some of all faults. */
   readonly only?: readonly string[] | undefined;
-  /** Milliseconds from one request to the next, and from one fault to the next, in the mean. Absent: as the seed has it. */
+  /** The mean interval of requests, and of faults, in milliseconds. Absent: from the seed. */
   readonly trafficMs?: number | undefined;
   readonly faultsMs?: number | undefined;
-  /** Whether there is but one core, on the real SQLite. Absent: cores share a simulated PostgreSQL. */
+  /** Whether there is only one core, on the real SQLite. Absent: cores share a simulated PostgreSQL. */
   readonly isSqlite?: boolean;
-  /** The most rates that a core's price book keeps in memory. Absent: as many as the seed says, or as in the product where only some faults come. */
+  /**
+   * The most rates that a core's price book keeps in memory. Absent: from the seed, or as in the product where only
+   * some faults strike.
+   */
   readonly bookSize?: number;
-  /** Whether a night passes, in which receipts leave the books, and keys get limits while requests run. Absent: as the seed has it. */
+  /**
+   * Whether there is a night, in which receipts leave the books and keys get limits while requests run. Absent: from
+   * the seed.
+   */
   readonly isNight?: boolean;
-  /** Statements that do something else than PostgreSQL would, by name: what judges must notice. */
+  /** Statements that are replaced, by name, so that judges must notice. */
   readonly instead?: Readonly<Record<string, Meaning>>;
-  /** Makes parts of each core others than they are. */
+  /** Changes parts of each core. */
   readonly alter?: (money: Money) => void;
 }
 
-/** Requests of a world where they come fast; where they come slowly, its time ends it. */
+/** The number of requests where they come fast. Where they come slowly, time ends the world. */
 export const mostRequests = 20_000;
-/** The part of the worlds in which a night passes. */
+/** The part of the worlds that have a night. */
 const nightPart = 0.25;
-/** In them half a year takes a minute: no clock may be a day off. */
+/** In these worlds half a year takes a minute: no clock may be a day off. */
 const notAtNight: ReadonlySet<string> = new Set(["clock", "server's clock"]);
-/** A price book is soon full where it keeps few rates. */
+/** A price book that keeps few rates is soon full. */
 const bookSizes = [2, 20, 10_000];
-/** How often the books are proved. */
+/** Milliseconds between two proofs of the books. */
 const judgeMs = 20_000;
-/** A world with few requests, or in which nothing can be run, ends all the same. */
+/** Simulated milliseconds after which a world ends even with few requests, or when nothing can run. */
 const mostMs = 110_000;
-/** The part of the requests that come while things go wrong; the others come to a world that works again. */
+/** The part of the requests that come while faults strike. The others come to a world that works again. */
 const faultyPart = 0.7;
 const healthyMs = 60_000;
-/** So soon money that was leased by the dead is there again. */
+/** Milliseconds after which money leased by dead cores is available again. */
 const recoverMs = 40_000;
 const healMs = 150_000;
 const stopMs = 70_000;
@@ -140,7 +146,7 @@ export async function simulate(seed: number, server: SimulatedServer, settings: 
   };
 }
 
-/** Lets requests come until there were so many, or until a time; proves the books meanwhile. */
+/** Lets requests come up to a number or a time, and proves the books meanwhile. */
 async function live(world: World, spending: SpendingJudge, requests: number, until: number): Promise<void> {
   const { timeline, traffic, history } = world;
   let judgeAt = timeline.now + judgeMs;
@@ -180,7 +186,7 @@ async function openAccounts({
   }
 }
 
-/** Each world has some kinds of faults, and not the others: so rare ones come together too. */
+/** Starts faults. Each world has some kinds of faults only, so that rare kinds come together, too. */
 function beginFaults(world: World, meanMs: number, { without = [], only }: Settings): void {
   const { dice, timeline } = world;
   const possible = faults.filter(
@@ -202,7 +208,7 @@ function beginFaults(world: World, meanMs: number, { without = [], only }: Setti
   }
 }
 
-/** Ends all cores in good order; one more clears away what the dead had, and ends too. */
+/** Stops all cores in order. One more core clears away what dead cores had, and stops, too. */
 async function endAll(world: World): Promise<void> {
   const { machines, timeline, history } = world;
   const [last, ...others] = machines.filter(({ life }) => life !== undefined);

@@ -7,9 +7,9 @@ import { simulate } from "./simulate.ts";
 
 /** The size of a short world. */
 const small = { requests: 150, trafficMs: 20, faultsMs: 500 };
-/** So many new worlds are lived each time. */
+/** New worlds in each run of the test. */
 const freshWorlds = 3;
-/** Among so many worlds is one that shows a break. */
+/** Among this many worlds, one shows a break. */
 const mostWorlds = 20;
 
 let server: SimulatedServer;
@@ -28,7 +28,7 @@ async function keepsEveryPromise(seed: number, isSqlite = false) {
   const { violations, admitted, faults } = await simulate(seed, server, { ...small, isSqlite });
   const { requests, trafficMs, faultsMs } = small;
   const shape = `--requests ${requests} --traffic-ms ${trafficMs} --faults-ms ${faultsMs}${isSqlite ? " --sqlite" : ""}`;
-  // The line lives the same world again.
+  // This command line lives the same world again.
   expect({ replay: `npm run simulate -- --seed ${seed} ${shape} --history`, violations }).toMatchObject({
     violations: [],
   });

@@ -1,4 +1,4 @@
-// One thread of a long run: lives the worlds that it is sent, one after the other.
+// One thread of a long run. Lives the worlds that it is sent, one after the other.
 import { parentPort } from "node:worker_threads";
 import { SimulatedServer } from "./database/server.ts";
 import { noOutcome, simulate } from "./simulate.ts";

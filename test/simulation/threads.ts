@@ -2,23 +2,23 @@ import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import type { Outcome, Settings } from "./simulate.ts";
 
-/** What the threads are to live. */
+/** What the threads should live. */
 export interface Task {
   readonly first: number;
   readonly seeds: number;
   readonly threads: number;
   readonly settings: Omit<Settings, "tell" | "instead" | "alter">;
-  /** Asked before each world: whether there is to be another one. */
+  /** Asked before each world: whether there should be another one. */
   readonly mayGoOn: () => boolean;
 }
 
-/** A world that a thread is to live. */
+/** A world for a thread to live. */
 export interface Turn {
   readonly seed: number;
   readonly settings: Task["settings"];
 }
 
-/** Lives worlds on several threads, each of which has a server of its own; a world is in one thread from its beginning to its end. */
+/** Lives worlds on several threads, each with its own server. A world stays in one thread from beginning to end. */
 export async function liveInThreads(
   { first, seeds, threads, settings, mayGoOn }: Task,
   took: (outcome: Outcome) => void,

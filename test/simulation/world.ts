@@ -11,19 +11,19 @@ import { History } from "./world/history.ts";
 import { Night } from "./world/night.ts";
 import { Timeline } from "./world/timeline.ts";
 
-/** Why something that was promised may be lost all the same: nobody promised it against this. */
+/** Why something promised may be lost all the same: the promise does not cover this cause. */
 export type Excuse = "unsynced" | "lost journal";
 
-/** Worlds with a night begin so: a moment before midnight. */
+/** When worlds with a night begin: a moment before midnight. */
 const eveningBefore = Date.parse("2026-03-30T23:59:40Z");
 
-/** So many machines at once run on others' disks or copies of them. */
+/** The most machines at a time that run on others' disks or on copies of them. */
 const mostTwins = 2;
 
-/** The least time from one loss of the server's to the next. */
+/** The least milliseconds between two losses of the server's. */
 const backMs = 1000;
 
-/** Machines, a database server, customers and operators: all that happens in it follows from its seed. */
+/** Machines, a database server, customers and operators. Everything that happens follows from the seed. */
 export class World {
   readonly timeline: Timeline;
   readonly dice: Dice;
@@ -33,18 +33,18 @@ export class World {
   readonly customers: readonly Customer[];
   readonly traffic: Traffic;
   readonly operators: Operators;
-  /** What the server's clock shows beyond the world's time. */
+  /** The server clock's offset from the world's time. */
   serverOffsetMs = 0;
   /** Whether the database ever lost something. */
   wentBack = false;
-  /** Whether everything works again, for good. */
+  /** Whether all faults have ended for good. */
   isHealed = false;
   readonly #ears = new Set<Ear>();
   readonly isSqlite: boolean;
   readonly #alter: (money: Money) => void;
   /** The most rates that a core's price book keeps in memory. */
   readonly #bookSize: number | undefined;
-  /** Undefined: no night passes. */
+  /** Undefined: the world has no night. */
   readonly night: Night | undefined;
   #twins = 0;
   #twinsEver = 0;
@@ -99,7 +99,7 @@ export class World {
     }
   }
 
-  /** disk: another machine's, on which it runs too. Absent: it has its own. */
+  /** `disk`: another machine's disk, on which it runs, too. Absent: a disk of its own. */
   #addMachine(name: string, disk?: Machine["disk"]): Machine {
     const { timeline, server, history } = this;
     const around = {
@@ -118,7 +118,9 @@ export class World {
     return machine;
   }
 
-  /** Starts a machine with a copy of another one's disk, for a while. Returns false when there are enough of them. */
+  /**
+   * Starts a machine with a copy of another one's disk, for a while. Returns false when there are enough such machines.
+   */
   addTwin(machine: Machine, ms: number): boolean {
     return this.#addGuest(ms, () => {
       const twin = this.#addMachine(`twin ${++this.#twinsEver} of ${machine.name}`);
@@ -127,7 +129,7 @@ export class World {
     });
   }
 
-  /** Starts one more process on a machine's own disk, for a while. Returns false when there are enough of them. */
+  /** Starts a second process on a machine's own disk, for a while. Returns false when there are enough of them. */
   addSecond(machine: Machine, ms: number): boolean {
     return this.#addGuest(ms, () =>
       this.#addMachine(`process ${++this.#twinsEver} beside ${machine.name}`, machine.disk),
@@ -151,14 +153,14 @@ export class World {
     return true;
   }
 
-  /** Whether there may be a crowd of this kind, which each world has once. */
+  /** Whether there may be a bulk action of this kind, which each world has once. */
   mayCrowd(of: "lots" | "prices"): boolean {
     const may = !this.#crowds.has(of);
     this.#crowds.add(of);
     return may;
   }
 
-  /** The time that a right clock shows, in milliseconds since the epoch. */
+  /** The time on a correct clock, in milliseconds since the epoch. */
   get trueTime(): number {
     return this.timeline.beginning + this.timeline.now;
   }
@@ -170,7 +172,7 @@ export class World {
     this.#ears.clear();
   }
 
-  /** What a machine promised may be lost from now on, as its journal is. */
+  /** From now on a machine's promises may be lost, as its journal is. */
   excuse(why: Excuse, { name }: Machine): void {
     for (const run of this.traffic.runs) {
       const isDurable = why === "unsynced" && run.state === "acknowledged";
@@ -180,7 +182,7 @@ export class World {
     }
   }
 
-  /** What was stored and is no more after a failover into the past. */
+  /** Excuses what was stored and is gone after a failover to an earlier state. */
   excuseWhatIsGone(): void {
     const stored = new Set(
       this.server.tables.all<{ id: string }>("select run_id as id from usage").map(({ id }) => id),
@@ -197,7 +199,7 @@ export class World {
     }
   }
 
-  /** Whether the server may lose something once more: a database that loses each second is none. */
+  /** Whether the server may lose something again: a database that loses something each second is unusable. */
   mayGoBack(): boolean {
     const may = this.timeline.now - this.#backAt >= backMs;
     this.#backAt = may ? this.timeline.now : this.#backAt;

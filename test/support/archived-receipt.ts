@@ -3,7 +3,10 @@ import { v7 } from "uuid";
 
 const dayMs = 86_400_000;
 
-/** Enters in a service's SQLite file that an empty day was archived, 400 days ago. Returns the id of a request of that day, and the day. */
+/**
+ * Records in a service's SQLite file that an empty day, 400 days ago, was archived. Returns that day, and the id of a
+ * request of it.
+ */
 export function enterArchivedDay(file: string): { readonly requestId: string; readonly day: string } {
   const day = Math.floor(Date.now() / dayMs) - 400;
   const database = new DatabaseSync(file, { timeout: 10_000 });

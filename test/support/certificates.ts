@@ -2,7 +2,7 @@ import { createSign, generateKeyPairSync, type KeyObject, randomBytes } from "no
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
-// Node signs but writes no certificates, so the tests write the DER of X.509 themselves (RFC 5280).
+// Node signs but does not write certificates, so the tests write the DER of X.509 themselves (RFC 5280).
 
 /** A certificate and its private key, in PEM. */
 export interface Identity {
@@ -10,11 +10,11 @@ export interface Identity {
   readonly key: string;
 }
 
-/** Signs certificates for one test. */
+/** A certificate authority for one test. */
 export interface Authority {
   /** Its own certificate, in PEM. */
   readonly ca: string;
-  /** A certificate for localhost and 127.0.0.1 that is good for servers and clients. */
+  /** Issues a certificate for localhost and 127.0.0.1, valid for servers and clients. */
   issue(name: string, valid?: Validity): Identity;
 }
 
@@ -25,7 +25,7 @@ export interface Validity {
 
 const dayMs = 86_400_000;
 
-/** Makes a certificate authority of its own. */
+/** Creates a certificate authority. */
 export function createAuthority(name = "test authority"): Authority {
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const valid = { from: new Date(Date.now() - dayMs), to: new Date(Date.now() + 365 * dayMs) };
@@ -43,7 +43,7 @@ export function createAuthority(name = "test authority"): Authority {
   };
 }
 
-/** Writes an identity as NAME.crt and NAME.key and returns their paths. */
+/** Writes an identity as NAME.crt and NAME.key, and returns their paths. */
 export async function writeIdentity(folder: string, name: string, { cert, key }: Identity): Promise<Identity> {
   const files = { cert: join(folder, `${name}.crt`), key: join(folder, `${name}.key`) };
   await writeFile(files.cert, cert);
@@ -57,7 +57,7 @@ interface Fields {
   readonly publicKey: KeyObject;
   readonly signer: KeyObject;
   readonly valid: Validity;
-  /** One extension. */
+  /** One further extension. */
   readonly more: Buffer;
 }
 

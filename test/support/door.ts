@@ -1,13 +1,13 @@
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 
-/** A door to a server that a test can shut. */
+/** A proxy in front of a server that a test can shut. */
 export interface Door {
   readonly url: string;
   /** Cuts every connection and refuses new ones. */
   shut(): Promise<void>;
-  /** Takes connections and never answers, as a server that hangs. */
+  /** Accepts connections and never answers, like a server that hangs. */
   hang(): void;
-  /** Carries nothing on the connections that there are, not even their end, as when a host vanishes; new ones work. */
+  /** Carries nothing on existing connections, not even their end, as when a host vanishes. New connections work. */
   forsake(): void;
   /**
    * Cuts the next connection over which a client sends this text: before the server gets it, or once the server has
@@ -17,22 +17,22 @@ export interface Door {
   open(): Promise<void>;
 }
 
-/** Two ends that carry bytes to each other. */
+/** Two connected sockets that carry bytes to each other. */
 interface Passage {
   readonly ends: readonly [Socket, Socket];
   forsaken: boolean;
-  /** Set: the server's next answer cuts it. */
+  /** If set, the server's next answer cuts it. */
   loses: (() => void) | undefined;
 }
 
-/** What is to be lost, and who waits for that. */
+/** What is to be lost, and what to call then. */
 interface Trap {
   readonly text: string;
   readonly what: "request" | "reply";
   readonly sprung: () => void;
 }
 
-/** Stands between a client and a server whose URL names its port. */
+/** Starts a proxy between clients and a server, whose URL has its port. */
 export async function startDoor(serverUrl: string): Promise<Door> {
   const target = new URL(serverUrl);
   const passages = new Set<Passage>();

@@ -3,12 +3,12 @@ import { inspect } from "node:util";
 import { pause } from "./pause.ts";
 
 const longestPauseMs = 50;
-/** An answer that takes this long will not come: its name is told before the test's own time is over. */
+/** Seconds after which an answer counts as missing: its name is reported before the test's own time is over. */
 const hungSeconds = 100;
 
 /**
- * Asks until the answer is truthy, and returns it. Throws with the name of what is awaited and the last answer when that
- * takes longer than so many seconds, or when an answer does not come at all.
+ * Asks repeatedly until the answer is truthy, and returns it. When that takes longer than `seconds`, or an answer never
+ * comes, throws with the name of what is awaited and the last answer.
  */
 export async function eventually<T>(what: string, ask: () => T | Promise<T>, seconds = 45): Promise<NonNullable<T>> {
   const deadline = performance.now() + seconds * 1000;

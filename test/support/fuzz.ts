@@ -1,8 +1,8 @@
 import type { Parameters } from "fast-check";
 
 /**
- * How long a property of a parser is fuzzed: so many runs in a test, or for the time that `npm run fuzz` gives it. The
- * environment has the seed of a run that is to be repeated; fast-check prints the seed and the input of one that failed.
+ * How long a parser's property is fuzzed: `numRuns` in a test, or the time that `npm run fuzz` sets. The environment
+ * has the seed of a run to repeat; fast-check prints the seed and the input of a failed run.
  */
 export function fuzzing(numRuns: number): Parameters<unknown> {
   const { TOLLGATE_FUZZ_SECONDS: seconds, TOLLGATE_FUZZ_SEED: seed } = process.env;

@@ -1,13 +1,13 @@
 import { jest } from "@jest/globals";
 import type { Storage } from "../../src/storage/orm.ts";
 
-/** A query and the steps in which the database reads it. */
+/** A query, and the steps in which the database executes it. */
 export interface Plan {
   readonly query: string;
   readonly steps: string;
 }
 
-/** Runs work and tells how the database reads what the ORM asks meanwhile, where it reads whole tables only if it has to. */
+/** Runs work and returns the plans of the ORM's queries meanwhile, with full table scans only where unavoidable. */
 export async function readPlans(storage: Storage, work: () => Promise<unknown>): Promise<readonly Plan[]> {
   const logger = storage.orm.config.getLogger();
   const asked: { query: string; params: readonly unknown[] }[] = [];
@@ -40,7 +40,7 @@ async function explain(storage: Storage, query: string, params: readonly unknown
   });
 }
 
-/** Whether a plan reads the whole of a table of the database. */
+/** Whether a plan scans a whole table. */
 export function readsWholeTable({ steps }: Plan): boolean {
   return /Seq Scan|^SCAN (account|lot|slice|api_key|[a-z]\d)\b(?!.*USING)/m.test(steps);
 }

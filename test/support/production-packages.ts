@@ -1,7 +1,10 @@
 import { mkdir, readFile, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
-/** Puts into a folder the packages that npm would install beside the program, by the repository's lock file, and others by name. */
+/**
+ * Links into a folder the packages that npm would install with the program, by the repository's lock file, and further
+ * packages by name.
+ */
 export async function linkProductionPackages(root: string, folder: string, others: readonly string[]): Promise<void> {
   const lock = JSON.parse(await readFile(join(root, "package-lock.json"), "utf8")) as {
     packages: Record<string, { dev?: boolean; devOptional?: boolean }>;

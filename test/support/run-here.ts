@@ -1,14 +1,14 @@
 import { run } from "../../src/cli/program.ts";
 import type { Environment } from "../../src/config/environment.ts";
 
-/** How a command ended in this process, without starting one. */
+/** The result of a command that ran in this process. */
 export interface Outcome {
   readonly code: number;
   readonly output: string;
   readonly notes: string;
 }
 
-/** Runs a command line. */
+/** Runs a command line in this process. */
 export async function runHere(args: readonly string[], environment: Environment = {}): Promise<Outcome> {
   const output: string[] = [];
   const notes: string[] = [];

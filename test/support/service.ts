@@ -23,34 +23,34 @@ import type { DialectName } from "../../src/simulator/options.ts";
 import { eventually } from "./eventually.ts";
 import { errorLogger } from "./loggers.ts";
 
-/** A receipt whose counts are numbers, as clients have them. */
+/** A receipt with its counts as numbers, as clients see it. */
 export type CountedReceipt = Omit<Receipt, "inputTokens" | "outputTokens"> & {
   readonly inputTokens: number;
   readonly outputTokens: number;
 };
 
-/** A whole service with a simulated fleet, on a free port. */
+/** A complete service with a simulated fleet, on a free port. */
 export interface Service extends AsyncDisposable {
-  /** Such as "http://127.0.0.1:40000". */
+  /** A URL such as "http://127.0.0.1:40000". */
   readonly url: string;
   /** A key with money. */
   readonly key: string;
-  /** What was charged for a request. */
+  /** The receipt of a request. */
   receipt(requestId: string | null | undefined): Promise<CountedReceipt | undefined>;
-  /** A key of another account with money. */
+  /** Creates a key of another account with money. */
   anotherKey(): Promise<string>;
-  /** The core over gRPC, as host:port. Undefined: it is not served. */
+  /** The core's gRPC address, as host:port. Undefined: gRPC is not served. */
   readonly grpc: string | undefined;
-  /** The core as the operator calls it. */
+  /** Calls the core as the operator. */
   readonly operator: Transport;
   readonly operatorToken: string;
   /** The file of its storage. */
   readonly database: string;
-  /** The way of the public surfaces to the core. */
+  /** The transport from the public surfaces to the core. */
   readonly transport: Transport;
-  /** The public surfaces as they are served. */
+  /** The running public surfaces. */
   readonly front: RunningFront;
-  /** Ends before the service what uses it. */
+  /** Ends users of the service before the service itself. */
   readonly lifecycle: Lifecycle;
   /** Resolves once no engine runs anything. */
   idle(): Promise<void>;
@@ -65,10 +65,10 @@ export const models = {
   embedder: "tollgate-sim/embedder",
 };
 
-/** Engines whose dialects every client is run over. */
+/** Engines whose dialects every client is tested with. */
 export const dialects = ["vllm", "sglang", "llama.cpp"] as const satisfies DialectName[];
 
-/** Starts it as `serve` does, with simulated engines that speak a dialect. */
+/** Starts a service like `serve`, with simulated engines of a dialect. */
 export async function startService(dialect: DialectName & EngineName = "vllm"): Promise<Service> {
   const engines = await startDefaultFleet({ speed: 0, dialect });
   const models = defaultFleetConfig(engines).map(({ servers, ...model }) => ({
@@ -89,8 +89,8 @@ export async function startService(dialect: DialectName & EngineName = "vllm"): 
 }
 
 /**
- * Serves configured models, with a storage of its own and an account that has paid. `isSplit`: the surfaces reach the
- * core over gRPC.
+ * Serves configured models, with its own storage and an account that has paid. `isSplit`: the surfaces reach the core
+ * over gRPC.
  */
 export async function serveModels(
   models: input<typeof configSchema>["models"],

@@ -3,7 +3,7 @@ import { pause } from "./pause.ts";
 
 const stillMs = 200;
 
-/** Waits until a count has not moved for a fifth of a second, and returns it. */
+/** Waits until a count has not changed for a fifth of a second, and returns it. */
 export async function standstill(what: string, count: () => number): Promise<number> {
   let last = count();
   await eventually(`${what} stand still`, async () => {

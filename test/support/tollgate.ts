@@ -11,12 +11,12 @@ import { programVariable } from "../../scripts/test-services/program-variable.ts
 import { eventually } from "./eventually.ts";
 import { runHere } from "./run-here.ts";
 
-/** The program as it is packed, which `npm test` makes once a run; else the clone's. */
+/** The packed program, which `npm test` builds once a run. Without it, the clone's. */
 const program = process.env[programVariable] ?? fileURLToPath(new URL("../../bin/tollgate.js", import.meta.url));
-/** Compiled code, kept between the many starts of one program: each costs a third less. */
+/** A cache of compiled code for the many starts of one program: each start becomes a third cheaper. */
 const compiled = fileURLToPath(new URL("../../node_modules/.cache/node-compile", import.meta.url));
 
-/** Every listener on a free loopback port, so that tests can run beside each other. */
+/** Every listener on a free loopback port, so that tests can run in parallel. */
 export const freePorts = {
   listen: {
     http: "127.0.0.1:0",
@@ -27,7 +27,7 @@ export const freePorts = {
   },
 };
 
-/** A folder of its own for one service: data, configuration, secrets. */
+/** A folder for one service: data, configuration, secrets. */
 export interface Site {
   readonly folder: string;
   readonly env: NodeJS.ProcessEnv;
@@ -58,23 +58,24 @@ export async function createSite(env: NodeJS.ProcessEnv = {}): Promise<Site> {
 
 /** A running Tollgate process. */
 export interface Tollgate {
-  /** Where it listens, from its ready line: http, grpc, connect, admin. */
+  /** The addresses from its ready line: http, grpc, connect, admin. */
   readonly addresses: Record<string, string>;
   /** http://host:port of the public surfaces. */
   readonly url: string;
-  /** Every line of its log so far. */
+  /** All lines of its log so far. */
   readonly log: readonly Record<string, unknown>[];
   readonly process: ChildProcess;
   /**
-   * Runs an admin command against this process's core and parses the JSON that it prints. The command runs in the test's
-   * own process, because starting one takes longer than most tests. Rejects with the command's reason when it fails.
+   * Runs an admin command against this process's core and parses the JSON that it prints. The command runs in the
+   * test's own process, because starting one takes longer than most tests. Rejects with the command's reason when it
+   * fails.
    */
   admin(...args: string[]): Promise<unknown>;
-  /** Ends it and returns its exit code; null when the signal killed it. */
+  /** Ends the process and returns its exit code. Null: the signal killed it. */
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
-/** Starts `tollgate …args --log json` and waits until it is ready. Throws with its output when it is not. */
+/** Starts `tollgate …args --log json` and waits until it is ready. Throws with its output when it fails to start. */
 export async function startTollgate(site: Site, ...args: string[]): Promise<Tollgate> {
   const child = spawn(process.execPath, [program, ...args, "--log", "json"], {
     cwd: site.folder,
@@ -122,13 +123,15 @@ export async function startTollgate(site: Site, ...args: string[]): Promise<Toll
   };
 }
 
-/** Waits until a process has logged a line with these fields, which comes over a pipe in its own time. */
+/** Waits until a process has logged a line with these fields: lines arrive over a pipe with a delay. */
 export async function logs({ log }: Tollgate, fields: object): Promise<void> {
   const isLogged = () => log.some((line) => isDeepStrictEqual({ ...line, ...fields }, line));
   await eventually(`${inspect(fields)} is logged`, isLogged);
 }
 
-/** Waits until the calls of answered requests are logged by one of the processes, and with them all that they logged before. */
+/**
+ * Waits until one of the processes has logged the calls of answered requests, and with them everything logged before.
+ */
 export async function logsCalls(processes: readonly Tollgate[], requestIds: readonly unknown[]): Promise<void> {
   await eventually("the calls are logged", () => {
     const logged = new Set(processes.flatMap(({ log }) => log.map(({ requestId }) => requestId)));
@@ -141,7 +144,10 @@ export function runTollgate(site: Site, ...args: string[]): Promise<{ stdout: st
   return promisify(execFile)(process.execPath, [program, ...args], { cwd: site.folder, env: site.env });
 }
 
-/** A port for --port: the listeners that come after it are free, too. Below those that Linux lends to outgoing connections. */
+/**
+ * A port for --port, such that the listeners' following ports are free, too. Below the range that Linux uses for
+ * outgoing connections.
+ */
 export async function freeBasePort(): Promise<number> {
   for (let base = 20_000 + 10 * (process.pid % 1000); ; base += 10) {
     const free = await Promise.all(Array.from({ length: 6 }, (_, offset) => isFree(base + offset)));

@@ -5,7 +5,7 @@ import { expect, test } from "@jest/globals";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-/** Ways to wait for a fixed time: `eventually` and `pause` of test/support are there instead. */
+/** Ways to wait for a fixed time. Tests use `eventually` and `pause` of test/support instead. */
 const fixedWaits = /(?<!\.)\bsetTimeout\(|setTimeout as |import \{ setTimeout \}|Atomics\.wait\(/;
 
 test("no test waits for a fixed time but by pause, which gives a reason", () => {

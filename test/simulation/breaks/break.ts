@@ -3,18 +3,20 @@ import type { Meaning } from "../database/statement.ts";
 import type { Judge } from "../judges/names.ts";
 import type { Settings } from "../simulate.ts";
 
-/** A guarantee that is taken out: the judges must notice. */
+/** A guarantee that is removed: the judges must notice. */
 export interface Break {
   readonly name: string;
-  /** The judge that goes off. */
+  /** The judge that reports it. */
   readonly judge: Judge;
-  /** The faults against which it is there. */
+  /** The faults against which the guarantee protects. */
   readonly only: readonly string[];
-  /** Takes it out. Returns the function that puts it back. Absent: one of the next two does it. */
+  /** Removes the guarantee. Returns the function that restores it. Absent: `instead` or `alter` removes it. */
   apply?(): () => void;
   readonly instead?: Readonly<Record<string, Meaning>>;
   readonly alter?: (money: Money) => void;
-  /** A world that shows it. The test lives others, too, should this one no longer do. Absent: the first. */
+  /**
+   * A world that shows the break. The test lives other worlds, too, in case this one no longer does. Absent: the first.
+   */
   readonly seed?: number;
   /** How the world differs from that of the other breaks. */
   readonly settings?: Pick<Settings, "trafficMs" | "faultsMs" | "requests" | "isSqlite" | "bookSize" | "isNight">;

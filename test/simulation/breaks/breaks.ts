@@ -3,5 +3,5 @@ import { moneyBreaks } from "./money.ts";
 import { nightBreaks } from "./night.ts";
 import { storeBreaks } from "./store.ts";
 
-/** Each takes a guarantee out; together they set every judge off. */
+/** Each break removes a guarantee. Together they make every judge report. */
 export const breaks: readonly Break[] = [...storeBreaks, ...moneyBreaks, ...nightBreaks];

@@ -36,10 +36,10 @@ const asked = new WeakMap<PriceBook, Set<string>>();
 const settle = chargeStatements.settle as Meaning;
 const requestAt = usageColumns.findIndex(({ property }) => property === "requestId");
 
-/** Enough requests for limits to be reached on the one core that there is. */
+/** Enough requests for limits to be reached on the only core. */
 const busy = { trafficMs: 5, requests: 1200 };
 
-/** Guarantees of money, prices, budgets and limits, each of which another judge watches over. */
+/** Guarantees of money, prices, budgets and limits. A different judge watches each. */
 export const moneyBreaks: readonly Break[] = [
   {
     name: "running requests hold nothing",
@@ -182,7 +182,7 @@ export const moneyBreaks: readonly Break[] = [
       release.call(this, hold);
       try {
         hold.wallet.wallet.unhold(hold.amount);
-      } catch {} // it is told of
+      } catch {} // it is reported
     }),
   },
   {

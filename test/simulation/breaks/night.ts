@@ -6,12 +6,12 @@ import { type Break, method } from "./break.ts";
 
 const { folderOf } = Night.prototype;
 const settle = chargeStatements.settle as Meaning;
-/** Names a tally. */
+/** The key of a tally. */
 const key = "core_id || hour || account_id || key_id || model";
-/** A night long enough for a day's receipts to leave, with requests on both of its sides. */
+/** A night long enough for a day's receipts to leave, with requests before and after it. */
 const night = { isNight: true, trafficMs: 150, requests: 300, faultsMs: 500 };
 
-/** Guarantees about receipts that leave the books, and about keys that get limits while their requests run. */
+/** Guarantees for receipts that leave the books, and for keys that get limits while their requests run. */
 export const nightBreaks: readonly Break[] = [
   {
     name: "requests that were admitted before their key had a limit are not counted",

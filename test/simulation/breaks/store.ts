@@ -28,7 +28,7 @@ const lockBudget = budgetStatements["lock budget"] as Meaning;
 const runAt = usageColumns.findIndex(({ property }) => property === "runId");
 const requestAt = usageColumns.findIndex(({ property }) => property === "requestId");
 
-/** Guarantees of the store, of cores that die, and of what a database forgets. */
+/** Guarantees of the store, for cores that die and databases that forget. */
 export const storeBreaks: readonly Break[] = [
   {
     name: "a charge whose reply was lost is stored again",

@@ -1,18 +1,18 @@
 import type { World } from "../world.ts";
 import { modelNames } from "./machine.ts";
 
-// What operators do in bulk, in one transaction of the database: thousands of gifts, and price lists by the hundred.
+// Bulk actions of operators, each in one database transaction: thousands of gifts, and hundreds of price versions.
 
-/** What each gift is worth, in pico-USD: some tokens. */
+/** The amount of each gift, in pico-USD: worth some tokens. */
 const giftAmount = 100_000_000;
 
-/** ?1 what ids begin with, ?2 how many; the ids are those of UUIDs. */
+/** ?1: the beginning of the ids; ?2: their number. The ids are UUIDs. */
 const numbered = `
   with recursive one (n) as (select 1 union all select n + 1 from one where n < ?2),
   row (n, payment, lot, entry) as (select n, printf('%s-aaaa-8000-%012d', ?1, n), printf('%s-bbbb-8000-%012d', ?1, n),
     printf('%s-cccc-8000-%012d', ?1, n) from one)`;
 
-/** Gives an account so many small lots, which pay by all the price lists that there are, in turn. */
+/** Gives an account `count` small lots, which pay by all existing price versions in turn. */
 export function giveManyLots({ server, dice, trueTime }: World, accountId: string, count: number): void {
   const { tables } = server;
   const newest = tables.get<{ id: number }>("select max(id) as id from price_version")?.id;
@@ -40,7 +40,7 @@ export function giveManyLots({ server, dice, trueTime }: World, accountId: strin
   server.commit();
 }
 
-/** Publishes so many price lists, one after the other: each moves all prices a little. */
+/** Publishes `count` price versions, one after the other. Each moves all prices slightly. */
 export function moveManyPrices({ server, dice, trueTime, operators }: World, count: number): void {
   const { tables } = server;
   const newest = tables.get<{ id: number }>("select max(id) as id from price_version")?.id;

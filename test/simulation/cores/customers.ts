@@ -4,20 +4,20 @@ import type { Dice } from "../world/dice.ts";
 /** One USD in pico-USD. */
 export const usd = 1_000_000_000_000;
 
-/** Somebody who pays, as the simulation knows it. */
+/** A customer of the simulation. */
 export interface Customer {
   readonly accountId: string;
-  /** Its keys, as they are by now. */
+  /** Its keys in their current state. */
   readonly callers: Caller[];
   /** The highest limit that each budget has had. */
   readonly budgetLimits: Map<string, number>;
-  /** How much of all traffic is this customer's. */
+  /** The customer's share of all traffic. */
   readonly weight: number;
-  /** About what one top-up is. */
+  /** The approximate amount of one top-up. */
   readonly purse: number;
 }
 
-/** Makes customers, rich and poor; some keys have budgets and limits of their own. */
+/** Creates customers, rich and poor. Some keys have budgets and limits of their own. */
 export function makeCustomers(count: number, dice: Dice): Customer[] {
   return Array.from({ length: count }, () => {
     const accountId = dice.uuid();

@@ -22,27 +22,27 @@ import { type MachineTime, SimulatedProcess } from "../world/process.ts";
 import type { Timeline } from "../world/timeline.ts";
 import { startNight } from "./night-work.ts";
 
-/** The world as a machine stands in it. */
+/** The parts of the world that a machine uses. */
 export interface Surroundings {
   readonly timeline: Timeline;
   readonly server: SimulatedServer;
   readonly dice: Dice;
   readonly history: History;
   readonly ears: Set<Ear>;
-  /** Whether the database is a SQLite file of the one machine, rather than a server. */
+  /** Whether the database is a SQLite file on the only machine, instead of a server. */
   readonly isSqlite: boolean;
   /** The night in which receipts leave the books. Undefined: they stay. */
   readonly night: () => Night | undefined;
-  /** The most rates that a core's price book keeps in memory. Undefined: as many as in the product. */
+  /** The most rates that a core's price book keeps in memory. Undefined: as in the product. */
   readonly bookSize: number | undefined;
-  /** Has a core's parts be others than they are: what judges must notice. */
+  /** Changes parts of a core, so that judges must notice. */
   readonly alter: (money: Money) => void;
 }
 
-/** How soon a service manager starts a program again that ended by itself. */
+/** Milliseconds until a service manager restarts a program that ended by itself. */
 const restartMs = 2000;
 
-/** So long a core that is to end waits for its requests, looking so often. */
+/** Milliseconds that a stopping core waits for its requests, and between two checks. */
 const graceMs = 20_000;
 const lookMs = 100;
 
@@ -55,7 +55,7 @@ export interface Life {
 export const modelNames = ["small", "large"] as const;
 export type ModelName = (typeof modelNames)[number];
 
-/** The configuration of every core; prices may be others after a restart. */
+/** The configuration of every core. Prices may change at a restart. */
 export function configOf(large: string) {
   const servers = [{ url: "http://127.0.0.1:1" }];
   const price = (input: string, output: string) => ({ input, output });
@@ -70,7 +70,7 @@ export function configOf(large: string) {
   });
 }
 
-/** A machine with a disk and clocks of its own, on which a core is started again whenever it ends. */
+/** A machine with its own disk and clocks. A core is restarted on it whenever it ends. */
 export class Machine {
   readonly name: string;
   readonly disk: SimulatedDisk;
@@ -85,15 +85,15 @@ export class Machine {
   life: Life | undefined;
   #process: SimulatedProcess | undefined;
   #lives = 0;
-  /** Ends the wait for a restart. */
+  /** Cancels a planned restart. */
   #cancelStart = () => {};
-  /** Whether it is to stay away. */
+  /** Whether the machine stays away. */
   isGone = false;
   /** Why the last start failed. */
   failure: unknown;
   failures = 0;
 
-  /** disk: absent, it has its own. */
+  /** `disk` absent: the machine gets a new disk. */
   constructor(name: string, around: Surroundings, rate: number, disk?: SimulatedDisk) {
     this.name = name;
     this.#around = around;
@@ -106,13 +106,13 @@ export class Machine {
     return this.#process;
   }
 
-  /** Starts a core after a while, unless one runs. */
+  /** Starts a core after `ms`, unless one runs. */
   startAfter(ms: number): void {
     this.#cancelStart();
     this.#cancelStart = this.#around.timeline.after(ms, () => this.start());
   }
 
-  /** Kills what still has not ended after a while, as the service manager does, and starts a core if none runs. */
+  /** After `ms`, kills the process if it has not ended, as the service manager does, and starts a core if none runs. */
   restartAfter(ms: number): void {
     const process = this.#process;
     this.#around.timeline.after(ms, () => {
@@ -121,7 +121,7 @@ export class Machine {
     });
   }
 
-  /** The next core here has this price for the large model. */
+  /** Sets the price of the large model for the next core here. */
   configure(large: string): void {
     this.config = configOf(large);
   }
@@ -203,7 +203,7 @@ export class Machine {
     return money;
   }
 
-  /** The database as a process has it, with the product's statements of the ledger for it. */
+  /** The database as a process sees it, with the ledger's statements for it. */
   #openDatabase(process: SimulatedProcess): {
     storage: Storage;
     openStore: (random: Dice, core: string) => LedgerStore;
@@ -225,7 +225,10 @@ export class Machine {
     this.#process?.kill();
   }
 
-  /** Ends the core as SIGTERM does: nothing new comes, what runs ends, then the ledger does. Resolves when it is over. */
+  /**
+   * Ends the core like SIGTERM: it takes no new requests, running ones end, then the ledger closes. Resolves when it is
+   * over.
+   */
   async stop(): Promise<void> {
     this.#cancelStart();
     const { life } = this;
@@ -243,7 +246,7 @@ export class Machine {
         .stop()
         .catch((error: unknown) => this.#around.history.note(`${this.name} ends badly: ${String(error)}`));
     }
-    process.kill(); // as the service manager does when something still runs
+    process.kill(); // as the service manager kills what still runs
   }
 }
 

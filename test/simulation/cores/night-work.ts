@@ -13,10 +13,10 @@ import type { Dice } from "../world/dice.ts";
 import type { Night } from "../world/night.ts";
 import type { SimulatedProcess } from "../world/process.ts";
 
-/** How often a core looks for receipts that are due. */
+/** Milliseconds between two searches for receipts that are due. */
 const archiveMs = 4000;
 
-/** Starts what a core does in worlds with a night beside the rest: budgets are counted anew, and old receipts leave the books. */
+/** Starts a core's additional work in worlds with a night: budgets are recounted, and old receipts leave the books. */
 export function startNight(
   night: Night,
   parts: {
@@ -33,7 +33,7 @@ export function startNight(
   const lease = (name: string) => new WorkLease({ storage, clock, random, name });
   new SpendingWatch({
     ...{ storage, store, clock, logger, lease: lease("spending") },
-    // Nobody is told of anything.
+    // Nothing is reported.
     balances: { findFallen: async () => [], judgeFall: async () => {} },
     budgets: { judge: async () => {} },
     recounts: new BudgetRecounts({ storage, store, callIn: (accountId) => money.ledger.callIn(accountId) }),

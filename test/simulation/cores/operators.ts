@@ -8,7 +8,7 @@ import type { Customer } from "./customers.ts";
 import { type Machine, modelNames } from "./machine.ts";
 import type { Traffic } from "./traffic.ts";
 
-/** Money that was moved, as whoever moved it knows. */
+/** A movement of money, as its operator knows it. */
 export interface Deed {
   readonly accountId: string;
   readonly reference: string;
@@ -16,17 +16,17 @@ export interface Deed {
   readonly kind: "paid" | "grant" | "free" | "refund";
   state: "asked" | "done" | "refused" | "unknown";
   mayBeLost: boolean;
-  /** When it ended, or will have ended at the latest: nobody hears of one on a core that died. */
+  /** When it ended, or when it ends at the latest: on a core that died, its end is never known. */
   endsAt: number;
 }
 
-/** The longest that anybody moves money for. */
+/** The longest time of a movement of money, in milliseconds. */
 const mostDeedMs = 10_000;
 
-/** What a refund or top-up may be refused for. */
+/** The expected reasons for refusing a refund or a top-up. */
 const usual: ReadonlySet<string> = new Set(["REFUND_EXCEEDS_BALANCE", "LEDGER_UNAVAILABLE", "PAYMENT_LIMIT_REACHED"]);
 
-/** Those who move money and prices while requests run. */
+/** Operators who move money and change prices while requests run. */
 export class Operators {
   readonly deeds: Deed[] = [];
   readonly #timeline: Timeline;
@@ -36,9 +36,9 @@ export class Operators {
   readonly #customers: readonly Customer[];
   readonly #traffic: Traffic;
   #stopped = false;
-  /** Whether keys get limits that had none, while their requests run. */
+  /** Whether keys without limits get some while their requests run. */
   givesFirstLimits = false;
-  /** Is told of each limit that a key gets. */
+  /** Called with each limit that a key gets. */
   onLimit: (keyId: string, budget: Budget) => void = () => {};
 
   constructor(parts: {
@@ -90,7 +90,7 @@ export class Operators {
     });
   }
 
-  /** Money comes in. */
+  /** Tops an account up, or grants it money. */
   credit(customer: Customer, { money }: NonNullable<Machine["life"]>): void {
     const kind = this.#dice.pick(["paid", "paid", "grant", "free"] as const);
     const amount = Math.max(1, Math.floor(customer.purse * (0.2 + this.#dice.fraction())));
@@ -99,7 +99,7 @@ export class Operators {
     this.#follow({ ...credit, ...this.#asked() }, () => money.funds.credit(credit));
   }
 
-  /** Some money lapses while the world lives, some long after it. */
+  /** An expiry date: some money expires during the world's life, some long after it. */
   #lapsing(): Date {
     const ms = this.#dice.chance(0.5) ? this.#dice.between(1000, 120_000) : this.#dice.between(3_600_000, 7_200_000);
     return new Date(this.#timeline.beginning + this.#timeline.now + ms);
@@ -111,7 +111,7 @@ export class Operators {
     this.#follow({ ...refund, kind: "refund", ...this.#asked() }, () => money.funds.refund(refund));
   }
 
-  /** A key's budget has another limit from now on. */
+  /** Changes the limit of a key's budget. */
   #limit({ callers, budgetLimits, purse }: Customer): void {
     const at = this.#dice.between(0, callers.length - 1);
     const caller = callers[at];
@@ -134,7 +134,7 @@ export class Operators {
     return { state: "asked", mayBeLost: false, endsAt: this.#timeline.now + mostDeedMs };
   }
 
-  /** Whether a refund of an account is under way, or was within so many milliseconds. */
+  /** Whether a refund of an account is running, or ran within the last `ms`. */
   refunds(accountId: string, ms: number): boolean {
     const since = this.#timeline.now - ms;
     return this.deeds.some(
@@ -160,7 +160,7 @@ export class Operators {
     );
   }
 
-  /** A price moves: judges go by the dearest that there was from now on. */
+  /** Changes a price. From now on judges use the highest price so far. */
   #move({ money }: NonNullable<Machine["life"]>): void {
     const model = this.#dice.pick(modelNames);
     const rates = { input: this.#dice.between(100_000, 3_000_000), output: this.#dice.between(100_000, 3_000_000) };
@@ -170,7 +170,7 @@ export class Operators {
       .catch((error: unknown) => this.#history.note(`a price did not move: ${String(error)}`));
   }
 
-  /** The live price floats to twice its base at most. */
+  /** Notes the highest possible price: the live price floats up to twice its base. */
   mayCost(model: string, { input, output }: { readonly input: number; readonly output: number }): void {
     const known = this.#traffic.dearest.get(model) ?? { input: 0, output: 0 };
     this.#traffic.dearest.set(model, {

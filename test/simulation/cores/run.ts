@@ -4,7 +4,7 @@ import type { SettleStatus } from "../../../src/metering/ledger/settlement/inter
 import type { Rates } from "../../../src/metering/prices/interface.ts";
 import type { SimulatedProcess } from "../world/process.ts";
 
-/** A request as its client and the engine know it: what judges compare the books with. */
+/** A request as its client and its engine know it. Judges compare the books with it. */
 export interface Run {
   readonly requestId: string;
   readonly accountId: string;
@@ -14,32 +14,35 @@ export interface Run {
   readonly process: SimulatedProcess;
   readonly askedAt: number;
   hold: Hold | undefined;
-  /** What it may cost at most, a token. */
+  /** The highest rates for its tokens. */
   terms: Rates;
   admitted: ChargedTokens;
   /** What the engine had counted, and when. */
   readonly counted: { readonly at: number; readonly tokens: ChargedTokens }[];
-  /** Asked: for the hold. Held: it runs. Settling: it has ended and waits. Gone: its process died before it was told more. */
+  /**
+   * asked: waits for its hold. held: it runs. settling: it has ended and waits for its charge. gone: its process died
+   * before it learned more.
+   */
   state: "asked" | "refused" | "held" | "released" | "settling" | "acknowledged" | "failed";
-  /** What it was settled as. */
+  /** The tokens and the status with which it was settled. */
   settled: { readonly tokens: ChargedTokens; readonly status: SettleStatus } | undefined;
-  /** When it was told that it is charged. */
+  /** When its charge was acknowledged. */
   settledAt: number | undefined;
-  /** Whether the charge may be lost for a reason that nobody has promised anything about. */
+  /** Whether the charge may be lost for a reason against which nothing is promised. */
   mayBeLost: boolean;
   /** Why it was refused. */
   refusal: string | undefined;
   readonly keyId: string;
   /** Whether its engine counts more than it may. */
   lies: boolean;
-  /** When its rate limits let it in, and when and with how many tokens it left them. Undefined: not yet. */
+  /** When its rate limits admitted it, and when it left them with how many tokens. Undefined: not yet. */
   enteredAt: number | undefined;
   left: { readonly at: number; readonly tokens: number } | undefined;
-  /** The most tokens that it may have, as it told the limits. */
+  /** The bound on its tokens that the limits were given. */
   readonly tokenBound: number;
 }
 
-/** The tokens that are charged for a count, as the engine may have said anything. */
+/** The tokens that are charged for an engine's count, which may be anything. */
 export function toCharged(counted: ChargedTokens, { admitted, terms }: Pick<Run, "admitted" | "terms">): ChargedTokens {
   const whole = (count: number) => Number.isSafeInteger(count) && count >= 0;
   const cost = counted.inputTokens * terms.input + counted.outputTokens * terms.output;

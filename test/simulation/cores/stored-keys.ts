@@ -2,7 +2,7 @@ import type { Budget } from "../../../src/accounts/interface.ts";
 import type { SimulatedServer } from "../database/server.ts";
 import type { Customer } from "./customers.ts";
 
-/** Puts a customer's keys in the books, so that what they are charged is found. A budget is called after its key. */
+/** Stores a customer's keys in the books, so that their charges are found. A budget has its key's name. */
 export function storeKeys(
   { tables }: SimulatedServer,
   { accountId, callers, budgetLimits }: Customer,
@@ -24,7 +24,7 @@ export function storeKeys(
   }
 }
 
-/** A key has another limit from now on, or its first one, while its requests run. */
+/** Changes a key's limit, or sets its first one, while its requests run. */
 export function storeLimit({ tables }: SimulatedServer, keyId: string, { limit, period }: Budget): void {
   tables.run("update api_key set budget = ?, budget_period = ? where id = ?", limit, period, keyId);
 }

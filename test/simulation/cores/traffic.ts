@@ -10,28 +10,28 @@ import type { Customer } from "./customers.ts";
 import { type Life, type Machine, modelNames } from "./machine.ts";
 import { type Run, toCharged } from "./run.ts";
 
-/** How engines behave. Probabilities are of one request. */
+/** Faults of engines. Values are probabilities for each request. */
 export interface EngineFaults {
   /** Counts more than the cap. */
   lies: number;
-  /** Counts what is no count. */
+  /** Reports a number that cannot be a count. */
   nonsense: number;
 }
 
-/** Sends requests to the cores that serve, and plays the engines that answer them. */
+/** Sends requests to the serving cores, and simulates the engines that answer them. */
 export class Traffic {
   readonly runs: Run[] = [];
   readonly engines: EngineFaults = { lies: 0, nonsense: 0 };
-  /** The dearest rates that there have been, by model: no token admitted so far may cost more. */
+  /** The highest rates so far, by model: no token of an admitted request may cost more. */
   readonly dearest = new Map<string, Rates>();
   readonly #timeline: Timeline;
   readonly #dice: Dice;
   readonly #history: History;
   readonly #machines: readonly Machine[];
   readonly #customers: readonly Customer[];
-  /** Is told of each refusal for money. */
+  /** Called with each refusal for lack of money. */
   onRefused: (run: Run, worst: number, life: Life) => void = () => {};
-  /** Is told of each request that is let in. */
+  /** Called with each admitted request. */
   onAdmitted: (run: Run) => void = () => {};
   #meanMs = 10;
   #stopped = false;
@@ -50,7 +50,7 @@ export class Traffic {
     this.#customers = parts.customers;
   }
 
-  /** Sends requests on and on, so far apart in the mean. */
+  /** Sends requests continually, at this mean interval. */
   begin(meanMs: number): void {
     this.#meanMs = meanMs;
     this.#stopped = false;
@@ -153,7 +153,7 @@ export class Traffic {
     this.#generate(run, life, exact, leave);
   }
 
-  /** An engine answers piece by piece. */
+  /** Simulates an engine that answers piece by piece. */
   #generate(run: Run, { process }: Life, inputTokens: number, leave: (tokens: number) => void): void {
     const { hold } = run;
     if (hold === undefined) {

@@ -2,7 +2,7 @@ import { chargedWithin } from "../../../src/metering/store/rollups.ts";
 import { countEpoch } from "./own-epoch.ts";
 import type { Meaning, Tables } from "./statement.ts";
 
-// What the statements about budgets mean, beside src/metering/store/postgresql/budgets.ts.
+// Implements the statements about budgets, like src/metering/store/postgresql/budgets.ts.
 
 interface ClosingSlice {
   readonly id: string;
@@ -12,7 +12,7 @@ interface ClosingSlice {
   readonly spent: number;
 }
 
-/** Closes slices of budgets: what they spent is spent, the rest can be leased again. */
+/** Closes slices of budgets: their spending counts, and the rest can be leased again. */
 export function closeBudgetSlices(tables: Tables, slices: readonly ClosingSlice[]): readonly object[] {
   for (const { id, budget_id, window_name, granted, spent } of slices) {
     tables.run("update budget_slice set open = false where id = ?", id);
@@ -24,7 +24,7 @@ export function closeBudgetSlices(tables: Tables, slices: readonly ClosingSlice[
   return [];
 }
 
-/** Counts costs in their budgets, whether or not the slices are open. */
+/** Adds costs to their budgets, whether or not the slices are open. */
 export function spendBudgets(tables: Tables, costs: ReadonlyMap<string, number>): void {
   for (const [id, cost] of costs) {
     const [slice] = tables.all<{ open: number; budget_id: string; window_name: string }>(
@@ -38,7 +38,7 @@ export function spendBudgets(tables: Tables, costs: ReadonlyMap<string, number>)
   }
 }
 
-/** ?1 budget, ?3 and ?4 the days that the window begins with and ends before, ?5 and ?6 the hours. */
+/** ?1: the budget. ?3 and ?4: the window's first day and the day after its last. ?5 and ?6: the same in hours. */
 const charged = chargedWithin({
   account: "(select account_id from api_key where id = ?1)",
   isOfKeys: "key_id in (select id from api_key where id = ?1 or limits_of = ?1)",

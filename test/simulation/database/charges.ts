@@ -11,7 +11,7 @@ import { lineColumns, listNames, usageColumns } from "../../../src/metering/stor
 import { spendBudgets } from "./budgets.ts";
 import { type Meaning, parseArray, type Tables } from "./statement.ts";
 
-// What the statements about charges mean, beside settlement.ts and tallies.ts of src/metering/store/postgresql.
+// Implements the statements about charges, like settlement.ts and tallies.ts of src/metering/store/postgresql.
 
 type Value = string | number | null;
 type Row = Readonly<Record<string, Value>>;
@@ -33,7 +33,7 @@ const tally = `
 
 const oldTallies = `from usage_tally where ${foldable("?1")} order by hour, ${tallyKey} limit ?2`;
 
-/** Rows out of parameters that carry a column each. */
+/** Builds rows from parameters that each have one column. */
 function toRows(
   columns: readonly { readonly property: string; readonly type: string }[],
   values: readonly unknown[],
@@ -63,7 +63,7 @@ const add = (sums: Map<string, number>, key: Value | undefined, cost: Value | un
   }
 };
 
-/** Whether all slices of a charge are open and of this epoch of this core. */
+/** The open slices of a charge that belong to this core in this epoch. */
 function readMine(tables: Tables, lines: readonly Line[], core: string, epoch: number): ReadonlySet<string> {
   const mine = new Set<string>();
   for (const sliceId of new Set(lines.map((line) => String(line.sliceId)))) {

@@ -1,13 +1,13 @@
 import { closeBudgetSlices } from "./budgets.ts";
 import type { Meaning, Tables } from "./statement.ts";
 
-// What the statements about cores and their slices mean, beside src/metering/store/postgresql/statements.ts.
+// Implements the statements about cores and their slices, like src/metering/store/postgresql/statements.ts.
 
 const sliceColumns = `
   slice.id, slice.lot_id, slice.account_id, slice.granted, slice.spent, kind, priority, price_version_id,
   lot.created_at, lot.expires_at`;
 
-/** A core that others took for dead and that has not beaten since. */
+/** True for a core that others took for dead and whose heart has not beaten since. */
 const isDead = "core.dead_beat is core.beats";
 
 interface ClosingSlice {
@@ -17,7 +17,7 @@ interface ClosingSlice {
   readonly spent: number;
 }
 
-/** Closes slices: their spending becomes the lot's, and the lot has the rest again. */
+/** Closes slices: their spending becomes the lot's, and the rest returns to the lot. */
 function closeSlices(tables: Tables, slices: readonly ClosingSlice[]): readonly object[] {
   for (const { id, lot_id, granted, spent } of slices) {
     tables.run("update slice set open = false where id = ?", id);

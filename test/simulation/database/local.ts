@@ -6,12 +6,12 @@ import type { Timeline } from "../world/timeline.ts";
 import type { SimulatedServer } from "./server.ts";
 import { overWire } from "./storage.ts";
 
-/** How long a look into the file takes, in milliseconds. */
+/** Milliseconds that an access to the file takes. */
 const diskMs = 0.3;
 
 /**
- * The way to a database that is a file of the process itself: nothing is lost on it, and what the dead have asked for is never
- * done. A process may die between what was done and its answer.
+ * The connection to a database that is a file of the process itself. Nothing is lost on it, and requests of dead
+ * processes are never executed. A process may die between an execution and its answer.
  */
 class LocalWay {
   readonly #timeline: Timeline;
@@ -47,7 +47,7 @@ class LocalWay {
   }
 }
 
-/** The database as the one process that has it sees it: the real SQLite, by the product's own statements. */
+/** The database as its only process sees it: the real SQLite, with the product's own statements. */
 export function localStorage(
   server: SimulatedServer,
   parts: { readonly timeline: Timeline; readonly process: SimulatedProcess; readonly dice: Dice },

@@ -3,7 +3,7 @@ import { withFreeMoney } from "../../../src/storage/entities/metering/lot.ts";
 import { countEpoch } from "./own-epoch.ts";
 import type { Meaning, Tables } from "./statement.ts";
 
-// What the statements about lots mean, beside src/metering/store/postgresql/leases.ts.
+// Implements the statements about lots, like src/metering/store/postgresql/leases.ts.
 
 interface LotRow {
   readonly id: string;
@@ -20,7 +20,10 @@ const lotsOf = `
   select id, kind, priority, price_version_id, created_at, expires_at, account_id,
     granted - spent - leased - refunded - expired as available
   from lot where account_id = ?1 and ${withFreeMoney}`;
-/** ?1 account, ?2 now. Both halves come in the order of an index. The limit is no parameter, as SQLite prepares a statement anew for each that it is given. */
+/**
+ * ?1: the account; ?2: now. Both halves are in the order of an index. The limit is not a parameter, because SQLite
+ * prepares a statement again for each limit that it is given.
+ */
 const page = (more: string, limit: number) => `
   select * from (${lotsOf} ${more} and expires_at is not null and expires_at > ?2
     order by priority, expires_at, created_at, id limit ${limit})
@@ -31,7 +34,7 @@ const toKey = ({ priority, expires_at, created_at, id }: LotRow): SpendingKey =>
   ...{ priority, expiresAt: expires_at ?? undefined, createdAt: created_at, lotId: id },
 });
 
-/** The first lots of an account in the order of spending that have free money and have not lapsed. */
+/** The first lots of an account in spending order that have unleased money and have not expired. */
 function firstLots(
   tables: Tables,
   account: string,
@@ -39,7 +42,7 @@ function firstLots(
   limit: number,
   of: keyof typeof which,
 ): readonly LotRow[] {
-  // The statements of a lease ask for the same in turn.
+  // The statements of one lease ask for the same repeatedly.
   return tables.keep(`${of} ${account} ${now} ${limit}`, () => {
     const lots = tables.all<LotRow>(page(which[of], limit), account, now);
     return lots.length < 2 ? lots : lots.sort((a, b) => bySpending(toKey(a), toKey(b))).slice(0, limit);
@@ -50,7 +53,10 @@ const toTime = (at: unknown) => (at as Date).getTime();
 const sum = (lots: readonly LotRow[]) => lots.reduce((all, { available }) => all + BigInt(available), 0n);
 const byText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
-/** ?1 account, ?2 core, ?3 epoch: what other cores have leased, and what all have leased of paid money. Sums are texts, as they may be large. */
+/**
+ * ?1: the account; ?2: the core; ?3: the epoch. What other cores have leased, and what all cores have leased of paid
+ * money. Sums are texts, since they may be large.
+ */
 const leasedOf = `
   select (select cast(coalesce(sum(granted - spent), 0) as text) from slice indexed by simulated_account_slices
       where account_id = ?1 and open and (core_id <> ?2 or epoch <> ?3)) as elsewhere,

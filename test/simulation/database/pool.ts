@@ -4,7 +4,7 @@ import type { Timeline } from "../world/timeline.ts";
 import type { SimulatedServer } from "./server.ts";
 import { broken, type Wire } from "./wire.ts";
 
-/** Hears what is announced on the server, one a process. */
+/** Receives the server's notifications, one for each process. */
 export interface Ear {
   hear(payload: string): void;
   broke(): void;
@@ -16,7 +16,7 @@ interface Query {
   readonly values?: unknown[];
 }
 
-/** The connections of one process to the simulated server, as the driver gives them. */
+/** The connections of one process to the simulated server, in the driver's form. */
 export function simulatedPool(parts: {
   readonly timeline: Timeline;
   readonly process: SimulatedProcess;
@@ -71,7 +71,7 @@ export function simulatedPool(parts: {
           return wire.commit(() => server.commit());
         }
         if (text.startsWith("listen")) {
-          return wire.call("listen", () => void (isClosed || ears.add(ear))); // it may come late
+          return wire.call("listen", () => void (isClosed || ears.add(ear))); // the reply may come late
         }
         if (text === "select 1") {
           return wire.call("ask", () => {
@@ -86,7 +86,7 @@ export function simulatedPool(parts: {
             try {
               const rows = server.execute(name, text, values);
               if (wire.loses(name)) {
-                server.rollback(); // the connection is gone, and the transaction with it
+                server.rollback(); // the connection is gone, and its transaction with it
                 throw broken();
               }
               resolve(toResult(rows));
@@ -101,7 +101,7 @@ export function simulatedPool(parts: {
   };
 
   const pool = {
-    totalCount: 1, // the store tells a pool from a client by it
+    totalCount: 1, // the store distinguishes a pool from a client by this
     query: (first: string | Query, values?: unknown[]) =>
       query(typeof first === "string" ? { text: first, ...(values === undefined ? {} : { values }) } : first),
     connect,

@@ -12,7 +12,7 @@ const meanings: Readonly<Record<string, Meaning>> = {
   ...{ ...chargeStatements, ...budgetStatements },
 };
 
-/** SQLite's codes of broken constraints, and PostgreSQL's states for them. */
+/** SQLite's codes of constraint violations, and the corresponding states of PostgreSQL. */
 const states: Readonly<Record<number, string>> = {
   275: "23514",
   1299: "23502",
@@ -21,23 +21,23 @@ const states: Readonly<Record<number, string>> = {
   787: "23503",
 };
 
-/** Tables that are never copied or emptied: they are the schema's, or refuse it. */
+/** Tables that are never copied or emptied: they belong to the schema, or refuse it. */
 const kept = /^(mikro_orm_migrations|sqlite_.*|audit_event)$/;
 
-/** Where our statements find quickly what PostgreSQL's planner finds otherwise. */
+/** Indexes for our statements. PostgreSQL's planner needs none of them. */
 const shortcuts = `
   create index simulated_account_slices on slice (account_id, core_id, epoch, granted, spent) where open;
   create index simulated_lot_kinds on lot (account_id, kind);
   create index simulated_core_slices on slice (core_id, epoch, account_id) where open;
   create index simulated_core_budgets on budget_slice (core_id, epoch) where open;`;
 
-/** Statements that change nothing: they need no transaction of their own. */
+/** Statements that change nothing, and so need no transaction. */
 const reading: ReadonlySet<string> = new Set([
   ...["epochs", "lock adopted", "account slices", "slice page", "settled", "is charged", "lock lots", "facts"],
   ...["lock budget", "budget elsewhere", "budget spending", "budget slice", "budget slice page"],
 ]);
 
-/** Has the ORM's statements prepared once each, not each time they are asked for. */
+/** Makes the ORM prepare each statement once, not at each use. */
 function prepareOnce(database: DatabaseSync): void {
   const statements = new Map<string, StatementSync>();
   const prepare = database.prepare.bind(database);
@@ -49,18 +49,18 @@ function prepareOnce(database: DatabaseSync): void {
 }
 
 /**
- * A PostgreSQL for the simulation: the product's schema and constraints in SQLite, in memory, and on it the statements of
- * the product by their names, each saying what PostgreSQL does for it. The ORM works on it as it is.
+ * A PostgreSQL for the simulation: the product's schema and constraints in SQLite, in memory, with the product's
+ * statements by name. Each name has an implementation of what PostgreSQL does. The ORM works on it unchanged.
  */
 export class SimulatedServer {
   readonly storage: SqliteStorage;
   readonly database: DatabaseSync;
   readonly tables: Tables;
-  /** What the server's clock shows. */
+  /** The time on the server's clock. */
   now: () => number = () => 0;
-  /** Statements that do something else, by name. */
+  /** Replaced statements, by name. */
   instead: Readonly<Record<string, Meaning>> = {};
-  /** Statements done, by name. */
+  /** The number of executed statements, by name. */
   readonly done = new Map<string, number>();
   readonly #names: readonly string[];
   #recording: Recording | undefined;
@@ -68,7 +68,7 @@ export class SimulatedServer {
   private constructor(storage: SqliteStorage, database: DatabaseSync) {
     this.storage = storage;
     this.database = database;
-    // The ORM has its statements answer with bigints.
+    // The ORM makes its statements return bigints.
     const prepare = database.prepare.bind(database);
     prepareOnce(database);
     this.tables = tablesOf(database, prepare, () => this.now());
@@ -92,7 +92,7 @@ export class SimulatedServer {
     return this.storage.close();
   }
 
-  /** Takes down all that is done while a function runs. */
+  /** Records everything that is done while a function runs. */
   async record(run: (soFar: readonly Recorded[]) => Promise<unknown>): Promise<readonly Recorded[]> {
     this.empty();
     const recording = new Recording(this.database, this.#names);
@@ -106,13 +106,13 @@ export class SimulatedServer {
     return recording.all;
   }
 
-  /** Does a statement by itself, or as a part of the transaction that is open. Throws as the driver does. */
+  /** Executes a statement, alone or in the open transaction. Throws the driver's errors. */
   execute(name: string, text: string, values: readonly unknown[]): readonly object[] {
     const run = () => this.#execute(name, values);
     return this.#recording === undefined ? run() : this.#recording.statement(name, text, values, run);
   }
 
-  /** What the ORM's statement does instead of what it says: named by how it begins. */
+  /** The replacement of an ORM statement, found by the statement's beginning. Undefined: none. */
   findOther(sql: string): Meaning | undefined {
     return Object.entries(this.instead).find(([start]) => sql.startsWith(start))?.[1];
   }
@@ -154,7 +154,7 @@ export class SimulatedServer {
     this.tables.run("commit");
   }
 
-  /** Ends a transaction whose client is gone. */
+  /** Rolls back a transaction whose client is gone. */
   rollback(): void {
     if (this.database.isTransaction) {
       this.#recording?.bracket("rollback");
@@ -162,7 +162,7 @@ export class SimulatedServer {
     }
   }
 
-  /** Remembers the tables as they are: what a standby has that is a little behind, or a backup. */
+  /** Remembers the current tables, for a standby that is slightly behind, or a backup. */
   remember(): void {
     for (const name of this.#names) {
       this.tables.run(`delete from past."${name}"`);
@@ -170,7 +170,7 @@ export class SimulatedServer {
     }
   }
 
-  /** Goes back to what was remembered, but for keys, whose limits operators would set again. */
+  /** Restores the remembered tables, except keys, whose limits operators would set again. */
   goBack(): void {
     for (const name of this.#names.filter((one) => one !== "api_key")) {
       this.tables.run(`delete from main."${name}"`);
@@ -178,7 +178,7 @@ export class SimulatedServer {
     }
   }
 
-  /** Empties all tables, for the next world. */
+  /** Empties all tables for the next world. */
   empty(): void {
     this.rollback();
     for (const name of this.#names) {

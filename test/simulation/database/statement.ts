@@ -6,16 +6,16 @@ export interface Tables {
   run(sql: string, ...values: SQLInputValue[]): number;
   all<Row>(sql: string, ...values: SQLInputValue[]): Row[];
   get<Row>(sql: string, ...values: SQLInputValue[]): Row | undefined;
-  /** Reads something, unless it was read before in the open transaction and nothing has changed since then. */
+  /** Reads rows. Inside one transaction, rows that were read before are reused until something changes. */
   keep<Rows extends readonly object[]>(name: string, read: () => Rows): Rows;
-  /** The server's clock in milliseconds since the epoch. */
+  /** The server's clock, in milliseconds since the epoch. */
   now(): number;
 }
 
-/** What a statement of the product does, said once more for SQLite: its parameters are those of the driver, in their order. */
+/** The implementation of a product's statement in SQLite. Its parameters are the driver's, in their order. */
 export type Meaning = (tables: Tables, values: readonly unknown[]) => readonly object[];
 
-/** Statements of SQLite, each prepared once. */
+/** The tables with SQLite statements that are each prepared once. */
 export function tablesOf(
   database: { readonly isTransaction: boolean },
   prepareApart: (sql: string) => StatementSync,
@@ -30,7 +30,7 @@ export function tablesOf(
       statements.set(sql, found);
     }
     if (!found.isRead) {
-      kept.clear(); // also at the ends of transactions, which are statements too
+      kept.clear(); // also at the ends of transactions, which are statements, too
     }
     return found.statement;
   };
@@ -49,7 +49,7 @@ export function tablesOf(
   };
 }
 
-/** Reads an array literal of PostgreSQL, as the settlement's parameters are written. */
+/** Parses a PostgreSQL array literal, the form of the settlement's parameters. */
 export function parseArray(literal: unknown, type: string): readonly (string | number | null)[] {
   const text = String(literal).slice(1, -1);
   if (text === "") {

@@ -6,7 +6,7 @@ import { memorySnapshot } from "../../../src/storage/snapshot.ts";
 import type { SimulatedServer } from "./server.ts";
 import type { Wire } from "./wire.ts";
 
-/** Functions of the ORM's entity manager that ask the database. */
+/** Methods of the ORM's entity manager that query the database. */
 const asking: ReadonlySet<string | symbol> = new Set([
   "transactional",
   "execute",
@@ -20,7 +20,7 @@ const asking: ReadonlySet<string | symbol> = new Set([
 
 type Functions = Record<string | symbol, (...parameters: unknown[]) => unknown>;
 
-/** What is said to PostgreSQL alone, and how SQLite is told the same. */
+/** Translates PostgreSQL's own syntax for SQLite. */
 function translate(sql: string, now: number): string {
   return sql
     .replaceAll("core.heartbeat_at::text", "cast(core.heartbeat_at as text)")
@@ -30,7 +30,7 @@ function translate(sql: string, now: number): string {
     .replaceAll(/to_timestamp\((.*?)::float8 \* 86400\)/gs, "$1 * 86400000");
 }
 
-/** The entity manager of a transaction: SQLite locks the whole database, and needs no lock on a table. */
+/** The entity manager of a transaction. SQLite locks the whole database and needs no table locks. */
 function inTransaction(em: object): object {
   return new Proxy(em, {
     get(target, name) {
@@ -44,7 +44,7 @@ function inTransaction(em: object): object {
   });
 }
 
-/** Entity managers whose every call goes over the wire; a transaction is done as a whole where it arrives. */
+/** Entity managers whose calls all go over the wire. A transaction is executed as a whole on arrival. */
 export function overWire(em: object, wire: Pick<Wire, "call">, server: SimulatedServer): object {
   return new Proxy(em, {
     get(target, name) {
@@ -68,7 +68,7 @@ export function overWire(em: object, wire: Pick<Wire, "call">, server: Simulated
   });
 }
 
-/** The database as one process has it: far away, and PostgreSQL as far as it can tell. */
+/** The database as one process sees it: remote, and apparently PostgreSQL. */
 export function simulatedStorage(server: SimulatedServer, wire: Wire, pool: Pool): PostgresqlStorage {
   const fork = () => overWire(server.storage.orm.em.fork(), wire, server);
   const snapshot = () =>
@@ -89,7 +89,10 @@ export function simulatedStorage(server: SimulatedServer, wire: Wire, pool: Pool
   } as never;
 }
 
-/** The database as judges see it: at once, and as neither dialect, whose own rules go by the time of a real server, or by the one core of a file. */
+/**
+ * The database as judges see it: without delay, and without a dialect. The rules of the dialects assume a real server's
+ * time, or the single core of a file.
+ */
 export function judgesStorage(server: SimulatedServer): Storage {
   return { ...server.storage, dialect: "simulated" as never };
 }

@@ -2,28 +2,31 @@ import type { Dice } from "../world/dice.ts";
 import type { SimulatedProcess } from "../world/process.ts";
 import type { Timeline } from "../world/timeline.ts";
 
-/** What may become of a call to the database. Probabilities are of one call. */
+/** Faults of database calls. Values are probabilities for each call. */
 export interface NetworkFaults {
-  /** The call never comes. */
+  /** The call never arrives. */
   lost: number;
-  /** It is done, and the reply never comes. */
+  /** The call is executed, but its reply never arrives. */
   replyLost: number;
-  /** It is done long after the caller gave up. */
+  /** The call is executed long after its caller gave up. */
   late: number;
-  /** It takes up to some seconds. */
+  /** The call takes up to some seconds. */
   slow: number;
-  /** Late calls that have not come yet. */
+  /** Late calls that have not arrived yet. */
   underWay: number;
   /** Nothing gets through. */
   isDown: boolean;
-  /** The reply to the next call of this name is lost. Empty: of none. */
+  /** The name of the call whose next reply is lost. Empty: none. */
   losesReplyOf: string;
 }
 
-/** A statement without an answer for this long has failed as far as its caller can tell. */
+/** Milliseconds after which an unanswered statement has failed for its caller. */
 const timeoutMs = 10_000;
 
-/** The way from one process to the database and back: calls overtake each other, get lost, come late, are done without a reply. */
+/**
+ * The connection between one process and the database. Calls overtake each other, get lost, arrive late, or are
+ * executed without a reply.
+ */
 export class Wire {
   readonly #timeline: Timeline;
   readonly #process: SimulatedProcess;
@@ -36,7 +39,7 @@ export class Wire {
     readonly process: SimulatedProcess;
     readonly dice: Dice;
     readonly faults: NetworkFaults;
-    /** Is told of each fault. */
+    /** Called with each fault. */
     readonly noted: (fault: string) => void;
   }) {
     this.#timeline = parts.timeline;
@@ -46,11 +49,13 @@ export class Wire {
     this.#noted = parts.noted;
   }
 
-  /** Has the server do something. Rejects as the driver does when there is no reply; then nobody knows whether it was done. */
+  /**
+   * Calls the server. Rejects like the driver when no reply arrives; then it is unknown whether the call was executed.
+   */
   call<T>(name: string, run: () => T | Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       if (!this.#process.act()) {
-        return; // the dead wait for ever
+        return; // a dead process waits forever
       }
       const reply = (give: () => void) => {
         this.#after(this.#span(), () => this.#process.reach(give));
@@ -86,7 +91,7 @@ export class Wire {
     });
   }
 
-  /** As call, for a transaction: what its client does next is done at once, and only the reply to its end takes time. */
+  /** Like `call`, for a transaction. Its statements are executed at once; only the reply to its end takes time. */
   begin(run: () => void): Promise<void> {
     return new Promise((resolve, reject) => {
       if (!this.#process.act()) {
@@ -109,7 +114,7 @@ export class Wire {
     });
   }
 
-  /** The end of a transaction. */
+  /** Ends a transaction. */
   commit(run: () => void): Promise<void> {
     return new Promise((resolve, reject) => {
       if (!this.#process.act()) {
@@ -147,7 +152,7 @@ export class Wire {
     }
   }
 
-  /** Whether the reply to this call is the one that is to be lost. */
+  /** Whether the reply to this call is to be lost. */
   loses(name: string): boolean {
     if (name !== this.#faults.losesReplyOf) {
       return false;
@@ -189,7 +194,7 @@ export class Wire {
   }
 }
 
-/** As the driver and the system say it. */
+/** The error of the driver and the system. */
 export function broken(): Error {
   return Object.assign(new Error("Connection terminated unexpectedly"), { code: "ECONNRESET" });
 }

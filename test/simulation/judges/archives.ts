@@ -2,7 +2,7 @@ import { gunzipSync } from "node:zlib";
 import { toDigest } from "../world/night.ts";
 import type { World } from "../world.ts";
 
-/** A receipt as an archive has it. */
+/** A receipt in an archive. */
 export interface ArchivedReceipt {
   readonly accountId: string;
   readonly requestId: string;
@@ -18,7 +18,7 @@ interface Archive {
   readonly cost: number;
 }
 
-/** The receipts that have left the books, as far as archives say. */
+/** The receipts that have left the books, according to the archives. */
 export function readArchived({ night, server }: World): readonly ArchivedReceipt[] {
   const kept = server.tables.get<{ day: number }>("select coalesce(max(day) + 1, 0) as day from receipt_archive");
   const left = new Set(
@@ -31,7 +31,7 @@ export function readArchived({ night, server }: World): readonly ArchivedReceipt
   );
 }
 
-/** Each archive is the file that the books know, and has what they say. */
+/** Judges that each archive is the file in the books, with the content that the books state. */
 export function judgeArchives({ night, server, history }: World): void {
   for (const { file, sha256, receipts, cost } of readArchives(server)) {
     const content = night?.files.get(file);

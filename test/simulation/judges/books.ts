@@ -3,13 +3,13 @@ import { reconcile } from "../../../src/metering/books/proof/reconcile.ts";
 import { judgesStorage } from "../database/storage.ts";
 import type { World } from "../world.ts";
 
-/** Clocks so far apart are believed. */
+/** Milliseconds by which clocks may differ and still be trusted. */
 const mostApartMs = 125_000;
 
-/** What budgets must have counted, as SQLite says it. */
+/** The rules for what budgets must have counted, for SQLite. */
 const countingRules = budgetRules.filter(({ only }) => only === "sqlite");
 
-/** The books add up, whatever has happened. */
+/** Judges that the books add up, whatever has happened. */
 export async function judgeBooks({ server, history }: World): Promise<void> {
   const { ok, findings } = await reconcile(judgesStorage(server));
   if (!ok) {
@@ -24,7 +24,7 @@ export async function judgeBooks({ server, history }: World): Promise<void> {
   }
 }
 
-/** Nothing is leased any more, once all cores have ended and the dead were cleared away. */
+/** Judges that nothing is leased once all cores have ended and dead cores were cleared away. */
 export function judgeLeases({ server, history }: World): void {
   const { tables } = server;
   for (const table of ["slice", "budget_slice"]) {
@@ -47,7 +47,10 @@ export function judgeLeases({ server, history }: World): void {
   }
 }
 
-/** No money lapses before its time, whatever clocks say: by the world's own time, less what clocks may be apart. */
+/**
+ * Judges that no money expires before its time, whatever clocks say: by the world's own time, less the clocks'
+ * difference.
+ */
 export function judgeExpiry({ server, history, trueTime }: World): void {
   const early = server.tables.all<{ id: string; expires_at: number }>(
     `select id, expires_at from lot where expired > 0 and expires_at > ?`,

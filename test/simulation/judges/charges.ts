@@ -3,11 +3,11 @@ import type { World } from "../world.ts";
 import { readArchived } from "./archives.ts";
 import type { Judge } from "./names.ts";
 
-/** A killed process loses no more than this: a note a second, which is written 50 ms later, and each 256 tokens. */
+/** What a killed process may lose: one note a second, written 50 ms later, and up to 256 tokens. */
 const noteMs = 1100;
 const flushMs = 60;
 const noteTokens = 256;
-/** So soon after a disk takes something again all that it had refused is written. */
+/** Milliseconds after which a disk that works again has everything that it had refused. */
 const diskMs = 3000;
 
 interface Receipts {
@@ -17,7 +17,7 @@ interface Receipts {
   count: number;
 }
 
-/** Those of the books, and those that have left them. */
+/** The receipts in the books, and those that have left them. */
 function readReceipts(world: World): Map<string, Receipts> {
   const all = readStored(world);
   for (const { accountId, requestId, inputTokens, outputTokens, cost } of readArchived(world)) {
@@ -39,7 +39,7 @@ function readStored({ server }: World): Map<string, Receipts> {
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** Every run was charged what was acknowledged, at most once and at no more than its terms. */
+/** Judges that every run was charged as acknowledged, at most once, and at no more than its terms. */
 export function judgeCharges(world: World): void {
   const receipts = readReceipts(world);
   const letters = new Set(
@@ -67,7 +67,7 @@ export function judgeCharges(world: World): void {
 const last = ({ settled, counted }: Run) =>
   settled?.tokens ?? counted.at(-1)?.tokens ?? { inputTokens: 0, outputTokens: 0 };
 
-/** The most that an engine ever counted of a run: what it says last may be nonsense. */
+/** The highest count that an engine ever reported for a run: its last report may be nonsense. */
 const most = (run: Run, kind: "inputTokens" | "outputTokens") =>
   Math.max(last(run)[kind], ...run.counted.map(({ tokens }) => tokens[kind]));
 
@@ -90,7 +90,7 @@ function judgeMost(group: readonly Run[], found: Receipts): Fault | undefined {
   return undefined;
 }
 
-/** What must have been charged of it at least. */
+/** Judges the least that must have been charged. */
 function judgeLeast(group: readonly Run[], found: Receipts, isDeadLetter: boolean): Fault | undefined {
   if (isDeadLetter || group.some(({ mayBeLost }) => mayBeLost)) {
     return undefined;
@@ -119,7 +119,7 @@ function leastOf(run: Run): { inputTokens: number; outputTokens: number } {
   const before = (ms: number) => run.counted.findLast(({ at }) => at < diedAt - ms)?.tokens;
   const noted = before(noteMs);
   const recent = before(flushMs);
-  // What an engine says at the end may be less than before, and may be charged already.
+  // An engine's final report may be lower than earlier ones, and may be charged already.
   const { inputTokens = Number.POSITIVE_INFINITY, outputTokens = Number.POSITIVE_INFINITY } = run.settled?.tokens ?? {};
   return {
     inputTokens: Math.min(noted?.inputTokens ?? 0, inputTokens),
@@ -135,7 +135,7 @@ function describe(group: readonly Run[]): string {
     .join(" and ");
 }
 
-/** Every request was answered, and nothing is held for those that ended. */
+/** Judges that every request was answered, and that nothing is held for ended ones. */
 export function judgeAnswers({ traffic, machines, history }: World): void {
   for (const { life, name } of machines) {
     const state = life?.money.ledger.state();
@@ -150,7 +150,7 @@ export function judgeAnswers({ traffic, machines, history }: World): void {
   }
 }
 
-/** What came in stays in. */
+/** Judges that recorded money stays recorded. */
 export function judgeDeeds({ operators, server, history }: World): void {
   const rows = server.tables.all<{ reference: string; amount: number }>("select reference, amount from payment");
   const stored = new Map(rows.map(({ reference, amount }) => [reference, amount]));

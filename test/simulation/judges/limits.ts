@@ -4,12 +4,13 @@ import type { Run } from "../cores/run.ts";
 import type { World } from "../world.ts";
 import { MoneyAtHome } from "./money-at-home.ts";
 
-/** Limits count the last minute; the clocks of machines go up to a thousandth too fast. */
+/** Milliseconds. Limits count the last minute, and machines' clocks run up to a thousandth too fast. */
 const windowMs = 59_900;
 
 /**
- * Finds requests that are let in although their account has nothing: no lot has anything left, leased or not. What is spent
- * and not stored yet is in the lots still, so nobody is wronged. As the SpendingJudge, of worlds whose database loses nothing.
+ * Finds admitted requests whose account has no money: no lot has anything left, leased or not. Money that is spent but
+ * not stored yet is still in the lots, so that no request is judged wrongly. Like the SpendingJudge, only for worlds
+ * whose database loses nothing.
  */
 export function judgeAdmissions(world: World): void {
   const { traffic, server, history } = world;
@@ -29,7 +30,7 @@ export function judgeAdmissions(world: World): void {
   };
 }
 
-/** No key has more requests, or more tokens, in any minute than its limits let in. Each core counts by itself. */
+/** Judges that no key has more requests or tokens in any minute than its limits admit. Each core counts separately. */
 export function judgeRates({ traffic, customers, history }: World): void {
   const limits = new Map(customers.flatMap(({ callers }) => callers.map((caller) => [caller.keyId, caller] as const)));
   const byKey = Map.groupBy(traffic.runs, ({ process, keyId, accountId }) => `${process.name} ${keyId || accountId}`);
@@ -60,7 +61,7 @@ interface Amount {
   readonly amount: number;
 }
 
-/** What came in each window that ends with an amount. */
+/** The sums of the windows that end with each amount. */
 function sums(amounts: readonly Amount[]): { readonly sum: number; readonly count: number }[] {
   const sorted = amounts.toSorted((a, b) => a.at - b.at);
   let [first, sum] = [0, 0];
@@ -77,13 +78,14 @@ function sums(amounts: readonly Amount[]): { readonly sum: number; readonly coun
 /** The part of the requests that may be refused although there is money for two of them. */
 const mostWrongly = 0.001;
 
-/** Who waits for money has looked for it within this time, and a slow network has answered. */
+/** Milliseconds within which a core that needs money has looked for it, on a slow network, too. */
 const foundMs = lookAgainMs + 50;
 
 /**
- * Counts requests that are refused for money while no core has leased what would pay two of them. Two cores that lack money give
- * it back to each other, and it is at home for a moment each time: that counts once it has been there for longer than a look takes.
- * A refund leaves the account's free money at home until it has enough, so that nobody is wronged meanwhile.
+ * Counts requests that are refused for lack of money while unleased money would pay for two of them. Two cores that
+ * lack money return it in turns, and each time it is unleased for a moment: it counts only when it has been for longer
+ * than one search takes. A refund keeps the account's money unleased until there is enough; requests in that time are
+ * not counted.
  */
 export class RefusalJudge {
   readonly #world: World;

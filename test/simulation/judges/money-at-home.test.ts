@@ -27,15 +27,15 @@ test("money counts as at home once it has been there for the whole time, however
   const leased = (amount: number) =>
     server.tables.run("update lot set leased = ? where account_id = ?", amount, account);
   now = 100;
-  leased(50); // 50 are at home
+  leased(50); // 50 are unleased
   expect(home.riseSince(account, 300)).toBe(40);
   now = 300;
-  leased(20); // 80 are
-  leased(40); // 60 are
-  leased(20); // 80 are
-  expect(home.riseSince(account, 300)).toBe(70); // at first there were 10
+  leased(20); // 80 are unleased
+  leased(40); // 60 are unleased
+  leased(20); // 80 are unleased
+  expect(home.riseSince(account, 300)).toBe(70); // at first 10 were
   now = 450;
-  expect(home.riseSince(account, 300)).toBe(30); // there were never fewer than 50
+  expect(home.riseSince(account, 300)).toBe(30); // never fewer than 50 were
   now = 700;
   expect(home.riseSince(account, 300)).toBe(0);
   home.end();

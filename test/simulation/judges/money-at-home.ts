@@ -8,12 +8,12 @@ const listen = `
   end;
   delete from temp.at_home;`;
 
-/** What accounts have that no core has leased: counted from its making until `end`. */
+/** Tracks the unleased money of accounts from creation until `end`. */
 export class MoneyAtHome {
   readonly #server: SimulatedServer;
   readonly #now: () => number;
 
-  /** now: the world's time in milliseconds. */
+  /** `now` returns the world's time in milliseconds. */
   constructor(server: SimulatedServer, now: () => number) {
     this.#server = server;
     this.#now = now;
@@ -21,7 +21,7 @@ export class MoneyAtHome {
     server.database.exec(listen);
   }
 
-  /** How much more an account has at home than at the poorest moment of the last so many milliseconds, in pico-USD. */
+  /** How much more unleased money an account has now than at the lowest point of the last `ms`, in pico-USD. */
   riseSince(accountId: string, ms: number): number {
     const sql = "select change from temp.at_home where account_id = ? and at >= ? order by rowid desc";
     let [came, most] = [0, 0];

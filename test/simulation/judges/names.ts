@@ -1,4 +1,4 @@
-/** The rules that a world is judged by: each violation begins with the name of one. */
+/** The rules by which a world is judged. Each violation begins with a rule's name. */
 export const judges = [
   "books",
   "proofs",
@@ -27,7 +27,7 @@ export const judges = [
 ] as const;
 export type Judge = (typeof judges)[number];
 
-/** The same of worlds of regions. */
+/** The rules for worlds of regions. */
 export type RegionJudge =
   | ("slices" | "statements" | "reports" | "receipts" | "journal" | "answers" | "stranded money" | "terms at the end")
   | ("terms" | "revocations" | "requests a minute" | "spending");

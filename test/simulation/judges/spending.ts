@@ -1,7 +1,10 @@
 import type { Run } from "../cores/run.ts";
 import type { World } from "../world.ts";
 
-/** So long after it was asked a run's charge is surely on leases that its core never lost: others take those after 30 s. */
+/**
+ * Milliseconds after a run's start within which its charge is certainly on leases that its core never lost: others
+ * reclaim leases after 30 s.
+ */
 const quickMs = 5000;
 
 interface Cost {
@@ -10,8 +13,8 @@ interface Cost {
 }
 
 /**
- * Nobody spends what is not there: what a run was admitted for is paid, and keys' budgets are not passed. A database that went
- * back has lost what was lent, so this is of worlds whose database loses nothing.
+ * Judges that nobody spends missing money: an admitted run is paid for, and budgets are not exceeded. A database that
+ * went back has lost its leases, so this is only for worlds whose database loses nothing.
  */
 export class SpendingJudge {
   readonly #world: World;
@@ -23,7 +26,7 @@ export class SpendingJudge {
     this.#world = world;
   }
 
-  /** Sees which receipts have come since the last look: a charge may wait in its core for long once it is acknowledged. */
+  /** Notes which receipts are new since the last look: an acknowledged charge may wait in its core for long. */
   look(): void {
     const { server, timeline, wentBack } = this.#world;
     if (wentBack) {
@@ -60,13 +63,16 @@ export class SpendingJudge {
     judgeBudgets(this.#world, spent);
   }
 
-  /** Receipts' costs by run. */
+  /** The receipts' costs by run. */
   #readCosts(): ReadonlyMap<string, Cost> {
     const sql = "select run_id as run, cost, shortfall from usage";
     return new Map(this.#world.server.tables.all<{ run: string } & Cost>(sql).map((row) => [row.run, row]));
   }
 
-  /** A run whose money its core had all the time: nothing came between its hold and its charge, which was stored at once. */
+  /**
+   * Whether the core had the run's money all the time: nothing happened between its hold and its charge, which was
+   * stored at once.
+   */
   #isPlain({ process, state, lies, mayBeLost, askedAt, hold }: Run): boolean {
     const storedAt = this.#storedAt.get(hold?.runId ?? "") ?? Number.POSITIVE_INFINITY;
     const lived = process.diedAt === undefined || process.diedAt > storedAt;
@@ -75,7 +81,7 @@ export class SpendingJudge {
   }
 }
 
-/** Budgets without windows: what one has spent at most, it has spent in all. */
+/** Judges budgets without windows: the total spending is at most the highest limit. */
 function judgeBudgets({ customers, history }: World, spent: ReadonlyMap<string, number>): void {
   for (const { callers, budgetLimits } of customers) {
     const totals = callers.flatMap(({ budget }) => (budget?.period === "total" ? [budget.id] : []));

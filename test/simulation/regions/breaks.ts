@@ -7,19 +7,19 @@ import { Home } from "./home/home.ts";
 import type { HomeLot } from "./home/state.ts";
 import { type LotFacts, type Notice, type SliceReport, times } from "./protocol.ts";
 
-/** A rule of the protocol that is taken out: the judges must notice. */
+/** A rule of the protocol that is removed: the judges must notice. */
 export interface Break {
   readonly name: string;
-  /** The faults against which it is there. Absent: all come. */
+  /** The faults against which the rule protects. Absent: all faults strike. */
   readonly only?: readonly string[];
-  /** A world that shows it, or comes before one. Absent: the first. */
+  /** A world that shows the break, or precedes one. Absent: the first. */
   readonly seed?: number;
-  /** Requests come so far apart that terms end among them. */
+  /** The mean interval of requests, so long that terms end between them. */
   readonly meanMs?: number;
-  /** So many requests come. Absent: few. */
+  /** The number of requests. Absent: few. */
   readonly requests?: number;
   readonly wealth?: Wealth;
-  /** Takes it out. Returns the function that puts it back. */
+  /** Removes the rule. Returns the function that restores it. */
   apply(): () => void;
 }
 
@@ -40,7 +40,7 @@ const take = HomeBooks.prototype.take;
 const close = HomeBooks.prototype.close;
 const open = HomeBooks.prototype.open;
 
-/** The newest generation that each bank heard. */
+/** The newest generation that each bank has heard. */
 const newest = new WeakMap<Bank, number>();
 
 export const breaks: readonly Break[] = [

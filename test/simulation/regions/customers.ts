@@ -10,28 +10,28 @@ export interface Key {
 /** Whether accounts have more than they spend in a world, or next to nothing. */
 export type Wealth = "rich" | "poor";
 
-/** A limit that bounds nobody. */
+/** A limit that is never reached. */
 const plenty = 1_000_000;
-/** About what one top-up is, in usual requests. */
+/** The approximate amount of one top-up, in usual requests. */
 const topUps = { rich: [plenty], poor: [20], both: [3, 20, 300, 10_000] } as const;
 
-/** Somebody who pays, and in which regions their programs run. */
+/** A customer, and the regions of its programs. */
 export interface Customer {
   readonly accountId: string;
   readonly keys: readonly Key[];
-  /** How much of all traffic is this customer's. */
+  /** The customer's share of all traffic. */
   readonly weight: number;
-  /** How much of it comes to each region, in their order. */
+  /** The share of its traffic in each region, in their order. */
   readonly shares: readonly { readonly at: number; readonly weight: number }[];
   /** The worst case of a usual request. */
   readonly size: number;
-  /** About what one top-up is. */
+  /** The approximate amount of one top-up. */
   readonly topUp: number;
-  /** The lots that bound its keys. */
+  /** The lots that limit its keys. */
   readonly limits: readonly LotFacts[];
 }
 
-/** Makes customers: at home in one region or in all, rich and poor, with and without limits of their keys. */
+/** Creates customers: in one region or in all, rich and poor, with and without limits on their keys. */
 export function makeCustomers(count: number, regions: number, dice: Dice, wealth?: Wealth): Customer[] {
   return Array.from({ length: count }, (_, at) => {
     const accountId = `account ${at + 1}`;

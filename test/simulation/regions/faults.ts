@@ -4,15 +4,15 @@ import type { World } from "./world.ts";
 
 const second = 1000;
 
-/** Something that goes wrong. */
+/** A fault that can strike a world. */
 export interface Fault {
   readonly name: string;
-  /** How often it comes, beside the others. */
+  /** How often it strikes, relative to others. */
   readonly weight: number;
   strike(world: World): void;
 }
 
-/** Has the way to a region be bad for a while. */
+/** Degrades the link to a region for a while. */
 function badLink({ dice, timeline, wan, regions, history }: World, how: Partial<LinkFaults>, ms: number): void {
   const { name } = dice.pick(regions);
   const link = wan.link(name);
@@ -25,7 +25,7 @@ function badLink({ dice, timeline, wan, regions, history }: World, how: Partial<
   });
 }
 
-/** Lets a region start again after a while, mostly soon. */
+/** Restarts a region after a while, mostly soon. */
 function startLater({ dice, timeline, history }: World, region: Region): void {
   const ms = dice.chance(0.7) ? dice.exponential(5 * second) : dice.between(20, 200) * second;
   timeline.after(ms, () => {
@@ -38,7 +38,7 @@ function startHomeLater(world: World, ms: number): void {
   world.timeline.after(ms, () => world.startHome());
 }
 
-/** Moves the monotonic clock of a region. */
+/** Makes a region's monotonic clock jump. */
 function jump({ history }: World, { process, name }: Region, ms: number): void {
   if (process?.alive) {
     process.jumpedMs += ms;

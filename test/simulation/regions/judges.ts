@@ -2,7 +2,7 @@ import { isSigned } from "./bank/statements.ts";
 import type { HomeSlice } from "./home/state.ts";
 import type { World } from "./world.ts";
 
-/** What the home shard has of a lot is the lot, at every moment. */
+/** Judges that the parts of each lot add up to the lot, at all times. */
 export function judgeLots(world: World): void {
   const { homeState, history } = world;
   for (const { facts, amount, lent, slices } of homeState.lots.values()) {
@@ -20,7 +20,7 @@ export function judgeLots(world: World): void {
     if (sum !== lent) {
       history.violation("slices", `lot ${facts.id}: ${lent} is lent, and its slices have ${sum}`);
     }
-    // In doubt, what one region returned may be forgotten and what another got of it known.
+    // In doubt, a region's return may be forgotten while another region's grant from it is known.
     if (facts.kind === "money" && lent > amount && homeState.unheard.size === 0) {
       history.violation("slices", `lot ${facts.id}: ${lent} is lent of ${amount}`);
     }
@@ -28,17 +28,17 @@ export function judgeLots(world: World): void {
 }
 
 /**
- * Whether a slice was given up with the store that had it. A message of that store may still be on its way: what it
- * says of spending is the operator's loss, as all is that was never heard.
+ * Whether a slice was given up with its store. A message of that store may still be on its way. Spending that it
+ * reports is the operator's loss, like all spending that was never reported.
  */
 function isGivenUp({ destroyed }: World, { isClosed, region }: HomeSlice): boolean {
   return isClosed && destroyed.some((one) => one.region.name === region);
 }
 
-/** Statements whose signatures were found right: a world proves each many times. */
+/** Statements with verified signatures: a world proves each many times. */
 const signed = new WeakSet<object>();
 
-/** Each statement is signed by its region, and says no more than the home shard has heard. */
+/** Judges that each statement is signed by its region, and states no more than the home shard has heard. */
 export function judgeStatements({ homeState, keys, history }: World): void {
   for (const statement of homeState.statements.values()) {
     const { region, epoch, rows } = statement;
@@ -63,7 +63,7 @@ export function judgeStatements({ homeState, keys, history }: World): void {
   }
 }
 
-/** Each signed sum is the sum of the receipts, once all is quiet. */
+/** Judges that each signed sum is the sum of the receipts, once no request runs. */
 export function judgeSums(world: World): void {
   const { homeState, truth, history } = world;
   world.countLost();
@@ -101,7 +101,7 @@ function sumOf({ truth }: World, region: string, epoch: number, lotId: string): 
   return sum;
 }
 
-/** Whatever was acknowledged was charged, and what ran when a region died as far as its journal knew. */
+/** Judges that everything acknowledged was charged, and what ran when a region died as far as its journal knew. */
 export function judgeCharges({ truth, history }: World): void {
   for (const [id, region] of truth.done) {
     if (!truth.receipts.has(id)) {
@@ -119,7 +119,7 @@ export function judgeCharges({ truth, history }: World): void {
   }
 }
 
-/** All money that nobody spends is at home, and every region serves. */
+/** Judges that all unspent money is returned, and that every region serves. */
 export function judgeEnd(world: World): void {
   const { homeState, regions, history } = world;
   for (const { facts, slices } of homeState.lots.values()) {

@@ -1,7 +1,7 @@
 import type { Outcome, Settings } from "./simulate.ts";
 import { simulate } from "./simulate.ts";
 
-/** What worlds of regions came to, all together. */
+/** The totals of worlds of regions. */
 interface Sum {
   worlds: number;
   requests: number;
@@ -21,7 +21,7 @@ interface Sum {
   proofAgeMs: number;
 }
 
-/** Lives worlds of regions, and tells of those that break a promise. Returns how many promises were broken. */
+/** Lives worlds of regions, and reports those that break a promise. Returns how many promises were broken. */
 export async function liveRegions(
   { first, seeds, until }: { readonly first: number; readonly seeds: number; readonly until: number },
   settings: Settings,

@@ -4,13 +4,16 @@ import type { Customer } from "./customers.ts";
 import type { LotFacts } from "./protocol.ts";
 import type { World } from "./world.ts";
 
-/** So soon after the home shard may take the word of a silent region's store somebody reads it. */
+/**
+ * Milliseconds within which somebody reads the store of a silent region, once the home shard may accept its final
+ * state.
+ */
 const readMs = 5000;
 const lookMs = 1000;
-/** So long after a failover a payment that was acknowledged and lost is told of again, as payment providers do. */
+/** Milliseconds after a failover until an acknowledged but lost payment is reported again, as payment providers do. */
 const tellAgainMs = 20_000;
 
-/** Those who move money and limits while requests run, and who read the stores of regions that do not come back. */
+/** Operators who move money and limits while requests run, and who read the stores of regions that do not come back. */
 export class Operators {
   readonly #world: World;
   readonly #dice: Dice;
@@ -28,7 +31,7 @@ export class Operators {
     this.#lookLater();
   }
 
-  /** Opens all accounts, with some money each. */
+  /** Opens all accounts with some money. */
   open(): void {
     for (const customer of this.#world.customers) {
       for (const facts of customer.limits) {
@@ -38,7 +41,7 @@ export class Operators {
     }
   }
 
-  /** Acts on and on, so far apart in the mean; onlyTopUp: puts money in and does nothing else. */
+  /** Acts continually, at this mean interval. `onlyTopUp`: only adds money. */
   begin(meanMs: number, onlyTopUp = false): void {
     this.#world.timeline.after(this.#dice.exponential(meanMs), () => {
       if (!this.#stopped) {
@@ -52,7 +55,7 @@ export class Operators {
     this.#stopped = true;
   }
 
-  /** drawn: which of the deeds. */
+  /** `drawn` selects the action. */
   #act(drawn: number): void {
     const customer = this.#dice.pick(this.#world.customers);
     if (this.#world.home === undefined) {
@@ -125,7 +128,7 @@ export class Operators {
     this.#world.home?.revoke(keyId);
   }
 
-  /** After a failover: what it lost of what was acknowledged is told again after a while, as providers and people do. */
+  /** After a failover: repeats, after a while, acknowledged changes that it lost, as providers and people do. */
   lookBack(): void {
     const { homeState, truth, timeline } = this.#world;
     for (const [id, lot] of truth.lots) {
@@ -135,7 +138,7 @@ export class Operators {
         truth.limited(purseId, amount);
       }
       lot.now = amount;
-      lot.amount = Math.max(lot.amount, amount); // a refund that was lost is money again
+      lot.amount = Math.max(lot.amount, amount); // a lost refund is money again
     }
     const known = new Set(homeState.revocations.map(({ keyId }) => keyId));
     const lost = [...this.#revoked].filter((keyId) => !known.has(keyId));
@@ -160,7 +163,10 @@ export class Operators {
     });
   }
 
-  /** Reads the last word of regions that are silent for long, where it can be read, and gives up what went with its store. */
+  /**
+   * Reads the final state of regions that are silent for long, where possible, and gives up what was lost with its
+   * store.
+   */
   #look(): void {
     const { home, homeState, regions, destroyed } = this.#world;
     if (home === undefined || home.process.asleep) {

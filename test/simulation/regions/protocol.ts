@@ -1,18 +1,21 @@
-/** What a purse bounds: an account's money, a key's budget in one window, or requests a minute. */
+/** What a purse limits: an account's money, a key's budget in one window, or requests a minute. */
 export type PurseKind = "money" | "budget" | "rate";
 
-/** What everybody may know of a lot: enough to make it anew where a failover has lost it. */
+/** The public facts of a lot: enough to recreate it where a failover has lost it. */
 export interface LotFacts {
-  /** Follows from the payment's reference, or from the limit and its window: the same payment is the same lot. */
+  /** Derived from the payment's reference, or from the limit and its window: the same payment is the same lot. */
   readonly id: string;
   readonly purseId: string;
   readonly kind: PurseKind;
-  /** Its place in the order of spending. */
+  /** Its place in the spending order. */
   readonly order: number;
   readonly amount: number;
 }
 
-/** What became of a slice, each counted from its beginning: none ever falls, so of two reports the larger number is right. */
+/**
+ * The history of a slice, counted from its beginning. No counter ever falls, so that of two reports the larger number
+ * is right.
+ */
 export interface Counters {
   /** By the home shard. */
   granted: number;
@@ -22,65 +25,65 @@ export interface Counters {
   returned: number;
 }
 
-/** One region's part of one lot in one epoch, as a report tells it. */
+/** One region's part of one lot in one epoch, as reported. */
 export interface SliceReport extends Readonly<Counters> {
   readonly lot: LotFacts;
   readonly epoch: number;
 }
 
-/** Asks for money up to a total, so that a wish that comes twice is granted once. */
+/** Asks for money up to a total, so that a wish that arrives twice is granted once. */
 export interface Wish {
   readonly purseId: string;
   /**
-   * Granted of this purse to this region in this epoch, all told: what the first request that waits needs, what all that
-   * wait need, and what is wanted when there is plenty.
+   * Totals of this purse granted to this region in this epoch: what the first waiting request needs, what all waiting
+   * ones need, and what is wanted when there is plenty.
    */
   readonly leastTo: number;
   readonly queueTo: number;
   readonly mostTo: number;
 }
 
-/** What a region says it granted, spent and returned, signed. */
+/** A region's signed statement of what it was granted, spent and returned. */
 export interface Statement {
   readonly region: string;
   readonly epoch: number;
-  /** Of two statements of an epoch the later one has the larger number. */
+  /** The later of two statements of an epoch has the larger number. */
   readonly number: number;
-  /** When it was made by the world's time, for the age of the proof. */
+  /** When it was made, by the world's time, for the age of the proof. */
   readonly at: number;
   readonly rows: readonly (Readonly<Counters> & { readonly lotId: string })[];
   readonly signature: Uint8Array;
 }
 
-/** A region reports, and asks for what it lacks. */
+/** A region's report and its wishes. */
 export interface Exchange {
   readonly region: string;
-  /** Names the region's store: another one than before is a new one, whatever epoch it names. */
+  /** The id of the region's store. Another id than before is a new store, whatever its epoch. */
   readonly store: string;
   /** 0: its store is empty, and it asks for an epoch. */
   readonly epoch: number;
-  /** Epochs up to this one were ended in its store, by somebody who read it. */
+  /** Epochs up to this one were ended in its store by a reader. */
   readonly fenced: number;
   /** The newest generation of the home shard that it has heard. */
   readonly generation: number;
   readonly number: number;
-  /** Whether all slices of all epochs that its store ever began are reported. */
+  /** Whether it reports all slices of all epochs that its store ever began. */
   readonly isFull: boolean;
   readonly reports: readonly SliceReport[];
   readonly wishes: readonly Wish[];
-  /** Revocations up to this one are kept. */
+  /** Revocations up to this one are stored. */
   readonly revocation: number;
   readonly statement: Statement | undefined;
 }
 
-/** How a purse stands, for one region. */
+/** The state of a purse, for one region. */
 export interface PurseState {
   readonly purseId: string;
-  /** Money is short: what is not held goes home at once, and each hold is asked for. */
+  /** Money is short: unheld money is returned at once, and each hold is asked for. */
   readonly isPoor: boolean;
-  /** Money of the purse that is neither spent nor this region's. */
+  /** Unspent money of the purse outside this region. */
   readonly elsewhere: number;
-  /** Shares of a limit that was lowered: they go home before anybody uses them again. */
+  /** Shares of a reduced limit, which are returned before anybody uses them again. */
   readonly excess: number;
 }
 
@@ -89,52 +92,55 @@ export interface Revocation {
   readonly keyId: string;
 }
 
-/** The home shard answers, or speaks unasked. */
+/** An answer of the home shard, or a message on its own initiative. */
 export interface Notice {
   readonly region: string;
-  /** The store that is spoken to. What was meant for one that is no more is not for its successor. */
+  /** The addressed store. A notice for a lost store is not for its successor. */
   readonly store: string;
   readonly epoch: number;
   readonly generation: number;
-  /** The exchange that this answers; from its sending on the term is counted. Absent: unasked, and no term. */
+  /** The exchange that this answers; the term counts from its sending. Absent: sent unasked, without a term. */
   readonly answers?: number;
   readonly grants: readonly (Readonly<LotFacts> & { readonly granted: number })[];
   readonly purses: readonly PurseState[];
   readonly revocations: readonly Revocation[];
 }
 
-/** The numbers that both sides go by, in milliseconds. */
+/** The times that both sides use, in milliseconds. */
 export const times = {
-  /** So long a region may admit after an exchange was answered. */
+  /** How long a region may admit after an exchange was answered. */
   term: 30_000,
   /**
-   * A region ends so long before its term, and the home shard takes it for silent so long after it: clocks that differ
-   * by less than both margins in a term (a tenth) break no promise.
+   * A region stops this long before its term ends, and the home shard takes it for silent this long after: clocks that
+   * differ by less than both margins in a term (a tenth) break no promise.
    */
   margin: 1500,
   /** No request runs longer. */
   longestRun: 20_000,
-  /** A region exchanges at least so often. */
+  /** A region exchanges at least this often. */
   beat: 2500,
-  /** What happens so close together goes in one exchange. */
+  /** Changes within this time go into one exchange. */
   linger: 15,
-  /** An exchange without an answer is repeated. */
+  /** An unanswered exchange is repeated after this. */
   retry: 1000,
-  /** A request waits so long for money that others hold. */
+  /** How long a request waits for money that others hold. */
   patience: 2000,
-  /** What was not used for so long goes home. */
+  /** Money that is unused for this long is returned. */
   idle: 10_000,
-  /** A region asks for more when it has less than it spends in this time, and asks for what it spends in the other. */
+  /**
+   * A region asks for more when it has less than it spends in the first time, and asks for what it spends in the
+   * second.
+   */
   low: 10_000,
   high: 20_000,
-  /** After an answer that there is nothing, a purse is not asked for again so soon. */
+  /** How long a purse is not asked for again after an answer that there is no money. */
   dry: 1000,
   /** The window of a limit of requests a minute. */
   minute: 60_000,
-  /** So long a share of such a limit counts as used: no clock within the margins shows it sooner than in a minute. */
+  /** How long a share of such a limit counts as used: within the margins, no clock shows this in less than a minute. */
   sureMinute: 66_000,
-  /** A statement is signed so often. */
+  /** How often a statement is signed. */
   statement: 10_000,
-  /** A revoked key is refused everywhere that the home shard is heard, at latest after this. */
+  /** A revoked key is refused after this at the latest, wherever the home shard is heard. */
   revocation: 10_000,
 };

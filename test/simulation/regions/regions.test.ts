@@ -3,7 +3,7 @@ import { breaks } from "./breaks.ts";
 import { simulate } from "./simulate.ts";
 
 const requests = 200;
-/** Among so many worlds is one that shows it. */
+/** Among this many worlds, one shows a break. */
 const mostWorlds = 40;
 
 test("a seed lives the same world of regions each time", async () => {

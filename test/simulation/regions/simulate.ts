@@ -4,21 +4,21 @@ import { judgeCharges, judgeEnd, judgeLots, judgeStatements, judgeSums } from ".
 import { Watch } from "./watch.ts";
 import { World } from "./world.ts";
 
-/** What a run came to. */
+/** The result of a run. */
 export interface Outcome {
   readonly seed: number;
   readonly requests: number;
   readonly admitted: number;
   readonly events: number;
   readonly faults: number;
-  /** Wide-area messages, while requests came. */
+  /** Wide-area messages while requests came. */
   readonly messages: number;
   readonly refusals: number;
   /** Entries of exchanges and notices: reports, wishes, grants, states. */
   readonly entries: number;
   /**
-   * Refusals for money while there was free money for two such requests, wherever it was; those while home had it to lend;
-   * and those of them for which home had had it for so long that the region could have heard of it.
+   * Refusals for lack of money while there was free money for two such requests anywhere; those while the home shard
+   * could lend it; and those when it could have lent it for so long that the region could have known.
    */
   readonly wrong: number;
   readonly wrongAtHome: number;
@@ -26,40 +26,43 @@ export interface Outcome {
   /** The longest time that money was in quarantine, in milliseconds, and the largest part of all money that was. */
   readonly quarantineMs: number;
   readonly quarantined: number;
-  /** The age of the oldest statement that a proof went by, in milliseconds, at its worst. */
+  /** The greatest age of the oldest statement that a proof used, in milliseconds. */
   readonly proofAgeMs: number;
   readonly simulatedMs: number;
-  /** Another number when anything that was noted was another. */
+  /** Changes when anything that was noted changes. */
   readonly digest: string;
   readonly violations: readonly string[];
 }
 
-/** What is different from a seed's own world. */
+/** Differences from a seed's own world. */
 export interface Settings {
-  /** Takes the history, line by line. */
+  /** Called with each line of the history. */
   readonly tell?: (line: string) => void;
   readonly requests?: number;
   /** Absent: as many regions as the seed says. */
   readonly regions?: number | undefined;
   /** Absent: some customers are rich, some poor. */
   readonly wealth?: Wealth | undefined;
-  /** True: nothing goes wrong. */
+  /** True: no faults strike. */
   readonly isFaultless?: boolean;
-  /** Faults that do not come, by name. */
+  /** The names of faults that do not strike. */
   readonly without?: readonly string[];
-  /** The only faults that come, by name. Absent: each world has some of all. */
+  /** The names of the only faults that strike. Absent: each world has some of all faults. */
   readonly only?: readonly string[] | undefined;
-  /** Requests come so far apart in the mean, in milliseconds, and faults. Absent: as the seed has it. */
+  /** The mean interval of requests, and of faults, in milliseconds. Absent: from the seed. */
   readonly meanMs?: number | undefined;
   readonly faultsMs?: number | undefined;
 }
 
-/** How often lots are judged, and statements, whose signatures take time. */
+/** Milliseconds between two judgements of lots, and of statements, whose signatures take time. */
 const judgeMs = 2000;
 const proveMs = 10_000;
-/** A world in which nothing can be run is given up. */
+/** Simulated milliseconds after which a world in which nothing can run is given up. */
 const mostMs = 900_000;
-/** So long after the last fault all money is at home: a term, the longest run, what readers take, and a limit's minute. */
+/**
+ * Milliseconds after the last fault until all money is returned: a term, the longest run, the readers' time, and a
+ * limit's minute.
+ */
 const quietMs = 210_000;
 
 /** Lives one world of regions from its beginning to its end, and judges it. */
@@ -125,7 +128,7 @@ export async function simulate(
   };
 }
 
-/** Each world has some kinds of faults, and not the others: so rare ones come together too. */
+/** Starts faults. Each world has some kinds of faults only, so that rare kinds come together, too. */
 function beginFaults(
   world: World,
   meanMs: number,

@@ -25,7 +25,7 @@ export class Traffic {
     this.#customers = parts.customers;
   }
 
-  /** Sends requests on and on, so far apart in the mean. */
+  /** Sends requests continually, at this mean interval. */
   begin(meanMs: number): void {
     this.#timeline.after(this.#dice.exponential(meanMs), () => {
       if (!this.#stopped) {

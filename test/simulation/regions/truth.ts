@@ -10,10 +10,10 @@ export interface Request {
   readonly id: string;
   readonly keyId: string;
   purses: readonly { readonly id: string; readonly kind: PurseKind; readonly need: number }[];
-  /** What it will have cost at its end. */
+  /** Its cost when it ends. */
   cost: number;
   readonly runMs: number;
-  /** Whether it waits already. */
+  /** Whether it is waiting already. */
   isPatient: boolean;
 }
 
@@ -21,13 +21,13 @@ export type Refusal = "no term" | "revoked" | "exhausted" | "held" | "limit";
 
 interface TrueLot {
   readonly facts: LotFacts;
-  /** What it may cost all regions together, now, and at most: what was lent before it was made smaller may be spent. */
+  /** What it may cost all regions together: now, and at most, since what was lent before a reduction may be spent. */
   now: number;
   amount: number;
   spent: number;
 }
 
-/** Nearly each word of the home shard is in a region so soon, in milliseconds. */
+/** Milliseconds within which nearly every message of the home shard reaches a region. */
 const wordMs = oneWayMs + 20;
 
 interface Running {
@@ -36,8 +36,8 @@ interface Running {
 }
 
 /**
- * What is so in the world, whoever knows of it: judges each event as it happens. It sees all regions and the home shard at
- * once, and is asked by none of them.
+ * The true state of the world. Judges each event as it happens. It sees all regions and the home shard at once, and
+ * none of them asks it.
  */
 export class Truth {
   readonly lots = new Map<string, TrueLot>();
@@ -45,16 +45,16 @@ export class Truth {
   readonly running = new Map<string, Running>();
   /** Requests whose answers ended, with the region that served them. */
   readonly done = new Map<string, string>();
-  /** What the journals of the dead had noted of what ran. */
+  /** What the journals of dead regions had noted about running requests. */
   readonly noted = new Map<string, number>();
   readonly refusals: Record<Refusal, number> = { "no term": 0, revoked: 0, exhausted: 0, held: 0, limit: 0 };
-  /** Refused for money while there was free money for two such requests, wherever it was. */
+  /** Refusals for lack of money while there was free money for two such requests anywhere. */
   wrong = 0;
-  /** Those of them for which the home shard had so much to lend, in no region's hands. */
+  /** Of these, refusals while the home shard had that much to lend. */
   wrongAtHome = 0;
-  /** Those of them for which it had had so much for longer than its word takes to the region. */
+  /** Of these, refusals when it had had that much for longer than a message takes to the region. */
   wrongThoughHeard = 0;
-  /** The money that regions charged and nothing paid. */
+  /** Money that regions charged and nothing paid. */
   shortfall = 0;
   admissions = 0;
   readonly #timeline: Timeline;
@@ -67,11 +67,14 @@ export class Truth {
   readonly #came = new Map<string, { readonly at: number; readonly lendable: number }[]>();
   /** Regions whose clocks broke their promise. */
   readonly untimed = new Set<string>();
-  /** Regions whose requests may run longer than any may: they were suspended. What they cost then, the account may owe. */
+  /**
+   * Regions whose requests may run longer than allowed, because they were suspended. The account may owe what they cost
+   * then.
+   */
   readonly suspended = new Set<string>();
   /** Whether the home shard takes a region for silent. */
   isSilent: (region: string) => boolean = () => false;
-  /** What of a purse the home shard may lend. */
+  /** What the home shard may lend of a purse. */
   readAtHome: (purseId: string) => number = () => 0;
   revocationMs = times.revocation;
 
@@ -93,7 +96,7 @@ export class Truth {
     }
   }
 
-  /** A limit of requests a minute is another from now on. */
+  /** Changes a limit of requests a minute. */
   limited(purseId: string, limit: number): void {
     const limits = this.#limits.get(purseId) ?? [];
     limits.push({ at: this.#timeline.now, limit });
@@ -104,7 +107,7 @@ export class Truth {
     this.#revokedAt.set(keyId, this.#revokedAt.get(keyId) ?? this.#timeline.now);
   }
 
-  /** A revocation was lost by a failover: it must be asked for again. */
+  /** A failover lost a revocation: it must be requested again. */
   forget(keyId: string): void {
     this.#revokedAt.delete(keyId);
   }
@@ -139,7 +142,7 @@ export class Truth {
     recent.push(now);
     this.#permits.set(purseId, recent);
     const limits = this.#limits.get(purseId) ?? [];
-    // A limit that was made smaller is kept once each region has heard of it, or its term is over.
+    // A reduced limit is kept once each region has heard of it, or its term is over.
     const first = limits.findLastIndex(({ at }) => at <= now - times.minute - times.term - times.margin);
     const most = Math.max(0, ...limits.slice(Math.max(0, first)).map(({ limit }) => limit));
     if (recent.length > most && this.untimed.size === 0) {
@@ -157,7 +160,7 @@ export class Truth {
     }
   }
 
-  /** A process died: what ran there runs no more. */
+  /** A process died: its requests no longer run. */
   died(region: string): void {
     for (const one of this.running.values()) {
       if (one.region === region) {
@@ -202,7 +205,7 @@ export class Truth {
     }
   }
 
-  /** Charges went with the store that had them: the operator bears what the home shard had not heard of. */
+  /** Charges were lost with their store: the operator bears what the home shard had not heard of. */
   lost(lotId: string, amount: number): void {
     const lot = this.lots.get(lotId);
     if (lot !== undefined) {
@@ -222,7 +225,7 @@ export class Truth {
     }
   }
 
-  /** Money of a purse is about to come home or in, where so much of it is to be lent. */
+  /** Money of a purse is about to be returned or to come in. `lendable` is what may be lent then. */
   comesHome(purseId: string, lendable: number): void {
     const { now } = this.#timeline;
     const recent = (this.#came.get(purseId) ?? []).filter(({ at }) => at > now - wordMs);
@@ -230,7 +233,7 @@ export class Truth {
     this.#came.set(purseId, recent);
   }
 
-  /** The least that the home shard had to lend of a purse since a word that a region has by now was sent. */
+  /** The least that the home shard had to lend of a purse since the sending of messages that a region has by now. */
   #readHeard(purseId: string): number {
     const since = this.#timeline.now - wordMs;
     const recent = (this.#came.get(purseId) ?? []).filter(({ at }) => at > since);
@@ -238,7 +241,7 @@ export class Truth {
     return Math.min(this.readAtHome(purseId), ...recent.map(({ lendable }) => lendable));
   }
 
-  /** What of a purse is neither spent nor held by a running request, wherever it is. */
+  /** What is neither spent nor held of a purse, anywhere. */
   free(purseId: string): number {
     const lots = this.#purses.get(purseId) ?? [];
     return lots.reduce((sum, { now, spent }) => sum + now - spent, 0) - (this.#held.get(purseId) ?? 0);

@@ -2,30 +2,30 @@ import type { Dice } from "../world/dice.ts";
 import type { History } from "../world/history.ts";
 import type { Timeline } from "../world/timeline.ts";
 
-/** How the way between the home shard and one region is. Probabilities are of one message. */
+/** Faults of the link between the home shard and one region. Values are probabilities for each message. */
 export interface LinkFaults {
   lost: number;
   doubled: number;
-  /** It comes up to a minute late. */
+  /** The message arrives up to a minute late. */
   late: number;
-  /** It takes up to some seconds, so that others overtake it. */
+  /** The message takes up to some seconds, so that others overtake it. */
   slow: number;
   isDown: boolean;
 }
 
-/** One way, in milliseconds, and how far messages are apart in it. */
+/** Milliseconds of one way, and how much it varies. */
 export const oneWayMs = 60;
 const jitterMs = 4;
 
-/** The wide-area network. Messages get lost, come twice, overtake each other, and come long after they mattered. */
+/** The wide-area network. Messages get lost, arrive twice, overtake each other, and arrive long after they mattered. */
 export class Wan {
   readonly links = new Map<string, LinkFaults>();
   readonly #timeline: Timeline;
   readonly #dice: Dice;
   readonly #history: History;
-  /** Messages sent. */
+  /** The number of sent messages. */
   messages = 0;
-  /** What was in them. */
+  /** The number of entries in them. */
   entries = 0;
 
   constructor(parts: { timeline: Timeline; dice: Dice; history: History }) {
@@ -44,7 +44,7 @@ export class Wan {
     return link;
   }
 
-  /** Sends so many entries to or from a region; what: the message's name in the history. */
+  /** Sends a message with this many entries to or from a region. `what` is its name in the history. */
   send(region: string, entries: number, what: string, arrive: () => void): void {
     this.messages++;
     this.entries += entries;

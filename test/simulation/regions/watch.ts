@@ -1,10 +1,10 @@
 import type { World } from "./world.ts";
 
-/** Looks now and then how much money is stranded, and how old the proof is. */
+/** Measures from time to time how much money is stranded, and how old the proof is. */
 export class Watch {
   readonly #world: World;
   readonly #since = new Map<string, number>();
-  /** The worst that was seen so far. */
+  /** The worst values so far. */
   readonly worst = { quarantineMs: 0, quarantined: 0, proofAgeMs: 0 };
 
   constructor(world: World) {
@@ -24,7 +24,7 @@ export class Watch {
     }
   }
 
-  /** Measures what is in quarantine. Returns the regions that have it. */
+  /** Measures the money in quarantine. Returns the regions that have it. */
   #quarantine(): Set<string> {
     const { lots, regions } = this.#world.homeState;
     const silent = new Set<string>();

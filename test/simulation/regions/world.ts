@@ -15,17 +15,20 @@ import { Traffic } from "./traffic.ts";
 import { Truth } from "./truth.ts";
 import { Wan } from "./wan.ts";
 
-/** How large a world is. */
+/** The size of a world. */
 export interface Shape {
   readonly regions: number;
   readonly customers: number;
   readonly wealth?: Wealth | undefined;
-  /** A revoked key is refused so soon also where the home shard is not heard; absent: at the end of the term. */
+  /**
+   * Milliseconds after which a revoked key is refused even where the home shard is not heard. Absent: at the end of the
+   * term.
+   */
   readonly revocationMs?: number;
   readonly tell?: (line: string) => void;
 }
 
-/** A home shard, regions and the network between them: all that happens in it follows from its seed. */
+/** A home shard, regions and the network between them. Everything that happens follows from the seed. */
 export class World {
   readonly timeline = new Timeline();
   readonly dice: Dice;
@@ -41,7 +44,7 @@ export class World {
   home: Home | undefined;
   homeState: HomeState;
   readonly homeTime = { offsetMs: 0, rate: 1 };
-  /** Stores that are no more, and of each slice of theirs what nobody will ever hear of. */
+  /** Destroyed stores, and what nobody will ever hear of each of their slices. */
   readonly destroyed: {
     readonly region: Region;
     readonly store: RegionStore;
@@ -86,7 +89,7 @@ export class World {
     }
   }
 
-  /** Starts the home shard on what its disks have, unless it runs. */
+  /** Starts the home shard from its disks, unless it runs. */
   startHome(): void {
     if (this.home?.process.alive) {
       return;
@@ -110,7 +113,7 @@ export class World {
     this.home = undefined;
   }
 
-  /** Takes the home shard back to a state that it had: what it said since is forgotten by it alone. */
+  /** Resets the home shard to an earlier state: only it forgets what it has said since. */
   failOver(to: HomeState): void {
     const generation = this.homeState.generation + 1;
     this.stopHome();
@@ -124,7 +127,7 @@ export class World {
     this.startHome();
   }
 
-  /** A region dies. Without its journal, nobody knows what ran. */
+  /** Kills a region. Without its journal, it is unknown what ran. */
   kill(region: Region, { keepsJournal }: { keepsJournal: boolean }): void {
     region.kill();
     this.truth.died(region.name);
@@ -136,7 +139,7 @@ export class World {
     }
   }
 
-  /** A region's disks are no more: it begins anew. */
+  /** Destroys a region's disks: it starts from nothing. */
   destroy(region: Region): void {
     this.kill(region, { keepsJournal: false });
     this.destroyed.push({ region, store: region.store, unheard: new Map() });
@@ -144,7 +147,7 @@ export class World {
     this.countLost();
   }
 
-  /** What destroyed stores knew and the home shard does not was lost to the operator. */
+  /** Counts what was lost to the operator: what destroyed stores knew and the home shard does not. */
   countLost(): void {
     for (const { region, store, unheard } of this.destroyed) {
       for (const [key, { lot, epoch, spent }] of store.slices) {

@@ -1,7 +1,10 @@
 import type { Pool, PoolClient } from "pg";
 import type { Recorded, RecordedRow, RecordedStatement } from "./recording.ts";
 
-/** Does on a real PostgreSQL what was done to a simulated one, and compares what comes of it. Returns the differences, in words. */
+/**
+ * Repeats on a real PostgreSQL what was done on a simulated one, and compares the results. Returns the differences, in
+ * words.
+ */
 export async function replay(recorded: readonly Recorded[], pool: Pool): Promise<string[]> {
   const client = await pool.connect();
   const differences: string[] = [];
@@ -49,10 +52,13 @@ async function compareStatement(
   return undefined;
 }
 
-/** Rows in a form in which equal ones are the same text: of those columns that the real server answers with, in any order. */
+/**
+ * Rows in a canonical form, in which equal rows are the same text: with the columns that the real server returns, in
+ * any order.
+ */
 function canonical(rows: readonly object[], real: readonly object[]): string {
   const names = Object.keys(real[0] ?? rows[0] ?? {})
-    .filter((name) => name !== "set_config") // a statement sets something for itself, which nobody reads
+    .filter((name) => name !== "set_config") // a setting for the statement itself, which nobody reads
     .sort();
   const texts = rows.map((row) =>
     names.map((name) => `${name}=${toText((row as Record<string, unknown>)[name])}`).join(),
@@ -94,7 +100,7 @@ function toPostgresql(value: unknown, type: string | undefined): unknown {
   return type === "boolean" ? value === 1 || value === 1n : value;
 }
 
-/** Puts a row as it is: what the ORM does is not what is compared. */
+/** Copies a row as it is: the ORM's own work is not compared. */
 async function copyRow(client: PoolClient, { table, key, row }: RecordedRow, types: Types): Promise<void> {
   const values = (of: Readonly<Record<string, unknown>>) =>
     Object.entries(of).map(([name, value]) => toPostgresql(value, types.get(`${table} ${name}`)));
@@ -110,13 +116,13 @@ async function copyRow(client: PoolClient, { table, key, row }: RecordedRow, typ
   await client.query("commit");
 }
 
-/** Tables that statements of the ledger write, and the columns that go by the server's own clock. */
+/** Tables that the ledger's statements write, with the columns that depend on the server's own clock. */
 const compared: Readonly<Record<string, readonly string[]>> = {
   ...{ account: [], lot: [], slice: [], budget: [], budget_slice: [], core: ["heartbeat_at"] },
   ...{ usage: [], usage_line: [], usage_tally: [], usage_rollup: [], usage_span: [] },
 };
 
-/** What differs between the tables of the two servers, in words. */
+/** The differences between the tables of the two servers, in words. */
 export async function compareTables(read: (sql: string) => readonly object[], pool: Pool): Promise<string[]> {
   const differences: string[] = [];
   for (const [table, ownTime] of Object.entries(compared)) {
@@ -141,7 +147,7 @@ export async function compareTables(read: (sql: string) => readonly object[], po
   return differences;
 }
 
-/** Booleans and instants are numbers in SQLite; the driver leaves instants as they are written. */
+/** Converts a value for comparison. Booleans and times are numbers in SQLite; the driver leaves times as text. */
 function toComparable([name, value]: readonly [string, unknown]): readonly [string, unknown] {
   if (typeof value === "boolean") {
     return [name, Number(value)];

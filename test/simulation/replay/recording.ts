@@ -2,14 +2,14 @@ import type { DatabaseSync } from "node:sqlite";
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** What the simulated server answered to a statement of the ledger. */
+/** A ledger statement and the simulated server's answer. */
 export interface RecordedStatement {
   readonly kind: "statement";
   readonly name: string;
   readonly text: string;
   readonly values: readonly unknown[];
   readonly rows: readonly object[];
-  /** PostgreSQL's state when it failed. */
+  /** PostgreSQL's error state. Undefined: it succeeded. */
   readonly state: string | undefined;
 }
 
@@ -18,12 +18,12 @@ export interface RecordedBracket {
   readonly kind: "begin" | "commit" | "rollback";
 }
 
-/** Rows that were changed by others than the statements of the ledger: by the ORM. */
+/** A row that the ORM changed, not a statement of the ledger. */
 export interface RecordedRow {
   readonly kind: "row";
   readonly table: string;
   readonly key: Row;
-  /** Undefined: it was removed. */
+  /** Undefined: the row was removed. */
   readonly row: Row | undefined;
 }
 
@@ -34,7 +34,7 @@ interface Change {
   readonly key: string;
 }
 
-/** Takes down, in their order, all that is done to the tables of a simulated server. */
+/** Records, in order, everything that is done to the tables of a simulated server. */
 export class Recording {
   readonly all: Recorded[] = [];
   readonly #database: DatabaseSync;
@@ -60,7 +60,7 @@ export class Recording {
     }
   }
 
-  /** Ends the recording, and takes what is left. */
+  /** Ends the recording, and takes the remaining changes. */
   end(): void {
     this.#takeRows();
     const triggers = this.#database.prepare("select name from temp.sqlite_master where type = 'trigger'").all();
@@ -77,7 +77,7 @@ export class Recording {
     this.all.push({ kind });
   }
 
-  /** Runs a statement of the ledger, and takes down what came of it. */
+  /** Runs a ledger statement, and records its result. */
   statement<T extends readonly object[]>(name: string, text: string, values: readonly unknown[], run: () => T): T {
     if (this.all.at(-1)?.kind !== "begin") {
       this.#takeRows();

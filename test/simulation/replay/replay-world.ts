@@ -4,20 +4,23 @@ import { type Settings, simulate } from "../simulate.ts";
 import { compareTables, replay } from "./postgresql.ts";
 import type { Recorded } from "./recording.ts";
 
-/** Worlds without crowds, which go by no statement of the product, and without losses: a real database is not taken back between two statements. */
+/**
+ * Worlds without bulk actions, which use no statement of the product, and without losses: a real database cannot go
+ * back between two statements.
+ */
 export const replayable = { without: ["failover", "old backup", "many lots", "many price lists"] };
 
-/** What became of a world that was done again. */
+/** The result of repeating a world. */
 interface Replayed {
-  /** The world's own. */
+  /** The world's own violations. */
   readonly violations: readonly string[];
-  /** Where PostgreSQL answered otherwise, or has other rows in the end; in words. */
+  /** Where PostgreSQL answered differently, or has other rows at the end; in words. */
   readonly differences: readonly string[];
   /** The statements, by name. */
   readonly names: ReadonlySet<string>;
 }
 
-/** Lives a world, and does its statements again in an empty PostgreSQL database. `also` runs at the world's end. */
+/** Lives a world, and repeats its statements in an empty PostgreSQL database. `also` runs at the world's end. */
 export async function replayWorld(
   seed: number,
   server: SimulatedServer,

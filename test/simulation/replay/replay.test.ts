@@ -15,7 +15,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => server.close());
 
-/** Lends less than nothing of a budget. */
+/** Lends a negative amount of a budget. */
 function breakConstraint(recorded: readonly Recorded[]): void {
   const lent = recorded.findLast((step) => step.kind === "statement" && step.name === "lend budget");
   if (lent?.kind !== "statement") {

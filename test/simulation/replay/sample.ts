@@ -4,20 +4,20 @@ import { pause } from "../../support/pause.ts";
 import { SimulatedServer } from "../database/server.ts";
 import { replayWorld } from "./replay-world.ts";
 
-/** A world that is done again is a short one: what the ORM writes is copied row by row. */
+/** A repeated world is a short one: the ORM's changes are copied row by row. */
 const small = { requests: 400, trafficMs: 20, faultsMs: 300 };
-/** From one to the next. */
+/** Milliseconds between two repeated worlds. */
 const restMs = 30_000;
 
-/** What a run did again on a real PostgreSQL. */
+/** The result of a run's repetitions on a real PostgreSQL. */
 export interface Sample {
   readonly replays: number;
   readonly differences: number;
 }
 
 /**
- * Lives worlds of a run's seeds once more, short, and does their statements again on a real PostgreSQL, one world now and then
- * until the run ends, and one at least. Tells what differs.
+ * Lives short versions of a run's worlds again, and repeats their statements on a real PostgreSQL: at least one world,
+ * and further ones from time to time until the run ends. Reports the differences.
  */
 export async function sampleReplays(
   nextSeed: () => number,

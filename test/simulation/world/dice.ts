@@ -1,13 +1,16 @@
 import type { Random } from "../../../lib/ids/random.ts";
 import { uuidSource } from "../../../lib/ids/uuid.ts";
 
-/** Randomness that repeats itself: mulberry32. Each part of the world has dice of its own, so that none disturbs another. */
+/**
+ * Reproducible randomness: mulberry32. Each part of the world has its own dice, so that parts do not influence each
+ * other.
+ */
 export class Dice implements Random {
   readonly #seed: number;
   readonly #uuid: () => string;
   #state: number;
 
-  /** now: the time that is in identifiers. */
+  /** `now` returns the time for identifiers. */
   constructor(seed: number, now: () => number = () => 0) {
     this.#seed = seed | 0;
     this.#state = this.#seed;
@@ -27,7 +30,7 @@ export class Dice implements Random {
     return (mixed ^ (mixed >>> 14)) >>> 0;
   }
 
-  /** Other dice, the same for the same name. */
+  /** Derived dice, the same for the same name. */
   fork(name: string, now?: () => number): Dice {
     let hash = this.#seed ^ 0x9e3779b9;
     for (const letter of name) {
@@ -49,17 +52,17 @@ export class Dice implements Random {
     return this.#uuid();
   }
 
-  /** A whole number from `low` up to and with `high`. */
+  /** A whole number from `low` to `high`, both included. */
   between(low: number, high: number): number {
     return low + Math.floor(this.fraction() * (high - low + 1));
   }
 
-  /** A span with this mean, as between events that do not know of each other. */
+  /** A random span with this mean, as between independent events. */
   exponential(mean: number): number {
     return -Math.log(1 - this.fraction()) * mean;
   }
 
-  /** True as often as the probability says. */
+  /** True with this probability. */
   chance(probability: number): boolean {
     return this.fraction() < probability;
   }
@@ -72,7 +75,7 @@ export class Dice implements Random {
     return found;
   }
 
-  /** Picks each as often as its weight says. */
+  /** Picks an item with a probability proportional to its weight. */
   pickWeighted<T extends { readonly weight: number }>(from: readonly T[]): T {
     let left = this.fraction() * from.reduce((sum, { weight }) => sum + weight, 0);
     for (const one of from) {

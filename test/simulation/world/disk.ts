@@ -4,10 +4,10 @@ import type { Dice } from "./dice.ts";
 import type { SimulatedProcess } from "./process.ts";
 import type { Timeline } from "./timeline.ts";
 
-/** How long a disk takes to sync. */
+/** Milliseconds that a disk takes to sync. */
 const syncMs = 1;
 
-/** A file that only grows, but for a cut at its end: the first bytes of it, up to `synced`, outlive a power cut. */
+/** A file that only grows, or is cut at its end. Its bytes up to `synced` survive a power cut. */
 class File {
   synced = 0;
   #bytes = Buffer.alloc(1024);
@@ -48,11 +48,11 @@ export interface DiskFaults {
   room: number;
   /** Whether syncing fails. */
   failsToSync: boolean;
-  /** Whether it says that it has synced and has not. */
+  /** Whether it reports a sync that it has not done. */
   lies: boolean;
 }
 
-/** The disk of one machine: it outlives processes, and a power cut as far as it was synced. */
+/** The disk of one machine. It survives processes, and a power cut as far as it was synced. */
 export class SimulatedDisk {
   readonly faults: DiskFaults = { room: Number.POSITIVE_INFINITY, failsToSync: false, lies: false };
   readonly #timeline: Timeline;
@@ -70,7 +70,10 @@ export class SimulatedDisk {
     this.#dice = dice;
   }
 
-  /** Loses what was not synced; of a file that grew, a part of any length may have reached the disk. All processes must be dead. */
+  /**
+   * Loses unsynced data. Of a file that grew, a part of any length may have reached the disk. All processes must be
+   * dead.
+   */
   cutPower(): void {
     this.#boots++;
     this.#names = new Map(this.#durableNames);
@@ -80,12 +83,12 @@ export class SimulatedDisk {
     }
   }
 
-  /** What is in a directory, for a copy of it. */
+  /** The content of the disk, for a copy. */
   copy(): ReadonlyMap<string, Buffer> {
     return new Map(Array.from(this.#names, ([path, { content }]) => [path, content]));
   }
 
-  /** Puts files in place of all that there are: a copy, or none. */
+  /** Replaces all files, by a copy or by none. */
   restore(copy: ReadonlyMap<string, Buffer>): void {
     this.#names.clear();
     for (const [path, content] of copy) {
@@ -96,7 +99,7 @@ export class SimulatedDisk {
     this.#durableNames = new Map(this.#names);
   }
 
-  /** Damages some bytes of a file that is there. */
+  /** Damages some bytes of an existing file. */
   rot(path: string, bytes: number): void {
     const file = this.#names.get(path);
     for (let times = 0; file !== undefined && file.length > 0 && times < bytes; times++) {
@@ -128,7 +131,7 @@ export class SimulatedDisk {
       return file;
     };
     const write = (file: File, bytes: Uint8Array): number => {
-      // A process may be killed with a part of its bytes written.
+      // A process may be killed when a part of its bytes is written.
       const taken = process.act() ? bytes.length : this.#dice.between(0, bytes.length);
       const fits = Math.min(taken, this.faults.room);
       file.append(bytes.subarray(0, fits));
@@ -157,7 +160,7 @@ export class SimulatedDisk {
       file.synced = Math.max(file.synced, Math.min(length, file.length));
       const path = [...this.#names].find(([, named]) => named === file)?.[0];
       if (path !== undefined && !this.#durableNames.has(path)) {
-        this.#durableNames.set(path, file); // a new file comes with its name, as file systems do it
+        this.#durableNames.set(path, file); // a new file's name is durable with it, as in real file systems
       }
     };
     return {

@@ -5,25 +5,25 @@ import type { Judge, RegionJudge } from "../judges/names.ts";
 import type { SimulatedProcess } from "./process.ts";
 import type { Timeline } from "./timeline.ts";
 
-/** What happened in a world: for people who replay it, and the figures of a run. */
+/** The events of a world, for people who replay it and for the figures of a run. */
 export class History {
   readonly #timeline: Timeline;
   readonly #tell: ((line: string) => void) | undefined;
-  /** Rules that were broken, in words. */
+  /** The broken rules, in words. */
   readonly violations: string[] = [];
   faults = 0;
-  /** Until when what a core finds may be known and still be cleared up. */
+  /** Until when a core's finding may be a known loss that is still being cleared up. */
   #unsettledUntil = 0;
   #lastFault = 0;
   #digest = 0;
 
-  /** tell: takes each line. Absent: nothing is written. */
+  /** `tell` gets each line. Absent: nothing is written. */
   constructor(timeline: Timeline, tell?: (line: string) => void) {
     this.#timeline = timeline;
     this.#tell = tell;
   }
 
-  /** A number that is another one when anything noted was. */
+  /** A number that changes when anything noted changes. */
   get digest(): string {
     return (this.#digest >>> 0).toString(16).padStart(8, "0");
   }
@@ -47,13 +47,13 @@ export class History {
     this.#unsettledUntil = this.#timeline.now + 150_000;
   }
 
-  /** judge: the rule that was broken. */
+  /** `judge` is the broken rule. */
   violation(judge: Judge | RegionJudge, what: string): void {
     this.violations.push(`${judge}: at ${(this.#timeline.now / 1000).toFixed(3)} s: ${what}`);
     this.note(`VIOLATION ${judge}: ${what}`);
   }
 
-  /** The log of a core; what its process says once it is dead is heard by nobody. */
+  /** The log of a core. Nobody hears a dead process. */
   logger(name: string, process: SimulatedProcess): Logger {
     const tell = this.#tell;
     const log = (level: string) => (fields: object, message: string) => {

@@ -9,17 +9,17 @@ import type { SimulatedProcess } from "./process.ts";
 import type { Timeline } from "./timeline.ts";
 
 const dayMs = 86_400_000;
-/** How long a page of an archive takes to the disk. */
+/** Milliseconds that a page of an archive takes to reach the disk. */
 const writeMs = 1;
-/** What the dead had on its way to the database has arrived after this. */
+/** Milliseconds after which everything that dead processes sent to the database has arrived. */
 const underWayMs = 15_000;
 
 /**
- * The night after which the receipts of a day leave the books, and the folder that they go to, which all cores reach. In a
- * world half a year takes a minute: nobody who lived all the time still has something of the day before.
+ * The night after which a day's receipts leave the books, and the archive folder, which all cores reach. In such a
+ * world half a year takes a minute: no process that was alive all the time still has anything of the day before.
  */
 export class Night {
-  /** The archives by their names, compressed. */
+  /** The compressed archives, by name. */
   readonly files = new Map<string, Buffer>();
   readonly #timeline: Timeline;
   readonly #server: SimulatedServer;
@@ -34,7 +34,10 @@ export class Night {
     this.#midnight = Math.ceil(this.#timeline.beginning / dayMs) * dayMs - this.#timeline.beginning;
   }
 
-  /** Whether half a year may have passed: but for what journals of the dead have, all of the day before is settled. */
+  /**
+   * Whether half a year may have passed: everything of the day before is settled, except what dead processes' journals
+   * have.
+   */
   get isOver(): boolean {
     const { now } = this.#timeline;
     return (
@@ -50,7 +53,7 @@ export class Night {
     );
   }
 
-  /** Throws where something of the day came once its archive was being written. */
+  /** Throws if a receipt of the day arrived after its archive was begun. */
   check({ day, receipts }: ReceiptArchive): void {
     const stored = this.#server.tables.get<{ count: number }>(
       "select count(*) as count from usage where settled_at >= ? and settled_at < ?",
@@ -61,7 +64,7 @@ export class Night {
     }
   }
 
-  /** The folder as a process has it: a file has its name once it is whole. */
+  /** The folder as a process sees it. A file appears under its name once it is complete. */
   folderOf(process: SimulatedProcess): NonNullable<ArchiveGround["createFile"]> {
     return async (_directory, name) => {
       const texts: string[] = [];

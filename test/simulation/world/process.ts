@@ -1,17 +1,17 @@
 import type { Clock } from "../../../lib/time/clock.ts";
 import type { Timeline } from "./timeline.ts";
 
-/** How a machine's clocks go. */
+/** How a machine's clocks run. */
 export interface MachineTime {
-  /** What the wall clock shows beyond the world's time. */
+  /** The wall clock's offset from the world's time. */
   offsetMs: number;
-  /** How fast the monotonic clock goes; 1 is right. */
+  /** The speed of the monotonic clock. 1 is right. */
   readonly rate: number;
 }
 
 /**
- * A process of the simulated operating system: it may be killed in the middle of anything that can be seen from outside,
- * and suspended. All that reaches it and all that it does to the world goes through here.
+ * A process of the simulated operating system. It may be killed between any two externally visible actions, and
+ * suspended. Everything that reaches it, and everything that it does to the world, goes through here.
  */
 export class SimulatedProcess implements Clock {
   readonly #timeline: Timeline;
@@ -20,7 +20,7 @@ export class SimulatedProcess implements Clock {
   readonly #onDeath: (() => void)[] = [];
   #dead = false;
   #asleepUntil = 0;
-  /** Another one for each process of a world. */
+  /** Unique in the world. */
   readonly name: string;
   /** Requests that run on it. */
   requests = 0;
@@ -28,9 +28,9 @@ export class SimulatedProcess implements Clock {
   diedAt: number | undefined;
   /** When its disk last refused something. */
   diskRefusedAt = Number.NEGATIVE_INFINITY;
-  /** Whether it ever slept. */
+  /** Whether it was ever suspended. */
   wasSuspended = false;
-  /** What it may still do before it is killed. */
+  /** The actions left until it is killed. */
   #deeds = Number.POSITIVE_INFINITY;
 
   constructor(name: string, timeline: Timeline, time: MachineTime) {
@@ -63,18 +63,20 @@ export class SimulatedProcess implements Clock {
     }
   }
 
-  /** Kills it once it has done so many more things. */
+  /** Kills it after this many more actions. */
   killAfter(deeds: number): void {
     this.#deeds = deeds;
   }
 
-  /** Nothing reaches it for so long. */
+  /** Lets nothing reach it for `ms`. */
   suspend(ms: number): void {
     this.wasSuspended = true;
     this.#asleepUntil = Math.max(this.#asleepUntil, this.#timeline.now + ms);
   }
 
-  /** Before anything that it does to the world. Returns false when it is dead, and then nothing may be done. */
+  /**
+   * Called before each action on the world. Returns false when the process is dead: then the action must not happen.
+   */
   act(): boolean {
     if (this.#dead) {
       return false;
@@ -107,7 +109,7 @@ export class SimulatedProcess implements Clock {
   }
 
   after(ms: number, callback: () => void): () => void {
-    const whole = Math.max(1, Math.ceil(ms)); // as Node.js does it
+    const whole = Math.max(1, Math.ceil(ms)); // rounds like Node.js
     return this.#timeline.after(whole / this.#time.rate, () => this.reach(callback));
   }
 }

@@ -3,12 +3,12 @@ import { TimerHeap } from "../../support/clocks/timer-heap.ts";
 /** The wall clock of a world at its beginning. */
 const beginning = Date.parse("2026-03-30T21:50:00Z");
 
-/** Events to a turn of the event loop, in which Node.js looks for rejections that nobody heard of. */
+/** Events in each turn of the event loop, in which Node.js looks for unhandled rejections. */
 const turnEvents = 256;
 
 /**
- * Simulated time. One event happens after the other, and all promises that follow from it run before the next one: what
- * happens depends on nothing but the seed. The clock moves only from event to event.
+ * Simulated time. Events happen one after the other, and all promises that follow from an event run before the next
+ * one. So what happens depends on the seed only. The clock moves only from event to event.
  */
 export class Timeline {
   readonly #events = new TimerHeap();
@@ -17,7 +17,7 @@ export class Timeline {
   #count = 0;
   /** The wall clock's time at the beginning, in milliseconds since the epoch. */
   readonly beginning: number;
-  /** Is called after each event, once all that follows from it has run. */
+  /** Called after each event, once everything that follows from it has run. */
   afterEach: () => void = () => {};
 
   constructor(began = beginning) {
@@ -29,22 +29,22 @@ export class Timeline {
     return this.#now;
   }
 
-  /** Events so far. */
+  /** The number of events so far. */
   get count(): number {
     return this.#count;
   }
 
-  /** Lets something happen after a span. Returns the function that cancels it. */
+  /** Schedules an event after a span. Returns the function that cancels it. */
   after(ms: number, happen: () => void): () => void {
     return this.#events.add(this.#now + Math.max(0, ms), happen);
   }
 
-  /** Lets something happen at a time. */
+  /** Schedules an event at a time. */
   at(time: number, happen: () => void): void {
     this.#events.add(Math.max(this.#now, time), happen);
   }
 
-  /** Has the next event wait for work that an event has begun and that takes no simulated time. */
+  /** Makes the next event wait for work that an event has begun and that takes no simulated time. */
   finish(work: Promise<unknown>): void {
     this.#work.push(work);
   }
@@ -52,12 +52,12 @@ export class Timeline {
   /** Lets time pass. */
   async pass(ms: number): Promise<void> {
     const end = this.#now + ms;
-    await this.#promisesRun(); // of what was begun beside any event
+    await this.#promisesRun(); // promises that were started outside of events
     await this.#run(end, () => false);
     this.#now = end;
   }
 
-  /** Lets time pass until a promise is settled, at most so long. Returns whether it was. */
+  /** Lets time pass until a promise settles, at most `mostMs`. Returns whether it settled. */
   async until(promise: Promise<unknown>, mostMs: number): Promise<boolean> {
     let settled = false;
     const note = () => {
@@ -83,7 +83,9 @@ export class Timeline {
     }
   }
 
-  /** A tick comes when no promise is left that could go on; a turn of the event loop, now and then, lets Node.js do the rest. */
+  /**
+   * A tick comes when no promise is left that could continue. An occasional event-loop turn lets Node.js do the rest.
+   */
   async #promisesRun(): Promise<void> {
     do {
       for (let work = this.#work.shift(); work !== undefined; work = this.#work.shift()) {

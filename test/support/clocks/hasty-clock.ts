@@ -2,7 +2,7 @@ import { type Clock, systemClock } from "../../../lib/time/clock.ts";
 
 const haste = 6;
 
-/** A real clock on which spans pass six times as fast: 30 s, after which a core is taken for dead, in 5 s. */
+/** A real clock on which time passes six times as fast: the 30 s after which a core counts as dead take 5 s. */
 export const hastyClock: Clock = {
   now: () => systemClock.now(),
   monotonic: () => haste * systemClock.monotonic(),

@@ -2,29 +2,34 @@ import type { Clock } from "../../../lib/time/clock.ts";
 import { pause } from "../pause.ts";
 import { TimerHeap } from "./timer-heap.ts";
 
-/** How long time stands still for work under way that does not end: a statement whose server says nothing. */
+/** Milliseconds for which time stands still for running work that does not end: a statement whose server is silent. */
 const longestWorkMs = 5000;
-/** The real time that such work has once no time is left for it to be waited for: a statement fails by itself after ten seconds. */
+/**
+ * The real milliseconds that such work gets when no simulated time is left: a statement fails by itself after ten
+ * seconds.
+ */
 const lastWorkMs = 10_000;
-/** How many milliseconds pass one by one in `until`: what is awaited for longer waits for a timer. */
+/** Milliseconds that pass one by one in `until`. Work that takes longer waits for a timer. */
 const slowMs = 200;
-/** The steps in which the rest of its ten seconds passes where the clock knows of the work that is under way. */
+/** The steps in which the rest of the ten seconds passes when the clock knows the running work. */
 const fastStepMs = 5;
 const mostWaitMs = 10_000;
-/** Real time for a second of `pass`, in milliseconds, and where the clock knows of the work that is under way. */
+/** Real milliseconds for a second of `pass`; the second value where the clock knows the running work. */
 const [secondMs, attendedSecondMs] = [10, 3];
 
-/** A clock that stands still until a test turns it. Its wall clock can be turned apart from its monotonic one. */
+/**
+ * A clock that stands still until a test moves it. Its wall clock can be moved independently of its monotonic clock.
+ */
 export class ManualClock implements Clock {
   readonly #timers = new TimerHeap();
   readonly #paced: boolean;
   readonly #attended: (() => number)[] = [];
-  /** How many pieces of work have been under way for so long that nothing waits for them. */
+  /** Pieces of work that have run for so long that nothing waits for them. */
   #hanging = 0;
   #wall: number;
   #monotonic = 0;
 
-  /** Paced: leaves databases in other threads and processes the real time that they need. */
+  /** `paced`: gives databases in other threads and processes the real time that they need. */
   constructor(wall = Date.parse("2026-01-31T12:00:00Z"), paced = true) {
     this.#wall = wall;
     this.#paced = paced;
@@ -42,25 +47,25 @@ export class ManualClock implements Clock {
     return this.#timers.add(this.#monotonic + ms, callback);
   }
 
-  /** How many timers are set. */
+  /** The number of timers. */
   get pending(): number {
     return this.#timers.size;
   }
 
   /**
-   * Has time stand still in `pass` and `until` while real work is under way, such as statements of a database: it takes
-   * real time, and on a busy machine much of it. The function counts its pieces.
+   * Makes time stand still in `pass` and `until` while real work runs, such as statements of a database: it takes real
+   * time, and on a busy machine much of it. `underway` counts the running pieces.
    */
   attend(underway: () => number): void {
     this.#attended.push(underway);
   }
 
-  /** Turns the wall clock forward or back without any time passing, as an administrator or NTP would. */
+  /** Moves the wall clock without any time passing, like an administrator or NTP. */
   jump(ms: number): void {
     this.#wall += ms;
   }
 
-  /** Lets time pass; timers that fall due are called in their order. */
+  /** Lets time pass. Due timers are called in order. */
   advance(ms: number): void {
     const end = this.#monotonic + ms;
     for (let timer = this.#timers.take(end); timer !== undefined; timer = this.#timers.take(end)) {
@@ -83,7 +88,7 @@ export class ManualClock implements Clock {
     await promisesRun();
   }
 
-  /** Lets time pass second by second, so that work in the background keeps up on a real database. */
+  /** Lets time pass second by second, so that background work keeps up on a real database. */
   async pass(ms: number): Promise<void> {
     for (let left = ms; left > 0; left -= 1000) {
       await this.advanceAsync(Math.min(left, 1000));
@@ -92,7 +97,10 @@ export class ManualClock implements Clock {
     }
   }
 
-  /** Lets time pass until a promise is settled: at most ten seconds, and as many after work that was still under way then. */
+  /**
+   * Lets time pass until a promise settles: at most ten seconds, and again as many after work that was still running
+   * then.
+   */
   async until<T>(promise: Promise<T>): Promise<T> {
     let done = false;
     const finished = () => {
@@ -106,7 +114,7 @@ export class ManualClock implements Clock {
     throw new Error("the promise was not settled within ten seconds of the manual clock");
   }
 
-  /** Lets ten seconds pass at most. Returns whether it is done. */
+  /** Lets at most ten seconds pass. Returns whether it is done. */
   async #passUntil(isDone: () => boolean): Promise<boolean> {
     for (let passed = 0, step = 1; passed < mostWaitMs; passed += step) {
       await promisesRun();
@@ -123,7 +131,7 @@ export class ManualClock implements Clock {
     return false;
   }
 
-  /** Waits for work that time has passed beside. Returns whether there was any, and it has ended. */
+  /** Waits for work that simulated time has overtaken. Returns whether there was any, and it has ended. */
   async #lastWorkEnds(): Promise<boolean> {
     if (this.#count() === 0) {
       return false;
@@ -137,7 +145,7 @@ export class ManualClock implements Clock {
     return true;
   }
 
-  /** Waits in real time for work under way, and for what follows from it. */
+  /** Waits in real time for running work, and for what follows from it. */
   async #workEnds(): Promise<void> {
     const giveUpAt = performance.now() + longestWorkMs;
     for (let underway = this.#count(); underway > this.#hanging; underway = this.#count()) {
@@ -163,7 +171,7 @@ export class ManualClock implements Clock {
   }
 }
 
-/** Lets promises that are ready run, those of a local database included. */
+/** Runs promises that are ready, including those of a local database. */
 async function promisesRun(): Promise<void> {
   for (let turn = 0; turn < 3; turn++) {
     await new Promise((resolve) => setImmediate(resolve));

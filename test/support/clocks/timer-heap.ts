@@ -1,4 +1,4 @@
-/** A callback that waits for an instant. */
+/** A callback that waits for a time. */
 export interface Timer {
   readonly at: number;
   readonly callback: () => void;
@@ -7,18 +7,18 @@ export interface Timer {
 
 type Waiting = Timer & { readonly order: number };
 
-/** Timers in a binary heap, the earliest on top; of those for one instant, the one that was set first. */
+/** Timers in a binary heap, the earliest on top. Timers for the same time keep the order in which they were set. */
 export class TimerHeap {
   readonly #heap: Waiting[] = [];
   #orders = 0;
   #live = 0;
 
-  /** How many timers wait. */
+  /** The number of waiting timers. */
   get size(): number {
     return this.#live;
   }
 
-  /** Returns the function that cancels it. */
+  /** Adds a timer. Returns the function that cancels it. */
   add(at: number, callback: () => void): () => void {
     const timer = { at, callback, isCancelled: false, order: this.#orders++ };
     this.#live++;
@@ -31,7 +31,7 @@ export class TimerHeap {
     };
   }
 
-  /** Takes out the earliest timer that is due by an instant. */
+  /** Removes the earliest timer that is due by a time. Undefined: none is due. */
   take(until: number): Timer | undefined {
     for (let next = this.#heap[0]; next !== undefined && next.at <= until; next = this.#heap[0]) {
       this.#pop();

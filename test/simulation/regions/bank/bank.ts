@@ -16,17 +16,17 @@ export interface BankParts {
   readonly worldNow: () => number;
   readonly send: (exchange: Exchange) => void;
   readonly note: (what: string) => void;
-  /** What requests that wait need of a purse: it stays, also when money is short. */
+  /** What waiting requests need from a purse. That much stays, even when money is short. */
   readonly awaited: (purse: BankPurse) => number;
-  /** A purse has more than before, or is known to have no more. */
+  /** Called when a purse has more than before, or is known to have no more. */
   readonly onChange: (purse: BankPurse) => void;
 }
 
 const tickMs = 1000;
-/** A process makes fewer exchanges in its life. */
+/** More exchanges than a process makes in its life. */
 const mostExchanges = 1_000_000_000;
 
-/** The process of the regional bank: keeps purses filled by exchanges with the home shard, and gives back what lies unused. */
+/** The process of the regional bank. Keeps purses filled by exchanges with the home shard, and returns unused money. */
 export class Bank {
   readonly store: RegionStore;
   readonly process: SimulatedProcess;
@@ -34,13 +34,13 @@ export class Bank {
   readonly purses = new Map<string, BankPurse>();
   readonly #parts: BankParts;
   readonly #wishes = new Map<string, Wish>();
-  /** When each exchange was sent that was not answered yet, by its number. */
+  /** When each unanswered exchange was sent, by its number. */
   readonly #sent = new Map<number, number>();
   /** The number of the next exchange. */
   #number: number;
-  /** All changes told in exchanges up to this one are known at home. */
+  /** The home shard knows all changes told in exchanges up to this number. */
   #told = 0;
-  /** Answers to exchanges before this one say nothing: the home shard they told may have forgotten it. */
+  /** Answers to earlier exchanges are ignored: the home shard may have forgotten what they reported. */
   #firstThatCounts = 0;
   #generation = 0;
   #revocation = 0;
@@ -53,13 +53,13 @@ export class Bank {
     this.store = parts.store;
     this.process = parts.process;
     this.term = new Term(() => parts.process.monotonic());
-    // Answers to an earlier process are none to this one.
+    // Answers to an earlier process are ignored.
     this.#number = ++this.store.starts * mostExchanges;
     for (const slice of this.store.slices.values()) {
       slice.changedIn = this.#number;
       this.purse(slice.lot.purseId, slice.lot.kind).add(slice);
     }
-    // Nobody knows which permits of the last minute were used.
+    // It is unknown which permits of the last minute were used.
     this.#dropShares();
     this.soon();
     this.#tickLater();
@@ -69,7 +69,7 @@ export class Bank {
     return this.process.monotonic();
   }
 
-  /** The number of the exchange that will tell what changes now. */
+  /** The number of the exchange that will report current changes. */
   get number(): number {
     return this.#number;
   }
@@ -83,7 +83,7 @@ export class Bank {
     return purse;
   }
 
-  /** Shares of limits end with the term: the home shard lends them anew. */
+  /** Drops shares of limits, which end with the term: the home shard lends them again. */
   #dropShares(): void {
     for (const { kind, slices } of this.purses.values()) {
       for (const slice of kind === "rate" ? slices : []) {
@@ -93,7 +93,7 @@ export class Bank {
     }
   }
 
-  /** Asks for more of a purse than is free: what the first request that waits lacks, and what all that wait do. */
+  /** Asks for more of a purse than is free: what the first waiting request lacks, and what all waiting ones do. */
   need(purse: BankPurse, missing: number, queue = missing): void {
     const granted = purse.grantedIn(this.store.epoch);
     const wish = {
@@ -109,7 +109,7 @@ export class Bank {
     }
   }
 
-  /** Exchanges within a moment, with all that comes up until then. */
+  /** Exchanges after a short delay, with all changes until then. */
   soon(): void {
     if (!this.#soon) {
       this.#soon = true;
@@ -146,7 +146,7 @@ export class Bank {
     });
   }
 
-  /** Signs all slices of this epoch, now and then. */
+  /** Signs all slices of this epoch, from time to time. Undefined: not due. */
   #state(): Statement | undefined {
     const { epoch, slices } = this.store;
     if (this.#now - this.#statedAt < times.statement || epoch === 0) {
@@ -161,14 +161,14 @@ export class Bank {
     return signStatement({ region, epoch, number, at: worldNow(), rows }, key);
   }
 
-  /** The home shard speaks. What an earlier generation of it said is too late. */
+  /** Takes a notice from the home shard. Notices of earlier generations are ignored. */
   hear(notice: Notice): void {
     if (notice.store !== this.store.id || notice.generation < this.#generation) {
       return;
     }
     if (notice.generation > this.#generation) {
       this.#generation = notice.generation;
-      this.#told = 0; // it may have forgotten anything
+      this.#told = 0; // the home shard may have forgotten anything
       this.#revocation = 0;
       this.#firstThatCounts = this.#number;
       this.soon();
@@ -229,7 +229,7 @@ export class Bank {
       slices.set(key, slice);
       purse.add(slice);
     }
-    slice.changedIn = this.#number; // also when nothing is new: the home shard waits for a confirmation
+    slice.changedIn = this.#number; // even when nothing is new: the home shard waits for a confirmation
     if (granted > slice.granted) {
       slice.granted = granted;
       purse.dryUntil = Number.NEGATIVE_INFINITY;
@@ -246,12 +246,14 @@ export class Bank {
     this.tidy(purse);
   }
 
-  /** Gives back at once what is not to stay: all that nobody needs when money is short, and what is of an epoch that is over. */
+  /**
+   * Returns at once what should not stay: everything unneeded when money is short, and slices of epochs that are over.
+   */
   tidy(purse: BankPurse): void {
     this.#keep(purse, purse.isPoor ? this.#parts.awaited(purse) : Number.POSITIVE_INFINITY);
   }
 
-  /** Another epoch: what is held of the old one ends in it, the rest goes home. */
+  /** Begins another epoch: held money of the old epoch ends in it, and the rest is returned. */
   #begin(epoch: number): void {
     this.#parts.note(`${this.#parts.name} begins epoch ${epoch}`);
     this.store.epoch = epoch;
@@ -271,7 +273,7 @@ export class Bank {
   }
 
   #tick(): void {
-    // What a region that is cut off would give back, nobody could use before it is heard again.
+    // A region that is cut off keeps its money: nobody could use what it returned before it is heard again.
     const isHeard = this.term.isHeard(2 * times.beat);
     for (const purse of this.purses.values()) {
       purse.tick(this.#now);
@@ -287,7 +289,7 @@ export class Bank {
     }
   }
 
-  /** Has a purse follow what is spent of it: more before it is short, and back what is more than that, or lies unused. */
+  /** Adapts a purse to its spending: asks for more before it runs short, and returns what is too much or unused. */
   #fit(purse: BankPurse, isHeard: boolean): void {
     const isIdle = this.#now - purse.usedAt > (purse.kind === "rate" ? times.sureMinute + times.idle : times.idle);
     const enough = purse.wish(0);
@@ -302,7 +304,7 @@ export class Bank {
 
   #keep(purse: BankPurse, keep: number): void {
     if (purse.giveBack(keep, this.store.epoch, this.#number)) {
-      purse.dryUntil = Number.NEGATIVE_INFINITY; // it can be had again
+      purse.dryUntil = Number.NEGATIVE_INFINITY; // there may be money again
       this.soon();
     }
   }

@@ -2,35 +2,38 @@ import type { PurseKind } from "../protocol.ts";
 import { times } from "../protocol.ts";
 import type { BankSlice, Receipt } from "./store.ts";
 
-/** The weight of a second's spending in the mean. */
+/** The weight of one second's spending in the mean. */
 const smoothing = 0.15;
-/** A slice is worth so many requests at least, however few come. */
+/** A slice is worth at least this many requests, however few come. */
 const fewRequests = 4;
 
-/** What a region may spend of one purse: its slices, less what running requests hold. Models the wallets of all its cores as one. */
+/**
+ * What a region may spend of one purse: its slices, less what running requests hold. Models the wallets of all its
+ * cores as one.
+ */
 export class BankPurse {
   readonly id: string;
   readonly kind: PurseKind;
-  /** In the order of spending. */
+  /** In spending order. */
   readonly slices: BankSlice[] = [];
   held = 0;
   isPoor = false;
-  /** What is to go home before anybody uses it again. */
+  /** What must be returned before anybody uses it again. */
   excess = 0;
-  /** What others have of it, as last heard. */
+  /** What other regions have of it, as last reported. */
   elsewhere = 1;
-  /** Until when there is no sense in asking, by the monotonic clock. */
+  /** Until when asking is pointless, by the monotonic clock. */
   dryUntil = Number.NEGATIVE_INFINITY;
   usedAt = 0;
-  /** The largest total that was wished for, and when. */
+  /** The largest total that was asked for, and when. */
   wishedTo = 0;
   wishedAt = Number.NEGATIVE_INFINITY;
-  /** What is spent a second, in the mean. */
+  /** The mean spending a second. */
   pace = 0;
   #spentNow = 0;
-  /** About what a large request holds. */
+  /** What a large request roughly holds. */
   #usual = 0;
-  /** When the permits of a limit a minute were used. */
+  /** When the permits of a per-minute limit were used. */
   #permits: number[] = [];
 
   constructor(id: string, kind: PurseKind) {
@@ -43,12 +46,12 @@ export class BankPurse {
     this.slices.sort(bySpending);
   }
 
-  /** Granted, and neither spent nor returned. */
+  /** What was granted, and neither spent nor returned. */
   get left(): number {
     return this.slices.reduce((sum, { granted, spent, returned }) => sum + granted - spent - returned, 0);
   }
 
-  /** What nobody holds. */
+  /** What no request holds. */
   get spare(): number {
     return this.left - this.held;
   }
@@ -83,13 +86,13 @@ export class BankPurse {
     if (this.kind === "rate") {
       const before = this.#permits.length;
       this.#permits = this.#permits.filter((at) => at > now - times.sureMinute);
-      this.held -= before - this.#permits.length; // a permit is held for a minute of any clock
+      this.held -= before - this.#permits.length; // a permit is held for a minute by any clock
     }
   }
 
   /**
-   * Gives back what nobody holds: all of epochs that are over, and of this one all but so much, of the last slices first; the
-   * excess in any case. Returns whether any went.
+   * Returns what no request holds: all of past epochs, and of this epoch everything above `keep`, from the last slices
+   * first. The excess is returned in any case. Returns whether anything was returned.
    */
   giveBack(keep: number, epoch: number, exchange: number): boolean {
     const before = this.left;
@@ -106,7 +109,7 @@ export class BankPurse {
     return this.left < before;
   }
 
-  /** How much more would do for a while, at least what is needed now. */
+  /** How much more would last for a while, at least `need`. */
   wish(need: number): number {
     if (this.kind === "rate") {
       return Math.max(need, Math.ceil(this.#permits.length / 2));
@@ -114,13 +117,13 @@ export class BankPurse {
     return Math.max(need, fewRequests * this.#usual, Math.floor((this.pace * times.high) / 1000));
   }
 
-  /** Whether it will soon be short at the pace of the last seconds. */
+  /** Whether it will soon be short at the current pace. */
   get isLow(): boolean {
     return this.kind === "rate" ? this.free < this.#permits.length / 10 : this.free < (this.pace * times.low) / 1000;
   }
 }
 
-/** Returns so much of a slice at most. */
+/** Returns at most `most` of a slice. */
 function returnOf(slice: BankSlice, most: number, exchange: number): void {
   const part = Math.min(most, slice.granted - slice.spent - slice.returned);
   if (part > 0) {
@@ -129,12 +132,12 @@ function returnOf(slice: BankSlice, most: number, exchange: number): void {
   }
 }
 
-/** The order of spending; what is left of an earlier epoch comes first. */
+/** The order of spending. What is left of an earlier epoch comes first. */
 export function bySpending(a: BankSlice, b: BankSlice): number {
   return a.lot.order - b.lot.order || a.epoch - b.epoch;
 }
 
-/** Takes a cost out of slices. Returns which paid what; what no line has nobody could pay. */
+/** Pays a cost from slices. Returns which slice paid what; the part missing in the lines could not be paid. */
 export function spend(slices: readonly BankSlice[], cost: number, exchange: number): Receipt["lines"] {
   const lines = [];
   let left = cost;

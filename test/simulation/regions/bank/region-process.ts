@@ -1,8 +1,8 @@
 import { SimulatedProcess } from "../../world/process.ts";
 
-/** A process whose monotonic clock may jump, as one may that is moved to another machine. */
+/** A process whose monotonic clock may jump, as when it is moved to another machine. */
 export class RegionProcess extends SimulatedProcess {
-  /** What its monotonic clock shows beyond the time that has passed for it. */
+  /** What its monotonic clock shows beyond its real running time. */
   jumpedMs = 0;
 
   override monotonic(): number {

@@ -15,22 +15,25 @@ export interface RegionParts {
   readonly truth: Truth;
   readonly key: KeyObject;
   readonly send: (exchange: Exchange) => void;
-  /** A key that was revoked is refused after this, whether the home shard is heard or not. Absent: when the term ends. */
+  /**
+   * Milliseconds after which a revoked key is refused, whether or not the home shard is heard. Absent: when the term
+   * ends.
+   */
   readonly revocationMs: number | undefined;
 }
 
-/** A running request notes its cost so often. */
+/** Milliseconds between two notes of a running request's cost. */
 const noteMs = 1000;
-/** A request may be cut down to this part of its worst case when there is no more. */
+/** A request may be cut to this part of its worst case when there is no more money. */
 const leastPart = 0.1;
 
 /**
- * A region: a store, a bank, and requests. The cores are modelled as one: what a request holds and costs is taken from the
- * bank's purses, its journal entry and its receipt are written to the store.
+ * A region: a store, a bank and requests. All cores are modelled as one. What a request holds and costs is taken from
+ * the bank's purses; its journal entry and its receipt are written to the store.
  */
 export class Region {
   readonly name: string;
-  /** How its clocks go from its next start on. */
+  /** The rate of its clocks from its next start on. */
   rate = 1;
   store: RegionStore;
   bank: Bank | undefined;
@@ -48,7 +51,7 @@ export class Region {
     return this.#process;
   }
 
-  /** Starts it, unless it runs: what the journal has is charged, then the bank begins. */
+  /** Starts the region, unless it runs: charges what the journal has, then starts the bank. */
   start(): void {
     if (this.#process?.alive) {
       return;
@@ -87,7 +90,7 @@ export class Region {
     }
   }
 
-  /** Tells what became of an epoch, for good: what is in the journal of the dead is charged before. */
+  /** Reads the final state of an epoch. What the journal of a dead region has is charged before. */
   readLastWord(epoch: number): BankSlice[] {
     if (!this.#process?.alive) {
       this.recover();
@@ -95,7 +98,7 @@ export class Region {
     return this.store.fence(epoch).map((slice) => ({ ...slice }));
   }
 
-  /** A request comes. */
+  /** A request arrives. */
   ask(request: Request): void {
     this.#process?.reach(() => {
       if (this.bank !== undefined && this.#mayServe(request, this.bank)) {
@@ -104,7 +107,7 @@ export class Region {
     });
   }
 
-  /** Whether it may be admitted at all, whatever money there is. */
+  /** Whether the request may be admitted at all, whatever the money. */
   #mayServe(request: Request, bank: Bank): boolean {
     const { truth, revocationMs } = this.#parts;
     const knowsRevoked = revocationMs === undefined || bank.term.knowsRevoked(revocationMs);
@@ -133,7 +136,7 @@ export class Region {
   #lacking(request: Request, bank: Bank): BankPurse | undefined {
     for (const { id, kind, need } of request.purses) {
       const purse = bank.purse(id, kind);
-      // Who came before is served before.
+      // Earlier requests are served first.
       const isBehind = (this.#waiting.get(id)?.length ?? 0) > 0 && this.#waiting.get(id)?.[0] !== request;
       if (purse.free < need || isBehind) {
         return purse;
@@ -154,7 +157,7 @@ export class Region {
     for (const other of request.purses.map(({ id, kind }) => bank.purse(id, kind))) {
       const awaited = other === purse ? 0 : this.#awaited(other.id);
       if (other.free < awaited) {
-        bank.need(other, awaited - Math.max(0, other.free)); // all at once, so that none goes home while another comes
+        bank.need(other, awaited - Math.max(0, other.free)); // all at once: none is returned while another comes
       }
     }
     if (!request.isPatient) {
@@ -163,7 +166,7 @@ export class Region {
     }
   }
 
-  /** What all requests that wait, for whatever purse, need of one. */
+  /** What all waiting requests, for whatever purse, need of one purse. */
   #awaited(purseId: string): number {
     let sum = 0;
     for (const queue of this.#waiting.values()) {
@@ -194,7 +197,7 @@ export class Region {
     }
   }
 
-  /** Admits it with less output if there is some money, or refuses it. */
+  /** Admits the request with less output if there is some money, or refuses it. */
   #shorten(request: Request, bank: Bank, why: "exhausted" | "held"): void {
     const cut = request.purses.map((one) => {
       const { free } = bank.purse(one.id, one.kind);
@@ -257,7 +260,7 @@ export class Region {
     }
   }
 
-  /** Takes what a request cost out of each of its purses and writes its receipt, once. */
+  /** Charges a request's cost to each of its purses and writes its receipt, once. */
   #charge(requestId: string, purses: readonly string[], cost: number): void {
     const { store } = this;
     store.journal.delete(requestId);
@@ -277,7 +280,7 @@ export class Region {
     return spend(slices, cost, this.bank?.number ?? 0);
   }
 
-  /** A purse has more, or is known to have no more: those who wait for it go on in the order of coming. */
+  /** A purse has more, or is known to have no more: waiting requests continue in their order. */
   #serve(purse: BankPurse): void {
     const { bank } = this;
     const queue = this.#waiting.get(purse.id);

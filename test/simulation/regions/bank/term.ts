@@ -1,8 +1,8 @@
 import { times } from "../protocol.ts";
 
 /**
- * A region's right to admit: it lasts a term from the sending of the last exchange that was answered, by the monotonic
- * clock, less the margin. So a late answer brings no more than a punctual one.
+ * A region's right to admit. By the monotonic clock, it lasts one term, less the margin, from the sending of the last
+ * answered exchange. So a late answer brings no more than a punctual one.
  */
 export class Term {
   readonly #now: () => number;
@@ -12,7 +12,7 @@ export class Term {
     this.#now = now;
   }
 
-  /** The exchange that was sent then was answered. */
+  /** The exchange that was sent at `sentAt` was answered. */
   renew(sentAt: number): void {
     this.#sentAt = Math.max(this.#sentAt, sentAt);
   }
@@ -21,12 +21,12 @@ export class Term {
     return this.#now() < this.#sentAt + times.term - times.margin;
   }
 
-  /** Whether an exchange was answered that was sent no longer ago than so. */
+  /** Whether an exchange was answered that was sent within the last `withinMs`. */
   isHeard(withinMs: number): boolean {
     return this.#now() < this.#sentAt + withinMs;
   }
 
-  /** Whether all keys that were revoked longer ago than so are known. */
+  /** Whether all keys revoked more than `withinMs` ago are known. */
   knowsRevoked(withinMs: number): boolean {
     return this.#now() < this.#sentAt + withinMs - times.margin;
   }

@@ -2,19 +2,19 @@ import type { LotFacts, SliceReport } from "../protocol.ts";
 import { times } from "../protocol.ts";
 import { type HomeLot, type HomeSlice, type HomeState, sliceKey } from "./state.ts";
 
-/** The lots and slices of the home shard: money comes in, is lent, is reported and comes home. */
+/** The lots and slices of the home shard: money comes in, is lent, is reported and is returned. */
 export class HomeBooks {
   readonly state: HomeState;
   readonly #now: () => number;
   readonly #onCome: (purseId: string) => void;
-  /** Slices of which the region has not confirmed all that was granted, by region and epoch. */
+  /** Slices of which the region has not confirmed all grants, by region and epoch. */
   readonly #unconfirmed = new Map<string, Set<HomeSlice>>();
-  /** Lots that were made smaller, until no more is lent of them than there is. */
+  /** Lots that were reduced, until no more of them is lent than there is. */
   readonly #lowered = new Set<string>();
-  /** Spent of a slice after it was ended: no money stands behind it, so the account owes it. */
+  /** Spending of a slice after it was ended: no money stands behind it, so the account owes it. */
   owed = 0;
 
-  /** onCome: is told before money of a purse comes home or in. */
+  /** `onCome` is called before money of a purse is returned or comes in. */
   constructor(state: HomeState, now: () => number, onCome: (purseId: string) => void = () => {}) {
     this.state = state;
     this.#now = now;
@@ -23,7 +23,7 @@ export class HomeBooks {
       if (lot.lent > lot.amount) {
         this.#lowered.add(lot.facts.id);
       }
-      // Instants of an earlier process say nothing on this one's clock.
+      // Times of an earlier process mean nothing on this one's clock.
       lot.cooling = lot.cooling.map(({ amount }) => ({ amount, until: now() + times.sureMinute }));
       for (const slice of lot.slices.values()) {
         this.#noteConfirmed(slice);
@@ -41,12 +41,12 @@ export class HomeBooks {
     }
   }
 
-  /** The slices of a region's epoch that it is to be told of again: each grant until it was confirmed. */
+  /** The slices of a region's epoch to report to it again: each grant until it was confirmed. */
   unconfirmed(region: string, epoch: number): Iterable<HomeSlice> {
     return this.#unconfirmed.get(sliceKey(region, epoch)) ?? [];
   }
 
-  /** Puts a lot in, unless it is there. Returns whether it was new. */
+  /** Adds a lot, unless it exists. Returns whether it was new. */
   open(facts: LotFacts): boolean {
     const { lots, purses } = this.state;
     if (lots.has(facts.id)) {
@@ -66,7 +66,7 @@ export class HomeBooks {
     return this.state.purses.get(purseId) ?? [];
   }
 
-  /** What of a lot may be lent now. */
+  /** What may be lent of a lot now. */
   unleased(lot: HomeLot): number {
     if (lot.cooling.length > 0) {
       lot.cooling = lot.cooling.filter(({ until }) => until > this.#now());
@@ -75,7 +75,7 @@ export class HomeBooks {
     return Math.max(0, lot.amount - lot.lent - cooling);
   }
 
-  /** What of a purse may be lent now; nothing while it is not known what was lent before a failover. */
+  /** What may be lent of a purse now. Nothing while it is unknown what was lent before a failover. */
   lendable(purseId: string): number {
     if (this.inDoubt) {
       return 0;
@@ -88,13 +88,13 @@ export class HomeBooks {
     return this.state.unheard.size > 0;
   }
 
-  /** Granted to a region in its epoch, of all lots of a purse. */
+  /** What was granted to a region in its epoch, of all lots of a purse. */
   grantedTo(region: string, epoch: number, purseId: string): number {
     const key = sliceKey(region, epoch);
     return this.lotsOf(purseId).reduce((sum, { slices }) => sum + (slices.get(key)?.granted ?? 0), 0);
   }
 
-  /** Money of a purse with other regions that may still come back by itself. */
+  /** Money of a purse in other regions that may still be returned by itself. */
   lentElsewhere(region: string, purseId: string): number {
     let sum = 0;
     for (const { slices } of this.lotsOf(purseId)) {
@@ -111,7 +111,7 @@ export class HomeBooks {
     return this.state.regions.get(region)?.isSilent ?? true;
   }
 
-  /** Lends of a purse to a region, in the order of spending. */
+  /** Lends money of a purse to a region, in spending order. */
   lend(region: string, epoch: number, purseId: string, amount: number): void {
     let left = amount;
     for (const lot of this.lotsOf(purseId)) {
@@ -137,7 +137,7 @@ export class HomeBooks {
     return slice;
   }
 
-  /** Takes in what a region reports of a slice: the larger number is the later one. Returns whether money came home. */
+  /** Takes a region's report about a slice: the larger number is the later one. Returns whether money was returned. */
   take(region: string, report: SliceReport): boolean {
     this.open(report.lot);
     const lot = this.state.lots.get(report.lot.id) as HomeLot;
@@ -154,7 +154,7 @@ export class HomeBooks {
     return returned > 0;
   }
 
-  /** Makes counters as large as reported. Returns how much came back. */
+  /** Raises counters to the reported values. Returns how much was returned. */
   #grow(slice: HomeSlice, { granted, spent, returned }: SliceReport): number {
     const lot = this.state.lots.get(slice.lotId) as HomeLot;
     lot.lent += Math.max(0, granted - slice.granted);
@@ -175,7 +175,7 @@ export class HomeBooks {
     }
   }
 
-  /** Ends all slices of an epoch whose last word is known: what is not spent is free. */
+  /** Ends all slices of an epoch whose final state is known: unspent money is free. */
   close(region: string, epoch: number, only?: (lot: HomeLot) => boolean): void {
     const key = sliceKey(region, epoch);
     for (const lot of this.state.lots.values()) {
@@ -190,7 +190,7 @@ export class HomeBooks {
     }
   }
 
-  /** Purses of which more is lent than there is since a limit was made smaller, and of which a region has some. */
+  /** Purses of which the region has money, and of which more is lent than there is since a limit was reduced. */
   overlent(region: string, epoch: number): string[] {
     const key = sliceKey(region, epoch);
     const found: string[] = [];
@@ -205,7 +205,7 @@ export class HomeBooks {
     return found;
   }
 
-  /** A region's part of the shares that were lent beyond what a limit has become. */
+  /** A region's part of the shares lent beyond a reduced limit. */
   excess(region: string, purseId: string): number {
     let sum = 0;
     for (const { facts, amount, lent, slices } of this.lotsOf(purseId)) {
@@ -217,14 +217,14 @@ export class HomeBooks {
     return sum;
   }
 
-  /** A limit gets larger or smaller. */
+  /** Changes a limit. */
   setAmount(lot: HomeLot, amount: number): void {
     this.#onCome(lot.facts.purseId);
     lot.amount = amount;
     this.#lowered.add(lot.facts.id);
   }
 
-  /** Takes unspent money out of a purse for good, of the last lots first. Returns whether there was so much. */
+  /** Removes unspent money from a purse for good, from the last lots first. Returns whether there was enough. */
   refund(purseId: string, amount: number): boolean {
     if (this.lendable(purseId) < amount) {
       return false;

@@ -5,7 +5,7 @@ import { HomeBooks } from "./books.ts";
 import { Lending, type Word } from "./lending.ts";
 import { type HomeLot, type HomeRegion, type HomeState, sliceKey } from "./state.ts";
 
-/** How often the home shard looks whose term is over. */
+/** Milliseconds between two checks for terms that are over. */
 const sweepMs = 500;
 
 export interface HomeParts {
@@ -13,18 +13,18 @@ export interface HomeParts {
   readonly process: SimulatedProcess;
   readonly send: (notice: Notice) => void;
   readonly note: (what: string) => void;
-  /** Is told before money of a purse comes home or in, where so much of it is to be lent. */
+  /** Called before money of a purse is returned or comes in. `lendable` is what may be lent then. */
   readonly onCome: (purseId: string, lendable: number) => void;
 }
 
-/** The process of the home shard: answers exchanges, knows whose term is over, and is touched by no request. */
+/** The process of the home shard. Answers exchanges and knows which terms are over. No request reaches it. */
 export class Home {
   readonly state: HomeState;
   readonly process: SimulatedProcess;
   readonly books: HomeBooks;
   readonly #lending: Lending;
   readonly #parts: HomeParts;
-  /** Until when each region may admit, and the margin, by this process's monotonic clock. */
+  /** Until when each region may admit, plus the margin, by this process's monotonic clock. */
   readonly #terms = new Map<string, number>();
   readonly #silentSince = new Map<string, number>();
 
@@ -35,7 +35,7 @@ export class Home {
     const onCome = (purseId: string) => parts.onCome(purseId, this.books.lendable(purseId));
     this.books = new HomeBooks(parts.state, () => this.#now, onCome);
     this.#lending = new Lending(this.books, () => this.#now);
-    // Who was not silent may have had an answer just before this process began.
+    // A region that was not silent may have had an answer just before this process started.
     for (const { name, isSilent } of this.state.regions.values()) {
       if (isSilent) {
         this.#silentSince.set(name, this.#now);
@@ -54,7 +54,7 @@ export class Home {
     this.#terms.set(region, this.#now + times.term + times.margin);
   }
 
-  /** A region reports and asks. */
+  /** Takes a region's report and its wishes. */
   hear(exchange: Exchange): void {
     const region = this.state.regions.get(exchange.region);
     if (region === undefined) {
@@ -81,19 +81,22 @@ export class Home {
     this.#announce([...served, ...words.filter((word) => word.region !== region.name)]);
   }
 
-  /** Whether an exchange is of the epoch that counts. A region whose store is new or whose epoch was ended gets another. */
+  /**
+   * Whether an exchange belongs to the region's current epoch. A region with a new store, or an ended epoch, gets
+   * another one.
+   */
   #enter(region: HomeRegion, { store, epoch, fenced }: Exchange): boolean {
     if (epoch > region.epoch) {
       putAside(region);
-      Object.assign(region, { epoch, store }); // a failover has lost that it began
+      Object.assign(region, { epoch, store }); // a failover lost that the epoch began
     }
     if (region.store === store) {
-      region.unsettled = region.unsettled.filter((old) => old.store !== store); // it tells of all that it ever began
+      region.unsettled = region.unsettled.filter((old) => old.store !== store); // it reports all epochs that it began
       if (epoch === region.epoch && fenced >= epoch) {
-        this.#beginEpoch(region); // a failover has lost that its store was read
+        this.#beginEpoch(region); // a failover lost that its store was read
       }
     } else if ((epoch === 0 || fenced >= epoch) && region.isSilent) {
-      // A late message of a store that is gone may have taken the place of this one, whose last word was read since.
+      // A late message from a vanished store may have replaced this one, whose final state was read since.
       putAside(region);
       region.store = store;
       this.#beginEpoch(region);
@@ -101,13 +104,13 @@ export class Home {
     return epoch === region.epoch;
   }
 
-  /** A region's epoch is over. The number of the next is one that no other generation has given. */
+  /** Ends a region's epoch. The next epoch has a number that no other generation has given. */
   #beginEpoch(region: HomeRegion): void {
     region.epoch = Math.max(region.epoch, this.state.generation * 1000) + 1;
     this.#parts.note(`home: ${region.name} is to begin epoch ${region.epoch}`);
   }
 
-  /** Takes in reports and statement. Returns the purses to which money came home. */
+  /** Takes reports and statement. Returns the purses to which money was returned. */
   #report({ region, reports, statement }: Exchange): Set<string> {
     const came = new Set<string>();
     for (const report of reports) {
@@ -124,7 +127,7 @@ export class Home {
     return came;
   }
 
-  /** A region has told all that it has, unless some of it was lost with its store. */
+  /** The region has reported everything that it has, unless some of it was lost with its store. */
   #heard({ name, unsettled }: HomeRegion, came: Set<string>): void {
     if (unsettled.length === 0 && this.state.unheard.delete(name) && !this.books.inDoubt) {
       this.#parts.note("home: all that was lent is known again");
@@ -149,7 +152,7 @@ export class Home {
     }
   }
 
-  /** revocation: the last one that the region is known to have. */
+  /** `revocation` is the last one that the region is known to have. */
   #send(region: string, epoch: number, purses: readonly PurseState[], revocation: number, answers?: number): void {
     if (!this.process.act()) {
       return;
@@ -165,19 +168,19 @@ export class Home {
     this.#parts.send(answers === undefined ? notice : { ...notice, answers });
   }
 
-  /** Money comes in, or a limit is set. The same again changes nothing. */
+  /** Money comes in, or a limit is set. Repeating it changes nothing. */
   credit(facts: LotFacts): void {
     if (this.books.open(facts)) {
       this.#announce(this.#lending.came([facts.purseId]));
     }
   }
 
-  /** Takes paid money back that is at home. Returns whether it was. */
+  /** Takes unlent paid money back. Returns whether there was enough. */
   refund(purseId: string, amount: number): boolean {
     return this.books.refund(purseId, amount);
   }
 
-  /** A limit gets larger or smaller: what regions have beyond it is called home. */
+  /** Changes a limit. What regions have beyond it is called back. */
   setLimit(lotId: string, amount: number): void {
     const lot = this.state.lots.get(lotId);
     if (lot !== undefined) {
@@ -187,7 +190,7 @@ export class Home {
     }
   }
 
-  /** Says to all regions that a key is no more. */
+  /** Tells all regions that a key is revoked. */
   revoke(keyId: string): void {
     const { revocations, regions } = this.state;
     revocations.push({ number: revocations.length + 1, keyId });
@@ -196,7 +199,7 @@ export class Home {
     }
   }
 
-  /** Regions whose store may be read: nothing that was admitted before their terms ended can still run. */
+  /** Regions whose store may be read: nothing admitted before their terms ended can still run. */
   readable(): string[] {
     const { regions } = this.state;
     return [...this.#silentSince].flatMap(([name, since]) => {
@@ -212,7 +215,9 @@ export class Home {
     });
   }
 
-  /** Whose term and margin are over is silent: what it has is in quarantine, and shares of limits come back. */
+  /**
+   * Marks regions as silent whose term and margin are over: their money is in quarantine, and shares of limits return.
+   */
   #sweep(): void {
     for (const region of this.state.regions.values()) {
       if (!region.isSilent && this.#now >= (this.#terms.get(region.name) ?? 0)) {
@@ -224,7 +229,7 @@ export class Home {
     }
   }
 
-  /** The last word about an epoch was read where the region kept it, or the operator gave it up: its money is free. */
+  /** The final state of an epoch was read from the region's store, or the operator gave it up: its money is free. */
   settleEpoch(name: string, epoch: number, reports: Exchange["reports"]): void {
     for (const report of reports) {
       this.books.take(name, report);
@@ -241,7 +246,7 @@ export class Home {
   }
 }
 
-/** A region's epoch is over, and it is not known what became of it. */
+/** A region's epoch is over, and its final state is unknown. */
 function putAside({ epoch, store, unsettled }: HomeRegion): void {
   if (epoch > 0) {
     unsettled.push({ epoch, store });

@@ -10,31 +10,31 @@ interface Waiting {
   readonly until: number;
 }
 
-/** How a purse is lent, as long as the process lives. */
+/** How a purse is lent, kept while the process lives. */
 interface Lent {
   isPoor: boolean;
   /** When each region last asked. */
   readonly users: Map<string, number>;
   waiting: Waiting[];
-  /** Regions that heard that there is nothing. */
+  /** Regions that were told that there is no money. */
   readonly dry: Set<string>;
   calledAt: number;
 }
 
-/** A region that shares a purse and has not asked for so long does not count. */
+/** Milliseconds after which a region that shares a purse and has not asked no longer counts. */
 const userMs = 30_000;
-/** Money that others have is called for no more often. */
+/** The least milliseconds between two calls for money that others have. */
 const callMs = 250;
-/** A share that is worth so many needs is worth a slice; below it the purse is poor. */
+/** The number of needs that a share must cover to be granted as a slice. Below it the purse is poor. */
 const needs = 4;
 
-/** What a region is to be told. */
+/** What to tell a region. */
 export interface Word {
   readonly region: string;
   readonly purse: PurseState;
 }
 
-/** Decides how much of a purse a region gets: its wish while there is plenty, each hold by itself when money is short. */
+/** Decides how much of a purse a region gets: its wish while there is plenty, and single holds when money is short. */
 export class Lending {
   readonly #books: HomeBooks;
   readonly #now: () => number;
@@ -54,7 +54,7 @@ export class Lending {
     return lent;
   }
 
-  /** Grants a wish as far as it can be. Returns what the regions are to be told: the asking one first. */
+  /** Grants a wish as far as possible. Returns what to tell the regions, the asking one first. */
   grant(region: string, epoch: number, wish: Wish): Word[] {
     const now = this.#now();
     const lent = this.#lent(wish.purseId);
@@ -76,13 +76,13 @@ export class Lending {
       lent.waiting.push({ region, epoch, wish, until: now + times.patience });
       return [this.#word(region, wish.purseId), ...calls, ...this.#callAgain(lent, region, wish.purseId)];
     }
-    // Nobody else has any: what there is may still do for a shorter answer.
+    // Nobody else has any: the rest may still be enough for a shorter answer.
     this.#books.lend(region, epoch, wish.purseId, this.#books.lendable(wish.purseId));
     lent.dry.add(region);
     return [this.#word(region, wish.purseId), ...calls];
   }
 
-  /** How much to lend now; less than needed: not so much is here. */
+  /** How much to lend now. Less than needed: there is not enough here. */
   #size(lent: Lent, need: number, wish: Wish): number {
     const now = this.#now();
     const here = this.#books.lendable(wish.purseId);
@@ -97,11 +97,11 @@ export class Lending {
     if (lent.isPoor) {
       return Math.min(here, queue);
     }
-    // Who waits may have an even share; what is for later, half of it.
+    // Waiting requests may have an even share; later ones half of it.
     return Math.min(most, Math.max(share, need, Math.min(queue, 2 * share)));
   }
 
-  /** Tells all others that money of a purse is short: what they do not hold comes home. */
+  /** Tells all others that money of a purse is short, so that they return what they do not hold. */
   #call(lent: Lent, region: string, purseId: string): Word[] {
     lent.calledAt = this.#now();
     const holders = new Set<string>();
@@ -115,12 +115,15 @@ export class Lending {
     return [...holders].map((holder) => this.#word(holder, purseId));
   }
 
-  /** A call may have been lost. */
+  /** Repeats a call, which may have been lost. */
   #callAgain(lent: Lent, region: string, purseId: string): Word[] {
     return this.#now() - lent.calledAt < 4 * callMs ? [] : this.#call(lent, region, purseId);
   }
 
-  /** Money of purses came home, or in: who waits is served in the order of coming, who heard of nothing hears of it. */
+  /**
+   * Money of purses was returned, or came in: waiting regions are served in their order, and those that were told of
+   * none are told.
+   */
   came(purseIds: Iterable<string>): Word[] {
     const words: Word[] = [];
     for (const purseId of purseIds) {
@@ -148,19 +151,19 @@ export class Lending {
     return words;
   }
 
-  /** Limits and money changed: all that hold some hear how it stands. */
+  /** Limits and money changed: tells all regions that hold some. */
   tellAll(purseId: string): Word[] {
     return this.#call(this.#lent(purseId), "", purseId);
   }
 
-  /** What a region hears of a purse of which too much is lent: what it does not hold is to come home. */
+  /** What to tell a region about a purse of which too much is lent: it must return what it does not hold. */
   call(region: string, purseId: string): PurseState {
     return { ...this.#word(region, purseId).purse, isPoor: true };
   }
 
   #word(region: string, purseId: string): Word {
     const elsewhere = this.#books.lendable(purseId) + this.#books.lentElsewhere(region, purseId);
-    // While nobody knows what was lent before a failover, there may be more.
+    // While it is unknown what was lent before a failover, there may be more.
     const unknown = this.#books.inDoubt ? 1 : 0;
     const excess = this.#books.excess(region, purseId);
     return { region, purse: { purseId, isPoor: this.#lent(purseId).isPoor, elsewhere: elsewhere + unknown, excess } };

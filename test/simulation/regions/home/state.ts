@@ -1,30 +1,30 @@
 import type { Counters, LotFacts, Revocation, Statement } from "../protocol.ts";
 
-/** One region's part of a lot in one epoch, as the home shard has it. */
+/** One region's part of a lot in one epoch, as the home shard knows it. */
 export interface HomeSlice extends Counters {
   readonly region: string;
   readonly epoch: number;
   readonly lotId: string;
-  /** What the region has confirmed of `granted`. */
+  /** The part of `granted` that the region has confirmed. */
   confirmed: number;
-  /** Ended: nothing more is granted of it, and what is not spent was freed. */
+  /** Whether it is ended: nothing more is granted, and unspent money was freed. */
   isClosed: boolean;
 }
 
 /** A lot with its slices. */
 export interface HomeLot {
   readonly facts: LotFacts;
-  /** What may be lent and spent at most: less after a refund, other after a limit was changed. */
+  /** The most that may be lent and spent. Less after a refund; changed with a limit. */
   amount: number;
-  /** Granted and not returned, over all slices. */
+  /** What was granted and not returned, over all slices. */
   lent: number;
   /** By region and epoch. */
   readonly slices: Map<string, HomeSlice>;
-  /** Shares of a limit a minute that came back, and when: they count as used for a minute. */
+  /** Returned shares of a per-minute limit, and until when: they count as used for a minute. */
   cooling: { readonly until: number; readonly amount: number }[];
 }
 
-/** An epoch that is over, and the store that had it, or was to have it: that one alone can say what became of it. */
+/** An epoch that is over, and its store, which alone knows the epoch's final state. */
 export interface Unsettled {
   readonly epoch: number;
   readonly store: string;
@@ -34,11 +34,11 @@ export interface Unsettled {
 export interface HomeRegion {
   readonly name: string;
   epoch: number;
-  /** The store that has this epoch. Empty: none yet. */
+  /** The store of this epoch. Empty: none yet. */
   store: string;
-  /** Its term and the margin are over: what it has is in quarantine. */
+  /** Whether its term and margin are over: its money is in quarantine. */
   isSilent: boolean;
-  /** Earlier epochs whose store was lost, until it is known what was spent of them. */
+  /** Earlier epochs whose store was lost, until their spending is known. */
   unsettled: Unsettled[];
 }
 
@@ -46,10 +46,13 @@ export interface HomeRegion {
 export interface HomeState {
   generation: number;
   readonly lots: Map<string, HomeLot>;
-  /** The lots of each purse in the order of spending. */
+  /** The lots of each purse in spending order. */
   readonly purses: Map<string, HomeLot[]>;
   readonly regions: Map<string, HomeRegion>;
-  /** After a failover that may have lost grants: regions that have not yet told all they have. Nothing is lent meanwhile. */
+  /**
+   * After a failover that may have lost grants: regions that have not yet reported everything. Meanwhile nothing is
+   * lent.
+   */
   readonly unheard: Set<string>;
   readonly revocations: Revocation[];
   /** The newest statement of each region and epoch. */
@@ -68,5 +71,5 @@ export function emptyState(regions: readonly string[]): HomeState {
   };
 }
 
-/** Names a region's slice of a lot. */
+/** The key of a region's slice of a lot. */
 export const sliceKey = (region: string, epoch: number) => `${region}/${epoch}`;
