@@ -125,7 +125,7 @@ export class CachedBlocks {
   }
 
   /**
-   * Marks the known blocks of a prompt as used, from the last one back. None of them is the leaf that was used last.
+   * Marks the known blocks of a prompt as used, from the last one back, and takes those that are in the list out of it.
    */
   #touch({ ends }: BlocksOfText, end: number, known: number): void {
     const { uses } = this.#count;

@@ -64,8 +64,8 @@ export class Lanes {
   }
 
   /**
-   * In the lowest class that has waiters: the last waiter of the key with the most. Undefined when that class is higher
-   * than `serviceClass`.
+   * In the lowest class that has waiters: the last waiter of the key with the most. Undefined: nobody waits, or that
+   * class is higher than `serviceClass`.
    */
   lastOfLowest(serviceClass: ServiceClass): Waiter | undefined {
     const lowest = this.#lanes.findLast(({ line }) => line.length > 0);
