@@ -66,10 +66,7 @@ export class Attempts {
     return place instanceof Promise ? this.#watched(place) : place;
   }
 
-  /**
-   * When the request stops waiting. A first try also stops when its class's promise of a first token can no longer be
-   * kept.
-   */
+  /** When the request stops waiting. A first try also stops when its class's promised first token is out of reach. */
   #times(): Pick<Wish, "deadline" | "promisedBy" | "onShed"> {
     const serviceClass = this.#request.serviceClass ?? "standard";
     const promise = this.#promises?.[serviceClass];

@@ -152,10 +152,7 @@ export class PooledFleet implements Fleet {
     return [...this.#parts.roster.pools.values()].flatMap((pool) => pool.members);
   }
 
-  /**
-   * Drains or resumes every member with this id. Members share an id where one model of a server serves several of our
-   * models.
-   */
+  /** Drains or resumes all members with this id. They share it where one model of a server is several of ours. */
   #setDraining(id: string, draining: boolean): Server {
     const named = this.#members().filter((member) => member.id === id);
     for (const member of named) {

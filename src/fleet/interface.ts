@@ -5,10 +5,7 @@ import type { EngineEmbeddings, EngineEmbedRequest, EngineOutput, EngineRequest 
 
 /** The rank of a request among those that wait for a server. */
 export interface Turn {
-  /**
-   * The account that sends the request: accounts take turns in the queue. Undefined: all requests without an account
-   * share one turn.
-   */
+  /** The sending account: accounts take turns in the queue. Undefined: all such requests share one turn. */
   readonly accountId?: string;
   /** Higher classes go first. Undefined: standard. */
   readonly serviceClass?: ServiceClass;

@@ -14,10 +14,7 @@ const prefix = "drained ";
 /** Dependencies. */
 export interface KeptDrainsParts {
   readonly storage: Storage;
-  /**
-   * Further databases that are reachable. Drains are copied to them, so that a core that starts while `storage` is away
-   * knows them.
-   */
+  /** Further reachable databases. They get a copy, so that a core that starts while `storage` is away knows it. */
   readonly copies: () => readonly Storage[];
   readonly fleet: Pick<Fleet, "servers" | "drain" | "resume">;
   readonly clock: Clock;

@@ -17,8 +17,7 @@ export interface CallSignal {
   /** The reason with which the call ended. Undefined: it has not ended. */
   readonly reason: ConnectError | undefined;
   /**
-   * Calls `listener` when the call is over, or at once if it is over. Keeps one listener, the last one. Cheaper than
-   * the signal.
+   * Calls `listener` when the call is over, or at once if it is. Keeps the last listener only. Cheaper than the signal.
    */
   onEnd(listener: () => void): void;
   /** Ends the call with the error for its participants. Only the first end counts. */

@@ -11,10 +11,7 @@ export interface Fault {
   readonly name: string;
   /** How often it strikes, relative to others. */
   readonly weight: number;
-  /**
-   * True: it strikes only when requested by name, because judges do not yet know whose journals nobody reads
-   * afterwards.
-   */
+  /** True: it strikes only when requested by name: judges do not know yet whose journals nobody reads afterwards. */
   readonly isAsked?: true;
   strike(world: World): void;
 }

@@ -50,10 +50,7 @@ export interface Settings {
    * some faults strike.
    */
   readonly bookSize?: number;
-  /**
-   * Whether there is a night, in which receipts leave the books and keys get limits while requests run. Absent: from
-   * the seed.
-   */
+  /** Whether receipts leave the books at night and keys get limits while requests run. Absent: from the seed. */
   readonly isNight?: boolean;
   /** Statements that are replaced, by name, so that judges must notice. */
   readonly instead?: Readonly<Record<string, Meaning>>;

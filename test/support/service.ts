@@ -88,10 +88,7 @@ export async function startService(dialect: DialectName & EngineName = "vllm"): 
   };
 }
 
-/**
- * Serves configured models, with its own storage and an account that has paid. `isSplit`: the surfaces reach the core
- * over gRPC.
- */
+/** Serves configured models, with its own storage and a paying account. `isSplit`: surfaces use the core over gRPC. */
 export async function serveModels(
   models: input<typeof configSchema>["models"],
   more: Omit<input<typeof configSchema>, "models"> = {},

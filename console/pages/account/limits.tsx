@@ -16,7 +16,7 @@ const classes = [
   { value: String(ServiceClass.FLEX), text: "flex: goes last" },
 ];
 
-/** What bounds the account beside its money, where it has limits of its own. */
+/** The account's own limits beside its money. Shown where it has any. */
 export function Limits({ account }: { readonly account: Account }) {
   const { maxInFlight, lowBalancePicoUsd, serviceClass } = account;
   const named = classes.find(({ value }) => value === toClass(serviceClass) && value !== classes[0]?.value);
@@ -43,7 +43,7 @@ interface Props {
   readonly onDone: () => void;
 }
 
-/** Changes an account's limits; what is emptied is lifted, and what is not touched stays as it is. */
+/** Changes an account's limits. Emptied fields remove their limits; untouched fields stay as they are. */
 export function EditLimits({ account, onClose, onDone }: Props) {
   const [before] = useState(() => toTexts(account));
   const [inFlight, setInFlight] = useState(before.inFlight);
@@ -111,7 +111,7 @@ function toTexts({ maxInFlight, lowBalancePicoUsd, serviceClass }: Account) {
   };
 }
 
-/** Standard is what an account has that was given no class. */
+/** The form's value for a class. Standard is the class of an account that was given none. */
 function toClass(serviceClass: ServiceClass): string {
   return String(serviceClass === ServiceClass.STANDARD ? ServiceClass.UNSPECIFIED : serviceClass);
 }

@@ -1,6 +1,6 @@
 import { maxPicoUsd, parseUsd } from "../../../lib/money.ts";
 
-/** A whole number as it was typed. Undefined: nothing was. Throws what is wrong. */
+/** Reads a typed whole number. Undefined: the text is empty. Throws an error that says what is wrong. */
 export function readWhole(text: string, name: string): number | undefined {
   const typed = text.trim();
   if (typed === "") {
@@ -13,7 +13,7 @@ export function readWhole(text: string, name: string): number | undefined {
   return Number(digits);
 }
 
-/** An amount as it was typed, in pico-USD. Undefined: nothing was. Throws what is wrong. */
+/** Reads a typed amount, in pico-USD. Undefined: the text is empty. Throws an error that says what is wrong. */
 export function readUsd(text: string, name: string): bigint | undefined {
   const typed = text.trim();
   if (typed === "") {

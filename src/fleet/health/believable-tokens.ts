@@ -26,10 +26,7 @@ export function templateTokens({ kind, template_tokens }: ServedModel): number {
   return template_tokens ?? usualTemplateTokens[kind];
 }
 
-/**
- * Whether a count of a prompt's tokens is possible. Reads the prompt only when the count exceeds the template's
- * allowance.
- */
+/** Whether a count of a prompt's tokens is possible. Reads the prompt only when the template alone is exceeded. */
 export function isBelievableInput(count: number, prompt: FleetRequest["prompt"], model: ServedModel): boolean {
   const template = templateTokens(model);
   if (count <= template || count <= template + countCharacters(prompt)) {

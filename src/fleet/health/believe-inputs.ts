@@ -2,10 +2,7 @@ import type { ServedModel } from "../../catalogue/interface.ts";
 import { believableInputs, isWholeNumber, templateTokens } from "./believable-tokens.ts";
 import { serverFailed } from "./failures.ts";
 
-/**
- * The inputs' tokens as the server counted them, at most as many as the inputs can have. Throws when the server counted
- * none.
- */
+/** The inputs' tokens as the server counted them, at most as many as they can have. Throws when none were counted. */
 export function believeInputs(
   told: number,
   inputs: readonly string[],

@@ -62,10 +62,7 @@ export function serverFailed(what: string, transient: boolean, cause?: unknown):
   return failure(Reason.ENGINE_FAILED, "The inference server failed to answer.", {}, fault);
 }
 
-/**
- * Turns an error of an engine call into a failure. An error that the answer caused in our own code is the engine's
- * fault.
- */
+/** Turns an error of an engine call into a failure. An error that the answer caused in our code is the engine's. */
 export function toFailure(error: unknown, server: string, signal: AbortSignal): unknown {
   if (signal.aborted || readDetail(error) !== undefined) {
     return error;

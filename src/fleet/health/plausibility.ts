@@ -10,10 +10,7 @@ const perRead = 2048;
 /** Allowance for tokens that produce no visible text, such as the end-of-text token. */
 const unseen = 64;
 
-/**
- * The most characters of an answer: the longest tokens of any vocabulary have 128. Ids and JSON of tool calls are
- * added.
- */
+/** The most characters of an answer: the longest known tokens have 128, and tool calls add ids and JSON. */
 const perToken = 256;
 const perAnswer = 16_384;
 

@@ -19,10 +19,7 @@ export interface WatchedParts {
   readonly healthChanged?: (change: HealthChange) => void;
 }
 
-/**
- * Runs the health checks of all servers, and passes their results on to each server's pool, to its other models and to
- * other cores.
- */
+/** Checks the health of all servers, and tells each server's pool, its other models and other cores. */
 export class WatchedServers {
   readonly #parts: WatchedParts;
   readonly #checkers = new Map<Member, HealthChecker>();

@@ -57,7 +57,7 @@ export class FrameReader {
   #isGreeted = false;
 
   /**
-   * Takes bytes and returns the frames that they complete. Throws when the peer does not speak ZMTP 3 without
+   * Takes bytes and returns the frames that they complete. Throws when the peer speaks no ZMTP 3 without
    * authentication.
    */
   read(chunk: Buffer): Frame[] {

@@ -19,10 +19,7 @@ export interface Choice {
   readonly member: Member;
   /** Prompt tokens that the server is expected to read. The rest is in its cache. */
   readonly uncachedTokens: number;
-  /**
-   * The prompt and what is believed about it, until the policy has learned from its answer. Undefined: the policy
-   * believes nothing.
-   */
+  /** The prompt and what is believed about it, until its answer taught the policy. Undefined: nothing is believed. */
   readonly sent?: SentPrompt;
 }
 
@@ -65,10 +62,7 @@ export interface Policy {
   happened(member: Member, events: readonly KvEvent[]): void;
   /** Some of a server's reports were missed: what it reported before no longer holds. */
   lostTrack(member: Member): void;
-  /**
-   * Another core has sent a prompt to a server: both halves of each block's hash, and where each block ends, in
-   * characters.
-   */
+  /** Another core has sent a prompt: both halves of each block's hash, and where each block ends, in characters. */
   heard(member: Member, hashes: Int32Array, ends: Int32Array): void;
   /** True while other cores choose servers too, but their messages do not arrive. */
   isAlone: boolean;

@@ -30,10 +30,7 @@ const tiePart = 0.02;
 /** A belief was right when at least this part of the expected tokens was in the cache. */
 const rightPart = 0.75;
 
-/**
- * How much more than the cheapest server the home of a new session may cost, in seconds: the session will come back to
- * it.
- */
+/** How much more than the cheapest server a new session's home may cost, in seconds: the session will come back. */
 const nearSeconds = 0.25;
 
 /** A prompt is new to a server that is believed to have less than this part of it. */

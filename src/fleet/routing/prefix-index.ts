@@ -21,10 +21,7 @@ export class PrefixIndex {
   /** The number of 32-bit words in a set of servers. */
   #words: number;
   #table: BlockTable;
-  /**
-   * The sets of the prompt being matched, by the number of blocks up to there. Only the sets that were looked up are
-   * valid.
-   */
+  /** The sets of the prompt being matched, by the number of blocks up to there. Valid where they were looked up. */
   #sets: Int32Array;
 
   /** Reserves room for about `blocks` blocks. Servers are numbered from 0. */

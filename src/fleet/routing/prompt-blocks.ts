@@ -55,10 +55,7 @@ export class PromptBlocks implements BlocksOfText {
   readonly hashes = new Int32Array(2 * maxBlocks);
   /** Where each block ends, in characters from the start. */
   readonly ends = new Int32Array(maxBlocks);
-  /**
-   * A hash of the account and the session's name. Without a name, of everything up to the end of the user's first
-   * message.
-   */
+  /** A hash of the account and the session's name. Without a name: of all text to the first user message's end. */
   session = 0;
   /** Whether the prompt continues an earlier answer. */
   isContinued = false;
@@ -153,10 +150,7 @@ export class PromptBlocks implements BlocksOfText {
     }
   }
 
-  /**
-   * Ends a block at the end of a message where it is large enough: the text after it is often new, and the text before
-   * it known.
-   */
+  /** Ends a block at a message's end where it is large enough: later text is often new, and earlier text known. */
   #endMessage(): void {
     const length = this.#position - (this.ends[this.count - 1] ?? 0);
     const isLarge = length >= smallestBlock && length >= this.#position * smallestPart;

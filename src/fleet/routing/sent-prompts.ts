@@ -30,10 +30,7 @@ export class SentPrompt implements BlocksOfText {
   isOver = true;
 }
 
-/**
- * The prompts on their way. Their arrays are reused: new arrays would be most of what a choice costs the garbage
- * collector.
- */
+/** The prompts on their way. Their arrays are reused: new ones would be most of a choice's garbage. */
 export class SentPrompts {
   readonly #idle: SentPrompt[] = [];
 

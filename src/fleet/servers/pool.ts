@@ -146,10 +146,7 @@ export class Pool {
     }
   }
 
-  /**
-   * Serves waiting requests by turn until no more can be served, and keeps servers free for requests that need more
-   * room.
-   */
+  /** Serves waiting requests by turn until no more can be served. Keeps servers free for those that need more room. */
   #serve(): void {
     const kept = this.#kept;
     const takes = (member: Member) => member.available && !kept.has(member);

@@ -56,10 +56,7 @@ export class Shares {
     return this.#held.has(key);
   }
 
-  /**
-   * Whether an account may run one more request of this many tokens. Requests without an account may run while there is
-   * room.
-   */
+  /** Whether an account may run one more request of this many tokens. Without an account: while there is room. */
   mayEnter(key: string, tokens: number, free: FreeRoom): boolean {
     const held = this.#held.get(key) ?? nothing;
     if (key === "" || held.places === 0 || this.#multiple === Number.POSITIVE_INFINITY) {

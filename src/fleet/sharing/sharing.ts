@@ -9,10 +9,7 @@ import { Turns } from "./turns.ts";
 
 /** The least milliseconds between two messages. News in between is sent together. */
 const pauseMs = 10;
-/**
- * Milliseconds between two messages with all loads, changed or not: they repair lost messages and show that the core
- * lives.
- */
+/** Milliseconds between two messages with all loads. They repair lost messages and show that the core lives. */
 const beatMs = 1000;
 /** The most bytes about prompts between two beats. Beyond that, other cores do not learn which server got a prompt. */
 const promptBytesPerBeat = 2_097_152;

@@ -13,10 +13,7 @@ import { toBytes } from "../workarounds/writer-room.ts";
 import { refuse } from "./gate.ts";
 import { readHead } from "./guard-calls.ts";
 
-/**
- * Serves the methods of a Connect service on a grpc-js server. Running calls are kept in `calls`, so that they can be
- * ended.
- */
+/** Serves a Connect service's methods on a grpc-js server. `calls` has the running calls, so that they can be ended. */
 export function mountService(server: grpc.Server, methods: readonly ServedMethod[], calls: Set<CallSignal>): void {
   const definition: Record<string, grpc.MethodDefinition<Received, Message>> = {};
   const handlers: grpc.UntypedServiceImplementation = {};

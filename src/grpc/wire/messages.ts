@@ -22,10 +22,7 @@ export async function onlyMessage(messages: AsyncIterable<Message>): Promise<Mes
   throw new ConnectError("the request message is missing", Code.Unimplemented);
 }
 
-/**
- * The messages that a caller sends on a stream, with partial ones completed. Returns at once where nothing has to be
- * awaited.
- */
+/** The messages that a caller sends on a stream, with partial ones completed. Returns at once where possible. */
 export function readRequest<I extends DescMessage>(
   { methodKind, input }: DescMethodStreaming<I, DescMessage>,
   messages: AsyncIterable<MessageInitShape<I>>,

@@ -10,10 +10,7 @@ const eventBytes = 200;
  */
 const leafLength = 1024;
 
-/**
- * Gathers the events of an answer that is sent in one message. Neighbouring pieces of the same kind of text become one
- * event.
- */
+/** Gathers the events of an answer that is sent in one message. Neighbouring pieces of one kind are joined. */
 export class GatheredAnswer {
   readonly #events: GenerationEvent[] = [];
   /** The current text, which `#open` turns into an event. */

@@ -17,10 +17,7 @@ interface Reading {
   isOver(): void;
 }
 
-/**
- * How much longer one reader may be slow. The reader loses the time in which it is behind, and earns time by what it
- * takes.
- */
+/** How much longer a reader may be slow. It loses the time in which it is behind, and earns time by what it takes. */
 export class Patience {
   readonly #limits: ReaderLimits;
   readonly #clock: Pick<Clock, "after">;

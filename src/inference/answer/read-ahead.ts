@@ -16,10 +16,7 @@ export interface ReadAheadSettings {
   readonly clock: Clock;
   /** The call's own signal. */
   readonly signal: AbortSignal;
-  /**
-   * Ends the call of a reader that is too slow to receive the error. Undefined: the reader gets the error when it reads
-   * on.
-   */
+  /** Ends the call of a reader that is too slow to receive the error. Undefined: it gets the error when it reads on. */
   readonly hangUp: ((error: ConnectError) => void) | undefined;
 }
 

@@ -4,8 +4,7 @@ import { Role, ToolChoiceMode } from "#gen/tollgate/inference/v1/conversation_pb
 import { failure } from "../../../lib/errors/failure.ts";
 
 /**
- * Checks the rules of a conversation that bounds of single fields cannot express. Throws INVALID_ARGUMENT with the
- * field.
+ * Checks a conversation's rules that bounds of single fields cannot express. Throws INVALID_ARGUMENT with the field.
  */
 export function validateConversation({ messages, tools, toolChoice }: Conversation): void {
   const unnamed = messages.findIndex(({ role, toolCallId }) => role === Role.TOOL && toolCallId === "");

@@ -92,10 +92,7 @@ interface Bounded {
   readonly bound: number;
 }
 
-/**
- * Reads the bound. Returns at once where the message is available, as on every transport unless an interceptor wrapped
- * it.
- */
+/** Reads the bound, at once where the message is available: on every transport, unless an interceptor wrapped it. */
 function readBound(request: Request): Bounded | Promise<Bounded> {
   if (!request.stream) {
     return { request, bound: readTokenBound(request.message) };

@@ -10,10 +10,7 @@ import { estimateTokens } from "../../../lib/text/estimate-tokens.ts";
 const usualOutput = 1024;
 const mostOutput = 4096;
 
-/**
- * Estimates how many tokens a request may use, for limits of tokens a minute: its prompt and the output that it asks
- * for.
- */
+/** Estimates the tokens of a request, for limits of tokens a minute: its prompt and the output that it asks for. */
 export function readTokenBound(message: Message): number {
   if (isMessage(message, GenerateRequestSchema)) {
     return generationBound(message);

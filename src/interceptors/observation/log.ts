@@ -5,10 +5,7 @@ import { methodName } from "../../../lib/rpc/method-name.ts";
 import { type Clock, systemClock } from "../../../lib/time/clock.ts";
 import type { CallObserver } from "./observe.ts";
 
-/**
- * Failures that anybody can cause without a key must not fill the log: beyond this many lines, each interval logs a
- * sum.
- */
+/** Failures that anybody can cause without a key must not fill the log: beyond so many lines, intervals log a sum. */
 const intervalMs = 10_000;
 const maxRefusals = 50;
 

@@ -190,7 +190,7 @@ function formatRange(minimum: number | undefined, above: number | undefined, max
   return minimum === undefined ? `at most ${maximum}` : `from ${minimum} to ${maximum}`;
 }
 
-/** Passes a value of the enum, and the first one, which says nothing, where it may be left out. */
+/** Accepts a value of the enum. `mayBeLeftOut`: also accepts the first one, which means "not set". */
 function enumCheck(field: DescField, name: string, mayBeLeftOut: boolean): Check {
   const desc = field.enum;
   const values = (desc?.values ?? []).filter(({ number }) => number !== 0);

@@ -226,8 +226,7 @@ export class Machine {
   }
 
   /**
-   * Ends the core like SIGTERM: it takes no new requests, running ones end, then the ledger closes. Resolves when it is
-   * over.
+   * Ends the core like SIGTERM: no new requests, running ones end, then the ledger closes. Resolves when it is over.
    */
   async stop(): Promise<void> {
     this.#cancelStart();

@@ -47,10 +47,7 @@ export function judgeLeases({ server, history }: World): void {
   }
 }
 
-/**
- * Judges that no money expires before its time, whatever clocks say: by the world's own time, less the clocks'
- * difference.
- */
+/** Judges that no money expires early, whatever clocks say: by the world's own time, less the clocks' difference. */
 export function judgeExpiry({ server, history, trueTime }: World): void {
   const early = server.tables.all<{ id: string; expires_at: number }>(
     `select id, expires_at from lot where expired > 0 and expires_at > ?`,

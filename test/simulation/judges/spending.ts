@@ -70,8 +70,7 @@ export class SpendingJudge {
   }
 
   /**
-   * Whether the core had the run's money all the time: nothing happened between its hold and its charge, which was
-   * stored at once.
+   * Whether the core had the run's money all the time: the charge followed its hold undisturbed and was stored at once.
    */
   #isPlain({ process, state, lies, mayBeLost, askedAt, hold }: Run): boolean {
     const storedAt = this.#storedAt.get(hold?.runId ?? "") ?? Number.POSITIVE_INFINITY;

@@ -4,10 +4,7 @@ import type { Customer } from "./customers.ts";
 import type { LotFacts } from "./protocol.ts";
 import type { World } from "./world.ts";
 
-/**
- * Milliseconds within which somebody reads the store of a silent region, once the home shard may accept its final
- * state.
- */
+/** Milliseconds within which a silent region's store is read, once the home shard may accept its final state. */
 const readMs = 5000;
 const lookMs = 1000;
 /** Milliseconds after a failover until an acknowledged but lost payment is reported again, as payment providers do. */
@@ -163,10 +160,7 @@ export class Operators {
     });
   }
 
-  /**
-   * Reads the final state of regions that are silent for long, where possible, and gives up what was lost with its
-   * store.
-   */
+  /** Reads the final state of long silent regions, where possible, and gives up what was lost with its store. */
   #look(): void {
     const { home, homeState, regions, destroyed } = this.#world;
     if (home === undefined || home.process.asleep) {

@@ -12,10 +12,7 @@ export interface LotFacts {
   readonly amount: number;
 }
 
-/**
- * The history of a slice, counted from its beginning. No counter ever falls, so that of two reports the larger number
- * is right.
- */
+/** A slice's history, counted from its beginning. Counters never fall: of two reports the larger number is right. */
 export interface Counters {
   /** By the home shard. */
   granted: number;
@@ -127,10 +124,7 @@ export const times = {
   patience: 2000,
   /** Money that is unused for this long is returned. */
   idle: 10_000,
-  /**
-   * A region asks for more when it has less than it spends in the first time, and asks for what it spends in the
-   * second.
-   */
+  /** A region asks for more when it has less than it spends in the first time; it asks for the second time's worth. */
   low: 10_000,
   high: 20_000,
   /** How long a purse is not asked for again after an answer that there is no money. */

@@ -67,10 +67,7 @@ export class Truth {
   readonly #came = new Map<string, { readonly at: number; readonly lendable: number }[]>();
   /** Regions whose clocks broke their promise. */
   readonly untimed = new Set<string>();
-  /**
-   * Regions whose requests may run longer than allowed, because they were suspended. The account may owe what they cost
-   * then.
-   */
+  /** Regions whose requests may run too long, because they were suspended. The account may owe what they cost then. */
   readonly suspended = new Set<string>();
   /** Whether the home shard takes a region for silent. */
   isSilent: (region: string) => boolean = () => false;

@@ -20,10 +20,7 @@ export interface Shape {
   readonly regions: number;
   readonly customers: number;
   readonly wealth?: Wealth | undefined;
-  /**
-   * Milliseconds after which a revoked key is refused even where the home shard is not heard. Absent: at the end of the
-   * term.
-   */
+  /** Milliseconds after which a revoked key is refused even without the home shard. Absent: at the end of the term. */
   readonly revocationMs?: number;
   readonly tell?: (line: string) => void;
 }

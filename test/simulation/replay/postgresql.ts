@@ -1,10 +1,7 @@
 import type { Pool, PoolClient } from "pg";
 import type { Recorded, RecordedRow, RecordedStatement } from "./recording.ts";
 
-/**
- * Repeats on a real PostgreSQL what was done on a simulated one, and compares the results. Returns the differences, in
- * words.
- */
+/** Repeats on a real PostgreSQL what was done on a simulated one. Returns the differences of the results, in words. */
 export async function replay(recorded: readonly Recorded[], pool: Pool): Promise<string[]> {
   const client = await pool.connect();
   const differences: string[] = [];
@@ -52,10 +49,7 @@ async function compareStatement(
   return undefined;
 }
 
-/**
- * Rows in a canonical form, in which equal rows are the same text: with the columns that the real server returns, in
- * any order.
- */
+/** Rows in a canonical form: equal rows are the same text, with the real server's columns, in any order. */
 function canonical(rows: readonly object[], real: readonly object[]): string {
   const names = Object.keys(real[0] ?? rows[0] ?? {})
     .filter((name) => name !== "set_config") // a setting for the statement itself, which nobody reads

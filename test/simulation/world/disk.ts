@@ -70,10 +70,7 @@ export class SimulatedDisk {
     this.#dice = dice;
   }
 
-  /**
-   * Loses unsynced data. Of a file that grew, a part of any length may have reached the disk. All processes must be
-   * dead.
-   */
+  /** Loses unsynced data. A grown file may have reached the disk up to any length. All processes must be dead. */
   cutPower(): void {
     this.#boots++;
     this.#names = new Map(this.#durableNames);

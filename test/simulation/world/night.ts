@@ -34,10 +34,7 @@ export class Night {
     this.#midnight = Math.ceil(this.#timeline.beginning / dayMs) * dayMs - this.#timeline.beginning;
   }
 
-  /**
-   * Whether half a year may have passed: everything of the day before is settled, except what dead processes' journals
-   * have.
-   */
+  /** Whether half a year may have passed: all of the day before is settled, except dead processes' journals. */
   get isOver(): boolean {
     const { now } = this.#timeline;
     return (

@@ -4,10 +4,7 @@ import { TimerHeap } from "./timer-heap.ts";
 
 /** Milliseconds for which time stands still for running work that does not end: a statement whose server is silent. */
 const longestWorkMs = 5000;
-/**
- * The real milliseconds that such work gets when no simulated time is left: a statement fails by itself after ten
- * seconds.
- */
+/** The real milliseconds that such work gets once simulated time is used up: a statement fails after ten seconds. */
 const lastWorkMs = 10_000;
 /** Milliseconds that pass one by one in `until`. Work that takes longer waits for a timer. */
 const slowMs = 200;
@@ -97,10 +94,7 @@ export class ManualClock implements Clock {
     }
   }
 
-  /**
-   * Lets time pass until a promise settles: at most ten seconds, and again as many after work that was still running
-   * then.
-   */
+  /** Lets time pass until a promise settles: at most ten seconds, and again as many after work still running then. */
   async until<T>(promise: Promise<T>): Promise<T> {
     let done = false;
     const finished = () => {

@@ -109,10 +109,7 @@ export class EngineBlocks {
     return true;
   }
 
-  /**
-   * The only block that ends after `tokens` tokens and was stored after `since`. `none`: there is no such block, or
-   * several.
-   */
+  /** The only block that ends after `tokens` tokens and was stored after `since`. `none`: there is none, or several. */
   #findEnd(tokens: number, since: number): number {
     let found = none;
     const count = Math.min((this.#stored - since) | 0, recent);
@@ -140,10 +137,7 @@ export class EngineBlocks {
     return isThere ? before : none;
   }
 
-  /**
-   * Records a block. `before` is `none` where the block before it is unknown, and undefined where the prompt begins
-   * here.
-   */
+  /** Records a block. `before` is `none` where the preceding block is unknown, and undefined at a prompt's start. */
   #store(hash: Halves, before: number | undefined): number {
     const known = this.#find(hash);
     const at = known === none ? this.#insert(hash) : known;

@@ -6,10 +6,7 @@ import { RunningRatio } from "../running-ratio.ts";
 import { toSlot } from "../slots.ts";
 import { ServerCache } from "./server-cache.ts";
 
-/**
- * Blocks remembered for all servers together, as a multiple of the distinct blocks: several servers may have the same
- * block.
- */
+/** Blocks remembered for all servers, as a multiple of the distinct ones: several servers may have the same block. */
 const blocksShare = 2;
 
 /** The weight of the initial assumption that token estimates are right, in tokens. */

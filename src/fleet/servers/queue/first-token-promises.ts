@@ -14,10 +14,7 @@ export class FirstTokenPromises {
   readonly #output: ExpectedOutput;
   readonly #clock: Clock;
   readonly #pace = new Pace();
-  /**
-   * The soonest first token among the servers considered for the last wish, in milliseconds. Infinity: none was
-   * considered.
-   */
+  /** The soonest first token among the servers considered for the last wish, in milliseconds. Infinity: none were. */
   #soonest = unknown;
 
   constructor(line: Lanes, output: ExpectedOutput, clock: Clock) {

@@ -10,10 +10,7 @@ export function modelIsGone(modelId: string): Error {
   return failure(Reason.MODEL_NOT_FOUND, `The model '${modelId}' is no longer served.`, { parameter: "model" });
 }
 
-/**
- * The error of a request that gets no server. `retryMs` is the delay after which a retry makes sense. `why` goes to the
- * log only.
- */
+/** The error of a request that gets no server. `retryMs`: when a retry makes sense. `why` goes to the log only. */
 export function modelIsBusy(why: string, retryMs: number = retryAfterMs): Error {
   return failure(
     Reason.OVERLOADED,

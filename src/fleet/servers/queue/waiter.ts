@@ -17,10 +17,7 @@ interface WaitingRoom {
   remove(waiter: Waiter): void;
 }
 
-/**
- * Waits in a queue until a place is granted. Rejects with `onLate`'s error at the deadline, or earlier with the
- * signal's reason.
- */
+/** Waits in a queue for a place. Rejects with `onLate`'s error at the deadline, or earlier with the signal's reason. */
 export function waitFor(
   wish: Wish,
   queue: WaitingRoom,

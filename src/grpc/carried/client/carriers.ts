@@ -5,10 +5,7 @@ import { ChannelCall } from "../../client/channel-call.ts";
 import type { ChannelPool } from "../../client/channel-pool.ts";
 import { Carrier } from "./carrier.ts";
 
-/**
- * Milliseconds until the first search for cores without a stream. Each further wait is twice as long, up to the
- * longest.
- */
+/** Milliseconds until the first search for cores without a stream. Each further wait doubles, up to the longest. */
 const firstLookMs = 250;
 const longestLookMs = 5000;
 /** Milliseconds: a stream older than this is replaced by a new one over a newer connection. */

@@ -8,10 +8,7 @@ import { type Batch, decodeBatch } from "../frames.ts";
 import type { Bounds } from "./interface.ts";
 import { ServedCarrier } from "./served-carrier.ts";
 
-/**
- * The service that carries calls, as reflection describes it. It has no ordinary implementation: its messages stay
- * bytes.
- */
+/** The service that carries calls, for reflection. It has no ordinary implementation: its messages stay bytes. */
 export const callsRegistration = registration(CallsService, {});
 
 /**

@@ -10,10 +10,7 @@ import { Outbox } from "../outbox.ts";
 import type { Bounds, CoreStream } from "./interface.ts";
 import { ServedCall } from "./served-call.ts";
 
-/**
- * A stream that carries calls, on the core's side. A protocol violation ends the stream with its calls, and nothing
- * else.
- */
+/** A stream that carries calls, on the core's side. A protocol violation ends the stream with its calls only. */
 export class ServedCarrier implements CoreStream {
   readonly bounds: Bounds;
   readonly standing: Standing;

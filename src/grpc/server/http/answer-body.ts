@@ -7,10 +7,7 @@ const pieceBytes = 64 * 1024;
 /** Milliseconds after which a client that takes nothing is given up. */
 const patienceMs = 60_000;
 
-/**
- * Passes the chunks of an answer on, and watches the client until it has all of them. `owner` returns the answer's
- * payer.
- */
+/** Passes the chunks of an answer on, and watches the client until it has all. `owner` returns the answer's payer. */
 export async function* watchReading(
   body: AsyncIterable<Uint8Array>,
   response: ServerResponse,

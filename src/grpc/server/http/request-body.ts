@@ -5,10 +5,7 @@ import type { Receiving } from "../receiving.ts";
 /** The payer of a call. Undefined: the call is not admitted yet. */
 export const payerKey = createContextKey<string | undefined>(undefined, { description: "payer" });
 
-/**
- * Milliseconds for which the rest of a request is read and discarded after its answer, so that the sender can read the
- * answer.
- */
+/** Milliseconds for which the rest of a request is drained after its answer, so that the sender can read that. */
 const drainMs = 5000;
 /** The most requests of one connection that may wait for their answers. */
 const maxPipelined = 16;
@@ -52,10 +49,7 @@ export function endWithAnswer(request: IncomingMessage, response: ServerResponse
   });
 }
 
-/**
- * Returns a function that tells whether a connection has too many unanswered requests, whose answers would pile up in
- * memory.
- */
+/** Returns a function that tells whether a connection has too many unanswered requests, whose answers pile up. */
 export function pipelineLimit(): (request: IncomingMessage, response: ServerResponse) => boolean {
   const open = new WeakMap<object, number>();
   return ({ socket }, response) => {

@@ -7,10 +7,7 @@ const smoothing = 0.15;
 /** A slice is worth at least this many requests, however few come. */
 const fewRequests = 4;
 
-/**
- * What a region may spend of one purse: its slices, less what running requests hold. Models the wallets of all its
- * cores as one.
- */
+/** What a region may spend of a purse: its slices, less what requests hold. Models all its cores' wallets as one. */
 export class BankPurse {
   readonly id: string;
   readonly kind: PurseKind;

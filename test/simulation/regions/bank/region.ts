@@ -15,10 +15,7 @@ export interface RegionParts {
   readonly truth: Truth;
   readonly key: KeyObject;
   readonly send: (exchange: Exchange) => void;
-  /**
-   * Milliseconds after which a revoked key is refused, whether or not the home shard is heard. Absent: when the term
-   * ends.
-   */
+  /** Milliseconds after which a revoked key is refused, with or without the home shard. Absent: when the term ends. */
   readonly revocationMs: number | undefined;
 }
 

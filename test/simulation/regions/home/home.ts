@@ -81,10 +81,7 @@ export class Home {
     this.#announce([...served, ...words.filter((word) => word.region !== region.name)]);
   }
 
-  /**
-   * Whether an exchange belongs to the region's current epoch. A region with a new store, or an ended epoch, gets
-   * another one.
-   */
+  /** Whether an exchange is of the region's current epoch. A new store, or an ended epoch, gets another one. */
   #enter(region: HomeRegion, { store, epoch, fenced }: Exchange): boolean {
     if (epoch > region.epoch) {
       putAside(region);

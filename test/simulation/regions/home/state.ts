@@ -50,8 +50,7 @@ export interface HomeState {
   readonly purses: Map<string, HomeLot[]>;
   readonly regions: Map<string, HomeRegion>;
   /**
-   * After a failover that may have lost grants: regions that have not yet reported everything. Meanwhile nothing is
-   * lent.
+   * After a failover that may have lost grants: regions that have not reported everything. Meanwhile nothing is lent.
    */
   readonly unheard: Set<string>;
   readonly revocations: Revocation[];
