@@ -19,10 +19,7 @@ export function navigate(to: string, options: { readonly replace?: boolean } = {
   location.value = readLocation();
 }
 
-/**
- * Changes query parameters and keeps the path, so that filters are part of the address. An empty value removes a
- * parameter.
- */
+/** Changes query parameters and keeps the path, so that filters are in the address. An empty value removes one. */
 export function setQuery(changes: Readonly<Record<string, string>>): void {
   const next = new URLSearchParams(location.peek().search);
   for (const [name, value] of Object.entries(changes)) {

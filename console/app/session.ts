@@ -65,10 +65,7 @@ export async function signIn(
   session.value = (await response.json()) as Session;
 }
 
-/**
- * Signs out. When the server cannot be reached, the session goes on: stays signed in and shows that the connection is
- * lost.
- */
+/** Signs out. Stays signed in, and shows that the connection is lost, when the server cannot be reached. */
 export async function signOut(): Promise<void> {
   const response = await fetch("/session", { method: "DELETE" }).catch(() => undefined);
   if (response === undefined || response.status >= serverFailed) {

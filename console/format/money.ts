@@ -1,10 +1,7 @@
 import { formatUsd } from "../../lib/money.ts";
 import { decimalsOf } from "./numbers.ts";
 
-/**
- * An exact amount in two parts: the digits that a person reads at a glance, and the rest down to the last nonzero
- * digit.
- */
+/** An exact amount in two parts: the digits that are read at a glance, and the rest to the last nonzero digit. */
 export interface SplitAmount {
   /** With sign and currency, such as "$4.98" or "−$0.000123". */
   readonly significant: string;

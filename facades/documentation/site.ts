@@ -22,10 +22,7 @@ export function createSite(files: StaticFiles): RequestListener {
   };
 }
 
-/**
- * The files that may be at a path, in order of preference. A folder means its index, and a page may be named without
- * `.html`.
- */
+/** The files that may be at a path, in order of preference. A folder means its index; `.html` may be omitted. */
 function toFiles(path: string): string[] {
   const name = path.slice(1);
   return name === "" || name.endsWith("/") ? [`${name}index.html`] : [name, `${name}.html`, `${name}/index.html`];

@@ -77,10 +77,7 @@ export class Exchange {
     };
   }
 
-  /**
-   * Reads the state of the caller's rate limits from the metadata of the core's answer or error, for the response's
-   * headers.
-   */
+  /** Reads the state of the caller's rate limits from the core's metadata, for the response's headers. */
   readonly noteRateLimit = (metadata: Headers): void => {
     this.#rateLimit = readRateLimit(metadata) ?? this.#rateLimit;
   };

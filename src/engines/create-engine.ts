@@ -6,10 +6,7 @@ import { readAuthorization } from "./shared/authorization.ts";
 /** Connections beyond a server's capacity. They serve health, metrics and counting while the server is full. */
 const spareConnections = 4;
 
-/**
- * Creates the adapter of one server of one model. `onLoading` reports the progress of a model that is loaded into this
- * process.
- */
+/** Creates the adapter of one server of one model. `onLoading` reports how far a model is loaded into this process. */
 export function createEngine(
   server: ServerConfig,
   model: ModelConfig,

@@ -84,10 +84,7 @@ export function History({ history, hasOutput }: Props) {
   );
 }
 
-/**
- * The history with the oldest first. The last price is repeated for the present, since a price applies until the next
- * one.
- */
+/** The oldest first. The last price is repeated for the present, since a price applies until the next one. */
 function toSeries(history: readonly Price[], hasOutput: boolean) {
   const oldestFirst = history.toReversed();
   const last = oldestFirst.at(-1);

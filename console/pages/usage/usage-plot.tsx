@@ -49,10 +49,7 @@ function toSeries(lines: Used["lines"], names: Names, period: Period, from: Date
   };
 }
 
-/**
- * Labels of the lines. Keys are shown with their accounts; keys of the same name, or without one, with the end of their
- * id.
- */
+/** Labels of the lines. Keys have their accounts; keys of the same name, or without one, the end of their id. */
 function toLabels(lines: Used["lines"], names: Names): readonly string[] {
   const labels = lines.map(({ id, accountId }) => {
     const own = names.get(id) ?? (isId(id) ? toEnd(id) : id);

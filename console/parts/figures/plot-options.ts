@@ -74,10 +74,7 @@ interface Palette {
   readonly font: string;
 }
 
-/**
- * Palettes by whether they are dark. They are kept, since asking a browser for a colour makes it lay out the page
- * again.
- */
+/** Palettes by whether they are dark, kept because reading a colour makes a browser lay out the page again. */
 const palettes = new Map<boolean, Palette>();
 const seriesCount = 4;
 

@@ -7,10 +7,7 @@ import type {
 import { type Message, Role, type ToolCall } from "#gen/tollgate/inference/v1/conversation_pb.js";
 import { invalidField } from "../../http/request/error.ts";
 
-/**
- * Translates the turns one for one, so that an index means the same on both sides. Throws RequestError with the field's
- * path.
- */
+/** Translates turns one for one, so that an index is the same on both sides. Throws RequestError with the path. */
 export function toTurns(messages: readonly ChatMessage[]): Message[] {
   return messages.map(({ turn }, index) => {
     switch (turn.case) {

@@ -38,10 +38,7 @@ export function readPending(request: IncomingMessage, reach: Reach): string {
   return pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1) ?? "";
 }
 
-/**
- * The `set-cookie` header that keeps it during the sign-in. It is lax, since the provider's pages lead back. Empty
- * removes it.
- */
+/** The `set-cookie` header that keeps it during the sign-in: lax, as the provider leads back. Empty removes it. */
 export function pendingCookie(pending: string, request: IncomingMessage, reach: Reach): string {
   const life = pending === "" ? 0 : pendingAge;
   const attributes = `Path=/; Max-Age=${life}; HttpOnly; SameSite=Lax`;

@@ -92,10 +92,7 @@ export class BodyLease {
     this.#owner = owner;
   }
 
-  /**
-   * Sets the bytes that the body takes. When there is no room for more, throws OVERLOADED and keeps the bytes that it
-   * had.
-   */
+  /** Sets the bytes that the body takes. When there is no room, throws OVERLOADED and keeps the previous bytes. */
   resize(bytes: number): void {
     if (bytes > this.#bytes) {
       this.#budget.take(this.#share, this.#owner, bytes - this.#bytes);

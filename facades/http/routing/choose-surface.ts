@@ -6,10 +6,7 @@ export type Surfaces = readonly [...Surface[], Surface];
 /** Chooses the surface of a request. */
 export type Choose = (request: RequestHead) => Surface;
 
-/**
- * The surface that answers a request: the owner of the path or, with none or several, the first that recognizes the
- * client.
- */
+/** The surface that answers a request: the path's owner, or else the first that recognizes the client. */
 export function chooseSurface(surfaces: Surfaces, request: RequestHead): Surface {
   const [path = ""] = request.url?.split("?", 1) ?? [];
   const owners = surfaces.filter((surface) => owns(surface, path));

@@ -42,10 +42,7 @@ export function toConversation(request: CreateMessageRequest | CountTokensReques
   };
 }
 
-/**
- * Refuses results of calls that no earlier turn made, as the original service does. Adds the calls of this turn to
- * `calls`.
- */
+/** Refuses results of calls that no earlier turn made, like the original service. Adds this turn's calls to `calls`. */
 function refuseOrphans({ role, content }: MessageParam, path: string, calls: Set<string>): void {
   for (const [i, block] of toBlocks(content).entries()) {
     if (block.case === "toolUse") {

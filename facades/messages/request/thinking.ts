@@ -2,10 +2,7 @@ import { Thinking } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import type { CreateMessageRequest } from "#gen/tollgate/messages/v1/create_message_pb.js";
 import { Effort, ThinkingType } from "#gen/tollgate/messages/v1/thinking_pb.js";
 
-/**
- * Translates the thinking switch. Only `thinking` switches: an effort alone does not turn on a model that is off by
- * default.
- */
+/** Translates the thinking switch. Only `thinking` switches: an effort alone turns no thinking on. */
 export function toThinking(request: CreateMessageRequest): Thinking {
   switch (request.thinking?.type) {
     case ThinkingType.ENABLED:

@@ -3,8 +3,5 @@ export function messageId(requestId: string): string {
   return requestId.replace(/^(req_)?/, "msg_");
 }
 
-/**
- * The signature of thinking blocks. Some clients treat unsigned thinking as text; nobody checks the signature's
- * content.
- */
+/** The signature of thinking blocks. Some clients treat unsigned thinking as text; nobody checks its content. */
 export const thinkingSignature = "tollgate";

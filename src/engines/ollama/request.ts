@@ -35,10 +35,7 @@ export function generationRequest(
   return { path: prompt.case === "text" ? "/api/generate" : "/api/chat", body: JSON.stringify(body) };
 }
 
-/**
- * Ollama has no choice of tools. A choice that forbids tools leaves them out; one that demands a call cannot be
- * enforced.
- */
+/** Ollama has no tool choice. A choice that forbids tools leaves them out; one that demands a call is not enforced. */
 function chatFields(conversation: Conversation, systemAnywhere: boolean): Fields {
   const forbidden = conversation.toolChoice?.mode === ToolChoiceMode.NONE;
   const { turns } = toTurns(conversation.messages, systemAnywhere);

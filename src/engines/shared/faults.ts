@@ -27,10 +27,7 @@ export function engineUnreachable(what: string, cause: unknown): ConnectError {
   );
 }
 
-/**
- * A count that the engine reported. Undefined: it reported no number. Throws ENGINE_FAILED for a number that cannot be
- * a count.
- */
+/** A count that the engine reported. Undefined: no number. Throws ENGINE_FAILED for a number that is no count. */
 export function toldCount(where: string, told: unknown): number | undefined {
   const count = countIn(told);
   if (count === undefined && typeof told === "number") {

@@ -25,10 +25,7 @@ export function metricSum(text: string, name: string): number | undefined {
   return sum;
 }
 
-/**
- * The labels of a metric's first sample. An information metric carries its information in them. Empty: there is no
- * sample.
- */
+/** The labels of a metric's first sample, which carry an information metric's content. Empty: there is no sample. */
 export function readLabels(text: string, name: string): Readonly<Record<string, string>> {
   return readAllLabels(text, name)[0] ?? {};
 }

@@ -5,10 +5,7 @@ import { textIn } from "../shared/inspection/told.ts";
 import { metricSum, readLabels } from "../shared/prometheus.ts";
 import { readKvTokens, vllm } from "./dialect.ts";
 
-/**
- * Inspects vLLM with `/version`, `/metrics` and short chats. It reports its options on `/server_info` in development
- * mode only.
- */
+/** Inspects vLLM with `/version`, `/metrics` and short chats. `/server_info` has its options in development only. */
 export async function inspect(probe: Probe, subject: Subject): Promise<Inspection> {
   const [version, metrics = ""] = await Promise.all([probe.json("/version"), probe.text({ path: "/metrics" })]);
   const cache = readLabels(metrics, "vllm:cache_config_info");

@@ -56,10 +56,7 @@ export class FrameReader {
   #bytes = 0;
   #isGreeted = false;
 
-  /**
-   * Takes bytes and returns the frames that they complete. Throws when the peer speaks no ZMTP 3 without
-   * authentication.
-   */
+  /** Takes bytes and returns the frames that they complete. Throws unless the peer speaks ZMTP 3 unauthenticated. */
   read(chunk: Buffer): Frame[] {
     this.#unread.push(chunk);
     this.#bytes += chunk.length;

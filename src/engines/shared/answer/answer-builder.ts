@@ -43,10 +43,7 @@ export class AnswerBuilder {
   #finish: FinishReason | undefined;
   #implausible: string | undefined;
   #reasoned = false;
-  /**
-   * Whether white space that comes now only separates the answer from the thinking: some engines' parsers leave it
-   * there.
-   */
+  /** Whether white space that comes now only separates answer and thinking: some engines' parsers leave it there. */
   #trimming = false;
   #answered = false;
   /** Whether the count is that of the complete answer. */

@@ -41,10 +41,7 @@ export class ChunkTemplate {
     };
   }
 
-  /**
-   * The template of a chunk, given as JSON text and parsed. Undefined: the form does not recur, such as that of a tool
-   * call.
-   */
+  /** The template of a chunk, given as JSON text and parsed. Undefined: its form does not recur, as with tool calls. */
   static of(data: string, chunk: Chunk): ChunkTemplate | undefined {
     if (!isCommon(chunk)) {
       return undefined;

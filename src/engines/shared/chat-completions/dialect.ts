@@ -48,10 +48,7 @@ export interface Dialect {
   readonly kvCall?: { readonly paths: readonly string[]; readonly read: (answer: Fields) => number | undefined };
   /** The most inputs of one embeddings call. */
   readonly embedBatch: number;
-  /**
-   * The format in which vectors are requested: base64 of their memory is exact, in a third of the text. Both formats
-   * are read.
-   */
+  /** The requested format of vectors: base64 of their memory is exact, in a third of the text. Both are read. */
   readonly embedFormat: "float" | "base64";
 }
 

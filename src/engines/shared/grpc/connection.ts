@@ -6,10 +6,7 @@ import { createTlsCredentials } from "../../../grpc/workarounds/tls-server-name.
 import { engineFailed, engineUnreachable, unreadable } from "../faults.ts";
 import type { ConnectionOptions, HttpResponse } from "../http/connection.ts";
 
-/**
- * The most bytes of a message. Tokens are listed with their texts; the longest answer lists an input of our largest
- * size.
- */
+/** The most bytes of a message. The longest lists the tokens of an input of our largest size, with their texts. */
 export const mostListBytes = 16 * 1024 * 1024;
 
 const channelOptions = {

@@ -39,10 +39,7 @@ function precedesResult(messages: readonly Message[], index: number): boolean {
   return messages.slice(index).find((message) => message.role !== Role.SYSTEM)?.role === Role.TOOL;
 }
 
-/**
- * Appends a system message to the user turn before it, else to the one after it. Between other turns it becomes a user
- * turn.
- */
+/** Appends a system message to the user turn before it, or else after it. Between other turns it becomes one. */
 function foldIntoUserTurns(messages: readonly Message[]): Message[] {
   const folded: Message[] = [];
   let made: Message | undefined; // a user turn that consists of system messages alone

@@ -5,10 +5,7 @@ import { ResponseParser, type ResponseSink } from "./response-parser.ts";
 
 /** Receives a connection's events. */
 export interface ConnectionOwner {
-  /**
-   * The connection can carry another call. `idleSeconds`: how long the server promises to keep it. Undefined: no
-   * promise.
-   */
+  /** The connection can carry another call. `idleSeconds`: how long the server promises to keep it, if it does. */
   onIdle(connection: Connection, idleSeconds: number | undefined): void;
   /** The connection is closed. */
   onClosed(connection: Connection): void;

@@ -11,10 +11,7 @@ export interface PoolOptions extends ConnectOptions {
   readonly silenceTimeoutMs: number;
 }
 
-/**
- * Milliseconds. Shorter than engines keep idle connections (5 s): otherwise a call may meet one that is just being
- * closed.
- */
+/** Milliseconds. Less than engines keep idle connections (5 s): otherwise a call may meet one that is closing. */
 const usualIdleMs = 3000;
 /**
  * The longest time to keep an idle connection where the server promises more, and the margin before the promise ends,
