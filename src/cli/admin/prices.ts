@@ -41,9 +41,10 @@ export function addPrices(program: Command, io: Io): void {
         .requiredOption("--input <usd>", "for 1M input tokens", rate)
         .option("--output <usd>", "for 1M output tokens; its base stays unless set", rate),
     ask: async (core, { input, output }, model) => {
-      const now = (await list(core)).find((price) => price.model === model);
-      const outputPicoUsdPerToken = output ?? now?.baseOutputPicoUsdPerToken ?? 0n;
-      const set = { model, inputPicoUsdPerToken: input, outputPicoUsdPerToken };
+      const set = {
+        ...{ model, inputPicoUsdPerToken: input },
+        ...(output !== undefined && { outputPicoUsdPerToken: output }),
+      };
       return priceDocument(required((await client(core).setPrice(set)).price));
     },
   });

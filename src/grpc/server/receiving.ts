@@ -63,8 +63,8 @@ export class Receiving {
 
   /**
    * Starts to watch what one call sends. `cut` ends the call with the error for its caller. Between its messages a
-   * stream may be silent until the time limit. Once a byte of the next message has come, the rate counts from the end
-   * of the message before.
+   * stream may be silent until the time limit. The rate and the time of its next message count from that message's first
+   * byte.
    */
   begin(payer: string, cut: (reason: ConnectError) => void, isStream = false): Reception {
     const message = new Message(this.#clock.monotonic(), isStream, payer, cut);
@@ -97,6 +97,9 @@ export class Receiving {
     const taken = (this.#taken.get(message.payer) ?? 0) + bytes;
     if (this.#total + bytes > room || taken > payerBytes) {
       return false;
+    }
+    if (message.isStream && message.bytes === 0 && bytes > 0) {
+      message.since = this.#clock.monotonic();
     }
     message.bytes += bytes;
     this.#total += bytes;
@@ -153,7 +156,7 @@ export class Receiving {
 
 class Message {
   bytes = 0;
-  /** When the message began, by the monotonic clock; on a stream, when the message before ended. */
+  /** When the message began, by the monotonic clock; on a stream that is silent, when the message before ended. */
   since: number;
   readonly isStream: boolean;
   readonly payer: string;

@@ -13,12 +13,13 @@ export function createPricesService(
   prices: PriceList,
   priced: () => readonly PricedLots[],
 ): ServiceImpl<typeof PricesService> {
-  /** Reads a price before its change, for the audit log. */
-  function keepPrice(context: HandlerContext, model: string): void {
+  /** Notes a price before its change in the audit log. Returns that price. Undefined: there is none. */
+  function keepPrice(context: HandlerContext, model: string): PriceRecord | undefined {
     const price = prices.list().find((one) => one.model === model);
     if (price !== undefined) {
       noteBefore(context, PriceSchema, toPrice(price));
     }
+    return price;
   }
 
   return {
@@ -46,9 +47,10 @@ export function createPricesService(
     },
 
     async setPrice({ model, inputPicoUsdPerToken, outputPicoUsdPerToken }, context) {
-      keepPrice(context, model);
-      const rates = { input: Number(inputPicoUsdPerToken), output: Number(outputPicoUsdPerToken) };
-      return { price: toPrice(await prices.set(model, rates)) };
+      const before = keepPrice(context, model);
+      const input = Number(inputPicoUsdPerToken); // present, by the contract's rule
+      const output = Number(outputPicoUsdPerToken ?? before?.base.output ?? 0);
+      return { price: toPrice(await prices.set(model, { input, output })) };
     },
 
     async pinPrice({ model, inputPicoUsdPerToken, outputPicoUsdPerToken }, context) {

@@ -86,3 +86,33 @@ test("a stream may be silent between its messages, and not for ever", () => {
   clock.advance(1000);
   expect(cuts).toEqual([Reason.TIMEOUT]);
 });
+
+test("a message that a stream begins after a silence has the time of any other", () => {
+  const { clock, begin } = start();
+  const { cuts, take, next } = begin("a", true);
+  take(10);
+  next();
+  const pass = (seconds: number) => {
+    for (let second = 0; second < seconds; second += 1) {
+      clock.advance(1000);
+    }
+  };
+  pass(60);
+  take(16 * kib);
+  pass(20);
+  expect(cuts).toEqual([]);
+  pass(10);
+  expect(cuts).toEqual([Reason.TIMEOUT]);
+});
+
+test("what has no bytes does not lengthen a stream's silence", () => {
+  const { clock, begin } = start();
+  const { cuts, take, next } = begin("a", true);
+  take(10);
+  next();
+  for (let second = 0; second < 122; second += 1) {
+    clock.advance(1000);
+    take(0);
+  }
+  expect(cuts).toEqual([Reason.TIMEOUT]);
+});

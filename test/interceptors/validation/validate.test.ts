@@ -9,6 +9,7 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { Role } from "#gen/tollgate/inference/v1/conversation_pb.js";
 import { type GenerateRequestSchema, InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
+import { SetPriceRequestSchema } from "#gen/tollgate/metering/v1/prices_service_pb.js";
 import { CreateOperatorRequestSchema } from "#gen/tollgate/operators/v1/operators_service_pb.js";
 import { readDetail } from "../../../lib/errors/detail.ts";
 import { registration } from "../../../src/grpc/server/registration.ts";
@@ -200,4 +201,14 @@ test.each([
 ])("an operator called %j with role %i is refused by %s", (name, role, path, message) => {
   const found = createChecks()(CreateOperatorRequestSchema)?.(create(CreateOperatorRequestSchema, { name, role }));
   expect(found).toEqual(path === undefined ? undefined : { path, message });
+});
+
+test("a price is set by a rate that is named, which may be 0: a call without one would make the model free", () => {
+  const check = createChecks()(SetPriceRequestSchema);
+  const name = "input_pico_usd_per_token";
+  expect(check?.(create(SetPriceRequestSchema, { model: "tiny" }))).toEqual({
+    path: name,
+    message: `${name} is required.`,
+  });
+  expect(check?.(create(SetPriceRequestSchema, { model: "tiny", inputPicoUsdPerToken: 0n }))).toBeUndefined();
 });

@@ -99,6 +99,8 @@ describe.each(dialects)("%s", (dialect) => {
       reasons.push(await reasonOf(() => service.setPrice(price)));
     }
     expect(reasons).toEqual([Reason.MODEL_NOT_FOUND, ...Array(3).fill(Reason.INVALID_ARGUMENT)]);
+    await service.setPrice({ model: testModel, inputPicoUsdPerToken: 310_000n }); // its base of output stays
+    expect(metering.prices.live(testModel)).toEqual({ input: 310_000, output: 400_000 });
     await clock.until(metering.close());
   });
 

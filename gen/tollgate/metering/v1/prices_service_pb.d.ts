@@ -180,18 +180,18 @@ export declare type SetPriceRequest = Message<"tollgate.metering.v1.SetPriceRequ
   model: string;
 
   /**
-   * The rate for an input token.
+   * The rate for an input token. Absent: refused, as only a rate that is named may be 0.
    *
-   * @generated from field: int64 input_pico_usd_per_token = 2;
+   * @generated from field: optional int64 input_pico_usd_per_token = 2;
    */
-  inputPicoUsdPerToken: bigint;
+  inputPicoUsdPerToken?: bigint | undefined;
 
   /**
-   * The rate for an output token. 0 for an embedding model.
+   * The rate for an output token. Absent: the base rate stays.
    *
-   * @generated from field: int64 output_pico_usd_per_token = 3;
+   * @generated from field: optional int64 output_pico_usd_per_token = 3;
    */
-  outputPicoUsdPerToken: bigint;
+  outputPicoUsdPerToken?: bigint | undefined;
 };
 
 /**

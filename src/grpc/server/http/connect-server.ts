@@ -66,7 +66,9 @@ export function createConnectHandler(options: ConnectHandlerOptions, shutdownSig
   });
   for (const { service, implementation } of services) {
     for (const { method, impl } of Object.values(createServiceImplSpec(service, implementation).methods)) {
-      router.rpc(method, impl as never, { ...connectAlone, jsonOptions: strictNumbers(method) });
+      // A misspelt field must not be taken for one that was left out: a key would have no limit, a model no price.
+      const jsonOptions = { ...strictNumbers(method), ignoreUnknownFields: false };
+      router.rpc(method, impl as never, { ...connectAlone, jsonOptions });
     }
   }
   const handlers = new Map(router.handlers.map((handler) => [handler.requestPath, handler]));

@@ -44,7 +44,7 @@ describe("plain HTTP", () => {
   });
 
   test("gets errors with their details", async () => {
-    const response = await post(await start(), "/tollgate.catalogue.v1.CatalogueService/GetModel", '{"id":"x"}');
+    const response = await post(await start(), "/tollgate.catalogue.v1.CatalogueService/GetModel", '{"model":"x"}');
     expect(response.status).toBe(404);
     expect(await response.json()).toMatchObject({
       code: "not_found",
@@ -62,6 +62,14 @@ describe("plain HTTP", () => {
     ["gRPC", path, "", "application/grpc", 415],
   ])("is refused %s", async (_what, where, body, type, status) => {
     expect((await post(await start(), where, body, type)).status).toBe(status);
+  });
+
+  test.each(['{"id":"x"}', '{"model":"x","Model":"x"}'])("names a field that does not exist: %s", async (body) => {
+    const response = await post(await start(), "/tollgate.catalogue.v1.CatalogueService/GetModel", body);
+    expect(response.status).toBe(400);
+    const { code, message } = (await response.json()) as { code: string; message: string };
+    expect(code).toBe("invalid_argument");
+    expect(message).toMatch(/"(id|Model)" is unknown/);
   });
 
   test("that is none does no harm", async () => {
