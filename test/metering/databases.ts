@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll } from "@jest/globals";
 import { v7 } from "uuid";
 import { type PostgresqlServer, startPostgresql } from "../../scripts/test-services/postgres-server.ts";
+import { schemaDatabase, schemaFile, templateVariable } from "../../scripts/test-services/postgres-template.ts";
 import { openStorage } from "../../src/storage/orm.ts";
 
 /** The databases that tests run on. */
@@ -16,7 +17,7 @@ type NewDatabase = (dialect: Dialect) => Promise<string>;
 
 interface Makers {
   readonly empty: NewDatabase;
-  /** A copy of one with the schema in it, which takes a third of the time that migrations take. */
+  /** A copy of one with the schema in it. */
   readonly migrated: NewDatabase;
 }
 
@@ -48,20 +49,26 @@ function makers(): Makers {
   return {
     empty,
     async migrated(dialect) {
-      const making = schemas.get(dialect) ?? makeSchema(await empty(dialect));
+      const making = schemas.get(dialect) ?? findSchema(dialect, empty);
       schemas.set(dialect, making);
       const schema = await making;
       if (dialect === "postgresql") {
-        return server.createDatabase(new URL(schema).pathname.slice(1));
+        return server.createDatabase(schema);
       }
       const file = newFile();
-      copyFileSync(schema.slice("sqlite:".length), file);
+      copyFileSync(schema, file);
       return `sqlite:${file}`;
     },
   };
 }
 
-async function makeSchema(url: string): Promise<string> {
+/** The name of the database, or the path of the file, that has the schema: the run's, else one that is made here. */
+async function findSchema(dialect: Dialect, empty: NewDatabase): Promise<string> {
+  const template = process.env[templateVariable];
+  if (template !== undefined) {
+    return dialect === "postgresql" ? schemaDatabase : schemaFile(template);
+  }
+  const url = await empty(dialect);
   await (await openStorage(url)).close();
-  return url;
+  return dialect === "postgresql" ? new URL(url).pathname.slice(1) : url.slice("sqlite:".length);
 }

@@ -3,11 +3,11 @@ import { v7 } from "uuid";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { readDetail } from "../../../lib/errors/detail.ts";
 import { systemRandom } from "../../../lib/ids/random.ts";
-import { type PostgresqlServer, startPostgresql } from "../../../scripts/test-services/postgres-server.ts";
 import { toDigest } from "../../../src/accounts/keys/api-key.ts";
 import { ApiKeys } from "../../../src/accounts/keys/api-keys.ts";
 import { Account } from "../../../src/storage/entities/account.ts";
 import { openStorage, type Storage } from "../../../src/storage/orm.ts";
+import { databases, dialects } from "../../metering/databases.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
 
 const pepper = { version: 3, secret: "pepper" };
@@ -20,18 +20,14 @@ async function reasonOf(answer: Promise<unknown>): Promise<Reason | undefined> {
   );
 }
 
-let server: PostgresqlServer;
-beforeAll(async () => {
-  server = await startPostgresql();
-}, 60_000);
-afterAll(() => server.stop());
+const newDatabase = databases();
 
-describe.each(["sqlite", "postgresql"] as const)("%s", (dialect) => {
+describe.each(dialects)("%s", (dialect) => {
   let storage: Storage;
   let clock: ManualClock;
   let keys: ApiKeys;
   beforeAll(async () => {
-    storage = await openStorage(dialect === "sqlite" ? "sqlite::memory:" : await server.createDatabase());
+    storage = await openStorage(await newDatabase(dialect));
     clock = new ManualClock();
     keys = new ApiKeys({ storage, clock, random: systemRandom, prefix: "tg-", pepper });
   }, 60_000);

@@ -4,7 +4,6 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { readDetail } from "../../../lib/errors/detail.ts";
 import { type Random, systemRandom } from "../../../lib/ids/random.ts";
 import { uuidSource } from "../../../lib/ids/uuid.ts";
-import { type PostgresqlServer, startPostgresql } from "../../../scripts/test-services/postgres-server.ts";
 import { createAuthenticator } from "../../../src/accounts/authenticator.ts";
 import { newApiKey } from "../../../src/accounts/keys/api-key.ts";
 import { ApiKeys } from "../../../src/accounts/keys/api-keys.ts";
@@ -12,22 +11,19 @@ import { KeyFilter } from "../../../src/accounts/keys/key-filter.ts";
 import { LastUsed } from "../../../src/accounts/keys/last-used.ts";
 import { Account } from "../../../src/storage/entities/account.ts";
 import { openStorage, type Storage } from "../../../src/storage/orm.ts";
+import { databases, dialects } from "../../metering/databases.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
 import { silentLogger } from "../../support/loggers.ts";
 import { noSessions } from "../no-sessions.ts";
 
 const pepper = { version: 1, secret: "pepper" };
 
-let server: PostgresqlServer;
-beforeAll(async () => {
-  server = await startPostgresql();
-}, 60_000);
-afterAll(() => server.stop());
+const newDatabase = databases();
 
-describe.each(["sqlite", "postgresql"] as const)("%s", (dialect) => {
+describe.each(dialects)("%s", (dialect) => {
   let storage: Storage;
   beforeAll(async () => {
-    storage = await openStorage(dialect === "sqlite" ? "sqlite::memory:" : await server.createDatabase());
+    storage = await openStorage(await newDatabase(dialect));
   }, 60_000);
   afterAll(() => storage.close());
 

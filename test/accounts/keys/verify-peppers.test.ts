@@ -1,21 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { type PostgresqlServer, startPostgresql } from "../../../scripts/test-services/postgres-server.ts";
 import { verifyPeppers } from "../../../src/accounts/keys/verify-peppers.ts";
 import { openStorage, type Storage } from "../../../src/storage/orm.ts";
+import { databases, dialects } from "../../metering/databases.ts";
 
 const first = { version: 1, secret: "first" };
 const second = { version: 2, secret: "second" };
 
-let server: PostgresqlServer;
-beforeAll(async () => {
-  server = await startPostgresql();
-}, 60_000);
-afterAll(() => server.stop());
+const newDatabase = databases();
 
-describe.each(["sqlite", "postgresql"] as const)("%s", (dialect) => {
+describe.each(dialects)("%s", (dialect) => {
   let storage: Storage;
   beforeAll(async () => {
-    storage = await openStorage(dialect === "sqlite" ? "sqlite::memory:" : await server.createDatabase());
+    storage = await openStorage(await newDatabase(dialect));
   }, 60_000);
   afterAll(() => storage.close());
 
