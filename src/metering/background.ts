@@ -18,15 +18,15 @@ const pricesMs = 5000;
 const expiryMs = 60_000;
 const foldMs = 60_000;
 const buildMs = 60_000;
-/** A core has the most work at its start, so sums of an old database wait a little. */
+/** A core is busiest at its start, so the building of sums waits this long. */
 const firstBuildMs = 10_000;
-/** After each step of it this many times its length is left to charges. */
+/** After each step of the building, this many times its duration is left to charges. */
 const buildPause = 4;
 const hourMs = 3_600_000;
 const deadLettersMs = 30_000;
 const firstCountMs = 1000;
 const reconcileMs = 3_600_000;
-/** After a start, the time of change, the books are proved sooner. */
+/** The first proof comes early, because most changes happen at a start. */
 const firstReconcileMs = 60_000;
 
 /** Dependencies of the work beside requests. */
@@ -35,7 +35,7 @@ export interface BackgroundParts {
   readonly ledger: Pick<CoreLedger, "unknownSlices">;
   readonly store: Pick<LedgerStore, "foldTallies" | "buildSpans">;
   readonly prices: PriceList;
-  /** Judges the balances that lapsed money leaves. Absent: nothing does. */
+  /** Judges the balances that lapsed money leaves. Absent: they are not judged. */
   readonly balances?: Pick<BalanceJudge, "judgeFall">;
   readonly models: () => readonly ModelConfig[];
   /** The part of a model's capacity that is in use. */
@@ -49,9 +49,9 @@ export interface BackgroundParts {
 }
 
 /**
- * Starts what keeps the books in order while requests run: prices move and are read anew, lots expire,
- * and the books are proved over and over; a finding is an alarm in the log and is left as it is.
- * Returns the function that ends it all.
+ * Starts the work that keeps the books in order while requests run: prices move and are read again, lots expire, and
+ * the books are proved repeatedly. A finding is logged as an alarm and left as it is. Returns the function that ends
+ * all of this work.
  */
 export function startBackground(parts: BackgroundParts): () => void {
   const { storage, ledger, prices, models, utilisation, pricing, clock, random, logger, deadLetters, observer } = parts;

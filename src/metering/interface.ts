@@ -1,4 +1,4 @@
-/** Money and prices are whole pico-USD (10^-12 USD): a JS number a request, a bigint a sum. */
+/** An amount or a price in whole pico-USD (10^-12 USD): a JS number for one request, a bigint for sums. */
 export type PicoUsd = number;
 
 /** Tokens to be charged. */

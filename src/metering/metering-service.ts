@@ -12,7 +12,7 @@ export interface MeteringDependencies {
   readonly storages: Storages;
 }
 
-/** The databases that have the usage of an account. Empty: of all. */
+/** The databases that have usage of an account. An empty id: all databases. */
 function storagesFor(storages: Storages, accountId: string): readonly Storage[] {
   return accountId === "" ? storages.all() : storages.everywhere(accountId);
 }

@@ -25,7 +25,7 @@ export interface BooksDependencies {
   readonly logger: Logger;
 }
 
-/** The proof that the books add up, and the handling of charges that could not be entered. */
+/** Proves that the books add up, and handles charges that could not be entered. */
 export function createBooksService(deps: BooksDependencies): ServiceImpl<typeof BooksService> {
   const { storage, ledger, deadLetters, observer, logger } = deps;
 
@@ -47,9 +47,9 @@ export function createBooksService(deps: BooksDependencies): ServiceImpl<typeof 
 
     async *streamReconcile() {
       const steps = new Steps();
-      // Goes on at its own pace: a caller who reads slowly must not keep the snapshot open.
+      // Proves at its own pace: a caller who reads slowly must not keep the snapshot open.
       const proving = reconcile(storage, ledger, (step) => steps.add(step)).finally(() => steps.end());
-      proving.catch(() => {}); // it is awaited once all steps are told
+      proving.catch(() => {}); // awaited below, after all steps are told
       yield* steps;
       const proof = await proving;
       observer.reconciled(proof);
@@ -115,7 +115,7 @@ export function createBooksService(deps: BooksDependencies): ServiceImpl<typeof 
   };
 }
 
-/** The steps of a proof that have not been told yet: at most as many as there are rules. */
+/** The steps of a proof that the caller has not read yet: at most one per rule. */
 class Steps implements AsyncIterable<ReconcileStep> {
   total = 0;
   readonly #waiting: ReconcileStep[] = [];
@@ -149,7 +149,7 @@ class Steps implements AsyncIterable<ReconcileStep> {
   }
 }
 
-/** Each field of the charge may be of any type, as the charge comes from a journal. */
+/** Any field of the charge may have any type, because the charge comes from a journal. */
 function toDeadLetter({ id, charge, reason, coreId, at }: LostCharge): DeadLetter {
   return {
     $typeName: "tollgate.metering.v1.DeadLetter",

@@ -10,16 +10,16 @@ import { noId } from "../ledger/wallet/wallet-store.ts";
 import { firstLots } from "../store/spending-order.ts";
 import type { BalanceJudge } from "../thresholds/interface.ts";
 
-/** Accounts in one look. */
+/** Accounts read at once. */
 const accountsAtOnce = 100;
-/** Lots in one step. */
+/** Lots locked at once. */
 const lotsAtOnce = 100;
 
 /** Pays the debts of accounts. */
 export interface Debts {
-  /** Pays an account's debt out of its money that no core has leased. Returns how much was paid. */
+  /** Pays an account's debt out of its money that no core has leased. Returns the amount paid. */
   pay(accountId: string): Promise<PicoUsd>;
-  /** Pays the debts of all accounts that have such money. */
+  /** Pays the debts of all accounts that have money that no core has leased. */
   payAll(): Promise<void>;
 }
 
@@ -28,11 +28,11 @@ export interface DebtParts {
   readonly storage: Storage;
   readonly clock: Clock;
   readonly random: Random;
-  /** Judges the balance that a paid debt leaves. Absent: nothing does. */
+  /** Judges the balance that a paid debt leaves. Absent: it is not judged. */
   readonly balances?: Pick<BalanceJudge, "judgeFall"> | undefined;
 }
 
-/** Pays debts, each account in a transaction of its own. */
+/** Pays debts, each account in its own transaction. */
 export function createDebts({ storage, clock, random, balances }: DebtParts): Debts {
   const pay = (accountId: string) =>
     inTransaction(storage, async (em) => {
@@ -66,7 +66,7 @@ export function createDebts({ storage, clock, random, balances }: DebtParts): De
   };
 }
 
-/** Pays the debt of an account that the transaction has locked, in the order of spending. Returns how much was paid. */
+/** Pays the debt of an account that the transaction has locked, in the order of spending. Returns the amount paid. */
 export async function payDebt(
   em: SqlEntityManager,
   account: Account,

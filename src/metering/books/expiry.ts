@@ -14,14 +14,13 @@ interface ExpiryParts {
   readonly storage: Storage;
   readonly clock: JudgedClock;
   readonly random: Random;
-  /** Judges the balances that lapsed money leaves. Absent: nothing does. */
+  /** Judges the balances that lapsed money leaves. Absent: they are not judged. */
   readonly balances?: Pick<BalanceJudge, "judgeFall"> | undefined;
 }
 
 /**
- * Lets the money of expired lots lapse: what is spent stays spent, what cores have leased lapses once
- * they have given it back. It cannot be undone, so nothing lapses while the clocks disagree. Returns how many lots
- * lost money.
+ * Lets the money of expired lots lapse. Spent money stays spent; leased money lapses once cores have given it back.
+ * Expiry cannot be undone, so nothing lapses while the clocks disagree. Returns how many lots were due.
  */
 export async function expireLots(parts: ExpiryParts): Promise<number> {
   let expired = 0;

@@ -4,15 +4,15 @@ import { readSum, sumColumns, textColumns } from "../../storage/exact-sum.ts";
 import type { Row } from "../../storage/snapshot.ts";
 import { freeMoney, priorities } from "../store/spending-order.ts";
 
-/** Money that nobody has leased and that has not lapsed, and the part of it that was paid. */
+/** Money that no core has leased and that has not lapsed, and the paid part of it. */
 export interface FreeMoney {
   readonly all: bigint;
   readonly paid: bigint;
 }
 
 /**
- * Lots with free money, of those that never lapse and those that have not yet: two reads, of the indexes of such lots, so
- * those that are spent cost nothing. Its parameters: the accounts, the accounts again, and the time.
+ * Selects lots with free money in two reads: lots that never lapse, and lots that have not lapsed yet. Each read uses
+ * an index of lots with free money, so spent lots cost nothing. Parameters: the accounts, the accounts again, the time.
  */
 function freeLots(accounts: string, which = ""): string {
   const lots = (lapse: string) => `

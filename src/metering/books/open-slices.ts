@@ -2,12 +2,12 @@ import type { SqlEntityManager } from "@mikro-orm/sql";
 import type { Slice } from "../../storage/entities/metering/slice.ts";
 import type { Row } from "../../storage/snapshot.ts";
 
-/** What a core holds of a lot. */
+/** The part of a lot that a core has leased. */
 export type OpenSlice = Pick<Slice, "accountId" | "lotId" | "granted" | "spent">;
 
 /**
- * Open slices by what they are of. Their indexes are of open ones alone, which SQLite uses where the query says so word
- * for word, not by a parameter; else it reads the history of all slices.
+ * Open slices by account or by lot. The indexes cover open slices alone. SQLite uses such an index only when the query
+ * states `open` literally, not as a parameter; otherwise it reads all slices ever made.
  */
 export async function findOpenSlices(
   em: SqlEntityManager,

@@ -11,21 +11,21 @@ import { sumFreeMoney } from "./free-money.ts";
 import { findOpenSlices, type OpenSlice } from "./open-slices.ts";
 import type { LotStatement, Statement } from "./payments/interface.ts";
 
-/** Lots that a statement lists. */
+/** The most lots that a statement lists. */
 export const listedLots = 100;
 
-/** Accounts whose money is read at once; of each at most `listedLots` lots are. */
+/** Accounts whose money is read at once; at most `listedLots` lots of each. */
 const accountsAtOnce = 100;
 
-/** Dependencies of the statement of one account and of many. */
+/** Dependencies of statements. */
 export interface StatementParts {
-  /** The money of an account that requests hold here. */
+  /** The account's money that requests hold on this core. */
   readonly held: (accountId: string) => PicoUsd;
   /** In milliseconds since the epoch, by the database's clock. */
   readonly now: number;
 }
 
-/** An account's money as the store has it, in one snapshot. Throws ACCOUNT_NOT_FOUND. */
+/** Reads an account's money from the store, in one snapshot. Throws ACCOUNT_NOT_FOUND. */
 export async function readStatement(storage: Storage, accountId: string, parts: StatementParts): Promise<Statement> {
   const [statement] = (await readStatements(storage, [accountId], parts)).values();
   if (statement === undefined) {
@@ -34,7 +34,10 @@ export async function readStatement(storage: Storage, accountId: string, parts: 
   return statement;
 }
 
-/** The money of accounts as the store has it, a hundred of them in one snapshot of five queries. Without those that there are not. */
+/**
+ * Reads the money of accounts from the store: a hundred accounts in one snapshot of five queries. Accounts that do not
+ * exist are left out.
+ */
 export async function readStatements(
   storage: Storage,
   accountIds: readonly string[],
@@ -83,7 +86,7 @@ async function readSome(
   });
 }
 
-/** The ids of each account's first lots in the order of spending, at a cost of those lots alone. */
+/** The ids of each account's first lots in the order of spending. Reads those lots alone. */
 async function findFirstLots(
   em: SqlEntityManager,
   dialect: Storage["dialect"],
@@ -99,7 +102,7 @@ async function findFirstLots(
   return rows.flatMap(({ ids }) => ids?.split(",") ?? []);
 }
 
-/** Lots of an account, spent ones included, oldest first: so many behind a lot's id. */
+/** Lots of an account, spent ones included, oldest first: at most `limit`, after the lot whose id is `after`. */
 export async function readLots(
   storage: Storage,
   accountId: string,
@@ -117,13 +120,13 @@ export async function readLots(
   });
 }
 
-/** Runs reads that see one state of the store. */
+/** Runs reads that all see the same state of the store. */
 function inSnapshot<T>(storage: Storage, read: (em: SqlEntityManager) => Promise<T>): Promise<T> {
   const options = storage.dialect === "postgresql" ? { isolationLevel: IsolationLevel.REPEATABLE_READ } : {};
   return storage.orm.em.fork().transactional((em) => read(em as SqlEntityManager), options);
 }
 
-/** Lots as they stand, given at least their open slices. */
+/** Lots as they stand. `slices` contains at least their open slices. */
 function toStatements(lots: readonly Lot[], slices: readonly OpenSlice[], now: number): LotStatement[] {
   const spending = new Map<string, number>();
   for (const slice of slices) {
@@ -134,7 +137,7 @@ function toStatements(lots: readonly Lot[], slices: readonly OpenSlice[], now: n
 
 function toStatement(lot: Lot, spentOfSlices: number, now: number): LotStatement {
   const { expiresAt } = lot;
-  // Of a lot whose time is over only running requests may still spend, though it has not been written off yet.
+  // Only running requests may still spend from an expired lot, even before it is written off.
   const lapsed = expiresAt instanceof Date && expiresAt.getTime() <= now;
   const left = lapsed ? lot.leased : lot.granted - lot.spent - lot.refunded - lot.expired;
   return {

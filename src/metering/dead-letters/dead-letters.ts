@@ -7,23 +7,23 @@ import { inTransaction } from "../../storage/transaction.ts";
 import { type Run, runKey } from "../ledger/run.ts";
 import type { Charge } from "../ledger/settlement/charge.ts";
 
-/** A charge that could not be made. Its counts are what was noted of the request, and may be no counts at all. */
+/** A charge that could not be made. Its counts come from notes of the request, and may not be numbers. */
 export interface LostCharge {
-  /** Names it: its run. */
+  /** The id of its run, as `toLetterId` makes it. */
   readonly id: string;
   readonly charge: Charge;
-  /** Why it could not be made, for people. */
+  /** Why the charge could not be made, for people. */
   readonly reason: string;
   readonly coreId: string;
   readonly at: Date;
 }
 
-/** Longest id that is kept as it is; an index of PostgreSQL takes no long text. */
+/** The longest id that is kept as it is, in characters: an index of PostgreSQL takes no long text. */
 const plainId = 200;
 
 /**
- * Where charges go that cannot be made: a table, so that every core's operator sees them, and backups have them. A
- * charge stays in the journal until it is here, so the database may be away when it is given up.
+ * The table of charges that cannot be made. Every core's operator sees it, and backups contain it. A charge stays in
+ * the journal until it is here, so the database may be away when the charge is given up.
  */
 export class DeadLetters {
   readonly #storage: Storage;
@@ -36,7 +36,7 @@ export class DeadLetters {
     this.#coreId = parts.coreId;
   }
 
-  /** Keeps a charge. One that is already here stays as it came first, with the newest reason. */
+  /** Keeps a charge. A charge that is already here stays as it came first, with the newest reason. */
   async put(charge: Charge, reason: string): Promise<void> {
     const letter = {
       id: toLetterId(charge),
@@ -50,7 +50,7 @@ export class DeadLetters {
     );
   }
 
-  /** Some of them, in the order of their ids. */
+  /** A page of dead letters, ordered by id. */
   async list({ after, limit }: PageStart): Promise<LostCharge[]> {
     const em = this.#storage.orm.em.fork();
     const where = after === undefined ? {} : { id: { $gt: after } };
@@ -62,7 +62,7 @@ export class DeadLetters {
     return row === null ? undefined : toLostCharge(row);
   }
 
-  /** Returns whether it was there. */
+  /** Returns whether the dead letter existed. */
   async remove(id: string): Promise<boolean> {
     return (await inTransaction(this.#storage, (em) => em.nativeDelete(DeadLetter, id))) > 0;
   }
@@ -72,7 +72,7 @@ export class DeadLetters {
   }
 }
 
-/** A key for any run: control characters are spelled out, and what is too long for a key is cut and told apart by its digest. */
+/** An id for any run: control characters are escaped, and a text too long for a key is cut and gets its digest. */
 export function toLetterId(run: Run): string {
   const key = String(runKey(run));
   const spelled = printable(key);

@@ -6,8 +6,8 @@ import { type Disk, writeDurably } from "./disk.ts";
 import type { JournalContent } from "./journal-record.ts";
 
 /**
- * The id of the core whose directory this is. When the file is missing or damaged, the journal beside it says whose it is;
- * a journal that says nothing must have nothing unfinished, since nobody could tell whether its core still runs.
+ * The id of the core that owns this directory. When the file is missing or damaged, the journal beside it names the
+ * core. A journal that names none must have nothing unfinished: nobody could tell whether its core still runs.
  */
 export function readCoreId(
   path: string,

@@ -16,31 +16,33 @@ import { keepFilePrivate } from "../../../lib/private-files.ts";
 import { lockFile, lockInstance } from "../../storage/sqlite/file.ts";
 
 /**
- * The part of a file system that a journal stands on, injected so that a simulation can break it. The functions of
- * `node:fs` are as Node.js has them.
+ * The part of a file system that a journal uses, injected so that a simulation can break it. The functions of `node:fs`
+ * are those of Node.js.
  */
 export interface Disk {
   /** Flags: "a+" and "a" append, "w+" begins anew, "r" opens a directory to sync it. */
   openSync(path: string, flags: "a+" | "a" | "w+" | "r", mode?: number): number;
   closeSync(descriptor: number): void;
-  /** Returns how many bytes it took, of those from the offset on. */
+  /** Writes bytes from the offset on. Returns how many were written. */
   writeSync(descriptor: number, bytes: Uint8Array, offset: number): number;
   fstatSync(descriptor: number): { readonly size: number };
   ftruncateSync(descriptor: number, length: number): void;
   fsyncSync(descriptor: number): void;
   fdatasync(descriptor: number, done: (error: Error | null) => void): void;
-  /** Calls back at the end of this turn of the event loop: no sync is heard of before that. */
+  /** Calls back at the end of this turn of the event loop. No sync calls back before that. */
   endOfTurn(callback: () => void): void;
   readFileSync(path: string): Buffer;
   renameSync(from: string, to: string): void;
   mkdirSync(path: string, options: { readonly recursive: true; readonly mode: number }): unknown;
-  /** Makes a file unless there is one, and takes it from other users. */
+  /** Creates a file unless it exists, and makes it private to this user. */
   keepFilePrivate(path: string): void;
-  /** Takes a file for this process alone. Returns the function that gives it back; undefined: another process has it. */
+  /** Locks a file for this process. Returns the function that unlocks it. Undefined: another process has the lock. */
   lockFile(path: string): (() => void) | undefined;
-  /** Whether a path still names an open file: the system goes on writing to one that was moved, replaced or deleted. */
+  /**
+   * Whether a path still names an open file: the system goes on writing to a file that was moved, replaced or deleted.
+   */
   isInPlace(path: string, descriptor: number): boolean;
-  /** Names the lock that `lockFile` has taken. Undefined: it cannot be told. */
+  /** Names the lock that `lockFile` has taken. Undefined: the name is unknown. */
   lockInstance(path: string): string | undefined;
 }
 
@@ -58,7 +60,7 @@ function isInPlace(path: string, descriptor: number): boolean {
   return found?.dev === open.dev && found.ino === open.ino;
 }
 
-/** Writes bytes at the end of a file. Returns how many. */
+/** Writes all bytes at the end of a file. Returns how many there were. */
 export function writeAll(disk: Disk, descriptor: number, bytes: Uint8Array): number {
   for (let at = 0; at < bytes.length; ) {
     at += disk.writeSync(descriptor, bytes, at);
@@ -66,14 +68,14 @@ export function writeAll(disk: Disk, descriptor: number, bytes: Uint8Array): num
   return bytes.length;
 }
 
-/** Has a directory's names outlive a power cut. */
+/** Makes a directory's entries survive a power cut. */
 export function syncDirectory(disk: Disk, path: string): void {
   const descriptor = disk.openSync(path, "r");
   disk.fsyncSync(descriptor);
   disk.closeSync(descriptor);
 }
 
-/** Writes a file anew, on the disk when it returns. */
+/** Writes a file anew. It is on the disk when this returns. */
 export function writeDurably(disk: Disk, path: string, text: string): void {
   const descriptor = disk.openSync(path, "w+", 0o600);
   try {

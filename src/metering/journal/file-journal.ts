@@ -11,12 +11,15 @@ import { encodePromises, Unfinished } from "./unfinished.ts";
 
 /** How long a note may wait before it is written: a killed process loses no more than this. */
 const flushMs = 50;
-/** How long to wait before a disk that refused is tried again. */
+/** How long to wait before a disk that failed is tried again. */
 const retryMs = 1000;
-/** A file of this many bytes is rewritten with the records that still count, unless most of them did when it was last rewritten. */
+/**
+ * In bytes. A larger file is rewritten with only the records that still count, once it has doubled since its last
+ * rewrite.
+ */
 const large = 16 * 1024 * 1024;
 
-/** A journal with the name of the core whose it is. */
+/** A journal that knows the id of its core. */
 export interface CoreJournal extends Journal {
   readonly coreId: string;
 }
@@ -32,15 +35,17 @@ export class FileJournal implements CoreJournal {
   readonly #unlock: () => void;
   readonly #unfinished: Unfinished;
   #owner: JournalOwner | undefined;
-  /** Whether the file does not say yet whose it is. */
+  /** Whether the file does not name its owner yet. */
   #ownerDue = false;
-  /** Lines of the file that are no records and are not kept aside yet: until they are, the file is not replaced. */
+  /** Lines of the file that are no records and are not kept aside yet. Until they are, the file is not replaced. */
   #unusable: readonly Uint8Array[];
-  /** Ends a line of the file that was not written to its end. */
+  /** Ends a torn last line of the file. */
   #lineEnd: string;
   #healthy = true;
   #syncing = 0;
-  /** The file's size when it was last rewritten: what a store that is slow leaves to the journal may alone be large. */
+  /**
+   * The file's size after its last rewrite: a slow store may leave so many charges to the journal that it stays large.
+   */
   #keptBytes = 0;
   #stopTimer: (() => void) | undefined;
 
@@ -72,7 +77,9 @@ export class FileJournal implements CoreJournal {
     this.#rewrite();
   }
 
-  /** Sets unfinished charges aside for people: in another database they would take the money of other accounts. */
+  /**
+   * Sets unfinished requests and charges aside for people: in another database they would take other accounts' money.
+   */
   #setAsideAll(): void {
     const lines = this.#unfinished.takeAll();
     this.#unusable = [...this.#unusable, ...lines.map((line) => Buffer.from(line.trimEnd()))];
@@ -80,7 +87,7 @@ export class FileJournal implements CoreJournal {
       { requests: lines.length, journal: this.#file.path },
       "the line that says whose the journal is is damaged: its unfinished requests are kept aside and not charged",
     );
-    // Not later: once the file says whose it is, they would be charged at the next start.
+    // Not later: once the file names an owner, they would be charged at the next start.
     withDiskAdvice(this.#file.path, () => this.#keepAside());
   }
 
@@ -147,7 +154,7 @@ export class FileJournal implements CoreJournal {
     this.#stopTimer?.();
     this.#flush();
     if (this.#syncing === 0) {
-      this.#rewrite(); // the next start reads what is unfinished, not all that ever was
+      this.#rewrite(); // the next start reads only what is unfinished, not everything ever written
     }
     this.#file.close();
     this.#unlock();
@@ -175,7 +182,7 @@ export class FileJournal implements CoreJournal {
     return true;
   }
 
-  /** Writes lines that speak of those runs. Returns whether the disk took them. */
+  /** Writes lines about these runs. Returns whether the disk took them. */
   #append(lines: string, runs: readonly Run[]): boolean {
     const header = this.#ownerDue ? this.#encodeOwner() : "";
     try {

@@ -3,21 +3,24 @@ import { type Disk, syncDirectory, systemDisk, writeAll } from "./disk.ts";
 
 /** A file that is only ever appended to, or replaced as a whole. */
 export interface JournalFile {
-  /** For people. */
+  /** For messages to people. */
   readonly path: string;
   readonly size: number;
   read(): Uint8Array;
-  /** Throws when the disk does not take it all, or the file is not in its place; then nothing of it is in the file. */
+  /**
+   * Throws when the disk does not take all of the text, or the file is not in its place. Then none of the text is in
+   * the file.
+   */
   append(text: string): void;
   /** Resolves when everything appended so far is on the disk, where the next start finds it. */
   sync(): Promise<void>;
-  /** Resolves when what has happened so far is handled: what is appended then goes with one sync. */
+  /** Resolves when all events so far are handled, so that what they append shares one sync. */
   gather(): Promise<void>;
-  /** Puts a new file in place of this one, at once and on the disk. Not while a sync is under way. */
+  /** Replaces this file by a new one, atomically and durably. Must not be called while a sync is under way. */
   replace(text: string): void;
-  /** How many lines are kept beside this file. */
+  /** The number of lines kept beside this file. */
   readonly setAside: number;
-  /** Keeps lines beside this file, on the disk, each once. */
+  /** Keeps lines beside this file, on the disk, each only once. */
   keepAside(lines: readonly Uint8Array[]): void;
   close(): void;
 }
@@ -109,7 +112,7 @@ export class DiskFile implements JournalFile {
     return `${this.path}.aside`;
   }
 
-  /** The lines that are kept beside the file, byte by byte. */
+  /** The lines kept beside the file, byte for byte. */
   #readAside(): string[] {
     try {
       return toBinary(this.#disk.readFileSync(this.#asidePath))
@@ -148,7 +151,7 @@ export class DiskFile implements JournalFile {
   }
 }
 
-/** Bytes as a text of as many characters. */
+/** Bytes as a text with one character for each byte. */
 function toBinary(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString("latin1");
 }

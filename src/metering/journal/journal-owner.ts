@@ -3,8 +3,8 @@ import type { JournalOwner } from "./journal.ts";
 import type { JournalContent } from "./journal-record.ts";
 
 /**
- * Whether nobody can tell in which database its unfinished requests were run, as the damaged first line said it. A journal
- * of before runs had ids never did.
+ * Whether nobody can tell which database ran the unfinished requests, because the first line, which names it, is
+ * damaged. Journals from before runs had ids never named it.
  */
 export function isNobodys({ owner, headDamaged, records }: JournalContent): boolean {
   const runs = records.map((record) =>
@@ -13,7 +13,7 @@ export function isNobodys({ owner, headDamaged, records }: JournalContent): bool
   return owner === undefined && headDamaged && runs.some((run) => run !== undefined && run.runId !== firstRun);
 }
 
-/** The error about a journal whose unfinished business is not of this database or this core. */
+/** The error for a journal whose unfinished requests belong to another database or another core. */
 export function foreign(
   path: string,
   owner: JournalOwner,

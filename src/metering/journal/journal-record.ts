@@ -4,17 +4,17 @@ import type { Charge } from "../ledger/settlement/charge.ts";
 import { readFacts } from "../ledger/settlement/run-facts.ts";
 import type { JournalEntry, JournalOwner } from "./journal.ts";
 
-/** The newest form of a journal that this version reads and writes. Journals without a header count as 0. */
+/** The newest format of a journal that this version reads and writes. Journals without a header count as 0. */
 const newestFormat = 1;
 
 /** A record of the journal. */
 export type JournalRecord =
   | { readonly note: JournalEntry }
-  /** By runKey. */
+  /** The run's `runKey`. */
   | { readonly forget: string }
   | { readonly promise: Charge };
 
-/** The first record: whose the journal is. A later one in the same file takes its place. */
+/** The first record: the journal's owner. A later header in the same file replaces it. */
 interface JournalHeader {
   readonly header: { readonly format: number } & JournalOwner;
 }
@@ -24,7 +24,7 @@ export interface JournalContent {
   /** Undefined: the file is empty or older than headers. */
   readonly owner: JournalOwner | undefined;
   readonly records: readonly JournalRecord[];
-  /** Lines that are whole but can be no records of ours, as they are in the file, without their ends. */
+  /** Whole lines that hold no known record, as they are in the file, without their ends. */
   readonly unusable: readonly Uint8Array[];
   /** True when the first line is damaged: it names the owner, unless a later header does. */
   readonly headDamaged: boolean;
@@ -35,14 +35,14 @@ export interface JournalContent {
 }
 
 /**
- * Records as one line: a checksum, so that a torn or rotten line is told from a whole one, and JSON. Many records in one
- * line cost a quarter of as many lines, but are lost together.
+ * Encodes records as one line: a checksum, which tells a torn or damaged line from a whole one, and JSON. Many records
+ * in one line cost a quarter of what they cost in a line each, but are lost together.
  */
 export function encode(records: readonly (JournalRecord | JournalHeader)[]): string {
   return records.length === 0 ? "" : encodeJson(JSON.stringify(records));
 }
 
-/** The line that says whose a journal is. */
+/** The line that names a journal's owner. */
 export function encodeHeader(owner: JournalOwner): string {
   return encode([{ header: { format: newestFormat, ...owner } }]);
 }
@@ -52,8 +52,8 @@ function encodeJson(json: string): string {
 }
 
 /**
- * Reads a file. The end of a line that was being written is left out: it was never relied upon. Any other line that is not
- * whole was damaged later, and is reported; so is a whole line that is no record.
+ * Reads a file. An unfinished last line is left out: nothing relied on it yet. Any other line that is not whole was
+ * damaged later and is reported, and so is a whole line that is no record.
  */
 export function decode(bytes: Uint8Array): JournalContent {
   const read: { owner: JournalOwner | undefined; records: JournalRecord[]; unusable: Uint8Array[]; newer: boolean } = {
@@ -80,7 +80,7 @@ export function decode(bytes: Uint8Array): JournalContent {
 }
 
 const newline = 10;
-/** The checksum and the space after it. */
+/** The checksum and the space after it, in bytes. */
 const prefixLength = 9;
 
 /** The records of a line. Undefined: the line is damaged. */
@@ -97,7 +97,7 @@ function parseLine(line: Uint8Array): unknown[] | undefined {
   }
 }
 
-/** Adds the records of a line. */
+/** Adds a record of a line. */
 function take(
   read: { owner: JournalOwner | undefined; records: JournalRecord[]; unusable: Uint8Array[]; newer: boolean },
   value: unknown,
@@ -119,7 +119,7 @@ function take(
 
 const kinds: ReadonlySet<string | undefined> = new Set(["header", "note", "forget", "promise"]);
 
-/** A kind of record that this version does not know, or a header of a later format. */
+/** Whether a record is of a kind that this version does not know, or a header of a later format. */
 function isNewer(kind: string | undefined, body: unknown): boolean {
   if (kind === "header") {
     return isObject(body) && typeof body.format === "number" && body.format > newestFormat;
@@ -137,8 +137,8 @@ function parseOwner(body: unknown): JournalOwner | undefined {
 }
 
 /**
- * Reads only what the journal itself needs of a record; whether it can be charged is judged later, and told. Records of
- * version 0.1.0 have no run's id.
+ * Reads only what the journal itself needs of a record. Whether it can be charged is judged and told later. Records of
+ * version 0.1.0 have no run id.
  */
 function parseRecord(kind: string | undefined, body: unknown): JournalRecord | undefined {
   if (kind === "forget") {

@@ -10,11 +10,11 @@ export interface JournalEntry extends Run {
   readonly model: string;
   /** The engine's last known count. */
   readonly tokens: ChargedTokens;
-  /** The terms of its admission: no token of it costs more. Absent: an earlier version of the program noted it. */
+  /** The terms of its admission: none of its tokens costs more. Absent: an earlier version of the program noted it. */
   readonly maxRates?: Rates;
-  /** The slice of its key's budget that its cost counts in. Absent: there is no budget. */
+  /** The slice of its key's budget that its cost counts in. Absent: the key has no budget. */
   readonly budgetSliceId?: string;
-  /** The last moment of its budget's window, in milliseconds since the epoch. Absent: there is no budget. */
+  /** The last moment of its budget's window, in milliseconds since the epoch. Absent: the key has no budget. */
   readonly settleBy?: number;
 }
 
@@ -28,7 +28,7 @@ export interface JournalOwner {
 
 /** Charges and requests that a dead process left in its journal. */
 export interface JournalRemains {
-  /** The epoch of the last process in this database; 0: not known, or there was none. */
+  /** The epoch of the last process in this database. 0: unknown, or there was none. */
   readonly epoch: number;
   /** Charges that were promised but perhaps never reached the store. */
   readonly charges: readonly Charge[];
@@ -37,39 +37,42 @@ export interface JournalRemains {
 }
 
 /**
- * The core's own memory of what runs, for when it dies or the store is away. Notes are kept by the
- * operating system, so they outlive a kill but not a power cut; only a promise is synced to the disk.
+ * The core's write-ahead log of what runs, for when the core dies or the store is away. The operating system holds
+ * notes, so they survive a kill but not a power cut. Only promises are synced to the disk.
  */
 export interface Journal {
   /** Names the lock that this process holds on the journal; earlier holders of it are dead. Undefined: there is no lock. */
   readonly instance: string | undefined;
   /**
-   * Reads the remains of the process before this one. Rejects when they are of another database or another core, where
-   * they would be charged although they never ran there.
+   * Reads what the last process left. Rejects when it belongs to another database or another core, where it would be
+   * charged although it never ran there.
    */
   read(databaseId: string): Promise<JournalRemains>;
-  /** Writes whose the journal is from now on. */
+  /** Writes the journal's owner from now on. */
   begin(owner: Pick<JournalOwner, "databaseId" | "epoch">): void;
   /** True when the journal outlives this process, so that a promise is as good as stored. */
   readonly lasting: boolean;
-  /** False when the journal cannot be written to: nothing new should run, since a crash would lose it. */
+  /** False when the journal cannot be written: no new request should run, because a crash would lose it. */
   readonly healthy: boolean;
   /** Its size in bytes. */
   readonly size: number;
-  /** The number of damaged records that were put aside for an operator to look at. */
+  /** The number of damaged records that are set aside for an operator to look at. */
   readonly setAside: number;
-  /** Notes a request, or how far it has come. */
+  /** Notes a request, or its progress. */
   note(entry: JournalEntry): void;
-  /** Notes that a request needs no remembering: its charge is stored, or there is none. */
+  /** Forgets a request: its charge is stored, or there is none. */
   forget(run: Run): void;
-  /** Resolves when the charges that end in the same turn of the event loop have come: one sync is enough for all of them. */
+  /**
+   * Resolves when the charges that end in the same turn of the event loop have come, so that one sync covers all of
+   * them.
+   */
   gather(): Promise<void>;
-  /** Makes charges survive anything but the loss of the disk. Returns whether it could. */
+  /** Makes charges survive anything but the loss of the disk. Returns whether that succeeded. */
   promise(charges: readonly Charge[]): Promise<boolean>;
   close(): Promise<void>;
 }
 
-/** Remembers nothing: for a store in memory, which dies with the process anyway. */
+/** A journal that remembers nothing: for a store in memory, which dies with the process anyway. */
 export const noJournal: Journal = {
   instance: undefined,
   lasting: false,

@@ -9,7 +9,7 @@ import { type CoreJournal, FileJournal } from "./file-journal.ts";
 import { DiskFile } from "./journal-file.ts";
 import { decode } from "./journal-record.ts";
 
-/** Cores that may run on one data directory at once. */
+/** The most cores that may run on one data directory at once. */
 const mostCores = 1000;
 
 /** Dependencies. */
@@ -22,8 +22,8 @@ export interface OpenJournalParts {
 }
 
 /**
- * Opens the journal of a core: the first in the directory that no running process has. So a core that
- * starts after another one died takes that one's place, name and unfinished business.
+ * Opens the first journal in the directory that no running process has. So a core that starts after another one died
+ * takes over its directory, id and unfinished requests.
  */
 export function openJournal(directory: string, parts: OpenJournalParts): CoreJournal {
   const { disk = systemDisk } = parts;

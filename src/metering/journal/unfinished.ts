@@ -3,18 +3,18 @@ import type { Charge } from "../ledger/settlement/charge.ts";
 import type { JournalEntry } from "./journal.ts";
 import { encode, type JournalRecord } from "./journal-record.ts";
 
-/** The unfinished requests of a journal, and what its file says of them. */
+/** The unfinished requests of a journal, and which of them its file contains. */
 export class Unfinished {
   readonly #notes = new Map<string, JournalEntry>();
   readonly #promises = new Map<string, Charge>();
   /** Runs whose newest note is not in the file. */
   readonly #unwritten = new Set<string>();
-  /** Runs that the file speaks of. */
+  /** Runs that the file has records of. */
   readonly #written = new Set<string>();
-  /** Runs that the file still speaks of though they are over. */
+  /** Runs that the file still has records of although they are over. */
   readonly #forgotten: string[] = [];
 
-  /** Reads what a file says. */
+  /** Reads the records of a file. */
   constructor(records: readonly JournalRecord[]) {
     for (const record of records) {
       if ("note" in record) {
@@ -54,7 +54,7 @@ export class Unfinished {
     }
   }
 
-  /** Returns whether the file has to say so: not when the run came and went between two flushes. */
+  /** Returns whether the file has to record it: not when the run began and ended between two flushes. */
   forget(run: Run): boolean {
     const key = runKey(run);
     this.#notes.delete(key);
@@ -67,33 +67,33 @@ export class Unfinished {
     return isWritten;
   }
 
-  /** The line that the file lacks, and the notes in it. */
+  /** The line that the file still lacks, and the notes in it. */
   get due(): { readonly line: string; readonly notes: readonly JournalEntry[] } {
     const notes = [...this.#unwritten].flatMap((key) => this.#notes.get(key) ?? []);
     const forgotten = this.#forgotten.map((forget) => ({ forget }));
     return { line: encode([...notes.map((note) => ({ note })), ...forgotten]), notes };
   }
 
-  /** Notes that the file lacks nothing. */
+  /** Call this when the file lacks nothing any more. */
   flushed(): void {
     this.#unwritten.clear();
     this.#forgotten.length = 0;
   }
 
-  /** Notes that the file speaks of these runs. */
+  /** Call this when the file has records of these runs. */
   written(runs: readonly Run[]): void {
     for (const run of runs) {
       this.#written.add(runKey(run));
     }
   }
 
-  /** All that a new file has to say. */
+  /** The complete content of a new file. */
   encode(): string {
     const notes = [...this.#notes.values()].filter((note) => this.#written.has(runKey(note)));
     return encode(notes.map((note) => ({ note }))) + encodePromises(this.charges);
   }
 
-  /** Takes everything out, a line for each record. */
+  /** Removes everything. Returns a line for each record. */
   takeAll(): string[] {
     const lines = [
       ...[...this.#notes.values()].map((note) => encode([{ note }])),
@@ -106,7 +106,7 @@ export class Unfinished {
   }
 }
 
-/** A line for each promise, so that none is lost because of another. */
+/** A line for each promise, so that a damaged line loses only one. */
 export function encodePromises(promises: readonly Charge[]): string {
   return promises.map((promise) => encode([{ promise }])).join("");
 }

@@ -8,20 +8,20 @@ import { toChargeable } from "./settlement/charge-faults.ts";
 import type { RunFacts, Settled, SettleStatus } from "./settlement/interface.ts";
 import type { CachedWallet } from "./wallet/cache/cached-wallet.ts";
 
-/** A running request is noted anew after this many more tokens. */
+/** The journal gets a new note of a running request after this many more tokens. */
 const noteTokens = 256;
 
 /**
- * The part of a request that its hold keeps: these fields and not the prompt, since V8 frees the entries of a churning
- * Map only at a full collection.
+ * The part of a request that its hold keeps: these fields and not the prompt, because V8 frees the entries of a
+ * churning Map only at a full collection.
  */
 export type HeldRequest = Pick<HoldRequest, "requestId" | "accountId" | "keyId" | "model"> & Run;
 
 /** Notes, shrinks and ends holds on behalf of the ledger. */
 export interface HoldKeeper {
-  /** Remembers how far the request has come, in case this process dies. */
+  /** Remembers the request's progress, in case this process dies. */
   note(hold: RunningHold, counted: ChargedTokens): void;
-  /** Makes some of its money free while it runs. */
+  /** Frees a part of the hold's money while the request runs. */
   shrink(hold: RunningHold, amount: PicoUsd): void;
   /** Charges an ended hold's tokens and frees its money. Resolves when the charge is durable. */
   charge(hold: RunningHold, tokens: ChargedTokens, status: SettleStatus, facts?: RunFacts): Promise<Settled>;
@@ -38,7 +38,7 @@ export interface Held {
   /** The tokens that it is admitted with. */
   readonly admitted: ChargedTokens;
   readonly amount: PicoUsd;
-  /** Where the same amount is held of its key's budget. Undefined: the key has none. */
+  /** The budget of its key that holds the same amount. Undefined: the key has none. */
   readonly budget: BudgetWallet | undefined;
 }
 
@@ -49,7 +49,7 @@ export class RunningHold implements Hold, Held {
   readonly rates: Rates;
   readonly admitted: ChargedTokens;
   readonly budget: BudgetWallet | undefined;
-  /** The budget's slice of its admission: a late charge counts in that window, also after the slice was lost. */
+  /** The budget's slice at its admission: a late charge counts in that window, even after the slice was lost. */
   readonly budgetSliceId: string | undefined;
   readonly #keeper: HoldKeeper;
   #amount: PicoUsd;
@@ -109,7 +109,7 @@ export class RunningHold implements Hold, Held {
     }
   }
 
-  /** Tells the journal how far the request has come, when it has come further. */
+  /** Tells the journal the request's progress, if there is any. */
   note(): void {
     if (!this.#ended && this.#counted !== this.#noted) {
       this.#write();

@@ -1,4 +1,4 @@
-/** Money moved as it never may: a fault of this program, never of a caller. */
+/** Money broke an invariant: a fault of this program, never of a caller. */
 export class BrokenInvariant extends Error {
   override readonly name = "BrokenInvariant";
 }

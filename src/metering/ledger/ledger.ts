@@ -40,7 +40,7 @@ export interface LedgerParts {
   readonly journal: Journal;
   readonly deadLetters: DeadLetters;
   readonly debts: Debts;
-  /** The first moment whose receipts are all in the books, in milliseconds since the epoch; 0: those of all times are. */
+  /** The first moment whose receipts are all in the books, in milliseconds since the epoch. 0: all receipts are. */
   readonly readKeptFrom: () => Promise<number>;
   readonly clock: Clock;
   /** Makes run ids. */
@@ -49,7 +49,7 @@ export interface LedgerParts {
   readonly observer: MeteringObserver;
 }
 
-/** How long a reader of the store waits for what was settled before it asked. */
+/** The longest that a reader of the store waits for charges settled before. */
 const mostCatchUpMs = 1000;
 
 /** Opens the ledger: recovers what an earlier process of this core left behind, then takes requests. */
@@ -59,7 +59,7 @@ export async function createLedger(parts: LedgerParts): Promise<CoreLedger> {
   return ledger;
 }
 
-/** Puts the parts together, each of which knows those below it alone: admission, settlement, settler, wallets. */
+/** Assembles the parts: admission, settlement, settler, wallets. Each knows only those after it. */
 class SliceLedger implements CoreLedger {
   readonly #parts: LedgerParts;
   readonly #requests: RunningRequests;
@@ -145,8 +145,8 @@ class SliceLedger implements CoreLedger {
   }
 
   /**
-   * A charge of a budget stays in its window, unless the receipts of that time have left the books, as their archive is written:
-   * then it counts in the windows of today, as a charge without a budget does.
+   * A charge of a budget stays in its window while the receipts of that time are in the books. Once they have left,
+   * their archive is written, so the charge counts in today's windows, as does a charge without a budget.
    */
   async #toTimely({ budgetSliceId, ...charge }: Charge): Promise<Charge> {
     const { clock, readKeptFrom } = this.#parts;

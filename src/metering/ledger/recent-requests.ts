@@ -1,6 +1,6 @@
 import type { Clock } from "../../../lib/time/clock.ts";
 
-/** How old an id may be to count as fresh. Covers how far the clocks of facades and cores are apart. */
+/** How old an id may be to count as fresh. Covers the difference between the clocks of facades and cores. */
 const freshMs = 10_000;
 const prefix = "req_";
 
@@ -10,14 +10,17 @@ interface AccountRequest {
   readonly requestId: string;
 }
 
-/** Ids of requests, by account: one text of both would be made, hashed and kept anew for each question. */
+/**
+ * Ids of requests by account. Not one map with both in its key: that text would be made, hashed and kept for each
+ * question.
+ */
 type RequestIds = Map<string, Set<string>>;
 
 /**
- * Tells without the store whether an account ran a request before. Ids that our facades make carry the time
- * of their making (see newRequestId), so a fresh id was not used before that time, and requests charged
- * since then are remembered here. Any other id has to be looked up. A caller that makes such an id itself and sends
- * it to two cores is run twice, and charged twice: each run has a charge of its own.
+ * Tells without the store whether an account ran a request before. Ids made by our facades carry their time (see
+ * newRequestId), so a fresh id was not used before that time, and requests charged since then are remembered here. Any
+ * other id has to be looked up. A caller that makes such an id itself and sends it to two cores gets two runs and pays
+ * for both: each run has its own charge.
  */
 export class RecentRequests {
   readonly #clock: Clock;

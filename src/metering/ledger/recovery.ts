@@ -13,9 +13,9 @@ import { toRest } from "./settlement/settler/run-rest.ts";
 import type { Settler } from "./settlement/settler/settler.ts";
 import type { WalletCache } from "./wallet/cache/wallet-cache.ts";
 
-/** A start waits so long for what an earlier process left behind; what takes longer is charged while requests run. */
+/** The longest that a start waits for recovery. The rest is charged while requests run. */
 const recoveryMs = 10_000;
-/** Runs that the store is asked for at once. */
+/** The most runs in one query to the store. */
 const askedAtOnce = 1000;
 
 /** Dependencies. */
@@ -26,15 +26,16 @@ export interface RecoveryParts {
   readonly wallets: Pick<WalletCache, "closeSlices">;
   readonly budgets: Pick<BudgetCache, "adopt" | "closeSlices">;
   readonly debts: Pick<Debts, "payAll">;
-  /** Has the core's heart beat for the first time. */
+  /** Sends the core's first heartbeat. */
   readonly beat: () => Promise<unknown>;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
 /**
- * Charges what was promised or running when an earlier process died, and takes its money back. Each record stands for
- * itself: what cannot be charged goes to the dead letters; what the store does not take yet is tried again while requests run.
+ * Charges requests that were promised or running when an earlier process died, and takes its slices back. Each record
+ * is handled alone: a charge that cannot be made goes to the dead letters, and one that the store does not take yet is
+ * tried again while requests run.
  */
 export async function recover(parts: RecoveryParts): Promise<void> {
   const { store, journal, clock, logger } = parts;
@@ -65,7 +66,7 @@ async function chargeRemains(
 ): Promise<void> {
   const { settler, wallets, budgets, debts, journal, clock, logger } = parts;
   const outcomes = await Promise.all(charges.map((charge) => settler.recover(charge)));
-  await wallets.closeSlices(adopted.map((slice) => slice.id)); // the charges may still have needed them; what is left pays the others
+  await wallets.closeSlices(adopted.map((slice) => slice.id)); // after the charges that may need them; the rest pays the others
   const fenced = charges.filter((_, at) => outcomes[at] === "fenced");
   const known = await askSettled(parts, running);
   const settledAt = Math.floor(clock.now());
@@ -79,19 +80,19 @@ async function chargeRemains(
     }
   }
   await Promise.all(settling);
-  await budgets.closeSlices(adoptedBudgets); // not before: until then nobody else may lease what these spend
+  await budgets.closeSlices(adoptedBudgets); // last: nobody else may lease this money before
   // A charge that fell short when it was promised may find its money now that the slices are closed.
   await debts.payAll().catch((error: unknown) => logger.warn({ error }, "debts could not be paid yet"));
 }
 
-/** True when a run has tokens that no charge covers. stored: the charge of it that the store has. */
+/** True when a run has tokens that no charge covers. `stored`: the store's charge of the run. */
 function isDue(charge: Charge, stored: StoredCharge | undefined): boolean {
   return stored === undefined
     ? charge.inputTokens !== 0 || charge.outputTokens !== 0
     : toRest(charge, stored) !== undefined;
 }
 
-/** Which of the runs have been charged, as far as the store can be asked: it takes no charge twice anyway. */
+/** The stored charges of the runs, as far as the store answers. The store takes no charge twice anyway. */
 async function askSettled(
   { store, logger }: Pick<RecoveryParts, "store" | "logger">,
   runs: readonly Run[],
@@ -109,7 +110,7 @@ async function askSettled(
   return known;
 }
 
-/** The charge for a request that ran when its core died, still without money. */
+/** The charge for a request that ran when its core died. No money is assigned yet. */
 function toRecovered(entry: JournalEntry, now: number): Charge {
   const { requestId, runId, accountId, keyId, model, tokens, maxRates, budgetSliceId } = entry;
   const { inputTokens, outputTokens } = tokens;

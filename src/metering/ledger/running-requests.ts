@@ -9,15 +9,17 @@ import { type Run, requestKey } from "./run.ts";
 /** A running request as this core knows it. */
 export interface RunningRequest {
   readonly request: Pick<HoldRequest, "accountId" | "requestId"> & Run;
-  /** Whether it still runs, rather than waiting for its charge to be stored. */
+  /** True while it runs, false while its charge waits to be stored. */
   readonly open: boolean;
   /** The money that it holds. */
   readonly amount: PicoUsd;
-  /** Tells the journal how far it has come. */
+  /** Tells the journal its progress. */
   note(): void;
 }
 
-/** Requests from their admission until their charge is stored; knows for some time after which were charged. */
+/**
+ * The requests from their admission until their charge is stored. Knows for some time afterwards which were charged.
+ */
 export class RunningRequests {
   readonly #running = new Map<string, RunningRequest>();
   readonly #recent: RecentRequests;
@@ -56,12 +58,12 @@ export class RunningRequests {
     this.#recent.add(request);
   }
 
-  /** The requests that still run. Its time grows with their number. */
+  /** The requests that still run. Takes time proportional to their number. */
   get open(): RunningRequest[] {
     return [...this.#running.values()].filter((running) => running.open);
   }
 
-  /** Tells the journal how far all have come. */
+  /** Tells the journal the progress of all requests. */
   noteAll(): void {
     for (const running of this.#running.values()) {
       running.note();
@@ -69,7 +71,7 @@ export class RunningRequests {
   }
 }
 
-/** A request's id was used before. */
+/** The error for a request id that was used before. */
 export function duplicate(request: Pick<HoldRequest, "requestId">) {
   return failure(Reason.DUPLICATE_REQUEST, `A request with the id ${request.requestId} was already run.`, {
     parameter: "request_id",

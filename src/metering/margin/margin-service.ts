@@ -32,10 +32,10 @@ const spanNames: Readonly<Record<MarginSpan, SpanName | undefined>> = {
   [MarginSpan.DAY]: "day",
 };
 const groups = { hour: UsageGroup.HOUR, day: UsageGroup.DAY } as const satisfies Record<SpanName, UsageGroup>;
-/** Margins of one message. */
+/** The most margins in one message. */
 const pieceSize = 100;
 
-/** What models earned beside what their servers cost. */
+/** Compares the earnings of models with the costs of their servers. */
 export function createMarginService({
   storages,
   servers,
@@ -62,7 +62,7 @@ export function createMarginService({
   };
 }
 
-/** The spans that are asked for. Throws INVALID_ARGUMENT for none, or too many. */
+/** The requested spans. Throws INVALID_ARGUMENT for an empty range, or too many spans. */
 function readAsked({ from, to, by: span }: StreamMarginsRequest, now: number) {
   const toMs = to === undefined ? now : timestampMs(to);
   const fromMs = from === undefined ? toMs - dayMs : timestampMs(from);
@@ -78,7 +78,7 @@ function readAsked({ from, to, by: span }: StreamMarginsRequest, now: number) {
   return { fromMs, toMs, by, spans };
 }
 
-/** What models earned, by the name of the hour or day; all of it under the empty one where they are not kept apart. */
+/** The earnings of models by the name of the hour or day. All are under the empty name when `by` is undefined. */
 async function readEarned(
   storages: readonly Storage[],
   from: Timestamp,

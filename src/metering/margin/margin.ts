@@ -6,17 +6,17 @@ export interface Earned {
   readonly amount: bigint;
 }
 
-/** What a model earned beside what its servers cost, in pico-USD. */
+/** A model's earnings and the cost of its servers, in pico-USD. */
 export interface Margin {
   readonly model: string;
   readonly revenue: bigint;
-  /** Undefined: one of its servers has no price, or it has none. */
+  /** Undefined: one of its servers has no price, or it has no server. */
   readonly cost: bigint | undefined;
 }
 
 /**
- * The margin of each model that is served or has earned something, in the order of their names. A server that serves
- * several models costs each of them the same part; what cannot be shared evenly is the first one's.
+ * The margin of each model that is served or has earned something, ordered by name. A server of several models costs
+ * each of them the same part; a remainder goes to the first model.
  */
 export function toMargins(earned: readonly Earned[], servers: readonly PricedServer[], spanMs: bigint): Margin[] {
   const revenues = new Map<string, bigint>();

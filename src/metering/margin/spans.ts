@@ -1,19 +1,22 @@
 const lengths = { hour: 3_600_000, day: 86_400_000 } as const;
 
-/** The spans of UTC that margins may be kept apart by. */
+/** The lengths of span, in UTC, by which margins may be grouped. */
 export type SpanName = keyof typeof lengths;
 
-/** More spans than this are not asked for at once: each has a row for every model. */
+/** The most spans in one request: each has a row for every model. */
 export const mostSpans = 10_000;
 
-/** A whole hour or day, or the part of it that is asked for. */
+/** A whole hour or day, or the requested part of one. */
 export interface Span {
-  /** As usage names it: "2026-01-31T12:00:00Z" for an hour, "2026-01-31" for a day. */
+  /** Named as in usage: "2026-01-31T12:00:00Z" for an hour, "2026-01-31" for a day. */
   readonly name: string;
   readonly ms: number;
 }
 
-/** The hours or days between two times, in milliseconds since the epoch; the first and the last may be parts. Undefined: they are too many. */
+/**
+ * The hours or days between two times, in milliseconds since the epoch. The first and the last may be parts. Undefined:
+ * there are too many.
+ */
 export function splitSpans(by: SpanName, fromMs: number, toMs: number): Span[] | undefined {
   const length = lengths[by];
   const [first, last] = [Math.floor(fromMs / length), Math.ceil(toMs / length)];

@@ -17,7 +17,7 @@ export interface ArrivalParts {
   readonly random: Random;
 }
 
-/** What the second database of a move does, in PostgreSQL. */
+/** The steps of a move in the database that the account moves to, in PostgreSQL. */
 export function createArrival({ storage, clock, random }: ArrivalParts): Arrival {
   return {
     async mustTake(accountId) {
@@ -38,7 +38,7 @@ export function createArrival({ storage, clock, random }: ArrivalParts): Arrival
       await inTransaction(storage, async (em) => {
         const now = new Date(clock.now());
         if (!(await addMove(em, move, parcel, now))) {
-          return; // it is here
+          return; // it has arrived before
         }
         if (move.kind === "account") {
           await putAccount(em, parcel.payload);
@@ -58,7 +58,7 @@ export function createArrival({ storage, clock, random }: ArrivalParts): Arrival
   };
 }
 
-/** Returns whether it is new here. */
+/** Returns whether the move is new here. */
 async function addMove(em: SqlEntityManager, move: Move, parcel: Parcel, now: Date): Promise<boolean> {
   const { id, accountId, kind, from, to } = move;
   const added = await em.execute<object[]>(
@@ -69,7 +69,7 @@ async function addMove(em: SqlEntityManager, move: Move, parcel: Parcel, now: Da
   return added.length > 0;
 }
 
-/** The account with its keys; one that has been here before is brought up to date. */
+/** Inserts the account with its keys, or updates an account that has been here before. */
 async function putAccount(em: SqlEntityManager, payload: string): Promise<void> {
   const ofAccount = em
     .getMetadata()
@@ -92,7 +92,7 @@ async function putAccount(em: SqlEntityManager, payload: string): Promise<void> 
   );
 }
 
-/** Sets every column but some to what was to be inserted. */
+/** Sets every column but some to the value that was to be inserted. */
 function replaceAll(fieldNames: readonly string[], without: readonly string[]): string {
   return fieldNames
     .filter((column) => !without.includes(column))
@@ -100,7 +100,10 @@ function replaceAll(fieldNames: readonly string[], without: readonly string[]): 
     .join(", ");
 }
 
-/** Payments are known here from now on, so that none is entered twice; their money counts where it came in. */
+/**
+ * Payments are known here from now on, so that none is entered twice. Their money counts in the database where it came
+ * in.
+ */
 async function putPayments(em: SqlEntityManager, payload: string): Promise<void> {
   await em.execute(
     `insert into payment select (jsonb_populate_record(null::payment, payment || '{"copied": true}')).*
@@ -109,7 +112,7 @@ async function putPayments(em: SqlEntityManager, payload: string): Promise<void>
   );
 }
 
-/** A lot keeps its id, and what it pays a token. One that has been here before is filled again. */
+/** A lot keeps its id and its rates. A lot that has been here before is filled again. */
 async function putLots(
   em: SqlEntityManager,
   { id }: Move,
@@ -142,7 +145,7 @@ async function putLots(
   );
 }
 
-/** What keys have spent elsewhere in windows that are open counts here. */
+/** Counts here what keys have spent elsewhere in open windows. */
 async function putBudgets(em: SqlEntityManager, { accountId }: Move, payload: string): Promise<void> {
   await em.execute(
     `insert into budget (id, window_name, account_id, bound, prior, leased, spent, told, carried)

@@ -15,7 +15,7 @@ import type { Departure, Move, Parcel } from "./interface.ts";
 const dayMs = 86_400_000;
 const hourMs = 3_600_000;
 
-/** Accounts that a look finds at most. */
+/** The most accounts that one look finds. */
 const restsAtOnce = 100;
 
 /** An account's lots with free money, lapsed or not. */
@@ -24,7 +24,7 @@ const freeLots = `lot where account_id = ? and ${withFreeMoney}`;
 /** The rows of a table as JSON. */
 const rows = (query: string) => `(select coalesce(jsonb_agg(to_jsonb(found)), '[]') from (${query}) found)`;
 
-/** Every rate that these lots pay, of each model that was ever priced. Its parameter: the account. */
+/** Every rate that these lots pay, for each model that was ever priced. Parameter: the account. */
 const paidRates = `
   with recursive listed (model) as (
     select min(model) from price
@@ -36,7 +36,7 @@ const paidRates = `
     (select max(version_id) from price other where other.model = listed.model and other.version_id <= versions.id),
     (select min(version_id) from price other where other.model = listed.model and other.version_id > versions.id))`;
 
-/** What the keys of an account have spent in windows that are open. Its parameters: the windows, the account five times. */
+/** What an account's keys have spent in open windows. Parameters: the windows, the account three times. */
 const budgetTotals = (windows: string) => `
   with windows (name, day, hour) as (values ${windows}),
   keys as (select coalesce(limits_of, id) as budget_id, id::text as key_id from api_key where account_id = ?),
@@ -58,13 +58,16 @@ const budgetTotals = (windows: string) => `
   left join charged on charged.budget_id = budgets.id and charged.name = windows.name
   left join lent on lent.budget_id = budgets.id and lent.name = windows.name`;
 
-/** Money of the account is leased and not spent, so that requests hold it or charges are on their way: of lots, of budgets. */
+/**
+ * Whether money of the account's lots or budgets is leased and not spent, so that requests hold it or charges are on
+ * their way. Parameters: the account twice.
+ */
 const leasedSql = `
   select exists (select from slice where account_id = ? and open and granted > spent)
     or exists (select from budget_slice where open and granted > spent
       and budget_id in (select id from api_key where account_id = ?)) as leased`;
 
-/** What the first database of a move does, in PostgreSQL. */
+/** The steps of a move in the database that the account leaves, in PostgreSQL. */
 export function createDeparture(storage: Storage, clock: Pick<Clock, "now">): Departure {
   const now = () => new Date(clock.now());
   return {
@@ -153,8 +156,8 @@ export function createDeparture(storage: Storage, clock: Pick<Clock, "now">): De
 }
 
 /**
- * A row of a move where it begins, which may be one that was given up. The account's moves are counted where it is, which knows the
- * last one, unless this one is counted already.
+ * Inserts a move that begins, or begins one again that was given up. Moves of an account are numbered by the database
+ * that has the account and so knows its last move, unless the move has a number already.
  */
 async function addMove(
   em: SqlEntityManager,
@@ -231,7 +234,7 @@ async function pack(em: SqlEntityManager, { id, accountId, kind }: Move, now: Da
   );
 }
 
-/** Takes out what was noted. */
+/** Takes out everything that `pack` noted. */
 async function empty(em: SqlEntityManager, { id, accountId }: Move, now: Date): Promise<void> {
   await em.execute(
     `insert into lot_move (move_id, lot_id, carried, refunded) select ?, id, ${freeMoney}, ${freeMoney} from ${freeLots}`,
@@ -252,7 +255,7 @@ async function empty(em: SqlEntityManager, { id, accountId }: Move, now: Date): 
   await em.execute("update account_move set changed_at = ? where id = ?", [now, id]);
 }
 
-/** The spending of the account's budgets in the windows that are open; amounts are texts. */
+/** The spending of the account's budgets in open windows. Amounts are texts. */
 async function readBudgets(em: SqlEntityManager, accountId: string, now: Date): Promise<object[]> {
   const windows = budgetPeriods.map((period) => windowAt(period, now.getTime()));
   const values = windows.map(() => "(?, ?::int, ?::int)").join(", ");

@@ -4,7 +4,7 @@ import type { Random } from "../../../lib/ids/random.ts";
 import { Price, PriceVersion } from "../../storage/entities/metering/price.ts";
 import { newestRows } from "../prices/price-versions.ts";
 
-/** Rates of one price version, as the database that an account left has them. */
+/** The rates of a model in one price version, from the database that the account left. */
 interface PaidRate {
   readonly version: number;
   readonly model: string;
@@ -13,9 +13,9 @@ interface PaidRate {
 }
 
 /**
- * The versions here whose rates are those of the versions there that lots have, by the number there. Databases number their
- * versions by themselves. Where none here has the same rates, one is published and at once replaced by what was live, all in
- * the transaction, so that nobody buys at it.
+ * Maps each price version that moved lots have in the other database to a version here with the same rates. Each
+ * database numbers its own versions. When no version here has the same rates, one is published and at once replaced by
+ * the live prices, both in this transaction, so that nobody buys at it.
  */
 export async function findVersions(
   em: SqlEntityManager,
@@ -64,7 +64,7 @@ async function findVersion(
   return last + 1;
 }
 
-/** Names a list of rates. */
+/** A name for a list of rates. */
 function markOf(rates: readonly PaidRate[]): string {
   const list = rates.map(({ model, input, output }) => [model, input, output]);
   list.sort(([one = ""], [other = ""]) => (one < other ? -1 : 1));

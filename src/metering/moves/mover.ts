@@ -5,9 +5,9 @@ import { toDuration } from "../../../lib/time/duration.ts";
 import type { CoreLedger } from "../ledger/core-ledger.ts";
 import type { Arrival, Departure, Move } from "./interface.ts";
 
-/** The pause between two looks whether nothing of the account runs any more. */
+/** The pause between two looks whether requests of the account still run. */
 const lookMs = 50;
-/** An account whose core ended while it was closed is open again so long after the pause that was allowed. */
+/** An account whose core ended while it was closed opens again this long after the allowed pause. */
 const graceMs = 10_000;
 
 /** The two databases of a move. */
@@ -16,16 +16,16 @@ export interface MoveEnds {
   readonly arrival: Arrival;
   /** The ledger of the database that the account leaves. */
   readonly ledger: Pick<CoreLedger, "callIn">;
-  /** Brings the prices of both to the newest that there are. */
+  /** Refreshes the prices of both databases. */
   readonly refreshPrices: () => Promise<void>;
-  /** Tells the cores that something of a move has changed. Never fails. */
+  /** Tells the cores that a move has changed. Never fails. */
   readonly tell: () => Promise<void>;
 }
 
 /**
- * Moves an account, which is closed meanwhile: its running requests end, and no new one begins. From the moment that it has left,
- * the move can only go on, by this core or any other. Throws BALANCE_HELD, with the account where it was, when requests run
- * for longer than the pause that is allowed, and LEDGER_UNAVAILABLE.
+ * Moves an account. It is closed meanwhile: running requests end, and no new one begins. Once the account has left, the
+ * move can only go on, by this core or any other. Throws BALANCE_HELD, with the account where it was, when requests run
+ * for longer than the allowed pause, and LEDGER_UNAVAILABLE.
  */
 export async function moveAccount(move: Move, pauseMs: number, ends: MoveEnds, clock: Clock): Promise<void> {
   const { departure, arrival, tell } = ends;
@@ -36,7 +36,7 @@ export async function moveAccount(move: Move, pauseMs: number, ends: MoveEnds, c
     await tell();
     await leaveInTime(move, pauseMs, ends, clock);
   } catch (error) {
-    // Who looks for moves that were left behind opens it again, or brings it there.
+    // If this fails, the worker that looks for unfinished moves opens the account again, or finishes its move.
     const hasLeft = await departure.cancel(move).catch(() => false);
     await tell();
     if (!hasLeft) {
@@ -64,7 +64,7 @@ async function leaveInTime(move: Move, pauseMs: number, { departure, ledger }: M
   }
 }
 
-/** Brings an account that has left to where it goes. May be called by several cores, and again after any failure. */
+/** Finishes the move of an account that has left. Several cores may call it, and again after any failure. */
 export async function finish(
   move: Move,
   { departure, arrival, tell }: Omit<MoveEnds, "ledger" | "refreshPrices">,

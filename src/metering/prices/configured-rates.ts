@@ -6,10 +6,10 @@ import type { Rates } from "./interface.ts";
 
 /** The highest rate: 1,000 USD per 1M tokens. It keeps the price of any request an exact number. */
 const highestRate = 1_000_000_000;
-/** USD per 1M output tokens of a generation model whose configuration does not say. */
+/** USD per 1M output tokens of a generation model without a configured price. */
 const defaultOutput = "0.25";
 
-/** The base price that the configuration asks for. Throws RangeError when it is out of bounds. */
+/** The configured base price. Throws RangeError when it is out of bounds. */
 export function configuredRates(model: ModelConfig): Rates {
   const output = model.kind === "embedding" ? "0" : (model.price.output ?? defaultOutput);
   return { input: readRate(model, model.price.input), output: readRate(model, output) };
@@ -23,7 +23,7 @@ function readRate(model: ModelConfig, usdPerMillion: string): number {
   throw new RangeError(`${model.id}: the price ${usdPerMillion} is not from 0 to 1000 USD per 1M tokens`);
 }
 
-/** Judges the rates that an operator gives a model of a kind. Throws INVALID_ARGUMENT, which names the field. */
+/** Checks the rates that an operator gives a model of this kind. Throws INVALID_ARGUMENT, which names the field. */
 export function checkRates(kind: ModelConfig["kind"] | undefined, { input, output }: Rates): void {
   for (const [parameter, rate] of [
     ["input_pico_usd_per_token", input],

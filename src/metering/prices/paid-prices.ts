@@ -4,8 +4,8 @@ import type { Storage } from "../../storage/orm.ts";
 import type { PriceBook } from "./price-book.ts";
 
 /**
- * Unspent money by the price version that it came in with: that of its lots, less what open slices of them have spent,
- * as a balance is counted.
+ * Unspent money by the price version of its lots: that of the lots less what their open slices have spent, as a balance
+ * is counted.
  */
 const unspentMoney = `
   select lots.version, lots.count, ${textColumns("unspent", "lots")}, ${textColumns("lent", "slices")}
@@ -17,13 +17,13 @@ const unspentMoney = `
     on slices.version = lots.version
   order by lots.version`;
 
-/** Lots of one database, and what they pay. */
+/** The lots of one database, and the rates that they pay. */
 export interface PricedLots {
   readonly storage: Storage;
   readonly book: PriceBook;
 }
 
-/** The unspent money that pays certain rates. */
+/** The unspent money that pays the same rates. */
 interface Paying {
   readonly input: number;
   readonly output: number;
@@ -31,7 +31,10 @@ interface Paying {
   readonly lots: bigint;
 }
 
-/** What the money of all accounts pays for a model, the most money first. Versions with the same rates are one price. */
+/**
+ * The prices that the money of all accounts pays for a model, the price with most money first. Versions with the same
+ * rates are one price.
+ */
 export async function listPaidPrices(all: readonly PricedLots[], model: string): Promise<PaidPrice[]> {
   const prices = new Map<string, Paying>();
   for (const lots of all) {

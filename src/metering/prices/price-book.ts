@@ -5,30 +5,30 @@ import { unavailable } from "../ledger/unavailable.ts";
 import type { Rates } from "./interface.ts";
 import { findThere, isSameVersion, readRates, type VersionMark } from "./version-marks.ts";
 
-/** Stands for a store without versions. */
+/** The mark of a store without versions. */
 const nothing: VersionMark = { version: 0, mark: "" };
 
 /** The most rates kept in memory. Wallets keep the rates that they pay themselves. */
 const mostKnown = 10_000;
 
 /**
- * The rates that lots pay. A lot keeps the price version it was made at. A version holds only the models whose price
- * it changed, so a model's rates are those of the newest version up to the lot's that holds the model. A model
- * that was first listed later is paid by the first version that lists it; a listed model stays in the book for ever.
- * Versions never change, so neither does an answer, but for one case: a database that fails over into the past loses its
- * last versions, and gives their numbers to others. Then an era ends, and all rates are read anew. The rates asked for
- * least recently are forgotten first.
+ * The rates that lots pay. A lot keeps the price version it was made at. A version holds only the models whose price it
+ * changed, so a model's rates are those of the newest version up to the lot's that holds the model. A model that was
+ * first listed later is paid at the first version that lists it. A listed model stays in the book for ever. Versions
+ * never change, so neither do rates, except when a database fails over into the past: it loses its last versions, and
+ * gives their numbers to new ones. Then an era ends, and all rates are read anew. The least recently used rates are
+ * forgotten first.
  */
 export class PriceBook {
   readonly #storage: Storage;
   readonly #most: number;
   /** Least recently used first. */
   readonly #known = new Map<string, Rates>();
-  /** The newest version that there was when any of this was read. Undefined: nothing was. */
+  /** The newest version when any of these rates was read. Undefined: none was read. */
   #newest: VersionMark | undefined;
   #era = 0;
   #relist: () => Promise<void> = async () => {};
-  /** Versions were lost, and what is configured is not surely listed again yet. */
+  /** True when versions were lost and configured prices may not be listed again yet. */
   #mustRelist = false;
   #relisting: Promise<void> | undefined;
 
@@ -37,29 +37,32 @@ export class PriceBook {
     this.#most = most;
   }
 
-  /** How many rates are in memory. */
+  /** The number of rates in memory. */
   get size(): number {
     return this.#known.size;
   }
 
-  /** The number of the newest version that is known. */
+  /** The number of the newest known version. */
   get newestVersion(): number {
     return this.#newest?.version ?? 0;
   }
 
-  /** Another number once versions were lost that rates may have been read from. */
+  /** Changes when versions were lost that rates may have been read from. */
   get era(): number {
     return this.#era;
   }
 
-  /** Has a function called whenever versions were lost, before anything is read again: what is configured may be among them. */
+  /**
+   * Registers a function that is called whenever versions were lost, before anything is read again: configured prices
+   * may be among them.
+   */
   onLoss(relist: () => Promise<void>): void {
     this.#relist = relist;
   }
 
   /**
-   * The rates. Throws MODEL_NOT_FOUND for a model that was never priced, which is never served either, and LEDGER_UNAVAILABLE
-   * for a version that was lost: its number will be another one's.
+   * Returns the rates. Throws MODEL_NOT_FOUND for a model that was never priced, and thus never served, and
+   * LEDGER_UNAVAILABLE for a lost version, whose number a new one will get.
    */
   async load(version: number, model: string): Promise<Rates> {
     const key = `${version} ${model}`;
@@ -75,7 +78,10 @@ export class PriceBook {
     return rates;
   }
 
-  /** Reads the rates together with the newest version, so that it shows later whether what they were read from is still there. */
+  /**
+   * Reads the rates together with the newest version, so that it can be seen later whether the versions read from still
+   * exist.
+   */
   async #read(version: number, model: string): Promise<Rates> {
     for (;;) {
       const era = this.#era;
@@ -95,8 +101,8 @@ export class PriceBook {
   }
 
   /**
-   * Takes in which version was the newest in the store at some moment. When one that was newest before is gone, or is another
-   * one by now, all rates are forgotten and a new era begins.
+   * Takes in the version that was newest in the store at some moment. When an earlier newest version is gone or has
+   * another mark, all rates are forgotten and a new era begins.
    */
   async look(newest: VersionMark | undefined): Promise<void> {
     const era = this.#era;
@@ -130,7 +136,7 @@ export class PriceBook {
       if (this.#newest !== known) {
         continue; // another look was faster
       }
-      // What is news here may be lost by now, too, and with it what was read at the same moment.
+      // The new version may be lost by now, too, and with it everything that was read at the same moment.
       if (!there.includes(known) || (newest !== undefined && !there.includes(newest))) {
         this.#known.clear();
         this.#era++;

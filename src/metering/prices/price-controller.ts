@@ -4,9 +4,9 @@ import type { PicoUsd } from "../interface.ts";
 import type { Rates } from "./interface.ts";
 import type { PriceList } from "./price-list.ts";
 
-/** The utilisation at which a price is its base. */
+/** The utilisation at which a model has its base price. */
 const comfortable = 0.7;
-/** Smaller moves, as a part of the price, are not worth a version. */
+/** A smaller move, as a part of the price, is not worth a version. */
 const smallestMove = 0.01;
 const million = 1_000_000n;
 
@@ -16,16 +16,16 @@ export interface PriceControllerParts {
   readonly models: () => readonly ModelConfig[];
   /** The part of a model's capacity that is in use; above 1 when requests wait. */
   readonly utilisation: (model: string) => number;
-  /** The most that a price moves at once, as a part of itself. */
+  /** The most that a price moves in one step, as a part of itself. */
   readonly maxStep: number;
   readonly intervalMs: number;
   readonly clock: Clock;
 }
 
 /**
- * Moves each price towards what its model's utilisation asks for: the base at a comfortable one, the
- * floor when idle, the ceiling when full, in between on a straight line. A step is bounded, so callers
- * see a price drift, never jump. Returns the function that takes one step.
+ * Moves each price towards the one that its model's utilisation asks for: the floor when idle, the base at a
+ * comfortable utilisation, the ceiling when full, and a straight line in between. Steps are bounded, so callers see a
+ * price drift, never jump. Returns the function that takes one step.
  */
 export function createPriceController(parts: PriceControllerParts): () => Promise<void> {
   const { prices, models, utilisation, maxStep, intervalMs, clock } = parts;
@@ -61,7 +61,7 @@ export function multipleAt(utilisation: number, { floor, ceiling }: { floor: num
   return 1 + ((ceiling - 1) * (use - comfortable)) / (1 - comfortable);
 }
 
-/** The rates one bounded step nearer to the target. Undefined: the step would be too small. */
+/** The rates one bounded step closer to the target. Undefined: the step would be too small. */
 function step(live: Rates, target: Rates, maxStep: number): Rates | undefined {
   const near = (from: PicoUsd, to: PicoUsd) => Math.abs(to - from) <= scale(from, smallestMove);
   if (near(live.input, target.input) && near(live.output, target.output)) {

@@ -12,19 +12,19 @@ import type { Rates } from "./interface.ts";
 export interface PriceRecord {
   readonly model: string;
   readonly live: Rates;
-  /** The operator's rates, around which the live ones move. */
+  /** The operator's rates, around which the live rates move. */
   readonly base: Rates;
   readonly pinned: boolean;
-  /** The version that introduced it. */
+  /** The version that introduced the price. */
   readonly version: number;
   readonly since: Date;
-  /** Null: it is older than reasons are. */
+  /** Null: the price is older than reasons are. */
   readonly reason: PriceReason | null;
-  /** The part of the capacity that was in use when it moved. Null: it did not move by itself. */
+  /** The utilisation when the price moved. Null: the price controller did not move it. */
   readonly utilisation: number | null;
 }
 
-/** A model's row in a version, but for where it stands. */
+/** A model's row in a version, without its model and version. */
 export type PriceFacts = Omit<Price, "versionId" | "model">;
 
 /** Part of a model's history. */
@@ -34,14 +34,14 @@ export interface HistoryPage {
   readonly limit: number;
 }
 
-/** The last price of every model that was ever listed, by model. */
+/** The last price of every model ever listed, by model. */
 export async function readNewest(storage: Storage): Promise<Map<string, PriceRecord>> {
   const em = storage.orm.em.fork();
   const records = await toRecords(em, await newestRows(em));
   return new Map(records.map((record) => [record.model, record]));
 }
 
-/** The last price of every model that was ever listed, as it was published. */
+/** The last price of every model ever listed, as it was published. */
 export async function readNewestFacts(storage: Storage): Promise<Map<string, PriceFacts>> {
   const rows = await newestRows(storage.orm.em.fork());
   return new Map(
@@ -54,7 +54,7 @@ export async function readNewestFacts(storage: Storage): Promise<Map<string, Pri
   );
 }
 
-/** Prices that a model had, newest first. */
+/** Past and live prices of a model, newest first. */
 export async function readHistory(
   storage: Storage,
   model: string,
@@ -65,19 +65,19 @@ export async function readHistory(
   return toRecords(em, await em.find(Price, where, { orderBy: { versionId: "desc" }, limit }));
 }
 
-/** What publishing needs. */
+/** Dependencies of publishing. */
 export interface PublishParts {
   readonly storage: Storage;
   readonly clock: Clock;
   /** Makes the marks of versions. */
   readonly random: Random;
-  /** Is called with every change. Absent: nothing is. */
+  /** Called with every change. Absent: changes are not announced. */
   readonly announce?: Announce | undefined;
 }
 
 /**
- * Publishes a version in which some models' prices are others and all the rest stay as they are.
- * Publishes nothing when nothing changes. The function gets the last prices, and no version is published meanwhile.
+ * Publishes a version that changes some models' prices and leaves all others. Publishes nothing when nothing changes.
+ * `change` gets the last prices; no other version is published meanwhile.
  */
 export async function publish(
   { storage, clock, random, announce }: PublishParts,
@@ -123,7 +123,10 @@ async function newestVersion(em: SqlEntityManager): Promise<PriceVersion | undef
   return newest;
 }
 
-/** The newest row of each model. Goes from model to model in the index, whatever the number of versions. */
+/**
+ * The newest row of each model. Steps from model to model in the index, so its cost does not depend on the number of
+ * versions.
+ */
 export async function newestRows(em: SqlEntityManager): Promise<Price[]> {
   const keys = await em.execute<{ model: string; version_id: number }[]>(`
     with recursive listed (model) as (

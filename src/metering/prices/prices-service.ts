@@ -8,7 +8,9 @@ import { listPaidPrices, type PricedLots } from "./paid-prices.ts";
 import type { PriceList } from "./price-list.ts";
 import type { PriceRecord } from "./price-versions.ts";
 
-/** The prices that are, those that were, and the operator's hand on them. `priced`: the databases whose money pays them. */
+/**
+ * Lists live and past prices, and changes them for operators. `priced`: the databases whose money pays these prices.
+ */
 export function createPricesService(
   prices: PriceList,
   priced: () => readonly PricedLots[],

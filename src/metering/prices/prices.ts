@@ -29,17 +29,17 @@ import { readNewestVersion } from "./version-marks.ts";
 interface PricesParts {
   readonly storage: Storage;
   readonly clock: Clock;
-  /** Makes the marks of versions. Absent: the system's. */
+  /** Makes the marks of versions. Absent: the system's randomness. */
   readonly random?: Random;
   /** The rates that lots pay. Absent: a book of the usual size. */
   readonly book?: PriceBook;
-  /** Is called with every change. Absent: nothing is. */
+  /** Called with every change. Absent: changes are not announced. */
   readonly announce?: Announce;
-  /** The storage whose prices these are a copy of, which is made at each `refresh`. Absent: they are published here. */
+  /** The storage whose prices these are a copy of, copied at each `refresh`. Absent: prices are published here. */
   readonly copyOf?: Storage;
 }
 
-/** Reads the live prices, once what the configuration has changed is published: new models, other base prices. */
+/** Publishes changes of the configuration (new models, other base prices), then reads the live prices. */
 export async function createPrices(
   parts: PricesParts & { readonly models: readonly ModelConfig[] },
 ): Promise<PriceList> {
@@ -132,7 +132,10 @@ class PublishedPrices implements PriceList {
     }
   }
 
-  /** A served model keeps its last price while the database has lost it: it is listed again once that is noticed. */
+  /**
+   * A served model keeps its last price while the database has lost it. Once the loss is noticed the model is listed
+   * again.
+   */
   async #read(): Promise<void> {
     const newest = await readNewest(this.#storage);
     const lost = [...this.#newest].filter(([model]) => this.#models.has(model) && !newest.has(model));
@@ -144,17 +147,20 @@ class PublishedPrices implements PriceList {
       if (this.#original === undefined || !isUnreachable(error)) {
         throw error;
       }
-      return this.#read(); // a copy has its last prices while the original is away
+      return this.#read(); // a copy keeps its last prices while the original is away
     });
     this.#models = new Map(models.map((model) => [model.id, model]));
   }
 
-  /** Publishes a change; of a copy the original is what is published. */
+  /** Publishes a change. A copy takes the original's prices instead. */
   async #publish(change: Parameters<typeof publish>[1]): Promise<void> {
     await (this.#original === undefined ? publish(this.#publishing, change) : this.#copy(this.#original));
   }
 
-  /** Publishes here what is published there. The versions have numbers of their own, since a lot pays what its own storage says. */
+  /**
+   * Publishes the original's prices here. The versions have their own numbers, because a lot pays what its own storage
+   * says.
+   */
   async #copy(original: Storage): Promise<void> {
     const there = await readNewestFacts(original);
     await publish(this.#publishing, (newest) => {
@@ -166,7 +172,7 @@ class PublishedPrices implements PriceList {
     });
   }
 
-  /** Publishes what the configuration of these models has changed, and reads what there is then. */
+  /** Publishes the configuration changes of these models, then reads all prices. */
   async #list(models: readonly ModelConfig[]): Promise<void> {
     await this.#publish((newest) => {
       const changed = new Map<string, PriceFacts>();

@@ -1,7 +1,7 @@
 import type { Storage } from "../../storage/orm.ts";
 import type { Rates } from "./interface.ts";
 
-/** What a version's number means: one that takes the number of a lost version has another mark. */
+/** Identifies a version: one that takes the number of a lost version has another mark. */
 export interface VersionMark {
   readonly version: number;
   readonly mark: string;
@@ -9,7 +9,7 @@ export interface VersionMark {
 
 const newestSql = "select id, mark from price_version order by id desc limit 1";
 
-/** The newest version and the rates of a model, of one moment. */
+/** The newest version and the rates of a model, read at the same moment. */
 const ratesSql = `
   select newest.id as version, newest.mark as mark, price.input as input, price.output as output
   from (${newestSql}) newest left join price on price.model = ? and price.version_id = coalesce(
@@ -27,7 +27,7 @@ export async function readNewestVersion(storage: Storage): Promise<VersionMark |
   return row === undefined ? undefined : { version: row.id, mark: row.mark };
 }
 
-/** Those of the versions that are there now under their numbers. */
+/** Returns the given versions that the store still has, with number and mark. */
 export async function findThere(storage: Storage, versions: readonly VersionMark[]): Promise<VersionMark[]> {
   const em = storage.orm.em.fork();
   const numbers = versions.map(({ version }) => version);
@@ -42,7 +42,9 @@ interface RatesRow extends VersionMark {
   readonly output: string | number | null;
 }
 
-/** The rates that a model has in a version, undefined when it was never priced, and the newest version of that moment. */
+/**
+ * A model's rates in a version, and the newest version at the same moment. Undefined rates: the model was never priced.
+ */
 export async function readRates(
   storage: Storage,
   version: number,

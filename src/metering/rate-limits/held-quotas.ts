@@ -1,26 +1,26 @@
 import type { QuotaDemand } from "./quota.ts";
 
-/** The commands that tell the server of the quotas that runs of this core hold. Neither rejects. */
+/** The commands that tell the server which quotas runs of this core hold. Neither rejects. */
 export interface QuotaServer {
-  /** Gives back amounts; so much of each stays counted for a minute. `told` has name, amount, counted of each. */
+  /** Gives amounts back; the counted part of each stays counted for a minute. Each entry: name, amount, counted. */
   end(told: readonly (readonly [name: string, amount: number, counted: number])[]): void;
-  /** Sends all that runs of this core hold. `beginning`: so much more runs that begin may have taken already. */
+  /** Sends everything that runs of this core hold. Runs that are beginning may have taken up to `beginning` more. */
   renew(told: readonly (readonly [name: string, amount: number, beginning: number])[]): void;
 }
 
 interface Held {
   amount: number;
-  /** What runs ask for whose beginning the server has not answered. */
+  /** The demands of beginning runs that the server has not answered. */
   beginning: number;
 }
 
-/** How many quotas one command renews. */
+/** The most quotas in one command. */
 const batchSize = 500;
 
 /**
- * The parts of quotas that runs of this core hold, where a server counts for all cores. Ends of one turn of the event
- * loop go out together. Everything that is held is sent again at an interval: the server forgets a core that falls silent,
- * and a server that lost its data learns it anew.
+ * The parts of quotas that runs of this core hold, where a server counts for all cores. Ends of runs in one turn of the
+ * event loop are sent together. Everything held is sent again at an interval: the server forgets a core that falls
+ * silent, and a server that lost its data learns it again.
  */
 export class HeldQuotas {
   readonly #server: QuotaServer;
@@ -38,7 +38,7 @@ export class HeldQuotas {
     }
   }
 
-  /** The server has answered, or not in time, which is a no that it may not know of. */
+  /** The server has answered, or not in time: that counts as a refusal of which the server may not know. */
   answered(demands: readonly QuotaDemand[], isGranted: boolean): void {
     for (const { name, amount } of demands) {
       const held = this.#open(name);
@@ -64,7 +64,7 @@ export class HeldQuotas {
     }
   }
 
-  /** Sends the ends of runs at once. */
+  /** Sends the ended runs at once. */
   flush(): void {
     const ended = this.#ended;
     if (ended.size > 0) {
@@ -73,7 +73,7 @@ export class HeldQuotas {
     }
   }
 
-  /** Sends all that is held. */
+  /** Sends everything held. */
   renew(): void {
     this.flush();
     const all = [...this.#held].map(([name, { amount, beginning }]) => [name, amount, beginning] as const);

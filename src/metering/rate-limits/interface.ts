@@ -1,27 +1,27 @@
 import type { RateLimitState } from "../../../lib/rpc/rate-limit.ts";
 import type { Caller } from "../../accounts/interface.ts";
 
-/** A request that runs. */
+/** A running request. */
 export interface RateLimitedRun {
   readonly rateLimit: RateLimitState;
-  /** How many times the tokens of other accounts its account is served where all wait for a server. */
+  /** How many times as many tokens as other accounts its account is served when all wait for a server. */
   readonly turnWeight: number;
   leave(tokens: number): void;
 }
 
-/** Requests a minute. */
+/** Limits of requests and tokens a minute, and of requests at once. */
 export interface RateLimits {
   /**
-   * Counts one request. Throws RATE_LIMITED or FREE_TIER_LIMITED with a true retry delay, and in its metadata where the
-   * key stands; those count nothing.
+   * Counts one request. Throws RATE_LIMITED or FREE_TIER_LIMITED with a true retry delay, and the key's rate-limit
+   * state in the metadata. A refused request counts nothing.
    */
   admit(caller: Caller): Promise<RateLimitState>;
   /**
-   * As `admit`, for a request that runs: it takes one of its key's and of its account's places, and as many of its key's
-   * tokens a minute as it may come to, until `leave` is called with the tokens that it was charged for; those stay
-   * counted for a minute. Throws RATE_LIMITED too when there is too little of one of them, which counts nothing.
+   * As `admit`, for a request that runs. Until `leave` it takes one of its key's places, one of its account's places,
+   * and its token bound of its key's tokens a minute. `leave` gets the tokens that were charged; they stay counted for
+   * a minute. Also throws RATE_LIMITED when too little of any of these is left; then nothing is counted.
    */
   begin(caller: Caller, tokenBound: number): Promise<RateLimitedRun>;
-  /** Where the caller stands, without counting. */
+  /** The caller's rate-limit state. Counts nothing. */
   read(caller: Caller): Promise<RateLimitState>;
 }

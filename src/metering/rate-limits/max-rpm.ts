@@ -4,12 +4,12 @@ import type { FundingState } from "../ledger/interface.ts";
 
 const dayMs = 86_400_000;
 
-/** The part of the configuration that limits follow from, with money in pico-USD. */
+/** The part of the configuration that limits are derived from, with money in pico-USD. */
 export interface RatePolicy {
   readonly tiers: readonly RateTier[];
-  /** Bounds every key of an account that has unpaid money alone. */
+  /** Bounds every key of an account that has only unpaid money. */
   readonly freeRpm: number;
-  /** Bounds such an account's requests at once. */
+  /** Bounds the requests at once of such an account. */
   readonly freeInFlight: number;
 }
 
@@ -19,14 +19,14 @@ interface RateTier {
   readonly rpm: number;
   /** Requests at once. Undefined: as many as a key may send a minute. */
   readonly inFlight: number | undefined;
-  /** How many times the tokens of others an account is served where all wait. */
+  /** How many times as many tokens as other accounts an account is served when all wait for a server. */
   readonly weight: number;
 }
 
-/** Requests a minute that a key has. */
+/** The requests a minute that a key may make. */
 export interface MaxRpm {
   readonly limit: number;
-  /** A top-up would raise it at once. */
+  /** True when a top-up would raise the limit at once. */
   readonly freeTier: boolean;
 }
 
@@ -44,8 +44,8 @@ export function findRatePolicy(config: Pick<Config, "rate_tiers" | "free_tier">)
 }
 
 /**
- * The requests a minute that a key may make: its own limit, else the best tier that its account has reached. The
- * free-tier cap bounds both while the account has unpaid money alone.
+ * The requests a minute that a key may make: its own limit, otherwise that of the best tier that its account has
+ * reached. The free-tier cap bounds both while the account has only unpaid money.
  */
 export function maxRpm(policy: RatePolicy, own: number | undefined, fundingState: FundingState, now: number): MaxRpm {
   const limit = own ?? pickBest(reachedTiers(policy, fundingState, now), ({ rpm }) => rpm);
@@ -56,8 +56,8 @@ export function maxRpm(policy: RatePolicy, own: number | undefined, fundingState
 }
 
 /**
- * How many requests an account may run at once, by the best tier that it has reached. A tier that does not say allows as
- * many as the key may send a minute, by its own limit or the tier's.
+ * The requests that an account may run at once, by the best tier that it has reached. A tier without such a limit
+ * allows as many as the key may send a minute, by its own limit or the tier's.
  */
 export function maxInFlight(
   policy: RatePolicy,
@@ -70,7 +70,10 @@ export function maxInFlight(
   return fundingState.freeOnly ? Math.min(limit, policy.freeInFlight) : limit;
 }
 
-/** How many times the tokens of others an account is served where all wait, by the best tier that it has reached. */
+/**
+ * How many times as many tokens as other accounts an account is served when all wait, by the best tier that it has
+ * reached.
+ */
 export function turnWeight(policy: RatePolicy, fundingState: FundingState, now: number): number {
   return pickBest(reachedTiers(policy, fundingState, now), ({ weight }) => weight);
 }

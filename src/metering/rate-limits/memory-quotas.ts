@@ -1,11 +1,11 @@
 import type { Clock } from "../../../lib/time/clock.ts";
 import { type CountedSecond, computeLapse, judge, type QuotaDemand, type QuotaState, windowMs } from "./quota.ts";
 
-/** The result of asking for parts of several quotas. */
+/** The result of demanding parts of several quotas. */
 export interface QuotaDecision {
-  /** One for each demand, what was granted included. */
+  /** One for each demand, including what was granted. */
   readonly states: readonly QuotaState[];
-  /** The index of the first demand that does not fit: nothing was granted. Undefined: everything was. */
+  /** The index of the first demand that does not fit; then nothing was granted. Undefined: everything was granted. */
   readonly full: number | undefined;
 }
 
@@ -14,17 +14,20 @@ interface Quota {
   counted: CountedSecond[];
 }
 
-/** Quotas of one process. Memory is bounded by what runs, and by 61 sums for each that ran within a minute. */
+/**
+ * Quotas of one process. Memory is bounded by the running requests, and by 61 sums for each quota used within the last
+ * minute.
+ */
 export class MemoryQuotas {
   readonly #clock: Clock;
-  /** In the order of their last use, so that idle ones are at the front. */
+  /** In the order of their last use, so that idle quotas are at the front. */
   readonly #quotas = new Map<string, Quota>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** How many take up memory. */
+  /** The number of quotas in memory. */
   get size(): number {
     return this.#quotas.size;
   }
@@ -54,7 +57,7 @@ export class MemoryQuotas {
     };
   }
 
-  /** Gives back the amounts that a run took; the amounts that it counted stay for a minute. */
+  /** Gives back the amount that a run took. The counted amount stays for a minute. */
   give(name: string, amount: number, counted: number): void {
     const quota = this.#open(name);
     quota.held = Math.max(0, quota.held - amount);
@@ -80,7 +83,7 @@ export class MemoryQuotas {
     return quota;
   }
 
-  /** Forgets idle ones: two at a time, as a run adds about as many. One that is held goes to the back. */
+  /** Forgets idle quotas: two at a time, because a run adds about as many. A quota that is held goes to the back. */
   #evict(now: number): void {
     for (let i = 0; i < 2; i++) {
       const [name, quota] = this.#quotas.entries().next().value ?? [];

@@ -6,11 +6,11 @@ import type { RateLimitDecision, RunDecision, WindowState, Windows } from "./win
 const noState = { used: 0, waitMs: 0, resetAfterMs: 0 };
 
 /**
- * Windows of one process, exact: the time of every request admitted within the last minute is kept.
- * Memory is bounded by what was admitted in a minute, eight bytes a request, whatever the limits are.
+ * Exact windows of one process: the time of every request admitted within the last minute is kept. Memory is bounded by
+ * the requests admitted in a minute, eight bytes each, whatever the limits are.
  */
 export class MemoryWindows implements Windows {
-  /** There is but one core that counts here. */
+  /** Only one core counts here. */
   readonly areShared = true;
   readonly #clock: Clock;
   /** In the order of each key's last admitted request, so that idle keys are at the front. */
@@ -23,7 +23,7 @@ export class MemoryWindows implements Windows {
     this.#quotas = new MemoryQuotas(clock);
   }
 
-  /** How many keys take up memory. */
+  /** The number of keys in memory. */
   get size(): number {
     return this.#keys.size;
   }
@@ -61,7 +61,7 @@ export class MemoryWindows implements Windows {
     return { window, quotas: states, full, end };
   }
 
-  /** Counts what ran elsewhere. */
+  /** Counts tokens of a run that ran elsewhere. */
   count(name: string, amount: number): void {
     this.#quotas.give(name, 0, amount);
   }
@@ -80,7 +80,7 @@ export class MemoryWindows implements Windows {
     this.#keys.clear();
   }
 
-  /** Forgets idle keys: two a request, as a request adds at most one. */
+  /** Forgets idle keys: two for each request, because a request adds at most one. */
   #evict(until: number): void {
     for (let i = 0; i < 2; i++) {
       const oldest = this.#keys.entries().next().value;
@@ -96,7 +96,7 @@ function nothing(): void {}
 
 function toState(times: Times, limit: number, now: number): WindowState {
   const used = times.length;
-  // The limit may have been lowered: then several have to lapse before one more fits.
+  // The limit may have been lowered: then several requests have to lapse before one more fits.
   const waitMs = used < limit ? 0 : times.at(used - limit) + windowMs - now;
   return { used, waitMs, resetAfterMs: used === 0 ? 0 : times.newest + windowMs - now, limit };
 }
@@ -108,7 +108,7 @@ class Times {
   #ring = new Float64Array(leastCapacity);
   #head = 0;
   length = 0;
-  /** The last time pushed, even when it has been dropped. */
+  /** The last time pushed, even after it was dropped. */
   newest = Number.NEGATIVE_INFINITY;
 
   at(index: number): number {
@@ -124,7 +124,7 @@ class Times {
     this.newest = time;
   }
 
-  /** Drops all times up to one. */
+  /** Drops all times up to the given one. */
   dropUntil(time: number): void {
     while (this.length > 0 && this.at(0) <= time) {
       this.#head = (this.#head + 1) % this.#ring.length;

@@ -1,37 +1,40 @@
 /** The span over which requests and tokens count. */
 export const windowMs = 60_000;
 
-/** The part that a run takes of a limit that counts running requests: one place, or the bound of its tokens. */
+/** The part of a limit that a run takes while it runs: one place, or the bound of its tokens. */
 export interface QuotaDemand {
-  /** Which counter, the same on every core. */
+  /** The name of the counter, the same on every core. */
   readonly name: string;
   readonly limit: number;
-  /** At least 1. One above the whole limit is taken when nothing else counts. */
+  /** At least 1. An amount above the whole limit is granted when nothing else counts. */
   readonly amount: number;
 }
 
-/** Where a quota stands. */
+/** The state of a quota. */
 export interface QuotaState {
-  /** The limit that held, lower than the one asked for while cores cannot count together. */
+  /** The limit that was applied: lower than the demanded one while cores cannot count together. */
   readonly limit: number;
-  /** Taken by runs under way, and counted at the end of those of the last minute. */
+  /** Taken by running requests, plus what ended runs of the last minute have counted. */
   readonly used: number;
-  /** Milliseconds until the demand may fit, by the last minute's count; a second where running requests are in its way. 0: it fits. */
+  /**
+   * Milliseconds until the demand may fit, by the counts of the last minute; one second when running requests are in
+   * its way. 0: it fits.
+   */
   readonly waitMs: number;
-  /** Until nothing counts any more, if what is under way ended now. */
+  /** Milliseconds until nothing counts any more, if all running requests ended now. */
   readonly resetAfterMs: number;
 }
 
 /** The count of one second. */
 export interface CountedSecond {
-  /** Its number since the clock's start. */
+  /** The second's number since the clock's start. */
   readonly second: number;
   readonly amount: number;
-  /** When something was last counted in it, in milliseconds of the same clock. */
+  /** The time of its last count, in milliseconds of the same clock. */
   readonly lastAt: number;
 }
 
-/** A run that waits for another one's end asks again after so long, in milliseconds. */
+/** How long a run waits before it asks again when it waits for another run's end, in milliseconds. */
 const retryMs = 1000;
 
 /** When the count of a second lapses, in milliseconds of the same clock: never later than a minute from now. */
@@ -39,7 +42,7 @@ export function computeLapse({ lastAt }: CountedSecond): number {
   return lastAt + windowMs;
 }
 
-/** Where a quota stands before a demand is granted. `counted` is in the order of its seconds. */
+/** The state of a quota before a demand is granted. `counted` is in the order of its seconds. */
 export function judge(
   { limit, amount }: QuotaDemand,
   held: number,

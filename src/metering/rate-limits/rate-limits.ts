@@ -22,11 +22,13 @@ export interface RateLimitsOptions {
 
 /** Rate limits whose policy can be replaced. */
 export interface ConfiguredRateLimits extends RateLimits {
-  /** Limits by this policy from the next request on; what was counted stays counted. */
+  /** Applies this policy from the next request on. Counts stay. */
   adopt(policy: RatePolicy): void;
 }
 
-/** Limits each key to its requests and tokens a minute and its requests at once; an account's service tokens share one limit. */
+/**
+ * Limits each key's requests and tokens a minute and its requests at once. An account's service tokens share one limit.
+ */
 export function createRateLimits(options: RateLimitsOptions): ConfiguredRateLimits {
   const { windows, fundingState, clock } = options;
   let { policy } = options;
@@ -80,7 +82,7 @@ function toState({ limit, used, resetAfterMs }: WindowState): RateLimitState {
   return { limit, remaining: Math.max(0, limit - used), resetAfterMs };
 }
 
-/** Throws ACCOUNT_FROZEN: nothing new runs for a frozen account. */
+/** Throws ACCOUNT_FROZEN: no new request of a frozen account runs. */
 function refuseFrozen({ frozenReason }: Caller): void {
   if (frozenReason !== undefined) {
     throw failure(Reason.ACCOUNT_FROZEN, `The account is frozen: ${frozenReason}`);

@@ -33,9 +33,9 @@ end
 `;
 
 /**
- * Counts one request (ARGV[2] = "1") of the key KEYS[1] with the limit ARGV[1], or only tells (ARGV[2] = "0").
- * The list holds the times of the requests admitted within the last minute, newest first.
- * Answers [admitted, used, wait, reset], the last two in microseconds.
+ * Counts one request (ARGV[2] = "1") of the key KEYS[1] with the limit ARGV[1], or only reads (ARGV[2] = "0"). The list
+ * holds the times of the requests admitted within the last minute, newest first. Returns [admitted, used, wait, reset],
+ * the last two in microseconds.
  */
 export const countRequestScript = `
 ${countRequestFunction}
@@ -43,7 +43,10 @@ local clock = redis.call('TIME')
 return countRequest(KEYS[1], tonumber(ARGV[1]), ARGV[2] == '1', clock[1] * 1000000 + clock[2])
 `;
 
-/** Notes in the sorted set KEYS[1] that the core ARGV[1] lives, and answers how many cores did within ARGV[2] microseconds. */
+/**
+ * Notes in the sorted set KEYS[1] that the core ARGV[1] is alive. Returns how many cores were within the last ARGV[2]
+ * microseconds.
+ */
 export const countCoresScript = `
 local clock = redis.call('TIME')
 local now = clock[1] * 1000000 + clock[2]
@@ -52,10 +55,10 @@ redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - ARGV[2])
 return redis.call('ZCARD', KEYS[1])
 `;
 
-/** A core that has not told for so long of what runs on it is gone, and what it held is free. */
+/** A core that has not told for this long what runs on it is gone, and everything it held is free. */
 export const heldLifetimeMs = 15_000;
 
-// A quota is a hash. ":core" has what runs on that core, as "amount time"; a number has what was counted in that
+// A quota is a hash. ":core" holds what runs on that core, as "amount time". A number holds what was counted in that
 // second, as "amount time" with the time of the last count.
 const quotaFunctions = `
 local function readAmount(value)
@@ -84,10 +87,10 @@ end
 `;
 
 /**
- * Counts a request as countRequestScript does, with the key KEYS[1] and the limit ARGV[1], and takes a part of each quota
- * KEYS[2…] for the core ARGV[2]: of each the limit and the amount follow. All or nothing.
- * Answers [admitted, used, wait, reset, full, then used, wait, reset of each quota]; full is the first quota that has no
- * room, from 1, or 0.
+ * Counts a request as countRequestScript does, with the key KEYS[1] and the limit ARGV[1], and takes a part of each
+ * quota KEYS[2…] for the core ARGV[2]. Limit and amount of each quota follow in ARGV. All or nothing. Returns
+ * [admitted, used, wait, reset, full, then used, wait, reset of each quota]. full: the first quota without room, from
+ * 1, or 0.
  */
 export const beginRunScript = `
 ${countRequestFunction}
@@ -166,7 +169,10 @@ end
 return answer
 `;
 
-/** Gives back for the core ARGV[1] what ended of each quota of KEYS: the amount and what stays counted follow. */
+/**
+ * Gives back for the core ARGV[1] what ended of each quota of KEYS. The amount of each and what stays counted follow in
+ * ARGV.
+ */
 export const endRunsScript = `
 ${quotaFunctions}
 local clock = redis.call('TIME')
@@ -184,9 +190,9 @@ return #KEYS
 `;
 
 /**
- * Tells that the core ARGV[1] lives and what it holds of each quota of KEYS: the amount follows, and how much more runs that
- * begin may have taken. What the server has beyond both is of ends and refusals that were lost on the way: a quota that is
- * busy all the time keeps none of it either.
+ * Notes that the core ARGV[1] is alive, and what it holds of each quota of KEYS. The amount of each follows in ARGV,
+ * and how much more its beginning runs may have taken. Whatever the server has beyond both comes from ends and refusals
+ * that were lost on the way; it is removed even from a quota that is always busy.
  */
 export const renewHeldScript = `
 ${quotaFunctions}

@@ -15,10 +15,10 @@ import {
 } from "./redis-scripts.ts";
 import type { RateLimitDecision, RunDecision, WindowState, Windows } from "./windows.ts";
 
-/** How long a server that failed is left alone. */
+/** How long a failed server is left alone. */
 const retryMs = 1000;
 const heartbeatMs = 5000;
-/** A core that has been silent for so long is taken for dead. */
+/** A core that has been silent for this long is taken for dead. */
 const coreLifetimeMs = heldLifetimeMs;
 const prefix = "tollgate:rate:";
 const quotaPrefix = "tollgate:quota:";
@@ -31,9 +31,12 @@ export interface RedisWindowsOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
-  /** A server that takes longer for an answer counts as away. 250 ms unless set. */
+  /** A server that takes longer to answer counts as away. Absent: 250 ms. */
   readonly timeoutMs?: number;
-  /** A connection without any answer for this long is made anew, to where the host's name then leads. 5 s unless set. */
+  /**
+   * A connection without any answer for this long is replaced by a new one, to where the host's name then leads.
+   * Absent: 5 s.
+   */
   readonly silenceMs?: number;
 }
 
@@ -46,15 +49,14 @@ interface Scripts {
 }
 
 /**
- * Windows that all cores share, in Valkey or Redis, by one script a request on the server's clock.
+ * Windows that all cores share, in Valkey or Redis: one script for each request, on the server's clock.
  *
- * Quotas of runs are counted there for all cores, too, in the same call. A core that ends without a word is
- * forgotten after 15 s, with what it held.
+ * The same call counts quotas of runs for all cores. A core that ends without a word is forgotten after 15 s, with
+ * everything it held.
  *
- * While the server is away each core counts by itself, with its share of the limit: the limit over
- * the number of cores last seen, at least 1. So R cores still admit about N a minute; within the
- * minute around a change between the two ways up to twice that, as neither knows the other's count.
- * The server is tried again every second.
+ * While the server is away each core counts alone, with its share of the limit: the limit over the number of cores last
+ * seen, at least 1. So R cores still admit about N a minute. Within the minute around a change between the two ways
+ * they admit up to twice that, because neither way knows the other's count. The server is tried again every second.
  */
 export class RedisWindows implements Windows {
   readonly #redis: Redis & Scripts;
@@ -81,7 +83,7 @@ export class RedisWindows implements Windows {
       commandTimeout: timeoutMs,
       socketTimeout: silenceMs,
       connectTimeout: 2000,
-      disconnectTimeout: 100, // it waits so long even for a connection that is gone
+      disconnectTimeout: 100, // ioredis waits this long even for a connection that is gone
       retryStrategy: (attempt) => Math.min(attempt * 100, retryMs),
     }) as Redis & Scripts;
     this.#redis.defineCommand("countRequest", { numberOfKeys: 1, lua: countRequestScript });
@@ -93,11 +95,11 @@ export class RedisWindows implements Windows {
       end: (told) => void this.#tell("endRuns", told),
       renew: (told) => void this.#tell("renewHeld", told),
     });
-    // Every failed command reports the same by itself.
+    // Every failed command reports the same error itself.
     this.#redis.on("error", () => {});
   }
 
-  /** Connects. A server that is away does not stop the start. */
+  /** Connects. A server that is away does not prevent the start. */
   static async open(options: RedisWindowsOptions): Promise<RedisWindows> {
     const windows = new RedisWindows(options);
     await windows.#redis.connect().catch((error: unknown) => windows.#lose(error));
@@ -201,7 +203,7 @@ export class RedisWindows implements Windows {
       if (now < this.#retryAt) {
         return undefined;
       }
-      this.#retryAt = now + retryMs; // one request tries, the others go on alone
+      this.#retryAt = now + retryMs; // one request tries, the others continue alone
     }
     try {
       const answer = await command();

@@ -6,12 +6,12 @@ import { toDuration } from "../../../lib/time/duration.ts";
 import type { Caller } from "../../accounts/interface.ts";
 import type { QuotaDemand, QuotaState } from "./quota.ts";
 
-/** A part of a limit that a run asks for, and the limit's kind. */
+/** The part of a limit that a run demands, and the limit's kind. */
 export interface RunDemand extends QuotaDemand {
   readonly kind: "key places" | "account places" | "tokens";
 }
 
-/** The parts of its limits that a request takes while it runs, in the order in which it is refused. */
+/** The parts of limits that a request takes while it runs, in the order in which they are checked. */
 export function toDemands(
   { accountId, keyId, limitsOf = keyId, maxInFlight, tokensPerMinute }: Caller,
   accountPlaces: number,
@@ -29,7 +29,7 @@ export function toDemands(
   return demands;
 }
 
-/** Adds where a key stands in tokens a minute, if it has such a limit. */
+/** Adds the key's state in tokens a minute, if it has such a limit. */
 export function withTokens(
   state: RateLimitState,
   demands: readonly RunDemand[],

@@ -15,10 +15,15 @@ export interface WrittenFile {
   readonly sha256: string;
 }
 
-/** A compressed file of lines, which has its name once it is whole and on the disk; one of the same name is replaced. */
+/**
+ * A compressed file of lines. It gets its name once it is complete and on the disk, replacing a file of the same name.
+ */
 export class ArchiveFile {
   readonly #path: string;
-  /** Its name until it is whole: two cores may write one for a moment, when the work goes over. */
+  /**
+   * Its name until it is complete. It is unique, because two cores may write the same archive for a moment, when the
+   * work goes over.
+   */
   readonly #part: string;
   readonly #gzip = createGzip();
   readonly #hash = createHash("sha256");
@@ -37,16 +42,16 @@ export class ArchiveFile {
     });
     const file = createWriteStream(this.#part, { mode: 0o600, flush: true });
     this.#done = pipeline(this.#gzip, measure, file);
-    this.#done.catch(() => {}); // told by the next write, or by finish
+    this.#done.catch(() => {}); // the next write, or finish, throws the error
   }
 
-  /** Makes the folder, too, where there is none. */
+  /** Creates the folder, too, if it does not exist. */
   static async create(directory: string, name: string, random: Pick<Random, "uuid">): Promise<ArchiveFile> {
     await mkdir(directory, { recursive: true, mode: 0o700 });
     return new ArchiveFile(join(directory, name), random);
   }
 
-  /** Resolves once more can be written. Throws what the disk threw. */
+  /** Resolves when more can be written. Throws what the disk threw. */
   async write(text: string): Promise<void> {
     if (!this.#gzip.write(text)) {
       await Promise.race([once(this.#gzip, "drain"), this.#done]);

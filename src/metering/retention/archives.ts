@@ -4,13 +4,13 @@ import { ReceiptArchive } from "../../storage/entities/metering/archive.ts";
 import type { Storage } from "../../storage/orm.ts";
 import { dayMs } from "./kept-from.ts";
 
-/** Archives of the days before the one of a key, the newest first. */
+/** A page of archives, newest first, of the days before `after`. */
 export function listArchives(storage: Storage, { after, limit }: PageStart): Promise<ReceiptArchive[]> {
   const before = after === undefined ? {} : { day: { $lt: Number(after) } };
   return storage.orm.em.fork().find(ReceiptArchive, before, { orderBy: { day: "desc" }, limit });
 }
 
-/** An archive as the contract has it. */
+/** An archive as a message of the contract. */
 export function toArchiveMessage({ day, receipts, costHigh, costLow, file, bytes, sha256, at }: ReceiptArchive) {
   return {
     day: new Date(day * dayMs).toISOString().slice(0, 10),

@@ -12,15 +12,15 @@ import type { ReceiptStore } from "./receipt-store.ts";
 import { type ArchiveGround, type WrittenArchive, writeArchive } from "./write-archive.ts";
 
 const lookMs = 600_000;
-/** A core has the most work at its start, so old receipts wait a little. */
+/** A core is busiest at its start, so old receipts wait this long. */
 const firstLookMs = 60_000;
-/** Receipts that are removed at once: no lock is held for more than a few milliseconds. */
+/** Receipts removed at once, few enough that no lock is held for more than a few milliseconds. */
 const stepSizes = { sqlite: 40, postgresql: 100 } as const;
-/** After each step this many times its length is left to others. */
+/** After each step, this many times its duration is left to other work. */
 const share = 9;
 const leastPauseMs = 2;
 
-/** Observes how old receipts leave. */
+/** Observes how old receipts leave the books. */
 export interface RetentionObserver {
   /** This many receipts were removed. */
   removed(receipts: number): void;
@@ -31,11 +31,11 @@ export interface RetentionObserver {
 /** Dependencies. */
 export interface RetentionParts extends ArchiveGround {
   readonly store: ReceiptStore;
-  /** For how many whole days of UTC receipts are kept. */
+  /** How many whole days of UTC receipts are kept. */
   readonly keepDays: number;
-  /** Notes in the audit log that a day was archived, in the transaction that says so. */
+  /** Notes in the audit log that a day was archived, in the transaction that records the archive. */
   readonly note: (em: SqlEntityManager, archive: ReceiptArchive) => Promise<void>;
-  /** Lets one core work for all. */
+  /** Lets one core do the work for all. */
   readonly lease: Pick<WorkLease, "hold" | "release">;
   readonly observer: RetentionObserver;
   readonly clock: Clock;
@@ -44,20 +44,20 @@ export interface RetentionParts extends ArchiveGround {
 
 /**
  * Takes old receipts out of the books, day by day: a day is written to a file, its digest is entered, and then its
- * receipts are removed in small steps. Sums of usage stay, and so does what each slice has spent: the books prove at every
- * moment. Whatever ends it, it goes on where it was.
+ * receipts are removed in small steps. Sums of usage and the spending of slices stay, so the books can be proved at
+ * every moment. After any interruption the work continues where it was.
  */
 export class Retention {
   readonly #parts: RetentionParts;
   #ended = false;
-  /** The work that is under way, or was last. */
+  /** The current or last work. */
   #working: Promise<unknown> = Promise.resolve();
 
   constructor(parts: RetentionParts) {
     this.#parts = parts;
   }
 
-  /** Works from now on. Returns the function that ends it. */
+  /** Starts the work. Returns the function that ends it. */
   start(): () => Promise<void> {
     const { clock, logger, lease } = this.#parts;
     const work = () => {
@@ -74,7 +74,7 @@ export class Retention {
     };
   }
 
-  /** Archives and removes all due receipts. When the core ends meanwhile, work under way is left as it is. */
+  /** Archives and removes all due receipts. When the core ends meanwhile, the rest is left for later. */
   async work(): Promise<void> {
     try {
       await this.#workOff();
@@ -100,7 +100,7 @@ export class Retention {
     return !this.#ended && (await this.#parts.lease.hold());
   }
 
-  /** The oldest day that is due, whose usage has been summed up. */
+  /** The oldest due day, once its usage has been summed up. */
   async #findDue(): Promise<number | undefined> {
     const { storage, keepDays, clock, observer } = this.#parts;
     const em = storage.orm.em.fork();
@@ -131,7 +131,7 @@ export class Retention {
     logger.info({ ...archive }, "the receipts of a day were archived");
   }
 
-  /** Removes what archives have. */
+  /** Removes receipts that are in archives. */
   async #removeArchived(): Promise<void> {
     const { storage, store, observer } = this.#parts;
     const before = await readKeptFrom(storage);
@@ -147,7 +147,7 @@ export class Retention {
     }
   }
 
-  /** Returns a function that waits the longer, the more was done since its last call. Throws when the work was ended. */
+  /** Returns a function that pauses in proportion to the time since its last call. Throws when the work was ended. */
   #pacer(): () => Promise<void> {
     const { clock } = this.#parts;
     let since = clock.monotonic();

@@ -7,9 +7,9 @@ import { listReceipts } from "../books/receipts/receipt-list.ts";
 import { ArchiveFile, type WrittenFile } from "./archive-file.ts";
 import { dayMs } from "./kept-from.ts";
 
-/** Receipts that are read and written at once: about a millisecond of work. */
+/** Receipts read and written at once: about a millisecond of work. */
 const pageSize = 20;
-/** Costs are summed in two parts, as `sumColumns` cuts them. */
+/** Costs are summed in two parts, split as in `sumColumns`. */
 const part = 1_000_000n;
 
 /** The archive of a day. */
@@ -20,18 +20,21 @@ export interface WrittenArchive extends WrittenFile {
   readonly costLow: number;
 }
 
-/** Where receipts come from, and the folder that they go to. */
+/** The source of receipts, and the folder for archives. */
 export interface ArchiveGround {
   readonly storage: Storage;
   readonly directory: string;
   readonly random: Pick<Random, "uuid">;
-  /** Begins a file of the folder. Absent: on the disk. */
+  /** Creates a file in the folder. Absent: on the disk. */
   readonly createFile?: (
     ...parameters: Parameters<typeof ArchiveFile.create>
   ) => Promise<Pick<ArchiveFile, "write" | "finish" | "abandon">>;
 }
 
-/** Writes a day's receipts to a file, a line of JSON each as the contract has them, newest first. `pace` is called after every page. */
+/**
+ * Writes a day's receipts to a file, newest first, one line of JSON each, as the contract has them. Calls `pace` after
+ * every page.
+ */
 export async function writeArchive(
   { storage, directory, random, createFile = ArchiveFile.create }: ArchiveGround,
   day: number,

@@ -8,18 +8,24 @@ import type { ThreadLife } from "./sqlite/ledger-thread.ts";
 import { SqliteLedgerStore } from "./sqlite/store.ts";
 import { SqliteThreadStore } from "./sqlite/thread.ts";
 
-/** Dependencies beside the database. */
+/** Dependencies besides the database. */
 export interface StoreOptions extends ThreadLife {
-  /** PostgreSQL itself, behind a transaction pooler. Undefined: there is no pooler, or announcements are not needed. */
+  /**
+   * The URL of PostgreSQL itself, behind a transaction pooler. Undefined: there is no pooler, or announcements are not
+   * needed.
+   */
   readonly listenUrl?: string | undefined;
-  /** Whether a charge is noted for the receiver of usage events, in its own transaction. Absent: it is not. */
+  /** Whether each charge is also noted for the receiver of usage events, in its own transaction. Absent: it is not. */
   readonly usageEvents?: boolean;
 }
 
-/** How long a connection to hear other cores on may take. */
+/** The longest that connecting to listen for other cores' announcements may take. */
 const connectMs = 10_000;
 
-/** The ledger's statements for a database, on behalf of one core. Its thread, where it has one, tells of its end. */
+/**
+ * The ledger's statements for a database, on behalf of one core. A thread that the store uses reports its end to
+ * `options`.
+ */
 export function createLedgerStore(
   storage: Storage,
   random: Random,

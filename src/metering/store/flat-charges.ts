@@ -1,10 +1,10 @@
 import type { Charge, ChargeLine } from "../ledger/settlement/charge.ts";
 import { isFact, lineColumns, usageColumns, type Value } from "./usage-columns.ts";
 
-/** Charges as one list of their values, which goes from thread to thread at half the cost of objects with names. */
+/** Charges as one list of values, which passes between threads at half the cost of objects with names. */
 export type FlatCharges = readonly Value[];
 
-/** Writes charges down value by value, each followed by the number of its lines and their values. */
+/** Writes charges value by value, each followed by the number of its lines and their values. */
 export function flatten(charges: readonly Charge[]): FlatCharges {
   const values: Value[] = [];
   for (const charge of charges) {
@@ -21,10 +21,10 @@ export function flatten(charges: readonly Charge[]): FlatCharges {
   return values;
 }
 
-/** The columns of a receipt in their order, and which of them are facts of the run. */
+/** The columns of a receipt in order, and whether each is a fact of the run. */
 const places = usageColumns.map(({ property }) => ({ property, isFact: isFact(property) }));
 
-/** Reads charges that were written down. */
+/** Reads charges that `flatten` wrote. */
 export function unflatten(values: FlatCharges): Charge[] {
   const charges: Charge[] = [];
   let at = 0;

@@ -7,8 +7,8 @@ import type { ReceiptStore } from "../retention/receipt-store.ts";
 import type { TallyStore } from "../thresholds/tally-store.ts";
 
 /**
- * The statements that must be fast and atomic. Locks are always taken in this order, and by id
- * within a table, so that cores cannot deadlock: slice, account, lot.
+ * The statements that must be fast and atomic. Locks are always taken in the order slice, account, lot, and by id
+ * within a table, so that cores cannot deadlock.
  */
 export interface LedgerStore
   extends WalletStore,
@@ -18,7 +18,9 @@ export interface LedgerStore
     TallyStore,
     ReceiptStore,
     Announcements {
-  /** True while the file of the database is not where it was opened: what is written there goes with this process. */
+  /**
+   * True while the database's file is not where it was opened: everything written there is lost when this process ends.
+   */
   readonly isLost: boolean;
   /** Frees the resources that the store itself has opened. */
   end(): Promise<void>;

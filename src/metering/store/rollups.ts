@@ -1,20 +1,20 @@
-// How charges become the sums that usage is read from: SQL that both databases take.
+// How charges become the sums that usage is read from, in SQL that both databases take.
 
 import { sumColumns } from "../../storage/exact-sum.ts";
 
-/** More tokens than this of one request are not counted in sums, so that no engine's count makes a sum pass 64 bits. */
+/** Tokens of one request beyond this are not counted in sums, so that no engine's count makes a sum exceed 64 bits. */
 export const mostTokens = 2 ** 40;
 
-/** The account of the sums of all accounts. */
+/** The account id of the sums of all accounts. */
 export const allAccounts = "00000000-0000-0000-0000-000000000000";
 
-/** The columns that are summed up, in the order of the tables. */
+/** The columns that are summed, in the order of the tables. */
 export const sumNames = ["requests", "input_tokens", "output_tokens", "cost_high", "cost_low", "shortfall"] as const;
 
 const capped = (column: string) =>
   `sum(case when ${column} > ${mostTokens} then ${mostTokens} else ${column} end) as ${column}`;
 
-/** The sums over receipts, or charges that have their columns. */
+/** The sums over receipts, or over charges with the same columns. */
 export const sumsOfReceipts = [
   ...["count(*) as requests", capped("input_tokens"), capped("output_tokens")],
   ...[sumColumns("cost", "cost"), "sum(shortfall) as shortfall"],
@@ -23,22 +23,25 @@ export const sumsOfReceipts = [
 /** The sums over sums. */
 export const sumsOfSums = sumNames.map((name) => `sum(${name}) as ${name}`).join(", ");
 
-/** Adds the sums of a row that cannot be inserted to those of the row that is there. */
+/** Adds the sums of a row that conflicts to those of the existing row. */
 export const addSums = (table: string): string =>
   sumNames.map((name) => `${name} = ${table}.${name} + excluded.${name}`).join(", ");
 
-/** The same for a tally, whose account and key are to be looked at anew. */
+/** The same for a tally, which then has to be looked at again. */
 export const addToTally = `${addSums("usage_tally")}, seen = false,
   unbudgeted = usage_tally.unbudgeted or excluded.unbudgeted`;
 
-/** Tallies that are folded, before the hour that a parameter names: folding forgets which ones are still to be counted in budgets. */
+/**
+ * Tallies to fold: before the hour that a parameter names, and looked at. Folding forgets which tallies are still to be
+ * counted in budgets.
+ */
 export const foldable = (hour: string): string => `hour < ${hour} and seen`;
 
 const rollupKey = "account_id, span, slot, key_id, model";
 
 /**
- * Adds tallies to the rollups, given a table of them: to those of their hour and of their day, of their account and of
- * all. Rows are locked in the order of their keys.
+ * Adds the tallies of a table to the rollups: to the sums of their hour and day, of their account and of all accounts.
+ * Rows are locked in the order of their keys.
  */
 export const foldInto = (tallies: string): string => `
   insert into usage_rollup (${rollupKey}, ${sumNames.join(", ")})
@@ -52,20 +55,20 @@ export const foldInto = (tallies: string): string => `
   group by ${rollupKey} order by ${rollupKey}
   on conflict (${rollupKey}) do update set ${addSums("usage_rollup")}`;
 
-/** An hour of SQLite's milliseconds, which may have fractions, and of PostgreSQL's times. */
+/** The hour of a time: of SQLite's milliseconds, which may have fractions, and of PostgreSQL's timestamps. */
 export const hourOf = {
   sqlite: (column: string) => `cast(${column} / 3600000 as integer)`,
   postgresql: (column: string) => `floor(extract(epoch from ${column}) / 3600)::int`,
 } as const;
 
-/** A span of time in whole slots since 1970: its first one, and the one that comes after its last. */
+/** A span in whole slots since 1970: its first slot, and the slot after its last. */
 interface SlotRange {
   readonly from: string;
   readonly to: string;
 }
 
 /**
- * The cost of each row that an account's keys have in the sums of a window, which begins and ends with a day. `isOfKeys`
+ * The cost of each row of an account's keys in the sums of a window, which begins and ends with a day. `isOfKeys`
  * compares the column key_id with the keys.
  */
 export const chargedWithin = (of: {
@@ -81,11 +84,14 @@ export const chargedWithin = (of: {
   select cost_high * 1000000 + cost_low from usage_tally
   where account_id = ${of.account} and hour >= ${of.hours.from} and hour < ${of.hours.to} and ${of.isOfKeys}`;
 
-/** A budget's key, and those that were rotated from it: all of one account, whose keys alone are looked through. */
+/**
+ * A budget's key, and the keys that were rotated from it. All are of one account, so only that account's keys are
+ * searched.
+ */
 export const budgetKeys = (id: string, account: string): string =>
   `select id from api_key where account_id = ${account} and (id = ${id} or limits_of = ${id})`;
 
-/** All sums of hours, of each account: those that are folded and those that are not. */
+/** All sums of hours of each account, folded and not yet folded. */
 export const hourlySums = `
   select account_id, slot as hour, key_id, model, ${sumNames.join(", ")} from usage_rollup
   where span = 'hour' and account_id <> '${allAccounts}'

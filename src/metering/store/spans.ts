@@ -1,17 +1,18 @@
-// How sums of hours become those of longer slots, which usage of many accounts is read from: SQL that both databases take.
+// How sums of hours become sums of longer slots, which usage of many accounts is read from, in SQL that both databases
+// take.
 
 import { addSums, sumNames, sumsOfSums } from "./rollups.ts";
 
 /**
- * Lengths of slots in hours, up to 64 days. Up to a day they are further apart, as each of these takes as much room as all
- * longer ones together. A span that began any time ago is cut into few slots, so what it reads hardly grows with it.
+ * Lengths of slots in hours, up to 64 days. Up to a day they are further apart, because each of these takes as much
+ * room as all longer ones together. A span of any age is cut into few slots, so the rows to read hardly grow with it.
  */
 export const spanHours = [1, 6, 24, 48, 96, 192, 384, 768, 1536] as const;
 
 const spanKey = "hours, detail, slot, account_id, key_id, model";
 const lengths = spanHours.map((hours) => `select ${hours} as hours`).join(" union all ");
 
-/** Adds sums of hours to the slots that they are in, given a table of them. Rows are locked in the order of their keys. */
+/** Adds the sums of hours of a table to the slots that contain them. Rows are locked in the order of their keys. */
 export const addToSpans = (hourly: string): string => `
   insert into usage_span (${spanKey}, ${sumNames.join(", ")})
   select ${spanKey}, ${sumsOfSums}
@@ -28,13 +29,13 @@ export const addToSpans = (hourly: string): string => `
 const hourKey = (table: string, hour: string) =>
   `(${table}.account_id, ${table}.${hour}, ${table}.key_id, ${table}.model)`;
 
-/** True for sums of an hour whose rollup the spans have already; those of the others come when they are built. */
+/** True for sums of an hour whose rollup is in the spans already. The others are added when their spans are built. */
 export const isBuilt = (table: string, hour: string, builds = "usage_span_build"): string =>
   `not exists (select 1 from ${builds} last where ${hourKey(table, hour)} > ${hourKey("last", "slot")})`;
 
 /**
- * Rollups of hours after the four parameters, the columns of a build, in the order in which spans are built. That their span is
- * no day keeps planners from an index of spans, whose rows they would have to sort.
+ * Rollups of hours after the four parameters, which are the columns of a build, in the order in which spans are built.
+ * The condition `span <> 'day'` keeps planners from an index of spans, whose rows they would have to sort.
  */
 export const nextRollups = (parameters: readonly string[], most: string): string => {
   const [account, slot, key, model] = parameters;

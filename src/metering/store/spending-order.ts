@@ -3,17 +3,17 @@ import { withFreeMoney } from "../../storage/entities/metering/lot.ts";
 /** Free money is spent first, then gifts, then paid money. */
 export const priorities = { free: 10, grant: 20, paid: 50 } as const;
 
-/** A lot's place in the order of spending. */
+/** The fields of a lot that decide its place in the order of spending. */
 export interface SpendingKey {
   readonly priority: number;
-  /** Milliseconds since the epoch. Undefined: never. */
+  /** Milliseconds since the epoch. Undefined: it never expires. */
   readonly expiresAt: number | undefined;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
   readonly lotId: string;
 }
 
-/** Orders lots: by priority, then what lapses sooner, then what came in sooner. */
+/** Orders lots by priority, then sooner expiry, then earlier arrival. */
 export function bySpending(a: SpendingKey, b: SpendingKey): number {
   return (
     a.priority - b.priority ||
@@ -27,22 +27,21 @@ function compare<T extends string | number>(a: T, b: T): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** The same order in SQL, of both databases. */
+/** The same order in SQL for both databases. */
 export const spendingOrder = "priority, expires_at is null, expires_at, created_at, id";
 
 /** A lot's money that can be leased. */
 export const freeMoney = "granted - spent - leased - refunded - expired";
 
-/** Lots that lapse are in an index of their own, as nulls do not sort alike in the two databases. */
+/** Lots that lapse have their own index, because the two databases sort nulls differently. */
 const parts = [
   { where: "expires_at is not null", order: "priority, expires_at, created_at, id" },
   { where: "expires_at is null", order: "priority, created_at, id" },
 ] as const;
 
 /**
- * The first lots of an account in the order of spending that have free money and have not lapsed: a query whose cost
- * is that of the lots that it returns, however many the account has. Its parameters are texts of SQL. Paid: of the
- * paid ones alone.
+ * The first lots of an account, in the order of spending, that have free money and have not lapsed. The query costs as
+ * much as the lots that it returns, however many the account has. Parameters are SQL texts. `paid`: only paid lots.
  */
 export function firstLots(of: { account: string; now: string; limit: string; paid?: true }): string {
   const page = parts.map(

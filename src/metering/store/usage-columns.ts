@@ -1,4 +1,5 @@
-// The one description of how a receipt is stored: what writes one is built from the entities here, once, at load.
+// The one description of how a receipt is stored. Everything that writes receipts is built from the entities here,
+// once, at load.
 
 import { Usage, UsageLine } from "../../storage/entities/metering/usage.ts";
 import type { Charge, ChargeLine } from "../ledger/settlement/charge.ts";
@@ -7,18 +8,18 @@ import type { RunFacts } from "../ledger/settlement/interface.ts";
 /** A column's value on its way to the database. Null: absent. */
 export type Value = string | number | null;
 
-/** A column of a row that is made from a charge or from a line of a charge. */
+/** A column of a row made from a charge or from a line of a charge. */
 export interface Column<From> {
-  /** The entity's name of it. */
+  /** Its name in the entity. */
   readonly property: string;
-  /** The database's name of it. */
+  /** Its name in the database. */
   readonly name: string;
-  /** PostgreSQL's type of the parameter that carries it; times are milliseconds since the epoch. */
+  /** PostgreSQL's type of the parameter that carries it. Times are milliseconds since the epoch. */
   readonly type: "text" | "uuid" | "bigint" | "float8";
   readonly read: (from: From) => Value;
 }
 
-/** The column type that carries each of the entities' types. */
+/** The parameter type for each of the entities' types. */
 const types: Readonly<Record<string, Column<never>["type"]>> = {
   StringType: "text",
   UuidType: "uuid",
@@ -28,7 +29,7 @@ const types: Readonly<Record<string, Column<never>["type"]>> = {
 
 type ReadCharge = (charge: Charge) => Value;
 
-/** Reads each fact of a run into the column of its own name: a fact without a column does not compile. */
+/** Reads each fact of a run for the column of the same name. A fact without a column does not compile. */
 const facts: Readonly<Record<keyof Pick<Usage, keyof RunFacts>, ReadCharge>> = {
   finish: ({ facts }) => facts?.finish ?? null,
   delivery: ({ facts }) => facts?.delivery ?? null,
@@ -57,7 +58,7 @@ export const usageColumns: readonly Column<Charge>[] = describe<Usage, Charge, C
 
 const lineKey = ["requestId", "runId", "seq"] as const;
 
-/** The columns of a receipt's line, beside those of its key: the receipt's own and the line's place in it. */
+/** The columns of a receipt's line, without those of its key: the receipt's key and the line's number. */
 export const lineColumns: readonly Column<ChargeLine>[] = describe<
   Omit<UsageLine, (typeof lineKey)[number]>,
   ChargeLine
@@ -73,8 +74,8 @@ export const listNames = (columns: readonly { readonly name: string }[]): string
   columns.map(({ name }) => name).join(", ");
 
 /**
- * A column has the property of its own name, or what is said of it; a property has the column of its own name, or is one
- * of the parts that are stored otherwise. What has neither does not compile.
+ * Pairs each column with the property of the same name, or with a reader in `made`. Each property needs a column of the
+ * same name, unless it is one of the parts that are stored otherwise. Anything else does not compile.
  */
 function describe<Row extends Record<Exclude<keyof From, Parts>, unknown>, From, Parts = never>(
   properties: object,
@@ -89,7 +90,7 @@ function describe<Row extends Record<Exclude<keyof From, Parts>, unknown>, From,
   }));
 }
 
-/** An entity's type is a class or an instance of one; an enumeration has none. */
+/** An entity's type is a class or an instance of one. An enumeration has none. */
 function readType(type: unknown): Column<never>["type"] {
   const name = typeof type === "function" ? type.name : (type?.constructor.name ?? "StringType");
   const found = types[name];

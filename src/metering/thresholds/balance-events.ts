@@ -16,9 +16,9 @@ export interface BalanceEventsParts {
 }
 
 /**
- * Tells of balances that fall below their threshold and of those that cannot pay for a request any more, once a crossing.
- * Charges alone let a balance fall without anybody looking; whatever else changes it has it judged in its own transaction,
- * before the change too when money comes in, so that no crossing is missed between two looks.
+ * Announces balances that fall below their threshold, and balances that cannot pay for a request any more, once for
+ * each crossing. Only charges let a balance fall without a check at once. Every other change has the balance judged in
+ * its own transaction, and incoming money also before the change, so that no crossing between two looks is missed.
  */
 export class BalanceEvents implements BalanceJudge {
   readonly #parts: BalanceEventsParts;
@@ -27,7 +27,7 @@ export class BalanceEvents implements BalanceJudge {
     this.#parts = parts;
   }
 
-  /** The accounts of which there is something to tell. */
+  /** Returns the accounts with a crossing to announce. */
   async findFallen(em: SqlEntityManager, accountIds: readonly string[]): Promise<string[]> {
     const balances = await this.#read(em, accountIds);
     return balances.filter((one) => isBelow(this.#levelOf(one), one.told)).map(({ accountId }) => accountId);
@@ -51,7 +51,7 @@ export class BalanceEvents implements BalanceJudge {
     if (isBelow(level, told)) {
       await this.#tell(em, found, level);
     }
-    // Prices move what a request costs at least: without money coming in that is no reason to tell anew.
+    // Prices change the least cost of a request. Unless money came in, that is no reason to announce anew.
     if (mayRise || isBelow(level, told)) {
       account.balanceTold = level;
     }

@@ -11,15 +11,15 @@ import { noId } from "../ledger/wallet/wallet-store.ts";
 import { type ToldPart, toldParts } from "./budget-events.ts";
 
 const countMs = 60_000;
-/** Soon after the start, so that the figures are there when somebody looks. */
+/** Soon after the start, so that the figures are there early. */
 const firstCountMs = 1000;
 const keysAPage = 500;
 
-/** The budgets of one period: of live keys, each chain of rotations once. */
+/** The budgets of one period: those of live keys, each chain of rotations once. */
 export interface BudgetCount {
-  /** Budgets by what events have told of their running window: less than 80 %, 80 %, or that they are spent. */
+  /** Budgets by the part that events have announced for their running window: less than 80 %, 80 %, or spent. */
   readonly told: Record<0 | ToldPart, number>;
-  /** Their limits less what was charged in their running windows: the most that their keys may still spend there. */
+  /** Their limits less the charges in their running windows: the most that their keys may still spend there. */
   left: PicoUsd;
 }
 
@@ -32,11 +32,14 @@ export interface BudgetCensusParts {
   readonly lease: Pick<WorkLease, "hold">;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Is told how all budgets stand. Undefined: another core counts. */
+  /** Called with the counts. Undefined: another core counts. */
   readonly counted: (counts: BudgetCounts | undefined) => void;
 }
 
-/** Counts the budgets of all keys once a minute, on one core. A limit that was just set counts what its key spends from then on. */
+/**
+ * Counts the budgets of all keys once a minute, on one core. A limit that was just set counts its key's spending from
+ * then on.
+ */
 export class BudgetCensus {
   readonly #parts: BudgetCensusParts;
 
@@ -44,7 +47,7 @@ export class BudgetCensus {
     this.#parts = parts;
   }
 
-  /** Counts from now on. Returns the function that ends it. */
+  /** Starts counting. Returns the function that ends it. */
   start(): () => void {
     const { clock, logger, counted, lease } = this.#parts;
     const count = async () => counted((await lease.hold()) ? await this.count() : undefined);
@@ -65,7 +68,7 @@ export class BudgetCensus {
     return counts;
   }
 
-  /** Live keys that have a budget, the last ones of their chains, with the running window of each as far as it was spent in. */
+  /** Live keys with a budget, the last of each chain, with the running window of each as far as it was spent in. */
   #readPage(after: string, now: number): Promise<Row[]> {
     const windows = budgetPeriods.map((period) => [period, windowAt(period, now).name]);
     return this.#parts.storage.orm.em.fork().execute<Row[]>(

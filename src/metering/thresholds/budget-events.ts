@@ -12,7 +12,9 @@ import type { PriceList } from "../prices/price-list.ts";
 import { leastCharge } from "./least-charge.ts";
 import { type SpentWindow, toName } from "./spent-windows.ts";
 
-/** The parts of a limit, in percent, whose spending is told: once a window each, anew when the limit is set. */
+/**
+ * The parts of a limit, in percent, whose spending is announced: once in each window, and again when the limit is set.
+ */
 export const toldParts = [80, 100] as const;
 export type ToldPart = (typeof toldParts)[number];
 
@@ -22,11 +24,11 @@ export interface BudgetEventsParts {
   readonly store: Pick<BudgetStore, "budgetSpending">;
   readonly prices: Pick<PriceList, "list">;
   readonly announce: Announce;
-  /** Is told of each part of a limit, in percent, that was passed: once a window. */
+  /** Called with each part of a limit, in percent, that was passed: once in each window. */
   readonly crossed: (percent: ToldPart) => void;
 }
 
-/** Tells of keys that have spent most of their budget, or all of it. */
+/** Announces keys that have spent most of their budget, or all of it. */
 export class BudgetEvents {
   readonly #parts: BudgetEventsParts;
 
@@ -34,7 +36,7 @@ export class BudgetEvents {
     this.#parts = parts;
   }
 
-  /** Tells of those keys that have passed a part of their budget, in windows that they were charged in. */
+  /** Announces the keys that have passed a part of their budget, in windows that they were charged in. */
   async judge(windows: readonly SpentWindow[]): Promise<void> {
     const { storage } = this.#parts;
     const stored = await readStored(storage.orm.em.fork(), windows);
@@ -49,7 +51,7 @@ export class BudgetEvents {
     }
   }
 
-  /** The spending of a window that was not leased by this limit yet. */
+  /** The spending of a window that was not leased under this limit yet. */
   async #count({ budgetId, limit, window }: SpentWindow): Promise<PicoUsd> {
     return (await this.#parts.store.budgetSpending({ ...toWindowRequest(budgetId, window), limit })).spent;
   }
@@ -61,7 +63,7 @@ export class BudgetEvents {
     return BigInt(amount) * 100n >= BigInt(limit) * 80n ? 80 : 0;
   }
 
-  /** Tells once, whichever cores see it: the window's row is locked meanwhile. Returns the parts that were told. */
+  /** Announces once, however many cores see it: the window's row is locked meanwhile. Returns the announced parts. */
   async #tell(
     em: SqlEntityManager,
     { key, budgetId, limit, window }: SpentWindow,

@@ -9,14 +9,14 @@ import type { SpentWindow } from "./spent-windows.ts";
 export interface BudgetRecountsParts {
   readonly storage: Storage;
   readonly store: Pick<BudgetStore, "recountBudget">;
-  /** Has cores give back what they have leased of an account and do not need. */
+  /** Has cores give back what they have leased of an account but do not need. */
   readonly callIn: (accountId: string) => Promise<void>;
 }
 
 /**
- * Counts what was charged beside a budget's slices: requests that were admitted before their key had the budget, or under another
- * period of it, hold nothing of it. What the keys were charged outside of the slices is counted anew as a whole, so that
- * nothing counts twice, however often it is done and whoever does it.
+ * Counts charges outside of a budget's slices: requests admitted before their key had the budget, or under another
+ * period of it, hold nothing of it. The whole sum that the keys were charged outside of the slices is counted anew, so
+ * nothing counts twice, however often this is done and by whichever core.
  */
 export class BudgetRecounts {
   readonly #parts: BudgetRecountsParts;
@@ -25,7 +25,7 @@ export class BudgetRecounts {
     this.#parts = parts;
   }
 
-  /** Counts anew in those windows in which something may have been charged outside of their slices. */
+  /** Counts anew the windows that may have charges outside of their slices. */
   async run(windows: readonly SpentWindow[]): Promise<void> {
     const { store, callIn } = this.#parts;
     const changed = new Set<string>();
@@ -35,11 +35,13 @@ export class BudgetRecounts {
       }
     }
     for (const accountId of changed) {
-      await callIn(accountId); // cores may have leased what has turned out to be spent
+      await callIn(accountId); // cores may have leased money that has turned out to be spent
     }
   }
 
-  /** Charges of no slice, or of slices of another period: then the budget has a row of that, too. */
+  /**
+   * Windows with charges in no slice, or in slices of another period: then the budget has a row of that period, too.
+   */
   async #findDoubtful(windows: readonly SpentWindow[]): Promise<SpentWindow[]> {
     const others = windows
       .filter(({ unbudgeted }) => !unbudgeted)

@@ -1,10 +1,16 @@
 import type { SqlEntityManager } from "@mikro-orm/sql";
 import type { Account } from "../../storage/entities/account.ts";
 
-/** Tells of balances that run out, in transactions that have the account locked and nothing of its money unwritten. */
+/**
+ * Announces balances that run out. Call it in transactions that have locked the account and written every change of its
+ * money.
+ */
 export interface BalanceJudge {
-  /** Tells of what has fallen, and lets what has risen be told again: money came in, or the threshold was changed. */
+  /**
+   * Announces a balance that has fallen, and lets one that has risen be announced again: money came in, or the
+   * threshold was changed.
+   */
   judge(em: SqlEntityManager, account: Account): Promise<void>;
-  /** Tells of what has fallen. */
+  /** Announces a balance that has fallen. */
   judgeFall(em: SqlEntityManager, account: Account): Promise<void>;
 }

@@ -3,8 +3,8 @@ import { leastTokens } from "../ledger/admission/admit-short.ts";
 import type { PriceList } from "../prices/price-list.ts";
 
 /**
- * Below this the live price of some model refuses requests. Models: the only ones that count; undefined: all that are
- * served.
+ * The balance below which some model's live price makes it refuse requests. `models`: the only models that count.
+ * Undefined: all served models.
  */
 export function leastCharge(prices: Pick<PriceList, "list">, models?: readonly string[]): PicoUsd {
   let dearest = 0;

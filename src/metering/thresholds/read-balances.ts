@@ -4,23 +4,23 @@ import { withFreeMoney } from "../../storage/entities/metering/lot.ts";
 import type { Row } from "../../storage/snapshot.ts";
 import { freeMoney } from "../store/spending-order.ts";
 
-/** Without a top-up that says more, a balance below this is low: 1 USD. */
+/** The threshold unless a top-up raises it: a balance below 1 USD is low. */
 const usualThreshold = 1_000_000_000_000n;
 /**
- * Lots and leases that a balance is read from, so that its cost does not grow with an account's lots. So few amounts stay
- * within 64 bits, too.
+ * The most lots and leases read for a balance, of each kind: so its cost does not grow with the account's lots, and the
+ * sum stays within 64 bits.
  */
 const mostParts = 64;
 
 /** The money of an account, as far as charges are stored. */
 export interface StoredBalance {
   readonly accountId: string;
-  /** The level that events have told of. */
+  /** The level that events have announced. */
   readonly told: BalanceLevel;
   readonly balance: bigint;
   /** False: there is more money, in further lots. */
   readonly isWhole: boolean;
-  /** Below this the balance is low. */
+  /** A balance below this is low. */
   readonly threshold: bigint;
 }
 
@@ -35,7 +35,7 @@ const parts = `
   union all select * from (
     select granted - spent as amount from slice where account_id = account.id and open limit ${mostParts}) found`;
 
-/** Reads the balances of accounts, all at one moment. Accounts that are not here are left out. */
+/** Reads the balances of accounts, all at one moment. Accounts that are not in this database are left out. */
 export async function readBalances(
   em: SqlEntityManager,
   accountIds: readonly string[],
@@ -62,7 +62,7 @@ export async function readBalances(
   });
 }
 
-/** The account's own threshold; else the larger of 1 USD and a tenth of the last top-up. */
+/** The account's own threshold; otherwise the larger of 1 USD and a tenth of the last top-up. */
 function readThreshold({ low_balance: own, last_paid: lastPaid }: Row): bigint {
   if (own !== null && own !== undefined) {
     return BigInt(String(own));

@@ -14,9 +14,9 @@ import type { TallyStore } from "./tally-store.ts";
 
 const lookMs = 1000;
 const hourMs = 3_600_000;
-/** What cannot be told of for so long is not told of: it would keep later tallies from being looked at. */
+/** Tallies that cannot be announced for this long are skipped: they would keep later tallies from being looked at. */
 const patienceMs = 24 * hourMs;
-/** Tallies that are looked at together. */
+/** The most tallies in one look. */
 const atOnce = 500;
 
 /** Dependencies. */
@@ -35,9 +35,9 @@ export interface SpendingWatchParts {
 }
 
 /**
- * Looks at the balances and budgets that stored charges have changed, a second later at most. A settlement marks its
- * tallies in its own transaction, and they stay marked until they were looked at: whatever ends meanwhile, no crossing is
- * missed, no charge is missing in a budget, and nothing is told that is not durable.
+ * Looks at the balances and budgets that stored charges have changed, at most a second later. A settlement marks its
+ * tallies in its own transaction, and they stay marked until they were looked at. So, whatever ends meanwhile, no
+ * crossing is missed, no charge is missing in a budget, and nothing is announced that is not durable.
  */
 export class SpendingWatch {
   readonly #parts: SpendingWatchParts;
@@ -46,7 +46,7 @@ export class SpendingWatch {
     this.#parts = parts;
   }
 
-  /** Looks from now on. Returns the function that ends it. */
+  /** Starts looking. Returns the function that ends it. */
   start(): () => Promise<void> {
     const { clock, logger, lease } = this.#parts;
     const stop = repeat(clock, lookMs, logger, "look at what was spent", () => this.look());
@@ -67,7 +67,7 @@ export class SpendingWatch {
       const windows = await findWindows(
         tallies.map(({ keyId, hour, unbudgeted }) => ({ keyId, at: hour * hourMs, unbudgeted })),
       );
-      await recounts.run(windows); // first: nothing that cannot be told of keeps a charge out of its budget
+      await recounts.run(windows); // first, so that a failing announcement keeps no charge out of its budget
       try {
         await this.#judgeBalances([...new Set(tallies.map(({ accountId }) => accountId))]);
         await budgets.judge(windows);
@@ -77,7 +77,7 @@ export class SpendingWatch {
       }
       await store.markSeen(tallies);
       if (tallies.length < atOnce) {
-        return; // what is charged meanwhile is for the next time
+        return; // the next look sees later charges
       }
     }
   }

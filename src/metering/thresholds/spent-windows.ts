@@ -9,17 +9,17 @@ export interface ChargedKey {
   readonly keyId: string;
   /** Milliseconds since the epoch. */
   readonly at: number;
-  /** Whether charges of it counted in no slice of a budget. */
+  /** Whether some of its charges counted in no slice of a budget. */
   readonly unbudgeted: boolean;
 }
 
-/** A window of a budget that was spent in, with a key that did. */
+/** A window of a budget in which a key was charged, and that key. */
 export interface SpentWindow {
   readonly key: ApiKey;
   readonly budgetId: string;
   readonly limit: PicoUsd;
   readonly window: BudgetWindow;
-  /** A moment in it that was charged in, in milliseconds since the epoch. */
+  /** A moment of such a charge, in milliseconds since the epoch. */
   readonly at: number;
   /** Whether charges of its keys counted in no slice of a budget. */
   readonly unbudgeted: boolean;
@@ -32,7 +32,7 @@ export interface SpentWindowsParts {
   readonly toBudget: (key: ApiKey) => KeyBudget | undefined;
 }
 
-/** Finds the windows of budgets that keys were charged in; keys without a budget have none. */
+/** Finds the windows of budgets that keys were charged in. Keys without a budget have none. */
 export async function findSpentWindows(
   { storage, toBudget }: SpentWindowsParts,
   charged: readonly ChargedKey[],
@@ -56,7 +56,7 @@ export async function findSpentWindows(
   return [...windows.values()];
 }
 
-/** Names a window of a budget. */
+/** The key of a budget's window in a map. */
 export function toName(budgetId: string, windowName: string): string {
   return `${budgetId} ${windowName}`;
 }

@@ -29,18 +29,18 @@ export interface FundsParts {
   readonly limits: PaymentLimits;
   readonly clock: Clock;
   readonly random: Random;
-  /** Is called with every movement. Absent: nothing is. */
+  /** Called with every movement. Absent: movements are not announced. */
   readonly announce?: Alongside;
-  /** Judges the balance before and after each movement. Absent: nothing does. */
+  /** Judges the balance before and after each movement. Absent: it is not judged. */
   readonly balances?: BalanceJudge | undefined;
 }
 
-/** Makes lots of money that comes in, and takes unspent money out of them again. */
+/** Makes lots of incoming money, and takes unspent money out of lots again. */
 export function createFunds({ storage, ledger, limits, clock, random, announce, balances }: FundsParts): Funds {
   const debts = createDebts({ storage, clock, random, balances });
   const held = (accountId: string) => ledger.held(accountId);
 
-  /** Runs one transaction that has the account for itself. */
+  /** Runs one transaction that holds the account's lock. */
   async function withAccount<T>(
     accountId: string,
     run: (em: SqlEntityManager, account: Account) => Promise<T>,
@@ -51,7 +51,7 @@ export function createFunds({ storage, ledger, limits, clock, random, announce, 
       if (isClaimedElsewhere(error)) {
         throw referenceConflict("The reference");
       }
-      // Another account took the same reference in between; now it can be seen.
+      // Another account used the same reference meanwhile; the second try sees it.
       if (error instanceof UniqueConstraintViolationException) {
         return tryWithAccount(accountId, run);
       }
@@ -107,7 +107,7 @@ export function createFunds({ storage, ledger, limits, clock, random, announce, 
     return lotId;
   }
 
-  /** Tells of a movement, and of what it makes of the balance, in its own transaction. */
+  /** Announces a movement and judges the balance that it leaves, in the movement's own transaction. */
   async function tell(
     em: SqlEntityManager,
     account: Account,
@@ -146,7 +146,7 @@ export function createFunds({ storage, ledger, limits, clock, random, announce, 
           createdAt: new Date(clock.now()),
           paidTotal: 0n,
           debt: 0n,
-          balanceTold: "exhausted", // it never had money: there is nothing to tell
+          balanceTold: "exhausted", // it never had money, so there is nothing to tell
         });
         await em.flush();
         await alongside?.(em);
@@ -187,7 +187,7 @@ export function createFunds({ storage, ledger, limits, clock, random, announce, 
       checkAmount(refund.amount);
       const { accountId, amount, reference } = refund;
       const attempt = async () => {
-        await debts.pay(accountId); // by itself, so that it stays paid when the refund is refused
+        await debts.pay(accountId); // in its own transaction, so that the debt stays paid when the refund is refused
         return withAccount(accountId, async (em, account) => {
           const before = await sameBefore(em, { ...refund, kind: "refund" });
           if (before !== undefined) {

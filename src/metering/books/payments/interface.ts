@@ -8,7 +8,10 @@ export interface Credit {
   readonly accountId: string;
   readonly kind: "free" | "grant" | "paid";
   readonly amount: PicoUsd;
-  /** Unique over all accounts: a repeated reference answers as before, and is refused with another amount. */
+  /**
+   * Unique over all accounts. A repeated payment returns the first one's lot; a reference with another account, kind or
+   * amount is refused.
+   */
   readonly reference: string;
   readonly expiresAt?: Date;
 }
@@ -21,11 +24,11 @@ export interface Movement {
   readonly reference: string;
   /** The lot that was made, or the newest one that was refunded from. */
   readonly lotId: string;
-  /** Everything ever paid in, refunds deducted, before and after. */
+  /** Everything ever paid in less refunds, before and after the movement. */
   readonly paidTotal: { readonly before: bigint; readonly after: bigint };
 }
 
-/** Called in the movement's own transaction, which may run more than once; throwing undoes the movement. */
+/** Called in the movement's own transaction, which may run more than once. Throwing undoes the movement. */
 export type Alongside = (em: SqlEntityManager, movement: Movement) => Promise<void>;
 
 /** A lot as it stands. */
@@ -51,7 +54,7 @@ export interface PaymentStatement {
 
 /** An account's money as it stands. */
 export interface Statement extends FundingState {
-  /** Unspent, held money included. */
+  /** Unspent money, including held money. */
   readonly balance: bigint;
   readonly held: bigint;
   readonly debt: bigint;
@@ -59,7 +62,7 @@ export interface Statement extends FundingState {
   readonly lots: readonly LotStatement[];
 }
 
-/** Prepaid money, coming in and going back. A repeated movement moves nothing, and nobody is told of it. */
+/** Prepaid money that comes in and goes back. A repeated movement moves nothing and is not announced. */
 export interface Funds {
   /** Creates an account and its free-tier lot (none when the grant is 0) in one transaction. */
   open(
@@ -76,9 +79,11 @@ export interface Funds {
   ): Promise<{ readonly lotId: string }>;
   /** Throws ACCOUNT_NOT_FOUND. */
   statement(accountId: string): Promise<Statement>;
-  /** The statements of accounts, in a few queries for all of them; accounts that do not exist are absent. */
+  /** The statements of accounts, read in a few queries for all of them. Accounts that do not exist are absent. */
   statements(accountIds: readonly string[]): Promise<ReadonlyMap<string, Statement>>;
-  /** Lots of an account, spent ones included, oldest first; a lot's key is its id. None where there is no account. */
+  /**
+   * Lots of an account, spent ones included, oldest first. A lot's key is its id. Empty when there is no such account.
+   */
   lots(accountId: string, start: PageStart): Promise<readonly LotStatement[]>;
   /** All money that came into an account, less refunds and what has lapsed; no charge changes it. 0 where there is no account. */
   credited(accountId: string): Promise<bigint>;

@@ -3,7 +3,10 @@ import { Payment } from "../../../storage/entities/payment.ts";
 import type { Storage } from "../../../storage/orm.ts";
 import type { PaymentStatement } from "./interface.ts";
 
-/** Payments of an account, newest first: so many behind the one that a key names, as `"<milliseconds> <id>"`. */
+/**
+ * Payments of an account, newest first: at most `limit`, after the payment whose key is `after`, `"<milliseconds>
+ * <id>"`.
+ */
 export async function readPayments(
   storage: Storage,
   accountId: string,

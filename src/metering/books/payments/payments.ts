@@ -15,12 +15,14 @@ const mostPaid = 2n ** 63n - 1n;
 export interface PaymentLimits {
   readonly minimum: bigint;
   readonly maximum: bigint;
-  /** On all payments of an account within any 24 hours. */
+  /** Bound on all payments of an account within any 24 hours. */
   readonly rolling24h: bigint;
 }
 
 const dayMs = 86_400_000;
-/** Refuses a payment that is outside of the bounds, alone or with those of the last 24 hours. Throws PAYMENT_…. */
+/**
+ * Refuses a payment that is out of bounds, alone or together with the payments of the last 24 hours. Throws PAYMENT_….
+ */
 export async function checkLimits(
   em: SqlEntityManager,
   accountId: string,
@@ -63,13 +65,13 @@ export async function checkLimits(
   }
 }
 
-/** The bound that an amount passed, as an error tells it. */
+/** The bound that an amount exceeds, in the form of an error detail. */
 export function moneyBound(limitPicoUsd: bigint, actualPicoUsd?: bigint) {
   const value = { limitPicoUsd, ...(actualPicoUsd === undefined ? {} : { actualPicoUsd }) };
   return { case: "money", value } as const;
 }
 
-/** The lot of a payment that was already taken. Throws when the reference stands for something else. */
+/** The lot of the same payment if it was taken before. Throws when the reference belongs to a different payment. */
 export async function sameBefore(
   em: SqlEntityManager,
   payment: Pick<Payment, "accountId" | "kind" | "amount" | "reference">,
@@ -86,7 +88,7 @@ export async function sameBefore(
   throw referenceConflict(`The reference ${payment.reference}`);
 }
 
-/** PAYMENT_REFERENCE_CONFLICT of a reference, which begins its message. */
+/** The error PAYMENT_REFERENCE_CONFLICT. Its message begins with the subject. */
 export function referenceConflict(subject: string) {
   return failure(
     Reason.PAYMENT_REFERENCE_CONFLICT,
@@ -95,7 +97,7 @@ export function referenceConflict(subject: string) {
   );
 }
 
-/** Throws INVALID_ARGUMENT for an amount that is none. */
+/** Throws INVALID_ARGUMENT unless the amount is a safe integer above 0. */
 export function checkAmount(amount: PicoUsd): void {
   if (Number.isSafeInteger(amount) && amount > 0) {
     return;

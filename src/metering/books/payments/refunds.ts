@@ -13,7 +13,7 @@ import { sumFreePaidMoney } from "../free-money.ts";
 import { findOpenSlices } from "../open-slices.ts";
 import { moneyBound } from "./payments.ts";
 
-/** Why a refund was refused: cores have leased the money. */
+/** Marks a refund that was refused because cores have leased the money. */
 const leasedSql = Symbol("leased");
 const refundTries = 5;
 const refundRetryMs = 200;
@@ -34,7 +34,7 @@ export async function takeBack(
   while (left > 0) {
     const lots = await newestPaidLots(em, account.id, at);
     if (lots.length === 0) {
-      throw tooMuch(amount, amount - left, true); // a core was faster
+      throw tooMuch(amount, amount - left, true); // a core leased the money meanwhile
     }
     for (const lot of lots) {
       const taken = Math.min(left, lot.granted - lot.spent - lot.leased - lot.refunded - lot.expired);
@@ -63,7 +63,7 @@ async function checkRefundable(em: SqlEntityManager, account: Account, amount: P
   throw tooMuch(amount, Number(free), BigInt(amount) - free <= leased);
 }
 
-/** Tries again for a moment where other cores may have leased the money: they have been told to give it back. */
+/** Tries a refund again for a moment when other cores may have leased the money: they were told to give it back. */
 export async function insist(
   { storage, clock }: { readonly storage: Storage; readonly clock: Clock },
   attempt: () => Promise<string>,
@@ -80,7 +80,7 @@ export async function insist(
   }
 }
 
-/** Some of an account's newest paid lots that have free money, locked; newest first. */
+/** Up to `refundLots` of an account's newest paid lots with free money, locked, newest first. */
 async function newestPaidLots(em: SqlEntityManager, accountId: string, now: Date): Promise<Lot[]> {
   const part = (which: string) => `
     select * from (
@@ -110,7 +110,10 @@ function tooMuch(amount: PicoUsd, free: PicoUsd, leased: boolean) {
   );
 }
 
-/** Running requests or other cores have all that could pay the debt: it may come back in a moment. */
+/**
+ * The error for a debt that is left. Running requests or other cores hold what could pay it, which may come back in a
+ * moment.
+ */
 export function owes(amount: PicoUsd, debt: bigint) {
   return failure(
     Reason.REFUND_EXCEEDS_BALANCE,

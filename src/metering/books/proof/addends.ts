@@ -5,7 +5,7 @@ import type { Storage } from "../../../storage/orm.ts";
 import type { Row } from "../../../storage/snapshot.ts";
 import { noId } from "../../ledger/wallet/wallet-store.ts";
 
-/** The part of one account in a sum of the proof. */
+/** The part that one account has in a sum of the proof. */
 export interface Addend {
   readonly accountId: string;
   /** The operator's label. Empty: none. */
@@ -14,12 +14,12 @@ export interface Addend {
   readonly amount: bigint;
 }
 
-/** Each account's part above zero, in the order of their ids: `?` the account before the page, `?` how many at most. */
+/** Each account's part above zero, ordered by account id. Parameters: the account before the page, the most rows. */
 const parts = (table: string, column: string, which: string) => `
   select account_id, ${sumColumns(column, "amount")} from ${table}
   where account_id > ? and ${which} group by account_id order by account_id limit ?`;
 
-/** The sums whose addends nothing else lists: balances are with the accounts, what was spent is in the usage. */
+/** The sums whose addends nothing else lists: accounts list their balances, and usage lists what was spent. */
 const sources: Partial<Record<BooksSum, string>> = {
   [BooksSum.GRANTED]: parts("payment", "amount", "kind <> 'refund'"),
   [BooksSum.REFUNDED]: parts("lot", "refunded", "refunded > 0"),
@@ -34,7 +34,7 @@ export function hasAddends(sum: BooksSum): boolean {
   return sources[sum] !== undefined;
 }
 
-/** The accounts that a sum of the proof adds up, from where `reconcile` takes it. */
+/** The accounts' parts of a sum, from the tables that `reconcile` sums up. */
 export async function readAddends(storage: Storage, sum: BooksSum, { after, limit }: PageStart): Promise<Addend[]> {
   const rows = await storage.orm.em.fork().execute<Row[]>(
     `select account.id, account.name, ${textColumns("amount", "part")}

@@ -1,6 +1,6 @@
 import type { Rule } from "./reconcile-rules.ts";
 
-/** The number of the month that a day is in, both counted since 1970. */
+/** The number of the month that a day is in. Days and months are counted since 1970. */
 export const monthOf = {
   sqlite:
     "(cast(strftime('%Y', day * 86400, 'unixepoch') as integer) - 1970) * 12 + cast(strftime('%m', day * 86400, 'unixepoch') as integer) - 1",
@@ -8,7 +8,7 @@ export const monthOf = {
     "((extract(year from date '1970-01-01' + day) - 1970) * 12 + extract(month from date '1970-01-01' + day))::int - 1",
 } as const;
 
-/** The windows that a day is in, as `windowAt` of ledger/budget/budget-window.ts names them. */
+/** The windows that a day is in, named as by `windowAt` of ledger/budget/budget-window.ts. */
 const windowsOf = (dialect: "sqlite" | "postgresql") => [
   "'total'",
   "'day ' || day",
@@ -17,8 +17,9 @@ const windowsOf = (dialect: "sqlite" | "postgresql") => [
 ];
 
 /**
- * What was charged to a budget's keys in its window and is in none of its slices, as the sums of usage say. Charges that the
- * watch over spending has yet to look at may be missing, and windows that are counted anew at their next lease are left out.
+ * Compares `prior` with what the sums of usage say that a budget's keys were charged in its window outside of its
+ * slices. Skips budgets with charges that the spending watch has not looked at yet, and windows that are counted anew
+ * at their next lease.
  */
 const countsWhatIsOutside = (dialect: "sqlite" | "postgresql"): Rule => ({
   name: "a budget has counted what its keys were charged in its window outside of its slices",
@@ -53,7 +54,7 @@ const countsWhatIsOutside = (dialect: "sqlite" | "postgresql"): Rule => ({
       select 1 from usage_tally join key_budget using (account_id, key_id) where budget_id = counted.id and not seen)`,
 });
 
-/** The rules that budgets of keys must keep. A row is named by the first key of its chain, or by its slice. */
+/** The rules that budgets of keys must keep. A finding names the first key of the budget's chain, or the slice. */
 export const budgetRules: readonly Rule[] = [
   countsWhatIsOutside("sqlite"),
   countsWhatIsOutside("postgresql"),

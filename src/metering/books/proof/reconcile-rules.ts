@@ -1,27 +1,28 @@
 import { fittingSum, sumColumns, textColumns } from "../../../storage/exact-sum.ts";
 import { hourlySums } from "../../store/rollups.ts";
 
-/** Something that must hold: a query for the rows that break it, as id, expected and found. */
+/** An invariant: a query for the rows that break it, as id, expected and found. */
 export interface Rule {
   readonly name: string;
   readonly table: string;
   readonly sql: string;
-  /** The database that it is for. Undefined: all. */
+  /** The database that the rule is for. Undefined: both. */
   readonly only?: "postgresql" | "sqlite";
 }
 
-/** Moves that have taken money out of this database, or brought it here. */
+/** Condition for moves that have taken money out of this database or brought it here. */
 const wasCarried = "state in ('sent', 'done', 'arrived')";
 /** The money that a move carries, less the debt that goes with it. */
 const carried = "money - debt";
-/** A column of moves, as it comes here or goes. */
+/** A column of moves: positive when it comes here, negative when it leaves. */
 const byMoves = (column: string) => `
   select account_id as id, case when incoming then ${column} else -${column} end as amount
   from account_move where ${wasCarried}`;
 
 /**
- * The sums of each account, as `readSum` reads them. `granted` comes from the payments, each other sum from where it is
- * kept; the balance is `unspent` less `lent`, which open slices have spent. The receipts are in the sums of the hours.
+ * The sums of each account, in the form that `readSum` reads. `granted` is summed from payments, each other sum from
+ * the table that keeps it. The balance is `unspent` less `lent`, the part that open slices have spent. Receipts are
+ * counted by the hourly sums.
  */
 export const accountSums = `
   select account.id, account.debt, coalesce(requests.count, 0) as receipts,
@@ -53,7 +54,7 @@ export const accountSums = `
     on requests.account_id = account.id
   order by account.id`;
 
-/** A column of a parent must be the sum over its children. */
+/** The column of a parent must be the sum over its children. */
 const sums = (name: string, table: string, id: string, column: string, children: string): Rule => ({
   name,
   table,
@@ -63,7 +64,7 @@ const sums = (name: string, table: string, id: string, column: string, children:
     where ${column} <> coalesce(children.amount, 0)`,
 });
 
-/** A column of a run's receipt must equal the sum over the receipt's lines. */
+/** The column of a run's receipt must be the sum over the receipt's lines. */
 const receipts = (name: string, column: string, ofLine: string): Rule => ({
   name,
   table: "usage",
@@ -74,7 +75,7 @@ const receipts = (name: string, column: string, ofLine: string): Rule => ({
       on children.request_id = usage.request_id and children.run_id = usage.run_id
     where ${column} <> coalesce(children.amount, 0)`,
 });
-/** The lower of a value and a bound, which may be null: no bound. */
+/** The lower of a value and a bound. A null bound: no bound. */
 const lower = (value: string, bound: string) => `case when ${bound} < ${value} then ${bound} else ${value} end`;
 
 const lotEntries = (kind: string) =>
@@ -187,7 +188,7 @@ export const rules: readonly Rule[] = [
         or slice.account_id <> usage.account_id or lot.account_id <> usage.account_id`,
   },
   {
-    // Others give back what a dead core had leased long before that; those ten minutes forgive a clock that is set anew.
+    // Other cores reclaim a dead core's leases long before this. The ten minutes allow for a clock that is set anew.
     name: "an open slice belongs to a core that lives or has just died",
     table: "slice",
     sql: `
@@ -197,7 +198,7 @@ export const rules: readonly Rule[] = [
     only: "postgresql",
   },
   {
-    // The file is one process's at a time, which takes over all open slices when it begins an epoch.
+    // One process at a time uses the file, and takes over all open slices when it begins an epoch.
     name: "an open slice belongs to the last epoch of its core",
     table: "slice",
     sql: `

@@ -10,25 +10,24 @@ import { rollupRules } from "./rollup-rules.ts";
 
 const unknownSlice = "an open slice is known to the core that leased it";
 
-/** Where a proof is: rules proved, all of them, and the one that comes next. */
+/** The progress of a proof: how many rules are proved, how many there are, and which comes next. */
 export interface ReconcileStep {
   readonly done: number;
   readonly total: number;
   readonly rule: string;
 }
 
-/** The rule that every account and all together keep. */
+/** The rule that each account and the total of all accounts keep. */
 const wholeRule = "top-ups + grants = balance + spend + refunds + expired - debt - moved here";
 
-/** Findings after which there is no use in looking on. */
+/** The proof stops after this many findings. */
 const mostFindings = 100;
 
 /**
- * Proves in one snapshot, so that running requests cannot disturb it, that every account's money and
- * all money together adds up: top-ups + grants = balance + spend + refunds + expired - debt - moved here; and that
- * every row says the same as the rows it sums up. Names the first rows that do not. With the ledger of the running core
- * also that this core knows all the money that is leased to it, as of the moment, not of the snapshot. Tells before each rule
- * where it is.
+ * Proves in one snapshot, so that running requests cannot disturb it, that each account and the total of all accounts
+ * add up (top-ups + grants = balance + spend + refunds + expired - debt - moved here) and that every stored sum equals
+ * the rows that it sums up. Names the first rows that do not. Given the running core's ledger, also proves that the
+ * core knows all money leased to it, as of the moment, not of the snapshot. Calls `onStep` before each rule.
  */
 export async function reconcile(
   storage: Storage,
@@ -78,7 +77,7 @@ export async function reconcile(
   }
 }
 
-/** Checks the invariant for every account, and sums the accounts up exactly: their total may pass 64 bits. */
+/** Checks the invariant for every account, and sums the accounts up exactly: their total may exceed 64 bits. */
 async function addAccounts(snapshot: Snapshot, findings: ReconcileFinding[]) {
   const totals = {
     accounts: 0n,

@@ -5,16 +5,16 @@ import type { Rule } from "./reconcile-rules.ts";
 
 const sides = ["expected", "found"] as const;
 
-/** The sums of one side as a text that a finding tells. */
+/** The sums of one side as the text that a finding shows. */
 const told = (side: string) => sumNames.map((name) => `cast(${side}_${name} as text)`).join(" || ' ' || ");
 
-/** The columns of one side, which counts for that side alone. */
+/** The sums of one side: rows of the other side count as 0. */
 const ofSide = (side: string) =>
   sumNames.map((name) => `sum(case when side = '${side}' then ${name} else 0 end) as ${side}_${name}`);
 
 /**
- * Two queries must have the same sums, key by key. A row is named by its key. They are grouped together, not joined: SQLite
- * compares every row with every other one in a full join.
+ * Two queries must have the same sums for each key. A finding names the key. The queries are grouped together, not
+ * joined: SQLite compares every row with every other one in a full join.
  */
 const same = (
   rule: Pick<Rule, "name" | "only"> & { readonly table?: string },
@@ -42,7 +42,7 @@ const rollups = (span: string, accounts: "=" | "<>") => `
   select account_id, slot, key_id, model, ${sumNames.join(", ")} from usage_rollup
   where span = '${span}' and account_id ${accounts} '${allAccounts}'`;
 
-/** The time from which all receipts are kept. */
+/** The time since which all receipts are kept. */
 const timeOf = {
   sqlite: `${keptFromDay} * 86400000`,
   postgresql: `to_timestamp(${keptFromDay}::float8 * 86400)`,
@@ -57,7 +57,7 @@ const receipts = (dialect: "sqlite" | "postgresql") => {
     where settled_at >= ${timeOf[dialect]} group by account_id, ${hour}, key_id, model`;
 };
 
-/** The sums of an archive as a text that a finding tells. */
+/** The sums of an archive as the text that a finding shows. */
 const toldArchive = (table: string) =>
   ["receipts", "cost_high", "cost_low"].map((name) => `cast(coalesce(${table}${name}, 0) as text)`).join(" || ' ' || ");
 
@@ -69,7 +69,10 @@ const spans = (detail: string, hours: number) => `
 
 const keySpan = ["account_id", "slot", "key_id", "model"];
 
-/** Spans of an hour are the rollups, longer ones the sums of the next shorter ones, and those of accounts that of their keys. */
+/**
+ * Spans of an hour equal the rollups, longer spans the sums of the next shorter ones, and spans of accounts the sums of
+ * their keys.
+ */
 const spanRules: readonly Rule[] = spanHours.flatMap((hours, at) => {
   const shorter = spanHours[at - 1];
   const name = `${hours} h`;

@@ -6,9 +6,9 @@ import { streamUsage } from "./usage.ts";
 const mostInt64 = 2n ** 63n - 1n;
 
 /**
- * The usage that several databases have, as one would tell it: a row a group, in the groups' order. Rows are added up an account
- * or a key at a time; where neither is kept apart, and of one account, all that there are at once. `haveMoved`: whether an account
- * may have usage in more than one of the databases.
+ * Yields the usage of several databases as one database would: a row for each group, in the order of the groups. Rows
+ * are added up account by account or key by key. When rows are grouped by neither, or are of one account, all rows are
+ * added up at once. `haveMoved`: whether an account may have usage in more than one of the databases.
  */
 export async function* addUsage(
   storages: readonly Storage[],
@@ -21,7 +21,7 @@ export async function* addUsage(
     return;
   }
   const lead = readLead(request);
-  // What is dearest of sums that are in several databases shows once all of them are added up.
+  // The dearest of sums that are spread over several databases are known only when all of them are added up.
   const asked = lead === byAccount && !haveMoved ? request : { ...request, dearest: 0 };
   const streams = storages.map((storage) => streamUsage(storage, asked));
   const groups = lead === undefined ? together(streams) : inOrder(streams, lead);
@@ -30,7 +30,7 @@ export async function* addUsage(
     return;
   }
   const dearest: UsageRow[] = [];
-  // Each database tells its dearest first, and an account is in one of them alone.
+  // Each database yields its dearest rows first, and an account is in only one of them.
   for await (const rows of asked === request ? chain(streams) : groups) {
     dearest.push(...rows);
     keepDearest(dearest, request.dearest);
@@ -43,7 +43,7 @@ type Lead = (row: UsageRow) => string;
 const byAccount: Lead = ({ accountId }) => accountId;
 const byKey: Lead = ({ keyId }) => keyId;
 
-/** What each database's rows come in the order of, which is that of ids everywhere. Undefined: of names, or of one account. */
+/** The id that every database orders its rows by. Undefined: they are ordered by names, or all are of one account. */
 function readLead({ accountId, groupBy }: StreamUsageRequest): Lead | undefined {
   if (accountId !== "") {
     return undefined;
@@ -60,7 +60,7 @@ async function* chain(streams: readonly AsyncGenerator<UsageRow[]>[]): AsyncGene
   }
 }
 
-/** Adds up all rows, a database after the other. */
+/** Adds up all rows, one database after the other. */
 async function* together(streams: readonly AsyncGenerator<UsageRow[]>[]): AsyncGenerator<UsageRow[]> {
   const sums = new Sums();
   for await (const rows of chain(streams)) {
@@ -75,7 +75,8 @@ async function* together(streams: readonly AsyncGenerator<UsageRow[]>[]): AsyncG
 async function* inOrder(streams: readonly AsyncGenerator<UsageRow[]>[], lead: Lead): AsyncGenerator<UsageRow[]> {
   const readers = streams.map((stream) => new RowReader(stream));
   try {
-    // One after the other: whoever waits for a database's snapshot has those of the databases before it.
+    // In this order, so that a query that waits for one database's snapshot already has those of the databases before
+    // it.
     for (const reader of readers) {
       await reader.fill();
     }
@@ -102,7 +103,7 @@ async function* inOrder(streams: readonly AsyncGenerator<UsageRow[]>[], lead: Le
   }
 }
 
-/** Rows of an answer's piece, more or less. */
+/** Approximate number of rows in one piece of an answer. */
 const pieceSize = 100;
 
 /** Reads one database's rows. */
@@ -115,12 +116,12 @@ class RowReader {
     this.#pieces = pieces;
   }
 
-  /** The row that it is at. Undefined: it has had all. */
+  /** The current row. Undefined: all rows were read. */
   get row(): UsageRow | undefined {
     return this.#rows[this.#at];
   }
 
-  /** Goes on to the next row. Returns nothing to wait for while its piece has more. */
+  /** Moves to the next row. Returns a promise only when the next piece has to be read. */
   step(): Promise<void> | undefined {
     this.#at++;
     return this.#at < this.#rows.length ? undefined : this.fill();
@@ -139,7 +140,7 @@ class RowReader {
   }
 }
 
-/** Rows of the same groups added up. */
+/** Adds up rows of the same group. */
 class Sums {
   #sums = new Map<string, UsageRow>();
 
@@ -148,7 +149,7 @@ class Sums {
     this.#sums.set(group, add(this.#sums.get(group), row));
   }
 
-  /** The sums so far, in the order of their groups, and begins anew. */
+  /** Returns the sums so far, in the order of their groups, and begins anew. */
   take(): UsageRow[] {
     const rows = [...this.#sums.values()];
     this.#sums = new Map();
@@ -171,7 +172,7 @@ function add(sum: UsageRow | undefined, row: UsageRow): UsageRow {
   };
 }
 
-/** Leaves so many rows, those that cost most first. */
+/** Keeps at most `most` rows, those that cost most, dearest first. */
 function keepDearest(rows: UsageRow[], most: number): void {
   rows.sort((one, other) => {
     const [a, b] = [readCost(one), readCost(other)];

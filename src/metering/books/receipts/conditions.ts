@@ -3,13 +3,13 @@ export class Conditions {
   readonly #conditions: string[] = [];
   readonly parameters: unknown[] = [];
 
-  /** A condition of SQL with a `?` for each parameter. */
+  /** Adds a condition in SQL, with a `?` for each parameter. */
   add(condition: string, ...parameters: unknown[]): void {
     this.#conditions.push(condition);
     this.parameters.push(...parameters);
   }
 
-  /** The clause; empty without conditions. */
+  /** The `where` clause. Empty without conditions. */
   get where(): string {
     return this.#conditions.length === 0 ? "" : `where ${this.#conditions.join(" and ")}`;
   }

@@ -1,4 +1,4 @@
-/** A span of time in whole hours or their multiples. An end that is absent is open. */
+/** A span of time in whole hours or multiples of them. An absent end is open. */
 export interface Span {
   readonly from: number | undefined;
   readonly to: number | undefined;
@@ -7,26 +7,26 @@ export interface Span {
 /** Slots of one length, in hours, counted since 1970. */
 export interface Slots extends Span {
   readonly hours: number;
-  /** Whether their sums are taken off the others', as longer slots have more than the span. */
+  /** Whether the sums of these slots are subtracted, because longer slots exceed the span. */
   readonly isOff: boolean;
 }
 
 interface Cut {
   readonly slots: readonly Slots[];
-  /** How many slots these are. */
+  /** The number of slots. */
   readonly count: number;
 }
 
 /**
- * Cuts a span of hours into as few slots as there can be: long ones in its middle, the shorter the nearer to its ends, which
- * are taken off where that takes fewer than to add what lacks. Lengths are in hours, the shortest first; each divides the
- * next one, and the first is 1.
+ * Cuts a span of hours into as few slots as possible: long slots in the middle, shorter ones toward the ends. Slots at
+ * an end are subtracted where that takes fewer than adding the missing ones. Lengths are in hours, shortest first; each
+ * divides the next one, and the first is 1.
  */
 export function cutHours(span: Span, lengths: readonly number[]): readonly Slots[] {
   return cut(span, lengths, new Map()).slots;
 }
 
-/** done: the cuts so far, as many ways lead to the same span of longer slots. */
+/** `done` keeps the cuts so far, because many ways lead to the same span of longer slots. */
 function cut(span: Span, [hours = 1, ...longer]: readonly number[], done: Map<string, Cut>): Cut {
   const key = `${longer.length} ${span.from} ${span.to}`;
   const known = done.get(key);
@@ -34,7 +34,7 @@ function cut(span: Span, [hours = 1, ...longer]: readonly number[], done: Map<st
     return known;
   }
   const [next] = longer;
-  // A span without an end takes slots of the longest length alone.
+  // Only slots of the longest length cover an open end.
   let fewest = between(hours, span.from, span.to, next === undefined ? 1 : Number.POSITIVE_INFINITY);
   for (const { from, to } of next === undefined ? [] : roundedSpans(span, next)) {
     const parts = [between(hours, span.from, from), cut({ from, to }, longer, done), between(hours, to, span.to)];
@@ -45,7 +45,9 @@ function cut(span: Span, [hours = 1, ...longer]: readonly number[], done: Map<st
   return fewest;
 }
 
-/** The spans of slots of a length whose ends are next to those of a span: what is within it comes first. */
+/**
+ * The spans of slots of this length whose ends are next to the given span's. Those within the given span come first.
+ */
 function roundedSpans({ from, to }: Span, length: number): Span[] {
   const up = (hour: number) => Math.ceil(hour / length) * length;
   const down = (hour: number) => Math.floor(hour / length) * length;
@@ -56,7 +58,10 @@ function roundedSpans({ from, to }: Span, length: number): Span[] {
     .filter((span) => span.from === undefined || span.to === undefined || span.from <= span.to);
 }
 
-/** The slots from one hour to another: taken off if the second comes first. Absent hours are open ends, which count as `open` slots. */
+/**
+ * The slots from one hour to another, subtracted if the second hour comes first. An absent hour is an open end, which
+ * counts as `open` slots.
+ */
 function between(hours: number, from: number | undefined, to: number | undefined, open = 0): Cut {
   if (from === to && (from !== undefined || open === 0)) {
     return { slots: [], count: 0 };

@@ -1,7 +1,7 @@
 import type { ReceiptLine } from "#gen/tollgate/metering/v1/usage_pb.js";
 import type { Usage, UsageLine } from "../../../storage/entities/metering/usage.ts";
 
-/** The part of a charge that one slice paid, or no slice did: then the lot is empty. */
+/** The part of a charge that one slice paid. An empty lot: no slice paid it. */
 export type PaidLine = Omit<UsageLine, "requestId" | "runId" | "seq" | "sliceId">;
 
 /** The tokens of a whole request. */
@@ -11,8 +11,8 @@ interface Tokens {
 }
 
 /**
- * The lines of a receipt, one a lot: through how many slices a lot paid is nobody's business outside. Each says what
- * it paid of a token that it shares with what comes after, so that it can be worked out by hand.
+ * The lines of a receipt, one for each lot: slices are internal, so the slices of a lot are merged. Each line tells
+ * what it paid of a token that it shares with the next lines, so that the receipt can be worked out by hand.
  */
 export function receiptLines(lines: readonly PaidLine[], tokens: Tokens): ReceiptLine[] {
   const merged = byLot(lines);
@@ -23,7 +23,7 @@ export function receiptLines(lines: readonly PaidLine[], tokens: Tokens): Receip
     const counted = line.inputTokens + line.outputTokens > 0;
     const own = line.inputTokens * line.inputPicoUsdPerToken + line.outputTokens * line.outputPicoUsdPerToken;
     const firstRate = ofInput ? line.inputPicoUsdPerToken : line.outputPicoUsdPerToken;
-    // The first token may have been begun by the lines before.
+    // Earlier lines may have paid part of the first token.
     const due = carried && findDue(carried, firstRate);
     const saved = counted && due !== undefined ? firstRate - due : 0n;
     line.sharedTokenPicoUsd = line.costPicoUsd - (own - saved);
@@ -40,13 +40,16 @@ export function receiptLines(lines: readonly PaidLine[], tokens: Tokens): Receip
   return merged;
 }
 
-/** The part of a token's price that a lot of this rate pays after other lots have paid a part. */
+/** The part of a token's price that a lot with this rate pays after other lots have paid a part. */
 function findDue({ paid, lowest }: { paid: bigint; lowest: bigint }, rate: bigint): bigint {
   const due = smaller(lowest, rate) - paid;
   return due > 0n ? due : 0n;
 }
 
-/** The tokens that no lot could pay, at the admission's terms. None for a receipt older than stored terms. */
+/**
+ * The tokens that no lot could pay, at the rates of the admission. Empty for a receipt made before these rates were
+ * stored.
+ */
 export function shortfallLine(usage: Usage, lines: readonly PaidLine[]): PaidLine[] {
   const { shortfall, maxInputRate, maxOutputRate } = usage;
   if (shortfall === 0 || maxInputRate == null || maxOutputRate == null) {

@@ -14,8 +14,8 @@ import { toReceipt } from "./receipts.ts";
 type Asked = Omit<ListReceiptsRequest, "$typeName" | "$unknown">;
 
 /**
- * A page of receipts of these databases, newest first. It is read from a snapshot, which SQLite has a thread for: filters that fit little
- * may look at many rows. Throws INVALID_ARGUMENT for a page token of another list.
+ * A page of the receipts of these databases, newest first. Reads a snapshot, for which SQLite has a thread, because a
+ * filter with few matches may look at many rows. Throws INVALID_ARGUMENT for a page token of another list.
  */
 export async function listReceipts(storages: readonly Storage[], asked: Asked) {
   const lists = storages.map((storage) => (start: PageStart) => readRuns(storage, asked, start));
@@ -29,7 +29,7 @@ export async function listReceipts(storages: readonly Storage[], asked: Asked) {
   return { receipts: entries.map(({ usage, lines }): Receipt => toReceipt(usage, lines)), nextPageToken };
 }
 
-/** The time of settlement, the run and the request. Times of old receipts have fractions of milliseconds in SQLite. */
+/** The key of a page: settlement time, run and request. SQLite has fractions of milliseconds in old receipts. */
 const keyPattern = /^(\d{1,15}(?:\.\d{1,20})?) ([0-9a-f-]{36}) (.+)$/s;
 
 interface StoredRun {
@@ -38,7 +38,7 @@ interface StoredRun {
   readonly lines: readonly UsageLine[];
 }
 
-/** As the query has them. */
+/** The same order as the query's. */
 function newestFirst(one: StoredRun, other: StoredRun): number {
   const [a, b] = [one.usage, other.usage];
   return (
@@ -52,7 +52,7 @@ function toFilters({ accountId, keyId, model, requestId, from, to }: Asked) {
 }
 
 async function readRuns(storage: Storage, asked: Asked, { after, limit }: PageStart): Promise<StoredRun[]> {
-  // A comparison with something that is no UUID is an error in PostgreSQL; it matches no account anyway.
+  // PostgreSQL fails when a text that is no UUID is compared with one; such a text matches no account anyway.
   if (asked.accountId !== "" && !isUuid(asked.accountId)) {
     return [];
   }
@@ -108,7 +108,7 @@ function toConditions({ accountId, keyId, model, requestId, from, to }: Asked): 
   if (requestId !== "") {
     conditions.add("request_id = ?", requestId);
   }
-  // All receipts are of after 1970. Without a bound SQLite would sort the whole table for a page of it.
+  // All receipts are newer than 1970. Without a bound SQLite would sort the whole table for one page.
   conditions.add("settled_at >= ?", from === undefined ? new Date(0) : timestampDate(from));
   if (to !== undefined) {
     conditions.add("settled_at < ?", timestampDate(to));

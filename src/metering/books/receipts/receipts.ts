@@ -13,7 +13,7 @@ import type { Storages } from "../../../storage/storages.ts";
 import { dayMs, findArchive } from "../../retention/kept-from.ts";
 import { receiptLines, shortfallLine } from "./receipt-lines.ts";
 
-/** Most receipts of one request id in an answer: the first run's and those of further runs. */
+/** Most receipts of one request id in an answer: the first run's and those of 100 further runs. */
 const mostRuns = 101;
 
 const statuses = {
@@ -24,8 +24,8 @@ const statuses = {
 } as const satisfies Record<Usage["status"], ReceiptStatus>;
 
 /**
- * The receipts of a request's runs wherever they are: in a database of the account, else in that which the request's id names,
- * else, since an id may be a caller's own, in any. Throws as readReceipts.
+ * Finds the receipts of a request's runs. Given an account, looks in the account's databases; otherwise in the database
+ * that the request's id names, then in all others, because callers may choose ids themselves. Throws as readReceipts.
  */
 export async function findReceipts(storages: Storages, requestId: string, accountId: string | undefined) {
   const [named, ...others] = accountId === undefined ? storages.forRequest(requestId) : storages.everywhere(accountId);
@@ -42,7 +42,7 @@ export async function findReceipts(storages: Storages, requestId: string, accoun
   }
 }
 
-/** Nothing for a receipt that is not there; any other error is thrown again. */
+/** Ignores a missing receipt. Throws any other error again. */
 function ignoreMissing(error: unknown): undefined {
   const reason = readDetail(error)?.reason;
   if (reason !== Reason.RECEIPT_NOT_FOUND && reason !== Reason.RECEIPT_ARCHIVED) {
@@ -52,8 +52,8 @@ function ignoreMissing(error: unknown): undefined {
 
 /**
  * The receipts of a request's runs, oldest first; at least one. Given an account, only its own receipts are seen:
- * another account's request throws RECEIPT_NOT_FOUND like a request that never was. Where the receipts of its time have left
- * the books it throws RECEIPT_ARCHIVED, whosever it was, if it ever was.
+ * another account's request throws RECEIPT_NOT_FOUND, as a request that never existed. Throws RECEIPT_ARCHIVED when the
+ * receipts of the id's day have left the books, whether or not the request existed and whoever made it.
  */
 export async function readReceipts(storage: Storage, requestId: string, accountId: string | undefined) {
   const em = storage.orm.em.fork();
@@ -74,7 +74,10 @@ export async function readReceipts(storage: Storage, requestId: string, accountI
   return runs.map((run) => toReceipt(run, linesByRun.get(run.runId) ?? []));
 }
 
-/** Throws RECEIPT_ARCHIVED for an id that was made on a day whose receipts have left the books. Ids of callers' own tell no day. */
+/**
+ * Throws RECEIPT_ARCHIVED for an id made on a day whose receipts have left the books. Ids chosen by callers name no
+ * day.
+ */
 async function refuseArchived(storage: Storage, requestId: string): Promise<void> {
   const madeAt = readRequestTime(requestId);
   const archive = madeAt === undefined ? null : await findArchive(storage, Math.floor(madeAt / dayMs));
@@ -92,7 +95,7 @@ async function refuseArchived(storage: Storage, requestId: string): Promise<void
 
 const span = (ms: number): Duration => ({ $typeName: "google.protobuf.Duration", ...toDuration(ms) });
 
-/** A receipt as the contract has it. */
+/** A receipt as a message of the contract. */
 export function toReceipt(usage: Usage, lines: readonly UsageLine[]): Receipt {
   return {
     $typeName: "tollgate.metering.v1.Receipt",
@@ -120,7 +123,7 @@ export function toReceipt(usage: Usage, lines: readonly UsageLine[]): Receipt {
   };
 }
 
-/** None where the terms of the admission are not known. */
+/** Empty when the terms of the admission are unknown. */
 function toHold(usage: Usage): { hold?: ReceiptHold } {
   const { admittedInputTokens, admittedOutputTokens, maxInputRate, maxOutputRate } = usage;
   if (admittedInputTokens == null || admittedOutputTokens == null || maxInputRate == null || maxOutputRate == null) {

@@ -8,7 +8,7 @@ import { cutHours, type Slots, type Span } from "./cut-hours.ts";
 
 const hourMs = 3_600_000;
 
-/** The usage that is asked for. Empty texts: all. */
+/** The usage that is asked for. An empty text matches all. */
 export interface UsageQuestion {
   readonly accountId: string;
   readonly keyId: string;
@@ -16,15 +16,15 @@ export interface UsageQuestion {
   readonly groups: ReadonlySet<UsageGroup>;
   /** Settled at or after, in milliseconds since the epoch. Absent: from the beginning. */
   readonly fromMs?: number;
-  /** Settled before. Absent: until now. */
+  /** Settled before, in milliseconds since the epoch. Absent: until now. */
   readonly toMs?: number;
-  /** Whether spans have all that rollups have. */
+  /** Whether spans have everything that rollups have. */
   readonly isBuilt: boolean;
-  /** How many groups at most, those that cost most first. 0: all, in the order of the groups. */
+  /** The most groups, those that cost most first. 0: all, in the order of the groups. */
   readonly dearest?: number;
 }
 
-/** What rows are kept apart by, in their order, from what is known of the hour. */
+/** The columns that rows can be grouped by, in order, each computed from the hour. */
 const columns = new Map<UsageGroup, { readonly name: string; readonly sql: (hour: string) => string }>([
   [UsageGroup.ACCOUNT, { name: "account_id", sql: () => "account_id" }],
   [UsageGroup.KEY, { name: "key_id", sql: () => "key_id" }],
@@ -33,17 +33,17 @@ const columns = new Map<UsageGroup, { readonly name: string; readonly sql: (hour
   [UsageGroup.HOUR, { name: "hour", sql: (hour) => hour }],
 ]);
 
-/** The sums that an answer tells. */
+/** The sums that an answer contains. */
 const toldNames = sumNames.filter((name) => name !== "shortfall");
 const toldSums = toldNames.map((name) => `sum(${name}) as ${name}`).join(", ");
 
-/** A part of the union: its columns are those of the groups and the sums, which are 64-bit. */
+/** One part of the union. Its columns are those of the groups and the sums, which are 64-bit. */
 interface Part {
   readonly sql: string;
   readonly parameters: readonly unknown[];
 }
 
-/** The query for the sums asked for, in the order of the groups. */
+/** The query for these sums, in the order of the groups. */
 export function usageQuery(
   dialect: Storage["dialect"],
   question: UsageQuestion,
@@ -68,8 +68,9 @@ function keptColumns({ groups }: UsageQuestion) {
 }
 
 /**
- * A part that is summed up by itself, in the order of an index where there is one, so that no union of all rows is sorted.
- * PostgreSQL's sums are numeric: one in the union would make it convert all rows of the others, which takes longer than to read them.
+ * A part that is summed up by itself, in the order of an index where there is one, so that the union of all rows is not
+ * sorted. PostgreSQL's sums are numeric: one of them in the union would make it convert all rows of the other parts,
+ * which takes longer than reading them.
  */
 function summedPart(question: UsageQuestion, hour: string, from: string, sums: string, where: Conditions): Part {
   const columns = keptColumns(question);
@@ -81,8 +82,8 @@ function summedPart(question: UsageQuestion, hour: string, from: string, sums: s
 }
 
 /**
- * Whole hours from sums, as many as come closest to the span. What they have too little or too much at either end is from
- * receipts: of half an hour at most.
+ * Takes whole hours from sums, as many as come closest to the span. What these lack or exceed at either end is read
+ * from receipts, of half an hour at most.
  */
 function boundedParts(dialect: Storage["dialect"], question: UsageQuestion): Part[] {
   const { fromMs, toMs } = question;
@@ -103,10 +104,10 @@ function boundedParts(dialect: Storage["dialect"], question: UsageQuestion): Par
 }
 
 const roundHour = (ms: number | undefined) => (ms === undefined ? undefined : Math.round(ms / hourMs));
-/** How far a time is from the whole hour that is closest to it. */
+/** How far a time is from the closest whole hour. */
 const readAway = (ms: number) => Math.abs(ms - Math.round(ms / hourMs) * hourMs);
 
-/** What is taken off the other parts. */
+/** A part that is subtracted from the other parts. */
 function negated(question: UsageQuestion, { sql, parameters }: Part): Part {
   const names = [...keptColumns(question).map(({ name }) => name), ...toldNames.map((name) => `-${name} as ${name}`)];
   return { sql: `select ${names.join(", ")} from (${sql}) beyond`, parameters };
@@ -119,7 +120,10 @@ function receiptPart(dialect: Storage["dialect"], question: UsageQuestion, fromM
   return summedPart(question, hourOf[dialect]("settled_at"), "usage", sumsOfReceipts, conditions);
 }
 
-/** Sums of whole hours: longer slots where hours are not kept apart, shorter ones beside them, and what is not folded yet. */
+/**
+ * Sums of whole hours: long slots unless rows are grouped by the hour, shorter slots beside them, and tallies not
+ * folded yet.
+ */
 function sumParts(question: UsageQuestion, hours: Span): Part[] {
   const { groups } = question;
   const longest = groups.has(UsageGroup.HOUR) ? 1 : groups.has(UsageGroup.DAY) ? 24 : Number.POSITIVE_INFINITY;
@@ -136,12 +140,12 @@ function sumParts(question: UsageQuestion, hours: Span): Part[] {
   return [...sums, tallyPart(question, hours)];
 }
 
-/** Whether sums over accounts and keys answer it, which are kept a model each. */
+/** Whether the sums over all accounts and keys, which are kept for each model, answer the question. */
 function isTogether({ accountId, keyId, groups }: UsageQuestion): boolean {
   return accountId === "" && keyId === "" && !groups.has(UsageGroup.ACCOUNT) && !groups.has(UsageGroup.KEY);
 }
 
-/** Rows of spans as they are: to sum up each part before all of them takes twice as long. */
+/** Selects rows of spans as they are: summing up each part first takes twice as long. */
 function spanPart(question: UsageQuestion, { hours, ...slots }: Slots): Part {
   const { keyId, model, groups } = question;
   const isOfAccounts = keyId === "" && model === "" && !groups.has(UsageGroup.KEY) && !groups.has(UsageGroup.MODEL);

@@ -15,11 +15,11 @@ const hourMs = 3_600_000;
 const usual = [UsageGroup.ACCOUNT, UsageGroup.KEY, UsageGroup.MODEL];
 
 /**
- * Sums requests, tokens and cost, piece by piece. They are read from the sums of hours and days; receipts are looked at
- * for the parts of hours alone that a span begins and ends with.
+ * Sums requests, tokens and cost, piece by piece. Reads the sums of hours and days, and receipts only for the parts of
+ * hours at the span's ends.
  */
 export async function* streamUsage(storage: Storage, request: StreamUsageRequest): AsyncGenerator<UsageRow[]> {
-  // A comparison with something that is no UUID is an error in PostgreSQL; it matches no account anyway.
+  // PostgreSQL fails when a text that is no UUID is compared with one; such a text matches no account anyway.
   if (request.accountId !== "" && !isUuid(request.accountId)) {
     return;
   }
@@ -50,7 +50,10 @@ export async function* streamUsage(storage: Storage, request: StreamUsageRequest
   }
 }
 
-/** Throws INVALID_ARGUMENT for a span that begins or ends within an hour whose receipts have left the books: its sums are of the whole hour. */
+/**
+ * Throws INVALID_ARGUMENT for a span that begins or ends within an hour whose receipts have left the books, because
+ * only the sum of the whole hour is left.
+ */
 async function refuseParts(storage: Storage, { from, to }: Pick<StreamUsageRequest, "from" | "to">): Promise<void> {
   for (const [parameter, time] of Object.entries({ from, to })) {
     const ms = time && timestampMs(time);
@@ -68,7 +71,7 @@ async function areSpansBuilt(snapshot: Snapshot): Promise<boolean> {
   return (await snapshot.few("select 1 from usage_span_build limit 1")).length === 0;
 }
 
-/** The account of a key, as sums are kept by the account. Empty: not known. */
+/** The account of a key, because sums are kept by account. Empty: unknown. */
 async function findAccount(snapshot: Snapshot, keyId: string): Promise<string> {
   const [found] = isUuid(keyId) ? await snapshot.few("select account_id from api_key where id = ?", [keyId]) : [];
   return String(found?.account_id ?? "");

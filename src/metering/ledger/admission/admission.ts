@@ -16,7 +16,7 @@ import { fits, fund } from "../wallet/funding.ts";
 import { costOf } from "../wallet/split.ts";
 import { admitShort, type HeldBudget, type Means, mayBeLeased } from "./admit-short.ts";
 
-/** How long a request waits for money that others of its account hold. */
+/** How long a request waits for money that other requests of its account hold. */
 const patienceMs = 2000;
 /** How often it looks once more when that is over and others took what it leased, though there was more to lease. */
 const mostLateLooks = 3;
@@ -33,11 +33,11 @@ export interface AdmissionParts {
   readonly clock: Clock;
   /** Makes run ids. */
   readonly random: Random;
-  /** Throws when nothing may be admitted now. */
+  /** Throws when no request may be admitted now. */
   readonly mustBeOpen: () => void;
 }
 
-/** Sets money aside for requests: from memory where the wallet has enough, else from a new lease of the store. */
+/** Sets money aside for requests: from memory when the wallet has enough, otherwise from a new lease of the store. */
 export class Admission {
   readonly #parts: AdmissionParts;
 
@@ -55,7 +55,7 @@ export class Admission {
     }
   }
 
-  /** Undefined: the store has to be asked, or others wait. */
+  /** Undefined: the store has to be asked, or other requests wait. */
   #holdAtOnce(request: HoldRequest): Hold | undefined {
     const { wallets, requests, clock } = this.#parts;
     const cached = wallets.find(request.accountId);
@@ -75,7 +75,10 @@ export class Admission {
     return inBudget ? this.#grant(cached, request, { rates, admitted: request, budget }) : undefined;
   }
 
-  /** This core's part of the budget's open window, under the limit that the request knows. Undefined: there is no budget. */
+  /**
+   * This core's part of the budget's open window, under the limit that the request knows. Undefined: there is no
+   * budget.
+   */
   #openBudget({ budget, accountId }: HoldRequest): CachedBudget | undefined {
     if (budget === undefined) {
       return undefined;
@@ -93,7 +96,7 @@ export class Admission {
     }
     const cached = await wallets.open(accountId);
     if (cached.wallet.closed) {
-      await cached.refresh(); // it may be open again, or be back
+      await cached.refresh(); // the account may be open again or back in this database
     }
     const ticket = cached.queue.enter(patienceMs, signal);
     let lateLooks = 0;
@@ -128,7 +131,7 @@ export class Admission {
     }
   }
 
-  /** Leases what tokens lack, of the balance and of the key's budget. */
+  /** Leases the money that tokens lack, of the balance and of the key's budget. */
   async #fundAll(cached: CachedWallet, request: HoldRequest, wanted: ChargedTokens): Promise<Funded> {
     const rates = await this.#fund(cached, request, wanted);
     const budget = await this.#fundBudget(request, costOf(wanted, rates));
@@ -140,7 +143,7 @@ export class Admission {
     return fund(cached, model, wanted, { terms: { otherwise: () => prices.live(model) }, clock });
   }
 
-  /** Leases what an amount lacks of the key's budget, as far as there is any left. */
+  /** Leases the part of an amount that the key's budget here lacks, as far as any is left. */
   async #fundBudget(request: HoldRequest, amount: PicoUsd): Promise<HeldBudget | undefined> {
     const { budget } = request;
     const cached = this.#openBudget(request);
@@ -171,13 +174,13 @@ export class Admission {
   }
 }
 
-/** The terms of a request once what it lacked was leased, as far as there was any. */
+/** The terms of a request after what it lacked was leased, as far as there was any. */
 interface Funded {
   readonly rates: Rates;
   readonly budget: HeldBudget | undefined;
 }
 
-/** Whether the balance and the key's budget pay the worst case, at this moment. */
+/** Whether the balance and the key's budget cover the worst case at this moment. */
 function isFunded({ wallet }: CachedWallet, { rates, budget }: Funded, tokens: ChargedTokens): boolean {
   return fits(wallet, rates, tokens) && (budget === undefined || fitsBudget(budget.wallet, rates, tokens));
 }

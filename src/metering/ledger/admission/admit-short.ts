@@ -11,13 +11,13 @@ import type { Wallet } from "../wallet/wallet.ts";
 
 /** A balance that cannot pay this many tokens counts as exhausted. */
 export const leastTokens = 64;
-/** When held money may be free again. */
+/** When held money may be free again: a guess. */
 const heldRetryMs = 1000;
 
-/** The money that a request may be paid from. */
+/** The money that may pay for a request. */
 export interface Means {
   readonly wallet: Wallet;
-  /** Undefined: its key has no budget. */
+  /** Undefined: the key has no budget. */
   readonly budget: HeldBudget | undefined;
 }
 
@@ -28,9 +28,9 @@ export interface HeldBudget {
 }
 
 /**
- * Decides about a request whose worst case is more than the free money. Admits it with
- * fewer output tokens when that is all the money there is; undefined: wait until running requests
- * give money back. When the time to wait is over it is last, and nothing is undefined.
+ * Decides about a request whose worst case exceeds the free money. Admits it with fewer output tokens when the free
+ * money is all the money there is. Undefined: wait until running requests give money back. `last`: the time to wait is
+ * over, and the result is never undefined.
  *
  * Throws BALANCE_EXHAUSTED or BALANCE_HELD, or BUDGET_EXHAUSTED or BUDGET_HELD when the key's budget has less.
  */
@@ -111,7 +111,9 @@ function budgetSpent({ budget, wallet }: HeldBudget, money: PicoUsd, rates: Rate
   );
 }
 
-/** The tokens that the money pays: the whole input, and as much output as remains. Undefined: too little. */
+/**
+ * The tokens that the money pays: the whole input, and as much output as the rest pays. Undefined: too little money.
+ */
 function shorten(money: PicoUsd, rates: Rates, wanted: ChargedTokens): ChargedTokens | undefined {
   if (wanted.outputTokens === 0 || money < leastTokens * Math.max(rates.input, rates.output)) {
     return undefined;

@@ -6,20 +6,20 @@ import type { CachedBudget } from "./cached-budget.ts";
 
 /** Budgets as the audit sees them. */
 export interface AuditedBudgets {
-  /** The budgets in memory, by their slices. */
+  /** The budgets in memory, by the ids of their slices. */
   readonly bySlice: ReadonlyMap<string, CachedBudget>;
-  /** Whether a slice without a wallet will be closed anyhow, at its time. */
+  /** Whether a slice without a wallet is to be closed later anyway. */
   isEnding(sliceId: string): boolean;
-  /** Gives a budget whose slice is gone another one. */
+  /** Gives a budget a new slice in place of a lost one. */
   lose(cached: CachedBudget): void;
   /** Closes slices that no wallet has. */
   closeSlices(sliceIds: readonly string[]): Promise<void>;
 }
 
 /**
- * Compares the open slices of budgets that the store says this core has with those that it knows: they differ when the
- * reply to a commit was lost, and when the database has failed over into the past, where slices that were closed are open and
- * others were never made. A wallet is judged while none of its money is being leased or given back.
+ * Compares the open budget slices that the store says this core has with those that the core knows. They differ when
+ * the reply to a commit was lost, and when the database has failed over into the past, where closed slices are open
+ * again and newer ones were never made. A wallet is judged only while none of its money is being leased or given back.
  */
 export class BudgetAudit {
   readonly #store: Pick<BudgetStore, "openBudgetSlices" | "giveBackBudgets">;
@@ -36,7 +36,7 @@ export class BudgetAudit {
     this.#logger = parts.logger;
   }
 
-  /** Looks through all slices and clears up those about which the store says otherwise. */
+  /** Compares all slices and corrects those that differ. */
   async run(): Promise<void> {
     const { bySlice } = this.#budgets;
     const known = new Map(Array.from(bySlice.values(), ({ wallet }) => [wallet.sliceId, wallet.unspent]));
@@ -71,7 +71,7 @@ export class BudgetAudit {
     const { sliceId, unspent, isMade } = wallet;
     const stored = (await this.#store.openBudgetSlices({ sliceId }))[0]?.unspent;
     if (wallet.sliceId !== sliceId) {
-      return; // lost meanwhile, and known to be
+      return; // it was lost meanwhile, and the wallet knows
     }
     if (stored === undefined) {
       if (isMade) {
@@ -92,7 +92,7 @@ export class BudgetAudit {
   }
 }
 
-/** Slices with a wallet that the store says otherwise about; those whose money moves meanwhile may be among them. */
+/** Slices of wallets that differ from the store's. Slices whose money is moving may be among them. */
 function findSuspects(known: ReadonlyMap<string, PicoUsd>, stored: readonly StoredBudgetSlice[]): string[] {
   const found = new Map(stored.map(({ id, unspent }) => [id, unspent]));
   return [...known].filter(([id, unspent]) => found.get(id) !== unspent).map(([id]) => id);

@@ -18,14 +18,14 @@ export interface BudgetCacheParts {
   readonly logger: Logger;
 }
 
-/** The budgets of all keys that use this core, each window by itself. */
+/** The budgets of all keys that use this core, one for each window. */
 export class BudgetCache {
   readonly #parts: BudgetCacheParts;
   readonly #cachedParts: CachedBudgetParts;
   readonly #budgets = new Map<string, CachedBudget>();
   readonly #bySlice = new Map<string, CachedBudget>();
   readonly #ended: EndedSlices;
-  /** Slices of earlier processes, whose charges still count in them. */
+  /** Slices of earlier processes, to which charges of those processes still count. */
   readonly #adopted = new Set<string>();
   readonly #audit: BudgetAudit;
 
@@ -47,7 +47,7 @@ export class BudgetCache {
     this.#audit = new BudgetAudit({ store, budgets, logger });
   }
 
-  /** The wallet of the window that is open now; one that is new holds the limit and no money. */
+  /** The window that is open now. A new one has the limit and no money. */
   find(budget: Budget, accountId: string): CachedBudget {
     const { clock, random } = this.#parts;
     const window = windowAt(budget.period, clock.now());
@@ -63,15 +63,15 @@ export class BudgetCache {
     return cached;
   }
 
-  /** The wallet that a charge counts in. Undefined: the store alone knows it. */
+  /** The wallet that a charge counts in. Undefined: only the store knows the slice. */
   ofSlice(sliceId: string | undefined): BudgetWallet | undefined {
     return sliceId === undefined ? undefined : this.#bySlice.get(sliceId)?.wallet;
   }
 
-  /** Forgets all slices: this core was taken for dead, and others may have spent what they had. */
+  /** Gives up all slices: this core was taken for dead, and others may have spent the money in them. */
   loseAll(): void {
     for (const cached of this.#budgets.values()) {
-      this.#ended.add([cached.wallet.sliceId]); // if it is this core's after all
+      this.#ended.add([cached.wallet.sliceId]); // closed in the store if it is still this core's
       this.#lose(cached);
     }
   }
@@ -87,7 +87,7 @@ export class BudgetCache {
     this.#bySlice.set(cached.wallet.sliceId, cached);
   }
 
-  /** Gives back what nobody needs: all of a window that is over or idle, once nothing runs on it. */
+  /** Gives back money that nobody needs: all of a window that is over or idle, once nothing runs on it. */
   async tidy(): Promise<void> {
     for (const [key, cached] of this.#budgets) {
       if (cached.unused) {
@@ -98,8 +98,8 @@ export class BudgetCache {
   }
 
   /**
-   * Another core says that an account's money is wanted, or that a limit of its keys has changed: gives back what of its budgets is
-   * free. Undefined: this may have been said of any account.
+   * Another core wants an account's money, or has changed a limit of its keys: gives back the free money of its
+   * budgets. Undefined: this may concern any account.
    */
   announced(accountId: string | undefined): void {
     const { store, logger } = this.#parts;
@@ -110,12 +110,12 @@ export class BudgetCache {
     giveBack().catch((error: unknown) => logger.warn({ error }, notGivenBack));
   }
 
-  /** Compares what this core knows with what the store says that it has, and clears up where they differ. */
+  /** Compares this core's slices with the store's, and corrects differences. */
   audit(): Promise<void> {
     return this.#audit.run();
   }
 
-  /** Keeps the slices of earlier processes open until they are closed by name: their charges come first. */
+  /** Keeps the slices of earlier processes open until they are closed by id: their charges come first. */
   adopt(sliceIds: readonly string[]): void {
     for (const id of sliceIds) {
       this.#adopted.add(id);
@@ -136,7 +136,7 @@ export class BudgetCache {
     this.#ended.add([wallet.sliceId]);
   }
 
-  /** Gives everything back that no running request needs. */
+  /** Gives back everything that no running request needs. */
   async close(): Promise<void> {
     for (const [key, cached] of this.#budgets) {
       if (cached.wallet.idle) {

@@ -8,7 +8,7 @@ export class BudgetWallet {
   readonly budgetId: string;
   readonly accountId: string;
   readonly window: BudgetWindow;
-  /** The limit that its money was leased by. */
+  /** The limit under which its money was leased. */
   limit: PicoUsd;
   #sliceId: string;
   #isMade = false;
@@ -16,7 +16,7 @@ export class BudgetWallet {
   #elsewhere: PicoUsd = 0;
   #available: PicoUsd = 0;
   #held: PicoUsd = 0;
-  /** Charges that are not yet known to be in the store. */
+  /** The number of charges that the store is not known to have. */
   #uncommitted = 0;
   /** The cost of those charges. */
   #uncommittedCost: PicoUsd = 0;
@@ -31,7 +31,7 @@ export class BudgetWallet {
     this.#sliceId = of.sliceId;
   }
 
-  /** Its slice in the store; another one after it was lost. */
+  /** The id of its slice in the store. It gets a new one when the slice is lost. */
   get sliceId(): string {
     return this.#sliceId;
   }
@@ -51,27 +51,30 @@ export class BudgetWallet {
     return this.#elsewhere;
   }
 
-  /** Leased here and not spent. */
+  /** Leased by this core and not spent. */
   get available(): PicoUsd {
     return this.#available;
   }
 
-  /** Money that a new request may hold; below zero after an engine passed its cap, or a slice was lost. */
+  /** Money that a new request may hold. Below zero after an engine exceeded its cap, or after the slice was lost. */
   get free(): PicoUsd {
     return this.#available - this.#held;
   }
 
-  /** The most that the store may say is unspent in its slice: less by what it knows already of what is under way. */
+  /**
+   * The most that the store may say is unspent in the slice. The store says less when it has charges that this core
+   * does not know to be stored.
+   */
   get unspent(): PicoUsd {
     return this.#available + this.#uncommittedCost + this.#returning;
   }
 
-  /** True when no request holds money of it and no charge is on its way to the store. */
+  /** True when no request holds its money and no charge is on its way to the store. */
   get idle(): boolean {
     return this.#held === 0 && this.#uncommitted === 0;
   }
 
-  /** Takes in what a look into the store brought, unless its slice was closed or forgotten there. */
+  /** Adds the store's reply to a lease, unless the slice was closed or forgotten there. */
   add({ granted, unleased, elsewhere }: BudgetLease): void {
     this.#unleased = unleased;
     this.#elsewhere = elsewhere;
@@ -81,7 +84,7 @@ export class BudgetWallet {
     }
   }
 
-  /** Takes the free money out, to be given back; ended by `returned`. It can be leased again. */
+  /** Takes the free money out, to be given back. `returned` must follow. The money can be leased again. */
   takeFree(): PicoUsd {
     const free = Math.max(0, this.free);
     this.#available -= free;
@@ -90,7 +93,7 @@ export class BudgetWallet {
     return free;
   }
 
-  /** Money that was taken out of a slice has gone back, or nobody knows whether it has. */
+  /** Money taken out of a slice has gone back, or nobody knows whether it has. */
   returned(sliceId: string, amount: PicoUsd): void {
     if (sliceId === this.#sliceId) {
       this.#returning -= amount;
@@ -107,30 +110,30 @@ export class BudgetWallet {
     invariant(amount >= 0 && this.#held >= 0, "what is held of a budget is never negative");
   }
 
-  /** Counts what a charge costs. To be ended by `concluded`. */
+  /** Counts the cost of a charge. `concluded` must follow. */
   spend(cost: PicoUsd): void {
     this.#available = Math.max(0, this.#available - cost);
     this.#uncommitted++;
     this.#uncommittedCost += cost;
   }
 
-  /** The store has a charge, or it was none: then what it cost comes back with the slice, once that is closed. */
+  /** The store has a charge, or the charge was void. The cost of a void charge comes back when the slice is closed. */
   concluded(cost: PicoUsd): void {
     this.#uncommitted = Math.max(0, this.#uncommitted - 1);
     this.#uncommittedCost = Math.max(0, this.#uncommittedCost - cost);
   }
 
-  /** The store has no more than this unspent in its slice. Returns by how much less was believed here. */
+  /** The store has no more than this unspent in the slice. Returns how much more this core believed in. */
   lower(unspent: PicoUsd): PicoUsd {
     const excess = Math.max(0, this.#available - Math.max(0, unspent));
     this.#available -= excess;
     return excess;
   }
 
-  /** Its slice is no longer this core's. What is held stays held, of whatever comes next. */
+  /** The slice no longer belongs to this core. Money held stays held, against whatever is leased next. */
   lose(sliceId: string): void {
     this.#available = 0;
-    this.#uncommitted = 0; // those charges count in the slice that was lost
+    this.#uncommitted = 0; // those charges count in the lost slice
     this.#uncommittedCost = 0;
     this.#returning = 0;
     this.#sliceId = sliceId;

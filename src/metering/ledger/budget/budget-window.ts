@@ -2,17 +2,17 @@ import type { BudgetPeriod } from "../../../storage/entities/api-key.ts";
 
 const dayMs = 86_400_000;
 
-/** A span of a budget, in UTC. */
+/** A window of a budget, in UTC. */
 export interface BudgetWindow {
   /** The period and the window's number since 1970, such as "day 20779". A late charge names its own window by it. */
   readonly name: string;
   /** Milliseconds since the epoch. */
   readonly startsAt: number;
-  /** Milliseconds since the epoch. Undefined: never. */
+  /** Milliseconds since the epoch. Undefined: the window never ends. */
   readonly endsAt: number | undefined;
 }
 
-/** The window that a moment is in. A week begins on Monday. */
+/** The window that contains a moment. A week begins on Monday. */
 export function windowAt(period: BudgetPeriod, now: number): BudgetWindow {
   const day = Math.floor(now / dayMs);
   switch (period) {
@@ -36,14 +36,14 @@ export function windowAt(period: BudgetPeriod, now: number): BudgetWindow {
   }
 }
 
-/** The same window as the store is asked for it. */
+/** The same window in the form of a store's request. */
 export function toWindowRequest(budgetId: string, { name, startsAt, endsAt }: BudgetWindow) {
   return { budgetId, windowName: name, windowStart: startsAt, windowEnd: endsAt };
 }
 
 /**
- * The time that a charge within a window is entered under: its own, or the window's last moment where it came late, or the
- * first one where the clock was turned back. So what was settled since a window began is what counts in it.
+ * The time under which a charge within a window is entered: its own time, the window's last moment when it came late,
+ * or the first one when the clock was turned back. So exactly the charges settled since a window began count in it.
  */
 export function withinWindow({ startsAt, endsAt = Number.MAX_SAFE_INTEGER }: BudgetWindow, now: number): number {
   return Math.min(Math.max(now, startsAt), endsAt - 1);

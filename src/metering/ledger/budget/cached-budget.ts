@@ -8,21 +8,21 @@ import type { BudgetStore } from "./budget-store.ts";
 import type { BudgetWallet } from "./budget-wallet.ts";
 import { toWindowRequest } from "./budget-window.ts";
 
-/** Where cores share a budget, so much is leased at once in advance; a core of its own takes all. */
+/** Money leased in advance where cores share a budget, in pico-USD. A core that is alone leases the whole limit. */
 const sharedSlice = 100_000_000_000;
 
 /** Dependencies of a cached budget. */
 export interface CachedBudgetParts {
   readonly store: BudgetStore & Announcements;
-  /** The slice of this budget is gone: gives it another one. */
+  /** Gives the budget a new slice in place of a lost one. */
   readonly replaceSlice: (cached: CachedBudget) => void;
-  /** A slice that no budget has is to be closed. */
+  /** Has a slice closed that no budget has. */
   readonly endSlice: (sliceId: string) => void;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** One window of a budget with what keeps it filled. */
+/** One window of a budget, with its refill. */
 export class CachedBudget {
   readonly wallet: BudgetWallet;
   readonly #parts: CachedBudgetParts;
@@ -35,7 +35,7 @@ export class CachedBudget {
     const source: RefillSource = {
       growsUnheard: true, // slices are closed without an announcement: those of idle cores, and of an earlier process
       wish: (least) => (store.shared ? Math.max(least, sharedSlice) : wallet.limit),
-      clear: async () => {}, // a slice keeps its name when a reply is lost: it is extended then, and the audit measures it
+      clear: async () => {}, // a slice keeps its id when a reply is lost: it is extended, and audited
       lease: (least, most) => this.#refill.move(() => this.#lease(least, most)),
       lost: () => {},
     };
@@ -47,7 +47,7 @@ export class CachedBudget {
     return this.#refill.idle;
   }
 
-  /** True when nothing runs on it, and has not for so long that its money is better given back. */
+  /** True when nothing has run on it for so long that its money is better given back. */
   get unused(): boolean {
     const { store, clock } = this.#parts;
     const { unleased, window, idle } = this.wallet;
@@ -70,7 +70,7 @@ export class CachedBudget {
     return this.#refill.alone(run);
   }
 
-  /** The limit that holds from now on: what was leased by another one and is free goes back before more is leased. */
+  /** Sets the limit that holds from now on. Free money leased under another limit goes back before more is leased. */
   setLimit(limit: PicoUsd): void {
     if (this.wallet.limit === limit) {
       return;
@@ -81,7 +81,7 @@ export class CachedBudget {
     this.#refill.inBackground(this.alone(giveBack), notGivenBack);
   }
 
-  /** Leases what an amount lacks, as far as the budget has it. Throws LEDGER_UNAVAILABLE. */
+  /** Leases the part of an amount that is lacking, as far as the budget has it. Throws LEDGER_UNAVAILABLE. */
   async fund(amount: PicoUsd): Promise<void> {
     const { wallet } = this;
     while (wallet.free < amount || wallet.available <= 0) {
@@ -91,7 +91,7 @@ export class CachedBudget {
     }
   }
 
-  /** Returns whether some came. */
+  /** Returns whether any money came. */
   async #lease(least: PicoUsd, most: PicoUsd): Promise<boolean> {
     const { store, replaceSlice, endSlice } = this.#parts;
     const { wallet } = this;
@@ -103,7 +103,7 @@ export class CachedBudget {
         ...{ limit: wallet.limit, sliceId, isMade: wallet.isMade, least, most },
       });
       if (wallet.sliceId !== sliceId) {
-        endSlice(sliceId); // it was lost while it was asked for: what came is on no slice of this wallet
+        endSlice(sliceId); // the slice was lost during the request, so the leased money is in no slice of this wallet
         continue;
       }
       wallet.add(lease);
@@ -115,10 +115,10 @@ export class CachedBudget {
   }
 }
 
-/** The message when money did not go back: the next audit clears that up. */
+/** The log message when money could not be given back. The next audit corrects that. */
 export const notGivenBack = "what is free of a budget could not be given back yet";
 
-/** Takes the free money out of budgets. Returns the function that gives it back, all of it at once. */
+/** Takes the free money out of budgets. Returns the function that gives it back, all in one statement. */
 export function takeFree(
   store: Pick<BudgetStore, "giveBackBudgets">,
   wallets: readonly BudgetWallet[],

@@ -5,15 +5,15 @@ import type { CoreStore } from "./core-store.ts";
 import { type CoreBeat, deadAfterMs } from "./core-store.ts";
 import { CoreWatch } from "./core-watch.ts";
 
-/** How often the heart beats. */
+/** The interval between heartbeats. */
 const beatMs = 5000;
 /** Safety margin: a core stops spending its slices this long before others may take it for dead. */
 const marginMs = 5000;
 
 /**
- * Keeps this core's slices its own where cores share a store, and cleans up after cores that died.
- * The time that a beat is good for is counted from before it was sent, by the monotonic clock, so
- * neither a slow network nor a turned clock can make it seem longer than the store thinks it is.
+ * Keeps this core's slices its own where cores share a store, and cleans up after dead cores. A heartbeat counts from
+ * the moment before it was sent, by the monotonic clock, so neither a slow network nor a changed clock makes the lease
+ * seem longer than the store thinks it is.
  */
 export class CoreLease {
   readonly #store: CoreStore & Pick<Announcements, "shared">;
@@ -29,14 +29,14 @@ export class CoreLease {
     this.#logger = parts.logger;
   }
 
-  /** Whether this core's slices are surely its own. */
+  /** Whether this core's slices certainly belong to it. */
   get isValid(): boolean {
     return !this.#store.shared || this.#clock.monotonic() - this.#lastBeat < deadAfterMs - marginMs;
   }
 
   /**
-   * Beats when it is time. Returns false when it has just come back after so long that others may have taken its
-   * slices, or have; while it cannot beat nothing is known, and nothing new is admitted.
+   * Sends a heartbeat when one is due. Returns false when the core has just come back after so long that others have
+   * taken its slices, or may have. While no heartbeat succeeds this is unknown, and no request is admitted.
    */
   async renew(): Promise<boolean> {
     const now = this.#clock.monotonic();

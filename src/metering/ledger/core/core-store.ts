@@ -1,29 +1,32 @@
 import type { LeasedSlice } from "../wallet/wallet-store.ts";
 
-/** A core whose heart has not beaten for this long is taken for dead, and its slices are given back. */
+/** A core without a heartbeat for this long is taken for dead, and its slices are given back. */
 export const deadAfterMs = 30_000;
 
 /** A core's heartbeat counter when it was read. */
 export interface CoreBeat {
   readonly coreId: string;
   readonly epoch: number;
-  /** Counts the beats of this epoch, and says nothing of when they were. */
+  /** Counts the heartbeats of this epoch. It does not tell their times. */
   readonly beats: number;
 }
 
 /** An epoch of this core as the store knows it. */
 export interface CoreEpoch extends CoreBeat {
-  /** The lock that its process held. Null: not known. */
+  /** The lock that its process held. Null: unknown. */
   readonly instance: string | null;
-  /** True when another core has taken it for dead and it has not beaten since. */
+  /** True when another core has taken it for dead and no heartbeat came since. */
   readonly dead: boolean;
 }
 
 /** The facts that a process claims when it begins an epoch. */
 export interface EpochClaim {
-  /** The lock that it holds as long as it runs. Undefined: none, so it takes nothing over from earlier processes. */
+  /**
+   * The lock that the process holds while it runs. Undefined: it has none and takes nothing over from earlier
+   * processes.
+   */
   readonly instance: string | undefined;
-  /** The last epoch known to the process, even if the store has forgotten it; 0: none. */
+  /** The last epoch that the process knows of, even if the store has forgotten it. 0: none. */
   readonly after: number;
 }
 
@@ -41,28 +44,28 @@ export interface Heartbeat {
   /** The other cores that no core has taken for dead. */
   readonly others: readonly CoreBeat[];
   /**
-   * True when this core's slices may be gone: another core took it for dead after its last answered beat, or the store has
-   * gone back to before that beat.
+   * True when this core may have lost its slices: another core took it for dead after its last answered heartbeat, or
+   * the store has gone back to a state before that heartbeat.
    */
   readonly wasDead: boolean;
 }
 
-/** Knows which cores live, and so whose the slices are. */
+/** Knows which cores are alive, and thus who owns which slices. */
 export interface CoreStore {
-  /** Names the database, however it is reached, moved or restored. */
+  /** Returns the database's id, which stays the same however the database is reached, moved or restored. */
   identify(): Promise<string>;
-  /** The epochs of this core so far, the newest first. None where no other process can have the store. */
+  /** The epochs of this core so far, newest first. Empty when no other process can use the store. */
   epochs(): Promise<CoreEpoch[]>;
   /**
    * Begins a new epoch of this core. Takes over the open slices of earlier epochs under the same lock, whose processes
-   * are surely dead; slices of any other epoch stay with it until it is taken for dead.
+   * are certainly dead. Slices of any other epoch stay with it until it is taken for dead.
    */
   enter(claim: EpochClaim): Promise<Entered>;
-  /** Keeps the slices of this epoch its own. */
+  /** Renews this epoch's ownership of its slices. */
   heartbeat(): Promise<Heartbeat>;
   /**
-   * Takes cores for dead whose hearts are still where they were, and ends slices of all that are dead, at most 1,000.
-   * Returns how many.
+   * Takes cores for dead whose heartbeat counters have not changed, and ends slices of all dead cores, at most 1,000.
+   * Returns how many it ended.
    */
   reap(dead: readonly CoreBeat[]): Promise<number>;
 }

@@ -7,9 +7,10 @@ import { type CoreEpoch, deadAfterMs } from "./core-store.ts";
 const lookMs = 1000;
 
 /**
- * Waits until every process that may have written this core's journal is surely dead: at once when they held the lock that
- * this process holds now, else until their hearts have stood still for 30 s. Throws when one beats: the journal is a copy
- * of a living core's, which charges by itself what it runs, and more of it than the copy knows.
+ * Waits until every process that may have written this core's journal is certainly dead: at once when it held the lock
+ * that this process holds now, otherwise when its heartbeat counter has stood still for 30 s. Throws when a heartbeat
+ * comes: then the journal is a copy of a living core's, which charges its requests itself and knows more of them than
+ * the copy.
  */
 export async function awaitPredecessors(
   parts: { readonly store: CoreStore; readonly clock: Clock; readonly logger: Logger },

@@ -6,7 +6,7 @@ export class EndedSlices {
   readonly #close: (ids: readonly string[]) => Promise<void>;
   readonly #logger: Logger;
 
-  /** `close` has the store close slices, and leaves alone any that the store has closed before. */
+  /** `close` has the store close slices, and ignores slices that are closed already. */
   constructor(close: (ids: readonly string[]) => Promise<void>, logger: Logger) {
     this.#close = close;
     this.#logger = logger;

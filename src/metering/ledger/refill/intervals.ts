@@ -2,7 +2,7 @@
 export const lookAgainMs = 250;
 /** The least time between two calls to other cores for lacking money: each call makes all of them ask the store. */
 export const callInMs = 500;
-/** Money that was not used for this long is given back. */
+/** Money unused for this long is given back. */
 export const idleMs = 300_000;
-/** The same where no more of it is left in the store, so that another core may need it. */
+/** The same when the store has no more of the money, so that another core may need it. */
 export const idleSharedMs = 3000;

@@ -6,28 +6,30 @@ import { unavailable } from "../unavailable.ts";
 import { callInMs, lookAgainMs } from "./intervals.ts";
 import { Turns } from "./turns.ts";
 
-/** Money of which this core has leased a part: an account's, or a budget's in one of its windows. */
+/** Money of which this core has leased a part: an account's, or that of one window of a budget. */
 export interface LeasedMoney {
   readonly accountId: string;
   /** The money that a new request may hold. */
   readonly free: PicoUsd;
-  /** The money that no core had leased when this one last looked. */
+  /** The money that no core had leased when this core last looked. */
   readonly unleased: bigint | PicoUsd;
-  /** The money that other cores had leased and not spent then. */
+  /** The money that other cores had leased and not spent at that time. */
   readonly elsewhere: bigint | PicoUsd;
 }
 
-/** The ways in which one kind of money comes here. */
+/** How one kind of money is leased. */
 export interface RefillSource {
-  /** True when the store may come to have more of the money without this core's hearing of it. */
+  /** True when the store may get more of the money without this core's knowledge. */
   readonly growsUnheard: boolean;
-  /** The amount to lease when there is plenty. Asked once a look. */
+  /** The amount to lease when the store has plenty. Called once for each look. */
   wish(least: PicoUsd): PicoUsd;
-  /** Finds out, before more is leased, what became of moves whose reply was lost. Does nothing when no reply was lost. */
+  /**
+   * Finds out, before more is leased, what became of moves whose reply was lost. Does nothing when no reply was lost.
+   */
   clear(): Promise<void>;
-  /** Leases at least so much if the store has it, and `most` if it has plenty. Returns whether any money came. */
+  /** Leases at least `least` if the store has it, and `most` if it has plenty. Returns whether any money came. */
   lease(least: PicoUsd, most: PicoUsd): Promise<boolean>;
-  /** The reply to a move was lost, so nobody knows whether the money was moved. */
+  /** Called when the reply to a move was lost, so that nobody knows whether the money moved. */
   lost(): void;
 }
 
@@ -39,20 +41,20 @@ export interface RefillParts {
 }
 
 /**
- * Keeps one piece of leased money filled: has the store asked for more of it when it runs short, by one look for all who
- * lack some, and the other cores when the store has none left. It moves the money in the store one move after the other,
- * and knows when a look cannot find anything, so that a request that lacks money is refused from memory.
+ * Keeps one piece of leased money filled. When the money runs short, one look into the store serves everybody who lacks
+ * some; when the store has none left, the other cores are asked. Money moves in the store one move at a time. A refill
+ * knows when a look cannot find anything, so a request that lacks money is refused from memory.
  */
 export class Refill {
   readonly #money: LeasedMoney;
   readonly #source: RefillSource;
   readonly #parts: RefillParts;
   readonly #turns = new Turns();
-  /** The look that is under way. */
+  /** The look that is under way. Undefined: none is. */
   #looking: Promise<boolean> | undefined;
   /** True when the money may have changed since it was looked at. */
   #stale = true;
-  /** When it was last looked at and last used, and the other cores last asked for it, by the monotonic clock. */
+  /** When the money was last looked at, last used, and last called in from other cores, by the monotonic clock. */
   #lookedAt = Number.NEGATIVE_INFINITY;
   #usedAt = 0;
   #calledInAt = Number.NEGATIVE_INFINITY;
@@ -68,7 +70,7 @@ export class Refill {
     return this.#turns.running;
   }
 
-  /** The look that is under way. */
+  /** The look that is under way. Undefined: none is. */
   get looking(): Promise<boolean> | undefined {
     return this.#looking;
   }
@@ -92,13 +94,13 @@ export class Refill {
     this.#usedAt = this.#parts.clock.monotonic();
   }
 
-  /** Notes that the money has changed, or may have: the next who lacks some looks. */
+  /** Notes that the money has changed, or may have: the next request that lacks some looks. */
   doubt(): void {
     this.#stale = true;
   }
 
   /**
-   * Leases at least so much more, if there is so much, and asks the other cores for what is then still lacking. Returns
+   * Leases at least this much more, if the store has it, and asks the other cores for what is still lacking. Returns
    * whether there may be more than before. Throws LEDGER_UNAVAILABLE.
    */
   async lease(least: PicoUsd): Promise<boolean> {
@@ -121,7 +123,9 @@ export class Refill {
     return this.#stale || this.#money.unleased > 0 || (this.#source.growsUnheard && this.sinceLook >= lookAgainMs);
   }
 
-  /** Looks once for all who ask meanwhile; only to be called while nobody looks. Throws LEDGER_UNAVAILABLE. */
+  /**
+   * Looks once for everybody who asks meanwhile. Call it only while no look is under way. Throws LEDGER_UNAVAILABLE.
+   */
   look(least: PicoUsd, most = this.#source.wish(least)): Promise<boolean> {
     const looking = this.alone(() => this.#lookOnce(least, most)).finally(() => {
       this.#looking = undefined;
@@ -137,7 +141,10 @@ export class Refill {
     return this.#source.lease(least, most);
   }
 
-  /** Asks the other cores to give back money that they do not hold. A core that misses this gives it back once it lies unused. */
+  /**
+   * Asks the other cores to give back money that no request holds. A core that misses this gives it back when it lies
+   * unused.
+   */
   #callIn(): void {
     const { announcements, clock } = this.#parts;
     if (clock.monotonic() - this.#calledInAt >= callInMs) {
@@ -151,7 +158,10 @@ export class Refill {
     return this.#turns.take(run);
   }
 
-  /** Has the store move the money; no two calls at a time. After a failure nobody knows whether it moved. Throws LEDGER_UNAVAILABLE. */
+  /**
+   * Has the store move the money; never two calls at a time. After a failure nobody knows whether it moved. Throws
+   * LEDGER_UNAVAILABLE.
+   */
   async move<T>(run: () => Promise<T>): Promise<T> {
     try {
       return await this.ask(run);
@@ -172,7 +182,7 @@ export class Refill {
     }
   }
 
-  /** Lets work go on that nobody waits for; the message is logged when it fails. */
+  /** Continues work that nobody waits for. Logs the message when it fails. */
   inBackground(work: Promise<unknown>, message: string): void {
     work.catch((error: unknown) => this.#parts.logger.warn({ error }, message));
   }

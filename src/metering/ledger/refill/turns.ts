@@ -1,8 +1,8 @@
-/** Runs one function at a time, each in its turn. */
+/** Runs one function at a time. */
 export class Turns {
   #running: Promise<void> | undefined;
 
-  /** Set while one runs: resolves when it has ended, and never rejects. */
+  /** Set while a function runs. Resolves when it has ended, and never rejects. */
   get running(): Promise<void> | undefined {
     return this.#running;
   }

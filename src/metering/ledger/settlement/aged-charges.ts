@@ -4,22 +4,22 @@ import { dayMs } from "../../retention/kept-from.ts";
 import { firstRun, type Run } from "../run.ts";
 import type { Charge } from "./charge.ts";
 
-/** Run ids are made by the clock of a core, receipts by that of the database: they may differ by so much. */
+/** The most that clocks may differ: run ids are made by a core's clock, receipts by the database's. */
 const slackMs = dayMs;
 
 /** Why an aged charge is not made. */
 export const agedReason =
   "it is older than the receipts in the books, which cannot say whether it was made and its receipt removed since";
 
-/** A charge, and the run that it is known by: the rest of a run has an id of its own, which tells no time. */
+/** A charge, and the run that it is known by. The rest of a run has its own id, which carries no time. */
 export interface KnownCharge {
   readonly charge: Pick<Charge, "accountId" | "settledAt" | "status">;
   readonly run: Run;
 }
 
 /**
- * Finds charges that may have been made before, by receipts that have left the books since. It reads anew each time how far
- * these go back: a core that slept between two attempts asks again, however long it slept.
+ * Finds charges that may have been made before, by receipts that have left the books since. Reads each time anew since
+ * when receipts are kept: a core that slept between two attempts asks again, however long it slept.
  */
 export class AgedCharges {
   readonly #readKeptFrom: () => Promise<number>;
@@ -28,7 +28,7 @@ export class AgedCharges {
     this.#readKeptFrom = readKeptFrom;
   }
 
-  /** Returns those of the charges that are aged. Throws what the store throws. */
+  /** Returns the aged ones among the charges. Throws what the store throws. */
   async find<Known extends KnownCharge>(charges: readonly Known[]): Promise<Known[]> {
     const keptFrom = await this.#readKeptFrom();
     return charges.filter((charge) => isAged(charge, keptFrom));
@@ -41,25 +41,25 @@ export class AgedCharges {
 }
 
 /**
- * Returns whether a receipt of a run may have left the books, so that a charge of it may be one that was made before.
- * keptFrom: the first moment whose receipts are all in the books; 0: none has left. A run that tells no time counts as
- * aged once any have.
+ * Returns whether a receipt of a run may have left the books, so that its charge may have been made before. `keptFrom`:
+ * the first moment whose receipts are all in the books; 0: none has left. A run without a time counts as aged once any
+ * have left.
  */
 function isAged(charge: KnownCharge, keptFrom: number): boolean {
   return keptFrom > 0 && !(readTime(charge) >= keptFrom + slackMs);
 }
 
-/** The earliest time that a charge tells, in milliseconds since the epoch; not a number when it tells none. */
+/** The earliest time that a charge tells, in milliseconds since the epoch. NaN when it tells none. */
 function readTime({ run, charge: { accountId, settledAt, status } }: KnownCharge): number {
   const began = run.runId === firstRun ? readRequestTime(run.requestId) : readRunTime(run, accountId);
-  // A recovered charge was made when a core found the run in its journal, however long after it.
+  // A recovered charge was made when a core found the run in its journal, possibly long after the run.
   const ended = status === "recovered" ? undefined : settledAt;
   return Math.min(began ?? ended ?? Number.NaN, ended ?? Number.POSITIVE_INFINITY);
 }
 
 /**
- * Undefined: the id tells no time, as that of a rest: a UUIDv8 too, whose digits are a hash, so that it says another shard than
- * its account's, but for one of 4,096 on shards other than 0.
+ * Undefined: the id carries no time, such as the id of a rest. That is a UUIDv8, too, but its digits are a hash, so it
+ * names another shard than its account's, except one in 4,096 on shards other than 0.
  */
 function readRunTime({ runId }: Run, accountId: string): number | undefined {
   const [, high, low, version] = /^([0-9a-f]{8})-([0-9a-f]{4})-([78])/.exec(runId) ?? [];

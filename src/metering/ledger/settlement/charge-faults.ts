@@ -4,13 +4,13 @@ import type { Rates } from "../../prices/interface.ts";
 import { costOf } from "../wallet/split.ts";
 import type { Charge, ChargeLine } from "./charge.ts";
 
-/** The longest text that a column takes. */
+/** The longest text that a column takes, in characters. */
 const longest = 255;
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
- * Tells why a charge can be stored in no database, whatever the state of the books. Undefined: nothing is wrong with
- * it by itself. It trusts no type: what a journal holds may come from another version, or from anywhere.
+ * Returns why no database can store a charge, whatever the state of the books. Undefined: the charge alone has no
+ * fault. Trusts no type: a journal's content may come from another version, or from anywhere.
  */
 export function findFault(charge: Charge): string | undefined {
   return findTextFault(charge) ?? findIdFault(charge) ?? findCountFault(charge) ?? findLineFault(charge);
@@ -73,9 +73,9 @@ function isLine(line: Partial<ChargeLine> | null | undefined): boolean {
 }
 
 /**
- * Returns the tokens to charge for an engine's counts: the counts themselves, when a receipt can hold them and their cost. A
- * count that no receipt can hold (a fraction, below zero, beyond what money can express) is charged as at most the admitted
- * tokens.
+ * Returns the tokens to charge for an engine's counts: the counts themselves, when a receipt can hold them and their
+ * cost. A count that no receipt can hold (a fraction, below zero, beyond what money can express) is charged as at most
+ * the admitted tokens.
  */
 export function toChargeable(counted: ChargedTokens, admitted: ChargedTokens, rates: Rates): ChargedTokens {
   const { inputTokens, outputTokens } = counted;

@@ -14,7 +14,7 @@ export type SettleOutcome = "stored" | "repeated" | "fenced";
 export interface ChargeStore {
   /** Stores charges durably, each run at most once. Outcomes are in the order of the charges. */
   settle(charges: readonly Charge[]): Promise<SettleOutcome[]>;
-  /** True when an error of settle means that a charge can never be stored, rather than not now. */
+  /** True when an error of `settle` means that a charge can never be stored, rather than not now. */
   isViolation(error: unknown): boolean;
   /** The stored charges of the runs, by runKey; runs that were not charged are absent. */
   settled(runs: readonly Run[]): Promise<Map<string, StoredCharge>>;

@@ -32,7 +32,7 @@ export class Conclusions {
     this.#parts = parts;
   }
 
-  /** The run is what the charge was settled as. */
+  /** `run` identifies what was settled; the charge may be of the rest of that run. */
   settled(charge: Charge, conclusion: Conclusion, run: Run): void {
     const { observer, requests, journal } = this.#parts;
     if (conclusion === "stored") {
@@ -61,12 +61,12 @@ export class Conclusions {
     }
   }
 
-  /** The store has another charge of the run: the money that this charge's lines paid is free again. */
+  /** The store has another charge of the run, so the money of this charge's lines is free again. */
   superseded(charge: Charge): void {
     this.#tell(charge, (wallet, lines) => wallet.revert(lines));
   }
 
-  /** A broken wallet is told nothing any more, so that it disturbs no other account. */
+  /** A broken wallet is told nothing any more, so that it does not disturb other accounts. */
   #tell(
     { accountId, lines, cost, budgetSliceId }: Charge,
     tell: (wallet: Wallet, lines: readonly ChargeLine[]) => void,

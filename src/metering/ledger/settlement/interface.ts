@@ -5,7 +5,7 @@ import type { PicoUsd } from "../../interface.ts";
 /** How a charged request ended. */
 export type SettleStatus = "completed" | "cancelled" | "failed";
 
-/** Facts about a run beside its cost. Absent: not known. */
+/** Facts about a run besides its cost. Absent: unknown. */
 export interface RunFacts {
   /** Why the answer ended. Absent: it did not end. */
   readonly finish?: FinishName;
@@ -18,7 +18,7 @@ export interface RunFacts {
   readonly cachedInputTokens?: number;
   /** The id of the inference server that answered. */
   readonly server?: string;
-  /** The door that the request came through. */
+  /** The surface that the request came through. */
   readonly surface?: SurfaceName;
 }
 

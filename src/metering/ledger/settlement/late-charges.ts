@@ -30,7 +30,7 @@ export class LateCharges {
   }
 
   /**
-   * Makes a charge anew, for the same tokens out of the money that is left, when its slices are lost or it never had any.
+   * Makes a charge anew from the money that is left, for the same tokens, when its slices are lost or it never had any.
    * Throws ACCOUNT_NOT_FOUND, MODEL_NOT_FOUND, INVALID_ARGUMENT, LEDGER_UNAVAILABLE.
    */
   async renew(charge: Charge): Promise<Charge> {
@@ -51,7 +51,7 @@ export class LateCharges {
     return this.#make(await this.#parts.wallets.open(charge.accountId), charge);
   }
 
-  /** At the terms of their admission. */
+  /** Charges the tokens at the terms of their admission. */
   async #make(cached: CachedWallet, charge: Charge): Promise<Charge> {
     const { clock, prices, budgets } = this.#parts;
     const terms = { rates: charge.maxRates, otherwise: () => prices.last(charge.model) };

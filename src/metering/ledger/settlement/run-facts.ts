@@ -2,7 +2,7 @@ import { surfaceNames } from "../../../../lib/surface-names.ts";
 import { deliveries, finishNames } from "../../../storage/entities/metering/usage.ts";
 import type { RunFacts } from "./interface.ts";
 
-/** The longest name of a server that a column takes. */
+/** The longest name of a server that a column takes, in characters. */
 const longest = 255;
 
 const isOneOf = (names: readonly string[]) => (value: unknown) => names.includes(value as string);

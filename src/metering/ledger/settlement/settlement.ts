@@ -22,7 +22,7 @@ export interface SettlementParts {
   readonly logger: Logger;
 }
 
-/** Ends holds: the tokens are paid out of the wallet, and the rest of the money is free again. */
+/** Ends holds: the wallet pays the tokens, and the rest of the held money is free again. */
 export class Settlement implements HoldKeeper {
   readonly #parts: SettlementParts;
 
@@ -52,7 +52,7 @@ export class Settlement implements HoldKeeper {
   async charge(hold: RunningHold, counted: ChargedTokens, status: SettleStatus, facts?: RunFacts): Promise<Settled> {
     const tokens = this.#toChargeable(hold, counted);
     if (lacking(hold, tokens) > 0) {
-      this.note(hold, tokens); // the store may take its time, and this process may die meanwhile
+      this.note(hold, tokens); // the store may take long, and this process may die meanwhile
       await this.#cover(hold, tokens);
     }
     const noted = facts === undefined ? {} : { facts: readFacts(facts) ?? {} };
@@ -78,12 +78,12 @@ export class Settlement implements HoldKeeper {
     return tokens;
   }
 
-  /** Leases money for the cost of the tokens beyond the hold, as far as there is any. */
+  /** Leases money for the cost that exceeds the hold, as far as there is any. */
   async #cover(hold: RunningHold, tokens: ChargedTokens): Promise<void> {
     while (lacking(hold, tokens) > 0 && (await hold.wallet.lease(lacking(hold, tokens)).catch(() => false))) {}
   }
 
-  /** Frees the held money; the charge may then use all free money. */
+  /** Frees the held money. The charge may then use all free money. */
   #pay({ wallet, request, rates, amount, budget, budgetSliceId }: RunningHold, tokens: ChargedTokens): PaidCost {
     budget?.unhold(amount);
     wallet.wallet.unhold(amount);
@@ -116,7 +116,7 @@ export class Settlement implements HoldKeeper {
   }
 }
 
-/** Several slices of one lot are one payment of it. */
+/** Sums up the cost by lot, because several slices may be of one lot. */
 function toSettled({ cost, lines }: Charge): Settled {
   const [only] = lines;
   if (only !== undefined && lines.length === 1) {
@@ -129,12 +129,12 @@ function toSettled({ cost, lines }: Charge): Settled {
   return { cost, lots: Array.from(lots, ([lotId, paid]) => ({ lotId, cost: paid })) };
 }
 
-/** The charge's field that names its slice of a budget; none without a budget. */
+/** The charge's field for its slice of a budget. Empty without a budget. */
 function inBudget(budgetSliceId: string | undefined): { budgetSliceId?: string } {
   return budgetSliceId === undefined ? {} : { budgetSliceId };
 }
 
-/** The cost beyond the hold and the free money together. Free money is below zero when slices were lost. */
+/** The cost that the hold and the free money together do not cover. Free money is below zero when slices were lost. */
 function lacking({ wallet, rates, amount }: RunningHold, tokens: ChargedTokens): PicoUsd {
   return costOf(tokens, rates) - amount - wallet.wallet.free;
 }

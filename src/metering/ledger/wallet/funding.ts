@@ -5,20 +5,20 @@ import type { CachedWallet } from "./cache/cached-wallet.ts";
 import { costOf } from "./split.ts";
 import type { Wallet } from "./wallet.ts";
 
-/** At which rates tokens are to be funded. */
+/** The rates at which tokens are to be funded. */
 export interface Terms {
-  /** Undefined: at those of all the money, or at `otherwise` when there is none. */
+  /** Undefined: the highest rates of the wallet's money, or `otherwise` when there is none. */
   readonly rates?: Rates | undefined;
   /** The rates of an account without money. */
   readonly otherwise: () => Rates;
 }
 
-/** Whether the free money pays the worst case. Free tokens need an account with money too. */
+/** Whether the free money covers the worst case. Even free tokens need an account with money. */
 export function fits(wallet: Wallet, rates: Rates, tokens: ChargedTokens): boolean {
   return wallet.available > 0 && costOf(tokens, rates) <= wallet.free;
 }
 
-/** Leases what tokens lack, as far as there is money. Returns the rates at which they are to be paid. */
+/** Leases the money that tokens lack, as far as there is any. Returns the rates at which they are to be paid. */
 export async function fund(
   cached: CachedWallet,
   model: string,

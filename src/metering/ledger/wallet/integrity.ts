@@ -1,22 +1,24 @@
 import { BrokenInvariant } from "../invariant.ts";
 import { unavailable } from "../unavailable.ts";
 
-/** Watches over the moves of one wallet's money: after the first that can never be, there are no more. */
+/** Guards the moves of one wallet's money: after the first broken invariant nothing moves any more. */
 export class Integrity {
   readonly #onBroken: (broken: BrokenInvariant) => void;
   #broken: BrokenInvariant | undefined;
 
-  /** Is told once when something turns out that can never be. */
+  /** `onBroken` is called once, with the first broken invariant. */
   constructor(onBroken: (broken: BrokenInvariant) => void) {
     this.#onBroken = onBroken;
   }
 
-  /** Whether a fault has been found. */
+  /** Whether an invariant was broken. */
   get broken(): boolean {
     return this.#broken !== undefined;
   }
 
-  /** Moves money, unless a fault has been found; finds it out when there is one. Throws LEDGER_UNAVAILABLE. */
+  /**
+   * Moves money, unless an invariant was broken before. Throws LEDGER_UNAVAILABLE then, and when this move breaks one.
+   */
   move<T>(run: () => T): T {
     if (this.#broken !== undefined) {
       throw unavailable("The money of this account is being looked into.", this.#broken);

@@ -5,14 +5,14 @@ import { costOf, type Source, split } from "./split.ts";
 import type { WalletRates } from "./wallet-rates.ts";
 import type { OpenSlice } from "./wallet-slices.ts";
 
-/** The cost of tokens, and the sources that pay it. */
+/** The cost of tokens, and the slices that pay it. */
 export interface PaidCost {
   readonly lines: ChargeLine[];
   readonly cost: PicoUsd;
   readonly shortfall: PicoUsd;
 }
 
-/** A slice that may pay, and at which rates. */
+/** A slice that may pay, with its rates. */
 interface SliceSource extends Source {
   readonly slice: OpenSlice;
 }
@@ -21,16 +21,16 @@ interface SliceSource extends Source {
 export interface PayingMoney {
   /** In the order of spending. */
   readonly slices: readonly OpenSlice[];
-  /** The most that they pay together. */
+  /** The most that the slices pay together. */
   readonly budget: PicoUsd;
-  /** Those of the model must have been loaded for all slices. */
+  /** The model's rates must have been loaded for all slices. */
   readonly rates: WalletRates;
   readonly model: string;
 }
 
 /**
- * Pays tokens out of slices, in their order. No token costs more than the terms, also where its lot is dearer. What the
- * money cannot pay is the shortfall, at the terms. `spend` takes each slice's part out of it.
+ * Pays tokens out of slices, in their order. No token costs more than the terms, even when its lot is dearer. The
+ * shortfall is what the money cannot pay, at the terms. `spend` takes each slice's part out of it.
  */
 export function pay(
   money: PayingMoney,

@@ -2,14 +2,14 @@ import type { PicoUsd } from "../../interface.ts";
 import type { FundingState } from "../interface.ts";
 import type { Lease } from "./wallet-store.ts";
 
-/** The sum that an account has paid, and whether anything of it is left: its rate limit depends on both. */
+/** The sum that an account has paid, and whether any of it is left. The account's rate limit depends on both. */
 export class PaidMoney {
   #createdAt = 0;
   #total = 0n;
   #left = 0n;
-  /** Spent here since the last look, as far as it does not know of it. */
+  /** Spent here, as far as the last look does not include it. */
   #spent: PicoUsd = 0;
-  /** Charges of paid money that are not yet known to be in the store. */
+  /** Cost of charges of paid money that the store is not known to have. */
   #uncommitted: PicoUsd = 0;
 
   get state(): FundingState {
@@ -20,7 +20,7 @@ export class PaidMoney {
     };
   }
 
-  /** Takes in what a look into the store brought. */
+  /** Takes in the store's reply to a lease. */
   look({ createdAt, paidTotal, paidLeft }: Lease): void {
     this.#createdAt = createdAt;
     this.#total = paidTotal;
@@ -37,7 +37,7 @@ export class PaidMoney {
     this.#uncommitted -= cost;
   }
 
-  /** Notes that a cost was none; to be called after `committed`. */
+  /** Notes that a charge was void. Call it after `committed`. */
   revert(cost: PicoUsd): void {
     this.#spent -= cost;
   }

@@ -2,7 +2,7 @@ import type { ChargedTokens, PicoUsd } from "../../interface.ts";
 import type { Rates } from "../../prices/interface.ts";
 import { invariant } from "../invariant.ts";
 
-/** Money that may pay, with the rates at which it does. */
+/** Money that may pay, with its rates. */
 export interface Source {
   readonly available: PicoUsd;
   readonly rates: Rates;
@@ -10,7 +10,7 @@ export interface Source {
 
 /** The part of a cost that one source paid. */
 export interface Part {
-  /** The source's place in the list. */
+  /** The source's index in the list. */
   readonly source: number;
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -20,9 +20,9 @@ export interface Part {
 /** How tokens were paid. */
 export interface Split {
   readonly parts: Part[];
-  /** Tokens that no source could pay whole. */
+  /** Tokens that the sources could not pay in full. */
   readonly unpaid: ChargedTokens;
-  /** The unpaid rest of the first token that is not fully paid. Undefined: nothing was paid of it. */
+  /** The unpaid rest of the first token that is not fully paid. Undefined: nothing of it was paid. */
   readonly due: PicoUsd | undefined;
 }
 
@@ -32,11 +32,11 @@ export function costOf(tokens: ChargedTokens, rates: Rates): PicoUsd {
 }
 
 /**
- * Lays the tokens, input first, along the sources in the order of spending. A source pays whole
- * tokens as long as it can. The token that it cannot pay whole straddles: it costs the lower of
- * the two sources' rates (or what is left of the first, if that is more, which is still below its
- * rate), the first gives all that it has left and the next one the rest. So every source is empty
- * before a later one is touched, and no token costs more than its dearest source's rate.
+ * Distributes the tokens, input first, over the sources in the order of spending. A source pays whole tokens as long as
+ * it can. The token that it cannot pay in full is shared: it costs the lower of the two sources' rates (or the rest of
+ * the first source, if that is more, which is still below its rate); the first source gives its whole rest, and the
+ * next one pays what is missing. So every source is empty before a later one is used, and no token costs more than its
+ * dearest source's rate.
  */
 export function split(sources: readonly Source[], tokens: ChargedTokens): Split {
   const splitting = new Splitting(tokens);
@@ -48,13 +48,13 @@ export function split(sources: readonly Source[], tokens: ChargedTokens): Split 
   return { parts, unpaid, due };
 }
 
-/** A token that no source so far could pay whole: what was paid of it, and the lowest rate met. */
+/** A token that no source so far could pay in full: what was paid of it, and the lowest rate so far. */
 interface SharedToken {
   readonly paid: PicoUsd;
   readonly lowest: PicoUsd;
 }
 
-/** How far the sources have come. */
+/** A split in progress. */
 class Splitting {
   readonly parts: Part[] = [];
   readonly unpaid: { inputTokens: number; outputTokens: number };
@@ -91,7 +91,7 @@ class Splitting {
     }
   }
 
-  /** Pays what is due of a shared token, all that there is if that does not do. Returns the money left. */
+  /** Pays the rest of a shared token, or as much of it as the money allows. Returns the money left. */
   #payShared(money: PicoUsd, rates: Rates): PicoUsd {
     if (this.#shared === undefined) {
       return money;
@@ -108,7 +108,7 @@ class Splitting {
     return money - due;
   }
 
-  /** Pays as many whole tokens as the money does, input first. Returns the money left. */
+  /** Pays as many whole tokens as the money allows, input first. Returns the money left. */
   #payWhole(money: PicoUsd, rates: Rates): PicoUsd {
     const input = Math.min(this.unpaid.inputTokens, affordable(money, rates.input));
     this.unpaid.inputTokens -= input;

@@ -2,18 +2,21 @@ import type { Clock } from "../../../../lib/time/clock.ts";
 
 /** A place in the queue. */
 export interface Ticket {
-  /** Resolves when this ticket is the first and something has changed; false: the time ran out before. */
+  /**
+   * Resolves with true when this ticket is the first and something has changed, with false when the time ran out
+   * before.
+   */
   turn(): Promise<boolean>;
   leave(): void;
 }
 
-/** Requests that wait for an account's money, served in the order of their coming. */
+/** Requests that wait for an account's money, served in the order of arrival. */
 export class WaitQueue {
   readonly #clock: Clock;
   readonly #lookAgainMs: number;
   readonly #tickets: { wake: (() => void) | undefined; fresh: boolean }[] = [];
 
-  /** The first looks again after so many milliseconds even if nothing has changed that this core knows of. */
+  /** The first ticket looks again after this many milliseconds even if this core knows of no change. */
   constructor(clock: Clock, lookAgainMs: number) {
     this.#clock = clock;
     this.#lookAgainMs = lookAgainMs;
@@ -23,7 +26,7 @@ export class WaitQueue {
     return this.#tickets.length === 0;
   }
 
-  /** Takes the last ticket. The time to wait runs from now on; an abort rejects the turn. */
+  /** Takes the last place. The time to wait begins now. An abort rejects the turn. */
   enter(patienceMs: number, signal: AbortSignal): Ticket {
     const ticket: { wake: (() => void) | undefined; fresh: boolean } = { wake: undefined, fresh: true };
     this.#tickets.push(ticket);
@@ -40,7 +43,7 @@ export class WaitQueue {
           if (left <= 0) {
             return false;
           }
-          const isFirst = this.#tickets[0] === ticket; // the others are woken when they are
+          const isFirst = this.#tickets[0] === ticket; // the others are woken when they become the first
           await this.#sleep(ticket, isFirst ? Math.min(left, this.#lookAgainMs) : left, signal);
           signal.throwIfAborted();
           ticket.fresh = false;
@@ -59,7 +62,7 @@ export class WaitQueue {
     };
   }
 
-  /** Lets the first look again. */
+  /** Lets the first ticket look again. */
   changed(): void {
     const first = this.#tickets[0];
     if (first === undefined) {

@@ -9,16 +9,16 @@ type Priced = Pick<LeasedSlice, "id" | "priceVersion">;
 
 /** The money of a wallet. */
 export interface PricedMoney {
-  /** That can be spent. */
+  /** Money that can be spent. */
   readonly open: readonly Priced[];
-  /** That is spent, too, but whose charges may come back. */
+  /** Also spent money whose charges may come back. */
   readonly all: readonly Priced[];
 }
 
 /**
- * The rates that a wallet pays by: of every model that is paid from it, in every price version of its money. They
- * stay for as long as the wallet has money of the version, whatever the price book forgets: a request that runs must
- * always find what it costs.
+ * The rates that a wallet pays: of every model that is paid from it, in every price version of its money. They stay for
+ * as long as the wallet has money of the version, whatever the price book forgets: a running request must always find
+ * its price.
  */
 export class WalletRates {
   readonly #book: PriceBook;
@@ -27,12 +27,12 @@ export class WalletRates {
   readonly #models = new Set<string>();
   /** By version, then by model. */
   readonly #rates = new Map<number, Map<string, Rates>>();
-  /** The highest of what money there is, by model. */
+  /** The highest rates of the open money, by model. */
   readonly #max = new Map<string, Rates>();
-  /** The era of the book that these are of. */
+  /** The price book's era that these rates are of. */
   #era: number;
 
-  /** `lose` is told of slices of lots that were lost together with their price lists. */
+  /** `lose` is called with slices of lots that were lost together with their price lists. */
   constructor(book: PriceBook, money: PricedMoney, lose: (sliceIds: ReadonlySet<string>) => void) {
     this.#book = book;
     this.#money = money;
@@ -40,12 +40,12 @@ export class WalletRates {
     this.#era = book.era;
   }
 
-  /** The rates. Undefined: they have to be loaded first. */
+  /** Undefined: the rates have to be loaded first. */
   find(version: number, model: string): Rates | undefined {
     return this.#rates.get(version)?.get(model);
   }
 
-  /** The highest rates of all the money in the wallet. Undefined: they have to be loaded first. */
+  /** The highest rates of all open money in the wallet. Undefined: they have to be loaded first. */
   max(model: string): Rates | undefined {
     const known = this.#max.get(model);
     if (known !== undefined) {
@@ -66,12 +66,12 @@ export class WalletRates {
     return rates;
   }
 
-  /** Notes that the money in the wallet is of other versions than before. */
+  /** Notes that the money in the wallet may have other price versions than before. */
   otherMoney(): void {
     this.#max.clear();
   }
 
-  /** Whether the rates of all models are loaded for this money, and of the price lists that there are now. */
+  /** Whether the rates of all models are loaded for this money, from the current price lists. */
   #know(money: readonly Priced[]): boolean {
     const models = [...this.#models];
     return (
@@ -81,8 +81,8 @@ export class WalletRates {
   }
 
   /**
-   * Loads a model's rates for the money that there is and counts it among those that are paid from the wallet; not before, for
-   * one that has no rates must not spoil every later lease.
+   * Loads a model's rates for the wallet's money, then adds it to the models paid from the wallet. It is added last
+   * because a model without rates must not spoil every later lease.
    */
   async addModel(model: string): Promise<void> {
     await this.#loadAll(this.#money.open.map(({ priceVersion }) => ({ version: priceVersion, model })));
@@ -90,30 +90,32 @@ export class WalletRates {
   }
 
   /**
-   * Loads the rates of slices that come, for all models that are paid from the wallet. When the newest version in the
-   * store tells that versions were lost, all rates are loaded anew.
+   * Loads the rates of new slices, for all models paid from the wallet. When the store's newest version shows that
+   * versions were lost, all rates are loaded anew.
    */
   async loadFor({ slices, newestPrices }: Pick<Lease, "slices" | "newestPrices">): Promise<void> {
     await this.#book.look(newestPrices);
     this.#loseLost();
-    // A model may come meanwhile that the account has not asked for before.
+    // A model that the account has not used before may be added meanwhile.
     while (!this.#know(slices)) {
       await this.#load(slices);
     }
   }
 
-  /** Whether rates here may be of price lists that were lost. */
+  /** Whether rates here may be of lost price lists. */
   get old(): boolean {
     return !this.#know([]);
   }
 
-  /** Loads all rates anew that may be of price lists that were lost. */
+  /** Loads all rates anew that may be of lost price lists. */
   async renew(): Promise<void> {
     this.#loseLost();
     await this.#load([]);
   }
 
-  /** Forgets slices of lots that were lost together with their price lists, whose numbers others may take. */
+  /**
+   * Forgets slices of lots that were lost together with their price lists. New price lists may take the same numbers.
+   */
   #loseLost(): void {
     const lost = this.#money.all.filter(({ priceVersion }) => this.#isLost(priceVersion));
     if (lost.length > 0) {
@@ -121,7 +123,7 @@ export class WalletRates {
     }
   }
 
-  /** Whether a version, and with it the money of it, has been lost. */
+  /** Whether a version, and with it its money, was lost. */
   #isLost(version: number): boolean {
     return this.#era !== this.#book.era && version > this.#book.newestVersion;
   }
@@ -135,7 +137,7 @@ export class WalletRates {
     await this.#loadAll(money.flatMap(({ priceVersion }) => models.map((model) => ({ version: priceVersion, model }))));
   }
 
-  /** Forgets versions that the wallet has no money of any more. */
+  /** Forgets versions that the wallet no longer has money of. */
   keepNeeded(): void {
     const versions = new Set(this.#money.all.map(({ priceVersion }) => priceVersion));
     for (const version of this.#rates.keys()) {
@@ -145,7 +147,9 @@ export class WalletRates {
     }
   }
 
-  /** Versions were lost that these rates may be of. Until all are loaded the old ones stay: a request that runs needs them. */
+  /**
+   * Reloads the rates after versions were lost. The old rates stay until all are loaded: a running request needs them.
+   */
   async #loadAnew(): Promise<void> {
     const { era, newestVersion } = this.#book;
     for (const version of this.#rates.keys()) {
@@ -166,7 +170,7 @@ export class WalletRates {
     this.#era = era;
   }
 
-  /** A model that is listed no more keeps its rates for what runs, and spoils no lease of money that comes. */
+  /** A model that is no longer listed keeps its rates for running requests, and spoils no lease of new money. */
   #keepUnpriced(model: string, rates: Rates, error: unknown): Rates {
     if (readDetail(error)?.reason !== Reason.MODEL_NOT_FOUND) {
       throw error;

@@ -4,27 +4,29 @@ import { invariant } from "../invariant.ts";
 import type { ChargeLine } from "../settlement/charge.ts";
 import type { LeasedSlice, SlicePart } from "./wallet-store.ts";
 
-/** Of more slices than this all but the first ones go back: a core need not hold a thousand lots. */
+/** When there are more slices than this, all but the first ones go back: a core need not hold a thousand lots. */
 const mostSlices = 16;
 const keptSlices = 8;
 
 /** A slice while this core spends it. */
 export interface OpenSlice extends LeasedSlice {
-  /** Neither spent nor given back. */
+  /** Money neither spent nor given back. */
   available: PicoUsd;
-  /** Charges to it that are not yet known to be in the store: until they are, it must stay open there. */
+  /**
+   * The number of its charges that the store is not known to have. Until it has them, the slice must stay open there.
+   */
   uncommitted: number;
   /** The cost of those charges. */
   uncommittedCost: PicoUsd;
 }
 
-/** The open slices of one account, in the order of spending, and those that are used up until their charges are stored. */
+/** The open slices of one account, in the order of spending, and used-up slices until their charges are stored. */
 export class WalletSlices {
   #open: OpenSlice[] = [];
   #drained: OpenSlice[] = [];
   #available: PicoUsd = 0;
 
-  /** In open slices, unspent. */
+  /** Unspent money in open slices. */
   get available(): PicoUsd {
     return this.#available;
   }
@@ -34,7 +36,7 @@ export class WalletSlices {
     return this.#open;
   }
 
-  /** All slices, those that are used up included. */
+  /** All slices, including used-up ones. */
   get all(): readonly OpenSlice[] {
     return this.#drained.length === 0 ? this.#open : [...this.#open, ...this.#drained];
   }
@@ -44,7 +46,7 @@ export class WalletSlices {
     return new Set(this.#open.length <= mostSlices ? [] : this.#open.slice(keptSlices));
   }
 
-  /** Whether a lot has expired of which some money is here. */
+  /** Whether money here is of an expired lot. */
   haveExpired(now: number): boolean {
     return this.#open.some((slice) => isExpired(slice, now));
   }
@@ -59,7 +61,7 @@ export class WalletSlices {
     this.#check();
   }
 
-  /** Takes what a charge costs out of one of them. To be ended by `settled`. */
+  /** Takes the cost of a charge out of a slice. `committed` or `revert` must follow. */
   spend(slice: OpenSlice, cost: PicoUsd): void {
     slice.available -= cost;
     slice.uncommitted++;
@@ -67,7 +69,7 @@ export class WalletSlices {
     this.#available -= cost;
   }
 
-  /** Puts aside slices that are used up. To be called after money was taken out. Returns whether there were any. */
+  /** Puts used-up slices aside. Call it after money was taken out. Returns whether there were any. */
   settleDown(): boolean {
     this.#check();
     if (!this.#open.some((slice) => slice.available === 0)) {
@@ -78,7 +80,7 @@ export class WalletSlices {
     return true;
   }
 
-  /** Notes that the store has a line of a charge. Undefined: the slice is none of these any more. */
+  /** Notes that the store has a line of a charge. Undefined: the slice is not here any more. */
   committed(line: ChargeLine): OpenSlice | undefined {
     const slice = this.#find(line.sliceId);
     if (slice !== undefined) {
@@ -89,7 +91,7 @@ export class WalletSlices {
     return slice;
   }
 
-  /** Takes back a line that the store did not want. Undefined: the slice is none of these any more. */
+  /** Takes back a line that the store did not accept. Undefined: the slice is not here any more. */
   revert(line: ChargeLine): OpenSlice | undefined {
     const slice = this.committed(line);
     if (slice === undefined) {
@@ -106,7 +108,7 @@ export class WalletSlices {
     return slice;
   }
 
-  /** Corrects slices of which the store has less than is believed here. Returns by how much altogether. */
+  /** Lowers slices of which the store has less than this core believed. Returns the total difference. */
   lower(unspent: ReadonlyMap<string, PicoUsd>): PicoUsd {
     let excess = 0;
     for (const slice of this.#open) {
@@ -118,7 +120,7 @@ export class WalletSlices {
     return excess;
   }
 
-  /** Forgets slices that turned out to belong to this core no longer. */
+  /** Forgets slices that no longer belong to this core. */
   lose(sliceIds: ReadonlySet<string>): void {
     for (const slice of this.#open) {
       if (sliceIds.has(slice.id)) {
@@ -130,7 +132,7 @@ export class WalletSlices {
     this.#check();
   }
 
-  /** Takes out so much at most, of the last lots first, of those slices that are chosen. */
+  /** Takes out at most `most` from the chosen slices, from the last lots first. */
   take(most: PicoUsd, choose: (slice: LeasedSlice) => boolean): SlicePart[] {
     const parts: SlicePart[] = [];
     let left = most;
@@ -146,7 +148,7 @@ export class WalletSlices {
     return parts;
   }
 
-  /** Takes out slices that are used up and whose charges are all stored, to be closed. */
+  /** Takes out used-up slices whose charges are all stored, to be closed. */
   takeDrained(): string[] {
     if (this.#drained.length === 0) {
       return [];
@@ -188,7 +190,7 @@ export function isExpired({ expiresAt }: LeasedSlice, now: number): boolean {
   return expiresAt !== undefined && expiresAt <= now;
 }
 
-/** Compares slices by the order of spending; of one lot, the slice that was leased first comes first. */
+/** Compares slices by the spending order. Of one lot, the slice leased first comes first. */
 function byTurn(a: LeasedSlice, b: LeasedSlice): number {
   return bySpending(a, b) || (a.id < b.id ? -1 : 1);
 }

@@ -2,7 +2,7 @@ import type { Credit } from "../../books/payments/interface.ts";
 import type { PicoUsd } from "../../interface.ts";
 import type { VersionMark } from "../../prices/version-marks.ts";
 
-/** Part of a lot that this core may spend without asking. */
+/** A part of a lot that this core may spend without asking. */
 export interface LeasedSlice {
   readonly id: string;
   readonly lotId: string;
@@ -12,7 +12,7 @@ export interface LeasedSlice {
   readonly priceVersion: number;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
-  /** Milliseconds since the epoch. Undefined: never. */
+  /** Milliseconds since the epoch. Undefined: it never expires. */
   readonly expiresAt: number | undefined;
   readonly granted: PicoUsd;
   readonly spent: PicoUsd;
@@ -34,52 +34,52 @@ export interface SlicePart {
 /** Selects open slices: all of an account, or a page of whole accounts. */
 export type SliceRange =
   | { readonly accountId: string }
-  /** The accounts that come after this one in the order of ids; noId: from the first one on. */
+  /** The accounts after this one in the order of ids. noId: from the first one on. */
   | { readonly after: string };
 
 /** Comes before all accounts and slices in the order of ids. */
 export const noId = "00000000-0000-0000-0000-000000000000";
 
-/** About how many slices a page has; all slices of its last account belong to it. */
+/** About how many slices a page has. All slices of its last account belong to it. */
 export const slicePage = 1000;
 
-/** Asks for money of an account. */
+/** A request for money of an account. */
 export interface LeaseRequest {
   readonly accountId: string;
   /** The amount needed now. */
   readonly least: PicoUsd;
-  /** The amount wanted when there is plenty. */
+  /** The amount wanted when the store has plenty. */
   readonly most: PicoUsd;
 }
 
-/** An account's money, and the new slices of it. */
+/** An account's money, and its new slices. */
 export interface Lease {
   readonly createdAt: number;
   readonly paidTotal: bigint;
-  /** Unspent paid money, leased or not; of many lots at least that of the first lots. */
+  /** Unspent paid money, leased or not. For many lots: at least that of the first lots. */
   readonly paidLeft: bigint;
   /** New slices, in the order of spending. */
   readonly slices: readonly LeasedSlice[];
-  /** Unspent money that no core has leased now; of many lots at least that of the first lots. */
+  /** Unspent money that no core has leased now. For many lots: at least that of the first lots. */
   readonly unleased: bigint;
   /** Unspent money that other cores hold. */
   readonly elsewhere: bigint;
   /** The account's debt in pico-USD. */
   readonly debt: bigint;
-  /** Whether the account is on its way to another database, or has left this one: nothing is leased of it. */
+  /** Whether the account is moving to another database or has moved: nothing of it is leased. */
   readonly closed: boolean;
-  /** The newest price version that the store has. Undefined: it has none. */
+  /** The newest price version in the store. Undefined: there is none. */
   readonly newestPrices: VersionMark | undefined;
 }
 
 /** Leases money of lots, and takes it back. */
 export interface WalletStore {
-  /** The open slices that are this core's, in the order of accounts. An empty page: there are no more. */
+  /** This core's open slices, in the order of accounts. An empty page: there are no more. */
   openSlices(range: SliceRange): Promise<StoredSlice[]>;
-  /** Leases money, at once for several accounts. An unknown account is not in the answer. */
+  /** Leases money for several accounts at once. Unknown accounts are absent from the result. */
   acquire(requests: readonly LeaseRequest[], now: number): Promise<Map<string, Lease>>;
-  /** Makes slices smaller by the amounts; the money is the lot's again. */
+  /** Makes slices smaller by these amounts; the money goes back to the lot. */
   giveBack(parts: readonly SlicePart[]): Promise<void>;
-  /** Ends slices: their spent money counts as spent of the lot, the rest is the lot's again. */
+  /** Ends slices: their spent money counts as spent of the lot, and the rest goes back to it. */
   close(sliceIds: readonly string[]): Promise<void>;
 }

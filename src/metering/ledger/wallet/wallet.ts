@@ -12,16 +12,16 @@ import { isExpired, WalletSlices } from "./wallet-slices.ts";
 import type { Lease, LeasedSlice, SlicePart } from "./wallet-store.ts";
 
 /**
- * The money of one account that this core may spend without asking: its open slices, and how much
- * of them running requests hold. A hold is against the wallet, not against a slice; it is computed
- * at the dearest rates, so the wallet can pay every holder whatever order they end in.
+ * The money of one account that this core may spend without asking: its open slices, and how much of them running
+ * requests hold. A hold is against the wallet, not against a slice. It is computed at the highest rates, so the wallet
+ * can pay every hold in whatever order they end.
  *
- * Wherever its money moves it checks that this can be. When it cannot, a fault of this program has been found: the wallet
- * is broken, tells so once, and does nothing any more; from then on all that moves its money throws LEDGER_UNAVAILABLE.
+ * Every move of its money checks the invariants. A broken invariant is a fault of this program: the wallet is broken,
+ * reports it once, and does nothing any more. From then on everything that moves its money throws LEDGER_UNAVAILABLE.
  */
 export class Wallet {
   readonly accountId: string;
-  /** What its money costs a token. */
+  /** The prices of tokens paid from its money. */
   readonly rates: WalletRates;
   readonly #slices = new WalletSlices();
   readonly #paid = new PaidMoney();
@@ -33,14 +33,14 @@ export class Wallet {
   #debt = 0n;
   #closed = false;
 
-  /** Is told once when something turns out that can never be. */
+  /** `onBroken` is called once, with the first broken invariant. */
   constructor(accountId: string, book: PriceBook, onBroken: (broken: BrokenInvariant) => void) {
     this.accountId = accountId;
     this.rates = new WalletRates(book, this.#slices, (ids) => this.lose(ids));
     this.#integrity = new Integrity(onBroken);
   }
 
-  /** In open slices, unspent. */
+  /** Unspent money in open slices. */
   get available(): PicoUsd {
     return this.#slices.available;
   }
@@ -50,7 +50,7 @@ export class Wallet {
     return this.#held;
   }
 
-  /** Money that a new request may hold. Below zero after slices were lost: then nothing stands behind the holds. */
+  /** Money that a new request may hold. Below zero after slices were lost: then nothing covers the holds. */
   get free(): PicoUsd {
     return this.#slices.available - this.#held;
   }
@@ -65,12 +65,14 @@ export class Wallet {
     return this.#elsewhere;
   }
 
-  /** The account's debt, as far as this core knows: free money pays it before it is held. */
+  /** The account's debt, as far as this core knows. Free money pays it before it can be held. */
   get debt(): bigint {
     return this.#debt;
   }
 
-  /** Whether the account had left the database, or was about to, when this core last looked: nothing new runs. */
+  /**
+   * Whether the account had left the database, or was about to, when this core last looked. Then no new request runs.
+   */
   get closed(): boolean {
     return this.#closed;
   }
@@ -84,12 +86,12 @@ export class Wallet {
     return this.#paid.state;
   }
 
-  /** Whether its money moved as it never may, so that it is not to be trusted any more. */
+  /** Whether an invariant was broken, so that its money is not to be trusted any more. */
   get broken(): boolean {
     return this.#integrity.broken;
   }
 
-  /** Whether nothing is held and nothing is on its way into the store. */
+  /** Whether nothing is held and no charge is on its way to the store. */
   get idle(): boolean {
     return this.#held === 0 && !this.#slices.all.some((slice) => slice.uncommitted > 0);
   }
@@ -102,7 +104,7 @@ export class Wallet {
     });
   }
 
-  /** Makes money free that was set aside. */
+  /** Frees money that was set aside. */
   unhold(amount: PicoUsd): void {
     this.#integrity.move(() => {
       this.#held -= amount;
@@ -110,7 +112,7 @@ export class Wallet {
     });
   }
 
-  /** Takes in what a look into the store brought. The slices' rates must be known. */
+  /** Takes in the store's reply to a lease. The slices' rates must be known. */
   add(lease: Lease): void {
     this.#integrity.move(() => {
       this.#paid.look(lease);
@@ -126,15 +128,15 @@ export class Wallet {
     });
   }
 
-  /** The account owes so much more. */
+  /** Adds to the account's debt. */
   owe(shortfall: PicoUsd): void {
     this.#debt += BigInt(shortfall);
   }
 
   /**
-   * Takes what tokens cost out of the free money, in the order of spending. No token costs more than the terms of the
-   * request's admission, also where its lot is dearer: that came in later. What the money cannot pay is the shortfall,
-   * at those terms. The rates must have been loaded.
+   * Takes the cost of tokens out of the free money, in the order of spending. No token costs more than the terms of the
+   * request's admission, even when its lot is dearer, because that lot came later. The shortfall is what the money
+   * cannot pay, at those terms. The rates must have been loaded.
    */
   charge(model: string, tokens: ChargedTokens, terms: Rates): PaidCost {
     return this.#integrity.move(() => {
@@ -168,7 +170,7 @@ export class Wallet {
     });
   }
 
-  /** Takes back lines that the store did not want. */
+  /** Takes back lines that the store did not accept. */
   revert(lines: readonly ChargeLine[]): void {
     this.#integrity.move(() => {
       for (const line of lines) {
@@ -185,12 +187,15 @@ export class Wallet {
     return this.#slices.all.map((slice) => slice.id);
   }
 
-  /** The most that the store may say is unspent in each slice: less by what it has taken of the charges under way. */
+  /**
+   * The most that the store may say is unspent in each slice. The store says less when it has charges that are still
+   * under way here.
+   */
   unspent(): Map<string, PicoUsd> {
     return new Map(this.#slices.all.map((slice) => [slice.id, slice.available + slice.uncommittedCost]));
   }
 
-  /** Corrects slices of which the store has less than is believed here. Returns by how much altogether. */
+  /** Lowers slices of which the store has less than this core believed. Returns the total difference. */
   lower(unspent: ReadonlyMap<string, PicoUsd>): PicoUsd {
     return this.#integrity.move(() => {
       const excess = this.#slices.lower(unspent);
@@ -199,7 +204,7 @@ export class Wallet {
     });
   }
 
-  /** Forgets slices that turned out to belong to this core no longer. */
+  /** Forgets slices that no longer belong to this core. */
   lose(sliceIds: ReadonlySet<string>): void {
     this.#integrity.move(() => {
       this.#slices.lose(sliceIds);
@@ -207,7 +212,10 @@ export class Wallet {
     });
   }
 
-  /** Takes out money that nobody holds, of the last lots first: all of it, or only what the choice takes. It can be leased again. */
+  /**
+   * Takes out money that nobody holds, from the last lots first: all of it, or only that of the chosen slices. It can
+   * be leased again.
+   */
   takeFree(choose?: (slice: LeasedSlice) => boolean): SlicePart[] {
     const parts = this.#take(choose ?? (() => true));
     for (const { amount } of parts) {
@@ -230,22 +238,22 @@ export class Wallet {
     return surplus.size === 0 ? [] : this.takeFree((slice) => surplus.has(slice));
   }
 
-  /** Takes out the money of lots that have expired, as far as nobody holds it. */
+  /** Takes out the money of expired lots that nobody holds. */
   takeExpired(now: number): SlicePart[] {
     return this.#take((slice) => isExpired(slice, now));
   }
 
-  /** Whether a lot has expired of which nobody holds some money. */
+  /** Whether money of an expired lot is here that nobody holds. */
   hasExpired(now: number): boolean {
     return this.free > 0 && this.#slices.haveExpired(now);
   }
 
-  /** Takes out slices that are used up and whose charges are all stored, to be closed. */
+  /** Takes out used-up slices whose charges are all stored, to be closed. */
   takeDrained(): string[] {
     return this.#slices.takeDrained();
   }
 
-  /** Takes out all slices, to be closed. What is held stays held, of whatever comes next. */
+  /** Takes out all slices, to be closed. Money held stays held, against whatever is leased next. */
   takeAll(): string[] {
     this.rates.otherMoney();
     return this.#slices.takeAll();

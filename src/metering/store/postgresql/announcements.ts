@@ -4,23 +4,23 @@ import type { Heard } from "../../ledger/announcements.ts";
 const channel = "tollgate_account";
 
 /**
- * Announcements about accounts from core to core. An announcement may get lost with a connection, so it
- * only ever makes things happen sooner.
+ * Announcements about accounts from core to core. An announcement may get lost with a connection, so it only ever makes
+ * things happen sooner.
  */
 export class Announcements {
   readonly #announcing: Pool;
   readonly #hearing: Pool | undefined;
-  /** Names this process, as two may run under the name of one core. */
+  /** Identifies this process: two may run with the id of one core. */
   readonly #sender: string;
   readonly #listeners = new Set<Heard>();
   #listening: PoolClient | undefined;
-  /** True once something may have been announced that was not heard. */
+  /** True when announcements may have been missed. */
   #isDeaf = false;
-  /** The attempt under way to connect, or to see whether the connection still carries anything. */
+  /** The current attempt to connect, or to check that the connection still works. */
   #attempt: Promise<void> | undefined;
   #ended = false;
 
-  /** Listen: connections that stay those of one session. Undefined: there are none, and nothing is heard. */
+  /** `listen`: connections that keep their session. Undefined: there are none, and no announcement is heard. */
   constructor({ announce, listen }: { announce: Pool; listen: Pool | undefined }, sender: string) {
     this.#announcing = announce;
     this.#hearing = listen;
@@ -32,8 +32,8 @@ export class Announcements {
   }
 
   /**
-   * Calls all listeners back, over one connection of its own. Called again, it makes a new one when that one is lost,
-   * and has it asked for an answer, as one that is lost in silence looks like one on which nothing is announced.
+   * Calls all listeners back, over one connection of its own. A further call replaces a lost connection and checks the
+   * current one with a query: a connection that was lost in silence looks like one without announcements.
    */
   async listen(heard: Heard): Promise<void> {
     if (this.#hearing === undefined) {
@@ -100,7 +100,7 @@ export class Announcements {
   }
 }
 
-/** Without an answer in time the storage breaks the connection, and that drops it. */
+/** Without an answer in time the storage breaks the connection, and `listen` drops it. */
 async function ask(client: PoolClient): Promise<void> {
   await client.query("select 1").catch(() => {});
 }

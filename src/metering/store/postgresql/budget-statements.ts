@@ -1,4 +1,4 @@
-// What PostgreSQL is asked of budgets: their windows, and the slices that cores lease of these.
+// PostgreSQL's statements about budgets: their windows, and the slices of these that cores lease.
 
 import { budgetKeys, chargedWithin } from "../rollups.ts";
 import { countEpoch } from "./epochs.ts";
@@ -19,7 +19,7 @@ export const lockBudget: Statement = {
   select bound, leased, spent + carried as spent, ${countEpoch("$3", "$4")} as own from budget where id = $1 and window_name = $2 for update`,
 };
 
-/** The end of windows that have none: the last hour that a database counts, in milliseconds. */
+/** The end of a window that never ends: the last hour that a database counts, in milliseconds. */
 export const endless = (2 ** 31 - 1) * 3_600_000;
 
 const slots = (of: string) => ({ from: `floor($3::float8 / ${of})::int`, to: `floor($5::float8 / ${of})::int` });
@@ -27,8 +27,8 @@ const slots = (of: string) => ({ from: `floor($3::float8 / ${of})::int`, to: `fl
 const account = "(select account_id from api_key where id = $1)";
 
 /**
- * $1 budget, $3 the window's start in milliseconds, $5 its end. The keys are an array, which is made once: a statement that is
- * planned for all values looked them up anew for each row of sums.
+ * $1 budget, $3 the window's start in milliseconds, $5 its end. The keys are an array, which is made once: a statement
+ * planned for all values would look them up again for each row of sums.
  */
 const charged = chargedWithin({
   account,
@@ -37,7 +37,7 @@ const charged = chargedWithin({
   hours: slots("3600000"),
 });
 
-/** $1 budget, $2 window. No row: it is counted anew at its next lease. */
+/** $1 budget, $2 window. No row: the window is counted anew at its next lease. */
 export const lockCounted: Statement = {
   name: "lock counted budget",
   text: "select bound, prior from budget where id = $1 and window_name = $2 and bound <> 0 for update",
@@ -55,14 +55,16 @@ export const recountBudget: Statement = {
   from counted where id = $1 and window_name = $2 returning leased, spent + carried as spent, prior`,
 };
 
-/** $1 slice, $2 core, $3 epoch, $4 amount. No row: it was closed, or a failover into the past has forgotten it. */
+/**
+ * $1 slice, $2 core, $3 epoch, $4 amount. No row: the slice was closed, or a failover into the past has forgotten it.
+ */
 export const growSlice: Statement = {
   name: "grow budget slice",
   text: `
   update budget_slice set granted = granted + $4 where id = $1 and open and core_id = $2 and epoch = $3 returning id`,
 };
 
-/** $1 slice, $2 budget, $3 window, $4 core, $5 epoch, $6 amount. No row: it was closed. */
+/** $1 slice, $2 budget, $3 window, $4 core, $5 epoch, $6 amount. No row: the slice was closed. */
 export const extendSlice: Statement = {
   name: "extend budget slice",
   text: `
@@ -127,7 +129,7 @@ export const closeBudgetsSql = closing(
   where id = any($1::uuid[]) and open and core_id = $2 and epoch = $3 order by id for update`,
 );
 
-/** Of dead cores; $1 how many at most. */
+/** Slices of dead cores. $1 the most. */
 export const reapBudgetsSql = closing(
   "reap budgets",
   `
@@ -155,7 +157,7 @@ export const giveBackBudgetsSql: Statement = {
     and held.id = budget.id and held.window_name = budget.window_name`,
 };
 
-/** $2 window, $4 the limit. What has not been leased by this limit has to be counted. */
+/** $2 window, $4 the limit. A window that was not leased under this limit has to be counted. */
 export const budgetSpendingSql: Statement = {
   name: "budget spending",
   text: `

@@ -28,7 +28,7 @@ import {
 import type { Epochs } from "./epochs.ts";
 import type { Executor, Query } from "./executor.ts";
 
-/** Slices of budgets that are taken from dead cores at once. */
+/** Slices of budgets taken from dead cores at once. */
 const mostReaped = 1000;
 
 interface StoredSliceRow {
@@ -41,11 +41,11 @@ interface BudgetRow {
   readonly leased: string;
   readonly spent: string;
   readonly prior?: string;
-  /** Rows of this core's epoch. */
+  /** The number of rows of this core's epoch. */
   readonly own?: number;
 }
 
-/** Slices of the budgets of keys: made, made smaller and closed. */
+/** Makes, shrinks and closes slices of keys' budgets. */
 export class Budgets {
   readonly #executor: Executor;
   readonly #core: Epochs;
@@ -59,7 +59,7 @@ export class Budgets {
     return this.#executor.transaction((query) => this.#lease(query, request));
   }
 
-  /** The transaction has the budget's window for itself. */
+  /** The transaction locks the budget's window. */
   async #lease(
     query: Query,
     { budgetId, accountId, windowName, windowStart, windowEnd, limit, sliceId, isMade, least, most }: BudgetRequest,
@@ -121,7 +121,7 @@ export class Budgets {
     });
   }
 
-  /** Closes slices of cores that are dead. */
+  /** Closes slices of dead cores. */
   async reap(): Promise<void> {
     await this.#executor.query(reapBudgetsSql, [mostReaped]);
   }

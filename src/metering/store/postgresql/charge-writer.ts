@@ -7,24 +7,27 @@ import type { Epochs } from "./epochs.ts";
 import type { Executor, Statement } from "./executor.ts";
 import { settleValues } from "./values.ts";
 
-/** Parameters of a settlement: columns of usage, place and number of each line, columns of usage lines, core, epoch. */
+/**
+ * Parameters of a settlement: the columns of usage, charge and number of each line, the columns of usage lines, core,
+ * epoch.
+ */
 const placesAt = usageColumns.length + 1;
 const linesAt = placesAt + 2;
 const coreAt = linesAt + lineColumns.length;
 const arrays = (columns: readonly Column<never>[], first: number) =>
   columns.map(({ type }, at) => `$${first + at}::${type}[]`).join(", ");
 const sliceIds = `$${linesAt + lineColumns.findIndex(({ property }) => property === "sliceId")}::uuid[]`;
-/** Names that a row from parameters has, as they are stored. */
+/** A column of a row made from parameters, converted to its stored form. */
 const toStored = ({ name, type }: Column<never>) => (type === "float8" ? `to_timestamp(${name} / 1000)` : name);
 
 /**
- * A line's place is that of its charge, from 1. Answers with the places of the charges that were not stored; one that
- * was stored before, whose
- * reply was lost, is no less so because its slices have been closed since. What slices spent is the sum over the lines
- * that this statement stored, never over its input: a run may have been stored before.
+ * A line names the place of its charge, from 1. Returns the places of the charges that were not stored now, and whether
+ * each is fenced. A charge that was stored before, whose reply was lost, is not fenced even if its slices were closed
+ * since. What slices spent is the sum over the lines that this statement stored, never over its input: a run may have
+ * been stored before.
  *
- * Slices are found by their ids alone, and looked at once they are locked: a planner that took the index of a core's
- * open slices instead would make the cost of a group grow with the number of accounts.
+ * Slices are found by their ids alone, and checked once they are locked: a planner that took the index of a core's open
+ * slices instead would make the cost of a group grow with the number of accounts.
  */
 const settleSql = (name: string, further: string): Statement => ({
   name,
@@ -109,16 +112,16 @@ interface StoredChargeRow {
 /** True when an error means that a charge can never be stored. */
 export function isViolation(error: unknown): boolean {
   const state = String((error as { code?: unknown }).code);
-  return /^(22|23|54)/.test(state); // impossible data, broken constraints, limits of the server passed
+  return /^(22|23|54)/.test(state); // impossible data, broken constraints, limits of the server exceeded
 }
 
-/** Charges: stored once each, and looked up. */
+/** Stores charges, once each, and looks them up. */
 export class ChargeWriter {
   readonly #executor: Executor;
   readonly #core: Epochs;
   readonly #statement: Statement;
 
-  /** With events: what is stored is noted for the receiver of usage events. */
+  /** `usageEvents`: stored charges are noted for the receiver of usage events. */
   constructor(executor: Executor, core: Epochs, usageEvents: boolean) {
     this.#executor = executor;
     this.#core = core;
@@ -126,7 +129,7 @@ export class ChargeWriter {
   }
 
   async settle(group: readonly Charge[]): Promise<SettleOutcome[]> {
-    // The same run twice in one group is settled for its first charge alone.
+    // Of two charges of the same run in one group only the first is settled.
     const first = new Map<string, number>();
     for (const [at, charge] of group.entries()) {
       const key = runKey(charge);

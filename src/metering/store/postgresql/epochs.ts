@@ -3,10 +3,10 @@ import type { CoreBeat, CoreEpoch, Entered, EpochClaim, Heartbeat } from "../../
 import type { Executor, Query, Statement } from "./executor.ts";
 import { lotColumns, type SliceRow, toSlice } from "./slice-row.ts";
 
-/** Processes of one core that may begin at the same moment. */
+/** The most processes of one core that may begin at the same moment. */
 const mostEntries = 10;
 const uniqueViolation = "23505";
-/** The beat that an epoch's row is made with. */
+/** The heartbeat counter of a new epoch's row. */
 const firstBeat = 1;
 
 /** $1 an id for a database that has none yet. */
@@ -17,7 +17,7 @@ const identifySql: Statement = {
   select value from made union all select value from setting where name = 'database_id' limit 1`,
 };
 
-/** $1 core. The earlier epochs that the database knows, the newest first. */
+/** $1 core. The earlier epochs that the database knows, newest first. */
 const epochsSql: Statement = {
   name: "epochs",
   text: `
@@ -34,8 +34,8 @@ const enterSql: Statement = {
 };
 
 /**
- * $1 core, $2 its new epoch, $3 the lock that this process holds. Waits for leases that its predecessors still had under
- * way: what is adopted next is all that they leased.
+ * $1 core, $2 its new epoch, $3 the lock that this process holds. Waits for leases that its predecessors still had
+ * under way, so that everything they leased is adopted next.
  */
 const lockAdopted: Statement = {
   name: "lock adopted",
@@ -43,8 +43,8 @@ const lockAdopted: Statement = {
 };
 
 /**
- * $1 core, $2 its new epoch, $3 the lock that this process holds. Slices of epochs whose processes held the same lock: they
- * are dead. Those of any other epoch are its own until its heart stands still.
+ * $1 core, $2 its new epoch, $3 the lock that this process holds. Adopts slices of epochs whose processes held the same
+ * lock: these are dead. Slices of any other epoch stay with it until its heartbeat counter stands still.
  */
 const adoptSql: Statement = {
   name: "adopt",
@@ -56,7 +56,7 @@ const adoptSql: Statement = {
   returning slice.id, slice.lot_id, slice.account_id, slice.granted, slice.spent, ${lotColumns}`,
 };
 
-/** $1 core, $2 its new epoch, $3 the lock that this process holds: as slices of lots are adopted. */
+/** $1 core, $2 its new epoch, $3 the lock that this process holds. Adopts slices of budgets like those of lots. */
 const adoptBudgetsSql: Statement = {
   name: "adopt budgets",
   text: `
@@ -73,13 +73,13 @@ const forgetAdopted: Statement = {
 };
 
 /**
- * Counts the row of a core's epoch, 1 or 0, and keeps it where it is until the transaction ends: whatever is leased must have
- * one, as slices without it would be nobody's, and nobody would take them back.
+ * Counts the row of a core's epoch, 1 or 0, and keeps the row until the transaction ends: every lease needs that row,
+ * because slices without it would belong to nobody, and nobody would take them back.
  */
 export const countEpoch = (core: string, epoch: string) =>
   `(select count(*)::int from (select 1 from core where id = ${core} and epoch = ${epoch} for key share) own)`;
 
-/** $1 core, $2 epoch, $3 the lock that this process holds. For a row that a failover into the past has lost. */
+/** $1 core, $2 epoch, $3 the lock that this process holds. Replaces a row that a failover into the past has lost. */
 const enterAgain: Statement = {
   name: "enter again",
   text: `
@@ -87,10 +87,10 @@ const enterAgain: Statement = {
   on conflict (id, epoch) do nothing`,
 };
 
-/** A core that others took for dead and that has not beaten since. */
+/** Condition for a core that others took for dead and that has sent no heartbeat since. */
 export const deadSql = "core.dead_beat is not distinct from core.beats";
 
-/** $1 core, $2 epoch, $3 the last beat that was answered. No row: the epoch is over. */
+/** $1 core, $2 epoch, $3 the last answered heartbeat. No row: the epoch is over. */
 const heartbeatSql: Statement = {
   name: "heartbeat",
   text: `
@@ -105,7 +105,9 @@ const heartbeatSql: Statement = {
   from mine, beat`,
 };
 
-/** $1 cores, $2 their epochs, $3 their beats. One that has beaten since is not taken for dead. */
+/**
+ * $1 cores, $2 their epochs, $3 their heartbeat counters. A core that has sent a heartbeat since is not taken for dead.
+ */
 const burySql: Statement = {
   name: "bury",
   text: `
@@ -122,16 +124,16 @@ interface HeartbeatRow {
   readonly others: readonly CoreBeat[];
 }
 
-/** This core among the cores: its epochs and its heart. */
+/** This core's epochs and heartbeat. */
 export class Epochs {
   readonly coreId: string;
   readonly #executor: Executor;
   readonly #random: Random;
   #current = 0;
   #instance: string | null = null;
-  /** The last beat that was answered. */
+  /** The counter of the last answered heartbeat. */
   #beats = 0;
-  /** True when the database had lost this epoch's row, until the heartbeat after. */
+  /** True from when the database had lost this epoch's row until the next heartbeat. */
   #wasLost = false;
   #cores = 1;
 
@@ -141,19 +143,19 @@ export class Epochs {
     this.#random = random;
   }
 
-  /** The epoch that this process has begun; 0: none. */
+  /** The epoch that this process has begun. 0: none. */
   get epoch(): number {
     return this.#current;
   }
 
-  /** Cores that were alive at the last beat, this one among them. */
+  /** Cores alive at the last heartbeat, including this one. */
   get cores(): number {
     return this.#cores;
   }
 
   async identify(): Promise<string> {
     const ask = () => this.#executor.query<{ value: string }>(identifySql, [this.#random.uuid()]);
-    // Another core may name it in the moment between: the second answer has its name.
+    // Another core may insert an id in between: the second query returns that id.
     const name = (await ask())[0]?.value ?? (await ask())[0]?.value;
     if (name === undefined) {
       throw new Error("the database has no name");
@@ -182,7 +184,10 @@ export class Epochs {
     }
   }
 
-  /** An epoch begins with what it adopts or not at all: slices of one that a failover into the past has lost would be nobody's. */
+  /**
+   * Begins an epoch and adopts slices in one transaction: slices of an epoch that a failover into the past has lost
+   * would belong to nobody.
+   */
   async #begin(query: Query, after: number): Promise<Entered> {
     const [begun] = await query<{ epoch: number }>(enterSql, [this.coreId, this.#instance, after]);
     if (begun === undefined) {
@@ -212,8 +217,8 @@ export class Epochs {
   }
 
   /**
-   * Makes the row of this epoch once more, when a failover into the past has lost it. To be called in the transaction that
-   * leases; own: how many there are.
+   * Inserts the row of this epoch again when a failover into the past has lost it. Call it in the transaction that
+   * leases. `own`: the number of such rows.
    */
   async ensure(query: Query, own: number): Promise<void> {
     if (own === 0) {
@@ -222,7 +227,7 @@ export class Epochs {
     }
   }
 
-  /** The database has lost this epoch, perhaps by a failover into the past: whatever it had leased is in doubt. */
+  /** The database has lost this epoch, perhaps by a failover into the past: everything it had leased is in doubt. */
   async #enterAgain(): Promise<Heartbeat> {
     await this.ensure(this.#executor.query, 0);
     this.#beats = firstBeat;
@@ -230,7 +235,7 @@ export class Epochs {
     return { others: [], wasDead: true };
   }
 
-  /** Takes cores for dead whose hearts are still where they were. */
+  /** Takes cores for dead whose heartbeat counters have not changed. */
   async bury(dead: readonly CoreBeat[]): Promise<void> {
     if (dead.length > 0) {
       const column = <Name extends keyof CoreBeat>(name: Name) => dead.map((core) => core[name]);

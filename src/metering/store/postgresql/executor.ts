@@ -2,33 +2,33 @@ import type { Pool, PoolClient, QueryResultRow } from "pg";
 import { retryConflicts } from "../../../storage/retry.ts";
 import type { BriefQuery } from "../../../storage/workarounds/answer-limit.ts";
 
-/** A statement that the server plans once a connection, under its name. */
+/** A statement that the server plans once for each connection, under its name. */
 export interface Statement {
   readonly name: string;
   readonly text: string;
 }
 
-/** Runs a statement and answers with its rows. */
+/** Runs a statement and returns its rows. */
 export type Query = <Row extends QueryResultRow>(statement: Statement, values: unknown[]) => Promise<Row[]>;
 
-/** A statement without an answer for this long has failed as far as we can tell, and its connection is broken. */
+/** A statement without an answer for this long counts as failed, and its connection is broken off. */
 const timeoutMs = 10_000;
 
-/** Runs statements of the ledger, with or without a transaction around them; what lost to another transaction runs anew. */
+/** Runs statements of the ledger, with or without a transaction. Whatever lost to another transaction runs anew. */
 export class Executor {
   readonly #pool: Pool;
   readonly #pooled: boolean;
 
-  /** Pooled: a pooler may give each transaction another session, which then does not know our statements. */
+  /** `pooled`: a pooler may give each transaction another session, which does not know our prepared statements. */
   constructor(pool: Pool, pooled: boolean) {
     this.#pool = pool;
     this.#pooled = pooled;
   }
 
-  /** One statement by itself. */
+  /** Runs one statement by itself. */
   readonly query: Query = (statement, values) => retryConflicts(() => this.#run(this.#pool, statement, values));
 
-  /** All statements or none. */
+  /** Runs all statements or none. */
   transaction<T>(run: (query: Query) => Promise<T>): Promise<T> {
     return retryConflicts(() => this.#tryTransaction(run));
   }
@@ -47,7 +47,7 @@ export class Executor {
     }
   }
 
-  /** The server plans the statement once a connection; behind a pooler, anew each time. */
+  /** The server plans the statement once for each connection. Behind a pooler it plans it each time. */
   async #run<Row extends QueryResultRow>(
     on: Pool | PoolClient,
     { name, text }: Statement,

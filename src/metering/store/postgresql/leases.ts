@@ -8,10 +8,10 @@ import { lotColumns, ms, type SliceRow, toSlice } from "./slice-row.ts";
 
 /** Lots that one account leases from at once. */
 const lotsAtOnce = 8;
-/** So many when they are so small that less does not do. */
+/** The most lots when they are so small that fewer are not enough. */
 const mostLots = 512;
 
-/** $1 accounts, $2 now, $3 lots an account, $4 core, $5 epoch. */
+/** $1 accounts, $2 now, $3 lots for each account, $4 core, $5 epoch. */
 const lockLots: Statement = {
   name: "lock lots",
   text: `
@@ -23,9 +23,9 @@ const lockLots: Statement = {
 };
 
 /**
- * $1 accounts, $2 least, $3 most, $4 ids for new slices, $5 ids an account, $6 cores alive, $7 now, $8 core,
- * $9 epoch, $10 locked lots. A core takes what it needs, and in advance no more than its share of half of what is there, so that the
- * last of an account's money is not scattered over cores that do not need it.
+ * $1 accounts, $2 least, $3 most, $4 ids for new slices, $5 ids for each account, $6 cores alive, $7 now, $8 core, $9
+ * epoch, $10 locked lots. A core takes what it needs. In advance it takes no more than its share of half of the money
+ * there, so that the last of an account's money is not scattered over cores that do not need it.
  */
 const leaseSql: Statement = {
   name: "lease",
@@ -52,8 +52,8 @@ const leaseSql: Statement = {
 };
 
 /**
- * $1 accounts, $2 core, $3 now, $4 lots that are looked at, $5 epoch. Slices are looked at all: as many are open as cores have
- * leased lots, however many lots there are.
+ * $1 accounts, $2 core, $3 now, $4 lots to look at, $5 epoch. All open slices are looked at: there are as many as cores
+ * have leased lots, however many lots there are.
  */
 const factsSql: Statement = {
   name: "facts",
@@ -77,7 +77,7 @@ const factsSql: Statement = {
   where account.id = any($1::uuid[])`,
 };
 
-/** Leases money of accounts: makes slices of their lots. */
+/** Leases money of accounts by making slices of their lots. */
 export class Leases {
   readonly #executor: Executor;
   readonly #random: Random;
@@ -95,7 +95,7 @@ export class Leases {
     const { coreId, epoch } = this.#core;
     return this.#executor.transaction(async (query) => {
       const slices: LeasedSlice[] = [];
-      // Requests whose first lots are too small take more of them, and then still more.
+      // Requests whose first lots are too small get more lots, then more again.
       for (let lots = lotsAtOnce, wanting = requests; ; lots = Math.min(4 * lots, mostLots)) {
         slices.push(...(await this.#lease(query, wanting, at, lots)));
         const facts = await query<FactsRow>(factsSql, [accounts, coreId, at, lotsAtOnce, epoch]);
@@ -118,7 +118,7 @@ export class Leases {
     lots: number,
   ): Promise<readonly LeasedSlice[]> {
     const accounts = requests.map((request) => request.accountId);
-    // One statement locks the lots; the next one then sees their newest state.
+    // The first statement locks the lots, so that the next one sees their newest state.
     const { coreId, epoch } = this.#core;
     const locked = await query<{ id: string; own: number }>(lockLots, [accounts, at, lots, coreId, epoch]);
     await this.#core.ensure(query, locked[0]?.own ?? 1);
@@ -138,7 +138,7 @@ export class Leases {
   }
 }
 
-/** The rest of a request that a lease has not met. Undefined: nothing that could be met. */
+/** The unmet rest of a request. Undefined: nothing more can be met. */
 function lacking(request: LeaseRequest, lease: Lease | undefined): LeaseRequest | undefined {
   const got = lease?.slices.reduce((sum, slice) => sum + slice.granted, 0) ?? 0;
   if (lease === undefined || lease.unleased === 0n || got >= request.least) {

@@ -1,8 +1,8 @@
 import type { Executor, Statement } from "./executor.ts";
 
 /**
- * $1 the time before which receipts are removed, $2 how many at most. It waits for no lock and locks no slice, so that no
- * settlement waits for it. Its commit does not wait for the disk: what a crash takes back is removed again.
+ * $1 the time before which receipts are removed, $2 the most. Waits for no lock and locks no slice, so that no
+ * settlement waits for it. Its commit does not wait for the disk: receipts that a crash brings back are removed again.
  */
 export const removeReceiptsSql: Statement = {
   name: "remove receipts",
@@ -26,7 +26,7 @@ export const removeReceiptsSql: Statement = {
   select count(*)::int as removed, set_config('synchronous_commit', 'off', true) from gone`,
 };
 
-/** Receipts: removed once they are archived. */
+/** Removes receipts that were archived. */
 export class Receipts {
   readonly #executor: Executor;
 

@@ -3,10 +3,10 @@ import type { LeasedSlice } from "../../ledger/wallet/wallet-store.ts";
 /** A time as milliseconds since the epoch. */
 export const ms = (column: string) => `(extract(epoch from ${column}) * 1000)::float8`;
 
-/** The columns of a lot that its slices are leased with. */
+/** The columns of a lot that its slices need. */
 export const lotColumns = `kind, priority, price_version_id, ${ms("lot.created_at")} as created_at, ${ms("lot.expires_at")} as expires_at`;
 
-/** A slice with its lot, as statements answer with it. */
+/** A slice with its lot, as statements return it. */
 export interface SliceRow {
   readonly id: string;
   readonly lot_id: string;
@@ -20,7 +20,7 @@ export interface SliceRow {
   readonly spent: string;
 }
 
-/** Reads a slice that was leased. */
+/** Reads a leased slice. */
 export function toSlice(row: SliceRow): LeasedSlice {
   return {
     id: row.id,

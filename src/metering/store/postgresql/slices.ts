@@ -38,7 +38,7 @@ const giveBackSql: Statement = {
   where lot.id = sums.lot_id and held.id = lot.id`,
 };
 
-/** Closes the slices that `mine` selects: their spending becomes the lot's, and the lot has the rest again. */
+/** Closes the slices that `mine` selects: their spending becomes the lot's, and the rest goes back to the lot. */
 const closing = (name: string, mine: string): Statement => ({
   name,
   text: `
@@ -61,9 +61,9 @@ const closeSql = closing(
 );
 
 /**
- * The dead are looked for among those who hold slices, with one step in the index for each. Their rows are locked, so
- * that one that comes back in this moment first learns that it was dead, and then sees what it has lost. One that is coming
- * back or taken over just now is left alone.
+ * Looks for dead cores among those that hold slices, with one index step for each. Their rows are locked, so that a
+ * core that comes back at this moment first learns that it was dead, and then sees what it has lost. A core that is
+ * just coming back or being taken over is left alone.
  */
 const reapSql = closing(
   "reap",
@@ -84,7 +84,7 @@ interface StoredSliceRow {
   readonly unspent: string;
 }
 
-/** Slices of lots that were leased: listed, made smaller and closed. */
+/** Lists, shrinks and closes slices of lots. */
 export class Slices {
   readonly #executor: Executor;
   readonly #core: Epochs;
@@ -115,7 +115,7 @@ export class Slices {
     }
   }
 
-  /** Closes slices of cores that are dead. Returns how many. */
+  /** Closes slices of dead cores. Returns how many. */
   async reap(): Promise<number> {
     return (await this.#executor.query(reapSql, [])).length;
   }

@@ -27,22 +27,25 @@ import { Receipts } from "./receipts.ts";
 import { Slices } from "./slices.ts";
 import { Tallies } from "./tallies.ts";
 
-/** How PostgreSQL is reached. */
+/** The connections to PostgreSQL. */
 export interface Connections {
   readonly pool: Pool;
-  /** Whether a pooler may give each transaction another session, which then does not know our statements. */
+  /** Whether a pooler may give each transaction another session, which does not know our prepared statements. */
   readonly pooled: boolean;
-  /** Connections to the server itself, to hear other cores on; ended with the store. Undefined: the pool's, unless pooled. */
+  /**
+   * Connections to the server itself, to listen for other cores. The store ends them. Undefined: the pool's, unless
+   * pooled.
+   */
   readonly listening?: Pool | undefined;
 }
 
 /**
- * The ledger in PostgreSQL: many cores, each with slices of the lots. Every statement is atomic by itself; rows are
- * locked in the order slice, account, lot, and by id within a table.
+ * The ledger in PostgreSQL: many cores, each with slices of the lots. Every statement is atomic. Rows are locked in the
+ * order slice, account, lot, and by id within a table.
  */
 export class PostgresqlLedgerStore implements LedgerStore {
   readonly shared = true;
-  readonly isLost = false; // a server keeps its files
+  readonly isLost = false; // the server keeps its files
   readonly #epochs: Epochs;
   readonly #leases: Leases;
   readonly #slices: Slices;
@@ -53,7 +56,7 @@ export class PostgresqlLedgerStore implements LedgerStore {
   readonly #announcements: Announcements;
   readonly #listening: Pool | undefined;
 
-  /** With usage events: charges are noted for their receiver. */
+  /** `usageEvents`: charges are noted for the receiver of usage events. */
   constructor({ pool, pooled, listening }: Connections, random: Random, coreId: string, usageEvents = false) {
     const executor = new Executor(pool, pooled);
     this.#epochs = new Epochs(executor, random, coreId);
@@ -64,7 +67,7 @@ export class PostgresqlLedgerStore implements LedgerStore {
     this.#tallies = new Tallies(executor);
     this.#receipts = new Receipts(executor);
     this.#listening = listening;
-    // A session of a pooler's hears nothing: what is listened on belongs to somebody else in the next moment.
+    // A pooler's session hears nothing: it belongs to another client the next moment.
     this.#announcements = new Announcements(
       { announce: pool, listen: listening ?? (pooled ? undefined : pool) },
       random.uuid(),
@@ -179,6 +182,6 @@ export class PostgresqlLedgerStore implements LedgerStore {
 
   async end(): Promise<void> {
     this.#announcements.end();
-    await this.#listening?.end(); // the other pool is its owner's
+    await this.#listening?.end(); // the other pool belongs to its owner
   }
 }

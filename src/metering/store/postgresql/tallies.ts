@@ -3,15 +3,15 @@ import { foldable, foldInto } from "../rollups.ts";
 import { addToSpans, isBuilt, nextRollups } from "../spans.ts";
 import type { Executor, Statement } from "./executor.ts";
 
-/** Tallies that are folded at once. */
+/** Tallies folded at once. */
 const mostFolded = 1000;
 
 /** Rollups whose spans are built at once. */
 const mostBuilt = 500;
 
 /**
- * $1 the hour before which tallies are folded, $2 how many at most. One that is being written is left for the next time. While
- * spans are built, the builder and those who fold wait for each other.
+ * $1 the hour before which tallies are folded, $2 the most. A tally that is being written is left for the next time.
+ * While spans are built, the builder and the folding cores wait for each other.
  */
 const foldSql: Statement = {
   name: "fold tallies",
@@ -37,7 +37,7 @@ const lockBuildSql: Statement = {
   text: "select account_id, slot, key_id, model from usage_span_build for update",
 };
 
-/** $1 to $4 the last rollup whose spans are built, $5 how many further ones to build at most. */
+/** $1 to $4 the last rollup whose spans are built, $5 the most further ones to build. */
 const buildSql: Statement = {
   name: "build spans",
   text: `
@@ -50,7 +50,7 @@ const buildSql: Statement = {
 
 const endBuildSql: Statement = { name: "spans are built", text: "delete from usage_span_build" };
 
-/** $1 how many at most. */
+/** $1 the most. */
 const unseenSql: Statement = {
   name: "unseen tallies",
   text: `
@@ -59,8 +59,8 @@ const unseenSql: Statement = {
 };
 
 /**
- * The key columns of tallies, $1 to $5, and $6 their requests as they were read. It waits for no lock, so it cannot
- * deadlock with a settlement: one that is being written is unseen again in a moment.
+ * $1 to $5 the key columns of tallies, $6 their requests when they were read. Waits for no lock, so it cannot deadlock
+ * with a settlement: a tally that is being written is unseen again in a moment.
  */
 const markSeenSql: Statement = {
   name: "mark tallies as seen",
@@ -74,7 +74,7 @@ const markSeenSql: Statement = {
   update usage_tally set seen = true from mine where usage_tally.ctid = mine.place`,
 };
 
-/** Tallies: looked at, and folded once their hours are over. */
+/** Reads and marks tallies, and folds them once their hours are over. */
 export class Tallies {
   readonly #executor: Executor;
 
@@ -94,13 +94,13 @@ export class Tallies {
     ]);
   }
 
-  /** Folds some of them into rollups. Returns how many. */
+  /** Folds some tallies into rollups. Returns how many. */
   async fold(before: number): Promise<number> {
     const [row] = await this.#executor.query<{ folded: number }>(foldSql, [before, mostFolded]);
     return row?.folded ?? 0;
   }
 
-  /** Builds the spans of the next rollups that have none. Returns whether there are more of them. */
+  /** Builds the spans of the next rollups without spans. Returns whether more are left. */
   async buildSpans(): Promise<boolean> {
     if ((await this.#executor.query(buildingSql, [])).length === 0) {
       return false;

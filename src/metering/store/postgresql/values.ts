@@ -3,7 +3,8 @@ import { type Column, lineColumns, usageColumns } from "../usage-columns.ts";
 
 /**
  * A group of charges as the columns that the settle statement takes, in its order. They are written as array literals
- * here: the driver's own way, element by element, takes longer than all else that a settlement does in this process.
+ * here: the driver's own way, element by element, takes longer than everything else that a settlement does in this
+ * process.
  */
 export function settleValues(charges: readonly Charge[]): string[] {
   const places: number[] = [];
@@ -24,7 +25,7 @@ export function settleValues(charges: readonly Charge[]): string[] {
   ];
 }
 
-/** A column of many rows, as an array literal. */
+/** One column of many rows, as an array literal. */
 function toArray<From>({ type, read }: Column<From>, rows: readonly From[]): string {
   return type === "text" ? texts(rows.map(read) as (string | null)[]) : plain(rows.map((row) => read(row) ?? "null"));
 }

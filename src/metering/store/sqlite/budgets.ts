@@ -17,7 +17,7 @@ import type { Executor, Runner } from "./executor.ts";
 const dayMs = 86_400_000;
 const hourMs = 3_600_000;
 
-/** The end of windows that have none: the last hour that any database counts, in milliseconds. */
+/** The end of a window that never ends: the last hour that a database counts, in milliseconds. */
 const endless = (2 ** 31 - 1) * hourMs;
 
 const account = "(select account_id from api_key where id = ?1)";
@@ -36,7 +36,7 @@ const recount = `
     select sum(spent) from budget_slice where budget_id = ?1 and window_name = ?2), 0)) as cost
   from (${charged})`;
 
-/** ?7 the limit. What has not been leased by this limit has to be counted. */
+/** ?7 the limit. A window that was not leased under this limit has to be counted. */
 const spending = `
   select coalesce(
     (select spent + coalesce((select sum(slice.spent) from budget_slice slice
@@ -64,7 +64,7 @@ interface BudgetRow {
   readonly spent: PicoUsd;
 }
 
-/** Slices of the budgets of keys: made, made smaller and closed. */
+/** Makes, shrinks and closes slices of keys' budgets. */
 export class Budgets {
   readonly #executor: Executor;
   readonly #core: Epochs;
@@ -175,7 +175,9 @@ export class Budgets {
   }
 }
 
-/** Counts anew what the keys of a budget were charged outside of its slices. Returns it. In a transaction. */
+/**
+ * Counts anew what the keys of a budget were charged outside of its slices. Returns that sum. Call it in a transaction.
+ */
 function setPrior(run: Runner, request: BudgetWindowRequest, limit: PicoUsd): PicoUsd {
   const window = [request.budgetId, request.windowName];
   const cost = run.get<{ cost: PicoUsd }>(recount, [...window, ...toSlots(request)])?.cost ?? 0;
@@ -187,8 +189,9 @@ function setPrior(run: Runner, request: BudgetWindowRequest, limit: PicoUsd): Pi
 }
 
 /**
- * Counts what stored charges cost in their budgets, whether or not their slices are still open. In a transaction. Returns the slices
- * that are not there, as an older state of the database was restored: nothing counts in them.
+ * Counts the cost of stored charges in their budgets, whether or not their slices are still open. Call it in a
+ * transaction. Returns the slices that do not exist, because an older state of the database was restored: nothing
+ * counts in them.
  */
 export function spendBudgets(run: Runner, charges: readonly Charge[]): ReadonlySet<string> {
   const forgotten = new Set<string>();

@@ -8,7 +8,7 @@ import type { Epochs } from "./epochs.ts";
 import type { Executor, Runner } from "./executor.ts";
 import { tally } from "./tallies.ts";
 
-/** A value too big, a constraint broken, a type that does not fit. https://www.sqlite.org/rescode.html */
+/** A value too big, a broken constraint, a type that does not fit. https://www.sqlite.org/rescode.html */
 const violations: ReadonlySet<number> = new Set([18, 19, 20]);
 
 const marks = (columns: readonly unknown[]) => columns.map(() => "?").join(", ");
@@ -25,17 +25,17 @@ const spend = "update slice set spent = spent + ? where id = ? and open and epoc
 
 /** True when an error means that a charge can never be stored. */
 export function isViolation(error: unknown): boolean {
-  const code = ((error as { errcode?: number }).errcode ?? 0) & 0xff; // without what extended codes add
+  const code = ((error as { errcode?: number }).errcode ?? 0) & 0xff; // the primary code, without the extended part
   return violations.has(code);
 }
 
-/** Charges: stored once each, and looked up. */
+/** Stores charges, once each, and looks them up. */
 export class ChargeWriter {
   readonly #executor: Executor;
   readonly #core: Epochs;
   readonly #usageEvents: boolean;
 
-  /** With events: what is stored is noted for the receiver of usage events. */
+  /** `usageEvents`: stored charges are noted for the receiver of usage events. */
   constructor(executor: Executor, core: Epochs, usageEvents: boolean) {
     this.#executor = executor;
     this.#core = core;
@@ -70,7 +70,7 @@ export class ChargeWriter {
     });
   }
 
-  /** Spends what charges cost, with one statement for each slice. Returns the slices that are not this core's. */
+  /** Spends the cost of charges, with one statement for each slice. Returns the slices that are not this core's. */
   #spend(run: Runner, charges: readonly Charge[]): Set<string> {
     const costs = new Map<string, PicoUsd>();
     for (const { lines } of charges) {
@@ -87,7 +87,7 @@ export class ChargeWriter {
     return lost;
   }
 
-  /** Takes back the entries of a charge that turned out to be fenced: almost never. */
+  /** Takes back the entries of a charge that turned out to be fenced; this almost never happens. */
   #undo(run: Runner, { requestId, runId, lines }: Charge): void {
     run.run("delete from usage where request_id = ? and run_id = ?", [requestId, runId]);
     for (const { sliceId, cost } of lines) {
@@ -116,13 +116,13 @@ export class ChargeWriter {
   }
 }
 
-/** Makes a receipt. Returns whether there was none before. */
+/** Inserts a receipt. Returns whether there was none before. */
 function insertUsage(run: Runner, charge: Charge): boolean {
   const values = usageColumns.map(({ read }) => read(charge));
   return run.run(insertUsageSql, values) > 0;
 }
 
-/** Makes the lines of a receipt, and the debt that it leaves. */
+/** Inserts the lines of a receipt, and adds its shortfall to the debt. */
 function insertLines(run: Runner, { requestId, runId, accountId, shortfall, lines }: Charge): void {
   for (const [seq, line] of lines.entries()) {
     run.run(insertLine, [requestId, runId, seq, ...lineColumns.map(({ read }) => read(line))]);

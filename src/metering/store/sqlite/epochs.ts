@@ -8,14 +8,14 @@ const openSlicesSql = `
     lot.priority, lot.price_version_id as priceVersion, lot.created_at as createdAt, lot.expires_at as expiresAt
   from slice join lot on lot.id = slice.lot_id where slice.open`;
 
-/** This core in the file, and the epoch of it that slices belong to. */
+/** This core in the file, and the epoch that its slices belong to. */
 export class Epochs {
   readonly coreId: string;
   readonly #executor: Executor;
   readonly #random: Random;
   #current: number;
 
-  /** The epoch is one that this process has begun already; 0: none. */
+  /** `epoch`: the one that this process has begun already. 0: none. */
   constructor(executor: Executor, random: Random, coreId: string, epoch: number) {
     this.coreId = coreId;
     this.#executor = executor;
@@ -23,7 +23,7 @@ export class Epochs {
     this.#current = epoch;
   }
 
-  /** The epoch that this process has begun; 0: none. */
+  /** The epoch that this process has begun. 0: none. */
   get epoch(): number {
     return this.#current;
   }
@@ -48,7 +48,7 @@ export class Epochs {
         [this.coreId, after, this.coreId],
       );
       this.#current = core?.epoch ?? 0;
-      // The file is this process's alone, so every open slice was left behind, whatever its core was called.
+      // The file belongs to this process alone, so every open slice was left behind, whatever its core's id was.
       run.run("update slice set core_id = ?, epoch = ? where open", [this.coreId, this.#current]);
       run.run("delete from core where id = ? and epoch < ?", [this.coreId, this.#current]);
       const adopted = run

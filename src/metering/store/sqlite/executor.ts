@@ -8,10 +8,10 @@ export interface Runner {
   all<T>(sql: string, values: SQLInputValue[]): T[];
 }
 
-/** Runs a function with its connection to itself. */
+/** Runs a function that has the connection to itself. */
 export type Exclusive = <T>(run: (database: DatabaseSync) => T) => Promise<T>;
 
-/** Runs statements of the ledger on one connection, with or without a transaction around them. */
+/** Runs statements of the ledger on one connection, with or without a transaction. */
 export class Executor {
   readonly #exclusive: Exclusive;
   readonly #statements = new Map<string, StatementSync>();
@@ -20,19 +20,19 @@ export class Executor {
     this.#exclusive = exclusive;
   }
 
-  /** Each statement by itself. */
+  /** Runs each statement by itself. */
   plain<T>(run: (runner: Runner) => T): Promise<T> {
     return this.#exclusive((database) => run(this.#runner(database)));
   }
 
-  /** All statements or none. */
+  /** Runs all statements or none. */
   transaction<T>(run: (runner: Runner) => T): Promise<T> {
     return this.#exclusive((database) => this.#transact(database, run));
   }
 
   /**
-   * The same for work that is done again when a power cut takes it back: its commit does not wait for the disk, and goes there
-   * with the next one that does.
+   * The same for work that is done again when a power cut takes it back. Its commit does not wait for the disk: it goes
+   * there with the next commit that does.
    */
   unhurried<T>(run: (runner: Runner) => T): Promise<T> {
     return this.#exclusive((database) => {

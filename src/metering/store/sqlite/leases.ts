@@ -6,7 +6,7 @@ import { firstLots, freeMoney } from "../spending-order.ts";
 import type { Epochs } from "./epochs.ts";
 import type { Executor, Runner } from "./executor.ts";
 
-/** Lots that one account leases from at once; more only when these do not do. */
+/** Lots that one account leases from at once. More follow only when these are too small. */
 const lotsAtOnce = 8;
 
 const page = (paid?: true) =>
@@ -16,7 +16,7 @@ const nextLots = `
   select id, kind, priority, price_version_id as priceVersion, created_at as createdAt, expires_at as expiresAt,
     ${freeMoney} as unleased from (${page()})`;
 
-/** Sums may pass 2^53 - 1, the largest integer that a number holds exactly. */
+/** Texts, because sums may exceed 2^53 - 1, the largest integer that a number holds exactly. */
 const factsSql = `
   select cast(coalesce((select sum(${freeMoney}) from (${page()})), 0) as text) as unleased,
     cast(coalesce((select sum(${freeMoney}) from (${page(true)})), 0)
@@ -35,7 +35,7 @@ interface LotRow {
   readonly unleased: number;
 }
 
-/** Leases money of accounts: makes slices of their lots. */
+/** Leases money of accounts by making slices of their lots. */
 export class Leases {
   readonly #executor: Executor;
   readonly #random: Random;
@@ -80,7 +80,7 @@ export class Leases {
         }
         granted += amount;
       }
-      // Lots too small for what is needed make room for the next ones.
+      // These lots were too small: the next round takes the lots after them.
       if (lots.length < lotsAtOnce || granted >= least) {
         break;
       }

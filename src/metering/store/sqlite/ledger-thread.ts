@@ -3,19 +3,24 @@ import type { Clock } from "../../../../lib/time/clock.ts";
 import { unavailable } from "../../ledger/unavailable.ts";
 import type { StoreAnswer, StoreCall } from "./worker.ts";
 
-/** The pause before the thread is started again. Each further one is twice as long, up to the last, until it answers. */
+/**
+ * The pause before the thread is started again. Each further pause is twice as long, up to the last, until it answers.
+ */
 const firstPauseMs = 100;
 const lastPauseMs = 10_000;
 
-/** A thread that answers nothing for so long, though it has something to do, is ended. */
+/** A thread that has work but answers nothing for this long is ended. */
 const silenceMs = 30_000;
-/** Counted second by second, so that a process that was suspended does not take its own sleep for the thread's. */
+/**
+ * Silence is counted second by second, so that a suspended process does not count its own sleep as the thread's
+ * silence.
+ */
 const tickMs = 1000;
 
 /** The clock and the callbacks that the owner gives the thread. */
 export interface ThreadLife {
   readonly clock: Pick<Clock, "after">;
-  /** The thread ended, which it never should; it is started again after so many milliseconds. */
+  /** Called when the thread ended, which it never should. It is started again after `restartMs` milliseconds. */
   ended(error: Error, restartMs: number): void;
 }
 
@@ -25,10 +30,10 @@ interface Pending {
 }
 
 /**
- * Calls the thread that writes the ledger, and starts it again when it ends, whatever ended it; one that lives and answers
- * nothing is ended. Calls that it had not answered fail with LEDGER_UNAVAILABLE, and nobody knows what became of them:
- * SQLite rolls back what was not committed. Until it runs again every call fails at once, and it runs again only once
- * the one before is over, so that two never write.
+ * Calls the thread that writes the ledger, and starts it again whenever it ends. A living thread that answers nothing
+ * is ended. Unanswered calls fail with LEDGER_UNAVAILABLE, and their outcome is unknown: SQLite rolls back whatever was
+ * not committed. Until the thread runs again every call fails at once. It starts only after the previous one is over,
+ * so that two never write.
  */
 export class LedgerThread {
   readonly #make: () => Worker;
@@ -36,12 +41,12 @@ export class LedgerThread {
   readonly #pending = new Map<number, Pending>();
   #worker: Worker | undefined;
   #calls = 0;
-  /** Ends since the last answer. */
+  /** How often the thread ended since the last answer. */
   #ends = 0;
   #lastError: Error | undefined;
   #closing = false;
   #stopWaiting = () => {};
-  /** Ends the wait for the next answer. Undefined: none is due. */
+  /** Ends the wait for the next answer. Undefined: no answer is due. */
   #stopWatching: (() => void) | undefined;
   /** Why the last thread was given up. Undefined: it was not. */
   #silent: Error | undefined;
@@ -52,14 +57,14 @@ export class LedgerThread {
     this.#start();
   }
 
-  /** Has the thread do something. Throws LEDGER_UNAVAILABLE when it ends before it has answered. */
+  /** Has the thread call a method. Throws LEDGER_UNAVAILABLE when the thread ends before it has answered. */
   call(method: StoreCall["method"], parameters: readonly unknown[]): Promise<never> {
     const worker = this.#worker;
     if (worker === undefined) {
       return Promise.reject(ended(this.#lastError));
     }
     const id = ++this.#calls;
-    worker.ref(); // an answer that is awaited keeps the process alive
+    worker.ref(); // an awaited answer keeps the process alive
     return new Promise((resolve, reject) => {
       worker.postMessage({ id, method, parameters } satisfies StoreCall);
       this.#pending.set(id, { resolve, reject });
@@ -67,7 +72,7 @@ export class LedgerThread {
     });
   }
 
-  /** It does one call after the other, so that the time to answer counts from its last answer on. */
+  /** Calls run one after the other, so the time to answer counts from the last answer. */
   #watch(worker: Worker, silentMs = 0): void {
     this.#stopWatching ??= this.#life.clock.after(tickMs, () => {
       this.#stopWatching = undefined;
@@ -84,7 +89,7 @@ export class LedgerThread {
     this.#stopWatching = undefined;
   }
 
-  /** Lets go all who wait. What holds the thread up may be the disk, so that its end may take any time. */
+  /** Rejects all waiting calls. The disk may be what blocks the thread, so its end may take any time. */
   #giveUp(worker: Worker): void {
     if (this.#worker !== worker) {
       return;
@@ -105,7 +110,7 @@ export class LedgerThread {
     }
   }
 
-  /** Lets the thread finish and ends it. What it cannot finish the next process takes over. */
+  /** Lets the thread finish and ends it. The next process takes over anything unfinished. */
   async close(): Promise<void> {
     this.#closing = true;
     this.#stopWaiting();
@@ -124,17 +129,17 @@ export class LedgerThread {
     };
     worker.on("error", failed);
     worker.on("messageerror", (error) => {
-      failed(error); // an answer is lost, and nobody knows whose
+      failed(error); // an answer is lost, and nobody knows which
       void worker.terminate();
     });
     worker.on("message", (answer: StoreAnswer) => this.#answered(worker, answer));
-    // Only now is its connection closed, and what it had not committed rolled back.
+    // Only now is its connection closed, and its uncommitted work rolled back.
     worker.on("exit", (code) => this.#ended(cause ?? this.#silent ?? new Error(`the thread ended with code ${code}`)));
   }
 
   #answered(worker: Worker, answer: StoreAnswer): void {
     if (this.#worker !== worker) {
-      return; // it had been given up
+      return; // the thread had been given up
     }
     this.#ends = 0;
     const pending = this.#pending.get(answer.id);

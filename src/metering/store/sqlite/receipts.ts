@@ -13,7 +13,7 @@ const archive = `
   insert into archived_cost (slice_id, cost) values (?, ?)
   on conflict (slice_id) do update set cost = cost + excluded.cost`;
 
-/** The statements that look for rows of tables that grow with requests. */
+/** The statements that search tables that grow with requests. */
 export const removalStatements = [oldReceipts, removeReceipt, removeLines] as const;
 
 interface OldReceipt {
@@ -28,7 +28,7 @@ interface OldLine {
   readonly cost: PicoUsd;
 }
 
-/** Receipts: removed once they are archived. */
+/** Removes receipts that were archived. */
 export class Receipts {
   readonly #executor: Executor;
 

@@ -5,13 +5,13 @@ import type { Executor } from "./executor.ts";
 const storedSlices = `
   select id, account_id as accountId, granted - spent as unspent from slice where open and core_id = ? and epoch = ?`;
 
-/** Whole accounts only. */
+/** A page of whole accounts. */
 const slicesAfter = `${storedSlices} and account_id > ? and account_id <= (
   select max(account_id) from (
     select account_id from slice where open and core_id = ? and account_id > ? order by account_id limit ?))
   order by account_id`;
 
-/** Slices of lots that were leased: listed, made smaller and closed. */
+/** Lists, shrinks and closes slices of lots. */
 export class Slices {
   readonly #executor: Executor;
   readonly #core: Epochs;

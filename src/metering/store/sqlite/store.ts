@@ -27,7 +27,7 @@ import { Tallies } from "./tallies.ts";
 /** The ledger in a SQLite file: one core, whose slices are whole lots. */
 export class SqliteLedgerStore implements LedgerStore {
   readonly shared = false;
-  readonly isLost = false; // whoever opened the connection watches its file
+  readonly isLost = false; // the opener of the connection watches its file
   readonly #epochs: Epochs;
   readonly #leases: Leases;
   readonly #slices: Slices;
@@ -36,7 +36,7 @@ export class SqliteLedgerStore implements LedgerStore {
   readonly #tallies: Tallies;
   readonly #receipts: Receipts;
 
-  /** The epoch is one that this process has begun already; absent: none. */
+  /** `epoch`: the one that this process has begun already. Absent: none. */
   constructor(
     exclusive: Exclusive,
     random: Random,
@@ -58,7 +58,7 @@ export class SqliteLedgerStore implements LedgerStore {
   }
 
   async epochs(): Promise<CoreEpoch[]> {
-    return []; // the lock on the file is the proof that every other process is dead
+    return []; // the lock on the file proves that every other process is dead
   }
 
   enter(claim: EpochClaim): Promise<Entered> {
@@ -66,7 +66,7 @@ export class SqliteLedgerStore implements LedgerStore {
   }
 
   async heartbeat(): Promise<Heartbeat> {
-    return { others: [], wasDead: false }; // the lock on the file is the proof that this core is alive and alone
+    return { others: [], wasDead: false }; // the lock on the file proves that this core is alive and alone
   }
 
   openSlices(range: SliceRange): Promise<StoredSlice[]> {
@@ -149,9 +149,9 @@ export class SqliteLedgerStore implements LedgerStore {
     return 0; // there is no other core
   }
 
-  async announce(): Promise<void> {} // nor one to hear it
+  async announce(): Promise<void> {} // there is no other core to hear it
 
   async listen(): Promise<void> {}
 
-  async end(): Promise<void> {} // the connection is its owner's
+  async end(): Promise<void> {} // the connection belongs to its owner
 }

@@ -6,7 +6,7 @@ import { addToSpans, isBuilt, nextRollups } from "../spans.ts";
 import type { Executor, Runner } from "./executor.ts";
 
 const hourMs = 3_600_000;
-/** Tallies that are folded at once: the thread has charges to write, too. */
+/** Tallies folded at once: few, because the thread has charges to write, too. */
 const foldSize = 50;
 /** Rollups whose spans are built at once. */
 const buildSize = 100;
@@ -25,7 +25,7 @@ const markSeen = `
   update usage_tally set seen = true
   where core_id = ? and hour = ? and account_id = ? and key_id = ? and model = ? and requests = ?`;
 
-/** Ordered as the index of hours is, so that nothing is sorted. */
+/** Ordered like the index of hours, so that nothing is sorted. */
 const findOld = `select rowid as row from usage_tally where ${foldable("?1")} order by hour, rowid limit ${foldSize}`;
 const oldTallies = "from usage_tally where rowid in (select value from json_each(?1))";
 
@@ -45,7 +45,10 @@ interface Tally {
   unbudgeted: boolean;
 }
 
-/** Counts stored charges in the tallies of their hours. In a transaction. forgotten: slices of budgets that are not there. */
+/**
+ * Counts stored charges in the tallies of their hours. Call it in a transaction. `forgotten`: slices of budgets that do
+ * not exist.
+ */
 export function tally(
   run: Runner,
   charges: readonly Charge[],
@@ -76,7 +79,7 @@ export function tally(
 
 const toUnseen = (row: UnseenTally): UnseenTally => ({ ...row, unbudgeted: Boolean(row.unbudgeted) });
 
-/** Tallies: looked at, and folded once their hours are over. */
+/** Reads and marks tallies, and folds them once their hours are over. */
 export class Tallies {
   readonly #executor: Executor;
 
@@ -96,7 +99,7 @@ export class Tallies {
     });
   }
 
-  /** Folds the oldest ones into rollups. Returns how many. */
+  /** Folds the oldest tallies into rollups. Returns how many. */
   fold(before: number): Promise<number> {
     return this.#executor.transaction(({ run, all }) => {
       const old = JSON.stringify(all<{ row: number }>(findOld, [before]).map(({ row }) => row));
@@ -106,7 +109,7 @@ export class Tallies {
     });
   }
 
-  /** Builds the spans of the next rollups that have none. Returns whether there are more of them. */
+  /** Builds the spans of the next rollups without spans. Returns whether more are left. */
   buildSpans(): Promise<boolean> {
     return this.#executor.unhurried(({ run, get, all }) => {
       const after = get<UsageSpanBuild>(findBuild, []);

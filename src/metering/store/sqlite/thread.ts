@@ -23,14 +23,14 @@ import type { StoreCall, StoreSetup } from "./worker.ts";
 
 /**
  * The ledger in a SQLite file, written by a thread of its own: a commit waits for the disk, from a tenth of a
- * millisecond to several, and would stop every stream of the process for as long.
+ * millisecond to several, and would stop every stream of the process meanwhile.
  */
 export class SqliteThreadStore implements LedgerStore {
   readonly shared = false;
   readonly isViolation = isViolation;
   readonly #thread: LedgerThread;
   readonly #files: OpenedFiles;
-  /** A thread that is started again goes on in the epoch of the one before: the slices are this process's still. */
+  /** A restarted thread continues the epoch of the one before: the slices still belong to this process. */
   #epoch = 0;
 
   constructor(path: string, files: OpenedFiles, coreId: string, life: ThreadLife & { readonly usageEvents?: boolean }) {

@@ -1,4 +1,4 @@
-// The thread that writes the ledger of a SQLite file. It does one call after the other.
+// The thread that writes the ledger of a SQLite file. It runs one call after the other.
 
 import { parentPort, workerData } from "node:worker_threads";
 import { systemRandom } from "../../../../lib/ids/random.ts";
@@ -14,13 +14,13 @@ export interface StoreSetup {
   /** The files that the process has open. */
   readonly files: KnownFiles;
   readonly coreId: string;
-  /** The epoch that it goes on in; 0: none has begun. */
+  /** The epoch that it continues. 0: none has begun. */
   readonly epoch: number;
   /** Whether charges are noted for the receiver of usage events. */
   readonly usageEvents: boolean;
 }
 
-/** A method of the store to be called; charges to be settled come flattened. */
+/** A call of a method of the store. Charges to settle are flattened. */
 export interface StoreCall {
   readonly id: number;
   readonly method: Exclude<keyof LedgerStore, "shared" | "isLost" | "isViolation" | "announce" | "listen">;
@@ -39,7 +39,7 @@ export type StoreAnswer =
 
 const { path, coreId, files: known, ...options } = workerData as StoreSetup;
 const files = new OpenedFiles(path, known);
-files.check(); // a thread that is started again must not open another file than the one before
+files.check(); // a restarted thread must not open another file than the one before
 const database = openSqlite(path);
 const store = new SqliteLedgerStore(async (run) => run(database), systemRandom, coreId, options);
 
@@ -48,7 +48,7 @@ parentPort?.on("message", async ({ id, method, parameters }: StoreCall) => {
     const run = store[method] as (...all: readonly unknown[]) => Promise<unknown>;
     const given = method === "settle" ? [unflatten(parameters[0] as FlatCharges)] : parameters;
     const result = await run.apply(store, [...given]);
-    files.check(); // what was committed is done only where others find it
+    files.check(); // a commit counts only where other processes find it
     if (method === "end") {
       database.close();
     }

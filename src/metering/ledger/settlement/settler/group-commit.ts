@@ -9,13 +9,13 @@ import type { ChargeStore, SettleOutcome } from "../charge-store.ts";
 import type { OpenCharge, OpenCharges } from "./open-charges.ts";
 import type { Pauses } from "./pauses.ts";
 
-/** Where charges come one after the other, groups begin no closer to each other than this. */
+/** When charges come one after the other, group commits begin at least this far apart. */
 const lingerMs = 5;
-/** The same where the journal has promised the charges, so that nobody waits for the group. */
+/** The same when the journal has promised the charges, so that nobody waits for the group. */
 const patientLingerMs = 100;
-/** Most charges in one commit. */
+/** The most charges in one group commit. */
 const batchSize = 500;
-/** The store is asked again so often while it takes nothing. */
+/** The longest pause between two attempts while the store takes nothing. */
 const lastRetryMs = 1000;
 
 /** Why a charge can never be stored. */
@@ -30,7 +30,7 @@ export type Committed = SettleOutcome | Impossible | "left";
 export interface GroupCommitParts {
   readonly store: Pick<ChargeStore, "settle" | "settled" | "isViolation">;
   readonly aged: Pick<AgedCharges, "find">;
-  /** True when every charge is promised in the journal before the store has it. */
+  /** True when the journal promises every charge before the store has it. */
   readonly promisesFirst: boolean;
   readonly journal: Pick<Journal, "healthy">;
   readonly charges: OpenCharges;
@@ -50,23 +50,26 @@ export class GroupCommit {
   readonly #parts: GroupCommitParts;
   #queue: Waiting[] = [];
   #running = false;
-  /** When the last group began, by the monotonic clock, and whether charges came close to each other then. */
+  /** When the last group began, by the monotonic clock, and whether charges came close together then. */
   #lastBegan = Number.NEGATIVE_INFINITY;
   #busy = false;
-  /** Ends the lingering of charges that wait for others. */
+  /** Ends the linger time of charges that wait for others. */
   #stopLingering: (() => void) | undefined;
   #flushing = false;
-  /** Charges so far: that came, and that the store has answered to. Groups keep their order. */
+  /** The number of charges that came, and of those that the store has answered to. Groups keep their order. */
   #taken = 0;
   #concluded = 0;
-  /** Callers that wait until the first `all` charges are concluded. */
+  /** Readers that wait until the first `all` charges are concluded. */
   readonly #readers: { readonly all: number; readonly caughtUp: () => void }[] = [];
 
   constructor(parts: GroupCommitParts) {
     this.#parts = parts;
   }
 
-  /** Tells what became of the charge, once; a function rather than a promise, as this is done for every request. */
+  /**
+   * Calls `conclude` once with the charge's outcome. It is a function rather than a promise because every request needs
+   * one.
+   */
   commit(open: OpenCharge, conclude: (outcome: Committed) => void): void {
     this.#queue.push({ open, conclude });
     this.#taken++;
@@ -79,7 +82,10 @@ export class GroupCommit {
     }
   }
 
-  /** Commits what waits now. Resolves when the store has answered to all that came before, or after the given time. */
+  /**
+   * Commits the waiting charges now. Resolves when the store has answered to all charges so far, or after the given
+   * time.
+   */
   async caughtUp(mostMs: number): Promise<void> {
     const all = this.#taken;
     if (this.#concluded === all) {
@@ -96,7 +102,7 @@ export class GroupCommit {
     });
   }
 
-  /** Has groups wait for nobody until the given work is done. */
+  /** Stops groups from lingering until the given work is done. */
   async flush(work: Promise<void>): Promise<void> {
     this.#flushing = true;
     this.#stopLingering?.();
@@ -127,12 +133,12 @@ export class GroupCommit {
   }
 
   /**
-   * Lets a group grow. A charge that comes alone goes to the store at once, and so does the next one after it; only
-   * charges that came together or while others were on their way wait, because then more of them are to be expected,
-   * and a commit costs much the same for one as for many. Charges that the journal has promised wait longer, each of them.
+   * Lets a group grow. A charge that comes alone goes to the store at once, and so does the next one. Charges wait only
+   * when they came together or while others were on their way: then more are to be expected, and a commit costs about
+   * the same for one as for many. Charges that the journal has promised always wait, and longer.
    */
   async #linger(): Promise<void> {
-    await undefined; // those that end in the same turn of the event loop
+    await undefined; // joins the charges that end in the same turn of the event loop
     const { clock, promisesFirst, journal } = this.#parts;
     const isPatient = promisesFirst && journal.healthy;
     const ms = this.#lastBegan + (isPatient ? patientLingerMs : lingerMs) - clock.monotonic();
@@ -172,7 +178,7 @@ export class GroupCommit {
     }
   }
 
-  /** Concludes charges that may have been made before and cannot be recognized any more. Returns the others. */
+  /** Concludes charges that may have been made before but can no longer be recognized. Returns the others. */
   async #concludeAged(group: readonly Waiting[]): Promise<readonly Waiting[]> {
     const { store, aged } = this.#parts;
     const doubtful = group.map(({ open }) => open).filter((open) => open.doubtful);

@@ -7,7 +7,7 @@ const reasons: ReadonlySet<Reason | undefined> = new Set([
   Reason.INVALID_ARGUMENT,
 ]);
 
-/** True when every later attempt fails likewise, unless an operator changes something. */
+/** True when every later attempt would fail the same way, unless an operator changes something. */
 export function isLasting(error: unknown): boolean {
   return reasons.has(readDetail(error)?.reason);
 }

@@ -3,25 +3,25 @@ import type { Journal } from "../../../journal/journal.ts";
 import type { Run } from "../../run.ts";
 import type { Charge } from "../charge.ts";
 
-/** What takes longer than this to be stored is promised by the journal instead. */
+/** A charge that the store takes longer than this to store is promised by the journal instead. */
 const patienceMs = 100;
 
-/** A charge until it is known what becomes of it. */
+/** A charge whose outcome is still open. */
 export interface OpenCharge {
   charge: Charge;
-  /** The run that it is known by; its charge has another one when it is of the rest of a run. */
+  /** The run that it is known by. The charge has another run id when it is for the rest of that run. */
   readonly run: Run;
   promised: boolean;
   /** True when the store may have taken the charge although its reply was lost. */
   doubtful: boolean;
-  /** Lets the waiting caller go on. Further calls do nothing. */
+  /** Lets the waiting caller continue. Further calls do nothing. */
   readonly durable: () => void;
   readonly refused: (error: Error) => void;
-  /** Is told when its slices are lost. Absent: it is made anew. */
+  /** Called when its slices are lost. Absent: it is made anew. */
   readonly fenced?: () => void;
 }
 
-/** All charges that wait for the store, and what the journal promises of them while they do. */
+/** All charges that wait for the store, and the journal's promises of them meanwhile. */
 export class OpenCharges {
   readonly #journal: Pick<Journal, "gather" | "promise">;
   readonly #clock: Pick<Clock, "after">;
@@ -31,7 +31,7 @@ export class OpenCharges {
   #promising = false;
   #emptied: (() => void)[] = [];
 
-  /** promisesFirst: every charge is promised at once, so that nobody waits for the store. */
+  /** `promisesFirst`: every charge is promised at once, so that nobody waits for the store. */
   constructor(journal: Pick<Journal, "gather" | "promise">, clock: Pick<Clock, "after">, promisesFirst: boolean) {
     this.#journal = journal;
     this.#clock = clock;
@@ -62,7 +62,7 @@ export class OpenCharges {
     }
   }
 
-  /** Resolves when none is left. */
+  /** Resolves when no charge is left. */
   async emptied(): Promise<void> {
     while (this.#open.size > 0) {
       await new Promise<void>((resolve) => this.#emptied.push(resolve));
@@ -70,8 +70,8 @@ export class OpenCharges {
   }
 
   /**
-   * Lets the callers go whom the store keeps waiting, as soon as the journal has promised their charges. Returns whether
-   * the journal could.
+   * Promises all waiting charges in the journal, so that their callers need not wait for the store. Returns whether the
+   * journal could.
    */
   async promise(): Promise<boolean> {
     const waiting = [...this.#unpromised];
@@ -94,7 +94,10 @@ export class OpenCharges {
     return true;
   }
 
-  /** Promises until nothing is left to promise: what ends in one turn, or comes while the disk works, makes up a group. */
+  /**
+   * Promises until nothing is left to promise. Charges that end in one turn, or come while the disk works, form a
+   * group.
+   */
   async #promiseAll(): Promise<void> {
     this.#promising = true;
     do {
@@ -103,7 +106,7 @@ export class OpenCharges {
     this.#promising = false;
   }
 
-  /** Promises what work under way keeps waiting for long, until the returned function says that it is done. */
+  /** Promises charges that the work under way delays for long. Call the returned function when that work is done. */
   promiseWhileSlow(): () => void {
     let over = false;
     let stop = () => {};

@@ -1,9 +1,9 @@
 import type { Clock } from "../../../../../lib/time/clock.ts";
 
-/** The pause before a second attempt. Each further one is twice as long, up to the last. */
+/** The pause before the second attempt. Each further pause is twice as long, up to the longest. */
 const firstRetryMs = 200;
 
-/** Pauses between attempts, each longer than the one before; all end when the ledger closes. */
+/** Pauses between attempts, each longer than the one before. All end when the ledger closes. */
 export class Pauses {
   readonly #clock: Pick<Clock, "after">;
   readonly #ends = new Set<() => void>();
@@ -18,7 +18,7 @@ export class Pauses {
     return this.#over;
   }
 
-  /** Waits before the next attempt; not at all once it is over. */
+  /** Waits before the next attempt. Does not wait once `end` was called. */
   pause(attempt: number, longestMs: number): Promise<void> {
     if (this.#over) {
       return Promise.resolve();
@@ -35,7 +35,7 @@ export class Pauses {
     });
   }
 
-  /** Ends all pauses, now and from now on. */
+  /** Ends all pauses, current and future. */
   end(): void {
     this.#over = true;
     for (const end of this.#ends) {

@@ -4,9 +4,9 @@ import type { Charge } from "../charge.ts";
 import type { StoredCharge } from "../charge-store.ts";
 
 /**
- * Returns a charge for the part of a run that the store's charge leaves out. A recovered charge covers the tokens noted
- * last; when the core that was taken for dead comes back, or a fuller journal of it turns up, the further tokens are
- * charged as a run of their own. Undefined: nothing is left, since any other charge covers all tokens.
+ * Returns a charge for the part of a run that the store's charge leaves out. A recovered charge covers the tokens last
+ * noted. When the core that was taken for dead comes back, or a fuller journal of it turns up, the further tokens are
+ * charged as a run of their own. Undefined: nothing is left, because any other charge covers all tokens.
  */
 export function toRest(charge: Charge, stored: StoredCharge): Charge | undefined {
   const inputTokens = Math.max(0, charge.inputTokens - stored.inputTokens);
@@ -17,7 +17,7 @@ export function toRest(charge: Charge, stored: StoredCharge): Charge | undefined
   return { ...charge, runId: toNextRun(charge), inputTokens, outputTokens, cost: 0, shortfall: 0, lines: [] };
 }
 
-/** The rest's run id: every process that has the same rest to charge makes the same id, so it is charged once. */
+/** The rest's run id. Every process with the same rest to charge makes the same id, so the rest is charged once. */
 function toNextRun({ requestId, runId }: Run): string {
   const hex = createHash("sha256").update(`rest of ${runId} ${requestId}`).digest("hex");
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;

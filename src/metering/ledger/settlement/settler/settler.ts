@@ -15,7 +15,7 @@ import { type OpenCharge, OpenCharges } from "./open-charges.ts";
 import { Pauses } from "./pauses.ts";
 import { type Step, Steps } from "./steps.ts";
 
-/** Charges that may wait for the store before no request is admitted any more. */
+/** No request is admitted while this many charges wait for the store. */
 const maxBacklog = 20_000;
 
 /** Dependencies. */
@@ -25,7 +25,7 @@ export interface SettlerParts {
   readonly deadLetters: Pick<DeadLetters, "put">;
   readonly conclusions: Pick<Conclusions, "settled" | "superseded">;
   readonly late: Pick<LateCharges, "renew">;
-  /** The first moment whose receipts are all in the books, in milliseconds since the epoch; 0: those of all times are. */
+  /** The first moment whose receipts are all in the books, in milliseconds since the epoch. 0: all receipts are. */
   readonly readKeptFrom: () => Promise<number>;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -33,12 +33,12 @@ export interface SettlerParts {
 }
 
 /**
- * Sees charges through. One is durable once the store has it or once the journal has promised it; in that case it still
- * goes to the store, however long that takes, and the store takes it once. Where the store is this core's alone, as SQLite
- * is, the journal promises at once: both lie on the same machine, and a line costs a tenth of a row. A store that cores
- * share outlives this machine's disk, so the journal promises only what it is slow to take. A charge
- * that can never be made does not hold up the others, and is not tried for ever: it is put among the dead letters, and
- * only then does the journal forget it.
+ * Sees charges through. A charge is durable once the store has it or the journal has promised it. A promised charge
+ * still goes to the store, however long that takes, and the store takes it once. When the store belongs to this core
+ * alone, as SQLite does, the journal promises every charge at once: both lie on the same machine, and a line costs a
+ * tenth of a row. A store that cores share outlives this machine's disk, so the journal promises only charges that the
+ * store is slow to take. A charge that can never be made does not delay the others and is not tried for ever: it
+ * becomes a dead letter, and only then does the journal forget it.
  */
 export class Settler {
   readonly #parts: SettlerParts;
@@ -46,7 +46,7 @@ export class Settler {
   readonly #pauses: Pauses;
   readonly #commits: GroupCommit;
   readonly #steps: Steps;
-  /** Charges that are followed now. */
+  /** The number of charges being followed now. */
   #followed = 0;
   #stopPromising = () => {};
 
@@ -76,8 +76,8 @@ export class Settler {
   }
 
   /**
-   * Settles a charge; resolves with it as it was made when it is durable. Rejects with LEDGER_UNAVAILABLE when it was given up: it is durable then,
-   * too, but no receipt yet.
+   * Settles a charge. Resolves with the charge as it was made, once it is durable. Rejects with LEDGER_UNAVAILABLE when
+   * the charge was given up: it is durable then, too, but has no receipt yet.
    */
   settle(charge: Charge): Promise<Charge> {
     return this.#settleFrom("commit", charge);
@@ -97,8 +97,8 @@ export class Settler {
   }
 
   /**
-   * Settles a charge that the journal has promised. Resolves when nothing is left to be done, or with "fenced": its
-   * slices are lost, and it has to be made anew.
+   * Settles a charge that the journal has promised. Resolves when nothing is left to do, or with "fenced": its slices
+   * are lost, and it has to be made anew.
    */
   recover(charge: Charge): Promise<"settled" | "fenced"> {
     return new Promise((resolve) => {
@@ -109,7 +109,10 @@ export class Settler {
     });
   }
 
-  /** Makes a charge that the journal knows, for the tokens that it says, and settles it. Resolves when nothing is left to be done. */
+  /**
+   * Makes a charge that the journal knows, for the tokens it states, and settles it. Resolves when nothing is left to
+   * do.
+   */
   remake(charge: Charge): Promise<void> {
     return new Promise((resolve) => {
       const known = { charge, run: charge, promised: true, doubtful: true };
@@ -117,12 +120,18 @@ export class Settler {
     });
   }
 
-  /** Resolves when the store has answered to all charges that came before, or after the given time: for who reads it next. */
+  /**
+   * Resolves when the store has answered to all charges so far, or after the given time. For callers that read the
+   * store next.
+   */
   caughtUp(mostMs: number): Promise<void> {
     return this.#commits.caughtUp(mostMs);
   }
 
-  /** Commits what waits. What a failing store does not take, or what cannot be made anew, is left to the journal. */
+  /**
+   * Commits the waiting charges. The journal keeps charges that a failing store does not take or that cannot be made
+   * anew.
+   */
   close(): Promise<void> {
     this.#pauses.end();
     return this.#commits.flush(this.#charges.emptied());
@@ -138,8 +147,8 @@ export class Settler {
   }
 
   /**
-   * Does with a charge what has to be done next, until it is to be committed or nothing has. What takes long is promised
-   * meanwhile. Never rejects.
+   * Takes the next steps of a charge until it can be committed or is done. Slow charges are promised meanwhile. Never
+   * rejects.
    */
   async #follow(open: OpenCharge, first: Step): Promise<void> {
     if (this.#followed++ === 0) {
@@ -160,7 +169,7 @@ export class Settler {
     }
   }
 
-  /** Does one step. Resolves with the next one. */
+  /** Takes one step. Resolves with the next one. */
   #advance(open: OpenCharge, step: Exclude<Step, "commit" | "done">): Promise<Step> {
     if (step === "renew") {
       return this.#steps.renew(open);

@@ -15,7 +15,7 @@ import { toRest } from "./run-rest.ts";
 
 /** The longest pause between two attempts at a single charge, in milliseconds; no other charge waits for it. */
 const lastRetryMs = 5000;
-/** Failures, with the store in reach, after which a charge is given up: about a minute and a half. */
+/** Failures while the store can be reached after which a charge is given up: about a minute and a half. */
 const mostAttempts = 20;
 
 /** The next step of a charge. giveUp: the charge goes to the dead letters, with this reason. */
@@ -34,8 +34,8 @@ export interface StepParts {
 }
 
 /**
- * The steps of a single charge that the store did not take at the first commit. Each step is tried until it succeeds or the
- * ledger closes, and returns the next step; no step rejects.
+ * The steps of a single charge that the store did not take at the first commit. Each step is tried until it succeeds or
+ * the ledger closes, and returns the next step. No step rejects.
  */
 export class Steps {
   readonly #parts: StepParts;
@@ -45,8 +45,8 @@ export class Steps {
   }
 
   /**
-   * The store has a charge of the run: either this charge, when the store's reply was lost, or a charge that a successor of
-   * this core made of the tokens that it knew; then the rest is charged.
+   * The store has a charge of the run: this charge, when the store's reply was lost, or one that a successor of this
+   * core made for the tokens that it knew. Then the rest is charged.
    */
   async settleRest(open: OpenCharge): Promise<Step> {
     for (let attempt = 1; ; attempt++) {
@@ -84,7 +84,7 @@ export class Steps {
     return "done";
   }
 
-  /** Makes a charge anew; tries until it can, or until it is clear that it never will. */
+  /** Makes a charge anew. Tries until it can, or until it is clear that it never will. */
   async renew(open: OpenCharge): Promise<Step> {
     for (let attempt = 1, failures = 0; ; attempt++) {
       try {
@@ -108,7 +108,7 @@ export class Steps {
     }
   }
 
-  /** Puts a charge that cannot be made among the dead letters, however long it takes until there is room for it. */
+  /** Puts a charge that cannot be made among the dead letters. Tries until the database takes it. */
   async putAway(open: OpenCharge, why: unknown): Promise<Step> {
     const { charge } = open;
     const reason = why instanceof Error ? why.message : String(why);
@@ -129,7 +129,10 @@ export class Steps {
     return "done";
   }
 
-  /** Has the journal promise what takes so long, since nobody waits for it, and pauses. False: the journal keeps the rest. */
+  /**
+   * Has the journal promise what takes this long, so that no caller waits, and pauses. False: the ledger closes, and
+   * the journal keeps the charge.
+   */
   async #mayTryAgain(attempt: number): Promise<boolean> {
     await this.#parts.charges.promise();
     if (this.#parts.pauses.over) {

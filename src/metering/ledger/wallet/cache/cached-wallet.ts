@@ -14,7 +14,7 @@ import type { LeaseBatch } from "./lease-batch.ts";
 import type { SliceAudit } from "./slice-audit.ts";
 import { mostLeased, SliceSize } from "./slice-size.ts";
 
-/** How old the facts may be that a rate limit depends on. */
+/** How old the funding state that a rate limit depends on may be. */
 const standingMs = 20_000;
 const notLookedUp = "an account could not be looked up";
 
@@ -28,7 +28,10 @@ export interface CachedWalletParts {
   readonly logger: Logger;
 }
 
-/** A wallet with the requests that wait for its money. Keeps it filled: leases, gives back, pays the account's debt. */
+/**
+ * A wallet with the requests that wait for its money. Keeps it filled: leases money, gives it back, and pays the
+ * account's debt.
+ */
 export class CachedWallet {
   readonly wallet: Wallet;
   /** Requests that wait for this money. */
@@ -53,12 +56,12 @@ export class CachedWallet {
     this.#refill = new Refill(wallet, source, { announcements: store, clock, logger });
   }
 
-  /** Set while the store moves this account's money; never rejects. */
+  /** Set while the store moves this account's money. Never rejects. */
   get moving(): Promise<void> | undefined {
     return this.#refill.moving;
   }
 
-  /** Whether nothing runs on this wallet and nothing is on its way into the store. */
+  /** Whether nothing runs on this wallet and no money is moving in the store. */
   get idle(): boolean {
     return this.wallet.idle && this.queue.empty && this.#refill.idle;
   }
@@ -89,23 +92,23 @@ export class CachedWallet {
     this.#refill.doubt();
   }
 
-  /** Leases at least so much more. Returns whether there may be more than before. Throws as `fill`. */
+  /** Leases at least this much more. Returns whether there may be more than before. Throws as `fill`. */
   lease(least: PicoUsd): Promise<boolean> {
     return this.#refill.lease(least);
   }
 
-  /** Looks at the account's money anew. Where others may want it too, nothing is leased before it is needed. */
+  /** Looks at the account's money anew. When other cores may want it, too, nothing is leased before it is needed. */
   async refresh(): Promise<void> {
     while (this.#refill.looking !== undefined) {
       await this.#refill.looking;
     }
     await this.#refill.look(0, this.#parts.store.shared ? 0 : mostLeased);
     this.doubt();
-    // Money that just came in may be spent before the rest, which then need not stay here.
+    // The new money may come earlier in the spending order than the rest, which then need not stay here.
     await this.alone(() => this.#giveBack(this.wallet.takeSurplus()));
   }
 
-  /** Looks at the account's money anew, in the background, when the last look was long ago. */
+  /** Looks at the account's money anew in the background, when the last look was long ago. */
   refreshIfOld(): void {
     const old = this.#parts.store.shared && this.#refill.sinceLook >= standingMs;
     if (old && this.#refill.looking === undefined) {
@@ -118,7 +121,7 @@ export class CachedWallet {
     return this.#refill.alone(run);
   }
 
-  /** Leases money and pays the account's debt with it. To be called while nothing else moves the wallet's money. */
+  /** Leases money and pays the account's debt with it. Call it while nothing else moves the wallet's money. */
   async #lease(least: PicoUsd, wish: PicoUsd): Promise<boolean> {
     const most = Math.min(wish, mostLeased - this.wallet.available);
     const { accountId } = this.wallet;
@@ -140,12 +143,12 @@ export class CachedWallet {
     return lease.slices.length;
   }
 
-  /** Pays the account's debt out of its free money, as far as there is any. */
+  /** Pays the account's debt out of its free money, as far as there is any. Returns whether anything was paid. */
   payDebt(): Promise<boolean> {
     return this.alone(() => this.#payDebt());
   }
 
-  /** To be called while nothing else moves the wallet's money. Returns whether something was paid. */
+  /** Call it while nothing else moves the wallet's money. Returns whether anything was paid. */
   async #payDebt(): Promise<boolean> {
     if (!this.wallet.canPayDebt) {
       return false;
@@ -167,14 +170,14 @@ export class CachedWallet {
     }
   }
 
-  /** Gives money back that was taken out of the wallet. To be called while nothing else moves its money. */
+  /** Gives back money that was taken out of the wallet. Call it while nothing else moves the wallet's money. */
   async #giveBack(parts: readonly SlicePart[]): Promise<void> {
     if (parts.length > 0) {
       await this.#refill.move(() => this.#parts.store.giveBack(parts));
     }
   }
 
-  /** Gives back expired money that nobody holds. Never rejects: whatever the store did not hear of is cleared up later. */
+  /** Gives back expired money that nobody holds. Never rejects: a failure is corrected later. */
   async returnExpired(): Promise<void> {
     try {
       await this.alone(() => this.#giveBack(this.wallet.takeExpired(this.#parts.clock.now())));
@@ -183,7 +186,7 @@ export class CachedWallet {
     }
   }
 
-  /** Gives the account's free money back, and keeps it back while a function runs. */
+  /** Gives the account's free money back, and leases none while a function runs. */
   async withFreeReturned<T>(run: () => Promise<T>): Promise<T> {
     try {
       return await this.alone(async () => {
@@ -198,9 +201,9 @@ export class CachedWallet {
   }
 
   /**
-   * Another core says that the account's money has changed or is wanted: gives back what is free and looks anew. Who waits
-   * here for more than that looks again a little later, so that two cores that lack something do not take it from each
-   * other in turns.
+   * Another core says that the account's money has changed or is wanted: gives free money back and looks anew. When
+   * free money was given, requests that wait here look again a little later, so that two cores that lack money do not
+   * take it from each other in turns.
    */
   announced(): void {
     this.doubt();

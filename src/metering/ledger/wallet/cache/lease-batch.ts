@@ -10,7 +10,7 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** Looks accounts up and leases their money, many accounts with one statement when many ask at once. */
+/** Looks accounts up and leases their money: many accounts in one statement when many ask at once. */
 export class LeaseBatch {
   readonly #store: Pick<WalletStore, "acquire">;
   readonly #clock: Clock;
@@ -22,7 +22,7 @@ export class LeaseBatch {
     this.#clock = clock;
   }
 
-  /** Undefined: there is no such account. An account must not ask twice at the same time. */
+  /** Undefined: there is no such account. Call it for an account only once at a time. */
   acquire(request: LeaseRequest): Promise<Lease | undefined> {
     return new Promise((resolve, reject) => {
       this.#queue.push({ request, resolve, reject });

@@ -4,7 +4,7 @@ import type { Wallet } from "../wallet.ts";
 import type { WalletStore } from "../wallet-store.ts";
 import { noId, type SlicePart, type StoredSlice } from "../wallet-store.ts";
 
-/** A wallet whose money somebody may move. */
+/** A wallet whose money may be moving. */
 export interface AuditedWallet {
   readonly wallet: Wallet;
   /** Notes that the account's money may have changed. */
@@ -13,16 +13,16 @@ export interface AuditedWallet {
   alone<T>(run: () => Promise<T>): Promise<T>;
 }
 
-/** Accounts remembered one by one; beyond that all are looked through. */
+/** The most accounts that are remembered one by one. Beyond that all accounts are compared. */
 const mostDoubts = 1000;
 
-/** Where the store says otherwise than this core believes. */
+/** The differences between the store's slices and this core's. */
 export interface SliceDifferences {
-  /** Slices that this core does not know: the reply that told of them was lost. */
+  /** Slices that this core does not know: the reply that named them was lost. */
   readonly unknown: readonly StoredSlice[];
-  /** Money of known slices beyond what is known here: they were not made smaller. */
+  /** Money of known slices beyond what this core knows: the store did not make them smaller. */
   readonly surplus: readonly SlicePart[];
-  /** Slices that this core believes to have and has not. */
+  /** Slices that this core believes it has but that it has not. */
   readonly lost: readonly string[];
 }
 
@@ -36,15 +36,15 @@ export interface AuditedWallets {
 }
 
 /**
- * Compares the open slices that the store says this core has with those that it knows, account by account, and gives
- * back what it does not know: when the reply to a commit is lost, money is leased to this core without its knowledge.
- * An account is only judged while none of its money is being leased or given back.
+ * Compares the open slices that the store says this core has with those that the core knows, account by account, and
+ * gives back unknown money: when the reply to a commit is lost, money is leased to this core without its knowledge. An
+ * account is judged only while none of its money is being leased or given back.
  */
 export class SliceAudit {
   readonly #store: WalletStore;
   readonly #wallets: AuditedWallets;
   readonly #logger: Logger;
-  /** Accounts of which a call that moves money failed, so that nobody knows what became of it. */
+  /** Accounts with a failed call to move money, whose outcome nobody knows. */
   readonly #doubtful = new Set<string>();
   #doubtsAll = false;
 
@@ -54,7 +54,7 @@ export class SliceAudit {
     this.#logger = parts.logger;
   }
 
-  /** Notes that it is unknown what became of a call that moves an account's money. */
+  /** Notes that the outcome of a call to move an account's money is unknown. */
   doubt(accountId: string): void {
     if (this.#doubtful.size < mostDoubts) {
       this.#doubtful.add(accountId);
@@ -63,17 +63,17 @@ export class SliceAudit {
     }
   }
 
-  /** Clears an account up if it is in doubt. To be called while nothing else moves its money. */
+  /** Corrects an account if it is in doubt. Call it while nothing else moves the account's money. */
   async clear(audited: AuditedWallet): Promise<void> {
     const { accountId, broken } = audited.wallet;
     if (!this.#doubtful.has(accountId) || broken) {
-      return; // of a broken wallet nobody knows what it should have
+      return; // nobody knows what a broken wallet should have
     }
     await this.#correct(audited);
     this.#doubtful.delete(accountId);
   }
 
-  /** Clears up all accounts that are in doubt. */
+  /** Corrects all accounts that are in doubt. */
   async clearAll(): Promise<void> {
     if (this.#doubtsAll) {
       await this.run();
@@ -82,7 +82,7 @@ export class SliceAudit {
     }
   }
 
-  /** Looks through all accounts and clears up those about which the store says otherwise. */
+  /** Compares all accounts and corrects those that differ. */
   async run(): Promise<void> {
     const doubted = [...this.#doubtful];
     this.#doubtsAll = false;
@@ -98,7 +98,7 @@ export class SliceAudit {
 
   async #clearDoubts(): Promise<void> {
     for (const accountId of [...this.#doubtful]) {
-      // The last one from now on: when it cannot be cleared up, the others come first the next time.
+      // Moves it to the end: if it cannot be corrected, the others come first the next time.
       this.#doubtful.delete(accountId);
       this.#doubtful.add(accountId);
       const audited = await this.#wallets.open(accountId);
@@ -106,7 +106,7 @@ export class SliceAudit {
     }
   }
 
-  /** The open slices that are this core's and that it does not know. Changes nothing. */
+  /** This core's open slices that it does not know. Changes nothing. */
   async unknown(): Promise<StoredSlice[]> {
     const unknown: StoredSlice[] = [];
     for (const accountId of await this.#suspects()) {
@@ -116,7 +116,7 @@ export class SliceAudit {
     return unknown;
   }
 
-  /** Accounts about which the store seems to say otherwise; those whose money moves meanwhile may be among them. */
+  /** Accounts that seem to differ in the store. Accounts whose money is moving may be among them. */
   async #suspects(): Promise<string[]> {
     const suspects: string[] = [];
     const seen = new Set<string>();
@@ -178,7 +178,7 @@ export class SliceAudit {
   }
 }
 
-/** Compares an account's known slices, the most that each may have unspent, with the store's. */
+/** Compares an account's known slices with the store's. `known` has the most that each may have unspent. */
 export function compareSlices(
   known: ReadonlyMap<string, PicoUsd>,
   stored: readonly StoredSlice[],

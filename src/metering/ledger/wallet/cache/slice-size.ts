@@ -1,8 +1,10 @@
 import type { PicoUsd } from "../../../interface.ts";
 
-/** Sums of money in memory stay below this, so that they are exact. */
+/** Sums of money in memory stay below this, so that they are exact. In pico-USD. */
 export const mostLeased = 2 ** 52;
-/** Where cores share the lots, a first slice is of this size and each further one doubles, up to the last. */
+/**
+ * Where cores share the lots, the first slice has this size, and each further one doubles up to the last. In pico-USD.
+ */
 const firstSlice = 12_500_000_000;
 const lastSlice = 1_000_000_000_000;
 
@@ -11,17 +13,17 @@ export class SliceSize {
   readonly #shared: boolean;
   #last: PicoUsd = 0;
 
-  /** Shared: other cores want the money too. */
+  /** `shared`: other cores want the money, too. */
   constructor(shared: boolean) {
     this.#shared = shared;
   }
 
-  /** Leased below this, more is fetched before it runs out. */
+  /** When less than this is free, more is leased before it runs out. */
   get low(): PicoUsd {
     return this.#last / 4;
   }
 
-  /** What to lease next: the whole lot where nobody else wants it. */
+  /** The amount to lease next: the whole lot when no other core wants it. */
   next(): PicoUsd {
     if (!this.#shared) {
       return mostLeased;

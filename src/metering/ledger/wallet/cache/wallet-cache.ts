@@ -84,7 +84,7 @@ export class WalletCache implements AuditedWallets {
     return cached;
   }
 
-  /** Notes that any account's money may have changed: whoever lacks some looks. */
+  /** Notes that any account's money may have changed: the next request that lacks some looks. */
   doubtAll(): void {
     for (const cached of this.#wallets.values()) {
       cached.doubt();
@@ -98,7 +98,10 @@ export class WalletCache implements AuditedWallets {
     }
   }
 
-  /** An account owes more than its money here could pay: free money on other cores is to pay the rest, also what comes free later. */
+  /**
+   * Notes a debt that the account's money here could not pay. Free money on other cores is to pay the rest, now and
+   * later.
+   */
   owe(accountId: string, shortfall: number): void {
     const cached = this.#wallets.get(accountId);
     if (cached !== undefined) {
@@ -111,15 +114,15 @@ export class WalletCache implements AuditedWallets {
   /** Forgets slices that are no longer this core's. */
   lose({ wallet }: CachedWallet, sliceIds: readonly string[]): void {
     wallet.lose(new Set(sliceIds));
-    this.#ended.add(sliceIds); // those that are this core's after all
+    this.#ended.add(sliceIds); // closed in the store if they are still this core's
   }
 
-  /** Compares the slices that this core knows with those that the store says it has, and clears up differences. */
+  /** Compares this core's slices with the store's, and corrects differences. */
   audit(): Promise<void> {
     return this.#audit.run();
   }
 
-  /** The open slices that are this core's and that it does not know. */
+  /** This core's open slices that it does not know. */
   unknownSlices(): Promise<StoredSlice[]> {
     return this.#audit.unknown();
   }
@@ -129,7 +132,7 @@ export class WalletCache implements AuditedWallets {
     return this.#ended.closeSoon(sliceIds);
   }
 
-  /** Closes slices that are used up, gives back expired and idle money, and finds out what became of failed calls. */
+  /** Closes slices that are used up, gives back expired and idle money, and finds out the outcome of failed calls. */
   async tidy(): Promise<void> {
     const now = this.#clock.now();
     for (const cached of this.#sound()) {
@@ -151,7 +154,9 @@ export class WalletCache implements AuditedWallets {
     await this.#audit.clearAll();
   }
 
-  /** Wallets whose money may be moved. A broken one stays as it is until the process ends, and its slices stay open. */
+  /**
+   * Wallets whose money may be moved. A broken wallet stays as it is until the process ends, and its slices stay open.
+   */
   #sound(): CachedWallet[] {
     return [...this.#wallets.values()].filter(({ wallet }) => !wallet.broken);
   }
@@ -161,7 +166,7 @@ export class WalletCache implements AuditedWallets {
     this.#wallets.delete(wallet.accountId);
   }
 
-  /** Gives everything back that no running request needs. */
+  /** Gives back everything that no running request needs. */
   async close(): Promise<void> {
     for (const cached of this.#sound()) {
       await cached.moving;
