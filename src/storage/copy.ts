@@ -3,19 +3,19 @@ import { entities } from "./entities/index.ts";
 import { Slice } from "./entities/metering/slice.ts";
 import type { Storage } from "./orm.ts";
 
-/** Rows that are inserted at once; a statement of PostgreSQL takes 65,535 parameters. */
+/** Rows inserted at once; a statement of PostgreSQL takes 65,535 parameters. */
 const pieceSize = 1000;
 
 type Row = Record<string, unknown>;
 
-/** How many rows there are, by table. */
+/** The number of rows by table. */
 export type RowCounts = Readonly<Record<string, number>>;
 
 /**
- * Copies every table into a storage that has none of it yet, in one transaction. Throws, and leaves the
- * target as it was, when the target has any row, or when the source was not stopped in order: what its
- * last process has in its journal only that process's next start can settle. Is told after every piece how many rows of how many
- * are copied.
+ * Copies every table into an empty storage, in one transaction. Throws, and leaves the target as it was, when the
+ * target has any row, or when the source was not stopped in order: charges in the journal of its last process can only
+ * be settled by that process's next start. Calls `onProgress` after every piece with the number of rows copied, and of
+ * all rows.
  */
 export async function copyStorage(
   from: Storage,

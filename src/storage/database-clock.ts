@@ -3,36 +3,36 @@ import type { Clock } from "../../lib/time/clock.ts";
 import { repeat } from "../../lib/time/repeat.ts";
 import type { Storage } from "./orm.ts";
 
-/** Clocks that are further apart cannot all be right. */
+/** Clocks further apart than this cannot all be right. */
 const mostApartMs = 60_000;
-/** A jump forward that lasts so long is believed: it was the time before that was wrong. */
+/** A jump forward that lasts this long is believed: the time before it was wrong. */
 const believedAfterMs = 3_600_000;
 const measureMs = 5000;
 
-/** A clock that says whether it may be trusted with what cannot be undone. */
+/** A clock that tells whether it may be trusted with changes that cannot be undone. */
 export interface JudgedClock extends Clock {
   /** Reads the clocks anew. Rejects when the database cannot be asked. */
   measure(): Promise<void>;
-  /** Whether the database's clock, this machine's and the time measured since the start agree. */
+  /** Whether the database's clock, this machine's clock and the time measured since the start agree. */
   readonly agrees: boolean;
 }
 
 /**
- * The database's time, which is the same for all cores, carried on between two looks by this machine's monotonic
- * clock. So a core whose own clock is wrong lets no money and no key lapse. Of SQLite it is the machine's own time.
+ * The database's time, which is the same for all cores, continued between two reads by this machine's monotonic clock.
+ * So a core whose own clock is wrong lets no money and no key lapse. With SQLite it is the machine's own time.
  *
- * A jump forward, of either clock, is not followed for an hour: it would let things lapse that cannot come back. A
- * jump back is followed at once.
+ * A jump forward of either clock is not followed for an hour: it would let things lapse that cannot come back. A jump
+ * back is followed at once.
  */
 export class DatabaseClock implements JudgedClock {
   #storage: Storage | undefined;
   readonly #machine: Clock;
   readonly #logger: Logger;
-  /** This time less that of the monotonic clock. */
+  /** This time less the monotonic clock's. */
   #offset: number;
   /** How far the database's clock was ahead of this one when it was last read. */
   #ahead = 0;
-  /** Since when it has been ahead too far, by the monotonic clock. */
+  /** Since when it has been too far ahead, by the monotonic clock. */
   #aheadSince: number | undefined;
   #agreed = true;
 
@@ -42,7 +42,7 @@ export class DatabaseClock implements JudgedClock {
     this.#offset = machine.now() - machine.monotonic();
   }
 
-  /** Reads the database's clock for the first time; there is nothing yet that it could have jumped from. */
+  /** Reads the database's clock for the first time, when there is nothing yet that it could have jumped from. */
   static async open(storage: Storage, machine: Clock, logger: Logger): Promise<DatabaseClock> {
     const clock = new DatabaseClock(machine, logger);
     await clock.follow(storage);
@@ -54,7 +54,7 @@ export class DatabaseClock implements JudgedClock {
     return new DatabaseClock(machine, logger);
   }
 
-  /** Goes by a database from now on, whatever the time was before. */
+  /** Follows a database from now on, whatever the time was before. */
   async follow(storage: Storage): Promise<void> {
     this.#offset = await this.#read(storage);
     this.#storage = storage;
@@ -75,7 +75,7 @@ export class DatabaseClock implements JudgedClock {
     return this.#machine.after(ms, callback);
   }
 
-  /** Milliseconds by which the database's clock or this machine's is ahead of the time that holds; the larger one. */
+  /** Milliseconds by which the database's clock or this machine's is ahead of this one, whichever is further away. */
   get apart(): number {
     const machine = this.#machine.now() - this.now();
     return Math.abs(machine) > Math.abs(this.#ahead) ? machine : this.#ahead;
@@ -92,7 +92,7 @@ export class DatabaseClock implements JudgedClock {
     }
     const offset = await this.#read(storage);
     if (storage !== this.#storage) {
-      return; // another one is followed since
+      return; // another database is followed since
     }
     this.#ahead = offset - this.#offset;
     if (this.#ahead <= mostApartMs) {
@@ -109,12 +109,12 @@ export class DatabaseClock implements JudgedClock {
     this.#judge();
   }
 
-  /** Reads the clock again and again. Returns the function that ends it. */
+  /** Reads the clock at an interval. Returns the function that ends it. */
   keepMeasuring(): () => void {
     return repeat(this.#machine, measureMs, this.#logger, "ask the database for its time", () => this.measure());
   }
 
-  /** The database's time less that of the monotonic clock. The server read its clock halfway, as far as we know. */
+  /** The database's time less the monotonic clock's. The server is assumed to have read its clock halfway. */
   async #read(storage: Storage): Promise<number> {
     const asked = this.#machine.monotonic();
     if (storage.dialect === "sqlite") {

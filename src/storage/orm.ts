@@ -20,37 +20,40 @@ import { endPool } from "./workarounds/ending-pool.ts";
 import { forgetAnswers } from "./workarounds/kept-answers.ts";
 import { releaseLostConnections } from "./workarounds/lost-connections.ts";
 
-/** How long a database server may say nothing before it counts as gone. */
+/** How long a database server may stay silent before it counts as gone. */
 export interface Patience {
   /** While a connection is made, or waited for because all are in use. */
   readonly connectMs: number;
-  /** While a statement waits; and how long the server keeps a transaction, with all that it has locked, for a core that says nothing. */
+  /** While a statement waits; also how long the server keeps a transaction and its locks for a silent core. */
   readonly answerMs: number;
 }
 
 const usualPatience: Patience = { connectMs: 10_000, answerMs: 20_000 };
-/** After so long without traffic the system asks a peer whether it is there, and ten seconds later gives it up. */
+/** After this long without traffic the system probes the peer, and gives it up ten seconds later. */
 const probeAfterMs = 10_000;
 
-/** The database: through the ORM, and bare for the statements that must be fast. */
+/** The database: through the ORM, and directly for the statements that must be fast. */
 export type Storage = SqliteStorage | PostgresqlStorage;
 
 interface Common {
   readonly orm: MikroORM<AbstractSqlDriver, SqlEntityManager>;
-  /** Opens a snapshot; the caller closes it. Waits while too many are open, since each costs a thread or a connection. */
+  /**
+   * Opens a snapshot, which the caller closes. Waits while too many are open, because each takes a thread or a
+   * connection.
+   */
   snapshot(): Promise<Snapshot>;
-  /** Closes the connections and gives up the lock. */
+  /** Closes the connections and releases the lock. */
   close(): Promise<void>;
 }
 
 /** One file, one process. */
 export interface SqliteStorage extends Common {
   readonly dialect: "sqlite";
-  /** ":memory:" for one that no other connection can open. */
+  /** ":memory:": a database that no other connection can open. */
   readonly path: string;
-  /** Its files, to see whether they are in their place. Undefined: it is in memory. */
+  /** Its files, to check whether they are in their place. Undefined: the database is in memory. */
   readonly files: OpenedFiles | undefined;
-  /** Runs a function with the ORM's connection, while no transaction of the ORM is under way. */
+  /** Runs a function with the ORM's connection while no transaction of the ORM is under way. */
   exclusive<T>(run: (database: DatabaseSync) => T): Promise<T>;
 }
 
@@ -58,14 +61,14 @@ export interface SqliteStorage extends Common {
 export interface PostgresqlStorage extends Common {
   readonly dialect: "postgresql";
   readonly pool: Pool;
-  /** Whether a pooler stands before it, so that a session may be another one for each transaction. */
+  /** Whether a pooler stands before it, so that each transaction may have another session. */
   readonly pooled: boolean;
 }
 
 /**
- * Opens `sqlite:PATH`, `sqlite::memory:` or `postgresql://…` and brings its schema up to date.
- * Throws when another process has the SQLite file, a newer version of the program made the schema, or the server
- * cannot be written to. Warns of what is dangerous in a server's settings.
+ * Opens `sqlite:PATH`, `sqlite::memory:` or `postgresql://…` and brings its schema up to date. Throws when another
+ * process has the SQLite file, when a newer version of the program made the schema, or when the server cannot be
+ * written to. Warns of dangerous settings of a server.
  */
 export async function openStorage(
   url: string,
@@ -90,7 +93,7 @@ export async function openStorage(
     pooled = server.pooled;
     await migrateAlone(storage);
   });
-  beginLimit(); // not before: a migration may build an index over all rows
+  beginLimit(); // only now: a migration may build an index over all rows
   return { ...storage, pooled };
 }
 
@@ -105,7 +108,7 @@ async function migrated<T extends Storage>(storage: T, bringUpToDate: (storage: 
 }
 
 async function openFile(path: string): Promise<SqliteStorage> {
-  // Two cores on one file would each lend out the same money.
+  // Two cores on one file would lend out the same money twice.
   const unlock = path === ":memory:" ? () => {} : lockFile(path);
   if (unlock === undefined) {
     throw new Error(`${path} is in use by another tollgate process; several cores need PostgreSQL`);
@@ -150,7 +153,7 @@ async function openServer(url: string, patience: Patience) {
   return server;
 }
 
-/** A server's connections, none of which is made yet, and the limit on its answers, which has not begun. */
+/** A server's connections, none of which is made yet, and the limit on its answers, which has not begun yet. */
 export async function prepareServer(url: string, { connectMs, answerMs } = usualPatience) {
   let pool: Pool | undefined;
   const limit = new AnswerLimit();
@@ -159,7 +162,7 @@ export async function prepareServer(url: string, { connectMs, answerMs } = usual
     driver: PostgreSqlDriver,
     clientUrl: url,
     driverOptions: {
-      connectionString: url, // the ORM drops its parameters, sslmode among them
+      connectionString: url, // the ORM drops the URL's parameters, including sslmode
       connectionTimeoutMillis: connectMs,
       keepAlive: true,
       keepAliveInitialDelayMillis: probeAfterMs,
@@ -191,13 +194,15 @@ function explainServer(error: unknown): never {
   });
 }
 
-/** The driver's message, without the name that the ORM puts before it; a host with several addresses has a code alone. */
+/**
+ * The driver's message, without the name that the ORM puts before it. A host with several addresses has only a code.
+ */
 function toReason(error: unknown): string {
   const { message, code } = error as NodeJS.ErrnoException;
   return message.replace(/^\w*Error: ?/, "").trim() || String(code);
 }
 
-/** Migrations run forward only: a program must not write money into a schema that it does not know. */
+/** Migrations only run forward: a program must not write money into a schema that it does not know. */
 async function migrate({ orm, dialect }: Storage, transaction?: Transaction): Promise<void> {
   const known = new Set((dialect === "sqlite" ? sqliteMigrations : postgresqlMigrations).map(({ name }) => name));
   const newer = (await orm.migrator.getExecuted()).filter(({ name }) => !known.has(name));
@@ -212,7 +217,7 @@ async function migrate({ orm, dialect }: Storage, transaction?: Transaction): Pr
 /** Cores that start at the same time migrate one after the other, each in one transaction, however long it pauses. */
 async function migrateAlone(storage: PostgresqlStorage): Promise<void> {
   await storage.orm.em.fork().transactional(async (em) => {
-    // A transaction's lock: a pooler that keeps the session would keep a session's lock too.
+    // A lock of the transaction: a pooler that keeps the session would keep a session's lock, too.
     await em.execute("set local idle_in_transaction_session_timeout = 0");
     await em.execute("select pg_advisory_xact_lock(hashtext('tollgate migrations'))");
     await migrate(storage, em.getTransactionContext());
@@ -224,13 +229,14 @@ let opened = 0;
 function common(dialect: string, migrationsList: typeof sqliteMigrations) {
   return {
     entities,
-    // A transaction is found by this name: under a common one what is read of a second database within it were read of the first.
+    // The ORM finds a transaction by this name. With one name for all, a read of a second database inside it would read
+    // the first.
     contextName: `database ${++opened}`,
     extensions: [Migrator],
-    // Every unit of work makes its own fork; a forgotten one would share entities between requests.
+    // Every unit of work makes its own fork: a forgotten fork would share entities between requests.
     allowGlobalContext: false,
     forceUtcTimezone: true,
-    // Triggers are written by hand in migrations: those of the audit log refuse to change it.
+    // Triggers are written by hand in migrations: those of the audit log refuse changes to it.
     schemaGenerator: { ignoreTriggers: true },
     migrations: {
       migrationsList,

@@ -6,8 +6,8 @@ interface Described {
 }
 
 /**
- * Reads a row of a snapshot as the entity of its table, for lists that are read without the ORM. Whole numbers have to
- * fit in a JavaScript number.
+ * Reads a row of a snapshot as the entity of its table, for lists read without the ORM. Whole numbers have to fit in a
+ * JavaScript number.
  */
 export function readEntity<Entity extends Described>(entity: Entity, row: Row): InferEntity<Entity> {
   const read: Record<string, unknown> = {};
@@ -24,7 +24,9 @@ interface Column {
   readonly readValue: (value: unknown) => unknown;
 }
 
-/** Found once for each entity: to look at its description for every row takes several times longer than to read the row. */
+/**
+ * Found once for each entity: examining its description for every row takes several times longer than reading the row.
+ */
 const known = new WeakMap<Described, readonly Column[]>();
 
 function columnsOf(entity: Described): readonly Column[] {
@@ -53,7 +55,7 @@ function readerOf(type: unknown): Column["readValue"] {
   }
 }
 
-/** Reads a time of a row: SQLite keeps milliseconds; PostgreSQL's driver hands on "2026-05-01 23:59:00.123+00". */
+/** Reads a time of a row: SQLite stores milliseconds; PostgreSQL's driver returns "2026-05-01 23:59:00.123+00". */
 export function readTime(value: unknown): Date {
   if (value instanceof Date) {
     return value;

@@ -3,7 +3,7 @@ const conflicts: ReadonlySet<string> = new Set(["40001", "40P01"]);
 const tries = 6;
 const firstPauseMs = 5;
 
-/** Runs a transaction, and anew when the server ended it in favour of another; it has then done nothing. */
+/** Runs a transaction, and runs it again when the server ended it in favour of another: then it has changed nothing. */
 export async function retryConflicts<T>(run: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -19,7 +19,7 @@ export async function retryConflicts<T>(run: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Whether a transaction was ended in favour of another; the ORM's errors carry the driver's code or cause. */
+/** Whether a transaction was ended in favour of another. The ORM's errors carry the driver's code or cause. */
 export function isConflict(error: unknown): boolean {
   if (!(error instanceof Error)) {
     return false;

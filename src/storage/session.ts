@@ -2,13 +2,13 @@ import type { Pool, PoolClient } from "pg";
 
 /**
  * The settings of every session, whatever the server, the database and the role say: another value could lose
- * acknowledged charges, refuse requests or change how values read. Settings that the server does not know are left out.
+ * acknowledged charges, refuse requests or change how values read. Settings unknown to the server are left out.
  */
 const settings: Readonly<Record<string, string>> = {
   default_transaction_isolation: "read committed",
   default_transaction_read_only: "off",
   default_transaction_deferrable: "off",
-  statement_timeout: "0", // the program limits how long it waits for an answer itself
+  statement_timeout: "0", // the program itself limits how long it waits for an answer
   lock_timeout: "0",
   transaction_timeout: "0",
   idle_session_timeout: "0",
@@ -21,11 +21,11 @@ const settings: Readonly<Record<string, string>> = {
   array_nulls: "on",
 };
 
-/** The statement that sets a session up. A stronger synchronous_commit than `on` is left as it is. */
+/** The statement that sets up a session. It keeps a synchronous_commit that is stronger than `on`. */
 export function sessionSetup(idleInTransactionMs: number): string {
   const wanted = { ...settings, idle_in_transaction_session_timeout: String(idleInTransactionMs) };
   const values = Object.entries(wanted).map(([name, value]) => `('${name}', '${value}')`);
-  // First of all the one that could end this very statement.
+  // First the setting that could end this very statement.
   return `
     set statement_timeout = 0;
     select set_config(pg_settings.name, wanted.value, false)
@@ -52,7 +52,7 @@ interface ServerState {
 export interface ServerCheck {
   /** Dangerous settings that work all the same, in words. */
   readonly findings: readonly string[];
-  /** Whether a pooler stands before it. */
+  /** Whether a pooler stands before the server. */
   readonly pooled: boolean;
 }
 
@@ -63,14 +63,14 @@ export async function checkServer(pool: Pool): Promise<ServerCheck> {
     const direct = await readState(client, "setting");
     const { processID } = client as { processID?: number | null };
     const pooled = processID != null && processID !== direct.pid;
-    // Behind a pooler only what a session begins with is there for sure.
+    // Behind a pooler only the settings that a session begins with are certain.
     return { findings: judge(pooled ? await readState(client, "reset_val") : direct, pooled), pooled };
   } finally {
     client.release();
   }
 }
 
-/** Reads the settings of this session, or those that its role begins one with. */
+/** Reads the settings of this session, or those that its role begins a session with. */
 async function readState(client: PoolClient, value: "setting" | "reset_val"): Promise<ServerState> {
   const setting = (name: string) => `(select ${value} from pg_catalog.pg_settings where name = '${name}')`;
   const { rows } = await client.query<ServerState>(`
@@ -120,7 +120,7 @@ function judge(state: ServerState, pooled: boolean): string[] {
   return found;
 }
 
-/** What is wrong with a database whose encoding is not UTF8, and what to do. */
+/** Explains what is wrong with a database whose encoding is not UTF8, and what to do. */
 export function explainEncoding(database: string, encoding: string): string {
   const harm =
     encoding === "SQL_ASCII" ? "counts bytes where characters are meant" : "cannot store every character of a name";

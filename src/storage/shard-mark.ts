@@ -4,26 +4,26 @@ import { Setting } from "./entities/setting.ts";
 import type { Storage } from "./orm.ts";
 import { inTransaction } from "./transaction.ts";
 
-/** In the first database: the service, how many databases it has, and which of the others were there once. */
+/** Name of the mark in the first database: the service, its number of databases, and which others have existed. */
 const ofService = "shards";
-/** In each other one: the service and its number there. */
+/** Name of the mark in each other database: the service, and the database's number. */
 const ofShard = "shard";
 
 interface ServiceMark {
   readonly service: string;
   readonly count: number;
-  /** Numbers of those that have a mark. Absent: none is known. */
+  /** Numbers of the databases that have a mark. Absent: none is known. */
   readonly made?: readonly number[];
 }
 
-/** A database that cannot be judged before the first one is there. */
+/** Thrown for a database that cannot be judged before the first one is there. */
 export class FirstIsAway extends Error {}
 
 /**
- * Holds the first database against the number of databases that are configured, and notes it when there are several. `known`: what
- * names the service, as the others say. Undefined: it is a new one's unless this database says otherwise.
- * Returns what names the service. Throws, in words, for a database of another service's accounts, and when there are fewer than
- * there were: the accounts of those that are missing could not be found.
+ * Compares the first database with the number of configured databases, and notes that number when there are several.
+ * `known`: the service's id, according to the other databases. Undefined: the service is new unless this database says
+ * otherwise. Returns the service's id. Throws, in words, for a database with another service's accounts, and when fewer
+ * databases are configured than there were: accounts in the missing ones could not be found.
  */
 export function claimFirst(
   storage: Storage,
@@ -63,18 +63,20 @@ function readMark(setting: Setting | null): ServiceMark | undefined {
   return setting === null ? undefined : (JSON.parse(setting.value) as ServiceMark);
 }
 
-/** How many databases the service has, as the first one says. */
+/** The service's number of databases, according to the first one. */
 export async function readCount(first: Storage): Promise<number> {
   return readMark(await first.orm.em.fork().findOne(Setting, ofService))?.count ?? 1;
 }
 
-/** Whether a database of this number was there before, as the first one says. Throws when that is away. */
+/** Whether a database with this number has existed, according to the first one. Throws when the first one is away. */
 export async function wasMade(first: Storage, number: number): Promise<boolean> {
   const mark = readMark(await first.orm.em.fork().findOne(Setting, ofService));
   return mark?.made?.includes(number) ?? false;
 }
 
-/** Has the first database remember that one of this number is there: an empty one in its place is then refused. */
+/**
+ * Has the first database remember that a database with this number exists: an empty one in its place is then refused.
+ */
 export function noteMade(first: Storage, number: number): Promise<void> {
   return inTransaction(first, async (em) => {
     await em.execute("select 1 from setting where name = ? for update", [ofService]);
@@ -87,9 +89,10 @@ export function noteMade(first: Storage, number: number): Promise<void> {
 }
 
 /**
- * Makes a database one of a service, or sees that it is the one of that number. `service` undefined: the first database is away and
- * nobody has said yet which service it is. `wasThere`: whether one of this number was there before. Returns what names the service.
- * Throws, in words, for any other database, and FirstIsAway when only the first one could say whose it is.
+ * Makes a database one of a service, or checks that it is the one with this number. `service` undefined: the first
+ * database is away, and no other has named the service yet. `wasThere`: whether a database with this number has
+ * existed. Returns the service's id. Throws, in words, for any other database, and FirstIsAway when only the first one
+ * could tell whose it is.
  */
 export function claimShard(
   storage: Storage,
@@ -104,7 +107,7 @@ export function claimShard(
     let mark = await em.findOne(Setting, ofShard);
     if (mark === null) {
       await judgeNew(em, service, number, wasThere);
-      // Two addresses may be of one database, which is then given to one of them.
+      // Two addresses may name one database, which is then given to one of them.
       const value = JSON.stringify({ service, number });
       await em.upsert(Setting, { name: ofShard, value }, { onConflictAction: "ignore" });
       mark = await em.findOneOrFail(Setting, ofShard, { refresh: true });

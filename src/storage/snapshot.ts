@@ -2,25 +2,25 @@ import type { DatabaseSync } from "node:sqlite";
 import type { Pool, QueryResult } from "pg";
 import type { LongQuery } from "./workarounds/answer-limit.ts";
 
-/** A row as the driver gives it: whole numbers are numbers, bigints or decimal strings. */
+/** A row as the driver returns it: whole numbers are numbers, bigints or decimal strings. */
 export type Row = Record<string, unknown>;
 
-/** The database as it was at one moment, read without holding up those who write to it. */
+/** The database's state at one moment, read without delaying writers. */
 export interface Snapshot {
-  /** Runs a query with `?` parameters; its rows come in pieces, as they are asked for. */
+  /** Runs a query with `?` parameters. Its rows come in pieces, when they are asked for. */
   rows(sql: string, parameters?: readonly unknown[]): AsyncGenerator<readonly Row[]>;
-  /** Runs a query of few rows, at most about a piece: on a server that takes one exchange instead of three. */
+  /** Runs a query with few rows, about one piece at most: on a server that takes one exchange instead of three. */
   few(sql: string, parameters?: readonly unknown[]): Promise<readonly Row[]>;
   close(): Promise<void>;
 }
 
-/** Rows of a piece: to read one takes the event loop about a millisecond. */
+/** Rows in a piece: reading one piece takes the event loop about a millisecond. */
 export const pieceSize = 100;
 const mostSnapshots = 4;
-/** The first rows of a query that sums up all receipts come when it has read them all. */
+/** The longest wait for a piece: a query that sums up all receipts returns its first rows after reading them all. */
 const pieceMs = 1_800_000;
 
-/** A database in memory, which no other thread can open, read as it is. */
+/** Reads a database in memory as it is: no other thread can open it. */
 export function memorySnapshot(database: DatabaseSync): Snapshot {
   const all = (sql: string, parameters: readonly unknown[] = []) => {
     const statement = database.prepare(sql);
@@ -37,15 +37,15 @@ export function memorySnapshot(database: DatabaseSync): Snapshot {
 }
 
 /**
- * How a snapshot begins, in one exchange. It locks nothing, and its reader may be a slow one; a cursor is read to its end; and
- * to compile a query takes longer than most of them run.
+ * Begins a snapshot in one exchange. It locks nothing and its reader may be slow, so it may idle; a cursor is read to
+ * its end; compiling a query takes longer than most queries run.
  */
 const beginSnapshot = `begin isolation level repeatable read, read only;
   set local idle_in_transaction_session_timeout = 0; set local cursor_tuple_fraction = 1; set local jit = off`;
 
 type Piece = Promise<QueryResult<Row>>;
 
-/** A snapshot of a PostgreSQL database, on a connection of its own. */
+/** A snapshot of a PostgreSQL database, on its own connection. */
 export async function openPostgresqlSnapshot(pool: Pool): Promise<Snapshot> {
   const client = await pool.connect();
   try {
@@ -57,10 +57,10 @@ export async function openPostgresqlSnapshot(pool: Pool): Promise<Snapshot> {
   const next: LongQuery = { text: `fetch ${pieceSize} from piece`, answerMs: pieceMs };
   const fetchPiece = (): Piece => {
     const piece = client.query<Row>(next);
-    piece.catch(() => {}); // it may fail while the reader works, who is told when it asks for this piece
+    piece.catch(() => {}); // it may fail while the reader works, who learns it when asking for this piece
     return piece;
   };
-  /** Whether there is a cursor, which the next query closes, or the end of the transaction. */
+  /** Whether a cursor is open. The next query, or the end of the transaction, closes it. */
   let isOpen = false;
   const closeCursor = async () => {
     if (isOpen) {
@@ -75,7 +75,7 @@ export async function openPostgresqlSnapshot(pool: Pool): Promise<Snapshot> {
       isOpen = true;
       for (let coming: Piece | undefined = fetchPiece(); coming !== undefined; ) {
         const { rows }: QueryResult<Row> = await coming;
-        // The server works on the next piece while the reader does on this one.
+        // The server fetches the next piece while the reader works on this one.
         coming = rows.length < pieceSize ? undefined : fetchPiece();
         if (rows.length > 0) {
           yield rows;
@@ -96,13 +96,13 @@ export async function openPostgresqlSnapshot(pool: Pool): Promise<Snapshot> {
   };
 }
 
-/** Parameters as PostgreSQL takes them. */
+/** Converts `?` to the numbered parameters of PostgreSQL. */
 function toNumbered(sql: string): string {
   let place = 0;
   return sql.replaceAll("?", () => `$${++place}`);
 }
 
-/** Lets only so many snapshots be open at once; the others wait for one to be closed. */
+/** Limits how many snapshots are open at once. Further ones wait until one is closed. */
 export function limited(open: () => Promise<Snapshot>): () => Promise<Snapshot> {
   const waiting: (() => void)[] = [];
   let free = mostSnapshots;
@@ -130,7 +130,7 @@ export function limited(open: () => Promise<Snapshot>): () => Promise<Snapshot> 
   };
 }
 
-/** A parameter as SQLite takes it. */
+/** A parameter in SQLite's form. */
 export function toSqlite(parameter: unknown) {
   return parameter instanceof Date ? parameter.getTime() : (parameter as string | number | null);
 }

@@ -1,13 +1,13 @@
 import type { Pool } from "pg";
 import { openStorage, prepareServer, type Storage } from "../orm.ts";
 
-/** A database that is not there yet. */
+/** A database that could not be reached at the start. */
 export interface LateStorage {
-  /** Whatever asks it fails, as when the server is away, until it is let in. */
+  /** Its calls fail, as when the server is away, until `letIn` succeeds. */
   readonly storage: Storage;
   /**
-   * Lets everybody in once the server is there, its schema is up to date and `judge` has found nothing wrong with it. Rejects
-   * until then, with what was wrong.
+   * Makes the storage usable once the server is there, its schema is up to date and `judge` has found nothing wrong.
+   * Until then it rejects with the reason.
    */
   letIn(judge: (storage: Storage) => Promise<void>): Promise<void>;
 }
@@ -19,7 +19,8 @@ export async function openLater(url: string, warn: (message: string) => void): P
   return {
     storage,
     async letIn(judge) {
-      // Judged over connections of its own, so that nobody reads or writes what may be another service's, or an older schema.
+      // Judged over other connections, so that nothing is read from or written to a database that may be another
+      // service's, or of an older schema.
       const own = await openStorage(url, undefined, warn);
       try {
         await judge(own);
@@ -33,7 +34,7 @@ export async function openLater(url: string, warn: (message: string) => void): P
   };
 }
 
-/** Has a pool make no connection. Returns the function that opens it. */
+/** Stops a pool from making connections. Returns the function that opens it. */
 function close(pool: Pool): () => void {
   const { connect } = pool;
   const refuse = (callback?: (error: Error) => void) => {

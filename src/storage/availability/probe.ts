@@ -1,6 +1,6 @@
 import { Client } from "pg";
 
-/** How long a server may say nothing at a start that others need not wait for. */
+/** How long a server may stay silent at a start that need not wait for it. */
 const patienceMs = 3000;
 
 /** Asks a PostgreSQL server whether it is there. Rejects when it refuses, or does not answer within seconds. */
@@ -10,12 +10,12 @@ export async function probeServer(url: string): Promise<void> {
     connectionTimeoutMillis: patienceMs,
     query_timeout: patienceMs,
   });
-  client.on("error", () => {}); // the call that waits rejects as well
+  client.on("error", () => {}); // the waiting call rejects as well
   try {
     await client.connect();
     await client.query("select 1");
   } finally {
-    // One that hangs does not say goodbye either.
+    // A server that hangs does not say goodbye either.
     client.connection.stream.destroy();
   }
 }

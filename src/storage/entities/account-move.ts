@@ -2,44 +2,44 @@ import { defineEntity, type InferEntity, p } from "@mikro-orm/core";
 import { amount } from "./amount.ts";
 
 /**
- * What a move is of. account: an account with all that it has here. rest: money or a debt that turned up where an account has been,
- * such as a late charge of a core that had died.
+ * What a move carries. account: an account with everything it has here. rest: money or a debt that turned up where an
+ * account has been, such as a late charge of a core that had died.
  */
 export const moveKinds = ["account", "rest"] as const;
 export type MoveKind = (typeof moveKinds)[number];
 
 /**
- * How a move stands. Where it began: closing (nothing has left yet), sent (it has left), done (it is there), cancelled (it never
- * left). Where it goes: arrived.
+ * The state of a move. Where it began: closing (nothing has left yet), sent (it has left), done (it has arrived),
+ * cancelled (it never left). Where it goes: arrived.
  */
 export const moveStates = ["closing", "sent", "done", "cancelled", "arrived"] as const;
 export type MoveState = (typeof moveStates)[number];
 
-/** An account's way from one database to another. Both have a row of it, under the same id. */
+/** The move of an account from one database to another. Both databases have a row of it, under the same id. */
 export const AccountMove = defineEntity({
   name: "AccountMove",
   properties: {
     id: p.uuid().primary(),
     accountId: p.uuid().index(),
     kind: p.enum(moveKinds),
-    /** Counts the moves of the account, from 1: the newest one says where it is. */
+    /** The number of the account's move, from 1: the newest one tells where the account is. */
     generation: p.integer(),
-    /** The numbers of the databases. */
+    /** The numbers of the two databases. */
     fromShard: p.integer(),
     toShard: p.integer(),
-    /** Whether it came here, rather than went. */
+    /** True in the database that the account came to, false in the one that it left. */
     incoming: p.boolean(),
     state: p.enum(moveStates),
-    /** Free money of lots that moves, the debt that does, and the sum of payments. May pass 2^53. */
+    /** Free money of the lots that move, the debt that moves, and the sum of payments. May exceed 2^53. */
     money: p.bigint("bigint"),
     debt: p.bigint("bigint"),
     paidTotal: p.bigint("bigint"),
     /**
-     * Everything that moves, as JSON, kept where it left: the database that it went to may be restored to before it came. Null: it has
-     * not left yet.
+     * Everything that moves, as JSON. It is kept in the database that it left: the other database may be restored to a
+     * state before it arrived. Null: it has not left yet.
      */
     payload: p.text().nullable(),
-    /** A move that is closing then is given up. */
+    /** A move that is still closing at this time is given up. */
     until: p.datetime(3),
     changedAt: p.datetime(3).index(),
   },
@@ -53,11 +53,11 @@ export const LotMove = defineEntity({
   properties: {
     moveId: p.uuid().primary(),
     lotId: p.uuid().primary(),
-    /** The money that moved with it. */
+    /** The money of the lot that moved. */
     carried: amount(),
     /**
-     * What that made of the lot's `refunded`, which here counts what is in other databases, too: more of it where money left,
-     * less where it came back, and in a lot that is new here all that did not come along.
+     * The change that the move made to the lot's `refunded`, which also counts money in other databases: more where
+     * money left, less where it came back, and for a lot that is new here everything that did not come along.
      */
     refunded: amount(),
   },

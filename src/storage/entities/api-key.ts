@@ -3,11 +3,11 @@ import { serviceClasses } from "../../../lib/service-class.ts";
 import { Account } from "./account.ts";
 import { amount } from "./amount.ts";
 
-/** How often a budget begins anew, in UTC; total: never. */
+/** How often a budget begins anew, in UTC. total: never. */
 export const budgetPeriods = ["total", "day", "week", "month"] as const;
 export type BudgetPeriod = (typeof budgetPeriods)[number];
 
-/** A key of an account. The secret itself is nowhere, only its keyed digest. */
+/** A key of an account. The secret is stored nowhere, only its keyed digest. */
 export const ApiKey = defineEntity({
   name: "ApiKey",
   properties: {
@@ -24,23 +24,23 @@ export const ApiKey = defineEntity({
     /** Requests a minute for this key alone. Null: the account's tier decides. */
     rpm: p.integer().nullable(),
     createdAt: p.datetime(3),
-    /** Null: never. */
+    /** Null: it never expires. */
     expiresAt: p.datetime(3).nullable(),
-    /** Null: it was not. */
+    /** Null: it was not revoked. */
     revokedAt: p.datetime(3).nullable(),
-    /** To about a minute. Null: never. */
+    /** Exact to about a minute. Null: never used. */
     lastUsedAt: p.datetime(3).nullable(),
-    /** The key that takes this one's place. Null: none. */
+    /** The key that replaces this one. Null: none. */
     rotatedTo: p.uuid().nullable(),
-    /** The key whose place this one takes. Null: none. */
+    /** The key that this one replaces. Null: none. */
     rotatedFrom: p.uuid().nullable(),
-    /** The request that made it, so that sent again it makes no other. Null: it had no id. */
+    /** The id of the request that made it, so that the request sent again makes no other. Null: it had no id. */
     requestId: p.string().nullable(),
     /** The only models that it may use. Null: all. */
     models: p.json<readonly string[]>().nullable(),
     /** Null: no limit. */
     tokensPerMinute: p.integer().nullable(),
-    /** Requests at once. Null: as many as the account. */
+    /** The most requests at once. Null: as many as the account. */
     maxInFlight: p.integer().nullable(),
     /** The class of its requests, and the highest that they may have. Null: its account's. */
     serviceClass: p.enum(serviceClasses).nullable(),
@@ -48,7 +48,10 @@ export const ApiKey = defineEntity({
     budget: amount().nullable(),
     /** Null: there is no budget. */
     budgetPeriod: p.enum(budgetPeriods).nullable(),
-    /** The first key of a chain of rotations, whose budget and counters all keys of the chain share. Null: this one. */
+    /**
+     * The first key of its chain of rotations: all keys of the chain share that key's budget and counters. Null: this
+     * key.
+     */
     limitsOf: p.uuid().nullable(),
   },
   // Budgets are counted every minute, and most keys have none.

@@ -6,13 +6,13 @@ export const AuditEvent = defineEntity({
   properties: {
     id: p.uuid().primary(),
     at: p.datetime(3),
-    /** The name, as it was. */
+    /** The operator's name at that time. */
     operator: p.string(),
-    /** Null: the configured token. */
+    /** Null: the operator of the configured token. */
     operatorId: p.uuid().nullable(),
     method: p.string(),
     target: p.string(),
-    /** JSON. Null: nothing of it was replaced. */
+    /** JSON. Null: nothing was replaced. */
     before: p.text().nullable(),
     /** JSON. */
     after: p.text(),

@@ -1,11 +1,11 @@
 import { defineEntity, type InferEntity, p, UniqueConstraintViolationException } from "@mikro-orm/core";
 
-/** What a name may stand for. payment: the reference of a payment. account: the id of the request that makes an account. */
+/** What a name may stand for. payment: a payment's reference. account: the id of the request that makes an account. */
 export type ClaimKind = "payment" | "account";
 
 /**
- * A name that may be used once in all databases of accounts, kept in the first of them. It stands for an account for good: also
- * when what it was claimed for was refused.
+ * A name that may be used once in all databases of accounts, kept in the first of them. It stands for an account for
+ * good, even if what it was claimed for was refused.
  */
 export const Claim = defineEntity({
   name: "Claim",
@@ -17,7 +17,10 @@ export const Claim = defineEntity({
 });
 export type Claim = InferEntity<typeof Claim>;
 
-/** Whether the first database has refused a name, as it stands for an account of another one, which who asks does not know. */
+/**
+ * Whether the first database refused a name because it stands for an account of another database, unknown to the one
+ * that asked.
+ */
 export function isClaimedElsewhere(error: unknown): boolean {
   return (
     error instanceof UniqueConstraintViolationException && error.message.includes("an account of another database")

@@ -1,7 +1,7 @@
 import { defineEntity, type InferEntity, p } from "@mikro-orm/core";
 import { operatorRoles } from "./operator.ts";
 
-/** A link that signs an operator in once. Its token is nowhere, only its digest. */
+/** A link that signs an operator in once. Its token is stored nowhere, only its digest. */
 export const SignInLink = defineEntity({
   name: "SignInLink",
   properties: {
@@ -16,24 +16,24 @@ export const SignInLink = defineEntity({
 });
 export type SignInLink = InferEntity<typeof SignInLink>;
 
-/** Somebody's stay in the console. Its token is nowhere, only its digest. */
+/** A console session. Its token is stored nowhere, only its digest. */
 export const ConsoleSession = defineEntity({
   name: "ConsoleSession",
   properties: {
     id: p.uuid().primary(),
     /** SHA-256 of the token and of what it is bound to. */
     digest: p.blob().unique(),
-    /** The most that an operator may do in it. Null: it is a customer's. */
+    /** The most that an operator may do in it. Null: a customer's session. */
     role: p.enum(operatorRoles).nullable(),
-    /** Null: the operator of the configured token, or a customer's. */
+    /** Null: the operator of the configured token, or a customer's session. */
     operatorId: p.uuid().nullable(),
-    /** The account that a customer sees. Null: it is an operator's. */
+    /** The account that a customer sees. Null: an operator's session. */
     accountId: p.uuid().nullable(),
-    /** The key that a customer signed in with, without which the session ends. Null: none. */
+    /** The key that a customer signed in with; the session ends with it. Null: none. */
     keyId: p.uuid().nullable(),
     createdAt: p.datetime(3),
     expiresAt: p.datetime(3).index(),
-    /** Keys that end with it. */
+    /** Keys that end with the session. */
     keyIds: p.json<readonly string[]>(),
   },
 });

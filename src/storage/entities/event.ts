@@ -1,17 +1,17 @@
 import { defineEntity, type InferEntity, p } from "@mikro-orm/core";
 
-/** Something that happened, written in the transaction that made it happen. */
+/** An event, written in the transaction that made it happen. */
 export const Event = defineEntity({
   name: "Event",
   properties: {
     id: p.uuid().primary(),
     type: p.string(),
-    /** Null: it is about no account. */
+    /** Null: it concerns no account. */
     accountId: p.uuid().nullable(),
     /** The body of every delivery, byte for byte. */
     body: p.text(),
     at: p.datetime(3),
-    /** Whether there are deliveries for all endpoints that are to be told. */
+    /** Whether deliveries exist for all endpoints that want it. */
     spread: p.boolean().default(false),
   },
   indexes: [
@@ -22,17 +22,17 @@ export const Event = defineEntity({
 });
 export type Event = InferEntity<typeof Event>;
 
-/** An endpoint that is told of events. */
+/** An endpoint that gets events. */
 export const Webhook = defineEntity({
   name: "Webhook",
   properties: {
     id: p.uuid().primary(),
     url: p.text(),
-    /** Types, with commas between. */
+    /** The types of events, separated by commas. */
     events: p.text(),
     /** The secret that signs requests, sealed by a key pepper. */
     secret: p.text(),
-    /** The one before, which signs beside it for a while. Null: none. */
+    /** The previous secret, which also signs for a while. Null: none. */
     previousSecret: p.text().nullable(),
     previousUntil: p.datetime(3).nullable(),
     createdAt: p.datetime(3),
@@ -40,7 +40,7 @@ export const Webhook = defineEntity({
 });
 export type Webhook = InferEntity<typeof Webhook>;
 
-/** How a delivery stands; failed: given up. */
+/** The state of a delivery. failed: given up. */
 export const deliveryStatuses = ["pending", "delivered", "failed"] as const;
 
 /** One event for one endpoint. */
@@ -51,9 +51,9 @@ export const Delivery = defineEntity({
     webhookId: () => p.manyToOne(Webhook).mapToPk().joinColumn("webhook_id").index(false),
     eventId: p.uuid(),
     type: p.string(),
-    /** Deliveries of one endpoint and one lane go out one after the other: the account's id, or nothing. */
+    /** Deliveries of one endpoint and one lane are sent one after the other. The lane is the account's id, or empty. */
     lane: p.string(),
-    /** When the event happened: with its id, the order within the lane. */
+    /** When the event happened. With the event's id it gives the order within the lane. */
     at: p.datetime(3),
     status: p.enum(deliveryStatuses),
     attempts: p.integer(),
@@ -76,7 +76,7 @@ export const Delivery = defineEntity({
 });
 export type Delivery = InferEntity<typeof Delivery>;
 
-/** Work that one core at a time does for all. */
+/** A lease on work that one core at a time does for all. */
 export const WorkLease = defineEntity({
   name: "WorkLease",
   properties: {

@@ -18,7 +18,7 @@ import { Operator } from "./operator.ts";
 import { Payment } from "./payment.ts";
 import { Setting } from "./setting.ts";
 
-/** Everything that is stored. */
+/** All stored entities. */
 export const entities = [
   Account,
   ApiKey,

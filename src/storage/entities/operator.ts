@@ -1,9 +1,9 @@
 import { defineEntity, type InferEntity, p } from "@mikro-orm/core";
 
-/** The roles of operators; each may do all that the ones before it may. */
+/** The roles of operators. Each may do everything that the ones before it may. */
 export const operatorRoles = ["reader", "billing", "owner"] as const;
 
-/** Somebody who runs the service by a token of their own. The token itself is nowhere, only its digest. */
+/** A person who runs the service with a token of their own. The token is stored nowhere, only its digest. */
 export const Operator = defineEntity({
   name: "Operator",
   properties: {
@@ -13,7 +13,7 @@ export const Operator = defineEntity({
     /** SHA-256 of the token, which has 256 random bits. */
     digest: p.blob().unique(),
     createdAt: p.datetime(3),
-    /** Null: it was not. */
+    /** Null: not revoked. */
     revokedAt: p.datetime(3).nullable(),
   },
   // A name is free again once its operator is revoked.

@@ -2,7 +2,7 @@ import { defineEntity, type InferEntity, p } from "@mikro-orm/core";
 import { Account } from "./account.ts";
 import { amount, maxAmount } from "./amount.ts";
 
-/** Money that came in or went back, once per reference. */
+/** Money that came in or went back, once for each reference. */
 export const Payment = defineEntity({
   name: "Payment",
   properties: {
@@ -15,7 +15,7 @@ export const Payment = defineEntity({
     /** The lot that was made, or the newest lot that was refunded from. */
     lotId: p.uuid(),
     at: p.datetime(3),
-    /** Whether it was entered in another database, from where the account came: its money counts there. */
+    /** Whether it was entered in another database, from which the account came: its money counts there. */
     copied: p.boolean().default(false),
   },
   indexes: [{ properties: ["accountId", "at"] }],

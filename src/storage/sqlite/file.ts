@@ -6,8 +6,8 @@ import { keepFilePrivate } from "../../../lib/private-files.ts";
 const sqliteBusy = 5;
 
 /**
- * Opens the file so that a commit survives a power cut. Write-ahead logging alone would not:
- * it syncs the log only at checkpoints unless synchronous is FULL.
+ * Opens the file so that a commit survives a power cut. Write-ahead logging alone would not ensure that: it syncs the
+ * log only at checkpoints unless synchronous is FULL.
  */
 export function openSqlite(path: string): DatabaseSync {
   if (path !== ":memory:") {
@@ -20,14 +20,14 @@ export function openSqlite(path: string): DatabaseSync {
 }
 
 /**
- * Has SQLite keep its temporary files beside the database: a container with a read-only root has no other place for them. It
- * looks for this when the process opens its first database.
+ * Has SQLite keep its temporary files beside the database: a container with a read-only root has no other place for
+ * them. SQLite reads this when the process opens its first database.
  */
 function keepTemporaryFilesBeside(path: string): void {
   process.env.SQLITE_TMPDIR ??= dirname(resolve(path));
 }
 
-/** SQLite gives the files beside a database the rights that the database has when it makes them. */
+/** SQLite creates the files beside a database with the database's own permissions. */
 function keepPrivate(path: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   keepFilePrivate(path);
@@ -39,8 +39,8 @@ function keepPrivate(path: string): void {
 }
 
 /**
- * Takes a file for this process alone. The lock is the operating system's, so it goes when the process
- * does, however that ends. Returns the function that gives it back; undefined: another process has it.
+ * Locks a file for this process. The lock is the operating system's, so it ends with the process in any case. Returns
+ * the function that unlocks it. Undefined: another process has the lock.
  */
 export function lockFile(path: string): (() => void) | undefined {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
@@ -60,8 +60,9 @@ export function lockFile(path: string): (() => void) | undefined {
 }
 
 /**
- * Names the lock that `lockFile` has taken: this very file on this machine since it was started. A copy of the file, or the
- * same one after a restart of the machine or seen from another one, is another lock. Undefined: it cannot be told.
+ * Names the lock that `lockFile` has taken: this very file on this machine since its start. A copy of the file, or the
+ * same file after a restart of the machine or seen from another machine, is another lock. Undefined: the name is
+ * unknown.
  */
 export function lockInstance(path: string): string | undefined {
   try {

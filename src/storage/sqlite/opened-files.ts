@@ -1,19 +1,20 @@
 import { type BigIntStats, statSync } from "node:fs";
 
-/** How often somebody looks although nothing is written: admissions from memory end so soon. */
+/** How often the files are checked even if nothing is written: admissions from memory end this soon. */
 const lookMs = 500;
-/** The files that belong to an open database; the log and its index are made with its first statement. */
+/** The files of an open database. The log and its index are created with the first statement. */
 const endings = ["", ".lock", "-wal", "-shm"] as const;
 
-/** A file on a disk, whatever its name: its device and its number there. */
+/** A file on a disk, whatever its name: its device and inode. */
 type Identity = Pick<BigIntStats, "dev" | "ino">;
 
-/** The files of a database that are open, by their endings. It goes to other threads. */
+/** The open files of a database, by their paths. Passed to other threads. */
 export type KnownFiles = Map<string, Identity>;
 
 /**
- * Sees whether a database is still in the files that were opened. The system goes on writing to a file that was deleted or
- * replaced, and all of it is gone when the process ends; a backup and a second process look at other files meanwhile.
+ * Checks whether a database is still in the files that were opened. The system goes on writing to a file that was
+ * deleted or replaced, and everything written is gone when the process ends, while a backup and a second process use
+ * other files.
  */
 export class OpenedFiles {
   readonly #path: string;
@@ -21,7 +22,7 @@ export class OpenedFiles {
   #lost: string | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  /** known: those that another thread has open. Absent: those that are there. */
+  /** `known`: the files that another thread has open. Absent: the files that are there now. */
   constructor(path: string, known: KnownFiles = new Map()) {
     this.#path = path;
     this.#known = new Map(known);
@@ -32,19 +33,19 @@ export class OpenedFiles {
     return this.#known;
   }
 
-  /** The file that was moved, replaced or deleted, as last seen. Undefined: none was, or all are back. */
+  /** The file that was moved, replaced or deleted, at the last check. Undefined: none was, or all are back. */
   get lost(): string | undefined {
     return this.#lost;
   }
 
-  /** Looks from now on. Returns the function that ends it. */
+  /** Checks at an interval. Returns the function that ends it. */
   watch(): () => void {
     this.#timer = setInterval(() => this.look(), lookMs);
     this.#timer.unref();
     return () => clearInterval(this.#timer);
   }
 
-  /** Looks at each file: some microseconds. */
+  /** Checks each file, which takes some microseconds. */
   look(): void {
     this.#lost = endings.map((ending) => this.#path + ending).find((path) => !this.#isInPlace(path));
   }
@@ -70,6 +71,6 @@ export class OpenedFiles {
   }
 }
 
-/** Words for a file that is not in its place, for logs and callers. */
+/** The message about a file that is not in its place, for logs and callers. */
 export const describeLost = (path: string): string =>
   `${path} was moved, replaced or deleted while it was open: put it back, or start tollgate again with the file that is to count`;

@@ -3,7 +3,7 @@
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
 
-/** A query to begin, "more" of the last one, or the "end" of the snapshot: the next query begins another one. */
+/** A query to begin, "more" rows of the last query, or the "end" of the snapshot: the next query begins another one. */
 export type ReaderQuestion = { readonly sql: string; readonly parameters: readonly SQLInputValue[] } | "more" | "end";
 
 /** Some rows. done: there are no more. */
@@ -30,7 +30,7 @@ function answer(question: ReaderQuestion): ReaderAnswer {
     }
     if (question !== "more") {
       if (!database.isTransaction) {
-        database.exec("begin"); // the snapshot is the one of the first read from here on
+        database.exec("begin"); // the snapshot is that of the first read after this
       }
       rows = database.prepare(question.sql).iterate(...question.parameters);
     }

@@ -10,7 +10,7 @@ const idleMs = 30_000;
 /** Snapshots of a SQLite file, read by threads of their own: a long query must not stop the event loop. */
 export class SqliteSnapshots {
   readonly #path: string;
-  /** Threads without a snapshot: to start one takes longer than most queries. */
+  /** Threads without a snapshot: starting one takes longer than most queries. */
   readonly #idle: { readonly worker: Worker; readonly timer: NodeJS.Timeout }[] = [];
   #ended = false;
 
@@ -20,7 +20,7 @@ export class SqliteSnapshots {
 
   open(): Snapshot {
     const worker = this.#take();
-    /** Whether a query is not at its end. */
+    /** Whether a query has more rows. */
     let reading = false;
     const leave = () => this.#keep(worker);
     async function* read(sql: string, parameters: readonly unknown[] = []) {
@@ -36,7 +36,7 @@ export class SqliteSnapshots {
           return;
         }
         next = "more";
-        await endOfTurn(); // Node.js takes an answer that is there already in the same turn: many could become one turn
+        await endOfTurn(); // Node.js takes an answer that is there already in the same turn: many could become one long turn
       }
     }
     return {
@@ -49,7 +49,7 @@ export class SqliteSnapshots {
         return found;
       },
       async close() {
-        // A query that is not at its end may be a long one: its thread ends with it.
+        // A query with more rows may be a long one: its thread ends with it.
         if (reading) {
           await worker.terminate();
           return;
@@ -60,7 +60,7 @@ export class SqliteSnapshots {
     };
   }
 
-  /** Ends the threads that have no snapshot; the others end with theirs. */
+  /** Ends the threads that have no snapshot. The others end with their snapshots. */
   async end(): Promise<void> {
     this.#ended = true;
     const workers = this.#idle.splice(0).map(({ worker, timer }) => {

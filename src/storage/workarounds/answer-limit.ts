@@ -2,7 +2,7 @@ import type { Pool, PoolClient, QueryConfig } from "pg";
 
 /*
  * Wrong: nothing ends a connection whose statement gets no answer. `query_timeout` fails the statement alone, and
- * `client.query` tells nothing of when an answer is complete, so it is wrapped and the socket is ended from here.
+ * `client.query` does not tell when an answer is complete, so it is wrapped and the socket is ended from here.
  * Upstream: pg 8.23.0 (`Client.query`; brianc/node-postgres#3399; `client.connection.stream` is not declared).
  * Still needed while test/storage/silent-connections.test.ts sees pg alone keep a connection whose statement timed out.
  * Delete when pg ends a connection that gives no answer in time.
@@ -13,17 +13,17 @@ export interface LongQuery extends QueryConfig {
   readonly answerMs: number;
 }
 
-/** A statement that may take no longer than this, nor than others. */
+/** A statement that may take no longer than this, nor longer than others. */
 export interface BriefQuery extends QueryConfig {
   readonly mostAnswerMs: number;
 }
 
-/** SQLSTATE of a write in a read-only transaction, which no session of ours begins. */
+/** SQLSTATE of a write in a read-only transaction. No session of ours begins one. */
 const readOnly = "25006";
 
 /**
- * Breaks connections on which a statement waits too long for its answer. A server that vanishes says nothing, and
- * the system goes on sending to it for a quarter of an hour; a proxy in between may stay silent for ever.
+ * Breaks connections on which a statement waits too long for its answer. A server that vanishes says nothing, and the
+ * system goes on sending to it for a quarter of an hour; a proxy in between may stay silent for ever.
  */
 export class AnswerLimit {
   #ms: number | undefined;
@@ -33,7 +33,7 @@ export class AnswerLimit {
     pool.on("connect", (client: PoolClient) => this.#time(client));
   }
 
-  /** Limits the statements that begin from now on: until then any may take as long as it needs. */
+  /** Limits the statements that begin from now on. Until then any may take as long as it needs. */
   begin(ms: number): void {
     this.#ms = ms;
   }
@@ -59,7 +59,7 @@ export class AnswerLimit {
       }
       return answer;
     }) as typeof query;
-    client.on("drain", stop); // nothing waits for an answer any more
+    client.on("drain", stop); // no statement waits for an answer any more
     client.once("end", () => {
       stop();
       client.query = query; // it fails at once, and nothing is left to limit
@@ -67,7 +67,9 @@ export class AnswerLimit {
   }
 }
 
-/** A primary that became a standby keeps its connections and refuses to write: a new one finds the new primary. */
+/**
+ * A primary that became a standby keeps its connections and refuses to write: a new connection finds the new primary.
+ */
 function leaveStandby(client: PoolClient, error: unknown): void {
   if ((error as { code?: unknown }).code === readOnly) {
     client.connection.stream.destroy();

@@ -1,9 +1,10 @@
 import type { Pool, PoolClient, QueryResult } from "pg";
 
 /*
- * Wrong: what a statement is asked and answers with stays in memory until the next full collection, where its promise or its
- * `query_timeout` gives it a callback after it was made: V8 (14.6) keeps young objects that got a closure over themselves that
- * way. Every statement and each of its rows is copied twice then, and a collection of the young space takes ten milliseconds.
+ * Wrong: a statement's parameters and answer stay in memory until the next full collection when its promise or its
+ * `query_timeout` gives it a callback after it was made: V8 (14.6) keeps young objects that got a closure over
+ * themselves that way. Every statement and each of its rows is then copied twice, and a collection of the young space
+ * takes ten milliseconds.
  * Upstream: pg 8.23.0 (`Client.query` assigns `query.callback`).
  * Still needed while test/storage/workarounds/kept-answers.test.ts sees pg alone keep them.
  * Delete when pg or V8 lets go of them.
@@ -11,7 +12,9 @@ import type { Pool, PoolClient, QueryResult } from "pg";
 
 type Answered = (error: Error | null, result: QueryResult) => void;
 
-/** Has the statements of a pool's connections made with their callbacks, so that each is forgotten once it is answered. */
+/**
+ * Creates the statements of a pool's connections with their callbacks, so that each is forgotten once it is answered.
+ */
 export function forgetAnswers(pool: Pool): void {
   pool.on("connect", (client: PoolClient) => {
     const query = client.query.bind(client) as (...parameters: unknown[]) => unknown;
@@ -29,7 +32,7 @@ export function forgetAnswers(pool: Pool): void {
   });
 }
 
-/** Whether a statement brings its own: a cursor submits itself. */
+/** Whether a statement has its own callback. A cursor submits itself. */
 function hasCallback(parameters: readonly unknown[]): boolean {
   const [statement] = parameters as [{ readonly submit?: unknown; readonly callback?: unknown } | null];
   const isOwn = typeof statement?.submit === "function" || typeof statement?.callback === "function";

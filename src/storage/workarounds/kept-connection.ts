@@ -3,8 +3,9 @@ import type { SqliteStatement } from "kysely";
 
 /*
  * Wrong: a transaction that cannot begin, or whose rollback fails, never gives its connection back. SQLite has one for
- * everybody, so every later read and write of the process waits for ever: after another program kept the file locked for longer
- * than is waited for it, or after a full disk, upon which SQLite rolls back by itself and then refuses the rollback.
+ * the whole process, so every later read and write waits for ever. It happens after another program kept the file
+ * locked for longer than the timeout, or after a full disk, upon which SQLite rolls back by itself and then refuses the
+ * rollback.
  * Upstream: kysely 0.29.6 (`execute` of ControlledTransactionBuilder, `rollback` of ControlledTransaction;
  * kysely-org/kysely#1990), which @mikro-orm/sql 7.2.1 makes transactions with.
  * Still needed while test/storage/workarounds/kept-connection.test.ts sees Kysely alone keep such a connection.
@@ -14,8 +15,8 @@ import type { SqliteStatement } from "kysely";
 type Prepare = (sql: string) => SqliteStatement;
 
 /**
- * Has every transaction come to a rollback that succeeds, as that is what gives the connection back: the statements of a
- * transaction that could not begin throw what kept it from that, up to its rollback.
+ * Lets every transaction reach a rollback that succeeds, because the rollback gives the connection back. In a
+ * transaction that could not begin, all statements until its rollback throw the error that prevented the beginning.
  */
 export function releaseAlways(database: Pick<DatabaseSync, "isTransaction">, prepare: Prepare): Prepare {
   let failure: { readonly error: unknown } | undefined;

@@ -10,7 +10,7 @@ import type { Pool, PoolClient } from "pg";
  * Delete when Kysely releases its connection however a transaction ends.
  */
 
-/** Gives connections that end while somebody has them back to their pool. */
+/** Gives connections that end while they are taken back to their pool. */
 export function releaseLostConnections(pool: Pool): void {
   const taken = new Set<PoolClient>();
   pool.on("acquire", (client: PoolClient) => taken.add(client));
@@ -21,7 +21,7 @@ export function releaseLostConnections(pool: Pool): void {
         return;
       }
       client.release(true);
-      client.release = () => {}; // who has it may still do so, and a second time is an error
+      client.release = () => {}; // its taker may still release it, and a second release is an error
     }),
   );
 }

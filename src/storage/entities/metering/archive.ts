@@ -2,19 +2,19 @@ import { defineEntity, type InferEntity, p } from "@mikro-orm/core";
 import { amount } from "../amount.ts";
 
 /**
- * The receipts of a day that are kept in a file instead, written before the first of them is removed. All receipts from
- * before the end of the last such day are removed, or about to be.
+ * The archive of one day's receipts, written before the first of them is removed. All receipts from before the end of
+ * the last archived day are removed, or about to be.
  */
 export const ReceiptArchive = defineEntity({
   name: "ReceiptArchive",
   properties: {
-    /** Whole days since 1970 in UTC, of the time of settlement. */
+    /** The day of settlement, in whole days since 1970 in UTC. */
     day: p.integer().primary().autoincrement(false),
     receipts: p.bigint("number"),
-    /** Their cost in two parts, as `sumColumns` cuts it. */
+    /** The receipts' cost in two parts, split as in `sumColumns`. */
     costHigh: p.bigint("number"),
     costLow: p.bigint("number"),
-    /** Its name in the folder of archives. */
+    /** The file's name in the folder of archives. */
     file: p.string(),
     bytes: p.bigint("number"),
     /** SHA-256 of the file, in hexadecimal digits. */
@@ -24,7 +24,10 @@ export const ReceiptArchive = defineEntity({
 });
 export type ReceiptArchive = InferEntity<typeof ReceiptArchive>;
 
-/** What receipts that were removed say that a slice, of a lot or of a budget, has spent: with those that are kept it is all. */
+/**
+ * What removed receipts say that a slice, of a lot or of a budget, has spent. Together with the remaining receipts that
+ * is all of it.
+ */
 export const ArchivedCost = defineEntity({
   name: "ArchivedCost",
   properties: {

@@ -1,13 +1,13 @@
 import { defineEntity, type InferEntity, p } from "@mikro-orm/core";
 
 /**
- * A charge that could not be made, kept until an operator settles or drops it. What it says is text alone, without
- * keys or checks, so that whatever the ledger refuses has a place here.
+ * A charge that could not be made, kept until an operator settles or drops it. Its content is text, without keys or
+ * checks, so that everything the ledger refuses fits.
  */
 export const DeadLetter = defineEntity({
   name: "DeadLetter",
   properties: {
-    /** The request's id, spelled so that every id fits (see dead-letters.ts). */
+    /** The id of its run, made by `toLetterId` of dead-letters.ts so that every id fits. */
     id: p.string().primary(),
     /** The charge as JSON. */
     charge: p.text(),

@@ -5,36 +5,36 @@ import { Payment } from "../payment.ts";
 import { PriceVersion } from "./price.ts";
 
 /**
- * A lot of which money is left that nobody has leased. Queries say it word for word, to be served by the indexes; the
- * column stands on the left, as SQLite turns a comparison round that has it on the right, and then finds no index.
+ * Condition for a lot with money that no core has leased. Queries state it literally, so that the indexes serve them.
+ * The column stands on the left: SQLite turns a comparison round that has it on the right, and then finds no index.
  */
 export const withFreeMoney = "granted > spent + leased + refunded + expired";
 
-/** Money that came in at once, with the prices of that moment. */
+/** Money that came in at one time, with the prices of that moment. */
 export const Lot = defineEntity({
   name: "Lot",
   properties: {
     id: p.uuid().primary(),
     accountId: () => p.manyToOne(Account).mapToPk().joinColumn("account_id").index(false),
     kind: p.enum(["free", "grant", "paid"] as const),
-    /** Lower is spent first. */
+    /** A lower priority is spent first. */
     priority: p.integer(),
     granted: amount(),
-    /** Spent through slices that are closed, and on the account's debt. */
+    /** Spent through closed slices, and on the account's debt. */
     spent: amount(),
     /** Lent to cores: the sum of its open slices. */
     leased: amount(),
-    /** Paid back, or in another database: `LotMove` tells how much of it. */
+    /** Paid back, or in another database: `LotMove` tells how much is there. */
     refunded: amount(),
     expired: amount(),
     priceVersionId: () => p.manyToOne(PriceVersion).mapToPk().joinColumn("price_version_id"),
     createdAt: p.datetime(3),
-    /** Null: never. */
+    /** Null: it never expires. */
     expiresAt: p.datetime(3).nullable(),
     paymentId: () => p.manyToOne(Payment).mapToPk().joinColumn("payment_id").unique(),
   },
-  // By account, for pages of all its lots. The others are of the lots that may still be leased, in the order of
-  // spending: those that lapse, and those that never do.
+  // The first index serves pages of all lots of an account. The others cover lots that may still be leased, in the
+  // order of spending: those that lapse, and those that never do.
   indexes: [
     { properties: ["accountId", "id"] },
     {
@@ -61,13 +61,13 @@ export const Lot = defineEntity({
 });
 export type Lot = InferEntity<typeof Lot>;
 
-/** Why a lot's money changed other than by usage. Appended, never changed. */
+/** The reason for a change of a lot's money other than by usage. Rows are appended, never changed. */
 export const LotEntry = defineEntity({
   name: "LotEntry",
   properties: {
     id: p.uuid().primary(),
     lotId: () => p.manyToOne(Lot).mapToPk().joinColumn("lot_id").index(),
-    /** debt: spent on what the account owed. */
+    /** debt: spent on the account's debt. */
     kind: p.enum(["grant", "refund", "expire", "debt"] as const),
     amount: amount(),
     /** The payment behind it. Null: none. */

@@ -4,8 +4,8 @@ import { defineEntity, type InferEntity, p } from "@mikro-orm/core";
 const sum = () => p.bigint("number");
 
 /**
- * The sums that usage is read from. The cost is in two parts, as `sumColumns` cuts it: a year of it may pass 64 bits.
- * Tokens that one request has beyond `mostTokens` of metering/store/rollups.ts are left out.
+ * The sums that usage is read from. The cost is in two parts, split as in `sumColumns`: a year of it may exceed 64
+ * bits. Tokens of one request beyond `mostTokens` of metering/store/rollups.ts are left out.
  */
 const sums = () => ({
   requests: sum(),
@@ -13,19 +13,19 @@ const sums = () => ({
   outputTokens: sum(),
   costHigh: sum(),
   costLow: sum(),
-  /** What no lot could pay. */
+  /** The cost that no lot could pay. */
   shortfall: sum(),
 });
 
 /**
- * What one core has charged in an hour, written with the charges themselves; each core has rows of its own, so that none
- * waits for another. Those of hours that are over are folded into rollups, and what comes late begins a new row.
+ * What one core has charged in an hour, written with the charges themselves. Each core has its own rows, so that none
+ * waits for another. Tallies of past hours are folded into rollups; a late charge begins a new row.
  */
 export const UsageTally = defineEntity({
   name: "UsageTally",
   properties: {
     coreId: p.uuid().primary(),
-    /** Whole hours since 1970 in UTC, of the time of settlement. */
+    /** The hour of settlement, in whole hours since 1970 in UTC. */
     hour: p.integer().primary(),
     accountId: p.uuid().primary(),
     /** Empty: a service token. */
@@ -34,7 +34,10 @@ export const UsageTally = defineEntity({
     ...sums(),
     /** Whether balances and budgets were looked at since its last charge. */
     seen: p.boolean().default(false),
-    /** Whether it may have charges that count in no slice of a budget. Older cores leave it as they find it: true, where they made the row. */
+    /**
+     * Whether it may have charges that count in no slice of a budget. Older cores leave the column as it is: true in
+     * rows that they made.
+     */
     unbudgeted: p.boolean().default(true),
   },
   indexes: [
@@ -48,11 +51,11 @@ export type UsageTally = InferEntity<typeof UsageTally>;
 /** The spans that usage is summed up in. */
 export const rollupSpans = ["hour", "day"] as const;
 
-/** What was charged in an hour or a day, of hours that were folded: it stays when receipts leave. */
+/** What was charged in an hour or a day, from folded tallies. It stays when receipts leave the books. */
 export const UsageRollup = defineEntity({
   name: "UsageRollup",
   properties: {
-    /** `allAccounts` of metering/store/rollups.ts: the sums over accounts and keys, a model each. */
+    /** `allAccounts` of metering/store/rollups.ts: the sums over all accounts and keys, for each model. */
     accountId: p.uuid().primary(),
     span: p.enum(rollupSpans).primary(),
     /** Whole hours or days since 1970 in UTC. */
@@ -65,21 +68,21 @@ export const UsageRollup = defineEntity({
 });
 export type UsageRollup = InferEntity<typeof UsageRollup>;
 
-/** What spans keep apart: accounts alone, or each key and model of an account. */
+/** How spans are grouped: by account alone, or by each key and model of an account. */
 export const usageDetails = ["account", "key"] as const;
 
 /**
- * The rollups of hours again, in slots of several lengths and in the order of time: what many accounts used is read from
- * few neighbouring rows of it, however long ago it begins. Written with the rollups.
+ * The rollups of hours again, in slots of several lengths and in the order of time. Usage of many accounts is read from
+ * few neighbouring rows of them, however long ago it begins. Written with the rollups.
  */
 export const UsageSpan = defineEntity({
   name: "UsageSpan",
   properties: {
-    /** The length, one of `spanHours` of metering/store/spans.ts. */
+    /** The length of the slot, one of `spanHours` of metering/store/spans.ts. */
     hours: p.integer().primary(),
-    /** account: the sums of its keys and models, whose names are empty. */
+    /** account: the sums over the account's keys and models, whose names are empty. */
     detail: p.enum(usageDetails).primary(),
-    /** Whole lengths since 1970 in UTC. */
+    /** Whole slots of this length since 1970 in UTC. */
     slot: p.integer().primary(),
     accountId: p.uuid().primary(),
     keyId: p.string().primary(),
@@ -90,8 +93,8 @@ export const UsageSpan = defineEntity({
 export type UsageSpan = InferEntity<typeof UsageSpan>;
 
 /**
- * The last rollup of an hour, in the order of these columns, that is in the spans already: while those of a database that
- * had rollups before it had spans are built. No row: all of them are.
+ * The last rollup of an hour, in the order of these columns, that the spans contain already, while spans are built in a
+ * database that had rollups before it had spans. No row: all spans are built.
  */
 export const UsageSpanBuild = defineEntity({
   name: "UsageSpanBuild",

@@ -1,12 +1,12 @@
 import { defineEntity, type InferEntity, p } from "@mikro-orm/core";
 
-/** A receipt that the receiver of usage events has not taken yet, written with the charge where there is a receiver. */
+/** A receipt that the receiver of usage events has not taken yet, written with the charge when there is a receiver. */
 export const UsageEvent = defineEntity({
   name: "UsageEvent",
   properties: {
     requestId: p.string().primary(),
     runId: p.uuid().primary(),
-    /** When it was charged: they are sent in this order. */
+    /** The time of the charge: receipts are sent in this order. */
     at: p.datetime(3),
   },
   indexes: [{ properties: ["at", "requestId", "runId"] }],

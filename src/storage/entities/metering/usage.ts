@@ -1,10 +1,10 @@
 import { defineEntity, type InferEntity, p } from "@mikro-orm/core";
 import { amount, maxAmount } from "../amount.ts";
 
-/** A column of tokens. An engine may count more than 32 bits hold; what passes 2^53 never becomes a charge. */
+/** A column of tokens. An engine may count more than 32 bits hold. A count above 2^53 never becomes a charge. */
 const count = () => p.bigint("number");
 
-/** How a charged request ended; recovered: its core died, and its journal's last record was billed. */
+/** How a charged request ended. recovered: its core died, and the last note in its journal was charged. */
 export const usageStatuses = ["completed", "cancelled", "failed", "recovered"] as const;
 
 /** Why an answer ended. */
@@ -16,14 +16,14 @@ export const deliveries = ["streamed", "gathered"] as const;
 export type Delivery = (typeof deliveries)[number];
 
 /**
- * A charged run of a request: its receipt. Without foreign keys, because rows come by the thousand a second;
- * reconciliation proves what the keys would.
+ * The receipt of one charged run of a request. It has no foreign keys, because rows come by the thousand a second;
+ * reconciliation proves what foreign keys would.
  */
 export const Usage = defineEntity({
   name: "Usage",
   properties: {
     requestId: p.string().primary(),
-    /** Made at admission: what ran twice under one request id has two receipts. All zeros: charged before runs had ids. */
+    /** Made at admission: a request id that ran twice has two receipts. All zeros: charged before runs had ids. */
     runId: p.uuid().primary(),
     accountId: p.uuid(),
     /** Empty: a service token. */
@@ -31,21 +31,24 @@ export const Usage = defineEntity({
     model: p.string(),
     inputTokens: count(),
     outputTokens: count(),
-    /** The cost of the tokens, shortfall included. */
+    /** The cost of the tokens, including the shortfall. */
     cost: amount(),
-    /** The part that no lot could pay. */
+    /** The part of the cost that no lot could pay. */
     shortfall: amount(),
     status: p.enum(usageStatuses),
     settledAt: p.datetime(3),
     /** The terms of its admission, in pico-USD a token: no token cost more. Null: charged before they were stored. */
     maxInputRate: amount().nullable(),
     maxOutputRate: amount().nullable(),
-    /** The tokens that it was admitted with: at these rates they were held. Null: charged before they were stored. */
+    /**
+     * The tokens that it was admitted with: money was held for them at these rates. Null: charged before they were
+     * stored.
+     */
     admittedInputTokens: count().nullable(),
     admittedOutputTokens: count().nullable(),
-    /** Why the answer ended. This and what follows is null where it is not known. */
+    /** Why the answer ended. This and the following columns are null when unknown. */
     finish: p.string().nullable(),
-    /** Whether it was sent as it was produced. */
+    /** Whether the answer was sent as it was produced. */
     delivery: p.string().nullable(),
     /** Milliseconds from the request to the first output, and to the end. */
     firstTokenMs: count().nullable(),
@@ -54,7 +57,7 @@ export const Usage = defineEntity({
     cachedInputTokens: count().nullable(),
     /** The inference server that answered. */
     server: p.string().nullable(),
-    /** The door that the request came through. */
+    /** The surface that the request came through. */
     surface: p.string().nullable(),
     /** The slice of its key's budget that its cost counts in. Null: the key had no budget. */
     budgetSliceId: p.uuid().nullable(),
@@ -79,7 +82,7 @@ export const UsageLine = defineEntity({
     sliceId: p.uuid(),
     inputTokens: count(),
     outputTokens: count(),
-    /** The lot's rates in pico-USD a token, or those of the request's admission where these are lower. */
+    /** The lot's rates in pico-USD a token, or the rates of the request's admission when these are lower. */
     inputRate: amount(),
     outputRate: amount(),
     cost: amount(),
