@@ -16,10 +16,10 @@ import { accountMessage } from "./messages.ts";
 import { readVisible } from "./read-visible.ts";
 import { invalid, requireId } from "./validate.ts";
 
-/** How long an account that moves may be closed, unless the operator says. */
+/** How long a moving account may be closed, unless the operator says otherwise. */
 const usualPauseSeconds = 10;
 
-/** An account by what is its own, for lists of names. */
+/** An account without its money, for lists of names. */
 const withoutMoney = (account: Account) =>
   accountMessage(account, {
     ...{ createdAt: account.createdAt.getTime(), paidTotal: account.paidTotal, freeOnly: false },
@@ -28,7 +28,7 @@ const withoutMoney = (account: Account) =>
 
 const toId = ({ id }: { readonly id: string }) => id;
 
-/** The methods that concern accounts themselves. */
+/** The methods about accounts themselves. */
 export function createAccountMethods(deps: AccountsDependencies) {
   const { accounts, funds } = deps;
 
@@ -68,7 +68,7 @@ export function createAccountMethods(deps: AccountsDependencies) {
     try {
       await open(account, context);
     } catch (error) {
-      // The same request, sent twice at once: the database lets one of them make the account.
+      // The same request was sent twice at once: the database lets only one of them make the account.
       const other = await accounts.madeBy(account.requestId);
       if (other === undefined) {
         throw isClaimedElsewhere(error) ? elsewhere() : error;
@@ -78,7 +78,7 @@ export function createAccountMethods(deps: AccountsDependencies) {
     return accounts.get(account.id);
   }
 
-  /** Keeps what an account was, but for its money, for the audit log. Throws ACCOUNT_NOT_FOUND. */
+  /** Notes an account's previous state, without its money, for the audit log. Throws ACCOUNT_NOT_FOUND. */
   async function noteAccount(context: HandlerContext, id: string): Promise<void> {
     const { name, maxKeys, maxInFlight, lowBalance, frozenReason } = await accounts.get(id);
     noteBefore(context, AccountSchema, {

@@ -6,7 +6,7 @@ import type { AccountsDependencies } from "./dependencies.ts";
 import { createKeyMethods } from "./keys/key-methods.ts";
 import { createMoneyMethods } from "./money-methods.ts";
 
-/** Accounts, their money coming in, and their keys. */
+/** Accounts, their incoming money, and their keys. */
 export function createAccountsService(deps: AccountsDependencies): ServiceImpl<typeof AccountsService> {
   return {
     ...createAccountMethods(deps),

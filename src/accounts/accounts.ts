@@ -10,13 +10,13 @@ import { lockHere } from "../storage/moving.ts";
 import type { Storage } from "../storage/orm.ts";
 import { inTransaction } from "../storage/transaction.ts";
 
-/** Accounts that are on their way are listed where they come from. */
+/** A moving account is listed in the database that it comes from. */
 const leaving = "select id from account_move where state in ('closing', 'sent')";
 
-/** No byte of UTF-8 comes after it. */
+/** This byte sorts after every byte of UTF-8. */
 const pastAllText = Buffer.from([0xff]);
 
-/** Where a list by name goes on after an account. */
+/** The key after which a list by name continues behind an account. */
 export function toListKey({ id, name }: Pick<Account, "id" | "name">): string {
   return `${id} ${toNameKey(name).toString("base64")}`;
 }
@@ -40,13 +40,16 @@ function readListKey(text: string): [key: Buffer, id: string] {
 /** The accounts of one database or of several. */
 export type AccountList = Pick<Accounts, keyof Accounts>;
 
-/** The accounts as they are stored, without their money. Ids are UUIDs. */
+/** The stored accounts, without their money. Ids are UUIDs. */
 export class Accounts {
   readonly #storage: Storage;
   readonly #announce: Announce | undefined;
   readonly #balances: Pick<BalanceJudge, "judge"> | undefined;
 
-  /** Absent: nobody is told of accounts that are frozen; of balances that are below a threshold once it is set. */
+  /**
+   * `announce` absent: frozen accounts are not announced. `balances` absent: balances are not judged when a threshold
+   * is set.
+   */
   constructor(storage: Storage, announce?: Announce, balances?: Pick<BalanceJudge, "judge">) {
     this.#storage = storage;
     this.#announce = announce;
@@ -62,7 +65,7 @@ export class Accounts {
     return account;
   }
 
-  /** Accounts after the one of an id, oldest first: ids sort by age. Of these ids alone if there are some. */
+  /** Accounts after the given id, oldest first: ids sort by age. Only the accounts with these ids, if there are any. */
   async list({ after, limit }: PageStart, ids: readonly string[] = []): Promise<Account[]> {
     const id = { ...(after === undefined ? {} : { $gt: after }), ...(ids.length === 0 ? {} : { $in: [...ids] }) };
     const isHere = { $or: [{ moveId: null }, { moveId: { $in: await this.#leaving() } }] };
@@ -71,8 +74,8 @@ export class Accounts {
   }
 
   /**
-   * Accounts whose names begin with a text, by name, after the one of a key that `toListKey` makes: of any number of
-   * accounts a page is read by their index alone.
+   * Accounts whose names begin with a text, ordered by name, after a key made by `toListKey`. A page is read from the
+   * index alone, however many accounts there are.
    */
   async listByName(start: string, { after, limit }: PageStart): Promise<Account[]> {
     const em = this.#storage.orm.em.fork();
@@ -89,18 +92,18 @@ export class Accounts {
     return rows.flatMap((row) => byId.get(row.id) ?? []);
   }
 
-  /** Moves of accounts that are here until they have arrived in another database. */
+  /** Moves of accounts that are listed here until they have arrived in another database. */
   async #leaving(): Promise<string[]> {
     const moves = await this.#storage.orm.em.fork().execute<{ id: string }[]>(leaving);
     return moves.map(({ id }) => id);
   }
 
-  /** The account that a request made. Undefined: it has not made one. */
+  /** The account that a request made. Undefined: it has made none. */
   async madeBy(requestId: string): Promise<Account | undefined> {
     return (await this.#storage.orm.em.fork().findOne(Account, { requestId })) ?? undefined;
   }
 
-  /** Undefined: there is none. */
+  /** Undefined: there is no such account. */
   async find(id: string): Promise<Account | undefined> {
     return (await this.#storage.orm.em.fork().findOne(Account, id)) ?? undefined;
   }
@@ -122,7 +125,7 @@ export class Accounts {
     return this.get(id);
   }
 
-  /** Freezes an account; one that is frozen gets the new reason. Throws ACCOUNT_NOT_FOUND. */
+  /** Freezes an account. A frozen account gets the new reason. Throws ACCOUNT_NOT_FOUND. */
   async freeze(id: string, reason: string, now: Date): Promise<Account> {
     await inTransaction(this.#storage, async (em) => {
       await lockHere(em, id);

@@ -22,11 +22,14 @@ export interface AuthenticatorOptions {
   readonly operatorToken: string;
   readonly services: readonly ServiceCredential[];
   readonly peppers: readonly [Pepper, ...Pepper[]];
-  /** Tells keys that do not exist, by their digests, without asking the store. The key's own text says in which database it is. */
+  /**
+   * Recognizes keys that do not exist, by their digests, without asking the store. The key's own text names its
+   * database.
+   */
   readonly mayExist: (digests: readonly Buffer[], secret: string) => boolean | Promise<boolean>;
   /** Finds the key that has one of these digests. */
   readonly findKey: (digests: readonly [Buffer, ...Buffer[]], secret: string) => Promise<ApiKey | undefined>;
-  /** Finds the operator that has a token of its own. */
+  /** Finds an operator by their own token. */
   readonly findOperator: (token: string) => Promise<Operator | undefined>;
   /** Finds an account by its id. */
   readonly findAccount: (id: string) => Promise<Account | undefined>;
@@ -35,9 +38,9 @@ export interface AuthenticatorOptions {
   readonly clock: Clock;
 }
 
-/** An authenticator that can be told when a key has changed. */
+/** An authenticator that can be told of changed keys. */
 export interface KeyAuthenticator extends Authenticator {
-  /** Forgets what is remembered of an account and its keys: from now on this core goes by the store. Undefined: of all of them. */
+  /** Forgets an account and its keys: from now on this core asks the store. Undefined: forgets all of them. */
   forget(accountId: string | undefined): void;
   /** Forgets a session that was ended here. */
   forgetSession(id: string): void;
@@ -46,7 +49,7 @@ export interface KeyAuthenticator extends Authenticator {
 interface KnownKey {
   readonly caller: Caller;
   readonly revoked: boolean;
-  /** Infinity: never. */
+  /** Infinity: it never expires. */
   readonly expiresAt: number;
 }
 
@@ -58,24 +61,24 @@ interface KnownSession {
 /** The remembered facts of an account. */
 interface AccountState {
   readonly accountId: string;
-  /** The limits of its callers. Undefined: none. */
+  /** The limits of the account's callers. Undefined: none. */
   readonly limits: Pick<Caller, "frozenReason" | "accountMaxInFlight" | "accountServiceClass"> | undefined;
 }
 
-/** How long the store may take to find a key: a store that is stalled must not stall callers, too. */
+/** How long the store may take to find a key: a stalled store must not stall callers, too. */
 const patienceMs = 5000;
 
-/** The operator that the configured token stands for. */
+/** The operator of the configured token. */
 const root: Operator = { kind: "operator", id: "", name: "root", role: Role.OWNER };
 
-/** Knows API keys by their digests, remembered for a few seconds, and tokens by theirs. */
+/** Recognizes API keys and tokens by their digests. Keys are remembered for a few seconds. */
 export function createAuthenticator(options: AuthenticatorOptions): KeyAuthenticator {
   const { peppers, mayExist, findKey, findAccount, lastUsed, clock } = options;
   const cache = new KeyCache<KnownKey>(async (secret) => {
     const [pepper, ...older] = peppers;
     const digests: [Buffer, ...Buffer[]] = [toDigest(secret, pepper), ...older.map((one) => toDigest(secret, one))];
     const isPossible = mayExist(digests, secret);
-    // Thrown and not answered, so that it is not remembered: another core may make the key at this moment.
+    // Thrown rather than returned, so that it is not remembered: another core may be making the key at this moment.
     if (!(typeof isPossible === "boolean" ? isPossible : await inTime(isPossible, clock))) {
       throw unknownKey();
     }
@@ -117,7 +120,7 @@ export function createAuthenticator(options: AuthenticatorOptions): KeyAuthentic
     return known.principal.kind === "caller" ? withState(known.principal) : known.principal;
   }
 
-  /** A caller with what its account's state adds, known for as long as a key is. */
+  /** A caller with its account's limits, which are remembered for as long as a key is. */
   function withState(caller: Caller): Caller | Promise<Caller> {
     const answer = states.get(caller.accountId);
     const add = (state: AccountState | undefined) =>
@@ -166,7 +169,7 @@ function unknownKey(): ConnectError {
   return failure(Reason.UNAUTHENTICATED, "The API key is unknown.");
 }
 
-/** The store's answer. Throws LEDGER_UNAVAILABLE when it fails or takes too long. */
+/** The store's answer. Throws LEDGER_UNAVAILABLE when the store fails or takes too long. */
 async function inTime<T>(answer: Promise<T>, clock: Clock): Promise<T> {
   try {
     return await new Promise<T>((resolve, reject) => {

@@ -2,13 +2,13 @@ import type { Role } from "#gen/tollgate/access/v1/access_pb.js";
 import type { ServiceClass } from "../../lib/service-class.ts";
 import type { ApiKey, BudgetPeriod } from "../storage/entities/api-key.ts";
 
-/** A spending limit of the keys of a rotation chain together, in each period, whatever the account has. */
+/** A spending limit in each period for all keys of a rotation chain together, whatever the account has. */
 export interface Budget {
-  /** The first key of the chain. */
+  /** The id of the chain's first key. */
   readonly id: string;
   /** In pico-USD. */
   readonly limit: number;
-  /** How often it begins anew, in UTC; a week on Monday. total: never. */
+  /** How often it begins anew, in UTC; a week begins on Monday. total: never. */
   readonly period: BudgetPeriod;
 }
 
@@ -18,13 +18,13 @@ export interface Caller {
   readonly accountId: string;
   /** The key's id. Empty: a service token. */
   readonly keyId: string;
-  /** The first key of its chain of rotations, whose keys share what limits count. Undefined: this one. */
+  /** The first key of its chain of rotations: keys of a chain share the counters of limits. Undefined: this key. */
   readonly limitsOf?: string;
   /** The key's own requests a minute. Undefined: the account's tier decides. */
   readonly rpm?: number;
-  /** The key's own tokens a minute. Undefined: as many as its requests take. */
+  /** The key's own tokens a minute. Undefined: no limit. */
   readonly tokensPerMinute?: number;
-  /** The key's own requests at once. Undefined: its account's limit alone. */
+  /** The key's own requests at once. Undefined: only its account's limit. */
   readonly maxInFlight?: number;
   /** The spending limit of the key, shared with its rotation chain. Undefined: as much as the account has. */
   readonly budget?: Budget;
@@ -34,23 +34,23 @@ export interface Caller {
   readonly accountServiceClass?: ServiceClass;
   /** The only models that it may use. Undefined: all. */
   readonly models?: ReadonlySet<string>;
-  /** Why its account is frozen. Undefined: it is not. */
+  /** Why its account is frozen. Undefined: it is not frozen. */
   readonly frozenReason?: string;
   /** Requests that its account may run at once. Undefined: the account's tier decides. */
   readonly accountMaxInFlight?: number;
-  /** The console session that it called with, by which it may read alone. Undefined: a credential of its own. */
+  /** The console session of the call, with which it may only read. Undefined: it has a credential of its own. */
   readonly sessionId?: string;
 }
 
-/** Somebody who runs the service. */
+/** A person who runs the service. */
 export interface Operator {
   readonly kind: "operator";
-  /** The stored operator's id. Empty: the one of the configured token. */
+  /** The stored operator's id. Empty: the operator of the configured token. */
   readonly id: string;
   /** The operator's name in the audit log. */
   readonly name: string;
   readonly role: Role;
-  /** The console session that it called with. Undefined: a token of its own. */
+  /** The console session of the call. Undefined: the operator's own token. */
   readonly sessionId?: string;
 }
 
@@ -58,28 +58,28 @@ export interface Operator {
 export interface LiveSession {
   readonly id: string;
   readonly expiresAt: Date;
-  /** An operator, or a customer's account and the key that it signed in with. */
+  /** An operator, or a customer's account and the key that the customer signed in with. */
   readonly owner:
     | Operator
     | { readonly kind: "customer"; readonly accountId: string; readonly key: ApiKey | undefined };
 }
 
-/** Knows console sessions by their tokens. */
+/** Finds console sessions by their tokens. */
 export interface SessionFinder {
   /** Whether a text can be a session's token at all. */
   isToken(text: string): boolean;
-  /** Undefined: it has ended, or whoever opened it has no access any more. */
+  /** Undefined: the session has ended, or its owner has no access any more. */
   find(token: string): Promise<LiveSession | undefined>;
 }
 
 /** The identity behind a call: a customer's key or an operator. */
 export type Principal = Caller | Operator;
 
-/** Knows credentials. */
+/** Checks credentials. */
 export interface Authenticator {
   /**
-   * Tells who presents a credential: an operator token, an API key, or a service token, which needs
-   * the id of the account that pays. At once where it is remembered. Rejects with UNAUTHENTICATED or
+   * Identifies the presenter of a credential: an operator token, an API key, or a service token, which needs the id of
+   * the account that pays. Returns at once when the credential is remembered. Rejects with UNAUTHENTICATED or
    * PERMISSION_DENIED.
    */
   authenticate(credential: string, payingAccountId: string | undefined): Principal | Promise<Principal>;

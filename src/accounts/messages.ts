@@ -12,7 +12,7 @@ import type { BudgetState } from "../metering/ledger/interface.ts";
 import type { Account } from "../storage/entities/account.ts";
 import type { ApiKey } from "../storage/entities/api-key.ts";
 
-/** An account and its money as the contract has it. */
+/** An account and its money as a message of the contract. */
 export function accountMessage(account: Account, statement: Statement): MessageInitShape<typeof AccountSchema> {
   return {
     id: account.id,
@@ -42,7 +42,7 @@ export function accountMessage(account: Account, statement: Statement): MessageI
   };
 }
 
-/** A payment as the contract has it: what went back is below zero. */
+/** A payment as a message of the contract. A refund is negative. */
 export function paymentMessage(accountId: string, payment: PaymentStatement): MessageInitShape<typeof PaymentSchema> {
   const { id, kind, amount, reference, lotId, at } = payment;
   return {
@@ -59,12 +59,15 @@ const paymentKinds = {
   refund: PaymentKind.REFUND,
 } as const satisfies Record<PaymentStatement["kind"], PaymentKind>;
 
-/** Whether nothing new runs for it. */
+/** Whether no new request of the account runs. */
 export function isFrozen({ frozenAt }: Pick<Account, "frozenAt">): boolean {
   return frozenAt !== null && frozenAt !== undefined;
 }
 
-/** A key as the contract has it: nothing that could be used in its place. With how its budget stands where it is known. */
+/**
+ * A key as a message of the contract, without anything that could be used in its place. `budget`: the state of its
+ * budget, if known.
+ */
 export function apiKeyMessage(key: ApiKey, budget?: BudgetState): MessageInitShape<typeof ApiKeySchema> {
   return {
     id: key.id,
@@ -104,7 +107,7 @@ function toPeriod(period: ApiKey["budgetPeriod"]): BudgetPeriod {
   }
 }
 
-/** Where a key stands in its rolling minute as the contract has it. */
+/** The state of a key's rolling minute as a message of the contract. */
 export function rateLimitMessage(state: RateLimitState): MessageInitShape<typeof RateLimitStatusSchema> {
   const { limit, remaining, resetAfterMs } = state;
   return { limit, remaining, ...(resetAfterMs > 0 ? { resetAfter: toDuration(resetAfterMs) } : {}) };

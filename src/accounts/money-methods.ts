@@ -13,7 +13,7 @@ import { invalid, requireId } from "./validate.ts";
 const toPaymentKey = ({ id, at }: PaymentStatement) => `${at.getTime()} ${id}`;
 const isPaymentKey = (key: string) => /^\d{1,15} [0-9a-f-]{36}$/.test(key);
 
-/** The methods that move an account's money, and list what moved. */
+/** The methods that move an account's money, and list its movements. */
 export function createMoneyMethods({ accounts, funds, clock }: AccountsDependencies) {
   async function credit(movement: Credit, context: HandlerContext) {
     const { lotId } = await noteMovement(context, (alongside) => funds.credit(movement, alongside));
@@ -64,7 +64,7 @@ export function createMoneyMethods({ accounts, funds, clock }: AccountsDependenc
   } satisfies Partial<ServiceImpl<typeof AccountsService>>;
 }
 
-/** Moves money, and notes it in the audit log in the money's own transaction. */
+/** Moves money, and notes it in the audit log in the same transaction. */
 function noteMovement<T>(context: HandlerContext, run: (alongside: Alongside) => Promise<T>): Promise<T> {
   return noteWithin(context, (note) =>
     run((em, { accountId, lotId, paidTotal }) =>

@@ -4,7 +4,10 @@ import type { Account } from "../storage/entities/account.ts";
 import type { AccountList } from "./accounts.ts";
 import { requireId } from "./validate.ts";
 
-/** An account that the caller may see; operators' labels are theirs. Throws ACCOUNT_NOT_FOUND, PERMISSION_DENIED. */
+/**
+ * An account that the caller may see. Its name, the operator's label, is shown only to operators. Throws
+ * ACCOUNT_NOT_FOUND, PERMISSION_DENIED.
+ */
 export async function readVisible(
   accounts: Pick<AccountList, "get">,
   accountId: string,

@@ -3,7 +3,7 @@ import { isChecked, newCheckedSecret } from "../../../lib/ids/checked-secret.ts"
 import type { Random } from "../../../lib/ids/random.ts";
 import type { Pepper } from "../../config/secrets.ts";
 
-// Scanners for leaked secrets find keys by this shape, without its ends, and their checksum.
+// Scanners for leaked secrets find keys by this shape, without its anchors, and by their checksum.
 const shape = /^[a-z0-9]{1,12}-[0-9A-Za-z]{49}$/;
 
 /** Makes a key of a shard. The prefix ends in a dash. */
@@ -11,7 +11,7 @@ export function newApiKey(prefix: string, random: Random, shard = 0): string {
   return newCheckedSecret(prefix, random, shard);
 }
 
-/** Whether a text can be a key at all. Any prefix will do: keys outlive a change of the configured one. */
+/** Whether a text can be a key at all. Any prefix is accepted: keys outlive a change of the configured prefix. */
 export function isApiKey(text: string): boolean {
   return shape.test(text) && isChecked(text);
 }

@@ -14,23 +14,23 @@ import { type KeyLimits, requireBudget, settlePeriod } from "./key-limits.ts";
 import { findKey, lockAccount, refuseRepetition, requireRoom, requireRotatable } from "./key-rules.ts";
 import { addKey, type NewKey, type NewKeyOptions } from "./new-key.ts";
 
-/** Keys of one page of digests. */
+/** Digests in one page. */
 const digestPage = 10_000;
 
 /** Dependencies. */
 export interface ApiKeysOptions extends NewKeyOptions {
   readonly storage: Storage;
   readonly clock: Clock;
-  /** Is told of keys that are made, rotated and revoked. Absent: nobody is. */
+  /** Announces keys that are made, rotated and revoked. Absent: they are not announced. */
   readonly announce?: Announce;
-  /** Is told the digest of each key that was made. */
+  /** Called with the digest of each new key. */
   readonly added?: (digest: Uint8Array) => void;
 }
 
 /** Keys of accounts in one database or in several. */
 export type KeyList = Pick<ApiKeys, "get" | "list" | "create" | "rotate" | "revoke" | "update" | "storeLastUsed">;
 
-/** The keys of all accounts, as they are stored. Ids are UUIDs. */
+/** The stored keys of all accounts. Ids are UUIDs. */
 export class ApiKeys {
   readonly #options: ApiKeysOptions;
 
@@ -39,8 +39,8 @@ export class ApiKeys {
   }
 
   /**
-   * The key that has one of these digests, all of one secret. The first is by the pepper of new keys; a key that is
-   * found by an older one has that as its digest from then on.
+   * The key that has one of these digests, all of one secret. The first digest is by the pepper of new keys. A key
+   * found by an older pepper is stored under the first digest from then on.
    */
   async find(digests: readonly [Buffer, ...Buffer[]]): Promise<ApiKey | undefined> {
     const em = this.#options.storage.orm.em.fork();
@@ -53,7 +53,7 @@ export class ApiKeys {
     return key;
   }
 
-  /** Digests of all keys, ended ones included, by id: the next ones behind an id. */
+  /** A page of the digests of all keys, including ended ones, in the order of ids, after an id. */
   async digestsAfter(id: string): Promise<KeyDigest[]> {
     return this.#digests({ id: { $gt: id } }, digestPage);
   }
@@ -73,7 +73,7 @@ export class ApiKeys {
     });
   }
 
-  /** How many keys that may still be used have digests by each pepper, by its version. */
+  /** The number of live keys by the version of their digest's pepper. */
   async countByPepper(): Promise<ReadonlyMap<number, number>> {
     const now = new Date(this.#options.clock.now());
     const live = { revokedAt: null, $or: [{ expiresAt: null }, { expiresAt: { $gt: now } }] };
@@ -91,7 +91,7 @@ export class ApiKeys {
     return findKey(this.#options.storage.orm.em.fork(), id);
   }
 
-  /** An account's keys, ended ones included, oldest first: ids sort by age. */
+  /** An account's keys, including ended ones, oldest first: ids sort by age. */
   async list(accountId: string, { after, limit }: PageStart): Promise<ApiKey[]> {
     const em = this.#options.storage.orm.em.fork();
     const where = { accountId, ...(after === undefined ? {} : { id: { $gt: after } }) };
@@ -101,7 +101,7 @@ export class ApiKeys {
   /**
    * Makes a key. The request's id may be empty. Throws ACCOUNT_NOT_FOUND, KEY_ALREADY_MADE when the request was sent
    * before, KEY_LIMIT_REACHED when the account has as many live keys as it may have, and INVALID_ARGUMENT for a period
-   * of no budget.
+   * without a budget.
    */
   async create(accountId: string, name: string, limits: Partial<KeyLimits> = {}, requestId = ""): Promise<NewKey> {
     requireBudget(limits, limits.budget);
@@ -116,9 +116,9 @@ export class ApiKeys {
   }
 
   /**
-   * Makes a key that takes another's place; the old one works on for the overlap in milliseconds, and is revoked where that is 0.
-   * Throws KEY_NOT_FOUND, KEY_ALREADY_MADE when the request was sent before, and KEY_STATE_CONFLICT for a key that has
-   * ended or is being rotated.
+   * Makes a key that replaces another. The old key works on for the overlap, in milliseconds; without an overlap it is
+   * revoked. Throws KEY_NOT_FOUND, KEY_ALREADY_MADE when the request was sent before, and KEY_STATE_CONFLICT for a key
+   * that has ended or is being rotated.
    */
   async rotate(id: string, overlapMs: number, requestId = ""): Promise<NewKey> {
     return this.#make(async (em, now) => {
@@ -137,7 +137,7 @@ export class ApiKeys {
         old.expiresAt = end;
       }
       if (overlapMs === 0) {
-        old.revokedAt = now; // not by a time alone: a core whose clock is behind would let it work on
+        old.revokedAt = now; // not only by its expiry: a core whose clock is behind would let it work on
       }
       old.rotatedTo = made.key.id;
       await this.#tell(em, "key.rotated", made.key);
@@ -145,7 +145,7 @@ export class ApiKeys {
     });
   }
 
-  /** Ends a key; one that has been revoked before stays as it is. Throws KEY_NOT_FOUND. */
+  /** Ends a key. A key that was revoked before stays as it is. Throws KEY_NOT_FOUND. */
   async revoke(id: string): Promise<ApiKey> {
     return this.#change(async (em, now) => {
       await lockAccount(em, (await findKey(em, id)).accountId);
@@ -159,9 +159,9 @@ export class ApiKeys {
   }
 
   /**
-   * Changes a key's label or limits; null lifts one. Throws KEY_NOT_FOUND, KEY_STATE_CONFLICT for the expiry of a key
-   * that has been rotated, KEY_LIMIT_REACHED when an expired key is to live again and the account has no room for it, and
-   * INVALID_ARGUMENT for a period of no budget.
+   * Changes a key's label or limits; null lifts a limit. Throws KEY_NOT_FOUND, KEY_STATE_CONFLICT for the expiry of a
+   * key that has been rotated, KEY_LIMIT_REACHED when an expired key is to live again and the account has no room for
+   * it, and INVALID_ARGUMENT for a period without a budget.
    */
   async update(id: string, facts: Partial<KeyLimits & Pick<ApiKey, "name">>): Promise<ApiKey> {
     return this.#change(async (em, now) => {
@@ -185,13 +185,13 @@ export class ApiKeys {
     });
   }
 
-  /** Writes when keys were last used. */
+  /** Stores when keys were last used. */
   async storeLastUsed(ids: readonly string[], at: Date): Promise<void> {
     const older = { id: { $in: [...ids] }, $or: [{ lastUsedAt: null }, { lastUsedAt: { $lt: at } }] };
     await inTransaction(this.#options.storage, (em) => em.nativeUpdate(ApiKey, older, { lastUsedAt: at }));
   }
 
-  /** Tells of a key in the transaction that changes it. */
+  /** Announces a key in the transaction that changes it. */
   async #tell(em: SqlEntityManager, type: "key.created" | "key.rotated" | "key.revoked", key: ApiKey): Promise<void> {
     await em.flush();
     const from = type === "key.rotated" ? { rotated_from: key.rotatedFrom ?? null } : {};
@@ -214,12 +214,12 @@ export class ApiKeys {
   }
 }
 
-/** Gives the limit of a key that was changed to all of its chain: they have one budget while they work. */
+/** Copies the budget of a changed key to all keys of its chain, which share it. */
 async function shareBudget(em: SqlEntityManager, key: ApiKey): Promise<void> {
   await em.flush();
   const { id, accountId, limitsOf, budget = null, budgetPeriod = null } = key;
   const budgetId = limitsOf ?? id;
-  // They are of one account, by which they are found without a look at everybody's.
+  // All keys of a chain are of one account, so the query reads only that account's keys.
   const sharing = { accountId, $or: [{ id: budgetId }, { limitsOf: budgetId }] };
   await em.nativeUpdate(ApiKey, sharing, { budget, budgetPeriod });
   // Money spent without the limit, or in windows of another period, is counted at the budget's next lease.

@@ -1,9 +1,9 @@
-/** Slots of a set that is still empty; always a power of two. */
+/** The slots of an empty set. The number of slots is always a power of two. */
 const firstSlots = 1024;
 
 /**
- * A set of digests in 16 to 32 bytes each, for millions of keys. It keeps the first 64 bits of each: that another secret's
- * digest begins with the same ones happens once in 2^64 tries a key, and costs a look into the database.
+ * A set of digests for millions of keys, in 16 to 32 bytes each. It keeps the first 64 bits of each digest. Another
+ * secret's digest begins with the same bits once in 2^64 tries for each key, which costs one database query.
  */
 export class DigestSet {
   #slots = new BigUint64Array(firstSlots);
@@ -31,7 +31,7 @@ export class DigestSet {
     }
   }
 
-  /** Where a mark is, or the free slot for it. */
+  /** The slot of a mark, or the free slot for it. */
   #find(mark: bigint): number {
     const last = this.#slots.length - 1;
     let at = Number(mark & BigInt(last));
@@ -52,7 +52,7 @@ export class DigestSet {
   }
 }
 
-/** The first 64 bits of a digest; 0 means a free slot, so no mark is 0. */
+/** The first 64 bits of a digest. 0 means a free slot, so no mark is 0. */
 function readMark(digest: Uint8Array): bigint {
   const mark = new DataView(digest.buffer, digest.byteOffset).getBigUint64(0, true);
   return mark === 0n ? 1n : mark;

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import type { Clock } from "../../../lib/time/clock.ts";
 
-/** How old an answer may be: a second less than the time within which a revoked key stops everywhere. */
+/** How old an answer may be: a second less than the time within which a revoked key stops working everywhere. */
 const freshMs = 9_000;
 /** From this age on an answer is fetched anew while the old one still serves, so that a key in use never waits. */
 const renewMs = 4_000;
@@ -11,27 +11,27 @@ const mostAbsent = 10_000;
 
 interface Entry<T> {
   readonly value: T | undefined;
-  /** When the fetch began, so that the answer is at most so old. */
+  /** When the fetch began: the answer is at most as old as this. */
   readonly fetchedAt: number;
 }
 
 /**
- * Remembers what a store answered about secrets for a few seconds, and never serves an older answer.
- * One fetch a secret is under way at a time. The memory is bounded: the least recently fetched goes
- * first. It holds hashes, not the secrets themselves.
+ * Remembers a store's answers about secrets for a few seconds, and never serves an older answer. Only one fetch for a
+ * secret runs at a time. Memory is bounded: the least recently fetched answer is forgotten first. It holds hashes, not
+ * the secrets themselves.
  */
 export class KeyCache<T> {
   readonly #fetch: (secret: string) => Promise<T | undefined>;
   readonly #clock: Clock;
   readonly #toKey: (secret: string) => string;
   readonly #present = new Map<string, Entry<T>>();
-  /** Apart, so that a flood of unknown keys does not push out known ones. */
+  /** Kept apart, so that a flood of unknown keys does not push out known ones. */
   readonly #absent = new Map<string, Entry<T>>();
   readonly #underway = new Map<string, Promise<T | undefined>>();
-  /** Counts what was forgotten on purpose: a fetch that began before must not bring it back. */
+  /** Counts calls of `forget`: a fetch that began before one must not bring an answer back. */
   #generation = 0;
 
-  /** toKey: the key that an entry is stored under; a hash unless given, so that memory holds no secret. */
+  /** `toKey`: the key under which an entry is stored. Absent: a hash, so that memory holds no secret. */
   constructor(
     fetch: (secret: string) => Promise<T | undefined>,
     clock: Clock,
@@ -48,7 +48,7 @@ export class KeyCache<T> {
     const now = this.#clock.monotonic();
     const present = this.#present.get(key);
     if (present && now - present.fetchedAt < freshMs) {
-      // When that fails the next request asks again, and without an answer in time it fails too.
+      // If this fails the next request asks again; without an answer in time that request fails, too.
       if (now - present.fetchedAt >= renewMs) {
         this.#load(key, secret, now).catch(() => {});
       }

@@ -3,24 +3,24 @@ import type { Clock } from "../../../lib/time/clock.ts";
 import { repeat } from "../../../lib/time/repeat.ts";
 import { DigestSet } from "./digest-set.ts";
 
-/** A key as far as the filter needs it. */
+/** The part of a key that the filter needs. */
 export interface KeyDigest {
-  /** UUIDv7: ids sort by the time of their making. */
+  /** UUIDv7: ids sort by creation time. */
   readonly id: string;
   readonly digest: Uint8Array;
 }
 
-/** Where the filter gets digests from. */
+/** The source of the filter's digests. */
 export interface DigestSource {
-  /** The next keys behind an id, by their ids; none: these were all. */
+  /** The next keys after an id, in the order of ids. Empty: there are no more. */
   after(id: string): Promise<readonly KeyDigest[]>;
   /** All keys of some accounts. */
   ofAccounts(accountIds: readonly string[]): Promise<readonly KeyDigest[]>;
 }
 
-/** The least time between two questions, however many keys are unknown. */
+/** The least time between two queries, however many keys are unknown. */
 const pauseMs = 100;
-/** All digests are read again so often: a core whose clock is far behind gives its keys ids that look old. */
+/** All digests are read again at this interval: a core whose clock is far behind gives its keys ids that look old. */
 const reloadMs = 600_000;
 /** How far clocks of cores may disagree between two reloads. */
 const disagreementMs = 600_000;
@@ -28,9 +28,10 @@ const maxAnnounced = 1000;
 const firstId = "00000000-0000-7000-8000-000000000000";
 
 /**
- * Tells keys that do not exist without asking the database about each: a flood of wrong keys costs it ten small questions a
- * second, and each of them waits for the next. So a key that another core has just made is known here at its first use,
- * whether its announcement has come yet or not. Until all digests have been read, every key may exist.
+ * Recognizes keys that do not exist without asking the database about each. A flood of wrong keys costs the database
+ * ten small queries a second, and each wrong key waits for the next one. So a key that another core has just made is
+ * known here at its first use, even if its announcement has not come yet. Until all digests have been read, every key
+ * may exist.
  */
 export class KeyFilter {
   readonly #source: DigestSource;
@@ -41,7 +42,7 @@ export class KeyFilter {
   #latest = firstId;
   #refreshedAt = Number.NEGATIVE_INFINITY;
   #refreshing: Promise<void> | undefined;
-  /** The question that whoever asks now waits for. */
+  /** The query that callers wait for from now on. */
   #next: Promise<void> | undefined;
 
   constructor(source: DigestSource, clock: Clock) {
@@ -49,7 +50,7 @@ export class KeyFilter {
     this.#clock = clock;
   }
 
-  /** How many keys are known. */
+  /** The number of known keys. */
   get size(): number {
     return this.#known.size;
   }
@@ -77,12 +78,12 @@ export class KeyFilter {
     }
   }
 
-  /** Whether there is a key that has one of these digests, as far as is known. */
+  /** Whether a known key has one of these digests. */
   knows(digests: readonly Uint8Array[]): boolean {
     return this.#has(digests);
   }
 
-  /** Whether there may be a key that has one of these digests. Rejects when the source had to be asked and fails. */
+  /** Whether a key may have one of these digests. Rejects when the source has to be asked and fails. */
   mayExist(digests: readonly Uint8Array[]): boolean | Promise<boolean> {
     if (!this.#isLoaded || this.#has(digests)) {
       return true;
@@ -91,7 +92,7 @@ export class KeyFilter {
     return this.#next.then(() => this.#has(digests));
   }
 
-  /** Asks the source as soon as it may be asked again. A question that was under way may have missed the key. */
+  /** Queries the source as soon as it may be queried again. A query that was under way may have missed the key. */
   async #refreshNext(): Promise<void> {
     await this.#refreshing?.catch(() => {}); // its own callers learn of its failure
     const waitMs = this.#refreshedAt + pauseMs - this.#clock.monotonic();
@@ -146,7 +147,7 @@ export class KeyFilter {
   }
 }
 
-/** When an id was made, in milliseconds since the Unix epoch. */
+/** The creation time of an id, in milliseconds since the Unix epoch. */
 function readTime(id: string): number {
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 }

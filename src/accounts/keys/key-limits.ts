@@ -6,13 +6,13 @@ import { nearest } from "../../config/nearest.ts";
 import type { ApiKey, BudgetPeriod } from "../../storage/entities/api-key.ts";
 import { invalid } from "../validate.ts";
 
-/** Limits of a key as they are stored; null: none. */
+/** Limits of a key as stored. null: no limit. */
 export type KeyLimits = Pick<
   ApiKey,
   "rpm" | "models" | "expiresAt" | "tokensPerMinute" | "maxInFlight" | "serviceClass" | "budget" | "budgetPeriod"
 >;
 
-/** Limits as a request carries them. */
+/** Limits as a request contains them. */
 export interface LimitFields {
   readonly rpm?: number | undefined;
   readonly models: readonly string[];
@@ -24,14 +24,14 @@ export interface LimitFields {
   readonly budgetPeriod: Period;
 }
 
-/** The facts that limits are judged by. */
+/** The facts for checking limits. */
 export interface LimitRules {
   readonly now: number;
-  /** Ids of the models that are served. */
+  /** Ids of the served models. */
   readonly models: readonly string[];
 }
 
-/** Limits by their names in the contract. Undefined: the request does not have it. */
+/** Limits by their names in the contract. Undefined: the request does not contain it. */
 export function presentLimits({ models, budgetPeriod, ...fields }: LimitFields) {
   return {
     rpm: fields.rpm,
@@ -45,7 +45,9 @@ export function presentLimits({ models, budgetPeriod, ...fields }: LimitFields) 
   };
 }
 
-/** Reads those limits of a request that are to be set; one that is absent is lifted. Throws INVALID_ARGUMENT. */
+/**
+ * Reads the limits of a request that are to be set. A named limit that is absent is lifted. Throws INVALID_ARGUMENT.
+ */
 export function readLimits(
   fields: LimitFields,
   named: ReadonlySet<string>,
@@ -79,14 +81,14 @@ export function readLimits(
   return limits;
 }
 
-/** Throws INVALID_ARGUMENT for a period of no budget: nobody is to take a key for limited that is not. */
+/** Throws INVALID_ARGUMENT for a period without a budget: the key would seem limited but is not. */
 export function requireBudget({ budgetPeriod }: Partial<KeyLimits>, budget: number | null | undefined): void {
   if (budgetPeriod && !budget) {
     throw invalid("budget_period", "The key has no budget that this could be the period of: name its amount, too.");
   }
 }
 
-/** A budget has a period, and there is no period without one. */
+/** A budget always has a period, and a key without a budget has none. */
 export function settlePeriod({
   budget,
   budgetPeriod,
@@ -102,7 +104,7 @@ const periods: Readonly<Record<Period, BudgetPeriod | undefined>> = {
   [Period.MONTH]: "month",
 };
 
-/** Pico-USD; absent: none. */
+/** In pico-USD. Absent: no budget. */
 export function readBudget(amount: bigint | undefined): number | null {
   return amount === undefined ? null : Number(amount);
 }
@@ -123,7 +125,7 @@ function readExpiry(at: Timestamp | undefined, now: number): Date | null {
   if (expiresAt === undefined) {
     return null;
   }
-  // Written as a date that both databases keep; the comparison refuses what is no time, too.
+  // A date that both databases can store. The comparison also refuses an invalid date.
   if (!(expiresAt.getTime() > now && expiresAt.getUTCFullYear() <= 9999)) {
     throw invalid("expires_at", "A key must expire in the future, before the year 10000.");
   }

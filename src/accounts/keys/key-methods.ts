@@ -21,19 +21,19 @@ const dayMs = 86_400_000;
 const longestOverlapMs = 365 * dayMs;
 const toId = ({ id }: { readonly id: string }) => id;
 
-/** The methods that concern an account's keys. */
+/** The methods about an account's keys. */
 export function createKeyMethods(deps: AccountsDependencies) {
   const { accounts, keys, funds } = deps;
 
   const limitRules = () => ({ now: deps.clock.now(), models: deps.models() });
 
-  /** A key and how its budget stands. */
+  /** A key and the state of its budget. */
   async function describeKey(key: ApiKey) {
     const budget = toBudget(key);
     return apiKeyMessage(key, budget && (await deps.budgetState(budget, key.accountId)));
   }
 
-  /** Keeps what a key was, for the audit log. Throws KEY_NOT_FOUND. */
+  /** Notes a key's previous state, for the audit log. Throws KEY_NOT_FOUND. */
   async function noteKey(context: HandlerContext, id: string): Promise<void> {
     noteBefore(context, ApiKeySchema, apiKeyMessage(await keys.get(id)));
   }

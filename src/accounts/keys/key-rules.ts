@@ -6,7 +6,7 @@ import { Account } from "../../storage/entities/account.ts";
 import { ApiKey } from "../../storage/entities/api-key.ts";
 import { requireHere } from "../../storage/moving.ts";
 
-/** Refuses a request that has made a key before: whoever repeats it must not get a second one. */
+/** Refuses a request that has made a key before, so that a repetition does not make a second key. */
 export async function refuseRepetition(em: SqlEntityManager, accountId: string, requestId: string): Promise<void> {
   if (requestId === "") {
     return;
@@ -23,8 +23,8 @@ export async function refuseRepetition(em: SqlEntityManager, accountId: string, 
 }
 
 /**
- * Throws KEY_STATE_CONFLICT for a key that has ended or is being rotated, and when the new key would overlap with both it
- * and `before`, whose place it took itself. Null: it took none, or nothing overlaps.
+ * Throws KEY_STATE_CONFLICT for a key that has ended or is being rotated, and when the new key would overlap with both
+ * this key and `before`, which this key replaced. Null: it replaced none, or nothing overlaps.
  */
 export function requireRotatable(key: ApiKey, before: ApiKey | null, now: Date): void {
   const refuse = (message: string) => failure(Reason.KEY_STATE_CONFLICT, message);
@@ -42,9 +42,9 @@ export function requireRotatable(key: ApiKey, before: ApiKey | null, now: Date):
   }
 }
 
-/** Throws KEY_LIMIT_REACHED when an account, locked, has as many live keys as it may have. */
+/** Throws KEY_LIMIT_REACHED when a locked account has as many live keys as it may have. */
 export async function requireRoom(em: SqlEntityManager, { id, maxKeys }: Account, now: Date): Promise<void> {
-  // A key that another has taken over from does not count while it runs out.
+  // A replaced key does not count while it runs out.
   const live = await em.count(ApiKey, {
     accountId: id,
     revokedAt: null,

@@ -5,10 +5,10 @@ const flushMs = 60_000;
 /** Keys whose times agree this closely are written together. */
 const precisionMs = 10_000;
 
-/** Writes that keys were last used at about a time. */
+/** Stores that keys were last used at about this time. */
 export type StoreLastUsed = (keyIds: readonly string[], at: Date) => Promise<void>;
 
-/** Notes when keys are used, and writes it down once a minute. */
+/** Notes when keys are used, and stores that once a minute. */
 export class LastUsed {
   readonly #store: StoreLastUsed;
   readonly #clock: Clock;
@@ -27,7 +27,7 @@ export class LastUsed {
     this.#cancelFlush ??= this.#clock.after(flushMs, () => void this.flush());
   }
 
-  /** Writes what has been noted since the last time. Times that cannot be written are dropped: they only inform. */
+  /** Stores the notes since the last flush. Times that cannot be stored are dropped: they only inform. */
   async flush(): Promise<void> {
     this.#cancelFlush?.();
     this.#cancelFlush = undefined;

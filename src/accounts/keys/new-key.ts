@@ -5,14 +5,14 @@ import { ApiKey } from "../../storage/entities/api-key.ts";
 import { newApiKey, toDigest, toHints } from "./api-key.ts";
 import { type KeyLimits, settlePeriod } from "./key-limits.ts";
 
-/** The facts that new keys are made with. */
+/** The settings for making keys. */
 export interface NewKeyOptions {
   readonly random: Random;
-  /** Goes before every new key, such as "tg-". */
+  /** The beginning of every new key, such as "tg-". */
   readonly prefix: string;
   /** Makes the digests of new keys. */
   readonly pepper: Pepper;
-  /** The shard of its storage, which new keys name. Absent: the first one. */
+  /** The shard that new keys name. Absent: the first one. */
   readonly shard?: number;
 }
 
@@ -22,7 +22,7 @@ export interface NewKey {
   readonly secret: string;
 }
 
-/** The properties of a key to be made. */
+/** The properties of a new key. */
 export interface KeyFacts extends Pick<ApiKey, "accountId" | "name" | "rotatedFrom">, Partial<KeyLimits> {
   /** The key whose budget and counters it shares. Undefined: it has its own. */
   readonly limitsOf?: string;
@@ -30,7 +30,7 @@ export interface KeyFacts extends Pick<ApiKey, "accountId" | "name" | "rotatedFr
   readonly requestId: string;
 }
 
-/** Makes a key with a new secret. To be called in the transaction that stores it. */
+/** Makes a key with a new secret. Call it in the transaction that stores it. */
 export function addKey(
   em: SqlEntityManager,
   { random, prefix, pepper, shard }: NewKeyOptions,

@@ -3,8 +3,8 @@ import type { Pepper } from "../../config/secrets.ts";
 import type { ApiKeys } from "./api-keys.ts";
 
 /**
- * Tells at the start how far the change to another pepper has come: how many keys wait for their next use to get a
- * digest by the newest one, and how many are refused because their pepper is gone.
+ * Logs at the start how far the change to another pepper has come: how many keys wait for their next use to get a
+ * digest by the newest pepper, and how many are refused because their pepper is gone.
  */
 export async function reportPeppers(
   keys: Pick<ApiKeys, "countByPepper">,

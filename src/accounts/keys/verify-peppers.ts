@@ -4,8 +4,8 @@ import { Setting } from "../../storage/entities/setting.ts";
 import type { Storage } from "../../storage/orm.ts";
 
 /**
- * Holds each pepper against the one that the database knows under its version, and makes it known when there is
- * none. Throws for another one: under it no key would be known any more, and none could say why.
+ * Compares each pepper with the one that the database knows under its version, and stores it when there is none. Throws
+ * for a different one: with it no key would be recognized any more, and no error could tell why.
  */
 export async function verifyPeppers(storage: Storage, peppers: readonly Pepper[]): Promise<void> {
   const em = storage.orm.em.fork();
