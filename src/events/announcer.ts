@@ -5,18 +5,18 @@ import type { Clock } from "../../lib/time/clock.ts";
 import { Event } from "../storage/entities/event.ts";
 import type { EventType } from "./types.ts";
 
-/** Something to tell. */
+/** An event to announce. */
 export interface NewEvent {
   readonly type: EventType;
-  /** Undefined: it is about no account. */
+  /** Undefined: it concerns no account. */
   readonly accountId?: string;
   /** Ids, and amounts as exact decimal USD. */
   readonly data: JsonObject;
 }
 
 /**
- * Tells what happens to whoever subscribed to it, by a row in the very transaction that makes it happen: nothing is told
- * that was undone, and nothing that was done stays untold. The transaction may run more than once.
+ * Announces an event to its subscribers by a row in the same transaction that makes it happen: nothing undone is
+ * announced, and everything done is. The transaction may run more than once.
  */
 export type Announce = (em: SqlEntityManager, event: NewEvent) => Promise<void>;
 

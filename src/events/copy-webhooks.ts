@@ -3,8 +3,8 @@ import type { Storage } from "../storage/orm.ts";
 import { inTransaction } from "../storage/transaction.ts";
 
 /**
- * Copies the endpoints of the first database to another one, whose events are delivered from there. Deliveries to an
- * endpoint that was deleted are dropped with it. Writes nothing while they are the same.
+ * Copies the endpoints of the first database to another one, whose events are delivered from there. Deliveries to a
+ * deleted endpoint are dropped with it. Writes nothing while both are the same.
  */
 export async function copyWebhooks(first: Storage, other: Storage): Promise<void> {
   const webhooks = await read(first);

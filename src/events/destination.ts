@@ -11,25 +11,25 @@ const isSpecial4 = inNetworks([
   ...["224.0.0.0/4", "240.0.0.0/4"],
 ]);
 const isSpecial6 = inNetworks([
-  // All but global unicast, and of that what stands for IPv4 addresses or for nobody.
+  // Everything but global unicast, and of that the blocks for IPv4 addresses or without a user.
   ...["::/3", "4000::/2", "8000::/1", "2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"],
 ]);
 
-/** IPv4 addresses that are written as IPv6 ones are judged as IPv4, or stand in no public network of IPv6. */
+/** IPv4 addresses written as IPv6 ones are judged as IPv4, or are in no public network of IPv6. */
 function isSpecial(address: string): boolean {
   return isIP(address.replace(/^::ffff:(?=\d+\.)/i, "")) === 6 ? isSpecial6(address) : isSpecial4(address);
 }
 
-/** Where events may be sent. */
+/** An address that events may be sent to. */
 export interface Destination {
   readonly url: URL;
-  /** Tells whether an address that the host stands for may be connected to. */
+  /** Whether an address that the host resolves to may be connected to. */
   permits(address: string): boolean;
 }
 
 /**
- * Reads the address of an endpoint; `allow` names private networks that may be reached. Returns, in words, what is wrong
- * with it. The host's addresses are judged again for every connection, by the addresses that it is made to.
+ * Reads the address of an endpoint. `allow` names private networks that may be reached. Returns a text when the address
+ * is not allowed: the reason. The host's addresses are judged again for every connection, by the address it is made to.
  */
 export function parseDestination(text: string, allow: readonly string[]): Destination | string {
   if (text.length > longestUrl || !URL.canParse(text)) {

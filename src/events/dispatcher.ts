@@ -15,11 +15,11 @@ const purgeMs = 3_600_000;
 /** Deliveries that are started in one turn of the event loop: to read and to sign them takes it some milliseconds. */
 const dueAtOnce = 8;
 
-/** Is told how deliveries go. */
+/** Observes deliveries. */
 export interface DeliveryObserver {
   /** delivered; retried: it will be tried again; failed: given up after three days. */
   attempted(outcome: "delivered" | "retried" | "failed"): void;
-  /** Deliveries that wait, and the age of the oldest of them in milliseconds. */
+  /** Deliveries that wait, and the age of the oldest in milliseconds. */
   backlog(waiting: number, oldestMs: number): void;
 }
 
@@ -34,7 +34,7 @@ export interface DispatcherParts {
   readonly observer: DeliveryObserver;
 }
 
-/** Sends events to the endpoints that subscribed to them, as long as this core has the lease. */
+/** Sends events to the endpoints that subscribed to them while this core has the lease. */
 export class Dispatcher {
   readonly #parts: DispatcherParts;
   readonly #places = new Places();
@@ -55,7 +55,7 @@ export class Dispatcher {
     return this.#places.count;
   }
 
-  /** Works from now on. */
+  /** Starts the work. */
   start(): void {
     const { clock, logger, outbox, lease } = this.#parts;
     const stops = [
@@ -73,7 +73,7 @@ export class Dispatcher {
     };
   }
 
-  /** Makes deliveries of new events and starts those that are due. */
+  /** Makes deliveries of new events and starts the due ones. */
   async turn(): Promise<void> {
     const { outbox, lease, observer } = this.#parts;
     if (this.#stopped || !(await lease.hold())) {
@@ -85,7 +85,7 @@ export class Dispatcher {
     observer.backlog(waiting, oldestMs);
   }
 
-  /** Ends it without waiting for requests under way: the core that takes over sends them again. */
+  /** Ends the work without waiting for requests under way: the core that takes over sends them again. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#stop();

@@ -17,7 +17,7 @@ const dayMs = 86_400_000;
 const longestOverlapMs = 30 * dayMs;
 const isKey = (key: string) => readEventKey(key) !== undefined;
 
-/** Past events and their types. */
+/** Lists past events and their types. */
 export function createEventsService(webhooks: Pick<Webhooks, "events">): ServiceImpl<typeof EventsService> {
   return {
     async listEvents(request) {
@@ -37,7 +37,7 @@ export function createEventsService(webhooks: Pick<Webhooks, "events">): Service
   };
 }
 
-/** Endpoints and their deliveries. `allow` names private networks that may be reached. */
+/** Manages endpoints and lists their deliveries. `allow` names private networks that may be reached. */
 export function createWebhooksService(
   webhooks: Pick<Webhooks, keyof Webhooks>,
   allow: readonly string[],

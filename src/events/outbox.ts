@@ -18,7 +18,7 @@ const mostCounted = 10_000;
 /** How long events are kept. */
 export const keepMs = 30 * 86_400_000;
 
-/** The deliveries that there are to make, as they are stored. One core at a time works on them. */
+/** The stored deliveries to make. One core at a time works on them. */
 export class Outbox {
   readonly #storage: Storage;
   readonly #clock: Pick<Clock, "now">;
@@ -27,7 +27,7 @@ export class Outbox {
   /** On SQLite each transaction stops the event loop until it is on the disk. */
   readonly #ends: Batches<Ended, Delivery["status"] | undefined>;
 
-  /** copyEndpoints: brings the endpoints up to date, where they are copies; false: it cannot now. Absent: they are no copies. */
+  /** `copyEndpoints`: updates the endpoints when they are copies. False: it cannot now. Absent: they are no copies. */
   constructor(parts: {
     storage: Storage;
     clock: Pick<Clock, "now">;
@@ -45,8 +45,8 @@ export class Outbox {
   }
 
   /**
-   * Makes the deliveries of events that have none yet. Returns how many events there were; 0 too while it cannot be known which
-   * endpoints there are.
+   * Makes the deliveries of events that have none yet. Returns the number of these events; 0 also while the endpoints
+   * are unknown.
    */
   async spread(): Promise<number> {
     if (!(await this.#copyEndpoints())) {
@@ -84,7 +84,10 @@ export class Outbox {
     return webhook === null || event === null ? undefined : { webhook, event };
   }
 
-  /** Writes how an attempt ended, and lets the next one of the lane go when this one is over. Returns how it stands. */
+  /**
+   * Stores the outcome of an attempt. When the delivery is over, the next one of its lane becomes due. Returns the new
+   * status. Undefined: the delivery is not pending any more.
+   */
   finish(
     { id, webhookId }: Pick<Delivery, "id" | "webhookId">,
     startedAt: Date,
@@ -94,8 +97,8 @@ export class Outbox {
   }
 
   /**
-   * Deliveries that wait, at most `mostCounted`, and how old the oldest event is among them, in milliseconds. Each lane's first one
-   * is in the index of those that are due.
+   * The number of waiting deliveries, at most `mostCounted`, and the age of the oldest event among them, in
+   * milliseconds. The first delivery of each lane is in the index of due ones.
    */
   async backlog(): Promise<{ readonly waiting: number; readonly oldestMs: number }> {
     const [found] = await this.#storage.orm.em.fork().execute<{ waiting: string; oldest: Date | string | null }[]>(

@@ -9,11 +9,11 @@ const tagBytes = 16;
 /** Encrypts and decrypts secrets for the database, so that a reader of the database alone can sign nothing. */
 export interface Seal {
   close(secret: string): string;
-  /** Throws when the pepper that closed it is gone. */
+  /** Throws when the pepper that sealed the secret is gone. */
   open(sealed: string): string;
 }
 
-/** Seals with the newest key pepper; opens secrets that any of them has sealed. */
+/** Seals with the newest key pepper. Opens secrets that any of the peppers has sealed. */
 export function createSeal(peppers: readonly [Pepper, ...Pepper[]], random: Random): Seal {
   const [newest] = peppers;
   return {

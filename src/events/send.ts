@@ -10,12 +10,12 @@ export const answerMs = 15_000;
 const mostAnswerBytes = 65_536;
 const longestError = 500;
 
-/** How an attempt ended. */
+/** The outcome of an attempt. */
 export interface Attempt {
   readonly ok: boolean;
   /** Absent: there was no answer. */
   readonly status?: number;
-  /** For people. Empty: nothing went wrong. */
+  /** For people. Empty: no error. */
   readonly error: string;
 }
 
@@ -31,8 +31,8 @@ export interface SendParts {
 }
 
 /**
- * Sends over HTTP. A connection goes to an address that was judged, whatever the host's name stands for a moment later;
- * redirects are not followed, and an answer that does not come is not waited for.
+ * Sends over HTTP. A connection is made to an address that was judged, whatever the host's name resolves to a moment
+ * later. Redirects are not followed. The answer has to come within `answerMs`.
  */
 export function createSend({ allow, lookup, clock }: SendParts): Send {
   return async (text, headers, body) => {
@@ -64,7 +64,7 @@ export function createSend({ allow, lookup, clock }: SendParts): Send {
   };
 }
 
-/** Connects to permitted addresses alone: the very ones that were looked up. */
+/** Connects only to permitted addresses: the very ones that were looked up. */
 function createAgent(destination: Destination, lookup: Lookup): Agent {
   return new Agent({
     connect: {

@@ -24,8 +24,8 @@ interface Change {
 }
 
 /**
- * Tells of servers that go down and come back. Every core sees it by itself, within a few health intervals of the
- * others: the first one to see it tells, the others within 15 seconds of it do not.
+ * Announces servers that go down and come back. Every core sees a change itself, within a few health intervals of the
+ * others. The first core to see it announces it; the others do not within the next 15 seconds.
  */
 export function createServerEvents(parts: ServerEventsParts): (change: Change) => void {
   const leases = new Map<string, WorkLease>();

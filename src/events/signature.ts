@@ -4,12 +4,12 @@ import type { Random } from "../../lib/ids/random.ts";
 const prefix = "whsec_";
 const secretBytes = 32;
 
-/** Makes a secret as Standard Webhooks writes it. */
+/** Makes a secret in the form of Standard Webhooks. */
 export function newWebhookSecret(random: Random): string {
   return prefix + Buffer.from(random.bytes(secretBytes)).toString("base64");
 }
 
-/** The headers of a signed request by Standard Webhooks; several secrets sign beside each other. The time is in seconds. */
+/** The headers of a request signed by Standard Webhooks, with one signature for each secret. The time is in seconds. */
 export function signedHeaders(
   id: string,
   seconds: number,

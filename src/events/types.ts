@@ -1,4 +1,4 @@
-/** Everything that events tell of, and when. The list is closed: a type is added, never renamed. */
+/** All types of events, and when they happen. Types are added, never renamed. */
 export const eventTypes = {
   "account.topped_up": "A payment came in.",
   "account.granted": "An account was given money, by an operator or as the free tier's grant.",

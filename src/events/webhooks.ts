@@ -20,13 +20,13 @@ export interface WebhooksParts {
   readonly seal: Seal;
 }
 
-/** An endpoint with a secret just made. */
+/** An endpoint with a new secret. */
 export interface NewWebhook {
   readonly webhook: Webhook;
   readonly secret: string;
 }
 
-/** Endpoints, their deliveries, and past events, as they are stored. Ids are UUIDs. */
+/** The stored endpoints, their deliveries, and past events. Ids are UUIDs. */
 export class Webhooks {
   readonly #parts: WebhooksParts;
 
@@ -67,7 +67,7 @@ export class Webhooks {
     return this.#parts.storage.orm.em.fork().find(Webhook, where, { orderBy: { id: "asc" }, limit });
   }
 
-  /** Makes another secret; the old one signs beside it for so many milliseconds. Throws WEBHOOK_NOT_FOUND. */
+  /** Makes another secret. The old one also signs for `overlapMs` milliseconds. Throws WEBHOOK_NOT_FOUND. */
   rotate(id: string, overlapMs: number): Promise<NewWebhook> {
     const { storage, clock, random, seal } = this.#parts;
     const secret = newWebhookSecret(random);
@@ -90,7 +90,7 @@ export class Webhooks {
     });
   }
 
-  /** Newest event first, behind the one of a key. */
+  /** Newest event first, after the event of a key. */
   deliveries(webhookId: string, { after, limit }: PageStart): Promise<Delivery[]> {
     const behind = after === undefined ? undefined : readEventKey(after);
     const where =
@@ -101,7 +101,7 @@ export class Webhooks {
     return this.#parts.storage.orm.em.fork().find(Delivery, { $and: [{ webhookId }, ...where] }, { orderBy, limit });
   }
 
-  /** Past events, newest first, behind the one of a key. */
+  /** Past events, newest first, after the event of a key. */
   events({ after, limit }: PageStart, types: readonly string[]): Promise<Event[]> {
     const behind = after === undefined ? undefined : readEventKey(after);
     const ofTypes = types.length === 0 ? {} : { type: { $in: [...types] } };
@@ -112,12 +112,12 @@ export class Webhooks {
   }
 }
 
-/** Where an event stands in a list. */
+/** An event's key in a list. */
 export function toEventKey(at: Date, id: string): string {
   return `${at.getTime()}_${id}`;
 }
 
-/** Undefined: it is no key. */
+/** Undefined: the text is no key. */
 export function readEventKey(key: string): { readonly at: Date; readonly id: string } | undefined {
   const [, ms, id] = /^(\d{1,15})_([0-9a-f-]{36})$/.exec(key) ?? [];
   return ms === undefined || id === undefined ? undefined : { at: new Date(Number(ms)), id };

@@ -7,7 +7,9 @@ import { inTransaction } from "../storage/transaction.ts";
 const leaseMs = 15_000;
 const renewMs = 5_000;
 
-/** Lets one core at a time do some work for all. A core that ends without a word is followed within 15 seconds. */
+/**
+ * Lets one core at a time do some work for all. When a core ends without a word, another takes over within 15 seconds.
+ */
 export class WorkLease {
   readonly #storage: Storage;
   readonly #clock: Clock;
@@ -22,7 +24,7 @@ export class WorkLease {
     this.#holder = parts.random.uuid();
   }
 
-  /** Whether the work is this core's; asks the store when the answer is not fresh. */
+  /** Whether this core has the work. Asks the store when the last answer is not fresh. */
   async hold(): Promise<boolean> {
     const asked = this.#clock.monotonic();
     if (asked - this.#heldAt < renewMs) {
