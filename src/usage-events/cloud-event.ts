@@ -9,7 +9,10 @@ export const batchType = "application/cloudevents-batch+json";
 
 const eventType = "tollgate.request.charged";
 
-/** A receipt as a CloudEvent. Its id is the receipt's: a request that was run twice has two, and each came once or again. */
+/**
+ * A receipt as a CloudEvent. Its id is the receipt's, so a request that ran twice has two. The same event may be sent
+ * again.
+ */
 export function toCloudEvent(usage: Usage, source: string) {
   const { requestId, runId, accountId, keyId, inputTokens, outputTokens } = usage;
   return {

@@ -8,10 +8,10 @@ import { inTransaction } from "../storage/transaction.ts";
 
 /** The most events that are counted. */
 const mostCounted = 100_000;
-/** Events that are dropped in one step. */
+/** Events dropped in one step. */
 const mostDropped = 1000;
 
-/** Receipts that are to be sent, as they are stored. */
+/** The stored receipts to send. */
 export class UsageOutbox {
   readonly #storage: Storage;
   readonly #clock: Pick<Clock, "now">;
@@ -32,13 +32,13 @@ export class UsageOutbox {
     return rows.map((row) => readEntity(Usage, row));
   }
 
-  /** The receiver has them. */
+  /** Removes receipts that the receiver has taken. */
   async taken(receipts: readonly Usage[]): Promise<void> {
     const ids = receipts.map(({ requestId, runId }) => ({ requestId, runId }));
     await inTransaction(this.#storage, (em) => em.nativeDelete(UsageEvent, { $or: ids }));
   }
 
-  /** Events that wait, at most 100,000, and the age of the oldest in milliseconds. */
+  /** The number of waiting events, at most 100,000, and the age of the oldest in milliseconds. */
   async backlog(): Promise<{ readonly waiting: number; readonly oldestMs: number }> {
     const [found] = await this.#storage.orm.em.fork().execute<Row[]>(
       `select (select count(*) from (select 1 from usage_event limit ${mostCounted}) counted) as waiting,
@@ -49,7 +49,7 @@ export class UsageOutbox {
     return { waiting: Number(found?.waiting ?? 0), oldestMs: Math.max(0, ageMs) };
   }
 
-  /** Drops the oldest events from before a time, some at once. Returns how many. */
+  /** Drops the oldest events from before a time, some at a time. Returns how many. */
   drop(before: Date): Promise<number> {
     return inTransaction(this.#storage, async (em) => {
       const order = { at: "asc", requestId: "asc", runId: "asc" } as const;

@@ -11,18 +11,18 @@ const purgeMs = 3_600_000;
 const dayMs = 86_400_000;
 /** Receipts in one request: about 70 KB. */
 const batchSize = 100;
-/** Pauses after failed attempts, in milliseconds; the last one stands for all further ones. */
+/** Pauses after failed attempts, in milliseconds. The last one is used for all further attempts. */
 const pausesMs = [2000, 5000, 15_000, 60_000] as const;
 
-/** Is told how usage events go. */
+/** Observes usage events. */
 export interface UsageEventsObserver {
-  /** The receiver has taken so many. */
+  /** The receiver has taken this many events. */
   taken(events: number): void;
-  /** A batch was not taken; it is sent again. */
+  /** The receiver did not take a batch; it is sent again. */
   refused(): void;
-  /** So many were dropped because the receiver did not take them in time. */
+  /** This many events were dropped because the receiver did not take them in time. */
   dropped(events: number): void;
-  /** Events that wait, and the age of the oldest of them in milliseconds. */
+  /** Events that wait, and the age of the oldest in milliseconds. */
   backlog(waiting: number, oldestMs: number): void;
 }
 
@@ -37,19 +37,19 @@ export interface UsageSenderParts {
   readonly observer: UsageEventsObserver;
   readonly url: string;
   readonly source: string;
-  /** The bearer token. Undefined: requests carry none. */
+  /** The bearer token. Undefined: requests have none. */
   readonly token: string | undefined;
   readonly keepDays: number;
 }
 
 /**
- * Sends receipts as CloudEvents, batch after batch, each until the receiver has taken it: at least once, the oldest first,
+ * Sends receipts as CloudEvents, batch after batch, each until the receiver has taken it: at least once, oldest first,
  * and so in order for each account.
  */
 export class UsageSender {
   readonly #parts: UsageSenderParts;
   #failures = 0;
-  /** By the monotonic clock. */
+  /** No batch is sent before this time, by the monotonic clock. */
   #restsUntil = Number.NEGATIVE_INFINITY;
   #stopped = false;
 
@@ -57,7 +57,7 @@ export class UsageSender {
     this.#parts = parts;
   }
 
-  /** Sends from now on. Returns the function that ends it; a batch under way may be sent again by another core. */
+  /** Starts sending. Returns the function that ends it. Another core may send a batch that is under way again. */
   start(): () => Promise<void> {
     const { clock, logger, lease } = this.#parts;
     const stops = [
@@ -73,7 +73,7 @@ export class UsageSender {
     };
   }
 
-  /** Sends all that waits, unless it rests after a failure. */
+  /** Sends all waiting events, unless it pauses after a failure. */
   async turn(): Promise<void> {
     const { outbox, lease, observer, clock } = this.#parts;
     if (!(await lease.hold())) {
@@ -93,7 +93,7 @@ export class UsageSender {
     observer.backlog(waiting, oldestMs);
   }
 
-  /** Drops what the receiver has not taken for too long. */
+  /** Drops events that the receiver has not taken for too long. */
   async purge(): Promise<void> {
     const { outbox, lease, clock, logger, observer, keepDays } = this.#parts;
     let dropped = 1;
