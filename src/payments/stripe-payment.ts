@@ -4,18 +4,18 @@ import type Stripe from "stripe";
 export interface Payment {
   readonly accountId: string;
   readonly amountPicoUsd: bigint;
-  /** The provider's id of the payment: the same one is never credited twice. */
+  /** The provider's id of the payment. The same one is never credited twice. */
   readonly reference: string;
 }
 
-/** The action that an event asks for. A person has to look at a refusal: no retry changes it. */
+/** The action for an event. A refusal needs a person: no retry changes it. */
 export type Outcome = { readonly payment: Payment } | { readonly ignored: string } | { readonly refused: string };
 
 const picoUsdACent = 10_000_000_000n;
 
 /**
- * Reads Stripe's `checkout.session.completed` and `payment_intent.succeeded`. Both of one payment lead to
- * the same reference, the payment intent's id. Events without `metadata.account_id` are not for us.
+ * Reads Stripe's `checkout.session.completed` and `payment_intent.succeeded`. Both events of one payment give the same
+ * reference, the payment intent's id. Events without `metadata.account_id` are not for this service.
  */
 export function readStripeEvent(event: Stripe.Event): Outcome {
   switch (event.type) {

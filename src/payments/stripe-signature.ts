@@ -1,11 +1,11 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 
-/** How far the time of a signature may be from ours, before and after, in seconds. */
+/** How far a signature's time may be from ours, before or after, in seconds. */
 const mostApartS = 300;
 
 /**
- * Whether Stripe signed these bytes about now: its header has the time and one HMAC-SHA256 of time and body for each secret that
- * is valid at the moment. Stripe's own library does the same and would be a quarter of the installed program.
+ * Whether Stripe signed these bytes about now. Its header has the time, and one HMAC-SHA256 of time and body for each
+ * secret that is currently valid. Stripe's own library does the same and would be a quarter of the installed program.
  */
 export function isSignedByStripe(body: Buffer, header: string, secret: string, nowMs: number): boolean {
   const fields = header.split(",").map((field) => field.trim().split("=", 2));

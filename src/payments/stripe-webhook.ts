@@ -10,11 +10,11 @@ import { Receiving } from "../grpc/server/receiving.ts";
 import { type Payment, readStripeEvent } from "./stripe-payment.ts";
 import { isSignedByStripe } from "./stripe-signature.ts";
 
-/** Where Stripe sends its events. */
+/** The path that Stripe sends its events to. */
 export const stripePath = "/webhooks/stripe";
 
 const maxBytes = 1_000_000;
-/** Stripe sends an event within a second. */
+/** Limits on events being received. Stripe sends an event within a second. */
 const receivingLimits = {
   totalBytes: 32 * 1024 * 1024,
   payerBytes: 32 * 1024 * 1024,
@@ -23,12 +23,12 @@ const receivingLimits = {
 };
 
 /**
- * The outcome of an event: the money is credited; the event moves no money here; no retry can credit it, so a person
- * has to; Stripe is asked to send it again; or its signature is wrong.
+ * The outcome of an event. credited: the money is credited. ignored: the event moves no money here. refused: no retry
+ * can credit it, so a person has to. postponed: Stripe is asked to send it again. unsigned: its signature is wrong.
  */
 export const webhookOutcomes = ["credited", "ignored", "refused", "postponed", "unsigned"] as const;
 
-/** Is called with the outcome of every event. */
+/** Called with the outcome of every event. */
 export type WebhookObserver = (outcome: (typeof webhookOutcomes)[number]) => void;
 
 /** Dependencies. */
@@ -41,13 +41,13 @@ export interface StripeWebhookParts {
   /** Judges the age of signatures. */
   readonly clock: Pick<Clock, "now">;
   readonly logger: Logger;
-  /** Bounds the events that are being received: anybody can send some, and the signature comes last. */
+  /** Bounds the events being received: anybody can send some, and the signature is checked last. */
   readonly receiving?: Receiving;
 }
 
 /**
- * Turns Stripe's signed events into top-ups. Stripe sends an event again for days unless the answer is 2xx, so
- * that is also the answer to what no retry can change, with an alarm in the log; 503 asks for a retry.
+ * Turns Stripe's signed events into top-ups. Stripe sends an event again for days unless the answer is 2xx. So 2xx also
+ * answers events that no retry can change, with an alarm in the log; 503 asks for a retry.
  */
 export function createStripeWebhook(parts: StripeWebhookParts): RequestListener {
   const { secret, topUp, observe, clock, logger, receiving = new Receiving(receivingLimits) } = parts;
@@ -80,7 +80,7 @@ export function createStripeWebhook(parts: StripeWebhookParts): RequestListener 
     } catch (error) {
       const { code, rawMessage } = ConnectError.from(error);
       const reason = readDetail(error)?.reason;
-      // The limit on a day's payments lets this one pass later.
+      // This one passes later: only the limit on a day's payments is in its way.
       if (reason === undefined || reason === Reason.PAYMENT_24H_LIMIT || code === Code.Unavailable) {
         observe("postponed");
         logger.warn({ err: error, reference: outcome.payment.reference }, "a payment has to be sent again");
@@ -114,7 +114,7 @@ export function createStripeWebhook(parts: StripeWebhookParts): RequestListener 
   };
 }
 
-/** The body of an event, or the answer to one that is too large, too slow or one too many. */
+/** The body of an event, or the answer to an event that is too large, too slow or one too many. */
 async function readEvent(
   request: IncomingMessage,
   receiving: Receiving,
