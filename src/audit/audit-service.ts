@@ -6,7 +6,7 @@ import { readPage } from "../../lib/rpc/pages.ts";
 import type { AuditEvent } from "../storage/entities/audit-event.ts";
 import { type AuditTrail, readAuditKey, toAuditKey } from "./audit-trail.ts";
 
-/** The record of operators' changes. */
+/** Lists the changes that operators made. */
 export function createAuditService(trail: Pick<AuditTrail, "list">): ServiceImpl<typeof AuditService> {
   return {
     async listAuditEvents({ from, ...request }) {

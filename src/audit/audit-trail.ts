@@ -7,7 +7,7 @@ import { AuditEvent } from "../storage/entities/audit-event.ts";
 import type { Storage } from "../storage/orm.ts";
 import { inTransaction } from "../storage/transaction.ts";
 
-/** The most characters of what was before or after; a longer text is left out, as a message may be of megabytes. */
+/** The most characters of `before` or `after`. A longer text is left out, because a message may have megabytes. */
 const longestText = 65_536;
 
 /** A change to record: its operator, method and target. */
@@ -16,9 +16,9 @@ export interface NewAuditEvent extends Pick<AuditEvent, "operator" | "operatorId
   readonly after: JsonObject;
 }
 
-/** Which changes of the log. */
+/** Selects changes of the log. */
 export interface AuditRange {
-  /** At or after this time alone. Undefined: from the first one. */
+  /** Only changes at or after this time. Undefined: from the first one. */
   readonly from: Date | undefined;
 }
 
@@ -34,7 +34,7 @@ export class AuditTrail {
     this.#random = parts.random;
   }
 
-  /** Writes a change in a transaction of its own. */
+  /** Writes a change in its own transaction. */
   add(event: NewAuditEvent): Promise<void> {
     return inTransaction(this.#storage, (em) => this.addWithin(em, event));
   }
@@ -52,7 +52,7 @@ export class AuditTrail {
     });
   }
 
-  /** Changes behind the one of a key, newest first. */
+  /** Changes after the one of a key, newest first. */
   list({ from }: AuditRange, { after, limit }: PageStart): Promise<AuditEvent[]> {
     const behind = after === undefined ? undefined : readAuditKey(after);
     const bounds = [
@@ -66,12 +66,12 @@ export class AuditTrail {
   }
 }
 
-/** Where a change stands in the list. */
+/** A change's key in the list. */
 export function toAuditKey({ at, id }: Pick<AuditEvent, "at" | "id">): string {
   return `${at.getTime()}_${id}`;
 }
 
-/** Undefined: it is no key. */
+/** Undefined: the text is no key. */
 export function readAuditKey(key: string): Pick<AuditEvent, "at" | "id"> | undefined {
   const [, ms, id] = /^(\d{1,15})_([0-9a-f-]{36})$/.exec(key) ?? [];
   return ms === undefined || id === undefined ? undefined : { at: new Date(Number(ms)), id };

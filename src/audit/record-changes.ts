@@ -16,14 +16,14 @@ export interface RecorderParts {
   readonly trail: Pick<AuditTrail, "add" | "addWithin">;
   readonly trusts: TrustsPeer;
   readonly logger: Logger;
-  /** Is told of a change that was made and could not be noted. */
+  /** Called for a change that was made but could not be noted. */
   readonly lost: () => void;
 }
 
 /**
- * Notes every change that an operator makes: each call of a method of operators whose least role is above reader. Where money moves,
- * the handler notes it in the money's own transaction; any other change is noted as soon as it is made. Stands behind the
- * interceptor that tells who calls.
+ * Notes every change that an operator makes: each call of a method for operators whose least role is above reader. When
+ * money moves, the handler notes the change in the money's own transaction. Any other change is noted as soon as it is
+ * made. Comes after the interceptor that identifies the caller.
  */
 export function recordChanges({ trail, trusts, logger, lost }: RecorderParts): Interceptor {
   const record = async (next: Next, request: UnaryRequest, principal: Operator) => {
@@ -55,7 +55,7 @@ export function recordChanges({ trail, trusts, logger, lost }: RecorderParts): I
   };
 }
 
-/** Whether a method changes something: operators alone may call it, and readers may not. What is public is read. */
+/** Whether a method changes something: only operators may call it, and readers may not. Public methods only read. */
 function isChange(method: DescMethod): boolean {
   const needed = readAccess(method);
   const isForOperators = needed === Access.OPERATOR || needed === Access.CALLER_OR_OPERATOR;
@@ -82,7 +82,7 @@ function readOutcome(asked: JsonObject, before: JsonObject | undefined, response
   return { target: readTarget(asked, answered), before, after: { ...asked, ...answered } };
 }
 
-/** The id of the object that was made or changed: from the answer, else from the request. */
+/** The id of the object that was made or changed: from the answer, otherwise from the request. */
 function readTarget(asked: JsonObject, answered: JsonObject): string {
   for (const value of Object.values(answered)) {
     if (typeof value === "object" && value !== null && "id" in value && typeof value.id === "string") {
