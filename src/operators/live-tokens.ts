@@ -2,14 +2,14 @@ import type { Clock } from "../../lib/time/clock.ts";
 import type { Operator } from "../storage/entities/operator.ts";
 import { isOperatorToken, toDigest } from "./operator-token.ts";
 
-/** How old an answer may be: a second less than the time within which a revoked token stops everywhere. */
+/** How old an answer may be: a second less than the time within which a revoked token stops working everywhere. */
 const freshMs = 9_000;
 /** From this age on the operators are read anew while the old answer still serves. */
 const renewMs = 4_000;
-/** An unknown token has the operators read anew, at most so often: another core may just have made it. */
+/** The least time between two reads for unknown tokens: another core may just have made one. */
 const unknownMs = 250;
 
-/** Knows the operators' tokens by their digests. All live operators are in memory: they are few. */
+/** Recognizes operators' tokens by their digests. All live operators are in memory, because they are few. */
 export class LiveTokens {
   readonly #read: () => Promise<readonly Operator[]>;
   readonly #clock: Pick<Clock, "monotonic">;
@@ -23,7 +23,10 @@ export class LiveTokens {
     this.#clock = clock;
   }
 
-  /** The operator of a token, by an answer of the store that is at most nine seconds old. Rejects when it cannot be asked. */
+  /**
+   * The operator of a token, by an answer of the store that is at most nine seconds old. Rejects when the store cannot
+   * be asked.
+   */
   async find(token: string): Promise<Operator | undefined> {
     if (!isOperatorToken(token)) {
       return undefined;
@@ -33,7 +36,7 @@ export class LiveTokens {
     const known = this.#live.get(digest);
     if (known !== undefined && age < freshMs) {
       if (age >= renewMs) {
-        this.#renew().catch(() => {}); // the next call asks again, and without an answer in time it fails
+        this.#renew().catch(() => {}); // the next call asks again, and fails without an answer in time
       }
       return known;
     }
@@ -43,7 +46,7 @@ export class LiveTokens {
     return this.#live.get(digest);
   }
 
-  /** Forgets the answer: this core has changed an operator. What is being read may be older than the change. */
+  /** Forgets the answer: this core has changed an operator. A read under way may be older than the change. */
   forget(): void {
     this.#readAt = Number.NEGATIVE_INFINITY;
     this.#reading = undefined;

@@ -6,17 +6,17 @@ import type { Operator } from "../storage/entities/operator.ts";
 
 const roles = { reader: Role.READER, billing: Role.BILLING, owner: Role.OWNER } as const;
 
-/** A stored role as the contract has it. */
+/** A stored role as the contract's. */
 export function toRole(role: Operator["role"]): Role {
   return roles[role];
 }
 
-/** A role of the contract as it is stored. Undefined: it is none. */
+/** A role of the contract as the stored one. Undefined: it is no role of operators. */
 export function readRole(role: Role): Operator["role"] | undefined {
   return (Object.keys(roles) as Operator["role"][]).find((name) => roles[name] === role);
 }
 
-/** An operator as the contract has it: nothing that could be used in the token's place. */
+/** An operator as a message of the contract, without anything that could be used in the token's place. */
 export function operatorMessage({
   id,
   name,

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { isChecked, newCheckedSecret } from "../../lib/ids/checked-secret.ts";
 import type { Random } from "../../lib/ids/random.ts";
 
-/** The prefix of every operator's token; the underscore tells it from an API key. */
+/** The prefix of every operator's token. The underscore tells it from an API key. */
 const prefix = "tgop_";
 const shape = /^tgop_[0-9A-Za-z]{49}$/;
 
@@ -16,7 +16,9 @@ export function isOperatorToken(text: string): boolean {
   return shape.test(text) && isChecked(text);
 }
 
-/** The digest that is stored in place of a token, 32 bytes. A plain digest will do: nobody guesses 256 random bits. */
+/**
+ * The digest that is stored in place of a token, 32 bytes. A plain digest is enough: nobody guesses 256 random bits.
+ */
 export function toDigest(token: string): Buffer {
   return hash("sha256", token, "buffer");
 }

@@ -17,11 +17,11 @@ export const rootName = "root";
 /** Dependencies. */
 export interface OperatorsDependencies {
   readonly operators: Operators;
-  /** Tells this core that an operator has changed; the others know within ten seconds. */
+  /** Tells this core that an operator has changed. The others know within ten seconds. */
   readonly changed: () => void;
 }
 
-/** Operators with tokens of their own. */
+/** Manages operators with tokens of their own. */
 export function createOperatorsService({
   operators,
   changed,

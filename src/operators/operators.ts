@@ -9,16 +9,16 @@ import type { Storage } from "../storage/orm.ts";
 import { inTransaction } from "../storage/transaction.ts";
 import { newOperatorToken, toDigest } from "./operator-token.ts";
 
-/** Every core keeps the live ones in memory. */
+/** The most live operators: every core keeps them in memory. */
 const mostLive = 1000;
 
-/** An operator just made. The token is stored nowhere. */
+/** A new operator. The token is stored nowhere. */
 export interface NewOperator {
   readonly operator: Operator;
   readonly token: string;
 }
 
-/** The operators that have tokens of their own, as they are stored. Ids are UUIDs. */
+/** The stored operators with tokens of their own. Ids are UUIDs. */
 export class Operators {
   readonly #storage: Storage;
   readonly #clock: Clock;
@@ -30,12 +30,12 @@ export class Operators {
     this.#random = parts.random;
   }
 
-  /** All that are not revoked. */
+  /** All operators that are not revoked. */
   live(): Promise<Operator[]> {
     return this.#storage.orm.em.fork().find(Operator, { revokedAt: null }, { limit: mostLive });
   }
 
-  /** Oldest first, revoked ones included: ids sort by age. */
+  /** Oldest first, including revoked ones: ids sort by age. */
   list({ after, limit }: PageStart): Promise<Operator[]> {
     const where = after === undefined ? {} : { id: { $gt: after } };
     return this.#storage.orm.em.fork().find(Operator, where, { orderBy: { id: "asc" }, limit });
@@ -53,7 +53,7 @@ export class Operators {
   /** Throws OPERATOR_NAME_TAKEN, and INVALID_ARGUMENT when there are too many. */
   create(name: string, role: Operator["role"]): Promise<NewOperator> {
     return inTransaction(this.#storage, async (em) => {
-      // Two with one name must not be made at once. SQLite has a single writer anyway.
+      // Two operators with one name must not be made at once. SQLite has a single writer anyway.
       if (this.#storage.dialect === "postgresql") {
         await em.execute("select pg_advisory_xact_lock(hashtext('tollgate operators'))");
       }
@@ -83,7 +83,7 @@ export class Operators {
     });
   }
 
-  /** Ends an operator's token; one that has been revoked before stays as it is. Throws OPERATOR_NOT_FOUND. */
+  /** Ends an operator's token. An operator who was revoked before stays as they are. Throws OPERATOR_NOT_FOUND. */
   revoke(id: string): Promise<Operator> {
     const now = new Date(this.#clock.now());
     return inTransaction(this.#storage, async (em) => {
