@@ -27,8 +27,8 @@ export function isLinkToken(text: string): boolean {
 }
 
 /**
- * The digest that is stored in place of a token, 32 bytes. It is bound to the configured operator token, so that whoever
- * replaces that one ends every session and link.
+ * The digest that is stored in place of a token, 32 bytes. It is bound to the configured operator token, so that
+ * replacing that token ends every session and link.
  */
 export function toDigest(token: string, operatorToken: string): Buffer {
   return hash("sha256", `${token}\n${operatorToken}`, "buffer");

@@ -21,15 +21,15 @@ export interface SessionsDependencies {
   readonly findName: (operatorId: string) => Promise<string>;
   /** The name of the configured token's operator. */
   readonly rootName: string;
-  /** Sign-in by a provider of identities. Undefined: none is configured. */
+  /** Sign-in by an identity provider. Undefined: none is configured. */
   readonly oidc: OidcSignIn | undefined;
-  /** Is told of a session that ended here. */
+  /** Called with each session that ended here. */
   readonly ended: (sessionId: string) => void;
   readonly toRole: (role: NonNullable<ConsoleSession["role"]>) => Role;
   readonly readRole: (role: Role) => NonNullable<ConsoleSession["role"]> | undefined;
 }
 
-/** Sign-in to the console and out of it. */
+/** Signs people in to the console and out of it. */
 export function createSessionsService(deps: SessionsDependencies): ServiceImpl<typeof SessionsService> {
   const { sessions } = deps;
 
@@ -130,7 +130,7 @@ export function createSessionsService(deps: SessionsDependencies): ServiceImpl<t
   };
 }
 
-/** Throws PERMISSION_DENIED for other credentials. */
+/** The id of the caller's session. Throws PERMISSION_DENIED for other credentials. */
 function toSession(context: Pick<HandlerContext, "values">): string {
   const { sessionId } = readPrincipal(context);
   if (sessionId === undefined) {

@@ -12,15 +12,15 @@ import { isLinkToken, isSessionToken, newLinkToken, newSessionToken, toDigest } 
 const sessionMs = 12 * 3_600_000;
 /** How long a link can be used, in milliseconds. */
 const linkMs = 600_000;
-/** Live sessions of one account or operator; the oldest ends when another begins. */
+/** The most live sessions of one account or operator. The oldest ends when another begins. */
 const mostLive = 100;
-/** Keys that one session may make. */
+/** The most keys that one session may make. */
 const mostKeys = 10;
 
-/** Who has a session or a link. */
+/** The owner of a session or a link. */
 export type Owner = Pick<ConsoleSession, "role" | "operatorId" | "accountId" | "keyId">;
 
-/** A session just opened. The token is stored nowhere. */
+/** A new session. The token is stored nowhere. */
 export interface NewSession {
   readonly session: ConsoleSession;
   readonly token: string;
@@ -31,11 +31,11 @@ export interface SessionsParts {
   readonly storage: Storage;
   readonly clock: Pick<Clock, "now">;
   readonly random: Random;
-  /** The configured one, to which sessions and links are bound. */
+  /** The configured operator token, to which sessions and links are bound. */
   readonly operatorToken: string;
 }
 
-/** The sessions and sign-in links of the console, as they are stored. */
+/** The stored sessions and sign-in links of the console. */
 export class Sessions {
   readonly #parts: SessionsParts;
 
@@ -56,14 +56,16 @@ export class Sessions {
     return { token, expiresAt };
   }
 
-  /** Ends a link and opens its session. Throws UNAUTHENTICATED when it was used, is too old, or there is none. */
+  /**
+   * Ends a link and opens its session. Throws UNAUTHENTICATED when the link was used, is too old, or does not exist.
+   */
   async redeem(linkToken: string): Promise<NewSession> {
     const digest = isLinkToken(linkToken) ? this.#digest(linkToken) : undefined;
     const opened =
       digest &&
       (await inTransaction(this.#parts.storage, async (em) => {
         const link = await em.findOne(SignInLink, { digest, expiresAt: { $gt: this.#now() } });
-        // Of several who use it at once, the one whose deletion finds it is let in.
+        // Of several people who use it at once, only the one whose deletion finds it is let in.
         if (link === null || (await em.nativeDelete(SignInLink, { digest })) === 0) {
           return undefined;
         }
@@ -81,7 +83,7 @@ export class Sessions {
     return inTransaction(this.#parts.storage, (em) => this.#open(em, owner));
   }
 
-  /** The session of a token that has not ended. */
+  /** The session of a token. Undefined: it has ended. */
   async find(token: string): Promise<ConsoleSession | undefined> {
     if (!isSessionToken(token)) {
       return undefined;
@@ -90,7 +92,7 @@ export class Sessions {
     return (await this.#parts.storage.orm.em.fork().findOne(ConsoleSession, where)) ?? undefined;
   }
 
-  /** Throws UNAUTHENTICATED when it has ended. */
+  /** Throws UNAUTHENTICATED when the session has ended. */
   async get(id: string): Promise<ConsoleSession> {
     const session = await this.#parts.storage.orm.em.fork().findOne(ConsoleSession, { id });
     if (session === null) {
@@ -99,7 +101,10 @@ export class Sessions {
     return session;
   }
 
-  /** Notes a key that ends with a session. Throws UNAUTHENTICATED when it has ended, INVALID_ARGUMENT when it has too many. */
+  /**
+   * Notes a key that ends with a session. Throws UNAUTHENTICATED when the session has ended, INVALID_ARGUMENT when it
+   * has too many keys.
+   */
   addKey(id: string, keyId: string): Promise<void> {
     return inTransaction(this.#parts.storage, async (em) => {
       const session = await em.findOne(ConsoleSession, { id });

@@ -8,7 +8,7 @@ import type { Seal } from "../../events/sealed.ts";
 import { openPending, sealPending } from "./pending.ts";
 import type { Claims, Provider } from "./provider.ts";
 
-/** Sign-ins that the provider is asked about at once; more are told to come again. */
+/** The most calls of the provider at once. Further people are told to try again. */
 const mostAtOnce = 32;
 const longestName = 200;
 
@@ -19,20 +19,20 @@ export interface OidcParts {
   readonly name: string;
   /** The claim that holds an account's id. Undefined: none does. */
   readonly accountClaim: string | undefined;
-  /** Whether somebody new gets an account. */
+  /** Whether a new person gets an account. */
   readonly createsAccounts: boolean;
-  /** The account that was made for an identity, by the name of the request that made it. Undefined: none was. */
+  /** The account that was made for an identity, by the id of the request that made it. Undefined: none was made. */
   readonly findMade: (requestId: string) => Promise<string | undefined>;
-  /** True when there is such an account. */
+  /** True when the account exists. */
   readonly exists: (accountId: string) => Promise<boolean>;
-  /** Makes an account, once for each request's name. */
+  /** Makes an account, once for each request id. */
   readonly create: (name: string, requestId: string) => Promise<string>;
   readonly seal: Seal;
   readonly clock: Pick<Clock, "now">;
   readonly logger: Logger;
 }
 
-/** Sign-in by a provider of identities: it says who somebody is, and this says which account is theirs. */
+/** Sign-in by an identity provider: the provider identifies the person, and this class finds the person's account. */
 export class OidcSignIn {
   readonly #parts: OidcParts;
   #underWay = 0;
@@ -54,7 +54,7 @@ export class OidcSignIn {
     return { authorizationUrl: url, pending: sealPending(seal, checks, clock.now()) };
   }
 
-  /** The account of whoever the provider vouches for. Throws UNAUTHENTICATED, PERMISSION_DENIED. */
+  /** The account of the person that the provider vouches for. Throws UNAUTHENTICATED, PERMISSION_DENIED. */
   async finish(callbackUrl: string, pending: string): Promise<string> {
     const { provider, seal, clock } = this.#parts;
     const checks = openPending(seal, pending, clock.now());
@@ -82,7 +82,10 @@ export class OidcSignIn {
     return create(readName(claims), requestId);
   }
 
-  /** Asks the provider, few at once. What it refuses is UNAUTHENTICATED; that it cannot be asked is told as such. */
+  /**
+   * Calls the provider, for few people at once. Throws UNAUTHENTICATED when it refuses, OVERLOADED when it cannot be
+   * reached.
+   */
   async #ask<Answer>(question: () => Promise<Answer>): Promise<Answer> {
     if (this.#underWay >= mostAtOnce) {
       throw failure(Reason.OVERLOADED, "Many people sign in at the moment. Try again.");

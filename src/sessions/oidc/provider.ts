@@ -1,28 +1,28 @@
 import * as client from "openid-client";
 
-/** How a provider of identities is reached. */
+/** The settings of an identity provider. */
 export interface ProviderConfig {
   readonly issuer: string;
   readonly client_id: string;
   readonly scopes: readonly string[];
 }
 
-/** What a sign-in is bound to, so that nobody can bring an answer that belongs to another one. */
+/** The values that a sign-in is bound to, so that nobody can bring an answer that belongs to another sign-in. */
 export interface Checks {
   readonly state: string;
   readonly nonce: string;
-  /** PKCE: whoever has the code alone cannot use it. */
+  /** PKCE: the code alone is useless. */
   readonly verifier: string;
   readonly redirectUrl: string;
 }
 
-/** What the provider vouches for: the claims of an ID token that was checked. */
+/** The claims of a checked ID token, which the provider vouches for. */
 export type Claims = Readonly<Record<string, unknown>> & { readonly sub: string };
 
 /** Seconds that the provider has for each answer. */
 const timeout = 10;
 
-/** A provider of identities by OpenID Connect: authorization code with PKCE. It is looked up when it is first needed. */
+/** An identity provider by OpenID Connect: authorization code with PKCE. It is discovered when it is first needed. */
 export class Provider {
   readonly #config: ProviderConfig;
   readonly #secret: string | undefined;
@@ -33,7 +33,7 @@ export class Provider {
     this.#secret = secret;
   }
 
-  /** The page of the provider that a browser goes to, and what its answer is checked by. */
+  /** The provider's page that a browser goes to, and the checks for its answer. */
   async begin(redirectUrl: string): Promise<{ url: string; checks: Checks }> {
     const provider = await this.#discover();
     const checks: Checks = {
@@ -48,10 +48,10 @@ export class Provider {
     return { url: url.href, checks };
   }
 
-  /** The claims that the provider vouches for. Throws when it does not, or cannot be asked. */
+  /** The claims that the provider vouches for. Throws when it refuses, or cannot be reached. */
   async finish(callbackUrl: URL, checks: Checks): Promise<Claims> {
     const provider = await this.#discover();
-    // The parameters alone come from the browser; where it was sent is known.
+    // Only the parameters come from the browser; the page it was sent to is known.
     const current = new URL(checks.redirectUrl);
     current.search = callbackUrl.search;
     const tokens = await client.authorizationCodeGrant(provider, current, {
@@ -68,11 +68,11 @@ export class Provider {
   #discover(): Promise<client.Configuration> {
     const { issuer, client_id } = this.#config;
     const url = new URL(issuer);
-    // Plain HTTP is configured for a provider on this machine alone.
+    // Plain HTTP is configured only for a provider on this machine.
     const execute = url.protocol === "http:" ? [client.allowInsecureRequests] : [];
     const auth = this.#secret === undefined ? client.None() : undefined;
     this.#known ??= client.discovery(url, client_id, this.#secret, auth, { execute, timeout }).catch((error) => {
-      this.#known = undefined; // it is asked again
+      this.#known = undefined; // the next call discovers it again
       throw error;
     });
     return this.#known;
