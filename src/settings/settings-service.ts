@@ -2,7 +2,7 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import type { SettingsService } from "#gen/tollgate/settings/v1/settings_service_pb.js";
 import type { Setting } from "../config/effective.ts";
 
-/** The configuration that the core started with, secrets hidden. */
+/** Shows the configuration that the core started with, secrets hidden. */
 export function createSettingsService(settings: readonly Setting[]): ServiceImpl<typeof SettingsService> {
   return {
     getSettings: () => ({
