@@ -1,15 +1,15 @@
-/** Counts by the bound of their bucket, each with all before it. */
+/** The counts of a histogram, cumulative, each with the upper bound of its bucket. */
 export type Buckets = readonly (readonly [upTo: number, count: number])[];
 
-/** What was counted between two readings of the same buckets. */
+/** The counts between two readings of the same buckets. */
 export function countsSince(before: Buckets, after: Buckets): Buckets {
   const known = new Map(before);
   return after.map(([upTo, count]) => [upTo, count - (known.get(upTo) ?? 0)]);
 }
 
 /**
- * The value that a part of all counted ones does not exceed, even spread within a bucket assumed; the last bound for
- * values above it. Undefined: nothing was counted.
+ * The value that this part of all counted values does not exceed, assuming an even spread within each bucket. Values
+ * above the last finite bound count as that bound. Undefined: nothing was counted.
  */
 export function estimateQuantile(buckets: Buckets, part: number): number | undefined {
   const all = buckets.at(-1)?.[1] ?? 0;

@@ -7,10 +7,10 @@ import type { Clock } from "../../lib/time/clock.ts";
 import { repeat } from "../../lib/time/repeat.ts";
 import { type Buckets, countsSince, estimateQuantile } from "./quantile.ts";
 
-/** One sample as the contract has it. */
+/** One sample as a message of the contract. */
 export type Sample = MessageInitShape<typeof OverviewSampleSchema>;
 
-/** What has been counted since the process started; see the telemetry's Totals. */
+/** Counts since the process started; see the telemetry's Totals. */
 export interface Counted {
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -25,25 +25,25 @@ export interface Counted {
 export interface SamplerParts {
   readonly count: () => Promise<Counted>;
   readonly servers: () => readonly Server[];
-  /** Requests that wait for a server. */
+  /** The number of requests that wait for a server. */
   readonly queued: () => number;
-  /** What the servers cost in an hour, in pico-USD. Undefined: one of them has no price. */
+  /** The cost of the servers in an hour, in pico-USD. Undefined: one of them has no price. */
   readonly serversCost: () => bigint | undefined;
-  /** When and how this core last proved the books. Undefined: not yet. */
+  /** When this core last proved the books, and with what result. Undefined: not yet. */
   readonly lastProof: () => { readonly at: number; readonly ok: boolean } | undefined;
-  /** Cores that share the database. */
+  /** The number of cores that share the database. */
   readonly countCores: () => Promise<number>;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
 const everyMs = 1000;
-/** Samples that a new watcher is shown. */
+/** Samples that a new watcher gets. */
 const kept = 300;
-/** Rates are of so many samples, and what is rarer of a minute. */
+/** Rates are taken over this many samples; rarer figures over a minute. */
 const rateSamples = 5;
 const minuteSamples = 60;
-/** Samples between two counts of the cores, which ask the database. */
+/** Samples between two counts of the cores, which query the database. */
 const coreSamples = 10;
 
 interface Reading {
@@ -51,7 +51,7 @@ interface Reading {
   readonly counted: Counted;
 }
 
-/** Looks at the core once a second and shows what it saw to any number of watchers. */
+/** Samples the core once a second and shows the samples to any number of watchers. */
 export class Sampler {
   readonly #parts: SamplerParts;
   readonly #samples: Sample[] = [];
@@ -64,7 +64,7 @@ export class Sampler {
     this.#parts = parts;
   }
 
-  /** Starts to look; returns the function that ends it, and every watcher's stream. */
+  /** Starts sampling. Returns the function that ends it and every watcher's stream. */
   start(): () => void {
     const { clock, logger } = this.#parts;
     const stop = repeat(clock, everyMs, logger, "take a sample for the overview", () => this.take());
@@ -78,7 +78,7 @@ export class Sampler {
   /** Takes a sample now. */
   async take(): Promise<void> {
     const { count, clock, countCores } = this.#parts;
-    // Nobody is shown how many cores there are while nobody watches.
+    // The cores are not counted while nobody watches.
     if (this.#watchers.size > 0 && this.#taken % coreSamples === 0) {
       this.#cores = Math.max(1, await countCores().catch(() => this.#cores));
     }
@@ -91,7 +91,7 @@ export class Sampler {
     this.#wake();
   }
 
-  /** The samples that are kept, then each new one. A watcher that reads slowly is shown the newest alone. */
+  /** The kept samples, then each new one. A watcher that reads slowly gets only the newest. */
   async *watch(signal: AbortSignal): AsyncGenerator<Sample[]> {
     yield [...this.#samples];
     let seen = this.#taken;
