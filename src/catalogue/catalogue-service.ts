@@ -15,7 +15,7 @@ export interface CatalogueDependencies {
   readonly catalogue: Catalogue;
   readonly prices: Prices;
   readonly fleet: Fleet;
-  /** Keeps what the operator says of a server, for all cores and after a restart. */
+  /** Stores an operator's drain of a server, for all cores and across restarts. */
   readonly onDrain: (server: string, draining: boolean) => Promise<void>;
 }
 
@@ -27,7 +27,7 @@ export function createCatalogueService({
   onDrain,
 }: CatalogueDependencies): ServiceImpl<typeof CatalogueService> {
   const modelOf = (model: ServedModel) => describe(model, prices);
-  /** Reads a server before its change, for the audit log. */
+  /** Notes a server before its change, for the audit log. */
   function keepServer(context: HandlerContext, serverId: string): void {
     const server = fleet.servers().find(({ id }) => id === serverId);
     if (server !== undefined) {
@@ -64,7 +64,7 @@ export function createCatalogueService({
   };
 }
 
-/** The models that a caller may use: all of them without a key. */
+/** The models that a caller may use. Without a key: all. */
 function allowedTo({ values }: Pick<HandlerContext, "values">): AllowedModels {
   const principal = values.get(principalKey);
   return principal?.kind === "caller" ? principal.models : undefined;

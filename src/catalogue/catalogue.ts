@@ -5,13 +5,13 @@ import type { AllowedModels, Catalogue, ServedModel } from "./interface.ts";
 
 /** A catalogue whose models can be replaced. */
 export interface ConfiguredCatalogue extends Catalogue {
-  /** The models of a configuration as they are served; a model that is served already keeps its creation time. */
+  /** Describes the models of a configuration. A model that is served already keeps its creation time. */
   describe(models: readonly ModelConfig[], createdAt: Date): ServedModel[];
-  /** Serves these from now on. */
+  /** Serves these models from now on. */
   replace(models: readonly ServedModel[]): void;
 }
 
-/** The models of a configuration. `createdAt` is what clients are told; it has no other meaning. */
+/** The models of a configuration. `createdAt` is only shown to clients; it has no other meaning. */
 export function createCatalogue(models: readonly ModelConfig[], createdAt: Date): ConfiguredCatalogue {
   let served: ReadonlyMap<string, ServedModel> = new Map(models.map((model) => [model.id, { ...model, createdAt }]));
   const isAllowed = (id: string, allowed: AllowedModels) => allowed === undefined || allowed.has(id);

@@ -6,9 +6,9 @@ export type ServedModel = ModelConfig & { readonly createdAt: Date };
 /** Ids of the models that a caller may use. Undefined: all. */
 export type AllowedModels = ReadonlySet<string> | undefined;
 
-/** The models that are served. */
+/** The served models. */
 export interface Catalogue {
-  /** All models in the configured order; of those that a caller may use, where it may not use all. */
+  /** The models that the caller may use, in the configured order. */
   list(allowed?: AllowedModels): readonly ServedModel[];
   /** Throws MODEL_NOT_FOUND, also for a model that the caller may not use. */
   get(id: string, allowed?: AllowedModels): ServedModel;
