@@ -26,19 +26,19 @@ interface ConsoleParts {
   readonly lifecycle: Lifecycle;
   readonly logger: Logger;
   readonly tls: ServerTls | undefined;
-  /** The account that the embedded service made. Undefined: none. */
+  /** The account that an embedded service made. Undefined: none. */
   readonly demoAccountId?: string | undefined;
 }
 
-/** The console as it is served. */
+/** The running console. */
 export interface RunningConsole {
   /** host:port. */
   readonly address: string;
-  /** Where browsers find it, such as "http://127.0.0.1:8081". */
+  /** Its URL for browsers, such as "http://127.0.0.1:8081". */
   readonly url: string;
 }
 
-/** Serves the console over a transport. Throws when the address cannot be listened on. */
+/** Serves the console over a transport. Throws when it cannot listen on the address. */
 export async function startConsole(parts: ConsoleParts): Promise<RunningConsole> {
   const { config, transport, front, lifecycle, logger, tls } = parts;
   const shutdown = new AbortController();
@@ -80,8 +80,8 @@ export async function startConsole(parts: ConsoleParts): Promise<RunningConsole>
 }
 
 /**
- * Serves the console of `serve`, also where nobody has configured one: then a port that is taken leaves it out, so that a
- * service that runs on one is not stopped by what it never asked for.
+ * Serves the console of `serve`, even when it is not configured. In that case it is left out when its port is taken, so
+ * that a missing port does not stop a service that never asked for a console.
  */
 export async function openConsole(parts: Omit<ConsoleParts, "address">): Promise<RunningConsole | undefined> {
   const { listen } = parts.config;

@@ -43,7 +43,7 @@ export async function core(options: CoreOptions): Promise<void> {
   await announceReady(lifecycle, logger, secrets.dataDir, { ...addresses, admin: admin.address });
 }
 
-/** Facades look the cores' name up when they connect, so this is how soon all of them know of a new core. */
+/** Facades resolve the cores' name when they connect, so all of them know of a new core within this time. */
 const maxConnectionAgeMs = 60_000;
 
 /** Serves the core's services over gRPC and over the Connect protocol. Returns host:port of each. */
@@ -74,7 +74,7 @@ export async function serveCore(
   return { grpc: grpc.address, connect: connect.address, ...(webhooks && { webhooks: webhooks.address }) };
 }
 
-/** Payment providers reach this listener alone, so that nothing else of the core has to be open to them. */
+/** Payment providers only need this listener, so that nothing else of the core has to be open to them. */
 async function serveWebhooks(
   { webhooks }: Core,
   address: string,

@@ -20,7 +20,7 @@ import type { Lifecycle } from "./process/lifecycle.ts";
 import type { Telemetry } from "./process/tracing.ts";
 
 /**
- * Puts the core together, each part on those before it. Parts that have to be stopped are registered with the lifecycle.
+ * Assembles the core, each part from those before it. Parts that have to be stopped are registered with the lifecycle.
  * `settings`: the configuration as it is shown to operators.
  */
 export async function composeCore(

@@ -11,7 +11,7 @@ export interface DocumentationOptions extends ProcessOptions {
   readonly listen: string;
 }
 
-/** It is read by people: a few of them at once, who wait for nothing long. */
+/** Limits for people: few at once, and nothing takes long. */
 const limits = {
   connections: 1000,
   connectionsPerAddress: 100,
@@ -21,7 +21,7 @@ const limits = {
   requestTimeoutMs: 10_000,
 };
 
-/** Serves the documentation that came with the program. Throws where none did. Resolves when it is ready. */
+/** Serves the documentation that came with the program. Throws if there is none. Resolves when it is ready. */
 export async function documentation({ log, listen }: DocumentationOptions): Promise<void> {
   const files = readPackagedFolder("dist/docs");
   if (files.size === 0) {

@@ -25,7 +25,7 @@ import { startOverload } from "./process/overload.ts";
 import { startTracing, type Telemetry } from "./process/tracing.ts";
 import { applyWorkarounds } from "./process/workarounds.ts";
 
-/** Where a facade without a configuration shows its metrics when a core on the same machine has the usual address. */
+/** The admin address of a facade without a configuration when a core on the same machine has the usual one. */
 const besideCore = "127.0.0.1:9465";
 
 /** Runs both public surfaces in front of cores that run elsewhere. Resolves when it is ready. */
@@ -60,7 +60,7 @@ export async function facade(options: FacadeOptions): Promise<void> {
   lifecycle.ready({ http, ...(console && { console: console.address }), admin: admin.address });
 }
 
-/** The public surfaces as they are served. */
+/** The running public surfaces. */
 export interface RunningFront extends Front {
   /** host:port. */
   readonly address: string;

@@ -8,15 +8,18 @@ export interface ProcessOptions {
 
 /** `tollgate serve`: everything in one process. */
 export interface ServeOptions extends ProcessOptions {
-  /** The configuration file. Default: every default, and models as below. */
+  /** The configuration file. Default: all defaults, and models as below. */
   readonly config?: string;
   /** Serve the models that this inference server lists. */
   readonly server?: string;
   /** Serve this model file in process. */
   readonly gguf?: string;
-  /** Where the listeners begin, one after the other; wins over the configuration. Default: as configured. */
+  /**
+   * The first port: the listeners take ports one after the other from here. Overrides the configuration. Default: as
+   * configured.
+   */
   readonly port?: number;
-  /** Processes that serve, behind the same addresses. Default: this one alone. */
+  /** The number of serving processes, behind the same addresses. Default: only this one. */
   readonly workers?: number;
   /** Whether the console is served. */
   readonly console: boolean;
@@ -31,6 +34,6 @@ export interface CoreOptions extends ProcessOptions {
 export interface FacadeOptions extends ProcessOptions, ClientTlsFiles {
   /** The cores: `host:port`, `dns:///name:port` or `ipv4:host:port,host:port`. */
   readonly core: string;
-  /** Where to listen comes from here. Default: the defaults. */
+  /** The configuration file with the addresses to listen on. Default: the defaults. */
   readonly config?: string;
 }

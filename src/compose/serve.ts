@@ -33,7 +33,7 @@ import { applyWorkarounds } from "./process/workarounds.ts";
 import { supervise } from "./workers/supervise.ts";
 import { reportToSupervisor, shareDrains, workerNumber } from "./workers/worker.ts";
 
-/** Runs everything in one process, or in as many as asked for. Resolves when it is ready. */
+/** Runs everything in one process, or in the given number of workers. Resolves when it is ready. */
 export async function serve(options: ServeOptions): Promise<void> {
   const { workers = 1 } = options;
   const load = () => loadServed(options);
@@ -100,7 +100,7 @@ async function start(
   }
 }
 
-/** The supervisor of workers has the port of its own. */
+/** The supervisor of workers has their admin port. */
 async function openAdmin(
   worker: string | undefined,
   address: Config["listen"]["admin"],
@@ -110,7 +110,7 @@ async function openAdmin(
   return worker === undefined ? startAdmin(address, lifecycle, tls) : reportToSupervisor(worker, address, lifecycle);
 }
 
-/** Tells people where everything is, and how the operator gets in. */
+/** Prints where everything is, and how the operator signs in. */
 async function greet({
   secrets: { dataDir, operatorToken },
   embedded,
@@ -136,7 +136,7 @@ async function greet({
   }
 }
 
-/** Throws ConfigError when models are configured and asked for on the command line, too. */
+/** Throws ConfigError when models are both configured and given on the command line. */
 function refuseBothModels({ server, gguf, config }: ServeOptions, { models }: Config): void {
   if ((server !== undefined || gguf !== undefined) && models.length > 0) {
     throw new ConfigError(`${config}: models: is for a start without --server and --gguf; leave one of them out`);

@@ -33,12 +33,12 @@ import type { Part } from "./interface.ts";
 import type { Money } from "./money.ts";
 import { composeSessions } from "./sessions.ts";
 
-/** Accounts, their keys, operators, and who is let in with which credential. */
+/** Accounts, their keys, operators, and the check of credentials. */
 export interface Access extends Part {
   readonly gate: Gate;
   /** The audit trail of operators' changes. */
   readonly trail: AuditTrail;
-  /** Judges which peers are believed about the addresses of operators and callers. */
+  /** Judges which peers are trusted to state the addresses of operators and callers. */
   readonly trusts: TrustsPeer;
 }
 
@@ -85,11 +85,11 @@ export async function composeAccess(
     const stopKeyFilter = keyFilter.start(foundation.logger);
     const heard = (accountId: string | undefined) => {
       if (accountId !== undefined) {
-        keyFilter.announce(accountId); // others are found when they are asked for
+        keyFilter.announce(accountId); // keys of other accounts are found when they are asked for
       }
       authenticator.forget(accountId);
     };
-    // A connection that is not there yet is made with the ledger's own, which looks for it again and again.
+    // A missing connection is made with the ledger's own, which is tried again and again.
     books.announcements
       .listen(heard)
       .catch((error: unknown) => foundation.logger.warn({ error }, "announcements of other cores are not heard yet"));
@@ -103,8 +103,8 @@ export async function composeAccess(
   });
   const accountChanged = (accountId: string) => {
     authenticator.forget(accountId);
-    // A lost announcement does little harm: other cores keep an answer about a key for a short time only. What is leased of budgets
-    // comes back, so that a limit that was set holds for it, too.
+    // A lost announcement does little harm: other cores keep an answer about a key only for a short time. Leases of
+    // budgets come back, so that a new limit applies to them, too.
     ledger.callIn(accountId).catch((error: unknown) => logger.warn({ error }, "a changed account was not announced"));
   };
   const accountsService = createAccountsService({
@@ -131,7 +131,7 @@ export async function composeAccess(
   };
 }
 
-/** Has the database that an account has come to know its keys. */
+/** Adds an account's keys to the filter of the database that it has moved to. */
 async function learnKeys(there: Customers | undefined, accountId: string): Promise<void> {
   for (const { digest } of (await there?.keys.digestsOfAccounts([accountId])) ?? []) {
     there?.keyFilter.add(digest);

@@ -1,6 +1,6 @@
 import { parseUsd } from "../../../lib/money.ts";
 
-/** Pico-USD of an amount that the configuration's schema has already judged. */
+/** An amount in pico-USD that the configuration's schema has already checked. */
 export function readPicoUsd(usd: string): bigint {
   const amount = parseUsd(usd);
   if (amount === undefined) {

@@ -25,7 +25,7 @@ import type { Foundation } from "./foundation.ts";
 import type { Part } from "./interface.ts";
 import type { Money } from "./money.ts";
 
-/** Events, and the endpoints that are told of them. */
+/** Events, and the endpoints that get them. */
 export function composeEvents({ config, secrets, storage }: Foundation, { shards }: Pick<Money, "shards">): Part {
   const { allow } = config.webhooks;
   const all = shards.map(({ foundation: { storage, clock, random } }) => {
@@ -43,8 +43,8 @@ export function composeEvents({ config, secrets, storage }: Foundation, { shards
 }
 
 /**
- * Sends the events of one database, and looks for those that spending makes. `endpoints`: the database whose endpoints are told;
- * undefined: it is this one. Returns the function that ends it.
+ * Delivers the events of one database, and watches for those that spending causes. `endpoints`: the database that has
+ * the endpoints. Undefined: this one. Returns the function that ends it.
  */
 function startDelivery({ foundation, books }: Shard, endpoints: Storage | undefined): () => Promise<void> {
   const { config, secrets, storage, clock, random, logger, metrics, announce } = foundation;
@@ -83,7 +83,7 @@ function startDelivery({ foundation, books }: Shard, endpoints: Storage | undefi
   };
 }
 
-/** Sends usage to its receiver, if there is one. Returns the function that ends it. */
+/** Sends usage events if a receiver is configured. Returns the function that ends it. */
 function startUsageEvents({ config, secrets, storage, clock, random, logger, metrics }: Foundation) {
   const { url, source, keep_days: keepDays } = config.usage_events;
   if (url === undefined) {

@@ -11,24 +11,24 @@ import { ServiceName } from "../shards/service-name.ts";
 
 /** The database of `storage.url`. */
 export interface FirstDatabase {
-  /** What asks it while it is away fails as when it cannot be reached. */
+  /** While the database is away, calls fail as for one that cannot be reached. */
   readonly storage: Storage;
   readonly serviceName: ServiceName;
-  /** Undefined: it is there. */
+  /** Undefined: the database is there. */
   readonly away: AwayFirst | undefined;
 }
 
 /** A first database that could not be reached at the start, while others may serve their accounts. */
 export interface AwayFirst {
-  /** Why it is not there. */
+  /** Why it could not be reached. */
   readonly error: unknown;
   /** Tries again. Rejects, in words, while it is away, and for a database that must not be used. */
   reach(): Promise<void>;
 }
 
 /**
- * Opens the first database. When there are others one that is away does not keep the core from its start. Throws, in words, for
- * a database that must not be used, and when the only one is away.
+ * Opens the first database. If there are further databases, the core starts even when the first one is away. Throws, in
+ * words, for a database that must not be used, and when the only one is away.
  */
 export async function openFirst(secrets: Secrets, logger: Logger): Promise<FirstDatabase> {
   const count = 1 + secrets.shardUrls.length;

@@ -15,7 +15,7 @@ import type { Foundation } from "./foundation.ts";
 import type { Drains, Part } from "./interface.ts";
 import type { Money } from "./money.ts";
 
-/** The inference servers and what they serve. */
+/** The inference servers and the service that lists what they serve. */
 export interface FleetPart extends Part {
   readonly fleet: Fleet;
   readonly drains: Drains;
@@ -83,7 +83,7 @@ export async function composeFleet(
 
 const mebibyte = 2 ** 20;
 
-/** Tells in the log how far a model is that is loaded into this process. */
+/** Logs the progress of a model that is loaded into this process. */
 export function tellLoading(model: string, logger: Pick<Logger, "info">, now?: () => number) {
   const report = trackProgress(`loading ${model}`, "MiB", (text) => logger.info({}, text), now);
   return (done: number, total: number) => report(Math.floor(done / mebibyte), Math.ceil(total / mebibyte));

@@ -21,12 +21,14 @@ export interface Foundation {
   readonly tracer: Telemetry["tracer"];
   readonly metrics: CoreMetrics;
   readonly random: Random;
-  /** The database's time, by which money and keys live; only what has no part in either goes by the machine's. */
+  /**
+   * The database's time, which money and keys depend on. Only code without a part in either uses the machine's time.
+   */
   readonly clock: DatabaseClock;
   readonly storage: Storage;
-  /** Names the service in each of its databases. */
+  /** The id of the service in each of its databases. */
   readonly serviceName: ServiceName;
-  /** The first of several databases, which was not there at the start. Undefined: it was. */
+  /** The first of several databases when it was away at the start. Undefined: it was there. */
   readonly awayFirst?: AwayFirst | undefined;
   readonly catalogue: ConfiguredCatalogue;
   /** Announces events to their subscribers. */
@@ -34,7 +36,7 @@ export interface Foundation {
   stop(): Promise<void>;
 }
 
-/** Opens the database and learns its time. */
+/** Opens the database and reads its time. */
 export async function openFoundation(
   config: Config,
   secrets: Secrets,

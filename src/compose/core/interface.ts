@@ -4,26 +4,26 @@ import type { Gate } from "../../grpc/server/gate.ts";
 import type { ServiceRegistration } from "../../grpc/server/registration.ts";
 import type { Reload } from "./reload.ts";
 
-/** A part of the core that runs. */
+/** A running part of the core. */
 export interface Part {
   readonly services: readonly ServiceRegistration[];
   stop(): Promise<void>;
 }
 
-/** Outermost first. */
+/** Interceptors, outermost first. */
 export interface CoreInterceptors {
-  /** Those of every call. */
+  /** For every call. */
   readonly interceptors: readonly Interceptor[];
-  /** Those of the calls that the process itself makes at its start: neither logged nor measured. */
+  /** For the calls that the process itself makes at its start: neither logged nor measured. */
   readonly ownInterceptors: readonly Interceptor[];
 }
 
 /** The core's services behind their interceptors, ready to be mounted on any transport. */
 export interface Core extends CoreInterceptors {
   readonly services: readonly ServiceRegistration[];
-  /** Judges calls before their messages are read. */
+  /** Checks calls before their messages are read. */
   readonly gate: Gate;
-  /** By path; served over plain HTTP by a listener of their own. */
+  /** Webhooks by path, served over plain HTTP by their own listener. */
   readonly webhooks: ReadonlyMap<string, RequestListener>;
   readonly reload: Reload;
   readonly drains: Drains;
@@ -33,6 +33,6 @@ export interface Core extends CoreInterceptors {
 export interface Drains {
   /** Announces the servers that the operator drains and resumes here. */
   share(tell: (server: string, draining: boolean) => void): void;
-  /** Repeats a drain or resume from another process; a server that is not served here is left alone. */
+  /** Repeats a drain or resume from another process. Ignores a server that is not served here. */
   take(server: string, draining: boolean): void;
 }

@@ -29,7 +29,10 @@ import type { Part } from "./interface.ts";
 /** Prices, the ledger, payments, rate limits. */
 export interface Money extends Part {
   readonly prices: PriceList;
-  /** Of the database that was proved the longest time ago. Undefined: one was not proved yet, or is away since the start. */
+  /**
+   * The oldest of the databases' last proofs. Undefined: one database was not proved yet, or has been away since the
+   * start.
+   */
   readonly lastProof: () => Proof | undefined;
   readonly ledger: CoreLedger;
   readonly funds: Funds;
@@ -37,15 +40,15 @@ export interface Money extends Part {
   readonly rateLimits: ConfiguredRateLimits;
   /** The databases of accounts with their books. */
   readonly shards: Shards<Shard>;
-  /** Names that stand for one account in all of them. */
+  /** Names that stand for one account in all databases. */
   readonly claims: Claims;
-  /** Moves accounts from one to another, and knows where they are. */
+  /** Moves accounts between databases, and knows where they are. */
   readonly moves: Moves;
-  /** Databases that the service has got since this core's start. */
+  /** Databases that the service got after this core's start. */
   readonly newer: NewerDatabases;
 }
 
-/** The ground is opened once there are prices; a simulation gives one of its own. */
+/** `open` opens the ground once there are prices. A simulation passes its own. */
 export async function composeMoney(
   foundation: MoneyFoundation,
   open: (foundation: MoneyFoundation) => MoneyGround = openGround,
@@ -55,14 +58,15 @@ export async function composeMoney(
   const count = 1 + shardUrls.length;
   const areSeveral = count > 1;
   const newer = new NewerDatabases(count, logger);
-  // The parts of a database beside its books are asked for by those alone who compose a whole core.
+  // Only callers that compose a whole core need the parts of a foundation besides its books.
   const whole = foundation as Foundation;
   const observers = new ShardObservers(whole.metrics);
   const openFirst = async (): Promise<Shard> => {
     const own = areSeveral ? { ...whole, metrics: { ...whole.metrics, ...observers.of(0) } } : whole;
     const pricing = { storage, clock, random, models: config.models, announce, ...(book && { book }) };
     const prices = await createPrices(pricing);
-    // A start that fails ends the process; a further try finds the journal only when it was given back.
+    // A failed start of a single database ends the process. With several databases it is tried again, and the next try
+    // finds the journal only if it was given back.
     const books = areSeveral ? openBooks(own, prices) : composeBooks(own, prices, open(own));
     return { foundation: own, books: await books };
   };
@@ -106,7 +110,7 @@ export async function composeMoney(
   };
 }
 
-/** The proof that is the oldest. Undefined: one of them is not there yet. */
+/** The oldest proof. Undefined: one is missing. */
 function readOldest(proofs: readonly (Proof | undefined)[]): Proof | undefined {
   return proofs.reduce((oldest, proof) =>
     oldest === undefined || proof === undefined

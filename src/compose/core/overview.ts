@@ -19,7 +19,7 @@ import type { Money } from "./money.ts";
 /** A core whose last heartbeat is older than this is not counted, in milliseconds. */
 const silentMs = 30_000;
 
-/** What a page sees of the core as a whole: its live figures and its configuration. */
+/** The operator's view of the core as a whole: its live figures and its configuration. */
 export function composeOverview(
   { catalogue, clock, logger, storage }: Foundation,
   { lastProof, shards }: Pick<Money, "lastProof" | "shards">,

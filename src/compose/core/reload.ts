@@ -5,7 +5,10 @@ import type { PriceList } from "../../metering/prices/price-list.ts";
 import { findRatePolicy } from "../../metering/rate-limits/max-rpm.ts";
 import type { ConfiguredRateLimits } from "../../metering/rate-limits/rate-limits.ts";
 
-/** Takes models, servers, prices and rate limits over from another configuration. Throws, and changes nothing, when it cannot. */
+/**
+ * Takes over models, servers, prices and rate limits from another configuration. Throws, and changes nothing, when it
+ * cannot.
+ */
 export type Reload = (config: Config) => Promise<void>;
 
 /** The parts that a reload changes. */

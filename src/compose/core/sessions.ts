@@ -28,7 +28,7 @@ interface SessionsParts {
   readonly accounts: AccountList;
   /** As AccountsDependencies.newAccountId. */
   readonly newAccountId: (requestId: string) => Promise<string>;
-  /** Makes an account that has the free tier's money. */
+  /** Makes an account with the free tier's money. */
   readonly openAccount: (account: {
     readonly id: string;
     readonly name: string;
@@ -37,10 +37,10 @@ interface SessionsParts {
   }) => Promise<unknown>;
 }
 
-/** What the name of a key says that a session has made. */
+/** The name of keys that sessions make. */
 const keyName = "console";
 
-/** Sessions of the console: how they are found by their tokens, and the service that opens and ends them. */
+/** Console sessions: finds them by their tokens, and opens and ends them by a service. */
 export function composeSessions(
   foundation: Foundation,
   { operators, keys, authenticator, accountChanged, accounts, newAccountId, openAccount }: SessionsParts,
@@ -74,7 +74,7 @@ export function composeSessions(
   };
 }
 
-/** Sign-in by the configured provider of identities. Undefined: there is none. */
+/** Sign-in by the configured identity provider. Undefined: none is configured. */
 function composeOidc(
   { config, secrets, clock, random, logger }: Foundation,
   { accounts, newAccountId, openAccount }: Pick<SessionsParts, "accounts" | "newAccountId" | "openAccount">,
@@ -96,7 +96,7 @@ function composeOidc(
         await openAccount({ id, name, maxKeys: config.keys.max_per_account, requestId });
         return id;
       } catch (error) {
-        // Signed in twice at once: the database lets one of them make the account.
+        // The person signed in twice at once: the database lets only one call make the account.
         const other = await findMade(requestId);
         if (other === undefined) {
           throw error;
@@ -119,7 +119,10 @@ async function readLive(session: ConsoleSession, operators: Operators, keys: Key
   return operator && { id, expiresAt, owner: operator };
 }
 
-/** The operator of a session, who may do what the session and the operator may. Undefined: the operator is revoked. */
+/**
+ * The operator of a session, with the lower of the session's and the operator's role. Undefined: the operator is
+ * revoked.
+ */
 async function readOperator(session: ConsoleSession, operators: Operators): Promise<Operator | undefined> {
   const role = toRole(session.role ?? "reader");
   if (!session.operatorId) {

@@ -6,7 +6,10 @@ import { createStripeWebhook, stripePath } from "../../payments/stripe-webhook.t
 import type { Foundation } from "./foundation.ts";
 import type { Core } from "./interface.ts";
 
-/** Webhooks of the payment providers that there are secrets for; payments go through the accounts service as the operator's. */
+/**
+ * Webhooks of the payment providers whose secrets are configured. Payments go through the accounts service as the
+ * operator's.
+ */
 export function createWebhooks(
   { secrets, metrics, clock, logger }: Foundation,
   { services, interceptors }: Pick<Core, "services" | "interceptors">,

@@ -3,15 +3,15 @@ import { join } from "node:path";
 import { createClient, type Transport } from "@connectrpc/connect";
 import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
 
-/** The account that an embedded service makes on first start. */
+/** The account that an embedded service makes at its first start. */
 export interface Demo {
   readonly accountId: string;
   readonly key: string;
 }
 
 /**
- * Makes the demo account and its key on first start. The key is kept in the data directory, readable
- * by its user alone, so that every start can print a line to try.
+ * Makes the demo account and its key at the first start. The key is kept in the data directory, readable only by its
+ * user, so that every start can print a command to try.
  */
 export async function ensureDemo(dataDir: string, transport: Transport, operatorToken: string): Promise<Demo> {
   const file = join(dataDir, "demo-account.json");

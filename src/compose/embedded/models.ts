@@ -10,15 +10,15 @@ import { invocation } from "./invocation.ts";
 
 type ModelInput = NonNullable<input<typeof configSchema>["models"]>[number];
 
-/** The models of a service without any in its configuration, and the text about them for people. */
+/** The models of a service whose configuration has none, and a text about them for people. */
 export interface EmbeddedModels {
   readonly models: readonly ModelConfig[];
   readonly notice: string;
 }
 
 /**
- * The models of `serve` when the configuration has none: those of a given server, a given model file,
- * or simulated ones, which run in this process but are reached over loopback HTTP like any other.
+ * The models of `serve` when the configuration has none: those of a given server, a given model file, or simulated
+ * ones, which run in this process but are reached over loopback HTTP like any other.
  */
 export async function embeddedModels(options: ServeOptions, lifecycle: Lifecycle): Promise<EmbeddedModels> {
   if (options.gguf !== undefined) {
@@ -41,7 +41,7 @@ export async function embeddedModels(options: ServeOptions, lifecycle: Lifecycle
 /** USD per 1M tokens, until the operator sets a price. */
 const embeddingRate = "0.01";
 
-/** How long an inference server may take to say what it serves. */
+/** How long an inference server may take to list its models. */
 const discoveryMs = 10_000;
 
 async function listModels(url: string): Promise<ModelInput[]> {
@@ -56,7 +56,7 @@ async function listModels(url: string): Promise<ModelInput[]> {
   }));
 }
 
-/** Servers on this machine that could be used instead of the simulator. */
+/** A hint at a server on this machine that could be used instead of the simulator. */
 const hint = ({ engine, url }: DiscoveredServer) =>
   `An inference server (${engine}) listens on ${url}. To serve it, end this and start: ${invocation(process.env)} --server ${url}`;
 

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import type { ModelConfig } from "../../config/schema.ts";
 import type { Demo } from "./demo.ts";
 
-/** The greeting of an embedded service: the models that it serves, and a command to try. */
+/** The greeting of an embedded service: its models, and a command to try. */
 export function welcome({
   url,
   notice,
@@ -17,9 +17,9 @@ export function welcome({
   models: readonly ModelConfig[];
   demo: Demo;
   dataDir: string;
-  /** Opens the console. Undefined: there is none. */
+  /** The link that opens the console. Undefined: there is no console. */
   link: string | undefined;
-  /** How another shell runs a command against this service. */
+  /** The command that another shell runs against this service. */
   command: string;
 }): string {
   const generators = models.filter(({ kind }) => kind === "generation");

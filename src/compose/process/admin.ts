@@ -4,11 +4,11 @@ import { startAdminServer } from "../../telemetry/admin-server.ts";
 import { createRegistry } from "../../telemetry/registry.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 
-/** Where a process shows its metrics and health. */
+/** The server of a process's metrics and health. */
 export interface Admin {
   /** host:port. */
   readonly address: string;
-  /** The metrics that are shown. */
+  /** The registry of the metrics. */
   readonly registry: Registry;
 }
 

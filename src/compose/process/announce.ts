@@ -3,7 +3,10 @@ import type { Logger } from "../../../lib/logger.ts";
 import { announceRunning } from "../../config/running-core.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 
-/** Says that the process is ready: in the log, and in the data directory, where the command line finds a running core. */
+/**
+ * Announces that the process is ready: in the log, and in the data directory, where the command line finds a running
+ * core.
+ */
 export async function announceReady(
   lifecycle: Lifecycle,
   logger: Logger,

@@ -7,11 +7,11 @@ import { describeLost } from "../../storage/sqlite/opened-files.ts";
 import { watchFile } from "../../telemetry/money/file-metrics.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 
-/** How soon the log tells of a file that is not in its place. */
+/** The interval between two checks, and so the longest delay of the log. */
 const lookMs = 1000;
 
 /**
- * Tells of a SQLite file that is not where it was opened: in the log, in metrics, and by not being ready. Returns the
+ * Reports a SQLite file that is not where it was opened: in the log, in metrics, and by not being ready. Returns the
  * function that ends it.
  */
 export function watchDatabaseFile(

@@ -4,15 +4,21 @@ import { defaultConfig } from "../../config/load.ts";
 import type { Config } from "../../config/schema.ts";
 import type { Readiness } from "../../telemetry/admin-server.ts";
 
-/** Ends a part; what still runs after the grace in milliseconds is cut off. */
+/** Ends a part. Work that still runs after the grace, in milliseconds, is cut off. */
 export type Stop = (graceMs: number) => Promise<void>;
 
-/** How long after the grace the parts may take to end. What is not charged by then is in the journal. */
+/**
+ * How long the parts may take to end after the grace, in milliseconds. Charges that are not stored by then are in the
+ * journal.
+ */
 export const settleMs = 8_000;
-/** A signal that comes again so soon is the same one: Ctrl-C under npm comes from the terminal and from npm. */
+/**
+ * A signal repeated within this time, in milliseconds, is the same one: Ctrl-C under npm comes from the terminal and
+ * from npm.
+ */
 const sameWishMs = 1000;
 
-/** The parts of a process: started one by one, stopped in the reverse order. */
+/** The parts of a process: started one by one, stopped in reverse order. */
 export class Lifecycle {
   readonly readiness: Readiness = { ready: false };
   readonly #parts: { readonly name: string; readonly stop: Stop }[] = [];
@@ -27,34 +33,37 @@ export class Lifecycle {
   #announce = (addresses: Record<string, string>): void =>
     this.#logger.info({ ...addresses, pid: process.pid }, "tollgate ready");
 
-  /** The grace is how long running requests may go on after SIGTERM. */
+  /** The grace is how long running requests may continue after SIGTERM. */
   constructor(logger: Logger, { grace_s }: Config["shutdown"] = defaultConfig().shutdown, settle = settleMs) {
     this.#logger = logger;
     this.#settleMs = settle;
     this.#graceMs = grace_s * 1000;
   }
 
-  /** Notes how to end a part that has been started, and what it is called in the log. */
+  /** Registers how to end a part that has been started, and its name in the log. */
   onStop(name: string, stop: Stop): void {
     this.#parts.push({ name, stop });
   }
 
-  /** Sets the action of SIGHUP; none at first. In a terminal SIGHUP says that the terminal is gone, and ends the process. */
+  /**
+   * Sets the action of SIGHUP; there is none at first. In a terminal, SIGHUP says that the terminal is gone, and ends
+   * the process.
+   */
   onHangup(act: () => void): void {
     this.#onHangup = act;
   }
 
-  /** Reports that the process is ready, and its addresses, to something other than the log. */
+  /** Reports readiness and addresses to something other than the log. */
   onReady(announce: (addresses: Record<string, string>) => void): void {
     this.#announce = announce;
   }
 
-  /** Notes who is told as soon as the process is to end. */
+  /** Registers a listener that is called as soon as the process is to end. */
   onDrain(listener: () => void): void {
     this.#drains.push(listener);
   }
 
-  /** Says that the process is ready, and ends it in order on SIGTERM and SIGINT. */
+  /** Announces that the process is ready, and ends it in order on SIGTERM and SIGINT. */
   ready(addresses: Record<string, string>): void {
     this.readiness.ready = true;
     letYoungSpaceGrow();
@@ -68,7 +77,7 @@ export class Lifecycle {
     this.#announce(addresses);
   }
 
-  /** Ends every part, newest first, within one common grace. Calling it again waits for the same end. */
+  /** Ends every part, newest first, within one common grace. A second call waits for the same end. */
   stop(): Promise<void> {
     this.#stopping ??= this.#stop();
     return this.#stopping;
@@ -89,7 +98,7 @@ export class Lifecycle {
   async #exit(signal: string): Promise<void> {
     if (this.#askedAt !== undefined) {
       if (performance.now() - this.#askedAt > sameWishMs) {
-        process.exit(1); // whoever asks twice does not want to wait
+        process.exit(1); // a second signal means that its sender does not want to wait
       }
       return;
     }

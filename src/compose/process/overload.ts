@@ -8,7 +8,7 @@ import type { Config } from "../../config/schema.ts";
 import { watchOverload } from "../../telemetry/overload-metrics.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 
-/** Watches the load of this process, one of so many on the machine, until the process stops. */
+/** Watches the load of this process, one of `processes` on the machine, until the process stops. */
 export function startOverload(
   { max_lag_ms, max_memory }: Config["overload"],
   processes: number,

@@ -5,12 +5,12 @@ import type { Config } from "../../config/schema.ts";
 import type { Core } from "../core/interface.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 
-/** The sections that a running core takes over; every other one is read at the start alone. */
+/** The sections that a running core takes over. All others are read only at the start. */
 const reloadable: Partial<Record<keyof Config, true>> = { models: true, rate_tiers: true };
 
 /**
- * Reads the configuration file again whenever SIGHUP comes. A file that is wrong is refused whole: the log
- * says why, and everything stays as it is. Running streams end on the servers that they began on.
+ * Reads the configuration file again whenever SIGHUP comes. A wrong file is refused as a whole: the log says why, and
+ * everything stays as it is. Running streams end on the servers that they began on.
  */
 export function reloadOnHangup(
   { file, load }: { readonly file: string; readonly load: () => Promise<Config> },
@@ -40,12 +40,12 @@ export function reloadOnHangup(
   };
   let last = Promise.resolve();
   lifecycle.onHangup(() => {
-    last = last.then(reload); // one after the other
+    last = last.then(reload); // one reload after the other
   });
 }
 
 function sectionsToRestartFor(started: Config, config: Config): string[] {
-  // The limits of the free tier are taken over as those of the tiers are.
+  // The limits of the free tier are taken over like those of the tiers.
   const comparable = (of: Config): Config => ({ ...of, free_tier: { ...of.free_tier, rpm: 1, in_flight: 1 } });
   const [before, now] = [comparable(started), comparable(config)];
   const sections = Object.keys(now) as (keyof Config)[];

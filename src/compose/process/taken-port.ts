@@ -5,10 +5,10 @@ import type { Config } from "../../config/schema.ts";
 
 type Listen = Config["listen"];
 
-/** How long a process that has one of our ports may take to say what it is, in milliseconds. */
+/** How long a process on one of our ports may take to answer, in milliseconds. */
 const askMs = 1000;
 
-/** Adds to the error of a port that is taken who has it, and how `--port` helps. Other errors are returned as they are. */
+/** Adds to the error of a taken port who has it, and how `--port` helps. Returns other errors as they are. */
 export async function explainTakenPort(error: unknown, listen: Listen, dataDir: string): Promise<unknown> {
   const { code, port } = ((error as Error | undefined)?.cause ?? {}) as { code?: string; port?: number };
   if (!(error instanceof Error) || code !== "EADDRINUSE") {
@@ -51,7 +51,7 @@ async function ask(url: string, sign: RegExp): Promise<boolean> {
   }
 }
 
-/** A port from which on all listeners find theirs free. Undefined: none was found near the usual one. */
+/** A base port from which all listeners find free ports. Undefined: none was found near the usual one. */
 async function findFreeBase(listen: Listen): Promise<number | undefined> {
   const [usual = 0] = listPorts(listen);
   for (let base = usual + 10; base <= Math.min(usual + 200, maxBasePort); base += 10) {

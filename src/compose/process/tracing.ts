@@ -3,14 +3,14 @@ import type { Registry } from "prom-client";
 import type { Logger } from "../../../lib/logger.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 
-/** Where the parts of a process tell of themselves. */
+/** The metrics and traces of a process. */
 export interface Telemetry {
   readonly registry: Registry;
   /** Undefined: nothing is traced, which costs nothing. */
   readonly tracer: Tracer | undefined;
 }
 
-/** Exports traces when OpenTelemetry's environment variables name a collector; else nothing is loaded. */
+/** Exports traces if OpenTelemetry's environment variables name a collector. Otherwise loads nothing. */
 export async function startTracing(lifecycle: Lifecycle, logger: Logger): Promise<Tracer | undefined> {
   const { env } = process;
   if (!(env.OTEL_EXPORTER_OTLP_ENDPOINT || env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT)) {

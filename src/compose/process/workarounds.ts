@@ -2,7 +2,7 @@ import { keepLiteralsYoung } from "../../../lib/overload/workarounds/pretenuring
 import { answerPingsOfClosingSessions } from "../../grpc/workarounds/closing-sessions.ts";
 import { reuseWriterRoom } from "../../grpc/workarounds/writer-room.ts";
 
-/** Applies what changes libraries, and V8, for the whole process. Doing so again changes nothing. */
+/** Applies the workarounds that change libraries, and V8, for the whole process. A repeated call changes nothing. */
 export function applyWorkarounds(): void {
   keepLiteralsYoung();
   answerPingsOfClosingSessions();

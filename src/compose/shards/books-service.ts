@@ -8,7 +8,7 @@ import { proveMoves } from "./moves/prove-moves.ts";
 import type { Shard } from "./open-shards.ts";
 import type { Shards } from "./shards.ts";
 
-/** The proof and the dead letters; of several databases, of each and of all together. */
+/** The proof and the dead letters. With several databases: of each and of all together. */
 export function createShardedBooksService(shards: Shards<Shard>): ServiceImpl<typeof BooksService> {
   const services = shards.map(({ foundation: { storage, logger }, books: { ledger, deadLetters, observer } }) =>
     createBooksService({ storage, ledger, deadLetters, observer, logger }),
@@ -17,7 +17,7 @@ export function createShardedBooksService(shards: Shards<Shard>): ServiceImpl<ty
     return services.first;
   }
 
-  /** The service of the database that has a dead letter; the first one, which refuses it, when none has. */
+  /** The service of the database that has a dead letter. If none has it: the first one, which refuses it. */
   async function findHolder(id: string) {
     for (const [number, { books }] of shards.all().entries()) {
       if ((await books.deadLetters.find(id)) !== undefined) {
@@ -81,7 +81,7 @@ export function createShardedBooksService(shards: Shards<Shard>): ServiceImpl<ty
   };
 }
 
-/** The proof of all books together: the sums of their sums. */
+/** The proof of all books together, with the totals of their sums. */
 function addProofs(proofs: readonly ReconcileResponse[], transit: readonly ReconcileFinding[]): ReconcileResponse {
   const money = (name: `${string}PicoUsd` & keyof ReconcileResponse) =>
     String(proofs.reduce((sum, proof) => sum + BigInt(proof[name]), 0n));
@@ -103,8 +103,8 @@ function addProofs(proofs: readonly ReconcileResponse[], transit: readonly Recon
 }
 
 /**
- * A page of lists that follow each other, one of each database. A page token has the number of its database in front of that
- * database's own. Throws INVALID_ARGUMENT.
+ * A page of several lists in sequence, one for each database. A page token is the number of its database before that
+ * database's own token. Throws INVALID_ARGUMENT.
  */
 async function chain<List, Answer extends { nextPageToken?: string }>(
   { pageToken }: { readonly pageToken: string },

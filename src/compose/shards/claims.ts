@@ -5,10 +5,10 @@ import { Payment } from "../../storage/entities/payment.ts";
 import type { Storage } from "../../storage/orm.ts";
 import { inTransaction } from "../../storage/transaction.ts";
 
-/** How long a payment waits for a further database that does not answer. */
+/** How long a payment waits for a further database that does not answer, in milliseconds. */
 const momentMs = 1000;
 
-/** Names that stand for one account in all databases, told apart in the first. */
+/** Names that stand for one account in all databases, kept in the first one. */
 export class Claims {
   readonly #storage: Storage;
   readonly #others: () => readonly Storage[];
@@ -26,7 +26,7 @@ export class Claims {
     return (await this.#storage.orm.em.fork().findOne(Claim, { kind, name }))?.accountId;
   }
 
-  /** Claims a name for an account. Returns the account that it stands for, which is the one that came first. */
+  /** Claims a name for an account. Returns the account that it stands for: the one that claimed it first. */
   async take(kind: ClaimKind, name: string, accountId: string): Promise<string> {
     return inTransaction(this.#storage, async (em) => {
       await em.upsert(Claim, { kind, name, accountId }, { onConflictAction: "ignore" });
@@ -35,8 +35,8 @@ export class Claims {
   }
 
   /**
-   * Claims the reference of a payment, before it is entered in the account's own database. Throws
-   * PAYMENT_REFERENCE_CONFLICT when it is another account's, of whichever database.
+   * Claims the reference of a payment before it is entered in the account's own database. Throws
+   * PAYMENT_REFERENCE_CONFLICT when it belongs to another account, of whichever database.
    */
   async takeReference(reference: string, accountId: string): Promise<void> {
     const entered = await this.#storage.orm.em.fork().findOne(Payment, { reference });
@@ -48,8 +48,8 @@ export class Claims {
   }
 
   /**
-   * The account that a payment was entered for in another database, since the first one may have been restored to before it was
-   * claimed. One that is away is not waited for.
+   * The account that a payment was entered for in another database: the first database may have been restored to a
+   * state before the claim. Databases that are away are not waited for.
    */
   async #findEntered(reference: string): Promise<string | undefined> {
     const asked = this.#others().map((storage) =>

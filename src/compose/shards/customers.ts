@@ -15,7 +15,7 @@ import type { Shards } from "./shards.ts";
 export interface Customers {
   readonly accounts: Accounts;
   readonly keys: ApiKeys;
-  /** Tells keys that do not exist. */
+  /** Recognizes keys that do not exist. */
   readonly keyFilter: KeyFilter;
 }
 
@@ -58,7 +58,7 @@ export function routeAccounts(customers: Shards<Customers>, claims: Claims, move
       const reads = all().map((accounts) => (page: typeof start) => accounts.listByName(name, page));
       return once(await mergeLists(reads, byListKey)(start));
     },
-    /** An account that the first database made before there were others has another id than was claimed since. */
+    /** An account that the first database made before there were others has another id than the one claimed since. */
     async madeBy(requestId) {
       const id = (await claims.find("account", requestId)) ?? (await customers.first.accounts.madeBy(requestId))?.id;
       const made = id === undefined ? undefined : await of(id).find(id);
@@ -67,19 +67,22 @@ export function routeAccounts(customers: Shards<Customers>, claims: Claims, move
   };
 }
 
-/** Without what two databases list: an account that is arriving in one of them. */
+/** Removes duplicates: an arriving account is listed by two databases. */
 function once(accounts: readonly Account[]): Account[] {
   return [...new Map(accounts.map((account) => [account.id, account])).values()];
 }
 
-/** The accounts that ids are looked for among, with those ids; of all when there are none. */
+/** Groups ids by the accounts of the database that may have them. Without ids: the accounts of all databases. */
 function groupIds(customers: Shards<Customers>, ids: readonly string[]): ReadonlyMap<Accounts, readonly string[]> {
   return ids.length === 0
     ? new Map(customers.all().map(({ accounts }) => [accounts, []]))
     : Map.groupBy(ids, (id) => customers.of(id).accounts);
 }
 
-/** The keys of all databases. A key's id tells where it was made, as its text does; where it is follows from its account. */
+/**
+ * The keys of all databases. A key's id, like its text, names the database that it was made in. Where the key is now
+ * follows from its account.
+ */
 export function routeKeys(customers: Shards<Customers>, moves: Moves): KeyList {
   const change = <T>(accountId: string, run: (keys: ApiKeys) => Promise<T>) =>
     moves.whereItIs(accountId, () => run(customers.of(accountId).keys));
@@ -98,7 +101,10 @@ export function routeKeys(customers: Shards<Customers>, moves: Moves): KeyList {
     rotate: (id, ...more) => at(id, (keys) => keys.rotate(id, ...more)),
     revoke: (id) => at(id, (keys) => keys.revoke(id)),
     update: (id, facts) => at(id, (keys) => keys.update(id, facts)),
-    /** Those of a database that is away are left out: they only inform. Once accounts have moved, a key may be in any. */
+    /**
+     * Notes for a database that is away are dropped: they only inform. Once accounts have moved, a key may be in any
+     * database.
+     */
     async storeLastUsed(ids, at) {
       const parts: [number, readonly string[]][] = moves.areNone
         ? [...Map.groupBy(ids, readIdShard)]
@@ -113,8 +119,8 @@ export function routeKeys(customers: Shards<Customers>, moves: Moves): KeyList {
 }
 
 /**
- * Looks for a key of an account that may have moved: where it was made, and when it is not there or that database is away, in the
- * others. Throws what the first of them said.
+ * Finds a key of an account that may have moved: in the database that it was made in, and if it is not there or that
+ * database is away, in the others. Throws the first database's error.
  */
 async function findFirst(
   customers: Shards<Customers>,
@@ -132,7 +138,7 @@ async function findFirst(
   throw failures[0];
 }
 
-/** How a key is found: by what its text says of the database that it was made in, and where its account is. */
+/** Finds a key by the database that its text names, and by the place of its account. */
 export function findByText(customers: Shards<Customers>, moves: Pick<Moves, "areNone" | "locate">) {
   const made = (secret: string) => (customers.areMarked ? customers.at(readKeyShard(secret)) : customers.first);
   const others = (digests: readonly Buffer[], secret: string) =>
@@ -166,8 +172,8 @@ export function findByText(customers: Shards<Customers>, moves: Pick<Moves, "are
 }
 
 /**
- * Ids of new accounts, each of a database that is there, picked at random. The same request is given the same id, whichever
- * core it asks and however often.
+ * Ids for new accounts, each naming a random one of the databases that are there. The same request gets the same id,
+ * from whichever core and however often.
  */
 export function createPlacement(
   shards: Shards<Shard>,

@@ -4,7 +4,7 @@ import type { Moves } from "./moves/moves.ts";
 import type { Shard } from "./open-shards.ts";
 import type { Shards } from "./shards.ts";
 
-/** Money that comes into and goes out of each account's own database; references are told apart in the first. */
+/** Moves money in each account's own database. References are claimed in the first. */
 export function routeFunds(shards: Shards<Shard>, claims: Claims, moves: Moves): Funds {
   const of = (accountId: string) => shards.of(accountId).books.funds;
   return {

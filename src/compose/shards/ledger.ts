@@ -8,7 +8,7 @@ import type { Moves } from "./moves/moves.ts";
 import type { Shard } from "./open-shards.ts";
 import type { Shards } from "./shards.ts";
 
-/** How old an id of our own may be for it to be new to all databases: the ledger looks older ones up. */
+/** An id of our own younger than this, in milliseconds, is new to all databases. The ledger looks older ids up. */
 const freshMs = 10_000;
 
 /** The ledger of each account's own database. */
@@ -40,7 +40,7 @@ export function routeLedger(shards: Shards<Shard>, moves: Pick<Moves, "areNone" 
     withFreeReturned: async (accountId, run) => of(accountId).withFreeReturned(accountId, run),
     unknownSlices: async () => (await Promise.all(present().map((ledger) => ledger.unknownSlices()))).flat(),
     async caughtUp(accountId) {
-      // Nobody waits for a database that is away but those whose account is there.
+      // Only callers with an account there wait for a database that is away.
       const ledgers = accountId === undefined ? present() : [of(accountId)];
       await Promise.all(ledgers.map((ledger) => ledger.caughtUp()));
     },
@@ -55,7 +55,7 @@ export function routeLedger(shards: Shards<Shard>, moves: Pick<Moves, "areNone" 
   };
 }
 
-/** Throws DUPLICATE_REQUEST when an account that has moved ran a request under this id where it was before. */
+/** Throws DUPLICATE_REQUEST when a moved account ran a request under this id in an earlier database. */
 async function refuseRepetition(
   [, ...before]: readonly Shard[],
   request: HoldRequest,
@@ -72,7 +72,10 @@ async function refuseRepetition(
   }
 }
 
-/** Admits when all of so many ledgers are there and admit: whoever watches learns of one that does not. */
+/**
+ * The states of all present ledgers together. `admits` is true only when all `count` ledgers are there and admit, so
+ * that monitoring sees one that does not.
+ */
 function addStates(states: readonly LedgerState[], count: number): LedgerState {
   const sum = (name: "holds" | "held" | "backlog" | "journalBytes" | "journalSetAside") =>
     states.reduce((total, state) => total + state[name], 0);

@@ -7,20 +7,20 @@ import { unavailable } from "../../metering/ledger/unavailable.ts";
 import type { Storage } from "../../storage/orm.ts";
 import { readCount } from "../../storage/shard-mark.ts";
 
-/** How often the first database is asked how many there are. */
+/** How often the first database is asked for the number of databases, in milliseconds. */
 const lookMs = 2000;
 
 /**
- * Sees that a service has got more databases than this core was started with. It goes on to serve the accounts that it knows, and
- * refuses what it could answer wrongly: what is of a database that it does not know, and operators, who would be told of some
- * accounts as if they were all.
+ * Notices that a service has got more databases than this core was started with. The core goes on serving the accounts
+ * that it knows, and refuses calls that it might answer wrongly: those about a database that it does not know, and
+ * operators' calls, which would get some accounts as if they were all.
  */
 export class NewerDatabases {
   readonly #count: number;
   readonly #logger: Logger;
   #known: number;
 
-  /** `count`: the databases that this core was started with. */
+  /** `count`: the number of databases that this core was started with. */
   constructor(count: number, logger: Logger) {
     this.#count = count;
     this.#known = count;
@@ -32,20 +32,20 @@ export class NewerDatabases {
     return this.#known > this.#count;
   }
 
-  /** The refusal of what they would be asked for. */
+  /** The refusal of calls that concern them. */
   refusal(): Error {
     return unavailable(
       `The service has ${this.#known} databases, and this core was started with ${this.#count}: start it with all of them.`,
     );
   }
 
-  /** Looks again and again. Returns the function that ends it. A file has no others. */
+  /** Checks at an interval. Returns the function that ends it. A SQLite file has no further databases. */
   watch(storage: Storage, clock: Clock): () => void {
     if (storage.dialect === "sqlite") {
       return () => {};
     }
     return repeat(clock, lookMs, this.#logger, "ask how many databases the service has", async () => {
-      // While it is away nobody can have added one.
+      // While the first database is away nobody can have added one.
       const known = await readCount(storage).catch(() => this.#known);
       if (known > this.#count && known !== this.#known) {
         const facts = { databases: known, known: this.#count };
@@ -55,7 +55,7 @@ export class NewerDatabases {
     });
   }
 
-  /** Refuses operators' calls while there are some. */
+  /** Refuses operators' calls while there are unknown databases. */
   readonly refuseOperators: Interceptor = (next) => (request) =>
     this.areThere && request.contextValues.get(principalKey)?.kind === "operator"
       ? Promise.reject(this.refusal())

@@ -1,12 +1,12 @@
 import type { MeteringObserver } from "../../metering/observer.ts";
 import type { CoreMetrics } from "../../telemetry/core-metrics.ts";
 
-/** The metrics that each shard's parts keep. */
+/** The metrics that the parts of each shard keep. */
 type ShardMetrics = Pick<CoreMetrics, "metering" | "deliveries" | "usageEvents" | "retention">;
 
 /**
- * Lets several shards keep one core's metrics: counters add up by themselves, a gauge shows the sum of all shards or the worst of
- * them, and the books count as wrong as long as those of one shard are.
+ * Lets several shards keep one core's metrics: counters add up by themselves; a gauge shows the sum of all shards or
+ * the worst of them; the books count as wrong while those of any shard are.
  */
 export class ShardObservers {
   readonly #whole: CoreMetrics;

@@ -26,9 +26,9 @@ export interface Shard {
 const reopenMs = 2000;
 
 /**
- * Opens the databases of `storage.shards`, each with a journal of its own, and the first one by `openFirst` when it was away until
- * now. One that cannot be reached is tried again and again, while the others serve. Throws, in words, for one that must not be used,
- * and when none can be reached. Returns the function that closes them.
+ * Opens the databases of `storage.shards`, each with its own journal, and the first one by `openFirst` if it was away
+ * until now. A database that cannot be reached is tried again and again, while the others serve. Throws, in words, for
+ * one that must not be used, and when none can be reached. Returns the function that closes them.
  */
 export async function openShards(
   foundation: Foundation,
@@ -91,7 +91,7 @@ export async function openShards(
   return close;
 }
 
-/** Whether a database may be tried again: it is not there, or not to be judged before the first one is. */
+/** Whether a database may be tried again: it is away, or cannot be judged before the first one is there. */
 function isAway(error: unknown): boolean {
   return isUnreachable(error) || (error as Error).cause instanceof FirstIsAway;
 }
@@ -153,7 +153,7 @@ async function openShard(first: Foundation, { number, observers }: Place) {
   }
 }
 
-/** Opens the books; when that fails, gives the journal back, so that the next try finds it with all that is unfinished. */
+/** Opens the books. If that fails, gives the journal back, so that the next try finds it with everything unfinished. */
 export async function openBooks(foundation: Foundation, prices: PriceList): Promise<Books> {
   const ground = openGround(foundation);
   try {
@@ -165,12 +165,12 @@ export async function openBooks(foundation: Foundation, prices: PriceList): Prom
   }
 }
 
-/** Where a shard's journal and archives are. */
+/** The directory of a shard's journal and archives. */
 export function toShardDirectory(directory: string, number: number): string {
   return number === 0 ? directory : join(directory, "shards", String(number));
 }
 
-/** Runs a function, whose errors then tell what of the configuration they are about. */
+/** Runs a function. Its errors then name the part of the configuration that they are about. */
 async function explained<T>(where: string, run: () => Promise<T>): Promise<T> {
   try {
     return await run();
@@ -179,7 +179,7 @@ async function explained<T>(where: string, run: () => Promise<T>): Promise<T> {
   }
 }
 
-/** A log whose lines name the shard. */
+/** A logger whose lines name the shard. */
 function toShardLogger(logger: Logger, shard: number): Logger {
   const at = (level: keyof Logger) => (fields: object, message: string) => logger[level]({ shard, ...fields }, message);
   return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };

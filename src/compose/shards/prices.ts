@@ -4,8 +4,8 @@ import type { Shard } from "./open-shards.ts";
 import type { Shards } from "./shards.ts";
 
 /**
- * The prices of the first database, whose changes the others take over at once, or when they are there again. While it has not
- * been there since the start, those of another one are told.
+ * The prices of the first database. The others take over its changes at once, or when they are there again. While the
+ * first database has been away since the start, another one's prices are shown.
  */
 export function spreadPrices(shards: Shards<Shard>): PriceList {
   const first = () => shards.first.books.prices;

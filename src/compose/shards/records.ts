@@ -3,12 +3,12 @@ import type { AuditRange, AuditTrail } from "../../audit/audit-trail.ts";
 import type { Webhooks } from "../../events/webhooks.ts";
 import type { Shards } from "./shards.ts";
 
-/** What happened in all databases, the newest first, as each of them lists it. */
+/** The order of records, newest first, in which each database lists them. */
 const newestFirst = <Entry extends { readonly at: Date }>(toId: (entry: Entry) => string) => {
   return (one: Entry, other: Entry) => other.at.getTime() - one.at.getTime() || (toId(one) < toId(other) ? 1 : -1);
 };
 
-/** The changes that operators made: those of an account's money are in its own database, all others in the first. */
+/** The changes that operators made. Those of an account's money are in its own database, all others in the first. */
 export function mergeTrails(trails: Shards<AuditTrail>): Pick<AuditTrail, "list"> {
   return {
     async list(range: AuditRange, start) {
@@ -23,7 +23,7 @@ export function mergeTrails(trails: Shards<AuditTrail>): Pick<AuditTrail, "list"
   };
 }
 
-/** Endpoints, which the first database has, and the events and deliveries of all. */
+/** Endpoints, which are in the first database, and the events and deliveries of all databases. */
 export function mergeEvents(webhooks: Shards<Webhooks>): Pick<Webhooks, keyof Webhooks> {
   return {
     create: async (url, events) => webhooks.first.create(url, events),

@@ -1,13 +1,16 @@
-/** What names the service in each of its databases: the first one says it, or whichever of the others is there before it. */
+/**
+ * The id of the service, which each of its databases has. It comes from the first database, or from whichever is there
+ * before it.
+ */
 export class ServiceName {
   #known: string | undefined;
 
-  /** Undefined: no database has said it yet. */
+  /** Undefined: no database has named it yet. */
   get known(): string | undefined {
     return this.#known;
   }
 
-  /** Takes what a database says. Throws when another one said otherwise. */
+  /** Takes the id that a database has. Throws when another database has a different one. */
   adopt(said: string): void {
     if (this.#known !== undefined && this.#known !== said) {
       throw new Error("it is one of another service's");

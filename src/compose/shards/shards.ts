@@ -3,23 +3,23 @@ import { unavailable } from "../../metering/ledger/unavailable.ts";
 import type { Places } from "./moves/places.ts";
 import type { NewerDatabases } from "./newer-databases.ts";
 
-/** Accounts that are where they were made. */
+/** The places of accounts that have never moved. */
 const unmoved = {
   areEmpty: true,
   locate: readIdShard,
   everywhere: (accountId: string) => [readIdShard(accountId)],
 };
-/** A service that has no more databases than it had at the start. */
+/** Stands for a service that has no more databases than at the start. */
 const none = { areThere: false, refusal: () => new Error("there are no more databases") };
-/** Where accounts are. */
+/** The places of accounts. */
 type Whereabouts = Pick<Places, "areEmpty" | "locate" | "everywhere">;
 
-/** Ends what was begun for a shard. */
+/** Ends the work that was started for a shard. */
 export type StopPart = () => void | Promise<void>;
 
 /**
- * A part of each shard: of each database of accounts. One that has not been reached since the start has none, and what asks for
- * it is refused with LEDGER_UNAVAILABLE, while the others serve.
+ * A part of each shard, that is, of each database of accounts. A shard that has not been reached since the start has
+ * none: calls that need it are refused with LEDGER_UNAVAILABLE, while the others serve.
  */
 export class Shards<Part> {
   readonly #parts: (Part | undefined)[];
@@ -30,7 +30,7 @@ export class Shards<Part> {
 
   readonly #newer: Pick<NewerDatabases, "areThere" | "refusal">;
 
-  /** The others come by `add`, and so does the first when it is undefined. Absent places: no account moves. */
+  /** The others are added by `add`, and so is the first when it is undefined. Absent `places`: no account moves. */
   constructor(
     first: Part | undefined,
     count: number,
@@ -42,17 +42,17 @@ export class Shards<Part> {
     this.#parts = [first, ...Array.from({ length: count - 1 }, () => undefined)];
   }
 
-  /** Whether there is more than one. */
+  /** Whether there is more than one shard. */
   get areSeveral(): boolean {
     return this.#parts.length > 1;
   }
 
-  /** Whether one was not reached yet. */
+  /** Whether a shard was not reached yet. */
   get areMissing(): boolean {
     return this.#parts.includes(undefined);
   }
 
-  /** Whether an account has ever moved from one to another. */
+  /** Whether any account has ever moved. */
   get haveMoved(): boolean {
     return !this.#places.areEmpty;
   }
@@ -66,14 +66,14 @@ export class Shards<Part> {
     return this.#parts.length;
   }
 
-  /** Whether ids and keys say where they are, since there are several databases, or others than this core knows. */
+  /** Whether ids and keys name their database, because there are several, or others than this core knows. */
   get areMarked(): boolean {
     return this.#parts.length > 1 || this.#newer.areThere;
   }
 
   /**
-   * The part of a number; the first for a number that no shard has, as nothing is found there either. Throws LEDGER_UNAVAILABLE,
-   * also where another core may know it.
+   * The part of a number. For a number that no shard has: the first, where nothing is found either. Throws
+   * LEDGER_UNAVAILABLE, also when another core may know the number.
    */
   at(number: number): Part {
     if (number >= this.#parts.length) {
@@ -95,35 +95,37 @@ export class Shards<Part> {
     return this.#parts.length === 1 ? this.first : this.at(this.#places.locate(accountId));
   }
 
-  /** Those of all databases that an account is or was in, the one that it is in first. Throws LEDGER_UNAVAILABLE. */
+  /** The parts of all databases that an account is or was in, its current one first. Throws LEDGER_UNAVAILABLE. */
   everywhere(accountId: string): readonly Part[] {
     return this.#parts.length === 1
       ? [this.first]
       : this.#places.everywhere(accountId).map((number) => this.at(number));
   }
 
-  /** All, the one that a request's id names first. Throws LEDGER_UNAVAILABLE. */
+  /** All parts, the one that a request's id names first. Throws LEDGER_UNAVAILABLE. */
   forRequest(requestId: string): readonly Part[] {
     const named = this.at(readRequestShard(requestId));
     return [named, ...this.all().filter((part) => part !== named)];
   }
 
-  /** All of them. Throws LEDGER_UNAVAILABLE while one is missing: what is told of all accounts is never told of some. */
+  /**
+   * All parts. Throws LEDGER_UNAVAILABLE while one is missing: a result about all accounts must not cover only some.
+   */
   all(): readonly Part[] {
     return this.#parts.map((_, number) => this.at(number));
   }
 
-  /** The numbers of all. */
+  /** The numbers of all shards. */
   get numbers(): readonly number[] {
     return this.#parts.map((_, number) => number);
   }
 
-  /** The part of a number, if it is there. */
+  /** The part of a number. Undefined: it is not there. */
   find(number: number): Part | undefined {
     return this.#parts[number];
   }
 
-  /** Those that are there. */
+  /** The parts that are there. */
   present(): readonly Part[] {
     return this.#parts.filter((part) => part !== undefined);
   }
@@ -136,7 +138,10 @@ export class Shards<Part> {
     }
   }
 
-  /** Runs a function for each shard that is there and each that comes. What it returns is called at the end. */
+  /**
+   * Runs a function for each shard that is there and for each that comes. The function that it returns is called at the
+   * end.
+   */
   each(start: (part: Part, number: number) => StopPart): void {
     this.#starts.push(start);
     for (const [number, part] of this.#parts.entries()) {
@@ -146,7 +151,7 @@ export class Shards<Part> {
     }
   }
 
-  /** Another part of each shard, made of this one once it is there. */
+  /** Another part for each shard, made from this one once it is there. */
   map<Other>(make: (part: Part, number: number) => Other): Shards<Other> {
     const [first] = this.#parts;
     const others = new Shards(first && make(first, 0), this.count, this.#places, this.#newer);
@@ -159,7 +164,7 @@ export class Shards<Part> {
     return others;
   }
 
-  /** Ends what was begun, the newest first. */
+  /** Ends the started work, newest first. */
   async stop(): Promise<void> {
     const stops = this.#stops.toReversed();
     this.#stops = [];

@@ -1,4 +1,4 @@
-/** How long to wait before something that ended is started again: longer each time, from the start again once it held. */
+/** How long to wait before an ended process is started again: longer each time, until one ran long enough. */
 export class Backoff {
   readonly #firstMs: number;
   readonly #mostMs: number;
@@ -12,7 +12,7 @@ export class Backoff {
     this.#nextMs = firstMs;
   }
 
-  /** Milliseconds to wait after it ran for so many. */
+  /** Milliseconds to wait after it ran for `ranMs`. */
   after(ranMs: number): number {
     const wait = ranMs >= this.#heldMs ? this.#firstMs : this.#nextMs;
     this.#nextMs = Math.min(wait * 2, this.#mostMs);

@@ -1,6 +1,6 @@
 /**
- * Puts metrics of several processes, each in Prometheus' text format with a label that tells it from the others, into
- * one document, where every metric may be described only once and its samples stand together.
+ * Merges the metrics of several processes into one document, in which every metric is described only once and its
+ * samples stand together. Each text is in Prometheus' format, with a label that tells its process from the others.
  */
 export function mergeMetrics(texts: readonly string[]): string {
   const families = new Map<string, { readonly comments: string[]; readonly samples: string[] }>();

@@ -1,18 +1,18 @@
 /** A message from a worker to its supervisor. */
 export type FromWorker =
-  /** It takes requests; host:port of each server. */
+  /** The worker takes requests. The addresses are host:port of each server. */
   | { readonly type: "ready"; readonly addresses: Readonly<Record<string, string>> }
-  /** It takes no more. */
+  /** The worker takes no more requests. */
   | { readonly type: "draining" }
-  /** The operator had it drain or resume a server. */
+  /** The operator drained or resumed a server at this worker. */
   | Drain
-  /** Its metrics in Prometheus' text format, in answer to a question. */
+  /** The worker's metrics in Prometheus' text format, in answer to a question. */
   | { readonly type: "metrics"; readonly question: number; readonly text: string };
 
 /** A message from the supervisor to a worker: a question, or news of another worker. */
 export type ToWorker = { readonly type: "metrics"; readonly question: number } | Drain;
 
-/** A server gets no new work of any worker, or again. */
+/** A server gets no new work from any worker, or gets it again. */
 export interface Drain {
   readonly type: "drain";
   readonly server: string;

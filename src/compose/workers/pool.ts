@@ -5,13 +5,13 @@ import { Backoff } from "./backoff.ts";
 import type { Drain, FromWorker, ToWorker } from "./messages.ts";
 import { Handoffs } from "./workarounds/lost-handoffs.ts";
 
-/** How long a worker may take to show its metrics; one that is too busy is left out. */
+/** How long a worker may take to return its metrics, in milliseconds. One that is too busy is left out. */
 const metricsMs = 2000;
 
-/** How long after its grace a worker may take to end: it gives up first, and says why. */
+/** How long a worker may take to end after its grace, in milliseconds: it gives up by itself before, and says why. */
 const endMs = settleMs + 1000;
 
-/** A place that is always filled: when its worker dies, another one takes it. */
+/** A place that is always filled: when its worker dies, another takes it. */
 interface Place {
   readonly number: string;
   readonly backoff: Backoff;
@@ -20,7 +20,7 @@ interface Place {
   ready: boolean;
 }
 
-/** The processes that serve. They share their listeners, which this process hands them connections from in turn. */
+/** The serving processes. They share their listeners: this process hands each the connections in turn. */
 export class WorkerPool {
   readonly #places: Place[];
   readonly #logger: Logger;
@@ -30,16 +30,16 @@ export class WorkerPool {
   readonly #handoffs = new Handoffs();
   /** Servers that the operator has drained. */
   readonly #drained = new Set<string>();
-  /** Until all have started once, one that ends means that none can. */
+  /** Until all have started once, an ended worker means that none can start. */
   #phase: "starting" | "running" | "stopping" = "starting";
 
-  /** Starts so many workers, each with these arguments of the executable, the file that it runs first. */
+  /** Starts `count` workers. `program`: the arguments of the executable, first the file that it runs. */
   constructor(
     count: number,
     { program: [exec = "", ...args], logger }: { program: readonly string[]; logger: Logger },
   ) {
     this.#logger = logger;
-    this.#started.promise.catch(() => {}); // it may be early, before anybody waits
+    this.#started.promise.catch(() => {}); // it may reject early, before anybody waits
     cluster.setupPrimary({ exec, args });
     this.#places = Array.from({ length: count }, (_, at) => {
       const number = String(at + 1);
@@ -60,18 +60,18 @@ export class WorkerPool {
     return this.#started.promise;
   }
 
-  /** How many take requests. */
+  /** The number of workers that take requests. */
   get ready(): number {
     return this.#places.filter(({ ready }) => ready).length;
   }
 
-  /** The metrics of those that answer. */
+  /** The metrics of the workers that answer. */
   async metrics(): Promise<string[]> {
     const texts = await Promise.all(this.#places.map(({ worker }) => this.#ask(worker)));
     return texts.filter((text) => text !== undefined);
   }
 
-  /** Has every worker read the configuration again. A worker that starts just now reads it anyway. */
+  /** Has every worker read the configuration again. A worker that is just starting reads it anyway. */
   reload(): void {
     for (const { ready, worker } of this.#places) {
       if (ready) {
@@ -80,7 +80,7 @@ export class WorkerPool {
     }
   }
 
-  /** Lets every worker drain and end, each within its own grace. One that does not is ended. */
+  /** Lets every worker drain and end, each within its own grace. A worker that does not end is killed. */
   async stop(graceMs: number, settle = endMs): Promise<void> {
     this.#phase = "stopping";
     const alive = this.#places.filter(({ worker }) => !worker.isDead());
@@ -169,7 +169,7 @@ export class WorkerPool {
       return;
     }
     const waitMs = place.backoff.after(performance.now() - place.startedAt);
-    const level = ended === 0 ? "info" : "error"; // somebody may end a worker in order, to have it replaced
+    const level = ended === 0 ? "info" : "error"; // an operator may end a worker in order, to have it replaced
     this.#logger[level]({ worker: place.number, ended, restart_in_ms: waitMs }, "worker ended");
     setTimeout(() => {
       if (this.#phase === "stopping") {

@@ -31,7 +31,7 @@ export async function supervise(
   const tls = await openTls(config.listen.tls, systemClock, logger);
 
   const pool = new WorkerPool(workers, { program: programOfWorkers(), logger });
-  // All are up before the first request comes; afterwards one that is being replaced leaves the others serving.
+  // All workers are up before the first request comes. Later, the others serve while one is replaced.
   const readiness: Readiness = {
     get ready() {
       return lifecycle.readiness.ready && pool.ready > 0;
@@ -48,13 +48,13 @@ export async function supervise(
   await announceReady(lifecycle, logger, dataDir, { ...addresses, admin: admin.address, workers: String(workers) });
 }
 
-/** A worker's command: this program with the same arguments; a binary is started with its arguments alone. */
+/** A worker's command: this program with the same arguments. A binary is started with its arguments alone. */
 function programOfWorkers(): readonly string[] {
   const args = process.argv.slice(2);
   return isBinary ? args : [fileURLToPath(programModule("src/main")), ...args];
 }
 
-/** The metrics of every process, with a label that names it, as if they were replicas. */
+/** The metrics of every process, each labelled with its name, as if they were replicas. */
 function supervisorMetrics(readiness: Readiness, pool: WorkerPool): ShownMetrics {
   const registry = createRegistry(readiness);
   registry.setDefaultLabels({ worker: "supervisor" });
@@ -72,7 +72,10 @@ function supervisorMetrics(readiness: Readiness, pool: WorkerPool): ShownMetrics
   };
 }
 
-/** Processes that share neither the books nor the limits would spend one balance several times. Throws ConfigError. */
+/**
+ * Requires a shared database and shared rate limits: processes that share neither would spend one balance several
+ * times. Throws ConfigError.
+ */
 async function demandSharedState(workers: number, config: Config): Promise<Secrets> {
   if (config.models.length === 0) {
     throw new ConfigError("--workers needs models in the configuration");

@@ -5,12 +5,12 @@ import type { Admin } from "../process/admin.ts";
 import type { Lifecycle } from "../process/lifecycle.ts";
 import type { FromWorker, ToWorker } from "./messages.ts";
 
-/** This process's number among the workers of one service. Undefined: it is none. */
+/** This process's number among the workers of one service. Undefined: it is no worker. */
 export function workerNumber(): string | undefined {
   return cluster.isWorker ? process.env.TOLLGATE_WORKER : undefined;
 }
 
-/** As startAdmin, but its metrics and its readiness are shown by the process that supervises it. */
+/** As startAdmin, but the supervisor shows this process's metrics and readiness. */
 export function reportToSupervisor(number: string, address: string, lifecycle: Lifecycle): Admin {
   const registry = createRegistry(lifecycle.readiness);
   registry.setDefaultLabels({ worker: number });
@@ -25,7 +25,7 @@ export function reportToSupervisor(number: string, address: string, lifecycle: L
   return { address, registry };
 }
 
-/** Drains and resumes servers as the other workers do. */
+/** Drains and resumes servers together with the other workers. */
 export function shareDrains(drains: Drains): void {
   drains.share((server, draining) => tell({ type: "drain", server, draining }));
   process.on("message", (message: ToWorker) => {

@@ -43,7 +43,7 @@ export interface MoneyGround {
 export interface Books {
   readonly prices: PriceList;
   readonly observer: MeteringObserver;
-  /** When and how this core last proved the books. Undefined: not yet. */
+  /** When this core last proved the books, and with what result. Undefined: not yet. */
   readonly lastProof: () => Proof | undefined;
   readonly deadLetters: DeadLetters;
   readonly ledger: CoreLedger;
@@ -59,13 +59,13 @@ export interface Books {
     | "budgetSpending"
     | "recountBudget"
   >;
-  /** Tells of balances that run low. */
+  /** Announces balances that run low. */
   readonly balances: BalanceEvents;
   /** The announcements about accounts between cores that share a store. */
   readonly announcements: Pick<LedgerStore, "listen" | "announce">;
 }
 
-/** When and how books were proved. */
+/** The time of a proof of the books, and its result. */
 export interface Proof {
   readonly at: number;
   readonly ok: boolean;
@@ -122,7 +122,7 @@ export async function composeBooks(
   return { prices, observer, lastProof, deadLetters, ledger, funds, store, balances, announcements: store };
 }
 
-/** Tells of money that comes in and goes back. */
+/** Announces money that comes in and goes back. */
 function announceMovement(announce: Announce): Alongside {
   const types = { paid: "account.topped_up", grant: "account.granted", free: "account.granted" } as const;
   return (em, { accountId, kind, amount, reference, lotId }) =>

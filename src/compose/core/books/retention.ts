@@ -8,7 +8,7 @@ import { Retention } from "../../../metering/retention/retention.ts";
 import type { ReceiptArchive } from "../../../storage/entities/metering/archive.ts";
 import { type Shard, toShardDirectory } from "../../shards/open-shards.ts";
 
-/** Takes old receipts out of a database, where the configuration says how old. Returns the function that ends it. */
+/** Takes old receipts out of a database if the configuration limits their age. Returns the function that ends it. */
 export function startRetention(
   { foundation, books: { store } }: Shard,
   shard: number,
@@ -19,7 +19,7 @@ export function startRetention(
   if (keepDays === undefined) {
     return async () => {};
   }
-  // An archive is called by its day, so that each database needs a directory of its own.
+  // An archive is named by its day, so each database needs its own directory.
   const directory = common === undefined ? join(secrets.dataDir, "archive") : toShardDirectory(common, shard);
   const retention = new Retention({
     ...{ storage, store, keepDays, directory, clock, random, logger },
@@ -30,7 +30,7 @@ export function startRetention(
   return retention.start();
 }
 
-/** The program itself makes this change, as the configuration tells it to. */
+/** The program itself makes this change, as configured. */
 function noteArchive(
   trail: Pick<AuditTrail, "addWithin">,
   em: SqlEntityManager,

@@ -3,12 +3,12 @@ import type { KnownMove } from "../../../metering/moves/interface.ts";
 import type { MoveState } from "../../../storage/entities/account-move.ts";
 import type { Storage } from "../../../storage/orm.ts";
 
-/** Moves of one page. */
+/** Moves in one page. */
 const pageSize = 1000;
-/** Changes this much older than the newest known one are read again: they may have been committed later. */
+/** Changes up to this much older than the newest known one are read again: they may have been committed later. */
 const overlapMs = 60_000;
 
-/** A move as its row is read. */
+/** A row of a move as it is read. */
 export interface MoveRow {
   readonly id: string;
   readonly account_id: string;
@@ -23,7 +23,7 @@ export interface MoveRow {
 
 /** A move out of a database that is not over. */
 export interface OpenMove extends KnownMove {
-  /** Whether it is to be given up by now, if it has not left yet. */
+  /** Whether the move is to be given up now if it has not left yet. */
   readonly isLate: boolean;
 }
 
@@ -31,13 +31,13 @@ export interface OpenMove extends KnownMove {
 export const moveColumns = `id, account_id, kind, generation, from_shard, to_shard, incoming, state,
   floor(extract(epoch from changed_at) * 1000)::text as changed_ms`;
 
-/** What a row says. */
+/** The move in a row. */
 export const toMove = (row: MoveRow): KnownMove => ({
   ...{ id: row.id, accountId: row.account_id, kind: row.kind, generation: row.generation },
   ...{ from: row.from_shard, to: row.to_shard, incoming: row.incoming, state: row.state },
 });
 
-/** Reads what one database says of moves: all at first, then what has changed. */
+/** Reads the moves of one database: all at first, then those that have changed. */
 export class KnownMoves {
   readonly #storage: Storage;
   #readTo: number | undefined;
@@ -47,8 +47,8 @@ export class KnownMoves {
   }
 
   /**
-   * Calls back with every move that has changed since the last time, some of them again. Returns whether that was all of them: at
-   * first, and when the newest one known is gone, as the database was restored to before it.
+   * Calls back with every move that has changed since the last time, and some again. Returns whether these were all
+   * moves: at first, and when the newest known one is gone because the database was restored to a state before it.
    */
   async read(note: (move: KnownMove) => void): Promise<boolean> {
     const before = this.#readTo;
@@ -62,7 +62,7 @@ export class KnownMoves {
     return true;
   }
 
-  /** Reads what has changed since a time, and returns when the newest of it did; 0: there is none. */
+  /** Reads the moves changed since a time. Returns when the newest of them changed. 0: there is none. */
   async #readFrom(time: number, note: (move: KnownMove) => void): Promise<number> {
     const since = new Date(Math.max(0, time - overlapMs));
     let newest = 0;
@@ -85,7 +85,7 @@ export class KnownMoves {
     }
   }
 
-  /** Moves out of this database that are not over, and whether they are to be given up by now. */
+  /** Moves out of this database that are not over, and whether each is to be given up now. */
   async findOpen(now: Date): Promise<OpenMove[]> {
     const rows = await this.#storage.orm.em.fork().execute<(MoveRow & { late: boolean })[]>(
       `select ${moveColumns}, until < ? as late from account_move

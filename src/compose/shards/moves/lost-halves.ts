@@ -3,26 +3,26 @@ import type { KnownMove } from "../../../metering/moves/interface.ts";
 import type { Storage } from "../../../storage/orm.ts";
 import { type MoveRow, moveColumns, toMove } from "./known-moves.ts";
 
-/** Moves of one page. */
+/** Moves in one page. */
 const pageSize = 1000;
 
-/** One database, and the number that it has. */
+/** One database, and its number. */
 export interface NumberedStorage {
   readonly number: number;
   readonly storage: Storage;
 }
 
-/** Moves that one of their databases knows and the other does not, since that was restored to before them. */
+/** Moves that only one of their databases knows, because the other was restored to a state before them. */
 export interface LostHalves {
-  /** They came, and did not leave by what the database says that they left. The newest of an account first. */
+  /** Moves that arrived, but have not left according to the database that they left. The newest of an account first. */
   readonly unleft: readonly KnownMove[];
-  /** They left, and where they went nothing has come. */
+  /** Moves that left, but have not arrived in the other database. */
   readonly uncome: readonly KnownMove[];
 }
 
 /**
- * Looks for moves from one database to another of which one of them has forgotten its half. A move leaves before it comes and is
- * done after that, and the half that is written first is read last, so that one that goes on meanwhile is whole.
+ * Finds moves from one database to another of which one has forgotten its half. A move leaves before it arrives and is
+ * done after that. The half that is written first is read last, so that a move under way meanwhile looks whole.
  */
 export async function findLostHalves(from: NumberedStorage, to: NumberedStorage): Promise<LostHalves> {
   const way = `kind = 'account' and from_shard = ${from.number} and to_shard = ${to.number}`;
@@ -31,7 +31,9 @@ export async function findLostHalves(from: NumberedStorage, to: NumberedStorage)
   return { unleft: unleft.sort((one, other) => other.generation - one.generation), uncome };
 }
 
-/** Moves of one database, as a condition says, of which another one has no row that another condition is true of. */
+/**
+ * Moves of one database that meet a condition, but of which another database has no row that meets the other condition.
+ */
 async function findUnknown(
   known: Storage,
   condition: string,

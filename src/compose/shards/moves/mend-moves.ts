@@ -6,16 +6,16 @@ import type { Shards } from "../shards.ts";
 import { findLostHalves } from "./lost-halves.ts";
 import type { Places } from "./places.ts";
 
-/** What mending needs beside the databases. */
+/** Dependencies besides the databases. */
 interface Mending {
   readonly ends: (move: Move) => MoveEnds;
   readonly logger: Logger;
 }
 
 /**
- * Mends moves of which a database has forgotten its half, since it was restored to before them, so that no money is in two
- * databases and none is in none. Where the account left it is taken out again; what it took along came once. Where it went it
- * comes again, as it left. Looks at the databases that are there.
+ * Mends moves of which a database has forgotten its half because it was restored to a state before them, so that no
+ * money is in two databases or in none. Where the account left it is taken out again; what it takes along arrived once
+ * already and is not sent again. Where it arrived it arrives again, as it left. Looks at the databases that are there.
  */
 export async function mendMoves(shards: Shards<Shard>, places: Places, mending: Mending): Promise<void> {
   const there = shards.numbers.flatMap((number) => {
@@ -28,7 +28,7 @@ export async function mendMoves(shards: Shards<Shard>, places: Places, mending: 
       for (const move of unleft.filter(({ accountId }) => places.locate(accountId) !== from.number)) {
         await takeOut(move, mending);
       }
-      // Whether it has gone on from there is known once all databases are there.
+      // Whether the account has moved on from there is known only when all databases are there.
       for (const move of shards.areMissing ? [] : uncome.filter((one) => places.isLast(one))) {
         await bringAgain(move, mending);
       }
@@ -38,7 +38,10 @@ export async function mendMoves(shards: Shards<Shard>, places: Places, mending: 
 
 const facts = ({ id, accountId, from, to }: KnownMove) => ({ move: id, accountId, from, to });
 
-/** Closes an account where it left. It is over at once, so that whoever looks after moves brings it to its end. */
+/**
+ * Closes an account in the database that it left. The move is late at once, so the work on unfinished moves completes
+ * it.
+ */
 async function takeOut(move: KnownMove, { ends, logger }: Mending): Promise<void> {
   await ends(move).departure.closeAgain(move, new Date(0));
   logger.error(facts(move), "a database was restored to before an account left it: it is taken out again");

@@ -14,14 +14,14 @@ import { KnownMoves, type OpenMove } from "./known-moves.ts";
 import { mendMoves } from "./mend-moves.ts";
 import type { Places } from "./places.ts";
 
-/** Cores tell each other of moves under this name, as of an account's. */
+/** Cores announce moves under this name, in place of an account's id. */
 const announcement = "moves";
-/** Moves that this core did not hear of, or that others left behind, are looked for so often. */
+/** The interval of looking for moves that this core did not hear of or that others left unfinished. */
 const lookMs = 2000;
-/** How long whoever waits for an account waits for a database that does not answer. */
+/** How long a call for an account waits for a database that does not answer, in milliseconds. */
 const momentMs = 1000;
 
-/** Moves accounts between databases, knows where they are, and sees moves through that a core left behind. */
+/** Moves accounts between databases, knows where they are, and completes moves that a core left unfinished. */
 export class Moves {
   readonly #shards: Shards<Shard>;
   readonly #places: Places;
@@ -43,7 +43,10 @@ export class Moves {
     this.#known = shards.map(({ foundation }) => new KnownMoves(foundation.storage));
   }
 
-  /** Learns where all accounts are, and begins to look after moves. Those of a database that comes later are read then. */
+  /**
+   * Learns where all accounts are, and begins to look after moves. The moves of a database that comes later are read
+   * then.
+   */
   async start(): Promise<void> {
     await Promise.all(this.#readAll());
     this.#shards.each((shard, number) => {
@@ -68,14 +71,14 @@ export class Moves {
     return this.#places.locate(accountId);
   }
 
-  /** Calls a function whenever an account is somewhere else than before. */
+  /** Calls a function whenever an account is in another database than before. */
   onArrival(arrived: (accountId: string, shard: number) => void): void {
     this.#places.onArrival(arrived);
   }
 
   /**
-   * Runs something in the database that an account is in, once it is not on its way; anew when it turns out to be. Throws
-   * LEDGER_UNAVAILABLE after two seconds.
+   * Runs a function in the database that an account is in, once the account is not moving. Runs it again when the
+   * account turns out to be moving. Throws LEDGER_UNAVAILABLE after two seconds.
    */
   async whereItIs<T>(accountId: string, run: (shard: Shard) => Promise<T>): Promise<T> {
     for (let isFirst = true; ; isFirst = false) {
@@ -91,7 +94,7 @@ export class Moves {
     }
   }
 
-  /** Moves an account. Returns where it was. Throws as `moveAccount`. */
+  /** Moves an account. Returns the number of the database that it was in. Throws as `moveAccount`. */
   async move(accountId: string, to: number, pauseMs: number): Promise<number> {
     if (to >= this.#shards.count) {
       const last = this.#shards.count - 1;
@@ -108,7 +111,7 @@ export class Moves {
     return from;
   }
 
-  /** Reads what the databases that are there say of moves, and waits for one that hangs no longer than a moment. Never fails. */
+  /** Reads the moves of the databases that are there. Waits for one that hangs only a moment. Never fails. */
   async look(): Promise<void> {
     let stopWaiting = () => {};
     const moment = new Promise<void>((resolve) => {
@@ -133,8 +136,8 @@ export class Moves {
   }
 
   /**
-   * Goes on with moves that others left behind in a database, and sends after an account what turned up where it was. First mends
-   * those that a database has forgotten, since it was restored to before them.
+   * Continues moves that others left unfinished in a database, and sends after an account money and debts that turned
+   * up where it was. First mends moves that a database has forgotten because it was restored to a state before them.
    */
   async attend(number: number): Promise<void> {
     await this.#mend();
@@ -179,10 +182,12 @@ export class Moves {
     }
   }
 
-  /** Whether an account has come where it goes: then it has left, whatever the database says that it is closed in. */
+  /**
+   * Whether an account has arrived where it goes: then it has left, whatever the database says that it is closed in.
+   */
   async #hasCome(move: Move): Promise<boolean> {
     const to = this.#shards.find(move.to);
-    // While that is away the account is opened, as it most likely never left.
+    // While that database is away the account is opened, because it most likely never left.
     return (
       to !== undefined &&
       createArrival(to.foundation)
@@ -214,7 +219,7 @@ export class Moves {
     };
   }
 
-  /** Has all cores look. Never fails: who does not hear of it looks by itself soon. */
+  /** Has all cores look for moves. Never fails: a core that does not hear of it looks by itself soon. */
   async #tell({ from, to }: Move): Promise<void> {
     const told = [from, to].map(async (number) => {
       await this.#shards.at(number).books.announcements.announce(announcement);

@@ -3,29 +3,29 @@ import type { Clock } from "../../../../lib/time/clock.ts";
 import type { KnownMove } from "../../../metering/moves/interface.ts";
 import { moving } from "../../../storage/moving.ts";
 
-/** How long a call waits for an account that is on its way. */
+/** How long a call waits for a moving account, in milliseconds. */
 const patienceMs = 2000;
 
 /**
- * Later states of one move count more than earlier ones, whichever database tells them. One that has arrived was given up only where
- * a database was restored to before it left.
+ * Later states of one move win over earlier ones, whichever database reports them. An arrived move can only be
+ * cancelled where a database was restored to a state before it left.
  */
 const ranks = { closing: 1, sent: 2, cancelled: 3, done: 4, arrived: 4 } as const;
 
 interface Place {
   shard: number;
-  /** The newest move that is known, and how far it has come. */
+  /** The newest known move, and its progress. */
   generation: number;
   rank: number;
-  /** False while the account is on its way. */
+  /** False while the account is moving. */
   isOpen: boolean;
-  /** Every database that it may have left something in. */
+  /** Every database that the account may have left something in. */
   readonly past: Set<number>;
 }
 
 /**
- * Where accounts are that have moved: their ids name the database that they were made in. Costs an account that has not moved
- * a look-up in this map, which is empty in a service where none has; one that has moved about 200 bytes.
+ * Where moved accounts are; an account's id names the database that it was made in. An account that has not moved costs
+ * a look-up in this map, which is empty when none has. A moved account costs about 200 bytes.
  */
 export class Places {
   readonly #places = new Map<string, Place>();
@@ -47,24 +47,24 @@ export class Places {
     return this.#places.get(accountId)?.shard ?? readIdShard(accountId);
   }
 
-  /** Whether a move is the newest one of its account, as far as is known, and the account is where it goes. */
+  /** Whether a move is the newest known one of its account, and the account is where it goes. */
   isLast({ accountId, generation, to }: Pick<KnownMove, "accountId" | "generation" | "to">): boolean {
     const place = this.#places.get(accountId);
     return place?.generation === generation && place.rank === ranks.arrived && place.shard === to;
   }
 
-  /** The databases that an account is and was in, the one that it is in first. */
+  /** The databases that an account is or was in, its current one first. */
   everywhere(accountId: string): readonly number[] {
     const place = this.#places.get(accountId);
     return place === undefined ? [readIdShard(accountId)] : [...new Set([place.shard, ...place.past])];
   }
 
-  /** Calls a function whenever an account is somewhere else than before. */
+  /** Calls a function whenever an account is in another database than before. */
   onArrival(arrived: (accountId: string, shard: number) => void): void {
     this.#arrived.push(arrived);
   }
 
-  /** Takes in what a database says of a move. */
+  /** Takes in a move that a database reports. */
   note(move: KnownMove): void {
     const { accountId, kind, generation, from, to, state } = move;
     const known = this.#places.get(accountId);
@@ -96,7 +96,10 @@ export class Places {
     }
   }
 
-  /** Resolves once an account is not on its way. Undefined: it is not. Rejects with LEDGER_UNAVAILABLE after two seconds. */
+  /**
+   * Resolves once an account is not moving. Undefined: it is not moving. Rejects with LEDGER_UNAVAILABLE after two
+   * seconds.
+   */
   opening(accountId: string): Promise<void> | undefined {
     if (this.#places.size === 0 || this.#places.get(accountId)?.isOpen !== false) {
       return undefined;

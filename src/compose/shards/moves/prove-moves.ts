@@ -3,9 +3,9 @@ import { noId } from "../../../metering/ledger/wallet/wallet-store.ts";
 import type { Storage } from "../../../storage/orm.ts";
 
 const rule = "what left a database with an account is in the one that it went to, or on its way";
-/** Moves of one page. */
+/** Moves in one page. */
 const pageSize = 10_000;
-/** Findings after which there is no use in looking on. */
+/** The proof reports at most this many findings. */
 const mostFindings = 100;
 
 interface Row {
@@ -16,10 +16,10 @@ interface Row {
 }
 
 /**
- * Proves that no money is in two databases and none is in none: each move that came from somewhere left there, with the same money,
- * debt and payments, and each that is there, as where it left says, came. What is on its way has left and not come. The databases
- * are not looked at in one moment: first where moves go to, then where they come from, then again where they go to, so that a
- * move that goes on meanwhile is no finding.
+ * Proves that no money is in two databases or in none. Each move that arrived has left, with the same money, debt and
+ * payments; each move that is done where it left has arrived. A move under way has left and not arrived. The databases
+ * are not read at one moment: arrivals first, then departures, then arrivals again, so that a move under way meanwhile
+ * is no finding.
  */
 export async function proveMoves(storages: readonly Storage[]): Promise<ReconcileFinding[]> {
   const came = await readAll(storages, true);

@@ -2,16 +2,17 @@ import type { ChildProcess } from "node:child_process";
 import type { Worker } from "node:cluster";
 
 /*
- * Wrong: a connection that the supervisor hands to a worker just as this worker dies, or refuses it because it has just
- * stopped listening with no other left, stays open in the supervisor for ever: its client waits for an answer that
+ * Wrong: a connection stays open in the supervisor for ever when it is handed to a worker that just dies, or that
+ * refuses it because it has just stopped listening and no other worker listens. Its client waits for an answer that
  * nobody will write (RoundRobinHandle in lib/internal/cluster/round_robin_handle.js: nobody answers for a dead worker,
- * and `distribute` puts into the queue of a listener that is closed).
+ * and `distribute` puts the connection into the queue of a closed listener).
  * Upstream: nodejs/node#21746, its mend nodejs/node#21940 was never merged; seen with Node.js 20 and 26.
- * Still needed while test/compose/workers/workarounds/lost-handoffs.test.ts sees such a connection stay open without it.
+ * Still needed while test/compose/workers/workarounds/lost-handoffs.test.ts sees such a connection stay open without
+ * it.
  * Delete when Node.js ends these connections.
  */
 
-/** What passes between a supervisor and its workers about listeners (lib/internal/cluster). */
+/** A message between a supervisor and its workers about listeners (lib/internal/cluster). */
 interface ClusterMessage {
   readonly cmd?: string;
   readonly act?: string;
@@ -22,7 +23,10 @@ interface ClusterMessage {
   readonly accepted?: boolean;
 }
 
-/** A connection, as the supervisor holds it until a worker has taken it. Closing it ends none that a worker has. */
+/**
+ * A connection that the supervisor holds until a worker has taken it. Closing it does not end a connection that a
+ * worker has.
+ */
 interface ConnectionHandle {
   close(): void;
 }
@@ -35,12 +39,12 @@ interface Handoff {
 
 /** The connections on their way to a worker. Ends those that no worker will ever take. */
 export class Handoffs {
-  /** By the number of the message; one a worker at most. */
+  /** By the number of the message; at most one for each worker. */
   readonly #pending = new Map<number, Handoff>();
-  /** Who takes connections of each listener. */
+  /** The workers that take connections of each listener. */
   readonly #listening = new Map<string, Set<Worker>>();
 
-  /** Looks at what is said to this worker and by it. Call it right after the fork. */
+  /** Watches the messages to and from this worker. Call it right after the fork. */
   watch(worker: Worker): void {
     const child = worker.process;
     const send = child.send.bind(child) as (...args: unknown[]) => boolean;
@@ -78,7 +82,7 @@ export class Handoffs {
   #answered(seq: number, accepted: boolean): void {
     const handoff = this.#pending.get(seq);
     this.#pending.delete(seq);
-    // One that was refused has been sent to another by now or waits for one, as long as there is any.
+    // A refused connection has been sent to another worker by now, or waits for one, as long as any listens.
     if (handoff !== undefined && !accepted && !this.#listening.has(handoff.key)) {
       handoff.handle.close();
     }
