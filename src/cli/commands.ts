@@ -4,7 +4,10 @@ import type { Io } from "./shared/io.ts";
 /** Adds a command to the program. */
 type Add = (program: Command, io: Io) => void;
 
-/** Every command by its first word, in the order of the help. One is loaded when it is run, all of them for the help alone. */
+/**
+ * Every command by its first word, in the order of the help. A command is loaded when it is run; only the help loads
+ * all.
+ */
 export const commands: Readonly<Record<string, () => Promise<Add>>> = {
   serve: async () => (await import("./serve/serve.ts")).addServe,
   core: async () => (await import("./serve/core.ts")).addCore,

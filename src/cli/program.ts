@@ -13,20 +13,23 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     return 0;
   } catch (error) {
     if (error instanceof CommanderError) {
-      return error.exitCode; // it has said why
+      return error.exitCode; // commander has printed the reason
     }
-    // Its lines begin with file and line, where editors and people look for them.
+    // Lines of a ConfigError begin with file and line, where editors and people look for them.
     io.note(error instanceof ConfigError ? error.message : `tollgate: ${toReason(error)}`);
     return 1;
   }
 }
 
-/** Whether a command line starts a process that stays. What it loads is not to cost it memory for good; others would pay with time. */
+/**
+ * Whether a command line starts a long-running process. Code that it loads should not cost memory for good; for other
+ * commands that would only cost time.
+ */
 export function stays(args: readonly string[]): boolean {
   return ["serve", "core", "facade"].includes(withCommand(args)[0] ?? "");
 }
 
-/** Options alone are those of `serve`; a word that is no command is refused as such. */
+/** A command line that begins with an option is one of `serve`. An unknown word is refused as a command. */
 function withCommand(args: readonly string[]): readonly string[] {
   const [first = "--"] = args;
   const isAnswered = ["--help", "-h", "--version", "-V"].includes(first);
@@ -46,8 +49,8 @@ function toReason(error: unknown): string {
 }
 
 /**
- * The command line: with the word that it begins with only that command, which spares the others' loading; whole for a word that is
- * none, and without one.
+ * Builds the command line. Given a known command as its first word, loads only that command, which saves loading the
+ * others. Otherwise loads all.
  */
 export async function createProgram(io: Io, word?: string): Promise<Command> {
   const program = new Command("tollgate")

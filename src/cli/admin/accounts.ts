@@ -21,7 +21,7 @@ interface LimitOptions {
   readonly class?: string;
 }
 
-/** Longer than an account may be closed for. */
+/** Longer than the longest time that an account may be closed for, in milliseconds. */
 const moveTimeoutMs = 660_000;
 
 /** `tollgate accounts …` */
@@ -173,7 +173,7 @@ export function addPayments(program: Command, io: Io): void {
   });
 }
 
-/** The fields of every answer of a core. */
+/** Returns a field that every answer of a core has. Throws when it is absent. */
 export function required<T>(value: T | undefined): T {
   if (value === undefined) {
     throw new Error("the core's answer is incomplete: is it another version?");

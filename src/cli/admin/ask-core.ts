@@ -22,22 +22,22 @@ const callTimeoutMs = 60_000;
 /** A command that asks a running core and prints the answer. */
 export interface Question<Args extends readonly unknown[], Options> {
   readonly description: string;
-  /** Adds arguments and options of its own. */
+  /** Adds the command's own arguments and options. */
   readonly options?: (command: Command) => unknown;
-  /** Asks. The message of an error that it throws is the reason that the command fails with. */
+  /** Calls the core. The message of a thrown error is the reason that the command fails with. */
   readonly ask: (core: Transport, options: Options, ...args: Args) => Promise<Document>;
-  /** Absent: it is done within a minute, and people are told that the core works on it. */
+  /** Absent: the answer comes within a minute, and people are told that the core works on it. */
   readonly tellsProgress?: true;
-  /** Said beside the answer, to people alone. */
+  /** A note for people, printed besides the answer. */
   readonly note?: string;
-  /** Why the command fails although there is an answer to print. */
+  /** Returns why the command fails although there is an answer to print. Undefined: it does not fail. */
   readonly refuse?: (answer: Document) => string | undefined;
 }
 
 interface CoreOptions extends ClientTlsFiles {
-  /** Default: the core that runs on the data directory, else the usual address. */
+  /** Default: the core that runs on the data directory, otherwise the usual address. */
   readonly core?: string;
-  /** Lets the operator token travel in clear. */
+  /** Allows sending the operator token without TLS. */
   readonly insecure?: boolean;
   readonly json?: boolean;
 }
@@ -106,10 +106,13 @@ async function withCore<T>(
   }
 }
 
-/** Where a core listens on this machine unless told otherwise. */
+/** The usual address of a core on this machine. */
 const usualCore = "127.0.0.1:50051";
 
-/** The address of the core that runs on the data directory, else the usual one. Throws ConfigError when that core is gone. */
+/**
+ * The address of the core that runs on the data directory, otherwise the usual one. Throws ConfigError when that core
+ * is gone.
+ */
 async function findCore(environment: Environment): Promise<string> {
   const dataDir = await readDataDir(environment);
   const running = await readRunning(dataDir);
@@ -124,7 +127,7 @@ async function findCore(environment: Environment): Promise<string> {
   return reachable(running.grpc);
 }
 
-/** Whether all addresses of a target are of this machine. */
+/** Whether all addresses of a target are on this machine. */
 function isLocal(target: string): boolean {
   if (target.startsWith("unix:")) {
     return true;
@@ -137,8 +140,8 @@ function isLocal(target: string): boolean {
 }
 
 /**
- * Sends the token along, and waits no longer than the timeout. The header is a plain object and not an interceptor's, since the
- * first Headers of a process load fetch.
+ * Sends the token, and waits no longer than the timeout. The header is a plain object rather than an interceptor's
+ * Headers, because the first Headers of a process loads fetch.
  */
 function withDefaults(core: Transport, token: string): Transport {
   const header = { authorization: `Bearer ${token}` };
@@ -167,7 +170,7 @@ function explained(error: unknown, target: string): unknown {
   return new Error(error.rawMessage);
 }
 
-/** grpc-js lists all of its attempts; only the result of the last one matters. */
+/** grpc-js lists all its attempts. Only the result of the last one matters. */
 function lastCause(message: string): string {
   return message
     .replace(/^.*Last error: (Error: )?/s, "")

@@ -39,7 +39,7 @@ export function addConsoleLink(program: Command, io: Io): void {
   });
 }
 
-/** The console's URL of the core that runs on the data directory. Throws when there is none. */
+/** The console's URL for the core that runs on the data directory. Throws when there is none. */
 async function findConsole(environment: Environment, { ca }: LinkOptions): Promise<string> {
   const running = await readRunning(await readDataDir(environment));
   if (running?.console === undefined || !isAlive(running)) {

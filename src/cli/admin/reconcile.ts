@@ -7,7 +7,7 @@ import { whileTelling } from "../shared/progress.ts";
 import { addQuestion } from "./ask-core.ts";
 import { addendDocument, reconcileDocument } from "./output/metering-documents.ts";
 
-/** People see that it goes on, so it may take as long as it does with the largest books. */
+/** A proof may take this long with the largest books, because people see the progress. In milliseconds. */
 const timeoutMs = 3_600_000;
 
 /** The sums whose addends can be listed. */
@@ -43,7 +43,7 @@ async function list(core: Transport, sum: BooksSum = BooksSum.UNSPECIFIED) {
   return all.map(addendDocument);
 }
 
-/** Proves the books, and tells where the proof is. */
+/** Proves the books and reports the progress. */
 function prove(core: Transport, io: Io): Promise<ReconcileResponse> {
   return whileTelling("proving", "rules", io, async (report) => {
     for await (const step of createClient(BooksService, core).streamReconcile({}, { timeoutMs })) {

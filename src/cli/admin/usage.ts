@@ -27,7 +27,7 @@ export interface UsageOptions {
   readonly dearest?: number;
 }
 
-/** What is kept apart unless asked otherwise. */
+/** The usual groups. */
 export const usualGroups = ["account", "key", "model"];
 
 /** `tollgate usage` */
@@ -55,7 +55,7 @@ export function addUsage(program: Command, io: Io): void {
   });
 }
 
-/** The question as the contract has it. */
+/** The question as a message of the contract. */
 export function toUsageRequest({ account = "", key = "", model = "", from, to, by, dearest = 0 }: UsageOptions) {
   return {
     ...{ accountId: account, keyId: key, model, dearest },
@@ -65,7 +65,7 @@ export function toUsageRequest({ account = "", key = "", model = "", from, to, b
   };
 }
 
-/** A row with the fields that tell it from others, and those that every row shares because they were asked for. */
+/** A row with the fields that it is grouped by, and those that all rows share because they were filtered by. */
 export function usageDocument(row: UsageRow, { account, key, model, by }: UsageOptions) {
   return {
     ...(account !== undefined || by.includes("account") ? { account_id: account ?? row.accountId } : {}),

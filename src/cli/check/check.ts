@@ -9,7 +9,7 @@ import { checkServers } from "./servers.ts";
 import { checkStorage } from "./storage.ts";
 import { checkTls } from "./tls.ts";
 
-/** Looks at a configuration and at every part that it names, without changing anything. Throws ConfigError. */
+/** Checks a configuration and every part that it names, without changing anything. Throws ConfigError. */
 export async function check(file: string, environment: Environment): Promise<Finding[]> {
   const config = await loadConfig(file);
   const secrets = await peekSecrets(config, environment);

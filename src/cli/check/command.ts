@@ -28,7 +28,7 @@ export function addCheck(program: Command, io: Io): void {
     });
 }
 
-/** All that there is to say about a server that is not as it should be, and how to start it. */
+/** All remarks about a server that is not ok, and the command to start it. */
 function toDetails(finding: Finding | ServerFinding): string[] {
   if (finding.status === "ok" || !("remarks" in finding)) {
     return [];

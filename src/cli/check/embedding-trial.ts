@@ -4,13 +4,16 @@ import { systemRandom } from "../../../lib/ids/random.ts";
 import type { Engine, EngineEmbeddings } from "../../engines/interface.ts";
 import { type Remark, type Subject, servedName, wrong } from "../../engines/shared/inspection/inspection.ts";
 
-/** Words beyond the context, each of at least one token. */
+/** The number of words beyond the context. Each has at least one token. */
 const excess = 64;
 
 /** The part of the context that a long input fills: engines add tokens of their own. */
 const almost = 0.9;
 
-/** Words of which the engine's count shows how many tokens one has: at least one, and at most one a character. */
+/**
+ * The number of words whose count shows how many tokens the engine gives one word: at least one, and at most one a
+ * character.
+ */
 const toSampleSize = (length: number): number => Math.max(2, Math.min(64, Math.floor(length / 8)));
 const word = "word";
 
@@ -20,7 +23,7 @@ const tooLong: readonly (Reason | undefined)[] = [
   Reason.INVALID_ARGUMENT,
 ];
 
-/** Embeds a short input, a long one and one that is too long. Nothing for a model that generates. */
+/** Embeds a short input, a long one and one that is too long. Returns no remarks for a model that generates. */
 export async function tryEmbedding(engine: Engine, subject: Subject, signal: AbortSignal): Promise<Remark[]> {
   const { kind, dimensions, context_length: length } = subject.model;
   if (kind !== "embedding") {
@@ -61,7 +64,7 @@ export async function tryEmbedding(engine: Engine, subject: Subject, signal: Abo
 
 const toText = (words: number): string => new Array<string>(words).fill(word).join(" ");
 
-/** Why an input is refused as too long. Undefined: it is not. */
+/** Why an input is refused as too long. Undefined: it is accepted. */
 async function toRefusal(embedding: Promise<EngineEmbeddings>): Promise<Reason | undefined> {
   try {
     await embedding;

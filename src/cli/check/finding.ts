@@ -1,4 +1,4 @@
-/** The result of checking one part. A warning is worth knowing; "wrong" has to be mended. */
+/** The result of checking one part. A warning is worth knowing. "wrong" has to be mended. */
 export interface Finding {
   /** Such as "storage" or "server http://10.0.0.5:8000". */
   readonly part: string;

@@ -3,7 +3,7 @@ import { get as getHttps } from "node:https";
 import type { Command } from "commander";
 import type { Io } from "../shared/io.ts";
 
-/** How long a process may take to tell, in milliseconds. */
+/** How long a process may take to answer, in milliseconds. */
 const askMs = 2000;
 
 /** `tollgate health` */
@@ -20,7 +20,7 @@ export function addHealth(program: Command, { environment }: Io): void {
     });
 }
 
-/** The status of an answer. Over https the certificate is not checked, since it is our own. */
+/** The status of an answer. Over HTTPS the certificate is not checked, because it is our own. */
 function ask(url: URL): Promise<number | undefined> {
   const get = url.protocol === "https:" ? getHttps : getHttp;
   return new Promise((resolve, reject) => {

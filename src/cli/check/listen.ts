@@ -5,7 +5,7 @@ import { type Finding, toReason } from "./finding.ts";
 
 const names = ["http", "grpc", "connect", "admin"] as const;
 
-/** Looks whether the addresses to listen on are free. */
+/** Checks that the addresses to listen on are free. */
 export async function checkListen(listen: Config["listen"]): Promise<Finding[]> {
   return Promise.all(names.map((name) => checkAddress(name, listen[name])));
 }

@@ -1,7 +1,7 @@
 import { Redis } from "ioredis";
 import { type Finding, patienceMs, toReason } from "./finding.ts";
 
-/** Looks whether Valkey or Redis can be used. */
+/** Checks that Valkey or Redis can be used. */
 export async function checkRateLimits(url: string, storageUrl: string): Promise<Finding> {
   const part = "rate limits";
   if (url === "memory:") {

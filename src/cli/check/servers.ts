@@ -17,17 +17,17 @@ import { type Finding, patienceMs, type Status, toReason } from "./finding.ts";
 /** The result of checking an inference server. */
 export interface ServerFinding extends Finding {
   readonly engine: string;
-  /** Null: it does not tell. */
+  /** Null: the server does not report it. */
   readonly version: string | null;
-  /** Its limits and settings, where it reports them. */
+  /** Its limits and settings, as far as it reports them. */
   readonly facts: readonly { readonly name: string; readonly value: string | number | boolean }[];
-  /** All that is wrong or risky; the worst one is the message. */
+  /** Everything that is wrong or risky. The worst remark is the message. */
   readonly remarks: readonly { readonly status: Remark["status"]; readonly message: string }[];
   /** The command line that starts this engine for this model. Null: none is known. */
   readonly start: string | null;
 }
 
-/** A server works while it is tried out, perhaps for the first time since it started. */
+/** How long a trial may take: the server computes, perhaps for the first time since its start. In milliseconds. */
 const trialMs = 60_000;
 
 /** Checks every inference server: its health, its facts, and that it serves the configured models. */
@@ -58,7 +58,7 @@ async function checkServer(subject: Subject, fleet: Config["fleet"]): Promise<Se
   };
 }
 
-/** A server that does not work, or serves something else, is not looked at any further. */
+/** A server that does not work, or serves something else, is not inspected further. */
 async function lookAt(subject: Subject, fleet: Config["fleet"]): Promise<Inspection> {
   let engine: Engine | undefined;
   try {
@@ -83,11 +83,11 @@ async function lookAt(subject: Subject, fleet: Config["fleet"]): Promise<Inspect
   }
 }
 
-/** Whether the model is among those that the server lists. */
+/** Checks that the model is among those that the server lists. */
 async function judgeList(engine: Engine, subject: Subject, signal: AbortSignal): Promise<Remark[]> {
   const { model, server } = subject;
   if (server.url.startsWith("file:")) {
-    return []; // it has the one that the file is
+    return []; // it serves the model in the file
   }
   const name = servedName(subject);
   const listed = await listModels(engine, server.engine, signal);
@@ -112,7 +112,7 @@ async function judgeList(engine: Engine, subject: Subject, signal: AbortSignal):
   ];
 }
 
-/** The models that a server lists. A healthy one of which nothing is known may fail to list them. */
+/** The models that a server lists. A healthy server of an unknown engine may fail to list them. */
 async function listModels(engine: Engine, name: string, signal: AbortSignal): Promise<readonly EngineModel[]> {
   try {
     return await engine.listModels(signal);

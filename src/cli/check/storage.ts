@@ -5,7 +5,7 @@ import { Client } from "pg";
 import { explainEncoding } from "../../storage/session.ts";
 import { type Finding, patienceMs, toReason } from "./finding.ts";
 
-/** Looks whether the database can be used. Changes nothing. */
+/** Checks that the database can be used. Changes nothing. */
 export async function checkStorage(url: string, shard = 0): Promise<Finding> {
   const finding = await checkDatabase(url);
   return shard === 0 ? finding : { ...finding, part: `storage.shards[${shard - 1}]` };
@@ -38,7 +38,7 @@ async function checkFile(path: string): Promise<Finding> {
   }
 }
 
-/** The directory itself, or the one in which it would be made. */
+/** The directory itself, or the nearest existing one in which it would be made. */
 async function nearestDirectory(path: string): Promise<string> {
   const exists = await stat(path).catch(() => undefined);
   return exists || dirname(path) === path ? path : nearestDirectory(dirname(path));

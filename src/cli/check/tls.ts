@@ -4,7 +4,7 @@ import { type Finding, toReason } from "./finding.ts";
 
 const dayMs = 86_400_000;
 
-/** Looks whether the certificate and its key can be used, and for how long still. */
+/** Checks that the certificate and its key can be used, and for how long. */
 export async function checkTls(files: TlsFiles | undefined): Promise<Finding[]> {
   if (files === undefined) {
     return [];

@@ -7,7 +7,7 @@ import type { Document } from "../admin/output/render.ts";
 import type { Io } from "../shared/io.ts";
 import { whileTelling } from "../shared/progress.ts";
 
-/** Copies a SQLite storage to PostgreSQL. Throws when either side's books do not add up, or not to the same. */
+/** Copies a SQLite storage to PostgreSQL. Throws when the books of either do not add up, or differ. */
 export async function migrateStorage(from: string, to: string, io: Pick<Io, "progress">): Promise<Document> {
   const file = from.startsWith("sqlite:") ? from.slice("sqlite:".length) : undefined;
   if (file === undefined || !to.startsWith("postgres")) {

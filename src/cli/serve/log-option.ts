@@ -2,7 +2,7 @@ import { InvalidArgumentError, Option } from "commander";
 
 const formats = ["json", "pretty", "auto"];
 
-/** How a long-running command logs. */
+/** The option for the log's format of a long-running command. */
 export function logOption(): Option {
   const about = "how the log looks; auto is pretty at a terminal, and JSON elsewhere";
   return new Option("--log <format>", about).choices(formats).default("pretty").argParser(parseFormat);

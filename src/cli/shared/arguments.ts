@@ -3,7 +3,7 @@ import { maxPicoUsd, parseRate, parseUsd } from "../../../lib/money.ts";
 import { parseMoment } from "../../../lib/time/moment.ts";
 import { maxBasePort } from "../../config/move-ports.ts";
 
-// Parsers of command line arguments. Commander prints their messages behind the option's name.
+// Parsers of command line arguments. Commander prints their messages after the option's name.
 
 const units: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
@@ -41,7 +41,7 @@ export function shard(text: string): number {
   return Number(text);
 }
 
-/** Reads a limit; "none" and "0" lift it and are returned as "none". */
+/** Reads a limit. "none" and "0" lift it and are returned as "none". */
 export function orNone<T>(parse: (text: string) => T): (text: string) => T | "none" {
   return (text) => {
     if (text === "0" || text === "none") {
@@ -75,7 +75,7 @@ export function tokens(text: string): bigint {
   return BigInt(text);
 }
 
-/** A TCP port; 0 lets the system choose. */
+/** A TCP port. 0: the system chooses. */
 export function port(text: string): number {
   if (!/^\d{1,5}$/.test(text) || Number(text) > 65535) {
     throw new InvalidArgumentError("It must be a port, 0 to 65535.");
@@ -83,7 +83,7 @@ export function port(text: string): number {
   return Number(text);
 }
 
-/** A TCP port with room for the listeners after it; 0 lets the system choose each. */
+/** A TCP port with room for the listeners after it. 0: the system chooses each. */
 export function basePort(text: string): number {
   const first = port(text);
   if (first > maxBasePort) {
@@ -118,7 +118,7 @@ export function moment(text: string): Date {
   return date;
 }
 
-/** Words with commas between, appended to those of the same option before. */
+/** Words separated by commas, appended to those of earlier uses of the same option. */
 export function words(text: string, before: readonly string[] = []): string[] {
   const added = text.split(",").map((word) => word.trim());
   if (added.includes("")) {

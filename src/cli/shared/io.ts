@@ -7,7 +7,7 @@ export interface Io {
   print(text: string): void;
   /** Writes notes, which are not the result, to standard error. */
   note(text: string): void;
-  /** Tells somebody who waits at a terminal how far a task is; a script and a log do not hear of it. */
+  /** Reports the progress of a task to a person at a terminal. Scripts and logs do not get it. */
   progress(text: string): void;
 }
 

@@ -1,7 +1,7 @@
 import { describeProgress, type Progress, progressEveryMs, type Report } from "../../../lib/text/progress.ts";
 import type { Io } from "./io.ts";
 
-/** Tells at a terminal how far a task is that reports its steps, also while one of them takes long. */
+/** Shows at a terminal the progress of a task that reports its steps, even while one step takes long. */
 export async function whileTelling<T>(
   what: string,
   unit: string,
@@ -19,7 +19,7 @@ export async function whileTelling<T>(
   );
 }
 
-/** Tells at a terminal that another process is still at work, and the longest wait for it. */
+/** Shows at a terminal that another process is still at work, and the longest remaining wait. */
 export async function whileWaiting<T>(
   what: string,
   mostMs: number,

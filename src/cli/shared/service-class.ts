@@ -2,7 +2,7 @@ import { Option } from "commander";
 import type { ServiceClass } from "#gen/tollgate/inference/v1/service_class_pb.js";
 import { readWiredClass, serviceClasses, toWiredClass } from "../../../lib/service-class.ts";
 
-/** The option that names a class, or none. */
+/** The option for a class, or none. */
 export function classOption(none: string): Option {
   const what = `the class of its requests where requests wait, and the highest that they may have; ${none}`;
   return new Option("--class <class>", what).choices([...serviceClasses, "none"]);
@@ -13,7 +13,7 @@ export function readClass(text: string): ServiceClass {
   return toWiredClass(serviceClasses.find((one) => one === text));
 }
 
-/** A class as documents show it. Null: none. */
+/** A class as documents show it. Null: no class. */
 export function showClass(wired: ServiceClass): string | null {
   return readWiredClass(wired) ?? null;
 }

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 
-/** Adds how to reach a core that serves over TLS. */
+/** Adds the options for a core that serves over TLS. */
 export function addTlsOptions(command: Command): Command {
   return command
     .option("--ca <file>", "speak TLS with the core, whose certificate this authority signed")

@@ -1,21 +1,21 @@
 import { type FileHandle, open, stat } from "node:fs/promises";
 import type { Format } from "./formats.ts";
 
-/** The end of a file that is read to find its last line. */
+/** The bytes at the end of a file that are read to find its last line. */
 const tailBytes = 1_048_576;
 
 /** A file of rows, written piece by piece. */
 export interface ExportFile {
-  /** The last row that an earlier run wrote whole. Undefined: this one begins the file. */
+  /** The last row that an earlier run wrote completely. Undefined: this run begins the file. */
   readonly last: Readonly<Record<string, unknown>> | undefined;
   write(rows: readonly Readonly<Record<string, unknown>>[]): Promise<void>;
-  /** Has the disk keep what was written, and closes the file. */
+  /** Syncs the file to the disk and closes it. */
   close(): Promise<void>;
 }
 
 /**
- * Opens a file to be written; `resume` goes on behind the last whole line of the one that is there. `columns` are those of
- * its rows. Throws when there is a file that would be written over, or one that is not of this format.
+ * Opens a file for writing. `resume` continues after the last complete line of an existing file. `columns`: the columns
+ * of its rows. Throws when an existing file would be overwritten, or is not of this format.
  */
 export async function openExport(
   path: string,
@@ -46,7 +46,7 @@ export async function openExport(
       last,
       write: (rows) => append(rows.map((row) => `${format.line(row)}\n`).join("")),
       async close() {
-        await file.sync().catch(() => {}); // pipes cannot
+        await file.sync().catch(() => {}); // pipes cannot be synced
         await file.close();
       },
     };
@@ -66,7 +66,7 @@ async function writeAll(file: FileHandle, text: string, at: number | null) {
   return { bytesWritten: written };
 }
 
-/** The last whole line, as a row, and where the file ends behind it. What is behind it was cut off. */
+/** The last complete line as a row, and the position after it. Any bytes behind it are an incomplete line. */
 async function readLast(
   file: FileHandle,
   path: string,

@@ -65,7 +65,7 @@ export function addExport(program: Command, io: Io): void {
   });
 }
 
-/** Writes the receipts that the file has not yet. Returns how many. */
+/** Writes the receipts that the file does not have yet. Returns how many. */
 async function exportReceipts(
   core: Transport,
   file: ExportFile,
@@ -74,7 +74,7 @@ async function exportReceipts(
 ): Promise<number> {
   const client = createClient(MeteringService, core);
   const isNew = behind(file.last);
-  // The list begins with the millisecond of the last receipt, of which there may be more.
+  // The list begins with the millisecond of the last receipt, because more receipts may be of the same one.
   const before = file.last === undefined ? to : new Date(Date.parse(String(file.last.settled_at)) + 1);
   const filter = { accountId, to: timestampFromDate(before), ...(from && { from: timestampFromDate(from) }) };
   return whileTelling("receipts", "receipts", io, async (report) => {
@@ -95,7 +95,7 @@ async function exportReceipts(
 
 type ReceiptDocument = ReturnType<typeof receiptDocument>;
 
-/** Whether a receipt comes behind the last one of a file, asked for each in the order of the list. */
+/** Whether a receipt comes after the last one of a file. Call it for each receipt in the order of the list. */
 function behind(last: ExportFile["last"]): (receipt: ReceiptDocument) => boolean {
   let isBehind = last === undefined;
   return (receipt) => {

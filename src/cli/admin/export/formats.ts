@@ -1,16 +1,16 @@
 type Value = string | number | boolean | null;
 type Row = Readonly<Record<string, unknown>>;
 
-/** How rows become lines of a file. */
+/** Converts rows to lines of a file and back. */
 export interface Format {
-  /** The first line of a file, of a row's columns. Undefined: there is none. */
+  /** The first line of a file, with the columns of its rows. Undefined: there is none. */
   header(columns: readonly string[]): string | undefined;
   line(row: Row): string;
-  /** Reads a line again; columns are those of the header. Undefined: it is no whole line. */
+  /** Reads a line back. `columns`: those of the header. Undefined: it is no complete line. */
   read(line: string, columns: readonly string[]): Row | undefined;
 }
 
-/** The columns of a table: what holds a list is left out. */
+/** The columns of a table. Fields with lists are left out. */
 export function columnsOf(row: Row): string[] {
   return Object.keys(row).filter((name) => !Array.isArray(row[name]));
 }
@@ -27,7 +27,7 @@ const jsonl: Format = {
   },
 };
 
-/** As RFC 4180 says, but for the ends of lines: a null is an empty field, an empty text is in quotes. */
+/** CSV as in RFC 4180, except for line ends. A null is an empty field; an empty text is in quotes. */
 const csv: Format = {
   header: (columns) => columns.join(","),
   line: (row) =>
@@ -52,6 +52,6 @@ function toField(value: Value): string {
   return text === "" || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** The formats that files are written in. */
+/** The formats of files. */
 export const formats = { jsonl, csv } as const satisfies Record<string, Format>;
 export type FormatName = keyof typeof formats;

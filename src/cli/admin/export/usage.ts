@@ -11,17 +11,17 @@ import { toUsageRequest, type UsageOptions, usageDocument } from "../usage.ts";
 import { type ExportFile, openExport } from "./export-file.ts";
 import { columnsOf, type FormatName, formats } from "./formats.ts";
 
-/** People see that it goes on, so the core may take as long as it does with the largest books. */
+/** The core may take this long with the largest books, because people see the progress. In milliseconds. */
 const timeoutMs = 3_600_000;
 
-/** Which usage, and how it is written. */
+/** Which usage to write, and in which format. */
 export interface UsageExportOptions extends UsageOptions {
   readonly format: FormatName;
 }
 
 /**
- * Writes the usage to a new file, and tells how much of it is done: by the requests in the rows so far, as their share is known
- * however rows are grouped and whether or not the span has ends. Returns how many rows there are.
+ * Writes the usage to a new file, and reports progress by the number of requests in the rows so far: their share is
+ * known however rows are grouped and whether or not the span has ends. Returns the number of rows.
  */
 export async function exportUsage(
   core: Transport,
@@ -53,7 +53,7 @@ export async function exportUsage(
   }
 }
 
-/** How many requests there are, by the sums of usage, which takes little time. */
+/** The number of requests, from the sums of usage, which takes little time. */
 export async function countRequests(
   core: Transport,
   filter: MessageInitShape<typeof StreamUsageRequestSchema>,

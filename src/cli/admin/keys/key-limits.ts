@@ -12,14 +12,14 @@ const periods: Record<string, BudgetPeriod> = {
   total: BudgetPeriod.TOTAL,
 };
 
-/** Throws where there is a period and no budget: nobody is to take a key for limited that is not. */
+/** Throws for a period without a budget: the key would seem limited but is not. */
 export function requireBudget({ per }: Pick<LimitOptions, "per">, hasBudget: boolean): void {
   if (per !== undefined && !hasBudget) {
     throw new Error("--per is the period of a budget, and there is none: name its amount by --usd, too");
   }
 }
 
-/** Limits as they were named on the command line. "none": to be lifted. */
+/** Limits named on the command line. "none": lift the limit. */
 export interface LimitOptions {
   readonly usd?: bigint | "none";
   readonly per?: string;
@@ -30,7 +30,7 @@ export interface LimitOptions {
   readonly class?: string;
 }
 
-/** Limits as the contract has them. Absent: no limit. */
+/** Limits in the contract's form. Absent: no limit. */
 interface Limits {
   budgetPicoUsd?: bigint;
   budgetPeriod?: BudgetPeriod;
@@ -60,7 +60,7 @@ export function addLimitOptions(command: Command): Command {
     .addOption(classOption("none: its account's"));
 }
 
-/** The limits that were named, and their names in the contract. Throws for a period of what is no budget. */
+/** The named limits, and their names in the contract. Throws for a period without a budget. */
 export function readLimitOptions(options: LimitOptions): { readonly limits: Limits; readonly paths: string[] } {
   requireBudget(options, options.usd !== "none");
   const limits: Limits = {};
@@ -89,7 +89,7 @@ export function readLimitOptions(options: LimitOptions): { readonly limits: Limi
   return { limits, paths };
 }
 
-/** Reads what a key may have of what all keys share. */
+/** Reads a key's share of the resources that all keys use. */
 function readShares({ tpm, inFlight, class: named }: LimitOptions, limits: Limits, paths: string[]): void {
   if (tpm !== undefined) {
     paths.push("tokens_per_minute");

@@ -13,7 +13,7 @@ import { addLimitOptions, type LimitOptions, readLimitOptions, requireBudget } f
 
 const shownOnce = "The key is shown only now: it is not stored.";
 
-/** Sets the rate limit, or clears it where none is given. */
+/** Sets the rate limit, or clears it when none is given. */
 const rpmAlone = { paths: ["rpm"] };
 
 /** `tollgate keys …` */

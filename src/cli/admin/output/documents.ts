@@ -9,8 +9,8 @@ import type { Operator } from "#gen/tollgate/operators/v1/operator_pb.js";
 import { formatRate, formatUsd } from "../../../../lib/money.ts";
 import { showClass } from "../../shared/service-class.ts";
 
-// The contract's messages as the documents that commands print. USD are exact decimal strings, times
-// RFC 3339, and what is absent is null.
+// The contract's messages as the documents that commands print. USD are exact decimal strings, times RFC 3339, and
+// absent values null.
 
 export function accountDocument(account: Account) {
   return {
@@ -146,7 +146,7 @@ export function serverDocument(server: Server) {
   };
 }
 
-/** A part of a whole, to a thousandth. */
+/** A part of a whole, rounded to a thousandth. */
 function part(value: number | undefined): number | null {
   return value === undefined ? null : Number(value.toFixed(3));
 }

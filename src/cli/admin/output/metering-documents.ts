@@ -53,7 +53,10 @@ export function receiptDocument(receipt: Receipt) {
   };
 }
 
-/** One receipt for itself: also what was held for the request, and what that shrank to. Null: not known, as after a crash. */
+/**
+ * A single receipt: also what was held for the request, and to how much the hold shrank. Null: unknown, as after a
+ * crash.
+ */
 export function wholeReceiptDocument(receipt: Receipt) {
   const { hold } = receipt;
   return {
@@ -72,7 +75,7 @@ export function wholeReceiptDocument(receipt: Receipt) {
   };
 }
 
-/** Its counts may be no numbers; null where JSON has no word for them. */
+/** Its counts may not be numbers. null: JSON cannot express the count. */
 export function deadLetterDocument(letter: DeadLetter) {
   return {
     id: letter.id,

@@ -1,12 +1,12 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { toPrintable } from "../../../../lib/text/printable.ts";
 
-/** The output of a command: the JSON itself for machines, tables made of it for people. */
+/** The output of a command: JSON for machines, tables for people. */
 export type Document = DocumentRow | readonly DocumentRow[];
 export type DocumentRow = { readonly [field: string]: Cell | readonly DocumentRow[] };
 type Cell = Scalar | readonly string[] | CellGroup | JsonObject;
 type Scalar = string | number | boolean | null;
-/** Values that belong together; in a table they share a cell. */
+/** Values that belong together and share a cell of a table. */
 type CellGroup = { readonly [name: string]: Scalar | readonly string[] };
 
 /** A document as one JSON text. */
@@ -14,7 +14,7 @@ export function renderJson(document: Document): string {
   return JSON.stringify(document, undefined, 2);
 }
 
-/** A document as tables: a list as one, a single thing as its fields with its lists below. */
+/** A document as tables: a list as one table, a single object as its fields with its lists below. */
 export function renderText(document: Document): string {
   if (isList(document)) {
     return table(document);
