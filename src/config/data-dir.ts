@@ -10,11 +10,11 @@ export interface Place {
   readonly platform: NodeJS.Platform;
   readonly home: string;
   readonly environment: Environment;
-  /** Whether the working directory has a file or folder of that name. */
+  /** Whether the working directory has a file or folder with this name. */
   has(name: string): boolean;
 }
 
-/** The directory in which a process keeps its state; TOLLGATE_DATA_DIR names another. Throws ConfigError. */
+/** The directory in which a process keeps its state. TOLLGATE_DATA_DIR overrides it. Throws ConfigError. */
 export async function readDataDir(environment: Environment): Promise<string> {
   return (
     (await readSetting(environment, "TOLLGATE_DATA_DIR")) ??
@@ -23,8 +23,8 @@ export async function readDataDir(environment: Environment): Promise<string> {
 }
 
 /**
- * `data` in the working directory for a clone, and where a `tollgate.yaml` or `data` is; else the platform's directory for
- * a user's data, so that a program that was started from anywhere finds its money again.
+ * `data` in the working directory, for a clone and where a `tollgate.yaml` or `data` exists. Otherwise the platform's
+ * directory for a user's data, so that a program started from anywhere finds its money again.
  */
 export function usualDataDir({ isClone, platform, home, environment, has }: Place): string {
   if (isClone || has("tollgate.yaml") || has("data")) {

@@ -15,7 +15,7 @@ export interface Setting {
 
 const hiddenText = "(hidden)";
 
-/** Settings from outside the configuration file, as a start would read them. */
+/** Settings that may come from outside the configuration file, as a start would read them. */
 const fromEnvironment: Record<SettingName, { setting: string; value: (secrets: Secrets) => string }> = {
   TOLLGATE_DATA_DIR: { setting: "data_dir", value: ({ dataDir }) => dataDir },
   TOLLGATE_STORAGE_URL: { setting: "storage.url", value: ({ storageUrl }) => storageUrl },
@@ -40,7 +40,7 @@ const fromEnvironment: Record<SettingName, { setting: string; value: (secrets: S
   },
 };
 
-/** Every value of the effective configuration and where it came from, with secrets hidden. Throws ConfigError. */
+/** Every value of the effective configuration and its origin, with secrets hidden. Throws ConfigError. */
 export async function effectiveConfig(file: string | undefined, environment: Environment): Promise<Setting[]> {
   const { config, placeOf }: ConfigFile =
     file === undefined ? { config: defaultConfig(), placeOf: () => undefined } : await loadConfigFile(file);
@@ -74,7 +74,7 @@ function* leaves(value: Config | object, path: Path = []): Generator<{ path: Pat
   }
 }
 
-/** A URL's password is a secret, before the host as among the parameters. */
+/** Hides a URL's password, both before the host and among the parameters. */
 function withoutPassword<Value extends Setting["value"]>(value: Value): Value | string {
   if (typeof value !== "string" || !value.includes("://")) {
     return value;

@@ -32,7 +32,7 @@ export async function readSetting(environment: Environment, name: SettingName): 
   return text;
 }
 
-/** The first line's worth of a file that holds one secret. `where` is for the message of the ConfigError. */
+/** The trimmed content of a file that holds one secret. `where` begins the message of the ConfigError. */
 export async function readSecretFile(file: string, where: string): Promise<string> {
   try {
     return (await readFile(file, "utf8")).trim();

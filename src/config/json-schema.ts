@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { configSchema } from "./schema.ts";
 
-/** The JSON Schema of a configuration file, for editors. Rules between fields are checked at the start alone. */
+/** The JSON Schema of a configuration file, for editors. Rules between fields are checked only at the start. */
 export function configJsonSchema(): object {
   return z.toJSONSchema(configSchema, {
     io: "input",

@@ -20,7 +20,7 @@ export function defaultConfig(): Config {
   return configSchema.parse({});
 }
 
-/** A configuration and where it is written. */
+/** A configuration, and where its fields are written. */
 export interface ConfigFile {
   readonly config: Config;
   /** The `file:line` of a field such as `["models", 0, "id"]`. Undefined: the file does not set it. */
@@ -32,7 +32,7 @@ export async function loadConfig(file: string): Promise<Config> {
   return (await loadConfigFile(file)).config;
 }
 
-/** As loadConfig, and tells where each field is. */
+/** As loadConfig, and also locates each field. */
 export async function loadConfigFile(file: string): Promise<ConfigFile> {
   let text: string;
   try {
@@ -43,7 +43,7 @@ export async function loadConfigFile(file: string): Promise<ConfigFile> {
   return parseConfigFile(text, file);
 }
 
-/** As loadConfig, on text; the file's name is for the messages. */
+/** As loadConfig, for a text. The file's name is for the messages. */
 export function parseConfig(text: string, file: string): Config {
   return parseConfigFile(text, file).config;
 }
@@ -80,7 +80,7 @@ function parseConfigFile(text: string, file: string): ConfigFile {
 }
 
 /**
- * Puts amounts back as they are written: YAML makes numbers of those without quotes, which rounds long ones and takes
+ * Restores amounts as they are written: YAML reads those without quotes as numbers, which rounds long ones and takes
  * `0x10` for 16 and `1e3` for 1000.
  */
 function restoreAmounts(document: Document.Parsed, value: unknown, path: Path = []): void {
@@ -103,14 +103,14 @@ function restoreAmounts(document: Document.Parsed, value: unknown, path: Path = 
   }
 }
 
-/** The line of a field, or of the object that should hold it when it is missing. */
+/** The position of a field, or of the object that should have it when it is missing. */
 function locate(contents: Node | null, path: Path): { offset: number; found: boolean; node: Node | null } {
   let node: Node | null = contents;
   let offset = contents?.range?.[0] ?? 0;
   for (const part of path) {
     const pair: Pair | undefined = isMap(node) ? findPair(node, String(part)) : undefined;
     const next: unknown = isMap(node) ? pair?.value : findElement(node, Number(part));
-    // A value may stand lines below its key; the line of the value's field is the one to name.
+    // A value may be lines below its key: the key's line is the one to name.
     const named: unknown = pair?.key ?? next;
     if (isNode(named)) {
       offset = named.range?.[0] ?? offset;

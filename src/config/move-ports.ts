@@ -3,18 +3,18 @@ import type { Config } from "./schema.ts";
 
 type Listen = Config["listen"];
 
-/** How far each listener's port is from the first. */
+/** Each listener's distance from the first port. */
 const offsets = { http: 0, console: 1, grpc: 2, connect: 3, admin: 4, webhooks: 5 } as const satisfies Partial<
   Record<keyof Listen, number>
 >;
 
-/** Where the console of `serve` listens unless it is told. */
+/** The usual address of the console of `serve`. */
 const usualConsole = "127.0.0.1:8081";
 
-/** The highest port that leaves room for the others. */
+/** The highest first port that leaves room for the other listeners. */
 export const maxBasePort = 65_535 - Math.max(...Object.values(offsets));
 
-/** Moves every listener to its place from the port on, on the host that it has; 0 lets the system choose each. */
+/** Moves every listener to its port, counted from the given one, and keeps its host. 0: the system chooses each. */
 export function movePorts(listen: Listen, port: number): Listen {
   const moved = { ...listen };
   for (const [name, offset] of Object.entries(offsets) as [keyof typeof offsets, number][]) {
@@ -30,7 +30,10 @@ export function listPorts(listen: Listen): number[] {
   return names.flatMap((name) => parseAddress(listen[name] ?? "")?.port ?? []);
 }
 
-/** Where the console of `serve` listens: where the system chooses the public surfaces' port, it chooses the console's, too. */
+/**
+ * The address of the console of `serve`. When the system chooses the public surfaces' port, it chooses the console's,
+ * too.
+ */
 export function consoleAddress({ console, http }: Listen): string {
   return console ?? (parseAddress(http)?.port === 0 ? "127.0.0.1:0" : usualConsole);
 }

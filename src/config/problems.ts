@@ -1,16 +1,16 @@
 import * as z from "zod";
 import { nearest } from "./nearest.ts";
 
-/** Leads to a field, such as `["models", 0, "id"]`. */
+/** The path to a field, such as `["models", 0, "id"]`. */
 export type Path = readonly PropertyKey[];
 
-/** One wrong field: the fault and the values that are allowed, in words. */
+/** A wrong field: its fault and the allowed values, in words. */
 export interface Problem {
   readonly path: Path;
   readonly message: string;
 }
 
-/** Puts a schema's complaints about a value into words. */
+/** Puts a schema's issues about a value into words. */
 export function explain(schema: z.ZodType, value: unknown, issues: readonly z.core.$ZodIssue[]): Problem[] {
   return issues.flatMap((issue): Problem[] => {
     if (issue.code !== "unrecognized_keys") {
@@ -57,7 +57,7 @@ function describe(issue: z.core.$ZodIssue, value: unknown): string {
     case "too_big":
       return `must ${bound(issue.origin, issue.inclusive ? "at most" : "below", issue.maximum)}${shown(value)}`;
     default:
-      return `${issue.message}${shown(value)}`; // the schema has its own words
+      return `${issue.message}${shown(value)}`; // the schema has its own message
   }
 }
 
@@ -101,7 +101,7 @@ function valueAt(value: unknown, path: Path): unknown {
   return path.reduce<unknown>((at, part) => (at as Record<PropertyKey, unknown> | undefined)?.[part], value);
 }
 
-/** Whether a field is an amount: text that may stand without quotes. */
+/** Whether a field is an amount: text that may be written without quotes. */
 export function isAmount(schema: z.ZodType, path: Path): boolean {
   const at = schemaAt(schema, path);
   return at instanceof z.ZodString && "coerce" in at._zod.def && at._zod.def.coerce === true;

@@ -4,10 +4,10 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { ConfigError } from "./config-error.ts";
 
-/** Where a core that runs can be reached, as it says in its data directory. */
+/** The addresses of a running core, as its data directory has them. */
 export interface RunningCore {
   readonly pid: number;
-  /** The machine, or the container, that its process id counts on. */
+  /** The machine, or the container, that its process id belongs to. */
   readonly host: string;
   /** host:port of each listener that is open. */
   readonly http?: string;
@@ -18,17 +18,17 @@ export interface RunningCore {
   readonly admin?: string;
 }
 
-/** The file in a data directory that says where its core runs. */
+/** The file in a data directory that tells where its core runs. */
 export function runningFile(dataDir: string): string {
   return join(dataDir, "running.json");
 }
 
-/** The file of a core that was there before another one took its place in the data directory. */
+/** The file of a core whose place in the data directory a newer core has taken. */
 const asideFile = (dataDir: string, pid: number) => join(dataDir, `running.${pid}.json`);
 
 /**
- * Writes where this process serves, for its user alone; the process's end removes it. Of several cores that share a data
- * directory the newest is found there, and an older one again when that one is gone.
+ * Writes this process's addresses, for its user only. The end of the process removes them. When several cores share a
+ * data directory, the newest is found there, and an older one again when the newest is gone.
  */
 export async function announceRunning(dataDir: string, addresses: Readonly<Record<string, string>>): Promise<void> {
   await makeRoom(dataDir);
@@ -43,7 +43,7 @@ export async function announceRunning(dataDir: string, addresses: Readonly<Recor
   });
 }
 
-/** Moves what a living core said aside, and removes what dead ones left. */
+/** Moves a living core's file aside, and removes those of dead cores. */
 async function makeRoom(dataDir: string): Promise<void> {
   const file = runningFile(dataDir);
   const before = await readFile(file, "utf8").then(parseRunning, () => undefined);
@@ -57,7 +57,7 @@ async function makeRoom(dataDir: string): Promise<void> {
   }
 }
 
-/** What cores of this machine said that a newer one took the place of. */
+/** The files of cores of this machine whose place a newer core has taken. */
 async function readAside(dataDir: string): Promise<{ readonly path: string; readonly running: RunningCore }[]> {
   const names = await readdir(dataDir).catch(() => []);
   const files = names.filter((name) => /^running\.\d+\.json$/.test(name)).map((name) => join(dataDir, name));
@@ -70,8 +70,8 @@ async function readAside(dataDir: string): Promise<{ readonly path: string; read
 }
 
 /**
- * The core of a data directory: the newest that lives, else the newest. Undefined: none says that it runs, or it runs on another
- * machine. Throws ConfigError.
+ * The core of a data directory: the newest living one, otherwise the newest. Undefined: no core runs there, or it runs
+ * on another machine. Throws ConfigError.
  */
 export async function readRunning(dataDir: string): Promise<RunningCore | undefined> {
   const newest = await readNewest(dataDir);
@@ -103,13 +103,13 @@ async function readNewest(dataDir: string): Promise<RunningCore | undefined> {
 
 const isHere = ({ host }: RunningCore) => host === hostname();
 
-/** Whether its process is there. */
+/** Whether its process exists. */
 export function isAlive({ pid }: Pick<RunningCore, "pid">): boolean {
   try {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM"; // another user's
+    return (error as NodeJS.ErrnoException).code === "EPERM"; // another user's process
   }
 }
 
@@ -123,13 +123,13 @@ function parseRunning(text: string): RunningCore | undefined {
   }
 }
 
-/** Leaves alone what a newer core wrote. */
+/** Removes only this process's own file: a newer core may have written another. */
 function removeOwn(file: string, text: string): void {
   try {
     if (readFileSync(file, "utf8") === text) {
       rmSync(file);
     }
   } catch {
-    // It is gone, and what cannot be removed is found out to be stale.
+    // The file is gone, or cannot be removed and will be recognized as stale.
   }
 }

@@ -11,8 +11,8 @@ import { rateLimits, storage } from "./schema/storage.ts";
 import { usageEvents } from "./schema/usage-events.ts";
 import { network, refuseRepeats } from "./schema/values.ts";
 
-// The shape of tollgate.yaml. Defaults live here and nowhere else; the JSON Schema for editors and
-// the configuration reference are generated from this.
+// The shape of tollgate.yaml. Defaults are here and nowhere else. The JSON Schema for editors and the configuration
+// reference are generated from this.
 
 /** The whole file. Every section is optional. */
 export const configSchema = z.strictObject({
@@ -57,7 +57,7 @@ export const configSchema = z.strictObject({
 export type Config = z.output<typeof configSchema>;
 export type ModelConfig = Config["models"][number];
 export interface ServerConfig extends Readonly<ModelConfig["servers"][number]> {
-  /** Which of the addresses of the URL's host it is. Undefined: the host is one server. */
+  /** The address of this server, when each address of the URL's host is a server. Undefined: the host is one server. */
   readonly address?: string;
 }
 export type FleetConfig = Config["fleet"];

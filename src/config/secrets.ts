@@ -8,7 +8,7 @@ import { type Environment, readSecretFile, readSetting, type SettingName } from 
 import { mostShards, postgresqlUrl } from "./schema/shards.ts";
 import type { Config } from "./schema.ts";
 
-/** A secret that key digests are made with. A digest names the version that it was made with. */
+/** A secret for making key digests. A digest names the version of its pepper. */
 export interface Pepper {
   readonly version: number;
   readonly secret: string;
@@ -18,29 +18,32 @@ export interface Pepper {
 export interface ServiceCredential {
   readonly name: string;
   readonly token: string;
-  /** Accounts that it may name as payers. Undefined: any. */
+  /** The accounts that it may name as payers. Undefined: any. */
   readonly accounts?: readonly string[];
 }
 
-/** Secrets that the core needs beside the configuration file. */
+/** Secrets that the core needs besides the configuration file. */
 export interface Secrets {
-  /** Where an embedded service keeps its state. */
+  /** The directory in which an embedded service keeps its state. */
   readonly dataDir: string;
   readonly storageUrl: string;
-  /** The further databases of accounts, from number 1. Empty: all accounts are in the one above. */
+  /** The further databases of accounts, from number 1. Empty: all accounts are in storageUrl. */
   readonly shardUrls: readonly string[];
-  /** Where cores hear each other when the storage is reached through a pooler. Undefined: there, if they can. */
+  /**
+   * The database for announcements of other cores when the storage is reached through a pooler. Undefined: storageUrl,
+   * if it can carry them.
+   */
   readonly listenUrl: string | undefined;
   readonly rateLimitUrl: string;
   readonly operatorToken: string;
-  /** The first one makes new digests; the others are still recognised. */
+  /** The first one makes new digests. The others are still recognised. */
   readonly peppers: readonly [Pepper, ...Pepper[]];
   readonly services: readonly ServiceCredential[];
   /** The secret that Stripe signs events with. Undefined: no events are taken. */
   readonly stripeWebhookSecret: string | undefined;
-  /** What the receiver of usage events knows this service by. Undefined: it asks for nothing. */
+  /** The token that the receiver of usage events knows this service by. Undefined: it needs none. */
   readonly usageEventsToken: string | undefined;
-  /** The secret of the registration with the provider of identities. Undefined: it has none. */
+  /** The client secret for the identity provider. Undefined: there is none. */
   readonly oidcClientSecret: string | undefined;
 }
 
@@ -48,9 +51,9 @@ const operatorTokenFile = "operator-token";
 const keyPepperFile = "key-pepper";
 
 /**
- * Reads secrets from the environment and from files. An embedded service, on SQLite, makes the
- * operator token and the key pepper on first start and keeps them in its data directory, readable
- * by its user alone; cores that share PostgreSQL have to be given the same ones. Throws ConfigError.
+ * Reads secrets from the environment and from files. An embedded service, on SQLite, makes the operator token and the
+ * key pepper at its first start and keeps them in its data directory, readable only by its user. Cores that share
+ * PostgreSQL have to be given the same ones. Throws ConfigError.
  */
 export async function readSecrets(config: Config, environment: Environment, random: Random): Promise<Secrets> {
   return readSecretsWith(config, environment, (dataDir, name) => keepSecret(dataDir, name, random));
@@ -104,7 +107,9 @@ async function readSecretsWith(
   };
 }
 
-/** The operator token for somebody who calls a core: from the environment, else from the data directory. Throws ConfigError. */
+/**
+ * The operator token for calling a core: from the environment, otherwise from the data directory. Throws ConfigError.
+ */
 export async function readOperatorToken(environment: Environment): Promise<string> {
   const value = await readSetting(environment, "TOLLGATE_OPERATOR_TOKEN");
   if (value !== undefined) {
@@ -169,7 +174,7 @@ async function readService(service: Config["services"][number], environment: Env
   return { name: service.name, token, ...(service.accounts ? { accounts: service.accounts } : {}) };
 }
 
-/** Reads `version:secret` pairs with commas between, the current one first; anything else is one secret, version 1. */
+/** Reads `version:secret` pairs separated by commas, the current one first. Any other text is one secret, version 1. */
 function parsePeppers(text: string): [Pepper, ...Pepper[]] {
   if (!/^\d{1,5}:[^,:]+(,\d{1,5}:[^,:]+)*$/.test(text)) {
     return [{ version: 1, secret: text }];
@@ -181,7 +186,7 @@ function parsePeppers(text: string): [Pepper, ...Pepper[]] {
   return pairs as [Pepper, ...Pepper[]];
 }
 
-/** Reads a secret that this service keeps for itself, and makes it first when there is none. */
+/** Reads a secret that this service keeps for itself. Makes it first if there is none. */
 async function keepSecret(dataDir: string, name: string, random: Random): Promise<string> {
   const file = join(dataDir, name);
   const kept = await readIfThere(file);
@@ -197,7 +202,7 @@ async function keepSecret(dataDir: string, name: string, random: Random): Promis
     throw explainDiskFault(resolve(dataDir), error);
   }
   try {
-    // A link appears whole or not at all, so that two services that start together agree on one secret.
+    // A link appears completely or not at all, so that two services that start together agree on one secret.
     await link(draft, file);
     return secret;
   } catch (error) {

@@ -45,7 +45,7 @@ export const rateTiers = z
   .prefault([{ rpm: 60 }, { paid_usd: "50", rpm: 300 }, { paid_usd: "500", age_days: 14, rpm: 2000 }])
   .describe("The best tier that an account reached sets the rate of its keys.");
 
-/** What accounts get without paying. */
+/** The free tier: what accounts get without paying. */
 export const freeTier = z
   .strictObject({
     grant_usd: usd.default("1.00").describe('What a new account gets in USD; "0": nothing.'),

@@ -8,7 +8,7 @@ const promised = (serviceClass: string) =>
       `Promise of a first token to requests of the class ${serviceClass}: so many seconds. A request that no server would begin by then is refused at once. Default: requests wait.`,
     );
 
-/** How servers are chosen, waited for and watched. */
+/** Settings for choosing servers, waiting for them and watching them. */
 export const fleet = z.strictObject({
   routing: routing.default("prefix").describe("How a server is chosen, for models without a routing of their own."),
   prefix_blocks: z
@@ -42,7 +42,7 @@ export const fleet = z.strictObject({
   cache_salt: z.boolean().default(true).describe("Keep accounts apart in the engines' prefix caches."),
 });
 
-/** What readers of streamed answers are allowed. */
+/** Limits for readers of streamed answers. */
 export const readers = z.strictObject({
   buffer_kib: z
     .int()

@@ -13,7 +13,7 @@ const tls = z
   })
   .describe("For all addresses; files that are renewed are read again within a minute.");
 
-/** Addresses, and who is believed on them. */
+/** Addresses to listen on, and which peers are trusted there. */
 export const listen = z
   .strictObject({
     http: address.default("127.0.0.1:8080").describe("Both public surfaces."),

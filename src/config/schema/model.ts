@@ -22,7 +22,7 @@ const price = z.strictObject({
   ceiling: z.number().min(1).default(1).describe("The highest the price may move, as a multiple."),
 });
 
-/** A model that is served. */
+/** A served model. */
 export const model = z
   .strictObject({
     id: plainName.min(1).max(200).describe("What callers put into their requests."),

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { seconds } from "./values.ts";
 
-/** Clients of the public surfaces. */
+/** Limits for clients of the public surfaces. */
 export const http = z
   .strictObject({
     connections: z.int().min(10).max(1_000_000).default(20_000).describe("Connections to http, all together."),
@@ -46,7 +46,7 @@ export const http = z
   .prefault({})
   .describe("What clients of the public surfaces may cost before a request is run, in each process.");
 
-/** When new requests are refused. */
+/** The limits beyond which new requests are refused. */
 export const overload = z
   .strictObject({
     max_lag_ms: z

@@ -1,6 +1,6 @@
 import * as z from "zod";
 
-/** Payments may be disputed for months, and their receipts are the proof: none leaves sooner. */
+/** Payments may be disputed for months, and their receipts are the proof, so no receipt leaves sooner. */
 const leastDays = 180;
 
 /** How long receipts stay in the books. */

@@ -6,7 +6,7 @@ function within({ min, above, max }: Bounds): z.ZodNumber {
   return above === undefined ? number.min(min ?? Number.NEGATIVE_INFINITY) : number.gt(above);
 }
 
-/** Defaults of a model for what a request leaves out. */
+/** A model's defaults for fields that a request leaves out. */
 export const sampling = z.strictObject({
   temperature: within(samplingFields.temperature.bounds).default(0.7).describe("0 always takes the likeliest token."),
   top_p: within(samplingFields.topP.bounds)

@@ -1,6 +1,6 @@
-// Facts of the schema that stand without its library: commands that ask a core read secrets, and load no Zod for that.
+// Facts of the schema that need no Zod: commands that ask a core read secrets, and need not load Zod for that.
 
-/** The start of an address of PostgreSQL. */
+/** The beginning of a PostgreSQL URL. */
 export const postgresqlUrl = /^postgres(ql)?:\/\//;
-/** Further databases of accounts. */
+/** The most further databases of accounts. */
 export const mostShards = 63;

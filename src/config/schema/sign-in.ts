@@ -2,7 +2,7 @@ import * as z from "zod";
 import { isLoopback } from "../../../lib/net/address.ts";
 import { plainName } from "./values.ts";
 
-/** A provider of identities whose people sign in to the console as customers. */
+/** An identity provider whose users sign in to the console as customers. */
 const oidc = z
   .strictObject({
     issuer: z

@@ -28,7 +28,7 @@ export const storage = z
   })
   .prefault({});
 
-/** Where requests are counted. */
+/** The store that counts requests. */
 export const rateLimits = z
   .strictObject({
     url: z

@@ -3,18 +3,18 @@ import { maxPicoUsd, parseRate, parseUsd } from "../../../lib/money.ts";
 import { parseAddress } from "../../../lib/net/address.ts";
 import { parseNetwork } from "../../../lib/net/networks.ts";
 
-/** An amount of USD. Coerced, so that it may stand without quotes: load.ts gives it as it is written. */
+/** An amount of USD. Coerced, so that it may be written without quotes: load.ts passes it as it is written. */
 export const usd = z.coerce.string().refine((text) => (parseUsd(text) ?? maxPicoUsd) < maxPicoUsd, {
   message:
     'must be a decimal amount of USD from "0" to "9007" with at most 12 decimals, best in quotes, such as "1.00"',
 });
 
-/** A sum over many payments, each of which is bounded for itself. */
+/** A sum over many payments, each of which has its own bound. */
 export const usdTotal = z.coerce.string().refine((text) => parseUsd(text) !== undefined, {
   message: 'must be a decimal amount of USD with at most 12 decimals, best in quotes, such as "20000"',
 });
 
-/** Above any real price, and low enough for tokens times rate to stay an exact number. */
+/** Above any real price, and low enough that tokens times rate stay an exact number. */
 const maxRate = 1_000_000_000n;
 /** USD per 1M tokens. */
 export const rate = z.coerce.string().refine((text) => (parseRate(text) ?? maxRate + 1n) <= maxRate, {
@@ -34,7 +34,7 @@ export const network = z
     "must be an address or a network, such as 10.0.0.5 or 10.0.0.0/8 or 2001:db8::/32",
   );
 
-/** A name that goes into answers, headers, logs and databases. */
+/** A name that is used in answers, headers, logs and databases. */
 export const plainName = z.string().refine((text) => !/[\p{Cc}\p{Cs}]/u.test(text), {
   message: "must hold no control characters and no broken surrogate pairs",
 });
@@ -45,7 +45,7 @@ export const seconds = z.number().positive().max(86_400);
 /** Requests a minute. */
 export const rpm = z.int().positive().max(10_000_000);
 
-/** How a server is chosen. */
+/** The ways of choosing a server. */
 export const routing = z.enum(["prefix", "least-load", "round-robin"]);
 
 /** Refuses entries of a list that have the same name. */

@@ -2,7 +2,7 @@ import type { ClientTls } from "../../../lib/net/tls-identity.ts";
 import { ConfigError } from "../config-error.ts";
 import { readPem, verifyUsable } from "./read-pem.ts";
 
-/** Files in PEM with which a client of the core checks the core and proves itself. */
+/** Files in PEM with which a client of the core verifies the core and identifies itself. */
 export interface ClientTlsFiles {
   /** Signs the core's certificate. Undefined: no TLS. */
   readonly ca?: string;

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { createSecureContext, type SecureContextOptions } from "node:tls";
 import { ConfigError } from "../config-error.ts";
 
-/** Reads a file in PEM; the setting is the field or option that names it. Throws ConfigError. */
+/** Reads a file in PEM. `setting`: the field or option that names it. Throws ConfigError. */
 export async function readPem(setting: string, file: string): Promise<Buffer> {
   try {
     return await readFile(file);
@@ -11,7 +11,7 @@ export async function readPem(setting: string, file: string): Promise<Buffer> {
   }
 }
 
-/** Throws ConfigError, which begins with the given name, when OpenSSL cannot use the certificates and the key. */
+/** Throws ConfigError, beginning with the given name, when OpenSSL cannot use the certificates and the key. */
 export function verifyUsable(named: string, identity: SecureContextOptions): void {
   try {
     createSecureContext(identity);

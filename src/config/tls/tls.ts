@@ -22,9 +22,8 @@ export async function readTls({ cert, key, client_ca }: TlsFiles): Promise<TlsId
 const renewalCheckMs = 60_000;
 
 /**
- * Reads the files and looks once a minute whether they were renewed, as certificates of a few weeks are,
- * without a restart. Files that are wrong by then are logged, and the identity stays. Undefined: without
- * TLS. Throws ConfigError.
+ * Reads the files and checks once a minute whether they were renewed without a restart, as short-lived certificates
+ * are. If the new files are wrong that is logged, and the identity stays. Undefined: no TLS. Throws ConfigError.
  */
 export async function openTls(
   files: TlsFiles | undefined,
