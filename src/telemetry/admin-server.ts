@@ -5,12 +5,12 @@ import type { ServerTls } from "../../lib/net/tls-identity.ts";
 import type { Overload } from "../../lib/overload/monitor.ts";
 import { keepRenewed, tlsOptions } from "../grpc/server/tls.ts";
 
-/** Whether the process wants traffic; SIGTERM turns it off before anything stops. */
+/** Whether the process wants traffic. SIGTERM turns it off before anything stops. */
 export interface Readiness {
   ready: boolean;
-  /** Says in words what keeps the process from serving anybody. Undefined, or absent: nothing does. */
+  /** Returns, in words, what keeps the process from serving. Undefined, or absent: nothing does. */
   findFault?: () => string | undefined;
-  /** Shown beside the readiness. Undefined: the load is not watched. */
+  /** Shown with the readiness. Undefined: the load is not watched. */
   overload?: Overload;
 }
 
@@ -81,7 +81,10 @@ async function answer(
   }
 }
 
-/** A process that is overloaded stays in its balancer: it answers 503 by itself, and without it the others would follow. */
+/**
+ * An overloaded process stays ready for its balancer: it answers 503 itself, and without it the others would be
+ * overloaded, too.
+ */
 function readinessText({ ready, findFault, overload }: Readiness): string {
   const shortage = overload?.shortage;
   const fault = findFault?.();

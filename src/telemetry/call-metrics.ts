@@ -30,7 +30,7 @@ export function callMetrics(registry: Registry): CallObserver {
     registers,
   });
   for (const limit of limitNames) {
-    refusals.inc({ limit }, 0); // so that the first refusal of a kind is an increase
+    refusals.inc({ limit }, 0); // so that the first refusal of a kind shows as an increase
   }
   return ({ method, code, reason, limit, ms }) => {
     const name = methodName(method);

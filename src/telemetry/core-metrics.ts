@@ -32,7 +32,7 @@ export interface CoreMetrics {
   readonly webhook: WebhookObserver;
   readonly deliveries: DeliveryObserver;
   readonly usageEvents: UsageEventsObserver;
-  /** A change was made that could not be noted in the audit log. */
+  /** A change was made but could not be noted in the audit log. */
   readonly audit: () => void;
   readonly retention: RetentionObserver;
   readonly budgets: BudgetObserver;
@@ -46,7 +46,7 @@ export interface CoreMetrics {
   }): void;
 }
 
-/** The metrics of a core that serves these models, given by their ids, which a reload may change. */
+/** The metrics of a core that serves these models. `models` returns their ids, which a reload may change. */
 export function coreMetrics(registry: Registry, clock: Clock, models: () => readonly string[]): CoreMetrics {
   let servers: Fleet["servers"] = () => [];
   return {

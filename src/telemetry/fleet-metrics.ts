@@ -4,7 +4,7 @@ import { toServerCosts } from "../../lib/server-costs.ts";
 import type { Fleet, FleetObserver, FleetSharing } from "../fleet/interface.ts";
 import { TalliedHistogram } from "./tallies/histogram.ts";
 
-/** Measures how the fleet fares. Labels are ids of models and servers, which come from the configuration. */
+/** Measures the fleet. Labels are ids of models and servers, which come from the configuration. */
 export function fleetMetrics(registry: Registry, servers: () => readonly Server[]): FleetObserver {
   const registers = [registry];
   const waits = new Histogram({
@@ -26,7 +26,7 @@ export function fleetMetrics(registry: Registry, servers: () => readonly Server[
     labelNames: ["server", "model"],
     registers,
     collect() {
-      // An alarm that first shows up as 1 has not increased.
+      // Begins at 0, because a counter that first appears as 1 shows no increase to an alarm.
       for (const { id: server, model } of servers()) {
         this.inc({ server, model }, 0);
       }
@@ -61,7 +61,7 @@ const perUsd = 1e12;
 const states = { healthy: ServerState.HEALTHY, unhealthy: ServerState.UNHEALTHY, draining: ServerState.DRAINING };
 const breakers = { closed: BreakerState.CLOSED, open: BreakerState.OPEN, half_open: BreakerState.HALF_OPEN };
 
-/** Shows models' queues and every server at every scrape. */
+/** Shows the models' queues and every server at every scrape. */
 export function watchFleet(
   registry: Registry,
   fleet: Pick<Fleet, "servers" | "utilisation" | "waiting" | "sharing" | "kvEvents">,
@@ -75,7 +75,7 @@ export function watchFleet(
       labelNames: ["model"],
       registers,
       collect() {
-        this.reset(); // a reload may have taken a model away
+        this.reset(); // a reload may have removed a model
         for (const model of models()) {
           this.set({ model }, value(model));
         }
@@ -94,7 +94,7 @@ export function watchFleet(
     labelNames: ["model"],
     registers,
     collect() {
-      this.reset(); // a reload may have taken a model or a price away
+      this.reset(); // a reload may have removed a model or a price
       for (const [model, cost] of toServerCosts(fleet.servers(), hourMs)) {
         if (cost !== undefined) {
           this.set({ model }, Number(cost) / perUsd);
@@ -113,7 +113,7 @@ export function watchFleet(
       labelNames: ["server", "model"],
       registers,
       collect() {
-        this.reset(); // a server may no longer tell, or be gone
+        this.reset(); // a server may no longer report it, or be gone
         for (const server of fleet.servers()) {
           const number = value(server);
           if (number !== undefined) {
@@ -138,7 +138,7 @@ export function watchFleet(
       labelNames: ["server", "model", "state"],
       registers,
       collect() {
-        this.reset(); // a server that a reload took away is in no state
+        this.reset(); // a server that a reload removed is in no state
         for (const server of fleet.servers()) {
           for (const [state, position] of Object.entries(positions)) {
             this.set({ server: server.id, model: server.model, state }, of(server) === position ? 1 : 0);
@@ -155,7 +155,7 @@ export function watchFleet(
   );
 }
 
-/** Shows how many servers are not heard of those that are to tell of their KV caches. */
+/** Shows how many servers with KV events are not heard. */
 function watchKvEvents(registry: Registry, fleet: Pick<Fleet, "kvEvents">): void {
   new Gauge({
     name: "tollgate_fleet_kv_events_unheard",
@@ -167,7 +167,7 @@ function watchKvEvents(registry: Registry, fleet: Pick<Fleet, "kvEvents">): void
   });
 }
 
-/** Shows how cores hear each other. A core that has its fleet alone has lost nobody. */
+/** Shows how cores hear each other. A core that is alone with its fleet counts as in touch. */
 function watchSharing(registry: Registry, fleet: Pick<Fleet, "sharing">): void {
   const registers = [registry];
   const gauge = (name: string, help: string, alone: number, value: (sharing: FleetSharing) => number) =>

@@ -6,7 +6,7 @@ import type { GenerationObserver, InferenceObserver } from "../inference/interfa
 import { TalliedCounter } from "./tallies/counter.ts";
 import { TalliedHistogram } from "./tallies/histogram.ts";
 
-/** Measures what models do. The label is a model's id, which comes from the configuration. */
+/** Measures the work of models. The label is a model's id, which comes from the configuration. */
 export function inferenceMetrics(
   registry: Registry,
   clock: Clock,
@@ -39,7 +39,7 @@ export function inferenceMetrics(
     labelNames: ["model"],
     registers,
     collect() {
-      // An alarm that first shows up as 1 has not increased.
+      // Begins at 0, because a counter that first appears as 1 shows no increase to an alarm.
       for (const model of models()) {
         this.inc({ model }, 0);
       }

@@ -4,7 +4,7 @@ import type { LedgerState } from "../metering/ledger/interface.ts";
 import type { MeteringObserver } from "../metering/observer.ts";
 import { TalliedCounter } from "./tallies/counter.ts";
 
-/** Pico-USD in one USD. Floating point will do for graphs; receipts and balances are exact. */
+/** Pico-USD in one USD. Floating point is enough for graphs; receipts and balances are exact. */
 const perUsd = 1e12;
 
 /** Measures settlements, holds and the books. */
@@ -33,7 +33,7 @@ export function meteringMetrics(registry: Registry, clock: Clock, models: () => 
     labelNames: ["model"],
     registers,
     collect() {
-      // An alarm that first shows up as 1 has not increased.
+      // Begins at 0, because a counter that first appears as 1 shows no increase to an alarm.
       for (const model of models()) {
         this.inc({ model }, 0);
       }
@@ -126,7 +126,7 @@ export function meteringMetrics(registry: Registry, clock: Clock, models: () => 
   };
 }
 
-/** Shows at every scrape how the ledger stands. */
+/** Shows the ledger's state at every scrape. */
 export function watchLedger(registry: Registry, state: () => LedgerState): void {
   const gauge = (name: string, help: string, value: (state: LedgerState) => number) =>
     new Gauge({

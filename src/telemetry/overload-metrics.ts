@@ -3,7 +3,7 @@ import type { OverloadMonitor, Shortage } from "../../lib/overload/monitor.ts";
 
 const shortages: readonly Shortage[] = ["event_loop", "memory"];
 
-/** Shows whether a process sheds load, and how full its memory is. */
+/** Shows whether a process refuses new requests because of overload, and how full its memory is. */
 export function watchOverload(registry: Registry, monitor: OverloadMonitor): void {
   new Gauge({
     name: "tollgate_overloaded",

@@ -1,25 +1,25 @@
 import type { MetricValue, Registry } from "prom-client";
 
-/** What has been counted since the process started, all models together. */
+/** Counts since the process started, over all models. */
 export interface Totals {
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** Generations and embeddings that are over. */
+  /** Generations and embeddings that have ended. */
   readonly requests: number;
-  /** Those that were refused or failed, by reason. */
+  /** Refused or failed ones, by reason. */
   readonly refusals: ReadonlyMap<string, number>;
   /** In USD, rounded. */
   readonly cost: number;
-  /** Generations by the longest time to their first token that their bucket has, in seconds, each with all before it. */
+  /** A cumulative histogram of times to the first token: how many generations took at most `upTo` seconds. */
   readonly firstTokens: readonly (readonly [upTo: number, count: number])[];
 }
 
-/** The methods that run something. */
+/** Matches the methods that run a request. */
 const runs = /\.(InferenceService\/Generate|EmbeddingsService\/Embed)$/;
 
 type Value = MetricValue<string>;
 
-/** Reads what a core's metrics have counted. Costs about 50 µs. */
+/** Reads the counts from a core's metrics. Takes about 50 µs. */
 export async function readTotals(registry: Registry): Promise<Totals> {
   const read = async (name: string): Promise<readonly Value[]> =>
     (await registry.getSingleMetric(name)?.get())?.values ?? [];
@@ -46,7 +46,7 @@ function sum(values: readonly Value[]): number {
   return values.reduce((total, { value }) => total + value, 0);
 }
 
-/** The buckets of a histogram, all labels together. */
+/** The buckets of a histogram, summed over all labels. */
 function addBuckets(values: readonly Value[]): [number, number][] {
   const buckets = new Map<number, number>();
   for (const { labels, value } of values) {

@@ -1,7 +1,7 @@
 import { collectDefaultMetrics, Gauge, Registry } from "prom-client";
 import { isReady, type Readiness } from "./admin-server.ts";
 
-/** The metrics of a process, which begin with its own: memory, CPU, event loop, and whether it is ready. */
+/** The metrics of a process. They begin with its own: memory, CPU, event loop, and whether it is ready. */
 export function createRegistry(readiness: Readiness): Registry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });

@@ -9,7 +9,7 @@ export function webhookMetrics(registry: Registry): WebhookObserver {
     labelNames: ["outcome"],
     registers: [registry],
   });
-  // An alarm that first shows up as 1 has not increased.
+  // Begins at 0, because a counter that first appears as 1 shows no increase to an alarm.
   for (const outcome of webhookOutcomes) {
     events.inc({ outcome }, 0);
   }

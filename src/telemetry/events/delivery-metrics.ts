@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Registry } from "prom-client";
 import type { DeliveryObserver } from "../../events/dispatcher.ts";
 
-/** Counts how deliveries of events go. */
+/** Counts deliveries of events by outcome. */
 export function deliveryMetrics(registry: Registry): DeliveryObserver {
   const attempts = new Counter({
     name: "tollgate_event_deliveries_total",
@@ -9,7 +9,7 @@ export function deliveryMetrics(registry: Registry): DeliveryObserver {
     labelNames: ["outcome"],
     registers: [registry],
   });
-  // An alarm that first shows up as 1 has not increased.
+  // Begins at 0, because a counter that first appears as 1 shows no increase to an alarm.
   for (const outcome of ["delivered", "retried", "failed"]) {
     attempts.inc({ outcome }, 0);
   }

@@ -5,15 +5,15 @@ import { type BudgetPeriod, budgetPeriods } from "../../storage/entities/api-key
 
 const picosAUsd = 1e12;
 
-/** Is told of the budgets of keys. */
+/** Observes the budgets of keys. */
 export interface BudgetObserver {
-  /** So many percent of a key's budget are spent, told once for each period of it. */
+  /** This percentage of a key's budget is spent; reported once in each period. */
   crossed(percent: ToldPart): void;
-  /** How the budgets in one database stand. Undefined: another core counts them. */
+  /** The counts of the budgets in one database. Undefined: another core counts them. */
   counted(database: object, counts: BudgetCounts | undefined): void;
 }
 
-/** Counts budgets of keys that come near their end, or to it, and shows how all of them stand. */
+/** Counts budgets of keys that are nearly or fully spent, and shows the state of all budgets. */
 export function budgetMetrics(registry: Registry): BudgetObserver {
   const crossings = new Counter({
     name: "tollgate_budget_crossings_total",

@@ -1,6 +1,6 @@
 import { Gauge, type Registry } from "prom-client";
 
-/** Shows at every scrape whether the file of a SQLite database is where it was opened. */
+/** Shows at every scrape whether a SQLite database's file is where it was opened. */
 export function watchFile(registry: Registry, isLost: () => boolean): void {
   new Gauge({
     name: "tollgate_database_file_lost",

@@ -9,7 +9,7 @@ export function watchPrices(registry: Registry, prices: Prices, models: () => re
     labelNames: ["model", "kind"],
     registers: [registry],
     collect() {
-      this.reset(); // a reload may have taken a model away
+      this.reset(); // a reload may have removed a model
       for (const model of models()) {
         const { input, output } = prices.live(model); // pico-USD a token, which is micro-USD per 1M tokens
         this.set({ model, kind: "input" }, input / 1e6);

@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Registry } from "prom-client";
 import type { RetentionObserver } from "../../metering/retention/retention.ts";
 
-/** Measures how old receipts leave the books. */
+/** Measures the removal of old receipts from the books. */
 export function retentionMetrics(registry: Registry): RetentionObserver {
   const registers = [registry];
   const removed = new Counter({

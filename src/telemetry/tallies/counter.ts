@@ -1,7 +1,7 @@
 import { Counter, type Registry } from "prom-client";
 import { ByLabels, type LabelValue } from "./by-labels.ts";
 
-/** What a counter is made with; see prom-client. */
+/** The options of a counter; see prom-client. */
 interface TalliedCounterOptions<Name extends string> {
   readonly name: string;
   readonly help: string;
@@ -9,13 +9,13 @@ interface TalliedCounterOptions<Name extends string> {
   readonly registers: Registry[];
 }
 
-/** What was counted for values of labels, and how much of it the counter has been told. */
+/** The count for one combination of label values, and the part of it that prom-client already has. */
 interface Tally {
   counted: number;
   told: number;
 }
 
-/** A counter of what each request brings: it counts in plain numbers, which are read when the metrics are. */
+/** A counter for every request: it counts in plain numbers, which are read when the metrics are scraped. */
 export class TalliedCounter<Name extends string> {
   readonly #tallies: ByLabels<Name, Tally>;
 
@@ -33,7 +33,7 @@ export class TalliedCounter<Name extends string> {
     });
   }
 
-  /** Adds an amount, not below 0, to the values of the labels, in the order of their names. */
+  /** Adds an amount of at least 0 under these label values, in the order of the labels' names. */
   add(amount: number, first: LabelValue, second?: LabelValue, third?: LabelValue): void {
     this.#tallies.of(first, second, third).counted += amount;
   }

@@ -7,7 +7,7 @@ import {
 } from "prom-client";
 import { ByLabels, type LabelValue } from "./by-labels.ts";
 
-/** What a histogram is made with; see prom-client. */
+/** The options of a histogram; see prom-client. */
 interface TalliedHistogramOptions<Name extends string> {
   readonly name: string;
   readonly help: string;
@@ -17,7 +17,7 @@ interface TalliedHistogramOptions<Name extends string> {
   readonly registers: Registry[];
 }
 
-/** A histogram of what each request brings: it counts in plain numbers, which are read when the metrics are. */
+/** A histogram for every request: it counts in plain numbers, which are read when the metrics are scraped. */
 export class TalliedHistogram<Name extends string> {
   readonly #tallies: ByLabels<Name, Tally>;
   readonly #bounds: readonly number[];
@@ -29,7 +29,7 @@ export class TalliedHistogram<Name extends string> {
     new Shown(options, this.#tallies);
   }
 
-  /** Notes a value for values of the labels, in the order of their names. */
+  /** Notes a value under these label values, in the order of the labels' names. */
   observe(value: number, first: LabelValue, second?: LabelValue): void {
     this.#tallies.of(first, second).note(value, this.#bounds);
   }
@@ -37,7 +37,7 @@ export class TalliedHistogram<Name extends string> {
 
 /** The values that were observed under one set of labels. */
 class Tally {
-  /** How many values are in each bucket, and not in the one before. */
+  /** The number of values in each bucket alone, not cumulative. */
   readonly inBucket: number[];
   count = 0;
   sum = 0;
@@ -58,7 +58,7 @@ class Tally {
   }
 }
 
-/** The histogram as prom-client shows it, which has no way to be told of many values at once. */
+/** The histogram as prom-client shows it. prom-client has no way to take many values at once. */
 class Shown<Name extends string> extends Histogram<Name> {
   readonly #options: TalliedHistogramOptions<Name>;
   readonly #tallies: ByLabels<Name, Tally>;
@@ -69,16 +69,16 @@ class Shown<Name extends string> extends Histogram<Name> {
     this.#tallies = tallies;
   }
 
-  /** For JSON, which workers send each other. */
+  /** Called for JSON, which workers send each other. */
   override async get(): Promise<MetricObjectWithValues<MetricValueWithName<Name>>> {
     const { name, help, buckets } = this.#options;
     const values = this.#tallies.all.flatMap(({ labels, value }) => lines(name, buckets, labels, value));
     const shown: unknown = { name, help, type: "histogram", values, aggregator: "sum" };
-    // Its type asks for more than it is: what prom-client makes itself is like this.
+    // The type demands more fields than prom-client's own objects have.
     return shown as MetricObjectWithValues<MetricValueWithName<Name>>;
   }
 
-  /** For text: prom-client asks here first, for the same in another form that it reads faster. */
+  /** Called for text: prom-client asks here first for the same data in another form, which it reads faster. */
   getForPromString() {
     return this.get();
   }

@@ -6,7 +6,7 @@ import { traceContextKey } from "../../interceptors/trace-context.ts";
 import { watchStream } from "../../interceptors/watch-stream.ts";
 import { startSpan } from "./span.ts";
 
-/** Makes a span of every call to the core, below the one that its metadata tells of. */
+/** Makes a span for every call to the core, as a child of the span in its metadata. */
 export function traceCalls(tracer: Tracer): Interceptor {
   return (next) => async (request) => {
     const [service, method] = [request.service.typeName, request.method.name];
@@ -62,7 +62,7 @@ function tellOutcome(span: Span, { code, reason }: ReturnType<typeof toOutcome>)
   }
 }
 
-/** Codes that the conventions for gRPC take as an error of the server rather than of its caller. */
+/** Codes that the conventions for gRPC count as errors of the server rather than of its caller. */
 function isServersFault(code: Code): boolean {
   switch (code) {
     case Code.Unknown:

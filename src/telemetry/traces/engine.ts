@@ -6,15 +6,15 @@ import type { TraceContext } from "../../../lib/rpc/trace-context.ts";
 import type { Engine, EngineEmbedRequest, EngineOutput, EngineRequest, EngineUsage } from "../../engines/interface.ts";
 import { startSpan } from "./span.ts";
 
-/** An inference server, as spans name it. */
+/** The name of an inference server in spans. */
 interface TracedServer {
   readonly url: string;
   readonly engine: string;
 }
 
 /**
- * Makes a span of every generation and embedding that goes to an engine, retries included, with the
- * semantic conventions for generative AI. Prompts and answers are in none.
+ * Makes a span for every generation and embedding sent to an engine, including retries, by the semantic conventions for
+ * generative AI. No span contains prompts or answers.
  */
 export function traceEngine(engine: Engine, server: TracedServer, tracer: Tracer): Engine {
   const url = URL.parse(server.url);

@@ -3,7 +3,7 @@ import { SpanKind, SpanStatusCode, type Tracer } from "@opentelemetry/api";
 import type { TraceContext } from "../../../lib/rpc/trace-context.ts";
 import { startSpan } from "./span.ts";
 
-/** Makes a span of an HTTP exchange, below the one that the client's headers tell of. */
+/** Makes a span for an HTTP exchange, as a child of the span in the client's headers. */
 export function traceExchanges(tracer: Tracer) {
   return ({ method = "", headers }: IncomingMessage) => {
     const { traceparent, tracestate } = headers;

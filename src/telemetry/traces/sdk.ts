@@ -13,14 +13,14 @@ import {
 } from "@opentelemetry/sdk-trace";
 import type { Logger } from "../../../lib/logger.ts";
 
-/** A tracer whose spans go to the collector that OTEL_EXPORTER_OTLP_… name. */
+/** A tracer whose spans go to the collector that the variables OTEL_EXPORTER_OTLP_… name. */
 export interface ExportingTracer {
   readonly tracer: Tracer;
-  /** Sends the spans that were not sent yet. */
+  /** Sends the remaining spans. */
   close(): Promise<void>;
 }
 
-/** Starts the SDK with the settings that OpenTelemetry's environment variables have. */
+/** Starts the SDK with the settings of OpenTelemetry's environment variables. */
 export function exportingTracer(env: NodeJS.ProcessEnv, logger: Logger): ExportingTracer {
   setGlobalErrorHandler((error) => logger.warn({ error: String(error) }, "spans could not be exported"));
   const provider = new TracerProvider({
@@ -33,7 +33,7 @@ export function exportingTracer(env: NodeJS.ProcessEnv, logger: Logger): Exporti
   return { tracer: provider.getTracer("tollgate"), close: () => provider.shutdown() };
 }
 
-/** OTEL_TRACES_SAMPLER and its argument. Throws for a sampler that OpenTelemetry does not name. */
+/** The sampler of OTEL_TRACES_SAMPLER and its argument. Throws for a name that OpenTelemetry does not define. */
 export function toSampler(env: NodeJS.ProcessEnv): Sampler {
   const ratio = () => new TraceIdRatioBasedSampler(Number(env.OTEL_TRACES_SAMPLER_ARG ?? "1"));
   const name = env.OTEL_TRACES_SAMPLER ?? "parentbased_always_on";

@@ -13,13 +13,13 @@ import type { TraceContext } from "../../../lib/rpc/trace-context.ts";
 /** A running span, and its context for children. */
 export interface StartedSpan {
   readonly span: Span;
-  /** Undefined: the tracer makes no spans any more. */
+  /** Undefined: the tracer no longer makes spans. */
   readonly context: TraceContext | undefined;
 }
 
 const propagator = new W3CTraceContextPropagator();
 
-/** Starts a span below the one that headers tell of; of a new trace when they tell of none. */
+/** Starts a span as a child of the span in the headers, or of a new trace when they name none. */
 export function startSpan(
   tracer: Tracer,
   name: string,
