@@ -5,16 +5,19 @@ import { fileURLToPath } from "node:url";
 import { Worker, type WorkerOptions } from "node:worker_threads";
 import { quietThread } from "./workarounds/sqlite-warning.ts";
 
-/** True in the one binary, which has everything inside itself. */
+/** True in the single binary, which contains all its files. */
 export const isBinary = isSea();
 
-/** True where the program is JavaScript, below `dist`, and not the TypeScript of a clone as it is. */
+/** True when the program is bundled JavaScript, below `dist`, rather than the TypeScript of a clone. */
 const isBundled = !import.meta.url.endsWith(".ts");
 
-/** True in a clone of the repository, whether it runs its sources or what was built of them. */
+/** True in a clone of the repository, whether it runs its sources or what was built from them. */
 export const isClone = !isBinary && existsSync(packagedFile("src/main.ts"));
 
-/** A file that comes with the program, by its path below the repository's root. A binary has none outside of itself. */
+/**
+ * The URL of a file that comes with the program, by its path below the repository's root. A binary has no such files
+ * outside of itself.
+ */
 export function packagedFile(path: string): URL {
   return new URL(path, new URL(isBundled ? "../../" : "../", import.meta.url));
 }
@@ -25,8 +28,8 @@ export function readPackaged(path: string): string {
 }
 
 /**
- * The files of a folder that comes with the program, by their paths below it; what is not inside the binary may lie in
- * `share/tollgate` beside its own folder, as it does in the image. Empty: there is no such folder.
+ * The files of a folder that comes with the program, by their paths below it. A folder that is not inside the binary
+ * may be in `share/tollgate` beside the binary's folder, as in the image. Empty: there is no such folder.
  */
 export function readPackagedFolder(path: string): Map<string, Uint8Array> {
   if (!isBinary) {
@@ -38,7 +41,7 @@ export function readPackagedFolder(path: string): Map<string, Uint8Array> {
     : new Map(inside.map((key) => [key.slice(path.length + 1), new Uint8Array(getRawAsset(key))]));
 }
 
-/** The folder's path ends with a separator. */
+/** The folder's path must end with a separator. */
 function readFolder(folder: string): Map<string, Uint8Array> {
   try {
     const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
@@ -52,12 +55,12 @@ function readFolder(folder: string): Map<string, Uint8Array> {
   }
 }
 
-/** The address of a module of the program, by its path without an ending, such as `src/main`. */
+/** The URL of a module of the program, by its path without an ending, such as `src/main`. */
 export function programModule(path: string): URL {
   return packagedFile(isBundled ? `dist/${path}.js` : `${path}.ts`);
 }
 
-/** Starts a module of the program, named as for programModule, as a thread. */
+/** Starts a module of the program as a thread. The path is as for programModule. */
 export function startThread(path: string, options: WorkerOptions): Worker {
   if (!isBinary) {
     return new Worker(programModule(path), { ...quietThread, ...options });

@@ -1,4 +1,4 @@
-/** The core's log; pino has this shape. Never a prompt, an answer or a key. */
+/** The core's log; pino has this shape. It never gets a prompt, an answer or a key. */
 export interface Logger {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;

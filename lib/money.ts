@@ -1,10 +1,10 @@
-// Money is whole pico-USD (10^-12 USD) inside and exact decimal USD for people; never floating point.
+// Money is whole pico-USD (10^-12 USD) inside and exact decimal USD for people, never floating point.
 
 const picoDigits = 12;
-/** A price in USD per 1M tokens has this many pico-USD a token for each USD. */
+/** The tokens that a price is for: a price in USD per 1M tokens is this many times smaller for one token. */
 const tokensPerPrice = 1_000_000n;
 
-/** The largest amount one lot, payment or request may have: it has to fit a JS number exactly. About 9,007 USD. */
+/** The largest amount that one lot, payment or request may have: it has to fit a JS number exactly. About 9,007 USD. */
 export const maxPicoUsd = BigInt(Number.MAX_SAFE_INTEGER);
 
 /** Reads decimal USD such as "10" or "0.000123" exactly. Undefined: not such an amount, or finer than a pico-USD. */

@@ -1,12 +1,13 @@
 import { accessSync, chmodSync, closeSync, constants, mkdirSync, openSync, statSync } from "node:fs";
 
-// Only the service's own user reads files with money, digests or secrets: files 0600, directories 0700.
+// Only the service's own user may read files with money, digests or secrets: files 0600, directories 0700.
 
 const others = 0o077;
 
 /**
- * Makes a file unless there is one, and takes it from other users. Throws when it cannot be opened for writing. One that is there
- * is not opened: a process that closes any descriptor of a file loses all its locks on it, those of SQLite as well.
+ * Makes a file unless it exists, and makes it private to this user. Throws when it cannot be opened for writing. An
+ * existing file is not opened: a process that closes any descriptor of a file loses all its locks on it, including
+ * SQLite's.
  */
 export function keepFilePrivate(path: string): void {
   try {
@@ -24,8 +25,8 @@ export function keepFilePrivate(path: string): void {
 }
 
 /**
- * Makes a directory and those above it unless there are, and takes it from other users. Returns false when it belongs to
- * another user, who alone may do so.
+ * Makes a directory and its parents unless they exist, and makes it private to this user. Returns false when it belongs
+ * to another user, who alone may change it.
  */
 export function keepDirectoryPrivate(path: string): boolean {
   mkdirSync(path, { recursive: true, mode: 0o700 });

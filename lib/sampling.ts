@@ -2,10 +2,10 @@ import { getOption } from "@bufbuild/protobuf";
 import { type Sampling, SamplingSchema } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { rules } from "#gen/tollgate/validate/v1/validate_pb.js";
 
-/** A field that says how tokens are chosen. */
+/** A field that controls how tokens are chosen. */
 export type SamplingField = Exclude<keyof Sampling, "$typeName" | "$unknown">;
 
-/** The bounds of a number; `above` excludes the bound itself. */
+/** The bounds of a number. `above` excludes the bound itself. */
 export interface Bounds {
   readonly min: number | undefined;
   readonly above: number | undefined;
@@ -13,7 +13,7 @@ export interface Bounds {
 }
 
 /**
- * Every sampling field of the contract by its name in JSON and in the configuration, with the contract's bounds. The
+ * Every sampling field of the contract, with its name in JSON and in the configuration and the contract's bounds. The
  * engines' names for it are in src/engines/shared/sampling.ts.
  */
 export const samplingFields = {

@@ -8,12 +8,12 @@ export interface PricedServer {
 }
 
 /**
- * What the servers of each model cost in a span of time, in pico-USD. Undefined: one of them has no price. A server that
- * serves several models costs each of them the same part; what cannot be shared evenly is the first one's.
+ * The cost of the servers of each model in a span of time, in pico-USD. Undefined: one of them has no price. A server
+ * of several models costs each of them the same part; a remainder goes to the first model.
  */
 export function toServerCosts(servers: readonly PricedServer[], spanMs: bigint): Map<string, bigint | undefined> {
   const costs = new Map<string, bigint | undefined>();
-  // All addresses of a name have one price together.
+  // All addresses of a name share one price.
   for (const sharing of Map.groupBy(servers, ({ url }) => url).values()) {
     const models = [...new Set(sharing.map(({ model }) => model))].toSorted();
     const perHour = sharing.find(({ picoUsdPerHour }) => picoUsdPerHour !== undefined)?.picoUsdPerHour;
@@ -27,7 +27,7 @@ export function toServerCosts(servers: readonly PricedServer[], spanMs: bigint):
   return costs;
 }
 
-/** What all servers cost in an hour, each once. Undefined: one of them has no price, or there is none. */
+/** The cost of all servers in an hour, each counted once. Undefined: one of them has no price, or there are none. */
 export function toHourlyCost(servers: readonly PricedServer[]): bigint | undefined {
   const costs = [...toServerCosts(servers, hourMs).values()];
   const known = costs.filter((cost) => cost !== undefined);

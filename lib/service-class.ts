@@ -1,6 +1,6 @@
 import { ServiceClass as WiredClass } from "#gen/tollgate/inference/v1/service_class_pb.js";
 
-/** The classes of requests, the lowest first: which goes first where requests wait, and which is refused first. */
+/** The classes of requests, lowest first. A higher class goes first when requests wait, and is refused last. */
 export const serviceClasses = ["flex", "standard", "priority"] as const;
 
 export type ServiceClass = (typeof serviceClasses)[number];
@@ -10,7 +10,10 @@ export function lowerClass(one: ServiceClass, other: ServiceClass): ServiceClass
   return serviceClasses.indexOf(one) < serviceClasses.indexOf(other) ? one : other;
 }
 
-/** The class that requests of a key have, and the highest that they may have: its own, and no higher than its account's. */
+/**
+ * The class of a key's requests, which is also the highest that they may have: the key's own, but no higher than its
+ * account's.
+ */
 export function highestClass(own: ServiceClass | undefined, account: ServiceClass = "standard"): ServiceClass {
   return lowerClass(own ?? account, account);
 }
@@ -21,7 +24,7 @@ const wiredClasses: Readonly<Record<ServiceClass, WiredClass>> = {
   priority: WiredClass.PRIORITY,
 };
 
-/** A class as the contract has it. None: unspecified. */
+/** A class as the contract's. None: unspecified. */
 export function toWiredClass(serviceClass: ServiceClass | null | undefined): WiredClass {
   return serviceClass ? wiredClasses[serviceClass] : WiredClass.UNSPECIFIED;
 }

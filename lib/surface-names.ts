@@ -2,6 +2,6 @@
 export const publicSurfaces = ["chat", "messages"] as const;
 export type PublicSurface = (typeof publicSurfaces)[number];
 
-/** The doors that requests come through: the public surfaces, and the contract itself. */
+/** All surfaces that requests come through: the public ones, and the contract itself. */
 export const surfaceNames = [...publicSurfaces, "grpc"] as const;
 export type SurfaceName = (typeof surfaceNames)[number];

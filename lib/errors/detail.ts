@@ -6,10 +6,10 @@ export function readDetail(error: unknown): ErrorDetail | undefined {
   return error instanceof ConnectError ? error.findDetails(ErrorDetailSchema)[0] : undefined;
 }
 
-/** The bound on tokens that an error passed; what is not known of it is absent. */
+/** The bound on tokens that an error exceeded. Unknown facts are absent. */
 export function readTokenBound({ bound }: Pick<ErrorDetail, "bound">): TokenBoundFacts {
   return bound.case === "tokens" ? bound.value : {};
 }
 
-/** Tokens: the most there may be, those that there are, and the output asked for. */
+/** Numbers of tokens: the limit, the actual number, and the requested output. */
 export type TokenBoundFacts = Partial<Pick<TokenBound, "limit" | "actual" | "requestedOutput">>;

@@ -17,10 +17,10 @@ const advice: Readonly<Record<string, string>> = {
   SQLITE_14: "this user may not use it: give it to the user that tollgate runs as (chown -R, chmod -R u+rwX)",
 };
 
-/** Causes that are looked at behind an error, which may be their own. */
+/** The most causes that are examined in an error's chain, which may be circular. */
 const longestChain = 8;
 
-/** Runs an operation on a file of the data directory; an error says which file it was, and what to do about it. */
+/** Runs an operation on a file of the data directory. An error then names the file and what to do about it. */
 export function withDiskAdvice<T>(path: string, run: () => T): T {
   try {
     return run();
@@ -29,11 +29,11 @@ export function withDiskAdvice<T>(path: string, run: () => T): T {
   }
 }
 
-/** Adds advice to an error of the disk, or to one that such an error caused; any other error stays as it is. */
+/** Adds advice to an error of the disk, or to an error that one caused. Any other error stays as it is. */
 export function explainDiskFault(path: string, error: unknown): unknown {
   for (let fault = error, depth = 0; isNativeError(fault) && depth < longestChain; fault = fault.cause, depth++) {
     const { code, errcode } = fault as NodeJS.ErrnoException & { errcode?: number };
-    const known = advice[errcode === undefined ? String(code) : `SQLITE_${errcode & 0xff}`]; // without what extended codes add
+    const known = advice[errcode === undefined ? String(code) : `SQLITE_${errcode & 0xff}`]; // the primary code, without the extended part
     if (known !== undefined) {
       return new Error(`${path}: ${known}`, { cause: error });
     }

@@ -3,7 +3,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { ErrorInfoSchema, RetryInfoSchema } from "#gen/google/rpc/error_details_pb.js";
 import { ErrorDetailSchema, Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 
-/** The details of an error beside its reason and message. */
+/** The details of an error besides its reason and message. */
 export type ErrorFacts = Omit<MessageInitShape<typeof ErrorDetailSchema>, "reason" | "$typeName">;
 
 /** A detail that is not encoded before it is sent. */
@@ -16,8 +16,8 @@ interface OutgoingDetail {
 const domain = "tollgate";
 
 /**
- * An error to throw from any service: a status code that follows from the reason, the typed detail, and the same again
- * as google.rpc.ErrorInfo and RetryInfo, which any gRPC tool prints and client libraries go by.
+ * An error to throw from any service. It has a status code that follows from the reason, the typed detail, and the same
+ * facts as google.rpc.ErrorInfo and RetryInfo, which any gRPC tool prints and client libraries use.
  */
 export function failure(reason: Reason, message: string, facts: ErrorFacts = {}, cause?: unknown): ConnectError {
   const { parameter, retryAfter } = facts;

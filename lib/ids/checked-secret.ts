@@ -2,30 +2,30 @@ import { crc32 } from "node:zlib";
 import type { Random } from "./random.ts";
 import { keyMarkOf } from "./shard.ts";
 
-// A secret reads <prefix><43 letters and digits: 256 random bits><6 more: CRC-32 of what stands before>. The checksum
-// tells typing mistakes and guesses from secrets without asking the database. Behind the mark of a shard other than 0 are
-// 40 letters and digits: 238 random bits.
+// A secret reads <prefix><43 letters and digits: 256 random bits><6 more: CRC-32 of everything before>. The checksum
+// tells typing mistakes and guesses from secrets without asking the database. Secrets of a shard other than 0 have its
+// mark and 40 letters and digits: 238 random bits.
 
 const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const secretBytes = 32;
 const secretLength = 43;
 const checksumLength = 6;
 
-/** Makes a secret behind a prefix. */
+/** Makes a secret with a prefix. */
 export function newCheckedSecret(prefix: string, random: Random, shard = 0): string {
   const secret = BigInt(`0x${Buffer.from(random.bytes(secretBytes)).toString("hex")}`);
   const mark = keyMarkOf(shard);
-  // The lowest digits, each of which is as random as the others.
+  // The lowest digits are kept, because each is as random as the others.
   const body = prefix + mark + base62(secret, secretLength).slice(mark.length);
   return body + checksum(body);
 }
 
-/** Whether a text ends in the checksum of what stands before. */
+/** Whether a text ends with the checksum of everything before it. */
 export function isChecked(text: string): boolean {
   return checksum(text.slice(0, -checksumLength)) === text.slice(-checksumLength);
 }
 
-/** In whole numbers, not in BigInts as the secret itself: it is checked at each request. */
+/** Computed with numbers rather than BigInts, because it is checked at each request. */
 function checksum(text: string): string {
   let sum = "";
   for (let rest = crc32(text); sum.length < checksumLength; rest = Math.floor(rest / 62)) {

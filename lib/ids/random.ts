@@ -3,11 +3,11 @@ import { uuidSource } from "./uuid.ts";
 
 /** Randomness, injected so that tests can repeat it. */
 export interface Random {
-  /** Bytes nobody can guess. */
+  /** Bytes that nobody can guess. */
   bytes(length: number): Uint8Array;
   /** A number from 0 up to but not including 1. */
   fraction(): number;
-  /** A new identifier that sorts by its time of making: UUIDv7. */
+  /** A new identifier that sorts by creation time: UUIDv7. */
   uuid(): string;
 }
 

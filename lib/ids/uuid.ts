@@ -1,11 +1,11 @@
 import { v7 } from "uuid";
 
-/** An identifier takes 16 random bytes. */
+/** The random bytes that one identifier takes. */
 const taken = 16;
 
 /**
- * Makes UUIDv7s that sort by their making, those of one millisecond too and when the clock goes back.
- * Random bytes are fetched for many at a time: one by one they are most of what an identifier costs.
+ * Makes UUIDv7s that sort by creation, even within one millisecond and when the clock goes back. Random bytes are
+ * fetched for many identifiers at a time: one by one they are most of an identifier's cost.
  *
  * @param fill fills bytes with randomness that nobody can guess
  * @param now milliseconds since the Unix epoch

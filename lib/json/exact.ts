@@ -1,8 +1,8 @@
 import { sourceJson } from "./workarounds/source-text.ts";
 
 /**
- * Parses JSON whose numbers are written again, by `JSON.stringify`, as they were: an id of more digits than a double holds
- * would become another one. To whoever looks at them they are objects.
+ * Parses JSON so that `JSON.stringify` writes its numbers again as they were: an id with more digits than a double
+ * holds would become another one. In the result such numbers are objects.
  */
 export function parseExactJson(text: string): unknown {
   return sourceJson.parse(text, (_key, value, { source }) =>

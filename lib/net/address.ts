@@ -1,9 +1,9 @@
 import { isIP } from "node:net";
 
-/** Where to listen. */
+/** An address to listen on. */
 export interface Address {
   readonly host: string;
-  /** 0: the system picks a free one. */
+  /** 0: the system picks a free port. */
   readonly port: number;
 }
 
@@ -26,7 +26,7 @@ export function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
 }
 
-/** The address, or URL, at which this machine reaches what listens on one: all addresses stand for loopback. */
+/** The address, or URL, at which this machine reaches a listener: "all addresses" becomes loopback. */
 export function reachable(address: string): string {
   return address.replace(/(^|\/\/)0\.0\.0\.0:/, "$1127.0.0.1:").replace(/(^|\/\/)\[::\]:/, "$1[::1]:");
 }

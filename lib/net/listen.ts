@@ -2,8 +2,8 @@ import type { AddressInfo, Server } from "node:net";
 import { parseAddress } from "./address.ts";
 
 /**
- * Listens and resolves with the address, its port filled in. Rejects with an error that says what to
- * do; `setting` names the field of the configuration that has the address.
+ * Listens, and resolves with the address including its actual port. Rejects with an error that says what to do;
+ * `setting` names the field of the configuration that has the address.
  */
 export function listen(server: Server, address: string, setting: string): Promise<string> {
   const at = parseAddress(address);

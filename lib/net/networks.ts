@@ -1,6 +1,6 @@
 import { BlockList, isIP } from "node:net";
 
-/** Addresses that have their first bits in common. */
+/** Addresses whose first bits are the same. */
 export interface Network {
   readonly address: string;
   readonly prefix: number;
@@ -19,7 +19,10 @@ export function parseNetwork(text: string): Network | undefined {
   return prefix > most ? undefined : { address, prefix, family: version === 4 ? "ipv4" : "ipv6" };
 }
 
-/** Tells whether an address is in one of the networks, as they stand in the configuration. Text that is no address is in no network. */
+/**
+ * Returns a function that tells whether an address is in one of the networks, given as in the configuration. A text
+ * that is no address is in no network.
+ */
 export function inNetworks(networks: readonly string[]): (address: string) => boolean {
   const list = new BlockList();
   for (const text of networks) {

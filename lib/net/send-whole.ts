@@ -1,17 +1,20 @@
 import type { ServerResponse } from "node:http";
 import type { UnreadAnswers } from "./unread-answers.ts";
 
-/** Longer answers are written in pieces of so many bytes, so that what their client takes is seen. */
+/** Longer answers are written in pieces of this many bytes, so that it can be seen how much the client takes. */
 const pieceBytes = 64 * 1024;
-/** A client that takes nothing of a whole answer for so long is given up, in milliseconds. */
+/** A client that takes nothing of a whole answer for this long is given up, in milliseconds. */
 const graceMs = 30_000;
-/** Bytes of it that the client has to take in a millisecond after that, on average. */
+/** After that, the bytes that the client has to take in a millisecond, on average. */
 const leastPace = 16;
-/** The same for the end of a stream, whose readers may be slower: they may print it as it comes. */
+/** The same for the end of a stream. Its readers may be slower: they may print it as it comes. */
 const streamGraceMs = 60_000;
 const leastStreamPace = 0.128;
 
-/** Sends a whole answer, of which a slow client is watched until it has all of it. `length`: of the text in bytes; `owner`: whose it is. */
+/**
+ * Sends a whole answer, and watches a slow client until it has all of it. `length`: of the text in bytes; `owner`: the
+ * client that the answer counts for.
+ */
 export function sendWhole(
   response: ServerResponse,
   text: string,
@@ -26,7 +29,7 @@ export function sendWhole(
   }
 }
 
-/** Watches a client that has not taken the end of its stream yet, which has been written. */
+/** Watches a client that has not yet taken the end of its stream, which is already written. */
 export function watchEnd(response: ServerResponse, owner: () => string, unread: UnreadAnswers): void {
   const bytes = response.writableLength;
   if (bytes === 0 || response.destroyed) {

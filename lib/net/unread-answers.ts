@@ -4,44 +4,47 @@ import type { Clock } from "../time/clock.ts";
 export interface UnreadAnswer {
   /** The client that the answer counts for. When memory is short, the owner that holds most is cut off first. */
   readonly owner: string;
-  /** Memory that it takes until its end, in bytes. */
+  /** The memory that it takes until its end, in bytes. */
   readonly bytes: number;
-  /** Whether its client has taken too little of it, so many milliseconds after it was added. */
+  /** Whether its client has taken too little of it, this many milliseconds after it was added. */
   isLate(ageMs: number): boolean;
   /** Cuts the client off. */
   giveUp(): void;
 }
 
-/** Between two looks, in milliseconds. */
+/** The interval between two checks, in milliseconds. */
 const intervalMs = 1000;
 
 /**
- * Keeps what waits for slow readers within memory and time. Only what the kernel did not take at once is watched. One
- * timer looks at all answers, and rests while there are none.
+ * Bounds the memory and time of answers that wait for slow readers. Only answers that the kernel did not take at once
+ * are watched. One timer checks all answers, and rests while there are none.
  */
 export class UnreadAnswers {
   readonly #mostBytes: number;
   readonly #clock: Clock;
   readonly #onGivenUp: () => void;
-  /** Since when, by the monotonic clock; the oldest first. */
+  /** When each answer was added, by the monotonic clock; oldest first. */
   readonly #since = new Map<UnreadAnswer, number>();
   readonly #byOwner = new Map<string, number>();
   #bytes = 0;
   #isLooking = false;
 
-  /** `mostBytes`: of all answers together. */
+  /** `mostBytes`: the bound for all answers together. */
   constructor(mostBytes: number, clock: Clock, onGivenUp: () => void = () => {}) {
     this.#mostBytes = mostBytes;
     this.#clock = clock;
     this.#onGivenUp = onGivenUp;
   }
 
-  /** Bytes of all that waits. */
+  /** Bytes of all waiting answers. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Watches an answer until it is deleted. Where memory is short, the oldest answers of whoever holds most give way. */
+  /**
+   * Watches an answer until it is deleted. When memory is short, the oldest answers of the owner that holds most are
+   * given up.
+   */
   add(answer: UnreadAnswer): void {
     this.#since.set(answer, this.#clock.monotonic());
     this.#count(answer.owner, answer.bytes);

@@ -1,6 +1,6 @@
 import { Session } from "node:inspector";
 
-/** Has V8 collect all garbage now. Takes some 100 ms a GB that is in use. */
+/** Has V8 collect all garbage now. Takes about 100 ms for each GB in use. */
 export function collectGarbage(): void {
   const session = new Session();
   session.connect();

@@ -3,8 +3,8 @@ import { totalmem } from "node:os";
 import { getHeapStatistics } from "node:v8";
 
 /**
- * Bytes for one purpose: as many as are wished for, but an eighth of the memory at most, of V8's heap for what lives
- * there. What is given to all purposes together has to leave room for the program, whatever the machine is.
+ * The memory for one purpose, in bytes: as much as wished, but at most an eighth of the memory, or of V8's heap for
+ * objects there. All purposes together have to leave room for the program, on any machine.
  */
 export function boundToMemory(bytes: number, place: "heap" | "machine"): number {
   const available = place === "heap" ? getHeapStatistics().heap_size_limit : availableBytes();
@@ -12,8 +12,8 @@ export function boundToMemory(bytes: number, place: "heap" | "machine"): number 
 }
 
 /**
- * Makes the function that reads which part of its memory this process uses: of V8's heap or of what the machine or
- * the container has, whichever is fuller. Processes that share that memory have an equal part of it each.
+ * Makes the function that reads which part of its memory this process uses: of V8's heap or of the machine's or the
+ * container's memory, whichever is fuller. Processes that share that memory have equal parts of it.
  */
 export function memoryReader(sharedBy: number): () => number {
   const share = availableBytes() / sharedBy;
@@ -30,13 +30,13 @@ function availableBytes(): number {
   return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
 }
 
-/** Memory that the kernel cannot take back; pages of files, such as a model's, it can. */
+/** Memory that the kernel cannot take back. It can take back pages of files, such as a model's. */
 function residentBytes(): number {
   const resident = process.memoryUsage.rss();
   try {
     const [, pages, shared] = readFileSync("/proc/self/statm", "latin1").split(" ").map(Number);
     return pages && shared !== undefined ? resident * (1 - shared / pages) : resident;
   } catch {
-    return resident; // no Linux
+    return resident; // not Linux
   }
 }

@@ -4,15 +4,15 @@ import type { Clock } from "../time/clock.ts";
 /** The resource that a process is short of. */
 export type Shortage = "event_loop" | "memory";
 
-/** Tells whether a process has more work than it can bear. */
+/** Tells whether a process has more work than it can handle. */
 export interface Overload {
   /** Why new requests are refused. Undefined: they are taken. */
   readonly shortage: Shortage | undefined;
 }
 
-/** From where on new requests are refused. */
+/** The limits beyond which new requests are refused. */
 export interface OverloadLimits {
-  /** How late the event loop may come to its work, in milliseconds. */
+  /** How late the event loop may be, in milliseconds. */
   readonly maxLagMs: number;
   /** The part of its memory that a process may use, from 0 to 1. */
   readonly maxMemory: number;
@@ -24,26 +24,29 @@ export interface OverloadMonitorOptions {
   readonly clock: Clock;
   /** The part of its memory that the process uses now, from 0 to 1. */
   readonly readMemory: () => number;
-  /** Frees what nobody uses any more; it may take as long as a whole collection does. */
+  /** Frees unused memory. May take as long as a full garbage collection. */
   readonly collectGarbage: () => void;
   readonly logger: Logger;
 }
 
-/** Between two samples, in milliseconds. */
+/** The interval between two samples, in milliseconds. */
 const intervalMs = 250;
-/** As many samples have to agree, so that one long garbage collection or a suspended machine sheds nothing. */
+/**
+ * The number of samples that have to agree, so that one long garbage collection or a suspended machine refuses no
+ * requests.
+ */
 const agreeing = 3;
 /** The lag has to fall to this part of its limit before requests are taken again. */
 const calmLag = 0.5;
-/** Collections stop the process; while the memory is full they may take this part of its time. */
+/** Garbage collections stop the process. While the memory is full they may take this part of its time. */
 const collectingPart = 0.02;
-/** Between two collections while the memory is full, in milliseconds. */
+/** The shortest and longest interval between two collections while the memory is full, in milliseconds. */
 const [soonestMs, latestMs] = [1000, 10_000];
 /** The part of the memory that has to become free below the limit before requests are taken again. */
 const calmMemory = 0.05;
 
 /**
- * Watches how late the event loop is and how full the memory. A process is overloaded once three samples in a row
+ * Watches how late the event loop is and how full the memory is. A process is overloaded once three samples in a row
  * are beyond a limit, and no longer once three in a row are well below it.
  */
 export class OverloadMonitor implements Overload {
@@ -55,7 +58,7 @@ export class OverloadMonitor implements Overload {
   readonly #options: OverloadMonitorOptions;
   readonly #beyond = { event_loop: 0, memory: 0 };
   #calm = 0;
-  /** When garbage may be collected the next time, on the monotonic clock. */
+  /** When garbage may be collected next, by the monotonic clock. */
   #collectFrom = Number.NEGATIVE_INFINITY;
   #cancel: () => void;
 
@@ -83,8 +86,8 @@ export class OverloadMonitor implements Overload {
   }
 
   /**
-   * Garbage counts as used until it is collected, and a process that refuses work makes too little of it for V8 to
-   * collect: it would refuse for ever.
+   * Collects garbage when memory is short. Garbage counts as used until it is collected, and a process that refuses
+   * work makes too little of it for V8 to collect: it would refuse for ever.
    */
   #collect(): void {
     const { limits, clock, collectGarbage, readMemory } = this.#options;

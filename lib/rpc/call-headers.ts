@@ -1,7 +1,7 @@
-// What a facade tells the core of an HTTP request, in the headers of its call.
+// The facts of an HTTP request that a facade passes to the core, in the headers of its call.
 
-/** Its surface, by its name. */
+/** The name of the surface. */
 export const surfaceHeader = "x-tollgate-surface";
 
-/** The address of its client. */
+/** The address of the client. */
 export const clientAddressHeader = "x-tollgate-client-address";

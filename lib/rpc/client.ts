@@ -10,9 +10,9 @@ import { type CallOptions, type Client, makeAnyClient, type StreamResponse, type
 import { SingleMessage } from "./single-message.ts";
 
 /**
- * A typed client of a service with unary and server-streaming methods. Does what Connect's own does, with
- * two differences: a stream costs a fraction (the other one compiles async generators down, which costs
- * 20 µs a stream), and a reader that leaves a stream early ends the call.
+ * A typed client of a service with unary and server-streaming methods. It works like Connect's own, with two
+ * differences: a stream costs a fraction (Connect compiles async generators down, which costs 20 µs a stream), and a
+ * reader that leaves a stream early ends the call.
  */
 export function createClient<S extends DescService>(service: S, transport: Transport): Client<S> {
   return makeAnyClient(service, (method) => {
@@ -55,7 +55,7 @@ function serverStreaming<I extends DescMessage, O extends DescMessage>(
   };
 }
 
-/** The messages of a call, which starts when the first message is asked for. */
+/** The messages of a call. The call starts when the first message is asked for. */
 class Messages<O extends DescMessage> implements AsyncIterableIterator<MessageShape<O>, undefined> {
   readonly #open: () => Promise<StreamResponse<DescMessage, O>>;
   readonly #options: CallOptions;
@@ -80,7 +80,7 @@ class Messages<O extends DescMessage> implements AsyncIterableIterator<MessageSh
   }
 
   async #start(): Promise<IteratorResult<MessageShape<O>, undefined>> {
-    const response = await this.#open(); // its headers cost something when they are asked for
+    const response = await this.#open(); // not destructured: reading its headers costs something
     const { onHeader, onTrailer } = this.#options;
     onHeader?.(response.header);
     const messages = onTrailer ? withEnd(response.message, () => onTrailer(response.trailer)) : response.message;

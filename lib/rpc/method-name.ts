@@ -2,7 +2,10 @@ import type { DescMethod } from "@bufbuild/protobuf";
 
 const names = new Map<DescMethod, string>();
 
-/** A method's full name, such as "tollgate.inference.v1.InferenceService/Generate". One text a method: a new one would be hashed anew. */
+/**
+ * A method's full name, such as "tollgate.inference.v1.InferenceService/Generate". Each method keeps one text, because
+ * a new one would be hashed anew.
+ */
 export function methodName(method: DescMethod): string {
   let name = names.get(method);
   if (name === undefined) {

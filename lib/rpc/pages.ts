@@ -2,15 +2,15 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../errors/failure.ts";
 import { isStorable } from "../text/storable.ts";
 
-// Lists are read page by page (AIP-158). A page begins behind the last key of the one before, never at an offset, so
-// that nothing is skipped or told twice while entries come and go.
+// Lists are read page by page (AIP-158). A page begins after the last key of the page before, never at an offset, so
+// that nothing is skipped or repeated while entries come and go.
 
-/** Entries of one page: of a request that does not say, and at most. */
+/** Entries in one page: when the request does not say, and at most. */
 export const pageSizes = { usual: 100, most: 1000 };
 
 /** The page that a request asks for. */
 export interface PageRequest {
-  /** 0: the usual size; above the most: the most. Never negative, which the contract refuses. */
+  /** 0: the usual size. Above the most: the most. Never negative, because the contract refuses that. */
   readonly pageSize: number;
   /** Empty: the first page. */
   readonly pageToken: string;
@@ -23,17 +23,17 @@ export interface Page<T> {
   readonly nextPageToken: string;
 }
 
-/** Where a list goes on. */
+/** Where a page of a list begins. */
 export interface PageStart {
-  /** Only entries behind this key. Undefined: from the first one. */
+  /** Only entries after this key. Undefined: from the first one. */
   readonly after: string | undefined;
-  /** Entries to read: one more than go into the page, to see whether there is another. */
+  /** The number of entries to read: one more than fit the page, to see whether there is another. */
   readonly limit: number;
 }
 
 /**
- * Reads a page. `list` names the list and what it is of: a token is good for its own list alone. `read` finds the
- * entries, `keyOf` tells their keys, and `isKey` refuses what no store could look for. Throws INVALID_ARGUMENT.
+ * Reads a page. `list` names the list and its filters: a token is valid only for its own list. `read` finds the
+ * entries, `keyOf` returns their keys, and `isKey` refuses keys that no store could look for. Throws INVALID_ARGUMENT.
  */
 export async function readPage<T>(
   list: string,
@@ -53,7 +53,7 @@ export async function readPage<T>(
   return { entries, nextPageToken: last === undefined ? "" : writeToken(list, keyOf(last)) };
 }
 
-/** Finds a page in a list that is in memory. Throws INVALID_ARGUMENT when the entry that it goes on from is gone. */
+/** Finds a page in a list that is in memory. Throws INVALID_ARGUMENT when the entry that it begins after is gone. */
 export function toPageOf<T>(entries: readonly T[], keyOf: (entry: T) => string): (start: PageStart) => readonly T[] {
   return ({ after, limit }) => {
     if (after === undefined) {
@@ -68,8 +68,8 @@ export function toPageOf<T>(entries: readonly T[], keyOf: (entry: T) => string):
 }
 
 /**
- * Finds a page in several lists as if they were one. `order` is that of each list, by the keys that their entries have in
- * all lists alike. Of each list as many entries are read as the page may have.
+ * Finds a page in several lists as if they were one. `order` is the order of each list, by keys that mean the same in
+ * all lists. From each list as many entries are read as the page may have.
  */
 export function mergeLists<T>(
   lists: readonly ((start: PageStart) => readonly T[] | Promise<readonly T[]>)[],
@@ -83,7 +83,7 @@ export function mergeLists<T>(
 
 const notOurs = "The page token is not of an answer to this call with the same arguments.";
 
-/** A token that says nothing to whoever is given it. */
+/** Makes a token that is opaque to clients. */
 function writeToken(list: string, key: string): string {
   return Buffer.from(JSON.stringify([list, key])).toString("base64url");
 }
@@ -109,12 +109,12 @@ function parse(text: string): unknown {
   }
 }
 
-/** The refusal of a page token. */
+/** The error for a page token. */
 function wrongToken(message: string): Error {
   return failure(Reason.INVALID_ARGUMENT, message, { parameter: "page_token" });
 }
 
-/** Reads all entries of a list, or so many, page by page. Each page has its own answer's fields. */
+/** Reads all entries of a list, or at most `limit`, page by page. */
 export async function readAll<Answer extends { readonly nextPageToken: string }, T>(
   ask: (page: PageRequest) => Promise<Answer>,
   entriesOf: (answer: Answer) => readonly T[],

@@ -1,18 +1,18 @@
 import type { ConnectError } from "@connectrpc/connect";
 
-/** Where a key stands in its rolling minute. */
+/** The state of a key's rolling minute. */
 export interface RateLimitState {
   /** Requests allowed in any 60 seconds. */
   readonly limit: number;
   /** Requests that would be admitted right now. */
   readonly remaining: number;
-  /** Until the whole limit is available again. 0: it is. */
+  /** Milliseconds until the whole limit is available again. 0: it is. */
   readonly resetAfterMs: number;
-  /** Where it stands in tokens a minute. Undefined: it has no such limit. */
+  /** Its state in tokens a minute. Undefined: it has no such limit. */
   readonly tokens?: TokenLimitState;
 }
 
-/** Where a key stands in tokens a minute, those that running requests may yet take included. */
+/** The state of a key in tokens a minute, including tokens that running requests may yet take. */
 export interface TokenLimitState {
   readonly limit: number;
   readonly remaining: number;
@@ -20,14 +20,14 @@ export interface TokenLimitState {
 }
 
 /**
- * The metadata key, of responses and of errors, that tells where a key stands: `limit=60, remaining=59, reset=0.25`, a
+ * The metadata key, of responses and of errors, with a key's rate-limit state: `limit=60, remaining=59, reset=0.25`, a
  * dictionary of RFC 9651 whose `reset` is in seconds and left out when it is 0. A limit of tokens follows as
- * `tokens-limit`, `tokens-remaining`, `tokens-reset`. One key and not three, because each costs
+ * `tokens-limit`, `tokens-remaining`, `tokens-reset`. All in one metadata key rather than three, because each costs
  * every call as much again.
  */
 export const rateLimitHeader = "x-tollgate-rate-limit";
 
-/** Adds where a key stands to a response's metadata. */
+/** Adds a key's rate-limit state to a response's metadata. */
 export function writeRateLimit(metadata: Headers, state: RateLimitState): void {
   const told = dictionary("", state);
   const { tokens } = state;
@@ -39,7 +39,7 @@ function dictionary(prefix: string, { limit, remaining, resetAfterMs }: TokenLim
   return `${prefix}limit=${limit}, ${prefix}remaining=${remaining}${reset}`;
 }
 
-/** An error with where a key stands in its metadata. */
+/** Adds a key's rate-limit state to an error's metadata, and returns the error. */
 export function withRateLimit(error: ConnectError, state: RateLimitState): ConnectError {
   writeRateLimit(error.metadata, state);
   return error;
@@ -49,7 +49,7 @@ const form = (prefix: string) =>
   `${prefix}limit=(\\d{1,10}), ${prefix}remaining=(\\d{1,10})(?:, ${prefix}reset=(\\d{1,10}(?:\\.\\d{1,3})?))?`;
 const whole = new RegExp(`^${form("")}(?:, ${form("tokens-")})?$`);
 
-/** Where a key stands by a response's or an error's metadata. Undefined: they do not tell. */
+/** Reads a key's rate-limit state from a response's or an error's metadata. Undefined: they have none. */
 export function readRateLimit(metadata: Headers): RateLimitState | undefined {
   const found = whole.exec(metadata.get(rateLimitHeader) ?? "");
   if (found === null) {

@@ -1,4 +1,7 @@
-/** A stream of one message, which can be had without iterating. Not an async generator, which costs several promises more. */
+/**
+ * A stream of one message, which can be read without iterating. Not an async generator, which costs several promises
+ * more.
+ */
 export class SingleMessage<M> implements AsyncIterable<M> {
   readonly message: M;
 

@@ -1,4 +1,4 @@
-/** Where a request stands in a distributed trace, as the headers that W3C Trace Context sends. */
+/** The place of a request in a distributed trace, as the headers of W3C Trace Context. */
 export interface TraceContext {
   readonly traceparent: string;
   readonly tracestate?: string;

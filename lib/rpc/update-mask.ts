@@ -3,7 +3,7 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../errors/failure.ts";
 
 /**
- * Reads which fields of a request change (AIP-134), by their names in the contract: those that the mask names, all for
+ * Reads which fields a request changes (AIP-134), by their names in the contract: those that the mask names, all for
  * "*", and without a mask those that are present. Throws INVALID_ARGUMENT for a name that is not among them.
  */
 export function readUpdateMask<Field extends string>(

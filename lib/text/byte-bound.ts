@@ -1,6 +1,6 @@
 /**
- * The most bytes that a tokenizer can see of a text, and so the most tokens that it can make: some
- * tokenizers normalise first, which lets a few characters grow (U+FDFA becomes eighteen).
+ * The most bytes that a tokenizer can see of a text, and so the most tokens that it can make. Some tokenizers normalise
+ * first, which makes a few characters longer (U+FDFA becomes eighteen).
  */
 export function byteBound(text: string): number {
   const bytes = Buffer.byteLength(text);

@@ -1,16 +1,19 @@
 import type { Conversation } from "#gen/tollgate/inference/v1/conversation_pb.js";
 
-/** Characters a token, on the low side of what English and code have; for estimates, never for money. */
+/** Characters in a token: a low estimate for English and code. For estimates, never for money. */
 export const charactersPerToken = 4;
 
-/** Tokens that a chat template puts around one turn, about. */
+/** About how many tokens a chat template adds to one turn. */
 const perTurn = 4;
 
 type Prompt =
   | { readonly case: "conversation"; readonly value: Conversation }
   | { readonly case: "text"; readonly value: string };
 
-/** About how many tokens a prompt has, from its length: for limits, routing and counting without a tokenizer. Never used for billing. */
+/**
+ * Estimates how many tokens a prompt has from its length: for limits, routing and counting without a tokenizer. Never
+ * used for billing.
+ */
 export function estimateTokens(prompt: Prompt): number {
   if (prompt.case === "text") {
     return Math.max(1, Math.ceil(prompt.value.length / charactersPerToken));

@@ -1,19 +1,19 @@
-/** A task that is done sooner says nothing; a longer one says where it is this often. Milliseconds. */
+/** The interval between progress reports, in milliseconds. A shorter task reports nothing. */
 export const progressEveryMs = 2000;
 
-/** Where a task is. */
+/** The progress of a task. */
 export interface Progress {
   readonly done: number;
-  /** 0: its size is not known yet. */
+  /** 0: the size is not known yet. */
   readonly total: number;
-  /** Such as the step that comes next. */
+  /** The current place, such as the next step. */
   readonly place?: string;
 }
 
-/** Takes a note of where a task is. */
+/** Notes the progress of a task. */
 export type Report = (done: number, total: number, place?: string) => void;
 
-/** Tells every two seconds how far a task of known size is, and how long it still takes. */
+/** Reports every two seconds the progress of a task of known size, and its remaining time. */
 export function trackProgress(
   what: string,
   unit: string,
@@ -32,7 +32,10 @@ export function trackProgress(
   };
 }
 
-/** Such as "copying: 10 %, 1,000 of 10,000 rows, about 18 s left". The time that is left follows from that of what is done. */
+/**
+ * A text such as "copying: 10 %, 1,000 of 10,000 rows, about 18 s left". The remaining time is extrapolated from the
+ * time so far.
+ */
 export function describeProgress(
   what: string,
   unit: string,

@@ -1,4 +1,4 @@
-/** Time, injected so that tests can turn it. Nothing else in the core asks the system for the time. */
+/** Time, injected so that tests can control it. Nothing else in the core asks the system for the time. */
 export interface Clock {
   /** Milliseconds since the Unix epoch, for what people and other machines read. May jump. */
   now(): number;

@@ -1,4 +1,4 @@
-/** A span as google.protobuf.Duration carries it. */
+/** A span in the form of google.protobuf.Duration. */
 export interface Duration {
   readonly seconds: bigint;
   /** Below 1e9. */
@@ -11,7 +11,7 @@ export function toDuration(ms: number): Duration {
   return { seconds: BigInt(Math.floor(nanos / 1e9)), nanos: nanos % 1e9 };
 }
 
-/** A protobuf duration in whole milliseconds, rounded up: whoever waits that long has waited long enough. */
+/** A protobuf duration in whole milliseconds, rounded up, so that waiting that long is long enough. */
 export function toMilliseconds({ seconds, nanos }: Duration): number {
   return Number(seconds) * 1000 + Math.ceil(nanos / 1e6);
 }

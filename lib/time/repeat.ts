@@ -2,8 +2,8 @@ import type { Logger } from "../logger.ts";
 import type { Clock } from "./clock.ts";
 
 /**
- * Does a job again and again, with a pause after each time and one before the first. A failure is logged.
- * Returns the function that ends it.
+ * Runs a job again and again, with a pause before the first run and after each. A failure is logged. Returns the
+ * function that ends it.
  */
 export function repeat(
   clock: Clock,
