@@ -80,8 +80,8 @@ export async function startConsole(parts: ConsoleParts): Promise<RunningConsole>
 }
 
 /**
- * Serves the console of `serve`, even when it is not configured. In that case it is left out when its port is taken, so
- * that a missing port does not stop a service that never asked for a console.
+ * Serves the console of `serve`, even when it is not configured. In that case it is left out when its usual port is
+ * taken, so that the service starts although another process has that port.
  */
 export async function openConsole(parts: Omit<ConsoleParts, "address">): Promise<RunningConsole | undefined> {
   const { listen } = parts.config;

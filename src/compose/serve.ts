@@ -100,7 +100,7 @@ async function start(
   }
 }
 
-/** The supervisor of workers has their admin port. */
+/** A worker has no admin server of its own: its supervisor serves the admin port. */
 async function openAdmin(
   worker: string | undefined,
   address: Config["listen"]["admin"],

@@ -14,8 +14,8 @@ interface Mending {
 
 /**
  * Mends moves of which a database has forgotten its half because it was restored to a state before them, so that no
- * money is in two databases or in none. Where the account left it is taken out again; what it takes along arrived once
- * already and is not sent again. Where it arrived it arrives again, as it left. Looks at the databases that are there.
+ * money is in two databases or in none. Where the account left it is taken out again; what it took along arrived once
+ * and is not entered again. Where it arrived it arrives again, as it left. Looks at the databases that are there.
  */
 export async function mendMoves(shards: Shards<Shard>, places: Places, mending: Mending): Promise<void> {
   const there = shards.numbers.flatMap((number) => {
