@@ -51,7 +51,7 @@ export class MemoryQuotas {
       states: states.map((state, i) => ({
         ...state,
         used: state.used + (demands[i]?.amount ?? 0),
-        resetAfterMs: windowMs, // it runs
+        resetAfterMs: windowMs, // as the run holds it from now on
       })),
       full: undefined,
     };

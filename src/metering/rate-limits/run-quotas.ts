@@ -43,7 +43,7 @@ export function withTokens(
   return { ...state, tokens: { limit, remaining: Math.max(0, limit - used), resetAfterMs } };
 }
 
-/** The quota that has room last: whoever comes back then meets none of them. Of two the first. */
+/** The quota with the longest wait: a caller that comes back after it meets none of them. Of equal ones, the first. */
 export function findLongestWait(quotas: readonly QuotaState[]): QuotaState | undefined {
   return quotas.reduce<QuotaState | undefined>(
     (longest, quota) => (longest !== undefined && longest.waitMs >= quota.waitMs ? longest : quota),

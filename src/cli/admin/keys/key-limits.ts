@@ -109,7 +109,9 @@ function readShares({ tpm, inFlight, class: named }: LimitOptions, limits: Limit
   }
 }
 
-/** No id at all lifts the limit; so do the words that lift any other. Ids of the same option before stay. */
+/**
+ * An empty list lifts the limit, as do the words that lift any other limit. Ids of earlier uses of the option are kept.
+ */
 function ids(text: string, before: readonly string[] = []): string[] {
   return ["", "0", "none"].includes(text.trim()) ? [] : words(text, before);
 }

@@ -18,7 +18,7 @@ import { admitShort, type HeldBudget, type Means, mayBeLeased } from "./admit-sh
 
 /** How long a request waits for money that other requests of its account hold. */
 const patienceMs = 2000;
-/** How often it looks once more when that is over and others took what it leased, though there was more to lease. */
+/** How often a request looks again after this time when others took what it leased although there was more to lease. */
 const mostLateLooks = 3;
 
 /** Dependencies. */
@@ -189,7 +189,7 @@ function toMeans({ wallet }: CachedWallet, { budget }: Funded): Means {
   return { wallet, budget };
 }
 
-/** As `admitShort`. Asks once more, as others may have taken or called in the money in between the lease and here. */
+/** As `admitShort`. Checks the money once more: others may have taken it or called it in since the lease. */
 function admit(
   cached: CachedWallet,
   funded: Funded,
@@ -199,7 +199,7 @@ function admit(
   return isFunded(cached, funded, wanted) ? wanted : admitShort(toMeans(cached, funded), funded.rates, wanted, isLast);
 }
 
-/** Whether the free part of the budget pays the worst case. */
+/** Whether the free part of the budget covers the worst case. */
 function fitsBudget(budget: BudgetWallet, rates: Rates, tokens: ChargedTokens): boolean {
   return budget.available > 0 && costOf(tokens, rates) <= budget.free;
 }

@@ -69,14 +69,20 @@ function toEverything(wallet: Wallet): PicoUsd {
   return wallet.available + Number(elsewhere);
 }
 
-/** Whether the store had some of what is lacking when it was last looked at: others took what was leased then. */
+/**
+ * Whether the store still had money to lease, at the last look, of everything that lacks some: then others took what
+ * was leased.
+ */
 export function mayBeLeased({ wallet, budget }: Means, rates: Rates, wanted: ChargedTokens): boolean {
   const worst = costOf(wanted, rates);
   const lacking = [wallet, ...(budget === undefined ? [] : [budget.wallet])].filter(({ free }) => free < worst);
   return lacking.length > 0 && lacking.every(({ unleased }) => unleased > 0);
 }
 
-/** Whether the budget is what a request waits for. Where both have as much to lease, often nothing, it is the one with less in all. */
+/**
+ * Whether a request waits for the budget rather than the wallet. When both have as much that is free or can be leased,
+ * often nothing, the one with less in total decides.
+ */
 function hasLess(budget: BudgetWallet, wallet: Wallet): boolean {
   const ofBudget = budget.free + budget.unleased;
   const ofWallet = wallet.free + Number(wallet.unleased);
