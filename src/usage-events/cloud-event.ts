@@ -3,7 +3,7 @@ import type { Usage } from "../storage/entities/metering/usage.ts";
 
 /**
  * The content type of a batch. https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/formats/json-format.md
- * JSON is UTF-8 anyhow, and OpenMeter refuses a type with a parameter.
+ * JSON is always UTF-8, and OpenMeter refuses a type with a parameter.
  */
 export const batchType = "application/cloudevents-batch+json";
 
@@ -34,7 +34,7 @@ export function toCloudEvent(usage: Usage, source: string) {
   };
 }
 
-/** Facts without those that are not known: OpenMeter refuses a batch with null in its data. */
+/** Leaves out the facts that are not known: OpenMeter refuses a batch with null in its data. */
 function known(facts: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== null && value !== undefined));
 }
