@@ -1,17 +1,19 @@
-/** Does jobs together that come in one turn of the event loop or while earlier ones are done, so many at once at most. */
+/**
+ * Does jobs in batches of a limited size: those that come in one turn of the event loop or while an earlier batch runs.
+ */
 export class Batches<Job, Result> {
   readonly #most: number;
   readonly #run: (jobs: readonly Job[]) => Promise<readonly Result[]>;
   #waiting: { readonly job: Job; resolve(result: Result): void; reject(error: unknown): void }[] = [];
   #working = false;
 
-  /** `run` does a batch and returns the results in its order. */
+  /** `run` does a batch and returns the results in the order of the jobs. */
   constructor(most: number, run: (jobs: readonly Job[]) => Promise<readonly Result[]>) {
     this.#most = most;
     this.#run = run;
   }
 
-  /** Rejects as its batch does. */
+  /** Rejects when the job's batch fails. */
   add(job: Job): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ job, resolve, reject });
@@ -41,7 +43,7 @@ export class Batches<Job, Result> {
   }
 }
 
-/** Lets everything else that waits for the event loop go first: what SQLite does takes no turn of its own. */
+/** Lets everything else that waits for the event loop run first. Work on SQLite alone never yields to it. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

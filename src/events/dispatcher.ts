@@ -12,7 +12,7 @@ import type { WorkLease } from "./work-lease.ts";
 
 const pollMs = 1000;
 const purgeMs = 3_600_000;
-/** Deliveries that are started in one turn of the event loop: to read and to sign them takes it some milliseconds. */
+/** The most deliveries started in one turn of the event loop. To read and sign so many takes some milliseconds. */
 const dueAtOnce = 8;
 
 /** Observes deliveries. */
@@ -38,11 +38,16 @@ export interface DispatcherParts {
 export class Dispatcher {
   readonly #parts: DispatcherParts;
   readonly #places = new Places();
-  /** Of each question for what is due that has no answer yet: the ids of deliveries that ended since it was asked. */
+  /**
+   * One set for each query for due deliveries that has no answer yet: the ids of deliveries that ended since it was
+   * sent.
+   */
   readonly #endedSince = new Set<Set<string>>();
   #stop = () => {};
   #stopped = false;
-  /** Whether it looks for what ended deliveries made room for, and whether more of them ended meanwhile. */
+  /**
+   * Whether a search for deliveries to start in freed places runs, and whether more deliveries ended since it began.
+   */
   #looking = false;
   #looksAgain = false;
 
@@ -100,12 +105,12 @@ export class Dispatcher {
       for (const delivery of started) {
         void this.#deliver(delivery);
       }
-      isMore = due.length === limit && started.length > 0; // others may stand behind those of endpoints that are full now
+      isMore = due.length === limit && started.length > 0; // others may wait behind those of full endpoints
       await nextTurn();
     }
   }
 
-  /** Reads what is due, without deliveries that ended meanwhile: an answer from before their end would send them again. */
+  /** Reads due deliveries without those that ended meanwhile: an answer from before their end would send them again. */
   async #readDue(limit: number): Promise<Delivery[]> {
     const ended = new Set<string>();
     this.#endedSince.add(ended);
@@ -144,7 +149,7 @@ export class Dispatcher {
     }
   }
 
-  /** Starts what ended deliveries made room for, unless another core has the lease by now. */
+  /** Starts deliveries in the places that ended ones left, unless another core has the lease by now. */
   async #goOn(): Promise<void> {
     this.#looksAgain = true;
     if (this.#looking) {

@@ -5,14 +5,17 @@ import type { Attempt } from "./send.ts";
 
 /** An attempt that is over. */
 export interface Ended {
-  /** The delivery's. */
+  /** The delivery's id. */
   readonly id: string;
   readonly webhookId: string;
   readonly startedAt: Date;
   readonly attempt: Attempt;
 }
 
-/** Writes how attempts ended, and lets the next one of each lane go whose first is over. Returns how each delivery stands. */
+/**
+ * Writes how attempts ended. When the first delivery of a lane is over, the next one becomes due. Returns the new
+ * status of each delivery; undefined: it is not pending any more.
+ */
 export async function writeEnds(
   em: SqlEntityManager,
   ended: readonly Ended[],

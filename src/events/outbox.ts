@@ -9,9 +9,9 @@ import { type Ended, writeEnds } from "./ends.ts";
 import type { Attempt } from "./send.ts";
 import { readUnspread, spreadEvents } from "./spread.ts";
 
-/** Transactions of a turn that make deliveries: what is still to be made is for the next one. */
+/** The most transactions of a turn that make deliveries. The next turn makes the rest. */
 const mostSteps = 50;
-/** Attempts whose ends are written in one transaction. */
+/** The most attempts whose ends are written in one transaction. */
 const endsAtOnce = 16;
 /** The most deliveries that are counted: this is done each second. */
 const mostCounted = 10_000;
@@ -24,7 +24,7 @@ export class Outbox {
   readonly #clock: Pick<Clock, "now">;
   readonly #random: Random;
   readonly #copyEndpoints: () => Promise<boolean>;
-  /** On SQLite each transaction stops the event loop until it is on the disk. */
+  /** Writes the ends of attempts together: on SQLite each transaction stops the event loop until it is on the disk. */
   readonly #ends: Batches<Ended, Delivery["status"] | undefined>;
 
   /** `copyEndpoints`: updates the endpoints when they are copies. False: it cannot now. Absent: they are no copies. */
@@ -55,7 +55,8 @@ export class Outbox {
     const parts = { random: this.#random, now: new Date(this.#clock.now()) };
     let count = 0;
     for (let step = 0; step < mostSteps; step++) {
-      // Asked each second, and on SQLite a transaction stops the event loop while the ledger's thread commits.
+      // Looks without a transaction, as this happens each second: on SQLite a transaction stops the event loop while
+      // the ledger's thread commits.
       if ((await readUnspread(this.#storage.orm.em.fork(), 1)).length === 0) {
         break;
       }
@@ -65,7 +66,10 @@ export class Outbox {
     return count;
   }
 
-  /** Deliveries that are to be tried now, the longest due first, without those of some endpoints and those under way. */
+  /**
+   * Deliveries that are to be tried now, the longest due first, without those of the given endpoints and those under
+   * way.
+   */
   due(busyWebhooks: readonly string[], limit: number, underway: readonly string[] = []): Promise<Delivery[]> {
     const now = new Date(this.#clock.now());
     const others = {

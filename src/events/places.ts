@@ -1,19 +1,22 @@
-/** Requests under way: all together, to an endpoint that takes events, and to one that does not or is not known yet. */
+/**
+ * The most requests under way: in total, to an endpoint that accepts events, and to one that does not or is not known
+ * yet.
+ */
 const mostAtOnce = 128;
 const mostToWorking = 8;
 const mostToOthers = 1;
-/** Endpoints that are remembered as working; those that were deleted are among them until all are forgotten. */
+/** The most endpoints remembered as working. Deleted ones stay among them until all are forgotten. */
 const mostKnown = 1000;
 
-/** A delivery, as far as its place goes. */
+/** The part of a delivery that decides about its place. */
 interface Placed {
   readonly id: string;
   readonly webhookId: string;
 }
 
 /**
- * Who may be sent to at once. Endpoints are at most a hundred, so that those that hang leave places to the others, however
- * many they are and however much waits for them.
+ * Decides which deliveries may be sent at the same time. There are at most a hundred endpoints, so those that hang
+ * leave places for the others, however many hang and however many deliveries wait for them.
  */
 export class Places {
   /** Ids of deliveries under way, by endpoint. */
@@ -28,12 +31,12 @@ export class Places {
     return sum;
   }
 
-  /** How many more may be under way. */
+  /** How many more requests may be under way. */
   get room(): number {
     return mostAtOnce - this.count;
   }
 
-  /** Deliveries under way. */
+  /** Ids of the deliveries under way. */
   get ids(): string[] {
     return [...this.#underway.values()].flatMap((ids) => [...ids]);
   }
@@ -43,7 +46,7 @@ export class Places {
     return [...this.#underway].filter(([id, ids]) => ids.size >= this.#mostTo(id)).map(([id]) => id);
   }
 
-  /** False: it is under way, or there is no place for it. */
+  /** Takes a place for a delivery. False: the delivery is under way already, or there is no place. */
   take({ id, webhookId }: Placed): boolean {
     const ids = this.#underway.get(webhookId) ?? new Set();
     if (ids.has(id) || ids.size >= this.#mostTo(webhookId) || this.room <= 0) {
@@ -53,7 +56,7 @@ export class Places {
     return true;
   }
 
-  /** `works`: whether the endpoint took it. */
+  /** Gives back the place. `works`: whether the endpoint accepted the delivery. */
   leave({ id, webhookId }: Placed, works: boolean): void {
     const ids = this.#underway.get(webhookId);
     ids?.delete(id);

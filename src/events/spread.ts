@@ -4,17 +4,23 @@ import { Delivery, Event, Webhook } from "../storage/entities/event.ts";
 import { readEntity } from "../storage/read-entity.ts";
 import type { Row } from "../storage/snapshot.ts";
 
-/** Events that are looked at, and deliveries that are made, in one transaction: it takes some milliseconds. */
+/** The most events read, and deliveries made, in one transaction, so that it takes only some milliseconds. */
 const eventsAtOnce = 100;
 const deliveriesAtOnce = 100;
 
-/** The oldest events that have no deliveries yet. SQLite finds them by their index only where the condition is written as there. */
+/**
+ * The oldest events that have no deliveries yet. SQLite uses their index only when the condition is written as in the
+ * index.
+ */
 export async function readUnspread(em: SqlEntityManager, limit: number): Promise<Event[]> {
   const rows = await em.execute<Row[]>("select * from event where not spread order by at, id limit ?", [limit]);
   return rows.map((row) => readEntity(Event, row));
 }
 
-/** Makes the deliveries of the oldest events that have none yet, of one event at least. Returns of how many. */
+/**
+ * Makes the deliveries of the oldest events that have none yet, of at least one event. Returns the number of these
+ * events.
+ */
 export async function spreadEvents(
   em: SqlEntityManager,
   { random, now }: { readonly random: Random; readonly now: Date },
@@ -23,13 +29,13 @@ export async function spreadEvents(
   if (events.length === 0) {
     return 0;
   }
-  // A delivery that ends meanwhile would not see those that wait for it.
+  // Locked: otherwise a delivery that ends meanwhile would not see the new ones that wait for it.
   const found = await em.find(Webhook, {}, { orderBy: { id: "asc" }, lockMode: LockMode.PESSIMISTIC_WRITE });
   const webhooks = found.map(({ id, events: types, createdAt }) => ({ id, types: types.split(","), createdAt }));
   const made: { event: Event; webhookId: string; lane: string }[] = [];
   const done: string[] = [];
   for (const event of events) {
-    // An endpoint is told of what it asked for, from when it was made.
+    // An endpoint gets events of the types that it subscribed to, from its creation on.
     const told = webhooks.filter(({ types, createdAt }) => createdAt <= event.at && types.includes(event.type));
     if (made.length > 0 && made.length + told.length > deliveriesAtOnce) {
       break;
@@ -55,7 +61,7 @@ export async function spreadEvents(
   return done.length;
 }
 
-/** The lanes of endpoints that have deliveries already: what is new waits there. */
+/** The lanes of endpoints that have pending deliveries: new deliveries wait there. */
 async function readBusy(
   em: SqlEntityManager,
   made: readonly { readonly webhookId: string; readonly lane: string }[],

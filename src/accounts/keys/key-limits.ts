@@ -113,7 +113,7 @@ function readModels(ids: readonly string[], served: readonly string[]): string[]
   const unknown = ids.find((id) => !served.includes(id));
   if (unknown !== undefined) {
     const shown = unknown.slice(0, 200);
-    const near = nearest(shown, served); // takes time with the length of both
+    const near = nearest(shown, served); // the time for this grows with both lengths
     const hint = near === undefined ? "" : ` Did you mean '${near}'?`;
     throw invalid("models", `The model '${shown}' is not served.${hint}`);
   }

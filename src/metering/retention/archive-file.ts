@@ -69,7 +69,10 @@ export class ArchiveFile {
     return { bytes: this.#bytes, sha256: this.#hash.digest("hex") };
   }
 
-  /** Removes what others have begun of it, such as a process that was killed meanwhile. One that still writes fails. */
+  /**
+   * Removes unfinished files of the same archive, such as those of a process that was killed. A core that still writes
+   * one fails.
+   */
   async #removeParts(): Promise<void> {
     const directory = dirname(this.#path);
     const begun = `${basename(this.#path)}.`;

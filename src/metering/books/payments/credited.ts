@@ -3,14 +3,14 @@ import type { Storage } from "../../../storage/orm.ts";
 import type { Row } from "../../../storage/snapshot.ts";
 import { freeMoney } from "../../store/spending-order.ts";
 
-/** What a payment brought in; less than nothing is a refund. */
+/** The money that a payment brought in: negative for a refund. */
 const broughtIn = "case kind when 'refund' then -amount else amount end";
-/** What of a lot has lapsed: also what nobody has written off yet, but for what is leased. */
+/** The part of a lot that has lapsed, including what nobody has written off yet, without what is leased. */
 const lapsedOf = `expired + case when expires_at <= ? then ${freeMoney} else 0 end`;
 
 /**
- * The money that came into an account, less refunds and what has lapsed by then. Of an account that moved it is the part that
- * this database entered.
+ * The money that came into an account, less refunds and what has lapsed by then. For an account that moved, only the
+ * part that was entered in this database.
  */
 export async function readCredited(storage: Storage, accountId: string, now: number): Promise<bigint> {
   const [sums] = await storage.orm.em.fork().execute<Row[]>(

@@ -85,8 +85,14 @@ export interface Funds {
    * Lots of an account, spent ones included, oldest first. A lot's key is its id. Empty when there is no such account.
    */
   lots(accountId: string, start: PageStart): Promise<readonly LotStatement[]>;
-  /** All money that came into an account, less refunds and what has lapsed; no charge changes it. 0 where there is no account. */
+  /**
+   * All money that came into an account, less refunds and lapsed money. Charges do not change it. 0 when there is no
+   * account.
+   */
   credited(accountId: string): Promise<bigint>;
-  /** Payments of an account, newest first; a payment's key is `"<milliseconds> <id>"`. None where there is no account. */
+  /**
+   * Payments of an account, newest first. A payment's key is `"<milliseconds> <id>"`. Empty when there is no such
+   * account.
+   */
   payments(accountId: string, start: PageStart): Promise<readonly PaymentStatement[]>;
 }

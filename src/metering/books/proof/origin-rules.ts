@@ -1,14 +1,14 @@
 import { priorities } from "../../store/spending-order.ts";
 import type { Rule } from "./reconcile-rules.ts";
 
-/** The place in the order of spending of a kind of money. */
+/** The place of a payment's kind of money in the order of spending. */
 const priorityOf = `case payment.kind ${Object.entries(priorities)
   .map(([kind, priority]) => `when '${kind}' then ${priority}`)
   .join(" ")} end`;
 
 /**
- * The rules of what money is and whose, by what it came from. Other sums may hold without them: where a lot is spent, or where
- * the receipts of a slice have left the books.
+ * Rules about the kind and the owner of money, according to its origin. The sums can be right although one of these is
+ * broken: when a lot is spent, or when the receipts of a slice have left the books.
  */
 export const originRules: readonly Rule[] = [
   {
@@ -53,7 +53,7 @@ export const originRules: readonly Rule[] = [
   },
 ];
 
-/** Columns as a text that a finding tells. */
+/** Columns as the text that a finding shows. */
 function told(...columns: readonly string[]): string {
   return columns.map((column) => `cast(${column} as text)`).join(" || ' ' || ");
 }
