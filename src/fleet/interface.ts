@@ -101,7 +101,7 @@ export interface Fleet {
   close(): Promise<void>;
 }
 
-/** A server failed its health checks, or recovered. */
+/** A server failed its health checks, recovered, or passed them for the first time. */
 export interface HealthChange {
   readonly server: string;
   readonly model: string;

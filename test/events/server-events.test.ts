@@ -4,9 +4,12 @@ import { createAnnounce } from "../../src/events/announcer.ts";
 import { createServerEvents } from "../../src/events/server-events.ts";
 import { Event } from "../../src/storage/entities/event.ts";
 import { openStorage } from "../../src/storage/orm.ts";
+import { databases, dialects } from "../metering/databases.ts";
 import { ManualClock } from "../support/clocks/manual-clock.ts";
 import { eventually } from "../support/eventually.ts";
 import { silentLogger } from "../support/loggers.ts";
+
+const newDatabase = databases();
 
 test("a server that goes down and comes back is told of once, whichever cores see it, and as often as it happens", async () => {
   const storage = await openStorage("sqlite::memory:");
@@ -35,3 +38,39 @@ test("a server that goes down and comes back is told of once, whichever cores se
   ]);
   await storage.close();
 });
+
+test.each(dialects)(
+  "%s: a core that sees it later, or anew after its start, tells only what is news",
+  async (dialect) => {
+    const storage = await openStorage(await newDatabase(dialect));
+    const clock = new ManualClock();
+    const parts = { storage, clock, random: systemRandom, logger: silentLogger };
+    const announce = createAnnounce(parts);
+    const core = () => createServerEvents({ ...parts, announce });
+    const told = async () => {
+      const events = await storage.orm.em.fork().find(Event, {}, { orderBy: { at: "asc", id: "asc" } });
+      return events.map(({ type, body }) => [type, JSON.parse(body).data.server]);
+    };
+    const change = (server: string, isUp: boolean) => ({ server, model: "open/chat", isUp, reason: "" });
+    const first = core();
+    first(change("gpu_1/open/chat", true)); // as it started
+    first(change("gpu_1/open/chat", false));
+    await eventually("it is told", async () => (await told()).length === 1);
+    await clock.pass(120_000);
+    core()(change("gpu_1/open/chat", false)); // of long health intervals
+    await clock.pass(120_000);
+    core()(change("gpuX1/open/chat", true)); // another server, which is up
+    core()(change("gpu_1/open/chat", true)); // as it started again
+    await eventually("it is told", async () => (await told()).length === 2);
+    await clock.pass(120_000);
+    first(change("gpu_1/open/chat", true));
+    first(change("gpu_2/open/chat", false));
+    await eventually("it is told", async () => (await told()).length === 3);
+    expect(await told()).toEqual([
+      ["server.down", "gpu_1/open/chat"],
+      ["server.up", "gpu_1/open/chat"],
+      ["server.down", "gpu_2/open/chat"],
+    ]);
+    await storage.close();
+  },
+);

@@ -26,6 +26,8 @@ export interface HealthSettings {
   readonly tryOut: (signal: AbortSignal) => Promise<void>;
   /** Called when the server is healthy again. */
   readonly onHealthy: () => void;
+  /** Called on each check that the server passes, after everything else. */
+  readonly onPassed: () => void;
   /** Called when the server becomes unhealthy, with a reason for people. */
   readonly onUnhealthy: (reason: string) => void;
 }
@@ -113,13 +115,14 @@ export class HealthChecker {
   }
 
   #passed(): void {
+    const { logger, onHealthy, onPassed } = this.#settings;
     this.#failures = 0;
-    if (this.#member.healthy) {
-      return;
+    if (!this.#member.healthy) {
+      this.#member.healthy = true;
+      logger.info({ server: this.#member.id }, "server is healthy");
+      onHealthy();
     }
-    this.#member.healthy = true;
-    this.#settings.logger.info({ server: this.#member.id }, "server is healthy");
-    this.#settings.onHealthy();
+    onPassed();
   }
 
   #failed(error: unknown): void {

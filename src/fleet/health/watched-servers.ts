@@ -15,7 +15,7 @@ export interface WatchedParts {
   readonly config: Pick<FleetConfig, "health_interval_s" | "first_token_timeout_s">;
   /** Called when a server fails its checks, so that other cores learn of it. */
   readonly troubled: (member: Member) => void;
-  /** Called when a server fails its checks and when it recovers. Absent: no listener. */
+  /** Called when a server fails its checks, when it recovers and when it first passes. Absent: no listener. */
   readonly healthChanged?: (change: HealthChange) => void;
 }
 
@@ -34,7 +34,7 @@ export class WatchedServers {
       return;
     }
     const { clock, logger, config, troubled, healthChanged } = this.#parts;
-    let wasDown = false;
+    let isKnownUp = false; // it may have been down when the core ended
     const checker = new HealthChecker(member, {
       clock,
       logger,
@@ -44,13 +44,15 @@ export class WatchedServers {
       onHealthy: () => {
         pool.forget(member); // it may have been restarted
         pool.pump();
-        if (wasDown) {
-          wasDown = false;
+      },
+      onPassed: () => {
+        if (!isKnownUp) {
+          isKnownUp = true;
           healthChanged?.({ server: member.id, model: model.id, isUp: true, reason: "" });
         }
       },
       onUnhealthy: (reason) => {
-        wasDown = true;
+        isKnownUp = false;
         troubled(member);
         this.#suspectOthersOn(member);
         healthChanged?.({ server: member.id, model: model.id, isUp: false, reason });

@@ -32,7 +32,7 @@ export interface RosterSettings {
   readonly lookup: Lookup;
   /** Carries the messages between cores that share the fleet. Absent: this core is the only one. */
   readonly channel?: SharingParts["channel"];
-  /** Called when a server fails its checks and when it recovers. Absent: no listener. */
+  /** Called when a server fails its checks, when it recovers and when it first passes. Absent: no listener. */
   readonly healthChanged?: (change: HealthChange) => void;
 }
 

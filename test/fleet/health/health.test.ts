@@ -24,8 +24,10 @@ test("a server that fails its checks is out within three intervals and back with
   expect(fleet.fleet.servers()[0]?.state).toBe(ServerState.HEALTHY);
   await rounds(fleet, 1);
   expect(fleet.fleet.servers()[0]).toMatchObject({ state: ServerState.UNHEALTHY, lastError: "it broke" });
-  const down = { server: "server-0:8000/m", model: "m", isUp: false, reason: "it broke" };
-  expect(fleet.changes).toEqual([down]);
+  const up = { server: "server-0:8000/m", model: "m", isUp: true, reason: "" };
+  const passedFirst = [up, { ...up, server: "server-1:8000/m" }];
+  const down = { ...up, isUp: false, reason: "it broke" };
+  expect(fleet.changes).toEqual([...passedFirst, down]);
   for (let i = 0; i < 4; i++) {
     await fleet.run();
   }
@@ -35,7 +37,7 @@ test("a server that fails its checks is out within three intervals and back with
   }
   await rounds(fleet, 1);
   expect(fleet.fleet.servers()[0]?.state).toBe(ServerState.HEALTHY);
-  expect(fleet.changes).toEqual([down, { ...down, isUp: true, reason: "" }]);
+  expect(fleet.changes).toEqual([...passedFirst, down, up]);
   for (let i = 0; i < 4; i++) {
     await fleet.run();
   }
