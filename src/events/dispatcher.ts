@@ -62,14 +62,10 @@ export class Dispatcher {
 
   /** Starts the work. */
   start(): void {
-    const { clock, logger, outbox, lease } = this.#parts;
+    const { clock, logger } = this.#parts;
     const stops = [
       repeat(clock, pollMs, logger, "deliver events", () => this.turn()),
-      repeat(clock, purgeMs, logger, "drop old events", async () => {
-        if (await lease.hold()) {
-          await outbox.purge();
-        }
-      }),
+      repeat(clock, purgeMs, logger, "drop old events", () => this.purge()),
     ];
     this.#stop = () => {
       for (const stop of stops) {
@@ -88,6 +84,18 @@ export class Dispatcher {
     await this.#startDue();
     const { waiting, oldestMs } = await outbox.backlog();
     observer.backlog(waiting, oldestMs);
+  }
+
+  /** Drops old events and gives up their deliveries that are still pending. */
+  async purge(): Promise<void> {
+    const { outbox, lease, logger, observer } = this.#parts;
+    const givenUp = (await lease.hold()) ? await outbox.purge() : 0;
+    for (let count = 0; count < givenUp; count++) {
+      observer.attempted("failed");
+    }
+    if (givenUp > 0) {
+      logger.error({ givenUp }, "deliveries were given up: their endpoints have taken nothing for 30 days");
+    }
   }
 
   /** Ends the work without waiting for requests under way: the core that takes over sends them again. */

@@ -45,6 +45,27 @@ export async function writeEnds(
   return statuses;
 }
 
+/**
+ * Gives up the oldest deliveries of events from before a time, so many at most, and lets the next ones of their lanes go. Returns
+ * how many.
+ */
+export async function giveUpOld(em: SqlEntityManager, before: Date, now: Date, limit: number): Promise<number> {
+  await em.find(Webhook, {}, { orderBy: { id: "asc" }, lockMode: LockMode.PESSIMISTIC_WRITE });
+  const order = { at: "asc", eventId: "asc" } as const;
+  const old = await em.find(Delivery, { status: "pending", at: { $lt: before } }, { orderBy: order, limit });
+  for (const delivery of old) {
+    delivery.status = "failed";
+    delivery.nextAt = null;
+    delivery.error ||= "the endpoint took nothing before it";
+  }
+  await em.flush();
+  const lanes = new Map(old.map((delivery) => [`${delivery.webhookId} ${delivery.lane}`, delivery]));
+  for (const delivery of lanes.values()) {
+    await releaseNext(em, delivery, now);
+  }
+  return old.length;
+}
+
 function end(delivery: Delivery, startedAt: Date, { ok, status, error }: Attempt, now: Date): void {
   delivery.attempts += 1;
   delivery.firstAt ??= startedAt;

@@ -5,7 +5,7 @@ import type { Storage } from "../storage/orm.ts";
 import { readTime } from "../storage/read-entity.ts";
 import { inTransaction } from "../storage/transaction.ts";
 import { Batches, nextTurn } from "./batches.ts";
-import { type Ended, writeEnds } from "./ends.ts";
+import { type Ended, giveUpOld, writeEnds } from "./ends.ts";
 import type { Attempt } from "./send.ts";
 import { readUnspread, spreadEvents } from "./spread.ts";
 
@@ -13,6 +13,8 @@ import { readUnspread, spreadEvents } from "./spread.ts";
 const mostSteps = 50;
 /** The most attempts whose ends are written in one transaction. */
 const endsAtOnce = 16;
+/** Deliveries of events that are too old, given up in one transaction. */
+const givenUpAtOnce = 100;
 /** The most deliveries that are counted: this is done each second. */
 const mostCounted = 10_000;
 /** How long events are kept. */
@@ -119,15 +121,22 @@ export class Outbox {
     };
   }
 
-  /** Drops events that are too old, with their deliveries that are over. */
-  async purge(): Promise<void> {
-    const old = { at: { $lt: new Date(this.#clock.now() - keepMs) } };
+  /**
+   * Gives up deliveries of events that are too old, and drops these events with what is over of them. Returns how many deliveries
+   * were given up: an endpoint that takes nothing keeps those that wait behind its first.
+   */
+  async purge(): Promise<number> {
+    const now = new Date(this.#clock.now());
+    const before = new Date(now.getTime() - keepMs);
+    let givenUp = 0;
+    for (let last = -1; last !== 0; givenUp += last) {
+      last = await inTransaction(this.#storage, (em) => giveUpOld(em, before, now, givenUpAtOnce));
+      await nextTurn();
+    }
     await inTransaction(this.#storage, async (em) => {
-      await em.nativeDelete(Delivery, { ...old, status: { $ne: "pending" } });
-      const needed = (await em.find(Delivery, { ...old, status: "pending" }, { fields: ["eventId"] })).map(
-        ({ eventId }) => eventId,
-      );
-      await em.nativeDelete(Event, { ...old, spread: true, id: { $nin: needed } });
+      await em.nativeDelete(Delivery, { at: { $lt: before }, status: { $ne: "pending" } });
+      await em.nativeDelete(Event, { at: { $lt: before }, spread: true });
     });
+    return givenUp;
   }
 }

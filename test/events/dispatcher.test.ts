@@ -8,6 +8,7 @@ import { createSeal } from "../../src/events/sealed.ts";
 import { createSend } from "../../src/events/send.ts";
 import { Webhooks } from "../../src/events/webhooks.ts";
 import { WorkLease } from "../../src/events/work-lease.ts";
+import { Event } from "../../src/storage/entities/event.ts";
 import { openStorage } from "../../src/storage/orm.ts";
 import { inTransaction } from "../../src/storage/transaction.ts";
 import { databases, dialects } from "../metering/databases.ts";
@@ -224,6 +225,32 @@ describe.each(dialects)("%s", (dialect) => {
     await pause(100, "nothing may be sent");
     expect(references(receiver, account)).toEqual(["first"]);
   });
+
+  test("what waited for 30 days behind an event that is not taken is given up, and what is newer goes on", async () => {
+    const { storage, clock, webhooks, core, endpoint, tell, outcomes } = await start(dialect);
+    const receiver = await endpoint();
+    await webhooks.create(receiver.url, ["account.topped_up"]);
+    receiver.answer = () => 500;
+    const dispatcher = core();
+    const [ada, bob] = [v7(), v7()];
+    for (let count = 0; count < 120; count++) {
+      await tell(ada, "old");
+      clock.advance(1);
+    }
+    await tell(bob, "old");
+    await turnUntil(clock, dispatcher, 1000, 5, () => outcomes.length > 0);
+    clock.advance(31 * 86_400_000);
+    await tell(ada, "new");
+    await dispatcher.turn();
+    await eventually("nothing is under way", () => dispatcher.underway === 0);
+    outcomes.length = 0;
+    await dispatcher.purge();
+    expect(outcomes.filter((outcome) => outcome === "failed").length).toBeGreaterThanOrEqual(120);
+    expect(await storage.orm.em.fork().count(Event, {})).toBe(1);
+    receiver.answer = () => 200;
+    await turnUntil(clock, dispatcher, 1000, 5, () => receiver.received.length > 0);
+    expect(references(receiver, ada)).toEqual(["new"]);
+  }, 60_000);
 
   test("nothing is told of what was undone", async () => {
     const { storage, clock, webhooks, announce, core, endpoint, tell } = await start(dialect);
