@@ -5,6 +5,8 @@ import type { Clock } from "../../../lib/time/clock.ts";
 import type { Announce } from "../../events/announcer.ts";
 import { Price, type PriceReason, PriceVersion } from "../../storage/entities/metering/price.ts";
 import type { Storage } from "../../storage/orm.ts";
+import { readTime } from "../../storage/read-entity.ts";
+import type { Row } from "../../storage/snapshot.ts";
 import { inTransaction } from "../../storage/transaction.ts";
 import type { Rates } from "./interface.ts";
 
@@ -54,15 +56,42 @@ export async function readNewestFacts(storage: Storage): Promise<Map<string, Pri
   );
 }
 
-/** Past and live prices of a model, newest first. */
+/** Past and live prices of a model, newest first. They are read piece by piece: through the ORM a page of 1,000 holds everybody else up. */
 export async function readHistory(
   storage: Storage,
   model: string,
   { before, limit }: HistoryPage,
 ): Promise<PriceRecord[]> {
-  const em = storage.orm.em.fork();
-  const where = { model, ...(before === undefined ? {} : { versionId: { $lt: before } }) };
-  return toRecords(em, await em.find(Price, where, { orderBy: { versionId: "desc" }, limit }));
+  const records: PriceRecord[] = [];
+  const [earlier, parameters] = before === undefined ? ["", [model]] : ["and version_id < ?", [model, before]];
+  const snapshot = await storage.snapshot();
+  try {
+    const sql = `${historySql} where model = ? ${earlier} order by version_id desc limit ${limit}`;
+    for await (const rows of snapshot.rows(sql, parameters)) {
+      records.push(...rows.map((row) => toPast(model, row)));
+    }
+  } finally {
+    await snapshot.close();
+  }
+  return records;
+}
+
+const historySql = `
+  select version_id, input, output, base_input, base_output, case when pinned then 1 else 0 end as pinned, reason,
+    cast(utilisation as text) as utilisation, published_at
+  from price join price_version on price_version.id = version_id`;
+
+function toPast(model: string, row: Row): PriceRecord {
+  return {
+    model,
+    live: { input: Number(row.input), output: Number(row.output) },
+    base: { input: Number(row.base_input), output: Number(row.base_output) },
+    pinned: Number(row.pinned) === 1,
+    version: Number(row.version_id),
+    since: readTime(row.published_at),
+    reason: (row.reason ?? null) as PriceReason | null,
+    utilisation: row.utilisation === null ? null : Number(row.utilisation),
+  };
 }
 
 /** Dependencies of publishing. */

@@ -13,7 +13,7 @@ import { models, openMetering, request, run, testModel, usd } from "../fixture.t
 
 const newDatabase = databases();
 
-/** The rows that the ORM reads while a function runs. */
+/** The rows that the ORM and snapshots read while a function runs. */
 async function countRows(storage: Storage, run: () => Promise<unknown>): Promise<number> {
   const connection = storage.orm.em.getConnection();
   const execute = connection.execute.bind(connection);
@@ -25,8 +25,21 @@ async function countRows(storage: Storage, run: () => Promise<unknown>): Promise
     }
     return result;
   }) as typeof connection.execute;
+  const open = storage.snapshot;
+  storage.snapshot = async () => {
+    const snapshot = await open.call(storage);
+    const read = snapshot.rows.bind(snapshot);
+    snapshot.rows = async function* (...parameters) {
+      for await (const piece of read(...parameters)) {
+        rows += piece.length;
+        yield piece;
+      }
+    };
+    return snapshot;
+  };
   await run();
   connection.execute = execute;
+  storage.snapshot = open;
   return rows;
 }
 
@@ -139,7 +152,7 @@ describe.each(dialects)("%s", (dialect) => {
     const em = storage.orm.em.fork();
     expect([await em.count(PriceVersion), await em.count(Price)]).toEqual([61, 10 + 60]);
     expect(await countRows(storage, () => prices.refresh())).toBeLessThanOrEqual(rowsRead + 1);
-    expect(await countRows(storage, () => prices.history(testModel, { limit: 5 }))).toBe(10);
+    expect(await countRows(storage, () => prices.history(testModel, { limit: 5 }))).toBe(5);
     const move = () => prices.move(new Date(8.64e15), () => undefined);
     expect(await countRows(storage, move)).toBeLessThanOrEqual(2 * rowsRead + 2);
     expect(await countRows(storage, () => prices.book.load(30, "other-3"))).toBe(1);
@@ -149,6 +162,51 @@ describe.each(dialects)("%s", (dialect) => {
     }
     expect(pages.map((page) => page.length)).toEqual([25, 25, 11]);
     expect(pages.flat().map(({ version }) => version)).toEqual(Array.from({ length: 61 }, (_, n) => 61 - n));
+    await storage.close();
+  });
+
+  test("a long page of past prices leaves the event loop to others", async () => {
+    const { storage, pricesOf } = await start();
+    const prices = await pricesOf();
+    const first = await storage.orm.em.fork().findOneOrFail(Price, { model: testModel });
+    const versions = Array.from({ length: 1000 }, (_, n) => n + 2);
+    const em = storage.orm.em.fork();
+    await em.insertMany(
+      PriceVersion,
+      versions.map((id) => ({ id, publishedAt: new Date(), mark: v7() })),
+    );
+    const { input, output, baseInput, baseOutput, configuredInput, configuredOutput, pinned } = first;
+    const facts = { input, output, baseInput, baseOutput, configuredInput, configuredOutput, pinned };
+    await em.insertMany(
+      Price,
+      versions.map((versionId) => ({
+        ...facts,
+        versionId,
+        model: testModel,
+        reason: "moved" as const,
+        utilisation: 0.5,
+      })),
+    );
+    let turns = 0;
+    let isOver = false;
+    const turn = () => {
+      turns++;
+      if (!isOver) {
+        setImmediate(turn);
+      }
+    };
+    setImmediate(turn);
+    const page = await prices.history(testModel, { limit: 1000 });
+    isOver = true;
+    expect(page).toHaveLength(1000);
+    expect(page[0]).toMatchObject({
+      version: 1001,
+      reason: "moved",
+      utilisation: 0.5,
+      pinned: false,
+      live: { input, output },
+    });
+    expect(turns).toBeGreaterThanOrEqual(10);
     await storage.close();
   });
 
