@@ -66,7 +66,7 @@ export function createChatSurface(core: CoreClients): Surface {
       ...["/v1/key", "/v1/credits", "/v1/generation", "/v1/usage"],
     ],
     recognizes: () => true, // the default: its clients send nothing distinctive
-    unavailable,
+    unavailable: { ...unavailable, ...Object.fromEntries(Object.entries(unavailable).map(toAlias)) },
     errorOf,
     endpoints: withAliases(
       createEndpoints({
@@ -164,8 +164,15 @@ export function createChatSurface(core: CoreClients): Surface {
   };
 }
 
-/** Adds the same paths under /api, where clients of aggregators look for them. */
+/** The address of a path below /api, where clients of aggregators look for it. */
+const aliasOf = (path: string) => `/api${path}`;
+
+/** Adds the same paths below /api. */
 function withAliases(endpoints: readonly Endpoint[]): Endpoint[] {
   const below = endpoints.filter(({ path }) => path.startsWith("/v1/"));
-  return [...endpoints, ...below.map((endpoint) => ({ ...endpoint, path: `/api${endpoint.path}` }))];
+  return [...endpoints, ...below.map((endpoint) => ({ ...endpoint, path: aliasOf(endpoint.path) }))];
+}
+
+function toAlias([path, feature]: readonly [string, string]): [string, string] {
+  return [aliasOf(path), feature];
 }

@@ -42,6 +42,7 @@ describe("what leads nowhere", () => {
     ["POST", "/v1/messages/batches", {}, "messages", /message-batches API is not available/],
     ["POST", "/v1/chat/nothing", messagesStyle, "chat", /There is no endpoint/],
     ["POST", "/v1/responses", {}, "chat", /responses API is not available/],
+    ["POST", "/api/v1/responses", {}, "chat", /responses API is not available/],
     ["GET", "/v1/responses/resp_1", messagesStyle, "chat", /responses API is not available/],
     ["POST", "/v1/images/generations", {}, "chat", /images API is not available/],
     ["POST", "/v1/audio/speech", {}, "chat", /audio API .* is not available/],
