@@ -1,7 +1,7 @@
 import type { Registry } from "prom-client";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { EmbeddingsObserver } from "../embeddings/interface.ts";
-import type { DeliveryObserver } from "../events/dispatcher.ts";
+import type { DeliveryObserver } from "../events/delivery/dispatcher.ts";
 import type { Fleet, FleetObserver } from "../fleet/interface.ts";
 import type { InferenceObserver } from "../inference/interface.ts";
 import type { CallObserver } from "../interceptors/observation/observe.ts";

@@ -1,7 +1,7 @@
 import type { Logger } from "../../lib/logger.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import { repeat } from "../../lib/time/repeat.ts";
-import type { Send } from "../events/send.ts";
+import type { Send } from "../events/delivery/send.ts";
 import type { WorkLease } from "../events/work-lease.ts";
 import { batchType, toCloudEvent } from "./cloud-event.ts";
 import type { UsageOutbox } from "./usage-outbox.ts";

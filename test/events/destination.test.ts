@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
+import { createSend } from "../../src/events/delivery/send.ts";
 import { parseDestination } from "../../src/events/destination.ts";
-import { createSend } from "../../src/events/send.ts";
 import { ManualClock } from "../support/clocks/manual-clock.ts";
 import { Receiver } from "./receiver.ts";
 

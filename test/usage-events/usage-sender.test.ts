@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { systemRandom } from "../../lib/ids/random.ts";
 import { parseUsd } from "../../lib/money.ts";
-import { createSend } from "../../src/events/send.ts";
+import { createSend } from "../../src/events/delivery/send.ts";
 import { WorkLease } from "../../src/events/work-lease.ts";
 import { Usage } from "../../src/storage/entities/metering/usage.ts";
 import { UsageEvent } from "../../src/storage/entities/metering/usage-event.ts";

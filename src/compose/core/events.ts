@@ -3,11 +3,11 @@ import { WebhooksService } from "#gen/tollgate/events/v1/webhooks_service_pb.js"
 import { systemLookup } from "../../../lib/net/lookup.ts";
 import { toBudget } from "../../accounts/keys/key-budget.ts";
 import { copyWebhooks } from "../../events/copy-webhooks.ts";
-import { Dispatcher } from "../../events/dispatcher.ts";
+import { Dispatcher } from "../../events/delivery/dispatcher.ts";
+import { Outbox } from "../../events/delivery/outbox.ts";
+import { createSend } from "../../events/delivery/send.ts";
 import { createEventsService, createWebhooksService } from "../../events/events-service.ts";
-import { Outbox } from "../../events/outbox.ts";
 import { createSeal } from "../../events/sealed.ts";
-import { createSend } from "../../events/send.ts";
 import { Webhooks } from "../../events/webhooks.ts";
 import { WorkLease } from "../../events/work-lease.ts";
 import { registration } from "../../grpc/server/registration.ts";

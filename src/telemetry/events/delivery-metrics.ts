@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from "prom-client";
-import type { DeliveryObserver } from "../../events/dispatcher.ts";
+import type { DeliveryObserver } from "../../events/delivery/dispatcher.ts";
 
 /** Counts deliveries of events by outcome. */
 export function deliveryMetrics(registry: Registry): DeliveryObserver {

@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { Batches, nextTurn } from "../../src/events/batches.ts";
+import { Batches, nextTurn } from "../../../src/events/delivery/batches.ts";
 
 test("jobs that come together are done together, so many at once, each with its own result", async () => {
   const batches: number[][] = [];

@@ -1,8 +1,8 @@
 import { isIP } from "node:net";
 import { Agent, request } from "undici";
-import type { Lookup } from "../../lib/net/lookup.ts";
-import type { Clock } from "../../lib/time/clock.ts";
-import { type Destination, parseDestination } from "./destination.ts";
+import type { Lookup } from "../../../lib/net/lookup.ts";
+import type { Clock } from "../../../lib/time/clock.ts";
+import { type Destination, parseDestination } from "../destination.ts";
 
 /** How long an endpoint may take to answer. */
 export const answerMs = 15_000;

@@ -1,16 +1,16 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
-import { systemRandom } from "../../lib/ids/random.ts";
-import { createAnnounce } from "../../src/events/announcer.ts";
-import { Outbox } from "../../src/events/outbox.ts";
-import { createSeal } from "../../src/events/sealed.ts";
-import { Webhooks } from "../../src/events/webhooks.ts";
-import { Delivery, Event } from "../../src/storage/entities/event.ts";
-import { openStorage } from "../../src/storage/orm.ts";
-import { inTransaction } from "../../src/storage/transaction.ts";
-import { databases, dialects } from "../metering/databases.ts";
-import { ManualClock } from "../support/clocks/manual-clock.ts";
-import { readPlans } from "../support/plans.ts";
+import { systemRandom } from "../../../lib/ids/random.ts";
+import { createAnnounce } from "../../../src/events/announcer.ts";
+import { Outbox } from "../../../src/events/delivery/outbox.ts";
+import { createSeal } from "../../../src/events/sealed.ts";
+import { Webhooks } from "../../../src/events/webhooks.ts";
+import { Delivery, Event } from "../../../src/storage/entities/event.ts";
+import { openStorage } from "../../../src/storage/orm.ts";
+import { inTransaction } from "../../../src/storage/transaction.ts";
+import { databases, dialects } from "../../metering/databases.ts";
+import { ManualClock } from "../../support/clocks/manual-clock.ts";
+import { readPlans } from "../../support/plans.ts";
 
 const newDatabase = databases();
 const cleanups: (() => Promise<void>)[] = [];

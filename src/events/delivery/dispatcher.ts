@@ -1,14 +1,14 @@
-import type { Logger } from "../../lib/logger.ts";
-import type { Clock } from "../../lib/time/clock.ts";
-import { repeat } from "../../lib/time/repeat.ts";
-import type { Delivery, Webhook } from "../storage/entities/event.ts";
+import type { Logger } from "../../../lib/logger.ts";
+import type { Clock } from "../../../lib/time/clock.ts";
+import { repeat } from "../../../lib/time/repeat.ts";
+import type { Delivery, Webhook } from "../../storage/entities/event.ts";
+import type { Seal } from "../sealed.ts";
+import { signedHeaders } from "../signature.ts";
+import type { WorkLease } from "../work-lease.ts";
 import { nextTurn } from "./batches.ts";
 import type { Outbox } from "./outbox.ts";
 import { Places } from "./places.ts";
-import type { Seal } from "./sealed.ts";
 import type { Attempt, Send } from "./send.ts";
-import { signedHeaders } from "./signature.ts";
-import type { WorkLease } from "./work-lease.ts";
 
 const pollMs = 1000;
 const purgeMs = 3_600_000;

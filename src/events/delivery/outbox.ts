@@ -1,9 +1,9 @@
-import type { Random } from "../../lib/ids/random.ts";
-import type { Clock } from "../../lib/time/clock.ts";
-import { Delivery, Event, Webhook } from "../storage/entities/event.ts";
-import type { Storage } from "../storage/orm.ts";
-import { readTime } from "../storage/read-entity.ts";
-import { inTransaction } from "../storage/transaction.ts";
+import type { Random } from "../../../lib/ids/random.ts";
+import type { Clock } from "../../../lib/time/clock.ts";
+import { Delivery, Event, Webhook } from "../../storage/entities/event.ts";
+import type { Storage } from "../../storage/orm.ts";
+import { readTime } from "../../storage/read-entity.ts";
+import { inTransaction } from "../../storage/transaction.ts";
 import { Batches, nextTurn } from "./batches.ts";
 import { type Ended, giveUpOld, writeEnds } from "./ends.ts";
 import type { Attempt } from "./send.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { Places } from "../../src/events/places.ts";
+import { Places } from "../../../src/events/delivery/places.ts";
 
 const delivery = (webhookId: string, id: number) => ({ webhookId, id: `${webhookId} ${id}` });
 

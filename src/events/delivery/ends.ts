@@ -1,5 +1,5 @@
 import { LockMode, type SqlEntityManager } from "@mikro-orm/sql";
-import { Delivery, Webhook } from "../storage/entities/event.ts";
+import { Delivery, Webhook } from "../../storage/entities/event.ts";
 import { nextAttempt } from "./back-off.ts";
 import type { Attempt } from "./send.ts";
 

@@ -1,8 +1,8 @@
 import { LockMode, type SqlEntityManager } from "@mikro-orm/sql";
-import type { Random } from "../../lib/ids/random.ts";
-import { Delivery, Event, Webhook } from "../storage/entities/event.ts";
-import { readEntity } from "../storage/read-entity.ts";
-import type { Row } from "../storage/snapshot.ts";
+import type { Random } from "../../../lib/ids/random.ts";
+import { Delivery, Event, Webhook } from "../../storage/entities/event.ts";
+import { readEntity } from "../../storage/read-entity.ts";
+import type { Row } from "../../storage/snapshot.ts";
 
 /** The most events read, and deliveries made, in one transaction, so that it takes only some milliseconds. */
 const eventsAtOnce = 100;
