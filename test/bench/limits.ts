@@ -11,7 +11,9 @@ import type { Bench, Figure, Scenario } from "./scenario.ts";
 import type { Inside, Running, System } from "./systems/interface.ts";
 
 const model = "eager";
-const generation = { scenario: "limits", surface: "chat", model, prompt: shortPrompt, concurrency: 16 } as const;
+const client = { scenario: "limits", surface: "chat", model, prompt: shortPrompt, concurrency: 16 } as const;
+/** Turns are short, and the program is warm. */
+const generation = { ...client, rampUp: 300 };
 const cells: readonly Cell[] = [
   { ...generation, stream: false, size: 10 },
   { ...generation, stream: true, size: 200 },

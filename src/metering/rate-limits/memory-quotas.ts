@@ -1,5 +1,6 @@
 import type { Clock } from "../../../lib/time/clock.ts";
 import { type CountedSecond, computeLapse, judge, type QuotaDemand, type QuotaState, windowMs } from "./quota.ts";
+import { Round } from "./round.ts";
 
 /** The result of demanding parts of several quotas. */
 export interface QuotaDecision {
@@ -20,8 +21,8 @@ interface Quota {
  */
 export class MemoryQuotas {
   readonly #clock: Clock;
-  /** In the order of their last use, so that idle quotas are at the front. */
   readonly #quotas = new Map<string, Quota>();
+  readonly #round = new Round(this.#quotas);
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -35,7 +36,8 @@ export class MemoryQuotas {
   /** Grants all of the demands or none. */
   take(demands: readonly QuotaDemand[]): QuotaDecision {
     const now = this.#clock.monotonic();
-    this.#evict(now);
+    // A run leaves one quota behind at most, its key's tokens: places that nobody holds are forgotten at its end.
+    this.#round.forget((quota) => isIdle(quota, now));
     const states = demands.map((demand) => {
       const quota = this.#read(demand.name, now);
       return judge(demand, quota?.held ?? 0, quota?.counted ?? [], now);
@@ -77,29 +79,18 @@ export class MemoryQuotas {
   }
 
   #open(name: string): Quota {
-    const quota = this.#quotas.get(name) ?? { held: 0, counted: [] };
-    this.#quotas.delete(name);
-    this.#quotas.set(name, quota);
+    let quota = this.#quotas.get(name);
+    if (quota === undefined) {
+      quota = { held: 0, counted: [] };
+      this.#quotas.set(name, quota);
+    }
     return quota;
   }
+}
 
-  /** Forgets idle quotas: two at a time, because a run adds about as many. A quota that is held goes to the back. */
-  #evict(now: number): void {
-    for (let i = 0; i < 2; i++) {
-      const [name, quota] = this.#quotas.entries().next().value ?? [];
-      if (name === undefined || quota === undefined) {
-        return;
-      }
-      dropLapsed(quota, now);
-      if (quota.held > 0) {
-        this.#open(name);
-      } else if (quota.counted.length === 0) {
-        this.#quotas.delete(name);
-      } else {
-        return;
-      }
-    }
-  }
+function isIdle(quota: Quota, now: number): boolean {
+  dropLapsed(quota, now);
+  return quota.held === 0 && quota.counted.length === 0;
 }
 
 function add(quota: Quota, now: number, amount: number): void {

@@ -1,6 +1,7 @@
 import type { Clock } from "../../../lib/time/clock.ts";
 import { MemoryQuotas } from "./memory-quotas.ts";
 import { type QuotaDemand, windowMs } from "./quota.ts";
+import { Round } from "./round.ts";
 import type { RateLimitDecision, RunDecision, WindowState, Windows } from "./windows.ts";
 
 const noState = { used: 0, waitMs: 0, resetAfterMs: 0 };
@@ -13,9 +14,8 @@ export class MemoryWindows implements Windows {
   /** Only one core counts here. */
   readonly areShared = true;
   readonly #clock: Clock;
-  /** In the order of each key's last admitted request, so that idle keys are at the front. */
   readonly #keys = new Map<string, Times>();
-
+  readonly #round = new Round(this.#keys);
   readonly #quotas: MemoryQuotas;
 
   constructor(clock: Clock) {
@@ -30,15 +30,17 @@ export class MemoryWindows implements Windows {
 
   admit(key: string, limit: number): RateLimitDecision {
     const now = this.#clock.monotonic();
-    this.#evict(now - windowMs);
-    const times = this.#keys.get(key) ?? new Times();
+    this.#round.forget(({ newest }) => newest <= now - windowMs);
+    let times = this.#keys.get(key);
+    if (times === undefined) {
+      times = new Times();
+      this.#keys.set(key, times);
+    }
     times.dropUntil(now - windowMs);
     if (times.length >= limit) {
       return { admitted: false, ...toState(times, limit, now) };
     }
     times.push(now);
-    this.#keys.delete(key);
-    this.#keys.set(key, times);
     return { admitted: true, ...toState(times, limit, now) };
   }
 
@@ -78,17 +80,6 @@ export class MemoryWindows implements Windows {
 
   async close(): Promise<void> {
     this.#keys.clear();
-  }
-
-  /** Forgets idle keys: two for each request, because a request adds at most one. */
-  #evict(until: number): void {
-    for (let i = 0; i < 2; i++) {
-      const oldest = this.#keys.entries().next().value;
-      if (!oldest || oldest[1].newest > until) {
-        return;
-      }
-      this.#keys.delete(oldest[0]);
-    }
   }
 }
 
