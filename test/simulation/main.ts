@@ -5,14 +5,16 @@
 //   npm run simulate -- --regions 4 [--seed …]          worlds of regions (docs/scale.md), in one thread; 0: as many as a seed says
 //     [--pace REQUESTS_A_SECOND] [--wealth rich|poor] [--faultless]
 //   [--requests 20000] a world at most, [--traffic-ms N] and [--faults-ms N] from one to the next in the mean, [--sqlite],
-//   [--threads 2], [--without "FAULT"] again and again
+//   [--threads 2], [--without "FAULT"] again and again, [--break "GUARANTEE"] that is taken out (test/simulation/breaks)
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
+import { exitAsSet } from "../../scripts/test-services/workarounds/embedded-postgres.ts";
+import { simulateBroken } from "./breaks/simulate-broken.ts";
 import { SimulatedServer } from "./database/server.ts";
 import { addOutcome, type Figures, noFigures } from "./figures.ts";
 import { liveRegions } from "./regions/live.ts";
 import { sampleReplays } from "./replay/sample.ts";
-import { mostRequests, simulate } from "./simulate.ts";
+import { mostRequests } from "./simulate.ts";
 import { liveInThreads } from "./threads.ts";
 
 const { values } = parseArgs({
@@ -31,6 +33,7 @@ const { values } = parseArgs({
     threads: { type: "string", default: String(availableParallelism()) },
     history: { type: "boolean", default: false },
     without: { type: "string", multiple: true, default: [] },
+    break: { type: "string" },
   },
 });
 const first = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31));
@@ -49,6 +52,7 @@ const settings = {
 };
 process.exitCode =
   (await (values.regions !== undefined ? liveOfRegions() : seeds === 1 ? liveOne() : liveMany())) > 0 ? 1 : 0;
+exitAsSet();
 
 /** Lives worlds of regions. Returns how many promises they broke. */
 function liveOfRegions(): Promise<number> {
@@ -72,7 +76,7 @@ async function liveOne(): Promise<number> {
     console.log("nobody heard of an error:", error);
   });
   const tell = values.history ? { tell: (line: string) => console.log(line) } : {};
-  const outcome = await simulate(first, server, { ...settings, ...tell });
+  const outcome = await simulateBroken(values.break, first, server, { ...settings, ...tell });
   console.log(outcome);
   await server.close();
   return outcome.violations.length + unheard;
@@ -93,7 +97,8 @@ async function liveMany(): Promise<number> {
         () => hasEnded,
         (found) => console.log(found),
       );
-  await liveInThreads({ first, seeds, threads, settings, mayGoOn: () => performance.now() < until }, (outcome) => {
+  const task = { first, seeds, threads, settings, broken: values.break };
+  await liveInThreads({ ...task, mayGoOn: () => performance.now() < until }, (outcome) => {
     figures = addOutcome(figures, outcome);
     last = outcome.seed;
     if (outcome.violations.length > 0) {

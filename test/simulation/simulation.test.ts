@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { breaks } from "./breaks/breaks.ts";
+import { simulateBroken } from "./breaks/simulate-broken.ts";
 import { SimulatedServer } from "./database/server.ts";
 import { faults } from "./faults.ts";
 import { type Judge, judges } from "./judges/names.ts";
@@ -73,16 +74,10 @@ test("every guarantee is taken out beside faults that there are", () => {
 
 test.each(breaks)(
   "the judge of $judge notices it when $name",
-  async ({ apply, judge, only, instead, alter, seed: first = 1, settings }) => {
-    const restore = apply?.();
+  async ({ name, judge, seed: first = 1 }) => {
     const found: string[] = [];
-    try {
-      for (let seed = first; seed < first + mostWorlds && !found.some(isOf(judge)); seed++) {
-        const world = { ...small, only, ...settings, ...(instead && { instead }), ...(alter && { alter }) };
-        found.push(...(await simulate(seed, server, world)).violations);
-      }
-    } finally {
-      restore?.();
+    for (let seed = first; seed < first + mostWorlds && !found.some(isOf(judge)); seed++) {
+      found.push(...(await simulateBroken(name, seed, server, small)).violations);
     }
     expect(found.filter(isOf(judge))).not.toEqual([]);
   },

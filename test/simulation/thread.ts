@@ -1,7 +1,8 @@
 // One thread of a long run. Lives the worlds that it is sent, one after the other.
 import { parentPort } from "node:worker_threads";
+import { simulateBroken } from "./breaks/simulate-broken.ts";
 import { SimulatedServer } from "./database/server.ts";
-import { noOutcome, simulate } from "./simulate.ts";
+import { noOutcome } from "./simulate.ts";
 import type { Turn } from "./threads.ts";
 
 const unheard: string[] = [];
@@ -10,8 +11,8 @@ process.on("unhandledRejection", (error) => {
 });
 const server = await SimulatedServer.open();
 
-parentPort?.on("message", async ({ seed, settings }: Turn) => {
-  const outcome = await simulate(seed, server, settings).catch((error: unknown) => ({
+parentPort?.on("message", async ({ seed, settings, broken }: Turn) => {
+  const outcome = await simulateBroken(broken, seed, server, settings).catch((error: unknown) => ({
     ...{ ...noOutcome, seed, violations: [`the simulation failed: ${tell(error)}`] },
   }));
   parentPort?.postMessage({ ...outcome, violations: [...outcome.violations, ...unheard.splice(0)] });

@@ -8,6 +8,8 @@ export interface Task {
   readonly seeds: number;
   readonly threads: number;
   readonly settings: Omit<Settings, "tell" | "instead" | "alter">;
+  /** The name of the guarantee that is taken out. Undefined: none is. */
+  readonly broken: string | undefined;
   /** Asked before each world: whether there should be another one. */
   readonly mayGoOn: () => boolean;
 }
@@ -16,11 +18,12 @@ export interface Task {
 export interface Turn {
   readonly seed: number;
   readonly settings: Task["settings"];
+  readonly broken: string | undefined;
 }
 
 /** Lives worlds on several threads, each with its own server. A world stays in one thread from beginning to end. */
 export async function liveInThreads(
-  { first, seeds, threads, settings, mayGoOn }: Task,
+  { first, seeds, threads, settings, broken, mayGoOn }: Task,
   took: (outcome: Outcome) => void,
 ) {
   let next = first;
@@ -28,7 +31,7 @@ export async function liveInThreads(
     const worker = new Worker(new URL("./thread.ts", import.meta.url));
     try {
       while (next < first + seeds && mayGoOn()) {
-        const turn: Turn = { seed: next++, settings };
+        const turn: Turn = { seed: next++, settings, broken };
         const answered = once(worker, "message") as Promise<[Outcome]>;
         worker.postMessage(turn);
         took((await answered)[0]);
