@@ -86,7 +86,7 @@ export function apiKeyMessage(key: ApiKey, budget?: BudgetState): MessageInitSha
     ...(key.budget ? { budgetPicoUsd: BigInt(key.budget) } : {}),
     budgetPeriod: toPeriod(key.budgetPeriod),
     serviceClass: toWiredClass(key.serviceClass),
-    ...(budget && { budgetSpentPicoUsd: BigInt(budget.spent), budgetLeftPicoUsd: BigInt(budget.left) }),
+    ...(budget && { budgetSpentPicoUsd: budget.spent, budgetLeftPicoUsd: BigInt(budget.left) }),
     ...(budget?.resetsAt !== undefined && { budgetResetsAt: timestampFromMs(budget.resetsAt) }),
   };
 }

@@ -57,7 +57,7 @@ export async function serveAccounts(): Promise<ServedAccounts> {
     newAccountId: () => systemRandom.uuid(),
     accountChanged: (accountId) => void changed.push(accountId),
     moveAccount: async () => 0,
-    budgetState: async ({ limit }) => ({ spent: 1, left: limit - 1, resetsAt: 86_400_000 }),
+    budgetState: async ({ limit }) => ({ spent: 1n, left: limit - 1, resetsAt: 86_400_000 }),
     maxKeys: 20,
     freeGrant: Number(usd),
     models: () => ["open/chat", "open/embed"],

@@ -42,8 +42,8 @@ export interface Hold {
 
 /** The state of a budget in the window that is open now. */
 export interface BudgetState {
-  /** The money charged. */
-  readonly spent: PicoUsd;
+  /** The money charged, in pico-USD. */
+  readonly spent: bigint;
   /** The limit less the money charged; running requests may hold part of it. */
   readonly left: PicoUsd;
   /** When the next window opens, in milliseconds since the epoch. Undefined: never. */

@@ -158,7 +158,7 @@ class SliceLedger implements CoreLedger {
   async budgetState({ id, limit, period }: Budget): Promise<BudgetState> {
     const window = windowAt(period, this.#parts.clock.now());
     const { spent } = await this.#parts.store.budgetSpending({ ...toWindowRequest(id, window), limit });
-    return { spent, left: Math.max(0, limit - spent), resetsAt: window.endsAt };
+    return { spent, left: spent < limit ? Number(BigInt(limit) - spent) : 0, resetsAt: window.endsAt };
   }
 
   fundingState(accountId: string): FundingState | Promise<FundingState> {

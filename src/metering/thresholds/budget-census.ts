@@ -73,9 +73,9 @@ export class BudgetCensus {
     const windows = budgetPeriods.map((period) => [period, windowAt(period, now).name]);
     return this.#parts.storage.orm.em.fork().execute<Row[]>(
       `select api_key.id, api_key.budget as "limit", budget_period as period, coalesce(told, 0) as told,
-         coalesce(budget.spent + budget.carried, 0) + coalesce((
+         cast(coalesce(budget.spent + budget.carried, 0) + coalesce((
            select sum(slice.spent) from budget_slice slice
-           where slice.budget_id = budget.id and slice.window_name = budget.window_name and slice.open), 0) as spent
+           where slice.budget_id = budget.id and slice.window_name = budget.window_name and slice.open), 0) as text) as spent
        from api_key left join budget on budget.id = coalesce(limits_of, api_key.id) and window_name = case budget_period ${windows
          .map(() => "when ? then ?")
          .join(" ")} end

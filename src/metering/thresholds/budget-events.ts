@@ -9,6 +9,7 @@ import type { PicoUsd } from "../interface.ts";
 import type { BudgetStore } from "../ledger/budget/budget-store.ts";
 import { toWindowRequest } from "../ledger/budget/budget-window.ts";
 import type { PriceList } from "../prices/price-list.ts";
+import type { AccountFailures } from "./account-failures.ts";
 import { leastCharge } from "./least-charge.ts";
 import { type SpentWindow, toName } from "./spent-windows.ts";
 
@@ -36,38 +37,44 @@ export class BudgetEvents {
     this.#parts = parts;
   }
 
-  /** Announces the keys that have passed a part of their budget, in windows that they were charged in. */
-  async judge(windows: readonly SpentWindow[]): Promise<void> {
-    const { storage } = this.#parts;
-    const stored = await readStored(storage.orm.em.fork(), windows);
+  /**
+   * Announces the keys that have passed a part of their budget, in windows that they were charged in. Notes the accounts
+   * where that fails.
+   */
+  async judge(windows: readonly SpentWindow[], failures: AccountFailures): Promise<void> {
+    const stored = await readStored(this.#parts.storage.orm.em.fork(), windows);
     for (const spent of windows) {
       const row = stored.get(toName(spent.budgetId, spent.window.name));
-      const amount = row?.bound === spent.limit ? row.spent : await this.#count(spent);
-      const part = this.#partOf(spent, amount);
-      if (part > (row?.told ?? 0)) {
-        const told = await inTransaction(storage, (em) => this.#tell(em, spent, { amount, part }));
-        told.forEach(this.#parts.crossed);
-      }
+      await failures.of([spent.key.accountId], () => this.#judge(spent, row));
+    }
+  }
+
+  async #judge(spent: SpentWindow, row: StoredWindow | undefined): Promise<void> {
+    const amount = row?.bound === spent.limit ? row.spent : await this.#count(spent);
+    const part = this.#partOf(spent, amount);
+    if (part > (row?.told ?? 0)) {
+      const told = await inTransaction(this.#parts.storage, (em) => this.#tell(em, spent, { amount, part }));
+      told.forEach(this.#parts.crossed);
     }
   }
 
   /** The spending of a window that was not leased under this limit yet. */
-  async #count({ budgetId, limit, window }: SpentWindow): Promise<PicoUsd> {
+  async #count({ budgetId, limit, window }: SpentWindow): Promise<bigint> {
     return (await this.#parts.store.budgetSpending({ ...toWindowRequest(budgetId, window), limit })).spent;
   }
 
-  #partOf({ key, limit }: SpentWindow, amount: PicoUsd): number {
+  #partOf({ key, limit }: SpentWindow, amount: bigint): number {
     if (amount >= limit - leastCharge(this.#parts.prices, key.models ?? undefined)) {
       return 100;
     }
-    return BigInt(amount) * 100n >= BigInt(limit) * 80n ? 80 : 0;
+    return amount * 100n >= BigInt(limit) * 80n ? 80 : 0;
   }
 
   /** Announces once, however many cores see it: the window's row is locked meanwhile. Returns the announced parts. */
   async #tell(
     em: SqlEntityManager,
     { key, budgetId, limit, window }: SpentWindow,
-    { amount, part }: { readonly amount: PicoUsd; readonly part: number },
+    { amount, part }: { readonly amount: bigint; readonly part: number },
   ): Promise<ToldPart[]> {
     const { accountId, budgetPeriod } = key;
     const id = { id: budgetId, windowName: window.name };
@@ -76,7 +83,11 @@ export class BudgetEvents {
       { ...id, accountId, bound: 0, prior: 0, leased: 0, spent: 0 },
       { onConflictAction: "ignore" },
     );
-    const row = await em.findOneOrFail(Budget, id, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
+    const row = await em.findOneOrFail(Budget, id, {
+      lockMode: LockMode.PESSIMISTIC_WRITE,
+      refresh: true,
+      fields: ["told"],
+    });
     const parts = toldParts.filter((told) => told > row.told && told <= part);
     for (const told of parts) {
       await this.#parts.announce(em, {
@@ -86,7 +97,7 @@ export class BudgetEvents {
           ...{ key_id: key.id, name: key.name, percent: told },
           ...{
             limit_usd: formatUsd(BigInt(limit)),
-            spent_usd: formatUsd(BigInt(amount)),
+            spent_usd: formatUsd(amount),
             per: budgetPeriod ?? "total",
           },
           resets_at: window.endsAt === undefined ? null : new Date(window.endsAt).toISOString(),
@@ -100,6 +111,13 @@ export class BudgetEvents {
   }
 }
 
+/** A window of a budget as the store has it. */
+interface StoredWindow {
+  readonly bound: PicoUsd;
+  readonly told: number;
+  readonly spent: bigint;
+}
+
 /** Rows of budgets, by budget and window. */
 async function readStored(em: SqlEntityManager, windows: readonly SpentWindow[]) {
   const marks = (values: readonly unknown[]) => values.map(() => "?").join(", ");
@@ -109,12 +127,16 @@ async function readStored(em: SqlEntityManager, windows: readonly SpentWindow[])
     windows.length === 0
       ? []
       : await em.execute<Row[]>(
-          `select id, window_name, bound, told, spent + carried + coalesce((
+          `select id, window_name, bound, told, cast(spent + carried + coalesce((
              select sum(slice.spent) from budget_slice slice
-             where slice.budget_id = budget.id and slice.window_name = budget.window_name and slice.open), 0) as spent
+             where slice.budget_id = budget.id and slice.window_name = budget.window_name and slice.open), 0) as text) as spent
            from budget where id in (${marks(ids)}) and window_name in (${marks(names)})`,
           [...ids, ...names],
         );
-  const read = ({ bound, told, spent }: Row) => ({ bound: Number(bound), told: Number(told), spent: Number(spent) });
+  const read = ({ bound, told, spent }: Row): StoredWindow => ({
+    bound: Number(bound),
+    told: Number(told),
+    spent: BigInt(String(spent)),
+  });
   return new Map(rows.map((row) => [toName(String(row.id), String(row.window_name)), read(row)]));
 }

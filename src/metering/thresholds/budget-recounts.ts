@@ -3,6 +3,7 @@ import { Budget } from "../../storage/entities/metering/budget.ts";
 import type { Storage } from "../../storage/orm.ts";
 import type { BudgetStore } from "../ledger/budget/budget-store.ts";
 import { toWindowRequest, windowAt } from "../ledger/budget/budget-window.ts";
+import type { AccountFailures } from "./account-failures.ts";
 import type { SpentWindow } from "./spent-windows.ts";
 
 /** Dependencies. */
@@ -25,17 +26,20 @@ export class BudgetRecounts {
     this.#parts = parts;
   }
 
-  /** Counts anew the windows that may have charges outside of their slices. */
-  async run(windows: readonly SpentWindow[]): Promise<void> {
+  /** Counts anew the windows that may have charges outside of their slices. Notes the accounts where that fails. */
+  async run(windows: readonly SpentWindow[], failures: AccountFailures): Promise<void> {
     const { store, callIn } = this.#parts;
     const changed = new Set<string>();
     for (const { key, budgetId, window } of await this.#findDoubtful(windows)) {
-      if (await store.recountBudget(toWindowRequest(budgetId, window))) {
-        changed.add(key.accountId);
-      }
+      await failures.of([key.accountId], async () => {
+        if (await store.recountBudget(toWindowRequest(budgetId, window))) {
+          changed.add(key.accountId);
+        }
+      });
     }
     for (const accountId of changed) {
-      await callIn(accountId); // cores may have leased money that has turned out to be spent
+      // Cores may have leased money that has turned out to be spent.
+      await failures.of([accountId], () => callIn(accountId));
     }
   }
 
@@ -51,10 +55,14 @@ export class BudgetRecounts {
     const found =
       others.length === 0
         ? []
-        : await this.#parts.storage.orm.em.fork().find(Budget, {
-            id: { $in: [...new Set(others.map(({ id }) => id))] },
-            windowName: { $in: [...new Set(others.map(({ windowName }) => windowName))] },
-          });
+        : await this.#parts.storage.orm.em.fork().find(
+            Budget,
+            {
+              id: { $in: [...new Set(others.map(({ id }) => id))] },
+              windowName: { $in: [...new Set(others.map(({ windowName }) => windowName))] },
+            },
+            { fields: ["id", "windowName"] },
+          );
     const rows = new Set(found.map(({ id, windowName }) => `${id} ${windowName}`));
     return windows.filter(
       ({ key, budgetId, at, unbudgeted }) =>

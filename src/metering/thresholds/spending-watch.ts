@@ -6,15 +6,16 @@ import type { WorkLease } from "../../events/work-lease.ts";
 import { Account } from "../../storage/entities/account.ts";
 import type { Storage } from "../../storage/orm.ts";
 import { inTransaction } from "../../storage/transaction.ts";
+import { AccountFailures } from "./account-failures.ts";
 import type { BalanceEvents } from "./balance-events.ts";
 import type { BudgetEvents } from "./budget-events.ts";
 import type { BudgetRecounts } from "./budget-recounts.ts";
 import type { ChargedKey, SpentWindow } from "./spent-windows.ts";
-import type { TallyStore } from "./tally-store.ts";
+import type { TallyStore, UnseenTally } from "./tally-store.ts";
 
 const lookMs = 1000;
 const hourMs = 3_600_000;
-/** Tallies that cannot be announced for this long are skipped: they would keep later tallies from being looked at. */
+/** Tallies that cannot be looked at for this long are skipped: they would keep their hour from being folded. */
 const patienceMs = 24 * hourMs;
 /** The most tallies in one look. */
 const atOnce = 500;
@@ -56,41 +57,51 @@ export class SpendingWatch {
     };
   }
 
-  /** Looks at everything that was spent since the last time. */
+  /** Looks at everything that was spent since the last time. Throws when some of it stays for the next look. */
   async look(): Promise<void> {
-    const { store, budgets, recounts, findWindows, lease, clock } = this.#parts;
+    const { store, lease, clock } = this.#parts;
+    const failures = new AccountFailures();
+    let left = 0;
     while (await lease.hold()) {
-      const tallies = await store.unseenTallies(atOnce);
-      if (tallies.length === 0) {
-        return;
+      const unseen = await store.unseenTallies(atOnce + left);
+      const tallies = unseen.filter(({ accountId }) => !failures.has(accountId));
+      if (tallies.length > 0) {
+        await this.#lookAt(tallies, failures);
+        const isOver = ({ hour }: UnseenTally) => hour * hourMs < clock.now() - patienceMs;
+        const seen = tallies.filter((tally) => !failures.has(tally.accountId) || isOver(tally));
+        await store.markSeen(seen);
+        left += tallies.length - seen.length;
       }
-      const windows = await findWindows(
-        tallies.map(({ keyId, hour, unbudgeted }) => ({ keyId, at: hour * hourMs, unbudgeted })),
-      );
-      await recounts.run(windows); // first, so that a failing announcement keeps no charge out of its budget
-      try {
-        await this.#judgeBalances([...new Set(tallies.map(({ accountId }) => accountId))]);
-        await budgets.judge(windows);
-      } catch (error) {
-        await store.markSeen(tallies.filter(({ hour }) => hour * hourMs < clock.now() - patienceMs));
-        throw error;
-      }
-      await store.markSeen(tallies);
       if (tallies.length < atOnce) {
-        return; // the next look sees later charges
+        break; // the next look sees later charges
       }
     }
+    failures.rethrow();
   }
 
-  async #judgeBalances(accountIds: readonly string[]): Promise<void> {
+  /** Looks at tallies. What fails for one account stops nothing for the others. */
+  async #lookAt(tallies: readonly UnseenTally[], failures: AccountFailures): Promise<void> {
+    const { budgets, recounts, findWindows } = this.#parts;
+    const accountIds = [...new Set(tallies.map(({ accountId }) => accountId))];
+    const charged = tallies.map(({ keyId, hour, unbudgeted }) => ({ keyId, at: hour * hourMs, unbudgeted }));
+    const windows = await findWindows(charged);
+    // First, so that a failing announcement keeps no charge out of its budget.
+    await failures.of(accountIds, () => recounts.run(windows, failures));
+    await failures.of(accountIds, () => this.#judgeBalances(accountIds, failures));
+    await failures.of(accountIds, () => budgets.judge(windows, failures));
+  }
+
+  async #judgeBalances(accountIds: readonly string[], failures: AccountFailures): Promise<void> {
     const { storage, balances } = this.#parts;
     for (const id of await balances.findFallen(storage.orm.em.fork(), accountIds)) {
-      await inTransaction(storage, async (em) => {
-        const account = await em.findOne(Account, id, { lockMode: LockMode.PESSIMISTIC_WRITE });
-        if (account !== null) {
-          await balances.judgeFall(em, account);
-        }
-      });
+      await failures.of([id], () =>
+        inTransaction(storage, async (em) => {
+          const account = await em.findOne(Account, id, { lockMode: LockMode.PESSIMISTIC_WRITE });
+          if (account !== null) {
+            await balances.judgeFall(em, account);
+          }
+        }),
+      );
     }
   }
 }

@@ -448,7 +448,7 @@ async function live(steps: readonly Step[]): Promise<void> {
     balances[account] = (balances[account] ?? 0) - receipt.cost;
     budgetSpent += budgeted ? receipt.cost : 0;
   }
-  expect((await ledger.budgetState(budget)).spent).toBe(budgetSpent);
+  expect((await ledger.budgetState(budget)).spent).toBe(BigInt(budgetSpent));
   if (!mayPass) {
     expect(budgetSpent).toBeLessThanOrEqual(budget.limit);
     await spendRest();

@@ -313,7 +313,7 @@ describe.each(dialects)("%s", (dialect) => {
     expect(settled?.settledAt.getTime()).toBeGreaterThanOrEqual(midnight);
     expect(settled?.budgetSliceId).toBeNull();
     await opened.store.recountBudget(toWindowRequest(budget.id, windowAt("total", midnight)));
-    expect((await opened.ledger.budgetState(budget)).spent).toBe(spent + (settled?.cost ?? Number.NaN));
+    expect((await opened.ledger.budgetState(budget)).spent).toBe(spent + BigInt(settled?.cost ?? 0));
     await prove(opened.storage);
     await later.until(opened.close());
   }, 60_000);

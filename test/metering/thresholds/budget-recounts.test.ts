@@ -124,7 +124,10 @@ describe.each(dialects)("%s", (dialect) => {
       await clock.until(rest.settle(output(300), "completed"));
       await clock.until(look());
       const budget = toBudget(await keys.get(keyId));
-      expect(budget && (await clock.until(ledger.budgetState(budget)))).toMatchObject({ spent: limit, left: 0 });
+      expect(budget && (await clock.until(ledger.budgetState(budget)))).toMatchObject({
+        spent: BigInt(limit),
+        left: 0,
+      });
       await prove(watched);
     },
   );
@@ -197,7 +200,7 @@ describe.each(dialects)("%s", (dialect) => {
     expect(
       await storage.orm.em.fork().findOneOrFail(Budget, { id: keyId, windowName: window.windowName }),
     ).toMatchObject({ prior: 0 });
-    expect(await clock.until(store.budgetSpending({ ...window, limit: 1 }))).toEqual({ spent: 0 });
+    expect(await clock.until(store.budgetSpending({ ...window, limit: 1 }))).toEqual({ spent: 0n });
   });
 });
 

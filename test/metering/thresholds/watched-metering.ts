@@ -3,6 +3,7 @@ import { v7 } from "uuid";
 import { systemRandom } from "../../../lib/ids/random.ts";
 import { ApiKeys } from "../../../src/accounts/keys/api-keys.ts";
 import { toBudget } from "../../../src/accounts/keys/key-budget.ts";
+import type { ModelConfig } from "../../../src/config/schema.ts";
 import { createAnnounce } from "../../../src/events/announcer.ts";
 import type { Journal } from "../../../src/metering/journal/journal.ts";
 import type { LedgerStore } from "../../../src/metering/store/ledger-store.ts";
@@ -27,6 +28,7 @@ export interface Opening {
   /** When it begins, by the database's clock. */
   readonly at?: number;
   readonly journal?: Journal;
+  readonly models?: readonly ModelConfig[];
 }
 
 /** Opens metering whose spending is watched, as often as a test wants; what it opened is closed after each test. */
@@ -38,12 +40,18 @@ export function watchedMetering() {
       await cleanup();
     }
   });
-  return async function open(dialect: (typeof dialects)[number], { wrap, at = Date.now(), journal }: Opening = {}) {
+  return async function open(dialect: (typeof dialects)[number], opening: Opening = {}) {
+    const { at = Date.now(), wrap, journal, models } = opening;
     const url = await newDatabase(dialect);
     const turn = dialect === "sqlite" ? async () => {} : await movableClock(url);
     await turn(at - Date.now());
     const clock = new ManualClock(at);
-    const metering = await openMetering({ clock, url, ...(wrap && { wrap }), ...(journal && { journal }) });
+    const metering = await openMetering({
+      ...{ clock, url },
+      ...(wrap && { wrap }),
+      ...(journal && { journal }),
+      ...(models && { models }),
+    });
     const { storage, time, store, prices, ledger, funds, balances } = metering;
     cleanups.push(() => clock.until(metering.close()));
     const random = systemRandom;

@@ -49,7 +49,8 @@ export type SpendingRequest = BudgetWindowRequest & Pick<BudgetRequest, "limit">
 
 /** The spending in one window of a budget. */
 export interface BudgetSpending {
-  readonly spent: PicoUsd;
+  /** In pico-USD. May be more than a limit can be: keys may have spent it before they got one. */
+  readonly spent: bigint;
 }
 
 /** Leases parts of budgets, and takes them back. */

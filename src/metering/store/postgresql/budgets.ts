@@ -106,7 +106,7 @@ export class Budgets {
   async spending({ budgetId, windowName, windowStart, windowEnd, limit }: SpendingRequest): Promise<BudgetSpending> {
     const values = [budgetId, windowName, windowStart, limit, windowEnd ?? endless];
     const [row] = await this.#executor.query<{ spent: string }>(budgetSpendingSql, values);
-    return { spent: Number(row?.spent ?? 0) };
+    return { spent: BigInt(row?.spent ?? 0) };
   }
 
   recount({ budgetId, windowName, windowStart, windowEnd }: BudgetWindowRequest): Promise<boolean> {

@@ -30,25 +30,35 @@ const charged = chargedWithin({
   isOfKeys: `key_id in (${budgetKeys("?1", account)})`,
 });
 
-/** ?2 the window's name. What the keys were charged in the window outside of its slices. */
+/**
+ * ?2 the window's name, ?7 the limit. Counts anew what the keys were charged in the window outside of its slices. That
+ * may be more than 2^53 - 1, the largest integer that a number holds exactly, so sums stay in SQL or leave it as texts.
+ */
 const recount = `
-  select max(0, coalesce(sum(cost), 0) - coalesce((
-    select sum(spent) from budget_slice where budget_id = ?1 and window_name = ?2), 0)) as cost
-  from (${charged})`;
+  update budget set bound = ?7, spent = spent - prior + counted.cost, prior = counted.cost
+  from (
+    select max(0, coalesce(sum(cost), 0) - coalesce((
+      select sum(spent) from budget_slice where budget_id = ?1 and window_name = ?2), 0)) as cost
+    from (${charged})) counted
+  where id = ?1 and window_name = ?2 returning cast(prior as text) as prior`;
+
+const lockBudget = `
+  select bound, leased, cast(spent as text) as spent from budget where id = ? and window_name = ?`;
 
 /** ?7 the limit. A window that was not leased under this limit has to be counted. */
 const spending = `
-  select coalesce(
+  select cast(coalesce(
     (select spent + coalesce((select sum(slice.spent) from budget_slice slice
        where slice.budget_id = budget.id and slice.window_name = budget.window_name and slice.open), 0)
      from budget where id = ?1 and window_name = ?2 and bound = ?7),
-    (select sum(cost) from (${charged})), 0) as spent`;
+    (select sum(cost) from (${charged})), 0) as text) as spent`;
 
 /** The start and the end of a window in days and in hours. */
 const toSlots = ({ windowStart, windowEnd = endless }: BudgetWindowRequest) =>
   [dayMs, hourMs].flatMap((slotMs) => [Math.floor(windowStart / slotMs), Math.floor(windowEnd / slotMs)]);
 
-const countedRow = "select bound, prior from budget where id = ? and window_name = ? and bound <> 0";
+const countedRow = `
+  select bound, cast(prior as text) as prior from budget where id = ? and window_name = ? and bound <> 0`;
 
 const extendSlice = `
   insert into budget_slice (id, budget_id, window_name, core_id, epoch, granted, spent, open)
@@ -58,10 +68,16 @@ const extendSlice = `
 const ownSlices = `
   select id, granted - spent as unspent from budget_slice where open and core_id = ? and epoch = ?`;
 
+/** ?3 the slice. */
+const returnToBudget = `
+  update budget set leased = leased - slice.granted, spent = budget.spent + slice.spent
+  from (select granted, spent from budget_slice where id = ?3) slice
+  where budget.id = ?1 and budget.window_name = ?2`;
+
 interface BudgetRow {
   readonly bound: PicoUsd;
   readonly leased: PicoUsd;
-  readonly spent: PicoUsd;
+  readonly spent: string;
 }
 
 /** Makes, shrinks and closes slices of keys' budgets. */
@@ -86,17 +102,13 @@ export class Budgets {
        on conflict do nothing`,
       [...window, accountId],
     );
-    const read = () =>
-      run.get<BudgetRow>(
-        "select bound, leased, spent from budget where id = ? and window_name = ?",
-        window,
-      ) as BudgetRow;
+    const read = () => run.get<BudgetRow>(lockBudget, window) as BudgetRow;
     let row = read();
     if (row.bound !== limit) {
       setPrior(run, request, limit);
       row = read();
     }
-    const free = Math.max(0, limit - row.leased - row.spent);
+    const free = Number(max(0n, BigInt(limit) - BigInt(row.leased) - BigInt(row.spent)));
     const amount = Math.min(free, Math.max(least, most));
     const { coreId, epoch } = this.#core;
     const extended = isMade
@@ -144,17 +156,13 @@ export class Budgets {
   close(sliceIds: readonly string[]): Promise<void> {
     return this.#executor.transaction((run) => {
       for (const id of sliceIds) {
-        const slice = run.get<{ budgetId: string; windowName: string; granted: PicoUsd; spent: PicoUsd }>(
+        const slice = run.get<{ budgetId: string; windowName: string }>(
           `update budget_slice set open = false where id = ? and open and epoch = ?
-           returning budget_id as budgetId, window_name as windowName, granted, spent`,
+           returning budget_id as budgetId, window_name as windowName`,
           [id, this.#core.epoch],
         );
         if (slice !== undefined) {
-          const { budgetId, windowName, granted, spent } = slice;
-          run.run("update budget set leased = leased - ?, spent = spent + ? where id = ? and window_name = ?", [
-            ...[granted, spent],
-            ...[budgetId, windowName],
-          ]);
+          run.run(returnToBudget, [slice.budgetId, slice.windowName, id]);
         }
       }
     });
@@ -163,13 +171,13 @@ export class Budgets {
   spending(request: SpendingRequest): Promise<BudgetSpending> {
     const { budgetId, windowName, limit } = request;
     const values = [budgetId, windowName, ...toSlots(request), limit];
-    return this.#executor.plain(({ get }) => ({ spent: get<BudgetSpending>(spending, values)?.spent ?? 0 }));
+    return this.#executor.plain(({ get }) => ({ spent: BigInt(get<{ spent: string }>(spending, values)?.spent ?? 0) }));
   }
 
   recount(request: BudgetWindowRequest): Promise<boolean> {
     return this.#executor.transaction((run) => {
       const { budgetId, windowName } = request;
-      const before = run.get<{ bound: PicoUsd; prior: PicoUsd }>(countedRow, [budgetId, windowName]);
+      const before = run.get<{ bound: PicoUsd; prior: string }>(countedRow, [budgetId, windowName]);
       return before !== undefined && setPrior(run, request, before.bound) !== before.prior;
     });
   }
@@ -178,14 +186,13 @@ export class Budgets {
 /**
  * Counts anew what the keys of a budget were charged outside of its slices. Returns that sum. Call it in a transaction.
  */
-function setPrior(run: Runner, request: BudgetWindowRequest, limit: PicoUsd): PicoUsd {
-  const window = [request.budgetId, request.windowName];
-  const cost = run.get<{ cost: PicoUsd }>(recount, [...window, ...toSlots(request)])?.cost ?? 0;
-  run.run("update budget set bound = ?, spent = spent - prior + ?, prior = ? where id = ? and window_name = ?", [
-    ...[limit, cost, cost],
-    ...window,
-  ]);
-  return cost;
+function setPrior(run: Runner, request: BudgetWindowRequest, limit: PicoUsd): string | undefined {
+  const values = [request.budgetId, request.windowName, ...toSlots(request), limit];
+  return run.get<{ prior: string }>(recount, values)?.prior;
+}
+
+function max(a: bigint, b: bigint): bigint {
+  return a > b ? a : b;
 }
 
 /**
@@ -195,10 +202,10 @@ function setPrior(run: Runner, request: BudgetWindowRequest, limit: PicoUsd): Pi
  */
 export function spendBudgets(run: Runner, charges: readonly Charge[]): ReadonlySet<string> {
   const forgotten = new Set<string>();
-  const costs = new Map<string, PicoUsd>();
+  const costs = new Map<string, bigint>();
   for (const { budgetSliceId, cost } of charges) {
     if (budgetSliceId !== undefined) {
-      costs.set(budgetSliceId, (costs.get(budgetSliceId) ?? 0) + cost);
+      costs.set(budgetSliceId, (costs.get(budgetSliceId) ?? 0n) + BigInt(cost));
     }
   }
   for (const [sliceId, cost] of costs) {

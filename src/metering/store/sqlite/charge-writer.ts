@@ -1,4 +1,3 @@
-import type { PicoUsd } from "../../interface.ts";
 import { type Run, runKey } from "../../ledger/run.ts";
 import type { Charge } from "../../ledger/settlement/charge.ts";
 import type { SettleOutcome, StoredCharge } from "../../ledger/settlement/charge-store.ts";
@@ -72,10 +71,10 @@ export class ChargeWriter {
 
   /** Spends the cost of charges, with one statement for each slice. Returns the slices that are not this core's. */
   #spend(run: Runner, charges: readonly Charge[]): Set<string> {
-    const costs = new Map<string, PicoUsd>();
+    const costs = new Map<string, bigint>();
     for (const { lines } of charges) {
       for (const { sliceId, cost } of lines) {
-        costs.set(sliceId, (costs.get(sliceId) ?? 0) + cost);
+        costs.set(sliceId, (costs.get(sliceId) ?? 0n) + BigInt(cost));
       }
     }
     const lost = new Set<string>();

@@ -39,8 +39,8 @@ export class Receipts {
   remove(before: number, most: number): Promise<number> {
     return this.#executor.unhurried(({ all, run }) => {
       const receipts = all<OldReceipt>(oldReceipts, [before, most]);
-      const costs = new Map<string, PicoUsd>();
-      const add = (sliceId: string, cost: PicoUsd) => costs.set(sliceId, (costs.get(sliceId) ?? 0) + cost);
+      const costs = new Map<string, bigint>();
+      const add = (sliceId: string, cost: PicoUsd) => costs.set(sliceId, (costs.get(sliceId) ?? 0n) + BigInt(cost));
       for (const { requestId, runId, cost, budgetSliceId } of receipts) {
         for (const line of all<OldLine>(removeLines, [requestId, runId])) {
           add(line.sliceId, line.cost);

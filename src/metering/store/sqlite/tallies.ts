@@ -41,7 +41,7 @@ const moveBuild = "update usage_span_build set account_id = ?, slot = ?, key_id 
 
 interface Tally {
   readonly key: readonly (string | number)[];
-  readonly sums: number[];
+  readonly sums: bigint[];
   unbudgeted: boolean;
 }
 
@@ -61,13 +61,13 @@ export function tally(
     const key = [Math.floor(settledAt / hourMs), accountId, keyId, model];
     const name = key.join(" ");
     const tokens = [Math.min(inputTokens, mostTokens), Math.min(outputTokens, mostTokens)];
-    const parts = [1, ...tokens, Math.floor(cost / 1e6), cost % 1e6, shortfall];
+    const parts = [1, ...tokens, Math.floor(cost / 1e6), cost % 1e6, shortfall].map(BigInt);
     const before = tallies.get(name);
     if (before === undefined) {
       tallies.set(name, { key, sums: parts, unbudgeted });
     } else {
       for (const [at, part] of parts.entries()) {
-        before.sums[at] = (before.sums[at] ?? 0) + part;
+        before.sums[at] = (before.sums[at] ?? 0n) + part;
       }
       before.unbudgeted ||= unbudgeted;
     }

@@ -58,7 +58,11 @@ describe.each(dialects)("%s", (dialect) => {
     const second = await clock.until(metering.ledger.hold(request(account, output(800), { budget }), never));
     expect(second.outputTokens).toBe(500);
     await clock.until(second.settle(output(500), "completed"));
-    expect(await metering.ledger.budgetState(budget)).toEqual({ spent: 1000 * out, left: 0, resetsAt: undefined });
+    expect(await metering.ledger.budgetState(budget)).toEqual({
+      spent: BigInt(1000 * out),
+      left: 0,
+      resetsAt: undefined,
+    });
     const refused = metering.ledger.hold(request(account, output(1), { budget }), never);
     await expect(clock.until(refused)).rejects.toThrow("The key's budget of 0.00025 USD in all is spent.");
     expect(await reasonOf(clock, metering.ledger.hold(request(account, output(1), { budget }), never))).toBe(
@@ -136,14 +140,14 @@ describe.each(dialects)("%s", (dialect) => {
     await clock.pass(beforeMidnightMs + 1000);
     expect(metering.time.now()).toBeGreaterThan(midnight);
     await clock.until(late.settle(output(900), "completed"));
-    expect(await metering.store.budgetSpending(today)).toEqual({ spent: 900 * out });
-    expect(await metering.store.budgetSpending(tomorrow)).toEqual({ spent: 0 });
+    expect(await metering.store.budgetSpending(today)).toEqual({ spent: BigInt(900 * out) });
+    expect(await metering.store.budgetSpending(tomorrow)).toEqual({ spent: 0n });
     const wanted = request(account, output(1000), { keyId, budget });
     const whole = await clock.until(metering.ledger.hold(wanted, never));
     expect(whole.outputTokens).toBe(1000);
     await clock.until(whole.settle(output(1000), "completed"));
-    expect(await metering.store.budgetSpending(today)).toEqual({ spent: 900 * out });
-    expect(await metering.store.budgetSpending(tomorrow)).toEqual({ spent: 1000 * out });
+    expect(await metering.store.budgetSpending(today)).toEqual({ spent: BigInt(900 * out) });
+    expect(await metering.store.budgetSpending(tomorrow)).toEqual({ spent: BigInt(1000 * out) });
     expect(await clock.until(reconcile(metering.storage, metering.ledger))).toMatchObject({ ok: true, findings: [] });
     await clock.until(metering.close());
   });
@@ -177,7 +181,7 @@ describe.each(dialects)("%s", (dialect) => {
     await clock.until(run(metering.ledger, request(account, output(400), { keyId })));
     const budget: Budget = { id: keyId, limit: 1000 * out, period: "month" };
     await clock.until(run(metering.ledger, request(account, output(100), { keyId, budget })));
-    expect((await metering.ledger.budgetState(budget)).spent).toBe(500 * out);
+    expect((await metering.ledger.budgetState(budget)).spent).toBe(BigInt(500 * out));
     const raised = { ...budget, limit: 1200 * out };
     const hold = await clock.until(
       metering.ledger.hold(request(account, output(900), { keyId, budget: raised }), never),
@@ -239,7 +243,7 @@ describe.each(dialects)("%s", (dialect) => {
     await update(restored);
     expect(await spend(1000)).toBe(500);
     const state = await ledger.budgetState({ id: key.id, limit: 1000 * out, period: "total" });
-    expect(state).toMatchObject({ spent: 1000 * out, left: 0 });
+    expect(state).toMatchObject({ spent: BigInt(1000 * out), left: 0 });
     expect(await clock.until(reconcile(storage, ledger))).toMatchObject({ ok: true, findings: [] });
     await clock.until(metering.close());
   });

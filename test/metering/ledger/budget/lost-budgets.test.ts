@@ -33,7 +33,7 @@ const refusal = {
 describe.each(dialects)("%s", (dialect) => {
   const prove = async ({ storage, ledger }: Metering, clock: ManualClock) =>
     expect(await clock.until(reconcile(storage, ledger))).toMatchObject({ ok: true, findings: [] });
-  const spent = async ({ ledger }: Metering, budget: Budget) => (await ledger.budgetState(budget)).spent;
+  const spent = async ({ ledger }: Metering, budget: Budget) => Number((await ledger.budgetState(budget)).spent);
   const slices = ({ storage }: Metering, budget: Budget) =>
     storage.orm.em.fork().find(BudgetSlice, { budgetId: budget.id });
 

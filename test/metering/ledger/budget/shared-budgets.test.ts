@@ -51,7 +51,7 @@ async function openCores(offMs = 0) {
         () => undefined,
         (error: unknown) => readDetail(error)?.reason,
       ),
-    spent: async ({ metering }: Core, under = budget) => (await metering.ledger.budgetState(under)).spent,
+    spent: async ({ metering }: Core, under = budget) => Number((await metering.ledger.budgetState(under)).spent),
     async close() {
       const [{ metering, clock }] = cores;
       expect(await clock.until(reconcile(metering.storage, metering.ledger))).toMatchObject({ ok: true, findings: [] });
