@@ -59,6 +59,7 @@ async function embed(request: EmbedRequest, context: HandlerContext, deps: Embed
     serviceClass: highestClass(caller.serviceClass, caller.accountServiceClass),
     turnWeight: context.values.get(turnWeightKey),
     inputs: request.inputs,
+    maxInputTokens: inputTokens,
     ...(trace && { trace }),
   };
   const embedded = await embedding(hold, deps.fleet.embed(model, wanted, context.signal));

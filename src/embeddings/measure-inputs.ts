@@ -2,11 +2,9 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { readDetail } from "../../lib/errors/detail.ts";
 import { failure } from "../../lib/errors/failure.ts";
 import { byteBound } from "../../lib/text/byte-bound.ts";
+import { inputBound } from "../../lib/text/prompt-bound.ts";
 import type { ServedModel } from "../catalogue/interface.ts";
 import type { Fleet } from "../fleet/interface.ts";
-
-/** Tokens that an engine adds around an input: beginning and end, a task prefix. */
-const perInput = 16;
 
 /**
  * An upper bound on the engine's count of all inputs. An input whose length in bytes could exceed the model's context
@@ -20,9 +18,10 @@ export async function measureInputs(
   signal: AbortSignal,
 ): Promise<number> {
   let total = 0;
+  const template = fleet.templateTokens(model);
   for (const [index, input] of inputs.entries()) {
-    const bound = byteBound(input) + perInput;
-    if (bound <= model.context_length) {
+    const bound = inputBound(input, template, model.context_length);
+    if (byteBound(input) + template <= model.context_length) {
       total += bound;
       continue;
     }

@@ -10,6 +10,7 @@ import { describeServer } from "./describe-server.ts";
 import { FleetGeneration } from "./generation.ts";
 import { believeInputs } from "./health/believe-inputs.ts";
 import { serverFailed, toFailure } from "./health/failures.ts";
+import { KnownTemplates } from "./health/known-templates.ts";
 import { type TimeLimits, Watchdog } from "./health/watchdog.ts";
 import type { Fleet, FleetChange, FleetEmbedRequest, FleetRequest, FleetSharing, KvEventsState } from "./interface.ts";
 import type { Member } from "./servers/member.ts";
@@ -27,6 +28,7 @@ export interface FleetParts extends AttemptSettings {
 export class PooledFleet implements Fleet {
   readonly #parts: FleetParts;
   readonly #limits: TimeLimits;
+  readonly #templates = new KnownTemplates();
 
   constructor(parts: FleetParts) {
     this.#parts = parts;
@@ -40,7 +42,7 @@ export class PooledFleet implements Fleet {
   generate(model: ServedModel, request: FleetRequest, signal: AbortSignal): AsyncIterable<EngineOutput> {
     const { clock } = this.#parts;
     return new FleetGeneration({
-      ...{ model, request, signal },
+      ...{ model, request, templates: this.#templates, signal },
       openAttempts: () => {
         const route = { request, promptTokens: estimateTokens(request.prompt) };
         return new Attempts(this.#pool(model.id), route, request, this.#parts);
@@ -61,10 +63,12 @@ export class PooledFleet implements Fleet {
         request.onServer?.(member.id);
         const vectors = answer.vectors.map((vector) => this.#unit(vector, model, member));
         member.breaker.succeeded();
-        const inputTokens = believeInputs(answer.inputTokens, request.inputs, model, (what) =>
-          attempts.doubted(member, what),
-        );
-        if (inputTokens === answer.inputTokens) {
+        let isDoubted = false;
+        const inputTokens = believeInputs(answer.inputTokens, request, model, this.#templates, (what) => {
+          isDoubted = true;
+          attempts.doubted(member, what);
+        });
+        if (!isDoubted) {
           member.breaker.cleared();
         }
         return { vectors, inputTokens };
@@ -93,6 +97,10 @@ export class PooledFleet implements Fleet {
       }
     }
     return undefined;
+  }
+
+  templateTokens(model: ServedModel): number {
+    return this.#templates.of(model);
   }
 
   servers(): Server[] {

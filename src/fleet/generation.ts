@@ -2,6 +2,7 @@ import type { ServedModel } from "../catalogue/interface.ts";
 import type { EngineOutput } from "../engines/interface.ts";
 import type { Attempts } from "./attempts.ts";
 import { toFailure } from "./health/failures.ts";
+import type { KnownTemplates } from "./health/known-templates.ts";
 import { Plausibility } from "./health/plausibility.ts";
 import type { Watchdog } from "./health/watchdog.ts";
 import type { FleetRequest } from "./interface.ts";
@@ -11,6 +12,7 @@ import type { Place } from "./servers/place.ts";
 export interface GenerationParts {
   readonly model: ServedModel;
   readonly request: FleetRequest;
+  readonly templates: KnownTemplates;
   readonly signal: AbortSignal;
   /** Creates the request's tries. Called at the first read. */
   readonly openAttempts: () => Attempts;
@@ -85,14 +87,14 @@ export class FleetGeneration implements AsyncIterableIterator<EngineOutput, unde
   }
 
   #start(attempts: Attempts, place: Place): Promise<Result> {
-    const { model, request, watch } = this.#parts;
+    const { model, request, templates, watch } = this.#parts;
     const { member } = place;
     if (this.#isOver) {
       attempts.end(place);
       return Promise.resolve(end);
     }
     const watchdog = watch();
-    const plausibility = new Plausibility(model, request, (what) => attempts.doubted(member, what));
+    const plausibility = new Plausibility(model, request, templates, (what) => attempts.doubted(member, what));
     const source = open(() => member.engine.generate(member.toRequest(request), watchdog.signal));
     this.#attempt = { place, watchdog, plausibility, source, began: false };
     return source.next().then(this.#arrived, this.#failed);

@@ -19,6 +19,8 @@ export interface FleetRequest extends Omit<EngineRequest, "model" | "priority">,
   readonly requestId: string;
   /** The account's name for a session of related requests. Undefined: sessions are recognized by the prompt alone. */
   readonly session?: string;
+  /** The most prompt tokens that are charged: those that its hold covers. Undefined: as many as it can have. */
+  readonly maxInputTokens?: number;
   /** Called with the answering server's id, before its first output. */
   readonly onServer?: (server: string) => void;
 }
@@ -27,6 +29,8 @@ export interface FleetRequest extends Omit<EngineRequest, "model" | "priority">,
 export interface FleetEmbedRequest extends Omit<EngineEmbedRequest, "model">, Turn {
   /** The id from the caller or the facade, for the log. */
   readonly requestId: string;
+  /** The most tokens of the inputs that are charged, as in `FleetRequest`. */
+  readonly maxInputTokens?: number;
   /** Called with the id of the server that answered. */
   readonly onServer?: (server: string) => void;
 }
@@ -70,6 +74,8 @@ export interface Fleet {
   generate(model: ServedModel, request: FleetRequest, signal: AbortSignal): AsyncIterable<EngineOutput>;
   /** Embeds on the best server, in batches of the engine's limit. Vectors are in input order. */
   embed(model: ServedModel, request: FleetEmbedRequest, signal: AbortSignal): Promise<EngineEmbeddings>;
+  /** The tokens that a model's template is known to add to any prompt. Holds are made with them. */
+  templateTokens(model: ServedModel): number;
   /** Counts a prompt's tokens exactly. Undefined: no server of the model can count. */
   countTokens(
     model: ServedModel,

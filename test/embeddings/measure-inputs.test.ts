@@ -8,8 +8,10 @@ import type { Fleet } from "../../src/fleet/interface.ts";
 
 const model = { context_length: 100, thinking: { mode: "none" } } as ServedModel;
 const { signal } = new AbortController();
-const counting = (count: number | undefined) => ({ countTokens: async () => count }) as unknown as Fleet;
+const templates = { templateTokens: () => 16 };
+const counting = (count: number | undefined) => ({ ...templates, countTokens: async () => count }) as unknown as Fleet;
 const uncounted = {
+  ...templates,
   countTokens: async () => {
     throw new Error("the tokenizer must not be asked");
   },
@@ -24,7 +26,7 @@ test("a long input is counted", async () => {
 });
 
 test("without a tokenizer the bound stays and the engine decides", async () => {
-  expect(await measureInputs(["x".repeat(200)], model, counting(undefined), signal)).toBe(216);
+  expect(await measureInputs(["x".repeat(200)], model, counting(undefined), signal)).toBe(100);
 });
 
 test("an input over the limit is refused by index, with its count and the limit", async () => {
@@ -40,6 +42,7 @@ test("an input over the limit is refused by index, with its count and the limit"
 
 test("an input that the engine gives up to count is refused by index", async () => {
   const refusing = {
+    ...templates,
     countTokens: () => Promise.reject(failure(Reason.INPUT_TOO_LONG, "too long")),
   } as unknown as Fleet;
   const inputs = ["abc", "x".repeat(200)];

@@ -1,20 +1,12 @@
-import { type Conversation, Role } from "#gen/tollgate/inference/v1/conversation_pb.js";
-import { byteBound } from "../../../lib/text/byte-bound.ts";
+import { inputBound, promptBound } from "../../../lib/text/prompt-bound.ts";
 import type { ServedModel } from "../../catalogue/interface.ts";
 import type { FleetRequest } from "../interface.ts";
 
-// Bounds on the tokens that an honest server can count. They are wider than the hold for a request: a count beyond them
-// is false.
+// Bounds on the tokens that an honest server can count: a count beyond them is false. They are those of the hold, with
+// the most that a template may add in place of what it is known to add.
 
 /** Tokens that a chat template may add where the configuration gives no number. Vendors' preambles have up to 3,000. */
-const usualTemplateTokens = { generation: 4096, embedding: 256 } as const;
-
-/** Tokens that a template adds around one turn, and around one tool or tool call. */
-const perTurn = 64;
-const perTool = 256;
-
-/** How much a text may grow when a template writes it as JSON: `<` becomes `\u003c`. */
-const escapedGrowth = 6;
+const mostTemplateTokens = { generation: 4096, embedding: 256 } as const;
 
 /** Whether a value can be a count: a whole number, 0 or more. */
 export function isWholeNumber(value: number): boolean {
@@ -23,7 +15,7 @@ export function isWholeNumber(value: number): boolean {
 
 /** Tokens that a model's template may add to any prompt. */
 export function templateTokens({ kind, template_tokens }: ServedModel): number {
-  return template_tokens ?? usualTemplateTokens[kind];
+  return template_tokens ?? mostTemplateTokens[kind];
 }
 
 /** Whether a count of a prompt's tokens is possible. Reads the prompt only when the template alone is exceeded. */
@@ -35,30 +27,15 @@ export function isBelievableInput(count: number, prompt: FleetRequest["prompt"],
   return count <= believableInput(prompt, model);
 }
 
-/** The most tokens that a prompt can have: one for each byte, plus the template's tokens. */
+/** The most tokens that a prompt can have. */
 export function believableInput(prompt: FleetRequest["prompt"], model: ServedModel): number {
-  const template = templateTokens(model);
-  return template + (prompt.case === "text" ? byteBound(prompt.value) : conversationBound(prompt.value));
+  return promptBound(prompt, templateTokens(model));
 }
 
 /** The most tokens that inputs of an embedding can have. Each input counts at most the model's context length. */
 export function believableInputs(inputs: readonly string[], model: ServedModel): number {
   const template = templateTokens(model);
-  return inputs.reduce((sum, input) => sum + Math.min(model.context_length, byteBound(input) + template), 0);
-}
-
-function conversationBound({ messages, tools }: Conversation): number {
-  let bound = 0;
-  for (const { role, text, reasoning, toolCalls } of messages) {
-    bound += perTurn + byteBound(text) * (role === Role.TOOL ? escapedGrowth : 1) + byteBound(reasoning);
-    for (const { name, argumentsJson } of toolCalls) {
-      bound += perTool + byteBound(name) + byteBound(argumentsJson) * escapedGrowth;
-    }
-  }
-  for (const { name, description, parametersJson } of tools) {
-    bound += perTool + byteBound(name + description + parametersJson) * escapedGrowth;
-  }
-  return bound;
+  return inputs.reduce((sum, input) => sum + inputBound(input, template, model.context_length), 0);
 }
 
 /** Never more than the bound, and cheaper: reads only the lengths of texts. */

@@ -1,25 +1,34 @@
+import { byteBound } from "../../../lib/text/byte-bound.ts";
 import type { ServedModel } from "../../catalogue/interface.ts";
-import { believableInputs, isWholeNumber, templateTokens } from "./believable-tokens.ts";
+import type { FleetEmbedRequest } from "../interface.ts";
+import { believableInputs, isWholeNumber } from "./believable-tokens.ts";
 import { serverFailed } from "./failures.ts";
+import type { KnownTemplates } from "./known-templates.ts";
 
-/** The inputs' tokens as the server counted them, at most as many as they can have. Throws when none were counted. */
+/**
+ * The inputs' tokens as the server counted them, at most as many as they can have and as their hold covers. Throws when
+ * none were counted.
+ */
 export function believeInputs(
   told: number,
-  inputs: readonly string[],
+  { inputs, maxInputTokens }: Pick<FleetEmbedRequest, "inputs" | "maxInputTokens">,
   model: ServedModel,
+  templates: KnownTemplates,
   onDoubt: (what: string) => void,
 ): number {
   if (!isWholeNumber(told) || told < 1) {
     onDoubt(`counted ${told} tokens in inputs`);
     throw serverFailed("the tokens of inputs were not counted", false);
   }
-  if (told <= inputs.length * Math.min(templateTokens(model), model.context_length)) {
+  if (told <= (maxInputTokens ?? 0)) {
     return told;
   }
   const bound = believableInputs(inputs, model);
-  if (told <= bound) {
-    return told;
+  if (told > bound) {
+    onDoubt(`counted ${told} tokens in inputs that have ${bound} at most`);
+  } else {
+    const bytes = inputs.reduce((sum, input) => sum + byteBound(input), 0);
+    templates.learn(model, Math.ceil((told - bytes) / inputs.length));
   }
-  onDoubt(`counted ${told} tokens in inputs that have ${bound} at most`);
-  return bound;
+  return Math.min(told, maxInputTokens ?? bound);
 }

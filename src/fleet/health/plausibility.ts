@@ -1,8 +1,10 @@
+import { promptBound } from "../../../lib/text/prompt-bound.ts";
 import type { ServedModel } from "../../catalogue/interface.ts";
 import type { EngineOutput, EngineUsage } from "../../engines/interface.ts";
 import type { FleetRequest } from "../interface.ts";
-import { believableInput, isBelievableInput } from "./believable-tokens.ts";
+import { believableInput } from "./believable-tokens.ts";
 import { serverFailed } from "./failures.ts";
+import type { KnownTemplates } from "./known-templates.ts";
 
 /** The most tokens beyond the cap that one socket read brings: it reads 64 KiB, and a token takes about 60 bytes. */
 const perRead = 2048;
@@ -15,7 +17,7 @@ const perToken = 256;
 const perAnswer = 16_384;
 
 /** The parts of a request that bound its token counts. */
-type Judged = Pick<FleetRequest, "prompt" | "maxOutputTokens">;
+type Judged = Pick<FleetRequest, "prompt" | "maxInputTokens" | "maxOutputTokens">;
 
 /**
  * Judges what a server reports about one generation. An impossible count is replaced by the highest possible one. An
@@ -24,6 +26,7 @@ type Judged = Pick<FleetRequest, "prompt" | "maxOutputTokens">;
 export class Plausibility {
   readonly #model: ServedModel;
   readonly #request: Judged;
+  readonly #templates: KnownTemplates;
   readonly #onDoubt: (what: string) => void;
   #doubted = false;
   #characters = 0;
@@ -32,9 +35,10 @@ export class Plausibility {
   #input = 0;
 
   /** `onDoubt` is called once, with the first impossible report. */
-  constructor(model: ServedModel, request: Judged, onDoubt: (what: string) => void) {
+  constructor(model: ServedModel, request: Judged, templates: KnownTemplates, onDoubt: (what: string) => void) {
     this.#model = model;
     this.#request = request;
+    this.#templates = templates;
     this.#onDoubt = onDoubt;
   }
 
@@ -73,14 +77,18 @@ export class Plausibility {
       return this.#input;
     }
     this.#toldInput = told;
+    const { prompt, maxInputTokens = 0 } = this.#request;
     this.#input = Math.min(told, this.#model.context_length);
-    const { prompt } = this.#request;
-    if (isBelievableInput(told, prompt, this.#model)) {
+    if (told <= maxInputTokens) {
       return this.#input;
     }
     const bound = believableInput(prompt, this.#model);
-    this.#doubt(`counted ${told} tokens in a prompt that has ${bound} at most`);
-    this.#input = Math.min(this.#input, bound);
+    if (told > bound) {
+      this.#doubt(`counted ${told} tokens in a prompt that has ${bound} at most`);
+    } else {
+      this.#templates.learn(this.#model, told - promptBound(prompt, 0));
+    }
+    this.#input = Math.min(this.#input, this.#request.maxInputTokens ?? bound);
     return this.#input;
   }
 

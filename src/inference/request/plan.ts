@@ -1,6 +1,7 @@
 import type { HandlerContext } from "@connectrpc/connect";
 import type { GenerateRequest } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { estimateTokens } from "../../../lib/text/estimate-tokens.ts";
+import { promptBound } from "../../../lib/text/prompt-bound.ts";
 import type { Caller } from "../../accounts/interface.ts";
 import type { ServedModel } from "../../catalogue/interface.ts";
 import type { FleetRequest } from "../../fleet/interface.ts";
@@ -8,11 +9,11 @@ import { turnWeightKey } from "../../interceptors/limits/rate-limit.ts";
 import { tallied } from "../../interceptors/limits/token-tally.ts";
 import { runIdKey } from "../../interceptors/observation/observe.ts";
 import { traceContextKey } from "../../interceptors/trace-context.ts";
+import type { ChargedTokens } from "../../metering/interface.ts";
 import type { Hold } from "../../metering/ledger/interface.ts";
 import type { InferenceDependencies } from "../dependencies.ts";
 import { contextRefusal } from "../output-fit/context-refusal.ts";
 import { limitOutput, type TokenLimits } from "../output-fit/output-limit.ts";
-import { inputBound } from "../output-fit/token-bound.ts";
 import { settleSampling } from "./sampling.ts";
 import { settleServiceClass } from "./service-class.ts";
 import { shareHold } from "./shared-hold.ts";
@@ -63,7 +64,8 @@ export async function plan(
   const measure = (prompt: FleetRequest["prompt"]): MeasuredPrompt | Promise<MeasuredPrompt> => {
     const tokenizable = { prompt, recipe: model.thinking, ...(thinking === undefined ? {} : { thinking }) };
     const countInput = once(() => deps.fleet.countTokens(model, tokenizable, signal));
-    const length = { bound: inputBound(prompt), estimate: estimateTokens(prompt), count: countInput };
+    const bound = Math.min(model.context_length, promptBound(prompt, deps.fleet.templateTokens(model)));
+    const length = { bound, estimate: estimateTokens(prompt), count: countInput };
     const limits = limitOutput(model, request.maxOutputTokens, length);
     if (!(limits instanceof Promise)) {
       return { tokenizable, countInput, limits };
@@ -89,6 +91,7 @@ export async function plan(
       model: model.id,
       inputTokens: sum(measured, ({ limits }) => limits.input),
       outputTokens: sum(measured, ({ limits }) => limits.output),
+      answers: measured.length,
       countInput: async () => sumOfKnown(await Promise.all(measured.map(({ countInput }) => countInput()))),
     },
     signal,
@@ -96,8 +99,10 @@ export async function plan(
   const hold = tallied(held, values);
   values.set(runIdKey, hold.runId);
   const trace = values.get(traceContextKey);
-  const wanted = measured.map(({ limits }) => limits.output);
-  const { holds, settled } = wanted.length === 1 ? { holds: [hold], settled: async () => {} } : shareHold(hold, wanted);
+  const { holds, settled } =
+    measured.length === 1
+      ? { holds: [hold], settled: async () => {} }
+      : shareHold(hold, await readWanted(hold, measured));
   const serviceClass = settleServiceClass(request.serviceClass, caller);
   const generations = measured.map(({ tokenizable, countInput, limits }, index) => {
     const part = holds[index] ?? hold;
@@ -113,6 +118,7 @@ export async function plan(
         accountId: caller.accountId,
         serviceClass,
         turnWeight: values.get(turnWeightKey),
+        maxInputTokens: part.inputTokens,
         maxOutputTokens: part.outputTokens,
         sampling,
         stopSequences: request.stopSequences,
@@ -130,6 +136,17 @@ function readPrompts({ prompt }: GenerateRequest): FleetRequest["prompt"][] {
     throw new Error("a request without a prompt passed the validation");
   }
   return prompt.case === "texts" ? prompt.value.texts.map((value) => ({ case: "text", value })) : [prompt];
+}
+
+/** The tokens of each prompt: as they were held, or as they were counted when the money did not cover the bounds. */
+function readWanted(hold: Hold, measured: readonly MeasuredPrompt[]): Promise<ChargedTokens[]> {
+  const isCounted = hold.inputTokens < sum(measured, ({ limits }) => limits.input);
+  return Promise.all(
+    measured.map(async ({ limits, countInput }) => ({
+      inputTokens: isCounted ? Math.min(limits.input, (await countInput()) ?? limits.input) : limits.input,
+      outputTokens: limits.output,
+    })),
+  );
 }
 
 function sum<T>(values: readonly T[], read: (value: T) => number): number {

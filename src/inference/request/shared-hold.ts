@@ -15,21 +15,33 @@ export interface SharedHolds {
  * the others resolve at once. The charge's status is failed when any answer failed, else cancelled when the client left
  * any.
  */
-export function shareHold(hold: Hold, wanted: readonly number[]): SharedHolds {
+export function shareHold(hold: Hold, wanted: readonly ChargedTokens[]): SharedHolds {
   const shared = new SharedHold(hold, wanted.length);
-  const all = wanted.reduce((sum, output) => sum + output, 0);
-  const holds = wanted.map((output, index): Hold => {
-    const outputTokens =
-      hold.outputTokens >= all ? output : Math.max(1, Math.floor((hold.outputTokens * output) / all));
+  const outputs = shareOutput(
+    hold.outputTokens,
+    wanted.map(({ outputTokens }) => outputTokens),
+  );
+  const holds = wanted.map(({ inputTokens }, index): Hold => {
     return {
       runId: `${hold.runId}-${index}`,
-      outputTokens,
+      inputTokens,
+      outputTokens: outputs[index] ?? 0,
       progress: (tokens) => shared.progress(index, tokens),
       settle: (tokens, status, facts) => shared.settle(index, tokens, status, facts),
       release: () => shared.release(index),
     };
   });
   return { holds, settled: async () => void (await shared.charge) };
+}
+
+/** Shares tokens in proportion, with at least one for each part and never more than there are. */
+function shareOutput(covered: number, wanted: readonly number[]): readonly number[] {
+  const all = wanted.reduce((sum, output) => sum + output, 0);
+  if (covered >= all) {
+    return wanted;
+  }
+  const spare = covered - wanted.length; // beyond one for each
+  return wanted.map((output) => 1 + Math.floor((spare * (output - 1)) / Math.max(1, all - wanted.length)));
 }
 
 const rank: Record<SettleStatus, number> = { completed: 0, cancelled: 1, failed: 2 };

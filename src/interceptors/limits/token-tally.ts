@@ -53,6 +53,7 @@ export function tallied(hold: Hold, values: ContextValues): Hold {
   tally.held();
   return {
     runId: hold.runId,
+    inputTokens: hold.inputTokens,
     outputTokens: hold.outputTokens,
     progress: (tokens) => hold.progress(tokens),
     release() {

@@ -75,6 +75,10 @@ export class RunningHold implements Hold, Held {
     return this.request.runId;
   }
 
+  get inputTokens(): number {
+    return this.admitted.inputTokens;
+  }
+
   get outputTokens(): number {
     return this.admitted.outputTokens;
   }

@@ -16,6 +16,8 @@ export interface HoldRequest {
   readonly inputTokens: number;
   /** The most output tokens wanted; 0 for embeddings. */
   readonly outputTokens: number;
+  /** The answers that share the output: each needs a token of it. Undefined: one. */
+  readonly answers?: number;
   /**
    * Returns the exact number of prompt tokens. Called only when the balance does not cover the bound. Undefined: the
    * bound stays.
@@ -27,7 +29,9 @@ export interface HoldRequest {
 export interface Hold {
   /** A UUID of this run alone, whatever ids callers choose. Charges and the engine use it. */
   readonly runId: string;
-  /** Output tokens that the money covers: at least 1, unless none were wanted. The stream is cut there. */
+  /** Prompt tokens that the money covers: the bound, or the count when the balance did not cover the bound. */
+  readonly inputTokens: number;
+  /** Output tokens that the money covers: at least 1 for each answer, unless none were wanted. The stream is cut there. */
   readonly outputTokens: number;
   /** Notes the engine's count so far: shrinks the hold, and is charged should this process crash. */
   progress(tokens: ChargedTokens): void;

@@ -23,6 +23,7 @@ function recordingHold(outputTokens: number) {
   const ended: (["settled", ChargedTokens, SettleStatus] | ["released"])[] = [];
   const hold: Hold = {
     runId: "run-1",
+    inputTokens: 1000,
     outputTokens,
     progress: () => {},
     async settle({ inputTokens, outputTokens }, status) {

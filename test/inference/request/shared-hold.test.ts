@@ -1,4 +1,5 @@
 import { expect, test } from "@jest/globals";
+import fc from "fast-check";
 import { shareHold } from "../../../src/inference/request/shared-hold.ts";
 import type { ChargedTokens } from "../../../src/metering/interface.ts";
 import type { SettleStatus } from "../../../src/metering/ledger/settlement/interface.ts";
@@ -10,12 +11,13 @@ function share(covered: number, wanted: readonly number[]) {
   const { holds: parts } = shareHold(
     {
       runId: "run-1",
+      inputTokens: wanted.length,
       outputTokens: covered,
       progress: (counted) => void seen.progress.push(counted),
       settle: async (counted, status) => void seen.ended.push([counted, status]),
       release: () => void seen.ended.push("released"),
     },
-    wanted,
+    wanted.map((outputTokens) => tokens(1, outputTokens)),
   );
   return { parts, seen };
 }
@@ -25,9 +27,22 @@ test.each<[number, number[], number[]]>([
   [64, [100, 100], [32, 32]],
   [64, [100, 20], [53, 10]],
   [64, Array(16).fill(1000), Array(16).fill(4)],
+  [5, [1000, 1, 1, 1], [2, 1, 1, 1]],
 ])("%d tokens of output are shared between those who want %j as %j", (covered, wanted, expected) => {
   const { parts } = share(covered, wanted);
   expect(parts.map(({ outputTokens }) => outputTokens)).toEqual(expected);
+});
+
+test("parts together never have more output than the hold", () => {
+  const outputs = fc.array(fc.integer({ min: 1, max: 5000 }), { minLength: 2, maxLength: 40 });
+  fc.assert(
+    fc.property(outputs, fc.nat({ max: 100_000 }), (wanted, more) => {
+      const covered = wanted.length + more;
+      const { parts } = share(covered, wanted);
+      expect(parts.reduce((sum, { outputTokens }) => sum + outputTokens, 0)).toBeLessThanOrEqual(covered);
+      expect(Math.min(...parts.map(({ outputTokens }) => outputTokens))).toBeGreaterThan(0);
+    }),
+  );
 });
 
 test("inputs are told when all are counted: the hold shrinks to what it hears first", () => {

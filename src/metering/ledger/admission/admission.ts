@@ -14,7 +14,7 @@ import type { CachedWallet } from "../wallet/cache/cached-wallet.ts";
 import type { WalletCache } from "../wallet/cache/wallet-cache.ts";
 import { fits, fund } from "../wallet/funding.ts";
 import { costOf } from "../wallet/split.ts";
-import { admitShort, type HeldBudget, type Means, mayBeLeased } from "./admit-short.ts";
+import { admitShort, type HeldBudget, type Means, mayBeLeased, type WantedTokens } from "./admit-short.ts";
 
 /** How long a request waits for money that other requests of its account hold. */
 const patienceMs = 2000;
@@ -101,7 +101,7 @@ export class Admission {
     const ticket = cached.queue.enter(patienceMs, signal);
     let lateLooks = 0;
     try {
-      let wanted: ChargedTokens = request;
+      let wanted: WantedTokens = request;
       let count = request.countInput;
       for (;;) {
         const inTime = await ticket.turn();
@@ -112,7 +112,7 @@ export class Admission {
         }
         if (!isFunded(cached, funded, wanted) && count !== undefined) {
           const inputTokens = Math.min(request.inputTokens, (await count()) ?? request.inputTokens);
-          wanted = { inputTokens, outputTokens: request.outputTokens };
+          wanted = { ...request, inputTokens };
           count = undefined;
           funded = await this.#fundAll(cached, request, wanted);
         }
@@ -190,12 +190,7 @@ function toMeans({ wallet }: CachedWallet, { budget }: Funded): Means {
 }
 
 /** As `admitShort`. Checks the money once more: others may have taken it or called it in since the lease. */
-function admit(
-  cached: CachedWallet,
-  funded: Funded,
-  wanted: ChargedTokens,
-  isLast: boolean,
-): ChargedTokens | undefined {
+function admit(cached: CachedWallet, funded: Funded, wanted: WantedTokens, isLast: boolean): ChargedTokens | undefined {
   return isFunded(cached, funded, wanted) ? wanted : admitShort(toMeans(cached, funded), funded.rates, wanted, isLast);
 }
 

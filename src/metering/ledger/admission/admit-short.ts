@@ -6,6 +6,7 @@ import type { Budget } from "../../../accounts/interface.ts";
 import type { ChargedTokens, PicoUsd } from "../../interface.ts";
 import type { Rates } from "../../prices/interface.ts";
 import type { BudgetWallet } from "../budget/budget-wallet.ts";
+import type { HoldRequest } from "../interface.ts";
 import { costOf } from "../wallet/split.ts";
 import type { Wallet } from "../wallet/wallet.ts";
 
@@ -13,6 +14,9 @@ import type { Wallet } from "../wallet/wallet.ts";
 export const leastTokens = 64;
 /** When held money may be free again: a guess. */
 const heldRetryMs = 1000;
+
+/** The tokens that a request wants, and how many answers share the output. */
+export type WantedTokens = ChargedTokens & Pick<HoldRequest, "answers">;
 
 /** The money that may pay for a request. */
 export interface Means {
@@ -34,12 +38,7 @@ export interface HeldBudget {
  *
  * Throws BALANCE_EXHAUSTED or BALANCE_HELD, or BUDGET_EXHAUSTED or BUDGET_HELD when the key's budget has less.
  */
-export function admitShort(
-  means: Means,
-  rates: Rates,
-  wanted: ChargedTokens,
-  last: boolean,
-): ChargedTokens | undefined {
+export function admitShort(means: Means, rates: Rates, wanted: WantedTokens, last: boolean): ChargedTokens | undefined {
   const worst = costOf(wanted, rates);
   const { budget } = means;
   const ofAccount = toEverything(means.wallet);
@@ -120,12 +119,12 @@ function budgetSpent({ budget, wallet }: HeldBudget, money: PicoUsd, rates: Rate
 /**
  * The tokens that the money pays: the whole input, and as much output as the rest pays. Undefined: too little money.
  */
-function shorten(money: PicoUsd, rates: Rates, wanted: ChargedTokens): ChargedTokens | undefined {
+function shorten(money: PicoUsd, rates: Rates, wanted: WantedTokens): ChargedTokens | undefined {
   if (wanted.outputTokens === 0 || money < leastTokens * Math.max(rates.input, rates.output)) {
     return undefined;
   }
   const left = money - wanted.inputTokens * rates.input;
-  if (left < rates.output || left < 0) {
+  if (left < rates.output * (wanted.answers ?? 1) || left < 0) {
     return undefined;
   }
   const outputTokens = rates.output === 0 ? wanted.outputTokens : Math.floor(left / rates.output);

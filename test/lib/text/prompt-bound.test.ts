@@ -3,7 +3,7 @@ import { expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { ConversationSchema, Role } from "#gen/tollgate/inference/v1/conversation_pb.js";
 import { estimateTokens } from "../../../lib/text/estimate-tokens.ts";
-import { inputBound } from "../../../src/inference/output-fit/token-bound.ts";
+import { promptBound } from "../../../lib/text/prompt-bound.ts";
 
 const conversation = (text: string) =>
   ({ case: "conversation", value: create(ConversationSchema, { messages: [{ role: Role.USER, text }] }) }) as const;
@@ -12,14 +12,14 @@ test("a byte-level tokenizer cannot pass the bound", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), (text) => {
       const bytes = new TextEncoder().encode(text).length;
-      expect(inputBound(conversation(text))).toBeGreaterThan(bytes);
-      expect(inputBound({ case: "text", value: text })).toBeGreaterThan(bytes);
+      expect(promptBound(conversation(text), 0)).toBeGreaterThanOrEqual(bytes);
+      expect(promptBound({ case: "text", value: text }, 0)).toBeGreaterThanOrEqual(bytes);
     }),
   );
 });
 
 test("everything that reaches the prompt counts", () => {
-  const bare = inputBound(conversation("hi"));
+  const bare = promptBound(conversation("hi"), 0);
   const value = create(ConversationSchema, {
     messages: [
       { role: Role.USER, text: "hi" },
@@ -31,7 +31,7 @@ test("everything that reaches the prompt counts", () => {
     ],
     tools: [{ name: "t", description: "d".repeat(1000), parametersJson: "p".repeat(1000) }],
   });
-  expect(inputBound({ case: "conversation", value })).toBeGreaterThan(bare + 5000);
+  expect(promptBound({ case: "conversation", value }, 0)).toBeGreaterThan(bare + 5000);
 });
 
 test("the estimate follows the length", () => {
