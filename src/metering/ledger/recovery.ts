@@ -7,7 +7,7 @@ import type { BudgetCache } from "./budget/budget-cache.ts";
 import type { Entered } from "./core/core-store.ts";
 import { awaitPredecessors } from "./core/predecessors.ts";
 import { type Run, runKey } from "./run.ts";
-import type { Charge } from "./settlement/charge.ts";
+import { type Charge, withTold } from "./settlement/charge.ts";
 import type { StoredCharge } from "./settlement/charge-store.ts";
 import { toRest } from "./settlement/settler/run-rest.ts";
 import type { Settler } from "./settlement/settler/settler.ts";
@@ -62,9 +62,10 @@ export async function recover(parts: RecoveryParts): Promise<void> {
 async function chargeRemains(
   parts: RecoveryParts,
   { adopted, adoptedBudgets }: Entered,
-  { charges, running }: Pick<JournalRemains, "charges" | "running">,
+  { charges: promised, running }: Pick<JournalRemains, "charges" | "running">,
 ): Promise<void> {
   const { settler, wallets, budgets, debts, journal, clock, logger } = parts;
+  const charges = promised.map(withTold);
   const outcomes = await Promise.all(charges.map((charge) => settler.recover(charge)));
   await wallets.closeSlices(adopted.map((slice) => slice.id)); // after the charges that may need them; the rest pays the others
   const fenced = charges.filter((_, at) => outcomes[at] === "fenced");

@@ -44,8 +44,8 @@ const facts: Readonly<Record<keyof Pick<Usage, keyof RunFacts>, ReadCharge>> = {
 /** True for a column that holds a fact of the run. */
 export const isFact = (property: string): boolean => Object.hasOwn(facts, property);
 
-/** The parts of a charge that are stored in columns of other names, or in rows of their own. */
-type ChargeParts = "maxRates" | "admitted" | "facts" | "lines";
+/** The parts of a charge that are stored in columns of other names, in rows of their own, or not at all. */
+type ChargeParts = "maxRates" | "admitted" | "facts" | "lines" | "told";
 
 /** The columns of a receipt. */
 export const usageColumns: readonly Column<Charge>[] = describe<Usage, Charge, ChargeParts>(Usage.meta.properties, {

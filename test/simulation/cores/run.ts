@@ -26,6 +26,8 @@ export interface Run {
   state: "asked" | "refused" | "held" | "released" | "settling" | "acknowledged" | "failed";
   /** The tokens and the status with which it was settled. */
   settled: { readonly tokens: ChargedTokens; readonly status: SettleStatus } | undefined;
+  /** The cost that its client was told. */
+  told: number | undefined;
   /** When its charge was acknowledged. */
   settledAt: number | undefined;
   /** Whether the charge may be lost for a reason against which nothing is promised. */

@@ -88,7 +88,14 @@ export class Traffic {
       ...{ requestId, accountId: caller.accountId, budgetId: caller.budget?.id, model, machine: name },
       ...{ process: life.process, askedAt: this.#timeline.now, hold: undefined, counted: [], state: "asked" },
       ...{ terms: { input: 0, output: 0 }, admitted: wanted, settled: undefined, mayBeLost: false, refusal: undefined },
-      ...{ keyId: caller.keyId, lies: false, enteredAt: undefined, left: undefined, settledAt: undefined },
+      ...{
+        keyId: caller.keyId,
+        lies: false,
+        enteredAt: undefined,
+        left: undefined,
+        settledAt: undefined,
+        told: undefined,
+      },
       tokenBound: wanted.inputTokens + wanted.outputTokens,
     };
     this.runs.push(run);
@@ -197,7 +204,7 @@ export class Traffic {
     run.state = "settling";
     run.settled = { tokens: toCharged(tokens, run), status };
     try {
-      await run.hold?.settle(tokens, status);
+      run.told = (await run.hold?.settle(tokens, status))?.cost;
       run.state = "acknowledged";
       run.settledAt = this.#timeline.now;
     } catch (error) {

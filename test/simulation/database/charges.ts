@@ -175,7 +175,7 @@ export const chargeStatements: Readonly<Record<string, Meaning>> = {
   settled: (tables, [requestIds, runIds]) =>
     (requestIds as string[]).flatMap((requestId, at) =>
       tables.all<object>(
-        `select request_id, run_id, input_tokens, output_tokens, status from usage where request_id = ? and run_id = ?`,
+        `select request_id, run_id, input_tokens, output_tokens, cost, status from usage where request_id = ? and run_id = ?`,
         ...[requestId, String((runIds as string[])[at])],
       ),
     ),

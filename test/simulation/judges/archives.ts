@@ -9,6 +9,7 @@ export interface ArchivedReceipt {
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly cost: number;
+  readonly status: string;
 }
 
 interface Archive {
@@ -55,14 +56,14 @@ function readArchives({ tables }: World["server"]): Archive[] {
 function parse(content: Buffer | undefined): (ArchivedReceipt & { readonly runId: string })[] {
   const lines = content === undefined ? [] : gunzipSync(content).toString().split("\n").filter(Boolean);
   return lines.map((line) => {
-    const { accountId, requestId, runId, inputTokens, outputTokens, costPicoUsd } = JSON.parse(line) as Record<
+    const { accountId, requestId, runId, inputTokens, outputTokens, costPicoUsd, status } = JSON.parse(line) as Record<
       string,
       string
     >;
     return {
       ...{ accountId: String(accountId), requestId: String(requestId), runId: String(runId) },
       ...{ inputTokens: Number(inputTokens ?? 0), outputTokens: Number(outputTokens ?? 0) },
-      cost: Number(costPicoUsd ?? 0),
+      ...{ cost: Number(costPicoUsd ?? 0), status: String(status) },
     };
   });
 }

@@ -15,17 +15,22 @@ interface Receipts {
   output: number;
   cost: number;
   count: number;
+  /** How many of them say that the run was recovered. */
+  recovered: number;
 }
+
+const none: Receipts = { input: 0, output: 0, cost: 0, count: 0, recovered: 0 };
 
 /** The receipts in the books, and those that have left them. */
 function readReceipts(world: World): Map<string, Receipts> {
   const all = readStored(world);
-  for (const { accountId, requestId, inputTokens, outputTokens, cost } of readArchived(world)) {
+  for (const { accountId, requestId, inputTokens, outputTokens, cost, status } of readArchived(world)) {
     const id = `${accountId} ${requestId}`;
-    const known = all.get(id) ?? { input: 0, output: 0, cost: 0, count: 0 };
+    const known = all.get(id) ?? none;
     all.set(id, {
       ...{ input: known.input + inputTokens, output: known.output + outputTokens },
       ...{ cost: known.cost + cost, count: known.count + 1 },
+      recovered: known.recovered + Number(/recovered/i.test(status)),
     });
   }
   return all;
@@ -34,7 +39,7 @@ function readReceipts(world: World): Map<string, Receipts> {
 function readStored({ server }: World): Map<string, Receipts> {
   const rows = server.tables.all<{ id: string } & Receipts>(
     `select account_id || ' ' || request_id as id, sum(input_tokens) as input, sum(output_tokens) as output,
-       sum(cost) as cost, count(*) as count from usage group by account_id, request_id`,
+       sum(cost) as cost, count(*) as count, sum(status = 'recovered') as recovered from usage group by account_id, request_id`,
   );
   return new Map(rows.map((row) => [row.id, row]));
 }
@@ -49,7 +54,7 @@ export function judgeCharges(world: World): void {
   );
   const runs = Map.groupBy(world.traffic.runs, ({ accountId, requestId }) => `${accountId} ${requestId}`);
   for (const [id, group] of runs) {
-    const found = receipts.get(id) ?? { input: 0, output: 0, cost: 0, count: 0 };
+    const found = receipts.get(id) ?? none;
     receipts.delete(id);
     const fault = judgeMost(group, found) ?? judgeLeast(group, found, letters.has(group[0]?.requestId ?? ""));
     if (fault !== undefined) {
@@ -86,6 +91,11 @@ function judgeMost(group: readonly Run[], found: Receipts): Fault | undefined {
   const terms = all.at(-1)?.terms;
   if (terms !== undefined && found.cost > found.input * terms.input + found.output * terms.output) {
     return { judge: "prices", what: "cost more than any price that there was" };
+  }
+  // A copy of its journal may have been charged before its client was told anything.
+  const told = all.reduce((sum, run) => sum + (run.told ?? Number.POSITIVE_INFINITY), 0);
+  if (found.recovered === 0 && found.cost > told) {
+    return { judge: "prices", what: `cost more than the ${told} that its client was told` };
   }
   return undefined;
 }

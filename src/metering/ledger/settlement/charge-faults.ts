@@ -52,6 +52,9 @@ function findCountFault(charge: Charge): string | undefined {
   if (!isCount(input) || !isCount(output)) {
     return "its maxRates are no whole numbers below 2^53";
   }
+  if (charge.told !== undefined && !isCount(charge.told)) {
+    return "the cost that was told of it is not a whole number below 2^53";
+  }
   const { inputTokens, outputTokens } = charge.admitted ?? { inputTokens: 0, outputTokens: 0 };
   if (!isCount(inputTokens) || !isCount(outputTokens)) {
     return "the tokens that it was admitted with are no whole numbers below 2^53";

@@ -1,8 +1,8 @@
 import type { Run } from "../run.ts";
 import type { Charge } from "./charge.ts";
 
-/** The part of a stored charge that says which tokens were charged. */
-export type StoredCharge = Pick<Charge, "inputTokens" | "outputTokens" | "status">;
+/** The part of a stored charge that says which tokens were charged, and for what. */
+export type StoredCharge = Pick<Charge, "inputTokens" | "outputTokens" | "cost" | "status">;
 
 /**
  * The outcome of a charge. repeated: the run was charged before, so nothing was done.

@@ -26,6 +26,8 @@ export interface Charge extends Run {
   readonly cost: PicoUsd;
   /** The part of the cost that no money was left for. It becomes the account's debt. */
   readonly shortfall: PicoUsd;
+  /** The cost that its caller was told. The run is never charged more. Absent: nobody was told. */
+  readonly told?: PicoUsd;
   readonly status: "completed" | "cancelled" | "failed" | "recovered";
   /** Milliseconds since the epoch. */
   readonly settledAt: number;
@@ -43,4 +45,13 @@ export interface Charge extends Run {
   readonly budgetSliceId?: string;
   /** In the order of spending. */
   readonly lines: readonly ChargeLine[];
+}
+
+/**
+ * The charge as a promise carries it: with the cost that its caller is told. A charge that no money was assigned to yet
+ * has no cost to tell.
+ */
+export function withTold(charge: Charge): Charge {
+  const isMade = charge.lines.length > 0 || charge.shortfall > 0;
+  return isMade && charge.told === undefined ? { ...charge, told: charge.cost } : charge;
 }

@@ -2,6 +2,7 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../../../lib/errors/failure.ts";
 import type { Logger } from "../../../../lib/logger.ts";
 import type { Clock } from "../../../../lib/time/clock.ts";
+import type { PicoUsd } from "../../interface.ts";
 import type { MeteringObserver } from "../../observer.ts";
 import type { PriceList } from "../../prices/price-list.ts";
 import type { BudgetCache } from "../budget/budget-cache.ts";
@@ -9,6 +10,7 @@ import type { CachedWallet } from "../wallet/cache/cached-wallet.ts";
 import type { WalletCache } from "../wallet/cache/wallet-cache.ts";
 import { fund } from "../wallet/funding.ts";
 import { costOf } from "../wallet/split.ts";
+import { termsWithin } from "../wallet/terms-within.ts";
 import type { Charge } from "./charge.ts";
 
 /** Dependencies. */
@@ -31,9 +33,10 @@ export class LateCharges {
 
   /**
    * Makes a charge anew from the money that is left, for the same tokens, when its slices are lost or it never had any.
-   * Throws ACCOUNT_NOT_FOUND, MODEL_NOT_FOUND, INVALID_ARGUMENT, LEDGER_UNAVAILABLE.
+   * It costs at most what its caller has been told by the moment that it is made. Throws ACCOUNT_NOT_FOUND,
+   * MODEL_NOT_FOUND, INVALID_ARGUMENT, LEDGER_UNAVAILABLE.
    */
-  async renew(charge: Charge): Promise<Charge> {
+  async renew(charge: Charge, readTold: () => PicoUsd | undefined): Promise<Charge> {
     const { wallets, budgets, logger, observer } = this.#parts;
     if (charge.lines.length > 0) {
       observer.fenced();
@@ -43,24 +46,30 @@ export class LateCharges {
     const cached = await wallets.open(charge.accountId);
     const lost = charge.lines.map((line) => line.sliceId);
     wallets.lose(cached, lost);
-    return this.#make(cached, charge);
+    return this.#make(cached, charge, readTold);
   }
 
   /** Makes a charge for the same tokens. Throws as `renew`. */
   async make(charge: Charge): Promise<Charge> {
-    return this.#make(await this.#parts.wallets.open(charge.accountId), charge);
+    return this.#make(await this.#parts.wallets.open(charge.accountId), charge, () => charge.told);
   }
 
-  /** Charges the tokens at the terms of their admission. */
-  async #make(cached: CachedWallet, charge: Charge): Promise<Charge> {
+  /** Charges the tokens at the terms of their admission, or at lower ones when less was told. */
+  async #make(cached: CachedWallet, charge: Charge, readTold: () => PicoUsd | undefined): Promise<Charge> {
     const { clock, prices, budgets } = this.#parts;
     const terms = { rates: charge.maxRates, otherwise: () => prices.last(charge.model) };
-    const maxRates = await fund(cached, charge.model, charge, { terms, clock });
-    if (!Number.isSafeInteger(costOf(charge, maxRates))) {
+    const admitted = await fund(cached, charge.model, charge, { terms, clock });
+    if (!Number.isSafeInteger(costOf(charge, admitted))) {
       throw failure(Reason.INVALID_ARGUMENT, "The tokens cost more than one receipt can hold.");
     }
-    const paid = cached.wallet.charge(charge.model, charge, maxRates);
+    const { wallet } = cached;
+    const told = readTold();
+    const maxRates =
+      told === undefined
+        ? admitted
+        : termsWithin(told, charge, admitted, (rates) => wallet.priceOf(charge.model, charge, rates));
+    const paid = wallet.charge(charge.model, charge, maxRates);
     budgets.ofSlice(charge.budgetSliceId)?.spend(paid.cost);
-    return { ...charge, maxRates, ...paid };
+    return { ...charge, ...(told !== undefined && { told }), maxRates, ...paid };
   }
 }

@@ -5,7 +5,7 @@ import type { FundingState } from "../interface.ts";
 import { type BrokenInvariant, invariant } from "../invariant.ts";
 import type { ChargeLine } from "../settlement/charge.ts";
 import { Integrity } from "./integrity.ts";
-import { type PaidCost, pay } from "./paid-cost.ts";
+import { type PaidCost, type PayingMoney, pay } from "./paid-cost.ts";
 import { PaidMoney } from "./paid-money.ts";
 import { WalletRates } from "./wallet-rates.ts";
 import { isExpired, WalletSlices } from "./wallet-slices.ts";
@@ -140,9 +140,7 @@ export class Wallet {
    */
   charge(model: string, tokens: ChargedTokens, terms: Rates): PaidCost {
     return this.#integrity.move(() => {
-      const budget = Math.max(0, this.free);
-      const money = { slices: this.#slices.open, budget, rates: this.rates, model };
-      const paid = pay(money, tokens, terms, (slice, cost) => {
+      const paid = pay(this.#moneyFor(model), tokens, terms, (slice, cost) => {
         this.#slices.spend(slice, cost);
         if (slice.kind === "paid") {
           this.#paid.spend(cost);
@@ -151,6 +149,15 @@ export class Wallet {
       this.#putDrainedAside();
       return paid;
     });
+  }
+
+  /** The cost that `charge` would come to. */
+  priceOf(model: string, tokens: ChargedTokens, terms: Rates): PicoUsd {
+    return pay(this.#moneyFor(model), tokens, terms, () => {}).cost;
+  }
+
+  #moneyFor(model: string): PayingMoney {
+    return { slices: this.#slices.open, budget: Math.max(0, this.free), rates: this.rates, model };
   }
 
   #putDrainedAside(): void {

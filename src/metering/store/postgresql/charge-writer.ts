@@ -91,7 +91,7 @@ const settleWithEvents = settleSql(
 const settledSql: Statement = {
   name: "settled",
   text: `
-  select request_id, run_id, input_tokens, output_tokens, status from usage
+  select request_id, run_id, input_tokens, output_tokens, cost, status from usage
   where (request_id, run_id) in (select * from unnest($1::text[], $2::uuid[]))`,
 };
 
@@ -106,6 +106,7 @@ interface StoredChargeRow {
   readonly run_id: string;
   readonly input_tokens: string;
   readonly output_tokens: string;
+  readonly cost: string;
   readonly status: StoredCharge["status"];
 }
 
@@ -166,5 +167,10 @@ export class ChargeWriter {
 }
 
 function toStoredCharge(row: StoredChargeRow): StoredCharge {
-  return { inputTokens: Number(row.input_tokens), outputTokens: Number(row.output_tokens), status: row.status };
+  return {
+    inputTokens: Number(row.input_tokens),
+    outputTokens: Number(row.output_tokens),
+    cost: Number(row.cost),
+    status: row.status,
+  };
 }

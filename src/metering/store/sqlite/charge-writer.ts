@@ -96,7 +96,7 @@ export class ChargeWriter {
 
   settled(runs: readonly Run[]): Promise<Map<string, StoredCharge>> {
     return this.#executor.plain(({ get }) => {
-      const sql = `select input_tokens as inputTokens, output_tokens as outputTokens, status from usage
+      const sql = `select input_tokens as inputTokens, output_tokens as outputTokens, cost, status from usage
         where request_id = ? and run_id = ?`;
       const charges = new Map<string, StoredCharge>();
       for (const run of runs) {

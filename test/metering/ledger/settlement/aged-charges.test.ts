@@ -39,7 +39,7 @@ test.each(accounts)("tells by the run's own time, on shard %s", async (shard, ac
 });
 
 test.each(accounts)("never takes the hash in the run of a rest for a time, on shard %s", async (shard, account) => {
-  const stored = { inputTokens: 9, outputTokens: 8, status: "recovered" as const };
+  const stored = { inputTokens: 9, outputTokens: 8, cost: 0, status: "recovered" as const };
   for (let rests = 0; rests < 500; rests++) {
     const rest = (time: number, status: Charge["status"]) =>
       toRest(chargeOf(account, markId(idOf(time), shard), time, status), stored) as Charge;

@@ -1,7 +1,7 @@
 import type { Clock } from "../../../../../lib/time/clock.ts";
 import type { Journal } from "../../../journal/journal.ts";
 import type { Run } from "../../run.ts";
-import type { Charge } from "../charge.ts";
+import { type Charge, withTold } from "../charge.ts";
 
 /** A charge that the store takes longer than this to store is promised by the journal instead. */
 const patienceMs = 100;
@@ -14,8 +14,8 @@ export interface OpenCharge {
   promised: boolean;
   /** True when the store may have taken the charge although its reply was lost. */
   doubtful: boolean;
-  /** Lets the waiting caller continue. Further calls do nothing. */
-  readonly durable: () => void;
+  /** Lets the waiting caller continue, who is told this charge. Further calls do nothing. */
+  readonly durable: (charge: Charge) => void;
   readonly refused: (error: Error) => void;
   /** Called when its slices are lost. Absent: it is made anew. */
   readonly fenced?: () => void;
@@ -79,7 +79,11 @@ export class OpenCharges {
     if (waiting.length === 0) {
       return true;
     }
-    if (!(await this.#journal.promise(waiting.map(({ charge }) => charge)))) {
+    const promised = waiting.map((open) => {
+      open.charge = withTold(open.charge); // whatever becomes of it meanwhile costs no more
+      return open.charge;
+    });
+    if (!(await this.#journal.promise(promised))) {
       for (const open of waiting) {
         if (this.#open.has(open)) {
           this.#unpromised.add(open);
@@ -87,9 +91,9 @@ export class OpenCharges {
       }
       return false;
     }
-    for (const open of waiting) {
+    for (const [at, open] of waiting.entries()) {
       open.promised = true;
-      open.durable();
+      open.durable(promised[at] as Charge);
     }
     return true;
   }

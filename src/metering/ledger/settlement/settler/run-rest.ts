@@ -14,7 +14,8 @@ export function toRest(charge: Charge, stored: StoredCharge): Charge | undefined
   if (stored.status !== "recovered" || inputTokens + outputTokens === 0) {
     return undefined;
   }
-  return { ...charge, runId: toNextRun(charge), inputTokens, outputTokens, cost: 0, shortfall: 0, lines: [] };
+  const told = charge.told === undefined ? {} : { told: Math.max(0, charge.told - stored.cost) };
+  return { ...charge, ...told, runId: toNextRun(charge), inputTokens, outputTokens, cost: 0, shortfall: 0, lines: [] };
 }
 
 /** The rest's run id. Every process with the same rest to charge makes the same id, so the rest is charged once. */

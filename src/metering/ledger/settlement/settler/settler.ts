@@ -13,7 +13,7 @@ import type { LateCharges } from "../late-charges.ts";
 import { type Committed, GroupCommit } from "./group-commit.ts";
 import { type OpenCharge, OpenCharges } from "./open-charges.ts";
 import { Pauses } from "./pauses.ts";
-import { type Step, Steps } from "./steps.ts";
+import { notRecorded, type Step, Steps } from "./steps.ts";
 
 /** No request is admitted while this many charges wait for the store. */
 const maxBacklog = 20_000;
@@ -80,19 +80,19 @@ export class Settler {
    * the charge was given up: it is durable then, too, but has no receipt yet.
    */
   settle(charge: Charge): Promise<Charge> {
-    return this.#settleFrom("commit", charge);
+    return new Promise((durable, refused) => {
+      this.#begin({ ...{ charge, run: charge, promised: false, doubtful: false }, durable, refused }, "commit");
+    });
   }
 
-  /** Puts a charge that cannot be made among the dead letters. Rejects with LEDGER_UNAVAILABLE once it is there. */
-  giveUp(charge: Charge, why: unknown): Promise<Charge> {
-    return this.#settleFrom({ giveUp: why }, charge);
-  }
-
-  #settleFrom(step: Step, charge: Charge): Promise<Charge> {
-    return new Promise((resolve, refused) => {
-      const durable = () => resolve(open.charge);
-      const open: OpenCharge = { charge, run: charge, promised: false, doubtful: false, durable, refused };
-      this.#begin(open, step);
+  /**
+   * Puts a charge that cannot be made among the dead letters. Rejects with LEDGER_UNAVAILABLE once it is there, or the
+   * journal has it: it has no cost yet.
+   */
+  giveUp(charge: Charge, why: unknown): Promise<never> {
+    return new Promise((_, refused) => {
+      const durable = () => refused(notRecorded(why));
+      this.#begin({ ...{ charge, run: charge, promised: false, doubtful: false }, durable, refused }, { giveUp: why });
     });
   }
 
@@ -116,7 +116,8 @@ export class Settler {
   remake(charge: Charge): Promise<void> {
     return new Promise((resolve) => {
       const known = { charge, run: charge, promised: true, doubtful: true };
-      this.#begin({ ...known, durable: resolve, refused: () => resolve() }, unlessFaulty(charge, "renew"));
+      const done = () => resolve();
+      this.#begin({ ...known, durable: done, refused: done }, unlessFaulty(charge, "renew"));
     });
   }
 
@@ -181,7 +182,7 @@ export class Settler {
     this.#commits.commit(open, (outcome) => {
       if (outcome === "stored") {
         this.#parts.conclusions.settled(open.charge, "stored", open.run);
-        open.durable();
+        open.durable(open.charge);
         this.#charges.delete(open);
       } else {
         void this.#follow(open, this.#afterCommit(open, outcome));

@@ -51,8 +51,8 @@ export class Steps {
   async settleRest(open: OpenCharge): Promise<Step> {
     for (let attempt = 1; ; attempt++) {
       try {
-        const { charge } = open;
-        const stored = (await this.#parts.store.settled([charge])).get(runKey(charge));
+        const stored = (await this.#parts.store.settled([open.charge])).get(runKey(open.charge));
+        const { charge } = open; // it may have been promised meanwhile
         if (stored === undefined) {
           return "commit"; // the database has failed over into the past meanwhile
         }
@@ -80,7 +80,7 @@ export class Steps {
     const covered = mayBeOurs || stored.status === "recovered" || charge.runId !== run.runId;
     const outcome = mayBeOurs && same ? "stored" : covered ? "covered" : "repeated";
     this.#parts.conclusions.settled(charge, outcome, run);
-    durable();
+    durable(charge);
     return "done";
   }
 
@@ -91,7 +91,7 @@ export class Steps {
         if (await this.#parts.aged.isAged(open)) {
           return { giveUp: agedReason };
         }
-        open.charge = await this.#parts.late.renew(open.charge);
+        open.charge = await this.#parts.late.renew(open.charge, () => open.charge.told);
         return "commit";
       } catch (error) {
         this.#parts.logger.error({ error, attempt }, "a fenced charge could not be made anew");
@@ -125,7 +125,7 @@ export class Steps {
     }
     this.#parts.logger.error({ charge, reason }, "a charge cannot be made and is among the dead letters");
     this.#parts.conclusions.settled(charge, "refused", open.run);
-    open.refused(failure(Reason.LEDGER_UNAVAILABLE, "The usage could not be recorded.", {}, why));
+    open.refused(notRecorded(why));
     return "done";
   }
 
@@ -141,4 +141,9 @@ export class Steps {
     await this.#parts.pauses.pause(attempt, lastRetryMs);
     return true;
   }
+}
+
+/** The error for the caller of a charge that was given up. */
+export function notRecorded(why: unknown) {
+  return failure(Reason.LEDGER_UNAVAILABLE, "The usage could not be recorded.", {}, why);
 }
