@@ -9,6 +9,7 @@ import type { WalletCache } from "./wallet/cache/wallet-cache.ts";
 
 /** Progress is noted in the journal at this interval: after a kill, requests are charged up to their last note. */
 const noteMs = 1000;
+const beatMs = 1000;
 const tidyMs = 1000;
 /** The interval between audits that compare this core's slices with the store's. */
 const auditMs = 60_000;
@@ -39,12 +40,14 @@ export function startUpkeep({
 }: UpkeepParts): () => void {
   const jobs = [
     repeat(clock, noteMs, logger, "note running requests", async () => requests.noteAll()),
+    // By itself: what takes long elsewhere must not make others take this core for dead.
+    repeat(clock, beatMs, logger, "say that this core is alive", () => coreLease.renew()),
     repeat(clock, tidyMs, logger, "tidy the ledger", async () => {
-      if (!(await coreLease.renew())) {
+      await coreLease.confirm(async () => {
         budgets.loseAll();
         await wallets.audit();
         await budgets.audit();
-      }
+      });
       await listen();
       await wallets.tidy();
       await budgets.tidy();

@@ -14,7 +14,7 @@ const windowMs = 59_900;
  */
 export function judgeAdmissions(world: World): void {
   const { traffic, server, history } = world;
-  traffic.onAdmitted = ({ requestId, accountId, machine, process }) => {
+  traffic.onAdmitted = ({ requestId, accountId, machine }) => {
     const [found] = server.tables.all<{ left: number }>(
       `select (select coalesce(sum(granted - spent - refunded - expired), 0) from lot where account_id = ?1)
          - (select coalesce(sum(spent), 0) from slice where account_id = ?1 and open) as left
@@ -24,7 +24,7 @@ export function judgeAdmissions(world: World): void {
            where account_id = ?1 and expires_at is not null and ${withFreeMoney})`,
       accountId,
     );
-    if (found !== undefined && found.left <= 0 && !world.wentBack && !process.wasSuspended) {
+    if (found !== undefined && found.left <= 0 && !world.wentBack) {
       history.violation("admissions", `${requestId} on ${machine} was let in beside nothing`);
     }
   };

@@ -76,7 +76,7 @@ export class SpendingJudge {
     const storedAt = this.#storedAt.get(hold?.runId ?? "") ?? Number.POSITIVE_INFINITY;
     const lived = process.diedAt === undefined || process.diedAt > storedAt;
     const quick = storedAt - askedAt < quickMs;
-    return state === "acknowledged" && lived && quick && !lies && !mayBeLost && !process.wasSuspended;
+    return state === "acknowledged" && lived && quick && !lies && !mayBeLost;
   }
 }
 

@@ -58,7 +58,8 @@ const pass = async (seconds: number, each = () => {}) => {
 test("beats every five seconds, and looks for the dead each time", async () => {
   for (let second = 1; second <= 10; second++) {
     clock.advance(1000);
-    expect(await coreLease.renew()).toBe(true);
+    await coreLease.renew();
+    expect(coreLease.isValid).toBe(true);
   }
   expect(asked).toEqual(["beat", "reap", "beat", "reap"]);
 });
@@ -66,7 +67,7 @@ test("beats every five seconds, and looks for the dead each time", async () => {
 test("without a beat its slices are surely its own for 25 seconds", async () => {
   away = true;
   clock.advance(24_999);
-  expect(await coreLease.renew()).toBe(true);
+  await coreLease.renew();
   expect(coreLease.isValid).toBe(true);
   clock.advance(1);
   expect(coreLease.isValid).toBe(false);
@@ -80,13 +81,40 @@ test("the wall clock does not matter", async () => {
   expect(coreLease.isValid).toBe(false);
 });
 
-test("tries again every second once its time is over, and then says once that slices may be lost", async () => {
+test("a core that comes back is alive, and valid only once it knows its losses", async () => {
   away = true;
   clock.advance(26_000);
-  expect([await coreLease.renew(), await coreLease.renew()]).toEqual([true, true]);
+  await coreLease.renew();
+  expect([coreLease.isValid, coreLease.isDoubtful]).toEqual([false, false]);
   away = false;
-  expect([await coreLease.renew(), await coreLease.renew()]).toEqual([false, true]);
+  await coreLease.renew();
+  expect([coreLease.isValid, coreLease.isDoubtful]).toEqual([false, true]);
+  await expect(coreLease.confirm(() => Promise.reject(new Error("unknown")))).rejects.toThrow("unknown");
+  await pass(10);
+  expect([coreLease.isValid, coreLease.isDoubtful]).toEqual([false, true]);
+  await coreLease.confirm(async () => {});
+  expect([coreLease.isValid, coreLease.isDoubtful]).toEqual([true, false]);
+  await coreLease.confirm(() => Promise.reject(new Error("nothing is in doubt")));
+});
+
+test("a core that comes into doubt while it finds out its losses has to find out once more", async () => {
+  wasDead = true;
+  await pass(5);
+  await coreLease.confirm(() => pass(5)); // it is taken for dead again
+  expect(coreLease.isDoubtful).toBe(true);
+  wasDead = false;
+  await coreLease.confirm(() => pass(5));
   expect(coreLease.isValid).toBe(true);
+});
+
+test("a core that could not say at its start that it is alive is in doubt", async () => {
+  const late = create(true);
+  away = true;
+  await late.renew();
+  away = false;
+  clock.advance(40_000);
+  await late.renew();
+  expect(late.isDoubtful).toBe(true);
 });
 
 test("when it comes back it takes nobody for dead before the others could come back too", async () => {
@@ -112,18 +140,18 @@ test("others that beat are never taken for dead", async () => {
   expect(new Set(asked)).toEqual(new Set(["beat", "reap"]));
 });
 
-test("says that slices may be lost when others took it for dead, even if it cannot clean up itself", async () => {
+test("is in doubt when others took it for dead, even if it cannot clean up itself", async () => {
   wasDead = true;
   reapFails = true;
   clock.advance(5000);
-  expect(await coreLease.renew()).toBe(false);
-  expect(coreLease.isValid).toBe(true);
+  await coreLease.renew();
+  expect([coreLease.isValid, coreLease.isDoubtful]).toEqual([false, true]);
 });
 
 test("a core that is alone needs no beat", async () => {
   const alone = create(false);
   clock.advance(3_600_000);
-  expect(await alone.renew()).toBe(true);
+  await alone.renew();
   expect(alone.isValid).toBe(true);
   expect(asked).toEqual([]);
 });

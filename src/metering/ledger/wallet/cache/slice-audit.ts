@@ -7,6 +7,8 @@ import { noId, type SlicePart, type StoredSlice } from "../wallet-store.ts";
 /** A wallet whose money may be moving. */
 export interface AuditedWallet {
   readonly wallet: Wallet;
+  /** Set while the store moves its money: the reply may be of a time before this core was taken for dead. */
+  readonly moving: Promise<void> | undefined;
   /** Notes that the account's money may have changed. */
   doubt(): void;
   /** Runs a function while nothing else moves the wallet's money in the store. */
@@ -137,8 +139,8 @@ export class SliceAudit {
         seen.add(accountId);
       }
     }
-    for (const { wallet } of all.values()) {
-      if (wallet.sliceIds.length > 0 && !seen.has(wallet.accountId)) {
+    for (const { wallet, moving } of all.values()) {
+      if (moving !== undefined || (wallet.sliceIds.length > 0 && !seen.has(wallet.accountId))) {
         suspects.push(wallet.accountId);
       }
     }

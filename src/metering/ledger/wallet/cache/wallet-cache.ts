@@ -118,8 +118,9 @@ export class WalletCache implements AuditedWallets {
   }
 
   /** Compares this core's slices with the store's, and corrects differences. */
-  audit(): Promise<void> {
-    return this.#audit.run();
+  async audit(): Promise<void> {
+    await Promise.allSettled(this.#opening.values());
+    await this.#audit.run();
   }
 
   /** This core's open slices that it does not know. */
