@@ -121,7 +121,15 @@ describe.each(dialects)("%s", (dialect) => {
     expect(await slice(own.id)).toMatchObject({ granted: 1000, spent: 15 });
     expect(await store.settled([charge, { ...charge, runId: v7() }])).toEqual(
       new Map([
-        [charge.runId, { inputTokens: charge.inputTokens, outputTokens: charge.outputTokens, status: "completed" }],
+        [
+          charge.runId,
+          {
+            inputTokens: charge.inputTokens,
+            outputTokens: charge.outputTokens,
+            cost: charge.cost,
+            status: "completed",
+          },
+        ],
       ]),
     );
   });
@@ -176,10 +184,11 @@ describe.each(dialects)("%s", (dialect) => {
     }
   });
 
-  test("refuses to spend more than a slice has, as a violation", async () => {
+  test("refuses a charge that can never be stored, as a violation", async () => {
     const account = await metering.account({ free: 1000 });
     const own = await leaseOne(account, 100);
-    const error = await store.settle([chargeTo([own], 101)]).catch((thrown: unknown) => thrown);
+    const impossible = { ...chargeTo([own], 100), model: null as never };
+    const error = await store.settle([impossible]).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(Object);
     expect(store.isViolation(error)).toBe(true);
     expect(store.isViolation(new Error("connection lost"))).toBe(false);
@@ -190,13 +199,62 @@ describe.each(dialects)("%s", (dialect) => {
     const account = await metering.account({ free: 1000 });
     const own = await leaseOne(account, 600);
     await store.settle([chargeTo([own], 100)]);
-    await store.giveBack([{ sliceId: own.id, amount: 200 }]);
+    await store.giveBack([{ sliceId: own.id, granted: 400 }]);
     expect(await slice(own.id)).toMatchObject({ granted: 400, spent: 100 });
     expect(await lots()).toMatchObject([{ leased: 400, spent: 0 }]);
     await store.close([own.id, own.id]);
     await store.close([own.id]);
     expect(await lots()).toMatchObject([{ leased: 0, spent: 100 }]);
     expect(await lease(account, 5000)).toMatchObject({ slices: [{ granted: 900 }] });
+  });
+
+  test("what goes back is said as a size: late, lost or twice, it means the same", async () => {
+    const account = await metering.account({ free: 1000 });
+    const own = await leaseOne(account, 600);
+    await store.giveBack([{ sliceId: own.id, granted: 400 }]);
+    await store.giveBack([{ sliceId: own.id, granted: 400 }]);
+    expect(await slice(own.id)).toMatchObject({ granted: 400 });
+    await store.giveBack([{ sliceId: own.id, granted: 300 }]);
+    await store.giveBack([{ sliceId: own.id, granted: 400 }]); // it comes late
+    expect(await slice(own.id)).toMatchObject({ granted: 300 });
+    expect(await lots()).toMatchObject([{ leased: 300, spent: 0 }]);
+    expect(await store.openSlices({ accountId: account })).toMatchObject([{ granted: 300, unspent: 300 }]);
+  });
+
+  test("a slice without room for its charges is fenced, and other charges of the group are stored", async () => {
+    const account = await metering.account({ free: 1000 });
+    const [full, other] = [await leaseOne(account, 100), await leaseOne(account, 100)];
+    const group = [chargeTo([full], 60), chargeTo([full], 60), chargeTo([other], 60), chargeTo([full, other], 40)];
+    expect(await store.settle(group)).toEqual(["fenced", "fenced", "stored", "fenced"]);
+    expect(await slice(full.id)).toMatchObject({ spent: 0 });
+    expect(await slice(other.id)).toMatchObject({ spent: 60 });
+    expect(await metering.storage.orm.em.fork().count(Usage)).toBe(1);
+    expect(await store.settle([chargeTo([full], 100)])).toEqual(["stored"]);
+  });
+
+  test("a slice of a budget has the size that its core said last, whatever comes late or twice", async () => {
+    const accountId = await metering.account({ free: 1000 });
+    const id = v7();
+    const window = { budgetId: id, accountId, windowName: "total", windowStart: 0, windowEnd: undefined, limit: 500 };
+    const sliceId = v7();
+    const ask = (size: number, step: number, amount: number) =>
+      store.acquireBudget({ ...window, sliceId, size, step, isMade: step > 1, least: amount, most: amount });
+    const budget = () => metering.storage.orm.em.fork().findOneOrFail(Budget, { id });
+    expect(await ask(0, 1, 300)).toMatchObject({ size: 300, unleased: 200 });
+    // The reply was lost, so the core knows of nothing yet: all of it can be had again.
+    expect(await ask(0, 2, 500)).toMatchObject({ size: 500, unleased: 0 });
+    await store.giveBackBudgets([{ sliceId, granted: 200, step: 3 }]);
+    expect(await ask(200, 4, 100)).toMatchObject({ size: 300, unleased: 200 });
+    await store.giveBackBudgets([{ sliceId, granted: 200, step: 3 }]); // it comes twice, and late
+    expect(await ask(0, 2, 500)).toMatchObject({ size: undefined });
+    expect(await budget()).toMatchObject({ leased: 300 });
+    expect(await store.openBudgetSlices({ sliceId })).toMatchObject([{ granted: 300, unspent: 300 }]);
+    await store.giveBackBudgets([{ sliceId, granted: 400, step: 5 }]); // no size makes it larger
+    expect(await budget()).toMatchObject({ leased: 300 });
+    await store.closeBudgets([sliceId]);
+    await store.giveBackBudgets([{ sliceId, granted: 100, step: 6 }]);
+    expect(await ask(300, 7, 100)).toMatchObject({ size: undefined, unleased: 500 });
+    expect(await budget()).toMatchObject({ leased: 0, spent: 0 });
   });
 
   test("a shortfall becomes the account's debt", async () => {
@@ -215,7 +273,7 @@ describe.each(dialects)("%s", (dialect) => {
     expect(epoch).toBe(8);
     expect(adopted.find(({ id }) => id === own.id)).toMatchObject({ granted: 100, spent: 30, accountId: account });
     expect(await store.settle([chargeTo([own], 1)])).toEqual(["fenced"]);
-    await store.giveBack([{ sliceId: own.id, amount: 1 }]);
+    await store.giveBack([{ sliceId: own.id, granted: 99 }]);
     await store.close([own.id]);
     expect(await slice(own.id)).toMatchObject({ granted: 100, spent: 30, open: true });
     expect(await next.settle([chargeTo([own], 1)])).toEqual(["stored"]);
@@ -290,10 +348,10 @@ describe.each(dialects)("%s", (dialect) => {
       windowEnd: undefined,
       limit: 500,
     };
-    const ask = { ...budget, sliceId: v7(), isMade: false, least: 100, most: 100 };
+    const ask = { ...budget, sliceId: v7(), size: 0, step: 1, isMade: false, least: 100, most: 100 };
     const own = await leaseOne(account, 100);
     await store.settle([chargeTo([own], 10)]);
-    expect(await store.acquireBudget(ask)).toMatchObject({ granted: 100 });
+    expect(await store.acquireBudget(ask)).toMatchObject({ size: 100 });
     const next = createLedgerStore(metering.storage, systemRandom, v7());
     if (dialect === "sqlite") {
       const { adopted, adoptedBudgets } = await next.enter({ instance: "lock", after: 0 });
@@ -338,7 +396,7 @@ describe.each(dialects)("%s", (dialect) => {
       Array.from({ length: 10 }, async () => {
         const own = await leaseOne(account, 1000);
         await store.settle([chargeTo([own], 100), chargeTo([own], 200)]);
-        await store.giveBack([{ sliceId: own.id, amount: 300 }]);
+        await store.giveBack([{ sliceId: own.id, granted: 700 }]);
         await store.settle([chargeTo([own], 50)]);
         await store.close([own.id]);
       }),

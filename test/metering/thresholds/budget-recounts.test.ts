@@ -195,7 +195,7 @@ describe.each(dialects)("%s", (dialect) => {
     await clock.until(today.settle(output(300), "completed"));
     await clock.until(ledger.caughtUp());
     expect(await keys.get(keyId)).toBeDefined();
-    const slice = { sliceId: v7(), isMade: false, least: 1, most: 1, accountId };
+    const slice = { sliceId: v7(), size: 0, step: 1, isMade: false, least: 1, most: 1, accountId };
     await clock.until(store.acquireBudget({ ...window, ...slice, limit }));
     expect(
       await storage.orm.em.fork().findOneOrFail(Budget, { id: keyId, windowName: window.windowName }),

@@ -88,20 +88,23 @@ export const budgetStatements: Readonly<Record<string, Meaning>> = {
     );
   },
 
-  "extend budget slice": (tables, [slice, id, window, core, epoch, amount]) =>
+  "lock budget slice": (tables, [slice, core, epoch, step]) =>
     tables.all(
-      `insert into budget_slice (id, budget_id, window_name, core_id, epoch, granted, spent, open)
-       values (?1, ?2, ?3, ?4, ?5, ?6, 0, true)
-       on conflict (id) do update set granted = budget_slice.granted + excluded.granted
-         where budget_slice.open and budget_slice.core_id = ?4 and budget_slice.epoch = ?5
-       returning id`,
-      ...[String(slice), String(id), String(window), String(core), Number(epoch), Number(amount)],
+      "select granted from budget_slice where id = ? and open and core_id = ? and epoch = ? and step < ?",
+      ...[String(slice), String(core), Number(epoch), Number(step)],
     ),
 
-  "grow budget slice": (tables, [slice, core, epoch, amount]) =>
+  "make budget slice": (tables, [slice, id, window, core, epoch, size, step]) =>
     tables.all(
-      "update budget_slice set granted = granted + ? where id = ? and open and core_id = ? and epoch = ? returning id",
-      ...[Number(amount), String(slice), String(core), Number(epoch)],
+      `insert into budget_slice (id, budget_id, window_name, core_id, epoch, granted, spent, open, step)
+       values (?, ?, ?, ?, ?, ?, 0, true, ?) on conflict do nothing returning id`,
+      ...[String(slice), String(id), String(window), String(core), Number(epoch), Number(size), Number(step)],
+    ),
+
+  "resize budget slice": (tables, [slice, size, step]) =>
+    tables.all(
+      "update budget_slice set granted = ?, step = ? where id = ? returning id",
+      ...[Number(size), Number(step), String(slice)],
     ),
 
   "lend budget"(tables, [id, window, amount]) {
@@ -138,28 +141,31 @@ export const budgetStatements: Readonly<Record<string, Meaning>> = {
 
   "budget slice": (tables, [core, epoch, slice]) =>
     tables.all(
-      "select id, granted - spent as unspent from budget_slice where open and core_id = ? and epoch = ? and id = ?",
+      `select id, granted, granted - spent as unspent from budget_slice
+       where open and core_id = ? and epoch = ? and id = ?`,
       ...[String(core), Number(epoch), String(slice)],
     ),
 
   "budget slice page": (tables, [core, epoch, after, limit]) =>
     tables.all(
-      `select id, granted - spent as unspent from budget_slice
+      `select id, granted, granted - spent as unspent from budget_slice
        where open and core_id = ? and epoch = ? and id > ? order by id limit ?`,
       ...[String(core), Number(epoch), String(after), Number(limit)],
     ),
 
-  "give back budgets"(tables, [slices, amounts, core, epoch]) {
+  "give back budgets"(tables, [slices, sizes, steps, core, epoch]) {
     for (const [at, id] of (slices as string[]).entries()) {
-      const amount = Number((amounts as number[])[at]);
-      const [mine] = tables.all<{ budget_id: string; window_name: string }>(
-        `update budget_slice set granted = granted - ? where id = ? and open and core_id = ? and epoch = ?
-         returning budget_id, window_name`,
-        ...[amount, id, String(core), Number(epoch)],
+      const step = Number((steps as number[])[at]);
+      const mine = tables.get<{ budget_id: string; window_name: string; granted: number }>(
+        `select budget_id, window_name, granted from budget_slice
+         where id = ? and open and core_id = ? and epoch = ? and step < ?`,
+        ...[id, String(core), Number(epoch), step],
       );
       if (mine !== undefined) {
-        const window = [mine.budget_id, mine.window_name];
-        tables.run("update budget set leased = leased - ? where id = ? and window_name = ?", amount, ...window);
+        const size = Math.min(mine.granted, Number((sizes as number[])[at]));
+        const back = [mine.granted - size, mine.budget_id, mine.window_name] as const;
+        tables.run("update budget_slice set granted = ?, step = ? where id = ?", size, step, id);
+        tables.run("update budget set leased = leased - ? where id = ? and window_name = ?", ...back);
       }
     }
     return [];

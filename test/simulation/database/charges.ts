@@ -63,24 +63,47 @@ const add = (sums: Map<string, number>, key: Value | undefined, cost: Value | un
   }
 };
 
-/** The open slices of a charge that belong to this core in this epoch. */
-function readMine(tables: Tables, lines: readonly Line[], core: string, epoch: number): ReadonlySet<string> {
-  const mine = new Set<string>();
-  for (const sliceId of new Set(lines.map((line) => String(line.sliceId)))) {
-    const sql = "select 1 from slice where id = ? and open and core_id = ? and epoch = ?";
-    if (tables.get(sql, sliceId, core, epoch) !== undefined) {
-      mine.add(sliceId);
+/** The charges, by place, with lines of slices that are not this core's in this epoch, or have no room for them. */
+function readFenced(
+  tables: Tables,
+  charges: readonly Row[],
+  lines: readonly Line[],
+  core: string,
+  epoch: number,
+): ReadonlySet<number> {
+  const bySlice = Map.groupBy(lines, (line) => String(line.sliceId));
+  const rooms = new Map<string, number>();
+  for (const sliceId of bySlice.keys()) {
+    const sql = "select granted - spent as room from slice where id = ? and open and core_id = ? and epoch = ?";
+    const slice = tables.get<{ room: number }>(sql, sliceId, core, epoch);
+    if (slice !== undefined) {
+      rooms.set(sliceId, slice.room);
     }
   }
-  return mine;
+  const lost = new Set(lines.filter(({ sliceId }) => !rooms.has(String(sliceId))).map(({ charge }) => charge));
+  const isFresh = ({ charge }: Line) => {
+    const { requestId, runId } = charges[charge - 1] as Row;
+    const sql = "select 1 from usage where request_id = ? and run_id = ?";
+    return !lost.has(charge) && tables.get(sql, String(requestId), String(runId)) === undefined;
+  };
+  const sumOf = (some: readonly Line[]) => some.reduce((sum, { cost }) => sum + Number(cost), 0);
+  const fenced = new Set(lost);
+  for (const [sliceId, of] of bySlice) {
+    const room = rooms.get(sliceId) ?? Number.POSITIVE_INFINITY;
+    if (sumOf(of) > room && sumOf(of.filter(isFresh)) > room) {
+      for (const { charge } of of) {
+        fenced.add(charge);
+      }
+    }
+  }
+  return fenced;
 }
 
 export const chargeStatements: Readonly<Record<string, Meaning>> = {
   settle(tables, values) {
     const charges = toRows(usageColumns, values);
     const lines = readLines(values);
-    const mine = readMine(tables, lines, String(values.at(-2)), Number(values.at(-1)));
-    const fenced = new Set(lines.filter(({ sliceId }) => !mine.has(String(sliceId))).map(({ charge }) => charge));
+    const fenced = readFenced(tables, charges, lines, String(values.at(-2)), Number(values.at(-1)));
     const answer: { n: number; fenced: boolean }[] = [];
     const [spent, budgets, debts] = [new Map<string, number>(), new Map<string, number>(), new Map<string, number>()];
     for (const [at, charge] of charges.entries()) {

@@ -123,14 +123,14 @@ export const coreStatements: Readonly<Record<string, Meaning>> = {
 
   "account slices": (tables, [core, epoch, account]) =>
     tables.all(
-      `select id, account_id, granted - spent as unspent from slice
+      `select id, account_id, granted, granted - spent as unspent from slice
        where open and core_id = ? and epoch = ? and account_id = ?`,
       ...[String(core), Number(epoch), String(account)],
     ),
 
   "slice page": (tables, [core, epoch, after, limit]) =>
     tables.all(
-      `select id, account_id, granted - spent as unspent from slice
+      `select id, account_id, granted, granted - spent as unspent from slice
        where open and core_id = ?1 and epoch = ?2 and account_id > ?3 and account_id <= (
          select max(account_id) from (select account_id from slice
            where open and core_id = ?1 and epoch = ?2 and account_id > ?3 order by account_id limit ?4))
@@ -138,15 +138,16 @@ export const coreStatements: Readonly<Record<string, Meaning>> = {
       ...[String(core), Number(epoch), String(after), Number(limit)],
     ),
 
-  "give back"(tables, [slices, amounts, core, epoch]) {
+  "give back"(tables, [slices, sizes, core, epoch]) {
     for (const [at, id] of (slices as string[]).entries()) {
-      const amount = Number((amounts as number[])[at]);
-      const [mine] = tables.all<{ lot_id: string }>(
-        "update slice set granted = granted - ? where id = ? and open and core_id = ? and epoch = ? returning lot_id",
-        ...[amount, id, String(core), Number(epoch)],
+      const size = Number((sizes as number[])[at]);
+      const mine = tables.get<{ lot_id: string; granted: number }>(
+        "select lot_id, granted from slice where id = ? and open and core_id = ? and epoch = ? and granted > ?",
+        ...[id, String(core), Number(epoch), size],
       );
       if (mine !== undefined) {
-        tables.run("update lot set leased = leased - ? where id = ?", amount, mine.lot_id);
+        tables.run("update slice set granted = ? where id = ?", size, id);
+        tables.run("update lot set leased = leased - ? where id = ?", mine.granted - size, mine.lot_id);
       }
     }
     return [];

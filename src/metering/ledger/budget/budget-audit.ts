@@ -69,7 +69,7 @@ export class BudgetAudit {
   async #correct(cached: CachedBudget): Promise<void> {
     const { wallet } = cached;
     const { sliceId, unspent, isMade } = wallet;
-    const stored = (await this.#store.openBudgetSlices({ sliceId }))[0]?.unspent;
+    const stored = (await this.#store.openBudgetSlices({ sliceId }))[0];
     if (wallet.sliceId !== sliceId) {
       return; // it was lost meanwhile, and the wallet knows
     }
@@ -80,13 +80,14 @@ export class BudgetAudit {
       }
       return;
     }
-    const lowered = wallet.lower(stored);
+    const lowered = wallet.lower(stored.unspent);
     if (lowered > 0) {
       this.#logger.warn({ sliceId, lowered }, "this core believed in more of a budget than it has");
     }
-    const surplus = stored - unspent;
+    const surplus = stored.unspent - unspent;
     if (surplus > 0) {
-      await this.#store.giveBackBudgets([{ sliceId, amount: surplus }]);
+      wallet.resize(stored.granted - surplus);
+      await this.#store.giveBackBudgets([wallet.tellSize()]);
       this.#logger.warn({ sliceId, surplus }, "gave back what was leased of a budget without this core's knowledge");
     }
   }

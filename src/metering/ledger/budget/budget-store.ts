@@ -1,8 +1,16 @@
 import type { PicoUsd } from "../../interface.ts";
-import type { SlicePart, StoredSlice } from "../wallet/wallet-store.ts";
+import type { SmallerSlice, StoredSlice } from "../wallet/wallet-store.ts";
 
 /** An open slice of a budget as the store has it. */
-export type StoredBudgetSlice = Pick<StoredSlice, "id" | "unspent">;
+export type StoredBudgetSlice = Pick<StoredSlice, "id" | "granted" | "unspent">;
+
+/**
+ * The size that a slice of a budget has from now on. Such a slice also grows, so each size has a step: one that comes
+ * after a later one means nothing.
+ */
+export interface SmallerBudgetSlice extends SmallerSlice {
+  readonly step: number;
+}
 
 /** Selects open slices of budgets: one slice, or the page after an id in the order of ids. */
 export type BudgetSliceRange = { readonly sliceId: string } | { readonly after: string };
@@ -20,6 +28,10 @@ export interface BudgetRequest {
   readonly limit: PicoUsd;
   /** The slice to make or to extend. The core chooses its id, so that it can close a slice whose reply was lost. */
   readonly sliceId: string;
+  /** The slice's size as the core knows it. Whatever it has beyond that goes back: its reply was lost. */
+  readonly size: PicoUsd;
+  /** As in `SmallerBudgetSlice`. */
+  readonly step: number;
   /**
    * True when the store has answered for this slice before. A slice that the store has forgotten since is not made
    * anew.
@@ -33,8 +45,11 @@ export interface BudgetRequest {
 
 /** The money of a budget's window, and the part of it just leased. */
 export interface BudgetLease {
-  /** Undefined: another core closed the slice, or a failover forgot it; ask again with another slice id. */
-  readonly granted: PicoUsd | undefined;
+  /**
+   * The slice's size from now on. Undefined: another core closed the slice, or a failover forgot it; ask again with
+   * another slice id.
+   */
+  readonly size: PicoUsd | undefined;
   /** Money of the window that no core has leased or spent. */
   readonly unleased: PicoUsd;
   /** Money that other cores have leased and not spent, as far as the store knows. */
@@ -59,8 +74,8 @@ export interface BudgetStore {
   openBudgetSlices(range: BudgetSliceRange): Promise<StoredBudgetSlice[]>;
   /** Leases a part of a budget. All cores together never get more than its limit. */
   acquireBudget(request: BudgetRequest): Promise<BudgetLease>;
-  /** Makes slices of budgets smaller by these amounts. */
-  giveBackBudgets(parts: readonly SlicePart[]): Promise<void>;
+  /** Makes slices of budgets no larger than these sizes, unless later steps came before. */
+  giveBackBudgets(slices: readonly SmallerBudgetSlice[]): Promise<void>;
   /** Ends slices of budgets: their spending stays counted, and the rest can be leased again. */
   closeBudgets(sliceIds: readonly string[]): Promise<void>;
   /** The spending of a budget's keys in a window, as far as the store has it. */

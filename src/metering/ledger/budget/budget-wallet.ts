@@ -1,6 +1,6 @@
 import type { PicoUsd } from "../../interface.ts";
 import { invariant } from "../invariant.ts";
-import type { BudgetLease } from "./budget-store.ts";
+import type { BudgetLease, SmallerBudgetSlice } from "./budget-store.ts";
 import type { BudgetWindow } from "./budget-window.ts";
 
 /** The part of one window of a key's budget that this core may spend without asking. */
@@ -12,6 +12,9 @@ export class BudgetWallet {
   limit: PicoUsd;
   #sliceId: string;
   #isMade = false;
+  /** The slice's size as this core knows it, and the number of sizes that it has given it. */
+  #size: PicoUsd = 0;
+  #step = 0;
   #unleased: PicoUsd = 0;
   #elsewhere: PicoUsd = 0;
   #available: PicoUsd = 0;
@@ -74,20 +77,38 @@ export class BudgetWallet {
     return this.#held === 0 && this.#uncommitted === 0;
   }
 
-  /** Adds the store's reply to a lease, unless the slice was closed or forgotten there. */
-  add({ granted, unleased, elsewhere }: BudgetLease): void {
+  /** The slice's size and the next step, to be told to the store now: whatever was told before is then history. */
+  tellSize(): SmallerBudgetSlice {
+    return { sliceId: this.#sliceId, granted: this.#size, step: ++this.#step };
+  }
+
+  /**
+   * Adds the store's reply to a lease that told it this size, unless the slice was closed or forgotten there. Returns
+   * how much came.
+   */
+  add({ size, unleased, elsewhere }: BudgetLease, told: PicoUsd): PicoUsd {
     this.#unleased = unleased;
     this.#elsewhere = elsewhere;
-    if (granted !== undefined) {
-      this.#isMade = true;
-      this.#available += granted;
+    if (size === undefined) {
+      return 0;
     }
+    this.#isMade = true;
+    const came = size - told;
+    this.#size = Math.max(0, this.#size + came);
+    this.#available = Math.max(0, this.#available + came);
+    return came;
+  }
+
+  /** Takes on the size with which the store has no more unspent than this core knows of. */
+  resize(granted: PicoUsd): void {
+    this.#size = granted;
   }
 
   /** Takes the free money out, to be given back. `returned` must follow. The money can be leased again. */
   takeFree(): PicoUsd {
     const free = Math.max(0, this.free);
     this.#available -= free;
+    this.#size -= free;
     this.#unleased += free;
     this.#returning += free;
     return free;
@@ -127,6 +148,7 @@ export class BudgetWallet {
   lower(unspent: PicoUsd): PicoUsd {
     const excess = Math.max(0, this.#available - Math.max(0, unspent));
     this.#available -= excess;
+    this.#size -= excess;
     return excess;
   }
 
@@ -138,5 +160,7 @@ export class BudgetWallet {
     this.#returning = 0;
     this.#sliceId = sliceId;
     this.#isMade = false;
+    this.#size = 0;
+    this.#step = 0;
   }
 }

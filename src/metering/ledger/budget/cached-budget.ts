@@ -97,18 +97,18 @@ export class CachedBudget {
     const { wallet } = this;
     const { budgetId, accountId, window } = wallet;
     for (;;) {
-      const { sliceId } = wallet;
+      const { sliceId, granted: size, step } = wallet.tellSize();
       const lease = await store.acquireBudget({
         ...{ ...toWindowRequest(budgetId, window), accountId },
-        ...{ limit: wallet.limit, sliceId, isMade: wallet.isMade, least, most },
+        ...{ limit: wallet.limit, sliceId, size, step, isMade: wallet.isMade, least, most },
       });
       if (wallet.sliceId !== sliceId) {
         endSlice(sliceId); // the slice was lost during the request, so the leased money is in no slice of this wallet
         continue;
       }
-      wallet.add(lease);
-      if (lease.granted !== undefined) {
-        return lease.granted > 0;
+      const came = wallet.add(lease, size);
+      if (lease.size !== undefined) {
+        return came > 0;
       }
       replaceSlice(this);
     }
@@ -128,8 +128,9 @@ export function takeFree(
     .filter(({ amount }) => amount > 0);
   return async () => {
     try {
-      if (given.length > 0) {
-        await store.giveBackBudgets(given.map(({ sliceId, amount }) => ({ sliceId, amount })));
+      const mine = given.filter(({ wallet, sliceId }) => wallet.sliceId === sliceId);
+      if (mine.length > 0) {
+        await store.giveBackBudgets(mine.map(({ wallet }) => wallet.tellSize()));
       }
     } finally {
       for (const { wallet, sliceId, amount } of given) {

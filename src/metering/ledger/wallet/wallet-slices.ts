@@ -2,7 +2,7 @@ import type { PicoUsd } from "../../interface.ts";
 import { bySpending } from "../../store/spending-order.ts";
 import { invariant } from "../invariant.ts";
 import type { ChargeLine } from "../settlement/charge.ts";
-import type { LeasedSlice, SlicePart } from "./wallet-store.ts";
+import type { LeasedSlice, SmallerSlice } from "./wallet-store.ts";
 
 /** When there are more slices than this, all but the first ones go back: a core need not hold a thousand lots. */
 const mostSlices = 16;
@@ -10,6 +10,8 @@ const keptSlices = 8;
 
 /** A slice while this core spends it. */
 export interface OpenSlice extends LeasedSlice {
+  /** Its size: less than at first once some of it was given back. */
+  granted: PicoUsd;
   /** Money neither spent nor given back. */
   available: PicoUsd;
   /**
@@ -18,6 +20,11 @@ export interface OpenSlice extends LeasedSlice {
   uncommitted: number;
   /** The cost of those charges. */
   uncommittedCost: PicoUsd;
+}
+
+/** A slice that money was taken out of, and how much. */
+export interface TakenPart extends SmallerSlice {
+  readonly amount: PicoUsd;
 }
 
 /** The open slices of one account, in the order of spending, and used-up slices until their charges are stored. */
@@ -114,6 +121,7 @@ export class WalletSlices {
     for (const slice of this.#open) {
       const less = Math.max(0, slice.available - (unspent.get(slice.id) ?? slice.available));
       slice.available -= less;
+      slice.granted -= less;
       excess += less;
     }
     this.#available -= excess;
@@ -133,16 +141,17 @@ export class WalletSlices {
   }
 
   /** Takes out at most `most` from the chosen slices, from the last lots first. */
-  take(most: PicoUsd, choose: (slice: LeasedSlice) => boolean): SlicePart[] {
-    const parts: SlicePart[] = [];
+  take(most: PicoUsd, choose: (slice: LeasedSlice) => boolean): TakenPart[] {
+    const parts: TakenPart[] = [];
     let left = most;
     for (const slice of this.#open.toReversed()) {
       const amount = choose(slice) ? Math.min(left, slice.available) : 0;
       if (amount > 0) {
         slice.available -= amount;
+        slice.granted -= amount;
         this.#available -= amount;
         left -= amount;
-        parts.push({ sliceId: slice.id, amount });
+        parts.push({ sliceId: slice.id, granted: slice.granted, amount });
       }
     }
     return parts;

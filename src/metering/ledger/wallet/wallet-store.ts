@@ -22,13 +22,14 @@ export interface LeasedSlice {
 export interface StoredSlice {
   readonly id: string;
   readonly accountId: string;
+  readonly granted: PicoUsd;
   readonly unspent: PicoUsd;
 }
 
-/** A part of a slice that goes back. */
-export interface SlicePart {
+/** The size that a slice has from now on. It says what is, so that it may come late, never or twice. */
+export interface SmallerSlice {
   readonly sliceId: string;
-  readonly amount: PicoUsd;
+  readonly granted: PicoUsd;
 }
 
 /** Selects open slices: all of an account, or a page of whole accounts. */
@@ -78,8 +79,8 @@ export interface WalletStore {
   openSlices(range: SliceRange): Promise<StoredSlice[]>;
   /** Leases money for several accounts at once. Unknown accounts are absent from the result. */
   acquire(requests: readonly LeaseRequest[], now: number): Promise<Map<string, Lease>>;
-  /** Makes slices smaller by these amounts; the money goes back to the lot. */
-  giveBack(parts: readonly SlicePart[]): Promise<void>;
+  /** Makes slices no larger than these sizes; the rest goes back to the lot. */
+  giveBack(slices: readonly SmallerSlice[]): Promise<void>;
   /** Ends slices: their spent money counts as spent of the lot, and the rest goes back to it. */
   close(sliceIds: readonly string[]): Promise<void>;
 }

@@ -8,8 +8,8 @@ import { Integrity } from "./integrity.ts";
 import { type PaidCost, type PayingMoney, pay } from "./paid-cost.ts";
 import { PaidMoney } from "./paid-money.ts";
 import { WalletRates } from "./wallet-rates.ts";
-import { isExpired, WalletSlices } from "./wallet-slices.ts";
-import type { Lease, LeasedSlice, SlicePart } from "./wallet-store.ts";
+import { isExpired, type TakenPart, WalletSlices } from "./wallet-slices.ts";
+import type { Lease, LeasedSlice } from "./wallet-store.ts";
 
 /**
  * The money of one account that this core may spend without asking: its open slices, and how much of them running
@@ -223,7 +223,7 @@ export class Wallet {
    * Takes out money that nobody holds, from the last lots first: all of it, or only that of the chosen slices. It can
    * be leased again.
    */
-  takeFree(choose?: (slice: LeasedSlice) => boolean): SlicePart[] {
+  takeFree(choose?: (slice: LeasedSlice) => boolean): TakenPart[] {
     const parts = this.#take(choose ?? (() => true));
     for (const { amount } of parts) {
       this.#unleased += BigInt(amount);
@@ -231,7 +231,7 @@ export class Wallet {
     return parts;
   }
 
-  #take(choose: (slice: LeasedSlice) => boolean): SlicePart[] {
+  #take(choose: (slice: LeasedSlice) => boolean): TakenPart[] {
     return this.#integrity.move(() => {
       const parts = this.#slices.take(Math.max(0, this.free), choose);
       this.#putDrainedAside();
@@ -240,13 +240,13 @@ export class Wallet {
   }
 
   /** Takes out the free money of all slices but the first ones: a wallet need not hold a thousand lots. */
-  takeSurplus(): SlicePart[] {
+  takeSurplus(): TakenPart[] {
     const { surplus } = this.#slices;
     return surplus.size === 0 ? [] : this.takeFree((slice) => surplus.has(slice));
   }
 
   /** Takes out the money of expired lots that nobody holds. */
-  takeExpired(now: number): SlicePart[] {
+  takeExpired(now: number): TakenPart[] {
     return this.#take((slice) => isExpired(slice, now));
   }
 

@@ -56,23 +56,27 @@ export const recountBudget: Statement = {
 };
 
 /**
- * $1 slice, $2 core, $3 epoch, $4 amount. No row: the slice was closed, or a failover into the past has forgotten it.
+ * $1 slice, $2 core, $3 epoch, $4 the step. No row: the slice is not made yet or was closed, a failover into the past has
+ * forgotten it, or a later step came before.
  */
-export const growSlice: Statement = {
-  name: "grow budget slice",
+export const lockSlice: Statement = {
+  name: "lock budget slice",
   text: `
-  update budget_slice set granted = granted + $4 where id = $1 and open and core_id = $2 and epoch = $3 returning id`,
+  select granted from budget_slice where id = $1 and open and core_id = $2 and epoch = $3 and step < $4 for update`,
 };
 
-/** $1 slice, $2 budget, $3 window, $4 core, $5 epoch, $6 amount. No row: the slice was closed. */
-export const extendSlice: Statement = {
-  name: "extend budget slice",
+/** $1 slice, $2 budget, $3 window, $4 core, $5 epoch, $6 its size, $7 the step. No row: there was such a slice. */
+export const makeSlice: Statement = {
+  name: "make budget slice",
   text: `
-  insert into budget_slice (id, budget_id, window_name, core_id, epoch, granted, spent, open)
-  values ($1, $2, $3, $4, $5, $6, 0, true)
-  on conflict (id) do update set granted = budget_slice.granted + excluded.granted
-    where budget_slice.open and budget_slice.core_id = $4 and budget_slice.epoch = $5
-  returning id`,
+  insert into budget_slice (id, budget_id, window_name, core_id, epoch, granted, spent, open, step)
+  values ($1, $2, $3, $4, $5, $6, 0, true, $7) on conflict do nothing returning id`,
+};
+
+/** $1 slice, $2 its size, $3 the step. Call it once the slice is locked. */
+export const resizeSlice: Statement = {
+  name: "resize budget slice",
+  text: "update budget_slice set granted = $2, step = $3 where id = $1 returning id",
 };
 
 /** $1 budget, $2 window, $3 amount. */
@@ -93,14 +97,15 @@ export const elsewhereSql: Statement = {
 export const ownSlice: Statement = {
   name: "budget slice",
   text: `
-  select id, granted - spent as unspent from budget_slice where open and core_id = $1 and epoch = $2 and id = $3`,
+  select id, granted, granted - spent as unspent from budget_slice
+  where open and core_id = $1 and epoch = $2 and id = $3`,
 };
 
 /** $1 core, $2 epoch, $3 the slice before the page, $4 its size. */
 export const slicesAfter: Statement = {
   name: "budget slice page",
   text: `
-  select id, granted - spent as unspent from budget_slice
+  select id, granted, granted - spent as unspent from budget_slice
   where open and core_id = $1 and epoch = $2 and id > $3 order by id limit $4`,
 };
 
@@ -139,15 +144,17 @@ export const reapBudgetsSql = closing(
   order by budget_slice.id limit $1 for update of budget_slice skip locked for share of core skip locked`,
 );
 
-/** $1 slices, $2 amounts, $3 core, $4 epoch. */
+/** $1 slices, $2 their sizes from now on, $3 their steps, $4 core, $5 epoch. */
 export const giveBackBudgetsSql: Statement = {
   name: "give back budgets",
   text: `
-  with part as (select * from unnest($1::uuid[], $2::bigint[]) as t(slice_id, amount)),
+  with part as (select * from unnest($1::uuid[], $2::bigint[], $3::int[]) as t(slice_id, size, next)),
   mine as (
-    select id, budget_id, window_name, amount from budget_slice join part on part.slice_id = budget_slice.id
-    where open and core_id = $3 and epoch = $4 order by id for update of budget_slice),
-  smaller as (update budget_slice set granted = budget_slice.granted - mine.amount from mine where budget_slice.id = mine.id),
+    select id, budget_id, window_name, next, least(granted, size) as size, granted - least(granted, size) as amount
+    from budget_slice join part on part.slice_id = budget_slice.id
+    where open and core_id = $4 and epoch = $5 and step < next order by id for update of budget_slice),
+  smaller as (
+    update budget_slice set granted = mine.size, step = mine.next from mine where budget_slice.id = mine.id),
   sums as (select budget_id, window_name, sum(amount)::bigint as amount from mine group by 1, 2),
   held as (
     select id, window_name from budget where (id, window_name) in (select budget_id, window_name from sums)

@@ -4,25 +4,27 @@ import type {
   BudgetSliceRange,
   BudgetSpending,
   BudgetWindowRequest,
+  SmallerBudgetSlice,
   SpendingRequest,
   StoredBudgetSlice,
 } from "../../ledger/budget/budget-store.ts";
-import { type SlicePart, slicePage } from "../../ledger/wallet/wallet-store.ts";
+import { slicePage } from "../../ledger/wallet/wallet-store.ts";
 import {
   budgetSpendingSql,
   closeBudgetsSql,
   elsewhereSql,
   endless,
-  extendSlice,
   giveBackBudgetsSql,
-  growSlice,
   lendBudget,
   lockBudget,
   lockCounted,
+  lockSlice,
   makeBudget,
+  makeSlice,
   ownSlice,
   reapBudgetsSql,
   recountBudget,
+  resizeSlice,
   slicesAfter,
 } from "./budget-statements.ts";
 import type { Epochs } from "./epochs.ts";
@@ -33,6 +35,7 @@ const mostReaped = 1000;
 
 interface StoredSliceRow {
   readonly id: string;
+  readonly granted: string;
   readonly unspent: string;
 }
 
@@ -60,10 +63,8 @@ export class Budgets {
   }
 
   /** The transaction locks the budget's window. */
-  async #lease(
-    query: Query,
-    { budgetId, accountId, windowName, windowStart, windowEnd, limit, sliceId, isMade, least, most }: BudgetRequest,
-  ): Promise<BudgetLease> {
+  async #lease(query: Query, request: BudgetRequest): Promise<BudgetLease> {
+    const { budgetId, accountId, windowName, windowStart, windowEnd, limit, sliceId, isMade, least, most } = request;
     const { coreId, epoch, cores } = this.#core;
     const window = [budgetId, windowName];
     await query(makeBudget, [...window, accountId]);
@@ -72,18 +73,27 @@ export class Budgets {
     if (Number(row?.bound) !== limit) {
       [row] = await query<BudgetRow>(recountBudget, [...window, windowStart, limit, windowEnd ?? endless]);
     }
-    const free = Math.max(0, limit - Number(row?.leased ?? 0) - Number(row?.spent ?? 0));
+    const [own] = await query<{ granted: string }>(lockSlice, [sliceId, coreId, epoch, request.step]);
+    const before = Number(own?.granted ?? 0);
+    const known = Math.min(before, request.size);
+    const free = Math.max(0, limit - (Number(row?.leased ?? 0) - before + known) - Number(row?.spent ?? 0));
     const share = Math.floor(free / (2 * cores));
     const amount = Math.min(free, Math.max(least, Math.min(most, share)));
-    const [extended] = isMade
-      ? await query(growSlice, [sliceId, coreId, epoch, amount])
-      : await query(extendSlice, [sliceId, ...window, coreId, epoch, amount]);
-    if (extended !== undefined && amount > 0) {
-      await query(lendBudget, [...window, amount]);
+    const size = known + amount;
+    const [there] =
+      own !== undefined
+        ? await query(resizeSlice, [sliceId, size, request.step])
+        : isMade
+          ? []
+          : await query(makeSlice, [sliceId, ...window, coreId, epoch, size, request.step]);
+    if (there !== undefined && size !== before) {
+      await query(lendBudget, [...window, size - before]);
     }
     const [others] = await query<{ elsewhere: string }>(elsewhereSql, [...window, sliceId]);
-    const granted = extended === undefined ? undefined : amount;
-    return { granted, unleased: free - (granted ?? 0), elsewhere: Number(others?.elsewhere ?? 0) };
+    const elsewhere = Number(others?.elsewhere ?? 0);
+    return there === undefined
+      ? { size: undefined, unleased: free, elsewhere }
+      : { size, unleased: free - amount, elsewhere };
   }
 
   async open(range: BudgetSliceRange): Promise<StoredBudgetSlice[]> {
@@ -91,12 +101,13 @@ export class Budgets {
     const rows = await ("sliceId" in range
       ? this.#executor.query<StoredSliceRow>(ownSlice, [...mine, range.sliceId])
       : this.#executor.query<StoredSliceRow>(slicesAfter, [...mine, range.after, slicePage]));
-    return rows.map(({ id, unspent }) => ({ id, unspent: Number(unspent) }));
+    return rows.map(({ id, granted, unspent }) => ({ id, granted: Number(granted), unspent: Number(unspent) }));
   }
 
-  async giveBack(parts: readonly SlicePart[]): Promise<void> {
-    const [ids, amounts] = [parts.map((part) => part.sliceId), parts.map((part) => part.amount)];
-    await this.#executor.query(giveBackBudgetsSql, [ids, amounts, this.#core.coreId, this.#core.epoch]);
+  async giveBack(slices: readonly SmallerBudgetSlice[]): Promise<void> {
+    const column = <Name extends keyof SmallerBudgetSlice>(name: Name) => slices.map((slice) => slice[name]);
+    const values = [column("sliceId"), column("granted"), column("step"), this.#core.coreId, this.#core.epoch];
+    await this.#executor.query(giveBackBudgetsSql, values);
   }
 
   async close(sliceIds: readonly string[]): Promise<void> {

@@ -26,6 +26,8 @@ const toStored = ({ name, type }: Column<never>) => (type === "float8" ? `to_tim
  * since. What slices spent is the sum over the lines that this statement stored, never over its input: a run may have
  * been stored before.
  *
+ * A slice without room for its lines is fenced like one that is another core's: its charges are made anew.
+ *
  * Slices are found by their ids alone, and checked once they are locked: a planner that took the index of a core's open
  * slices instead would make the cost of a group grow with the number of accounts.
  */
@@ -38,9 +40,17 @@ const settleSql = (name: string, further: string): Statement => ({
     select * from unnest($${placesAt}::int[], $${placesAt + 1}::int[], ${arrays(lineColumns, linesAt)})
       as t(n, seq, ${listNames(lineColumns)})),
   locked as (
-    select id, open and core_id = $${coreAt} and epoch = $${coreAt + 1} as mine from slice where id = any(${sliceIds})
-    order by id for update),
-  fenced as (select n from line where slice_id not in (select id from locked where mine)),
+    select id, open and core_id = $${coreAt} and epoch = $${coreAt + 1} as mine, granted - spent as room
+    from slice where id = any(${sliceIds}) order by id for update),
+  lost as (select n from line where slice_id not in (select id from locked where mine)),
+  short as (
+    select id, room from locked join line on line.slice_id = locked.id where mine group by id, room having sum(cost) > room),
+  full_slice as (
+    select short.id from short join line on line.slice_id = short.id join charge using (n)
+    where n not in (select n from lost)
+      and not exists (select from usage where usage.request_id = charge.request_id and usage.run_id = charge.run_id)
+    group by short.id, room having sum(line.cost) > room),
+  fenced as (select n from lost union select n from line where slice_id in (select id from full_slice)),
   stored as (
     insert into usage (${listNames(usageColumns)}) select ${usageColumns.map(toStored).join(", ")}
     from charge where n not in (select n from fenced)

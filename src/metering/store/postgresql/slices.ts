@@ -1,4 +1,4 @@
-import { type SlicePart, type SliceRange, type StoredSlice, slicePage } from "../../ledger/wallet/wallet-store.ts";
+import { type SliceRange, type SmallerSlice, type StoredSlice, slicePage } from "../../ledger/wallet/wallet-store.ts";
 import { deadSql, type Epochs } from "./epochs.ts";
 import type { Executor, Statement } from "./executor.ts";
 
@@ -6,7 +6,7 @@ import type { Executor, Statement } from "./executor.ts";
 const accountSlices: Statement = {
   name: "account slices",
   text: `
-  select id, account_id, granted - spent as unspent from slice
+  select id, account_id, granted, granted - spent as unspent from slice
   where open and core_id = $1 and epoch = $2 and account_id = $3`,
 };
 
@@ -17,21 +17,21 @@ const slicesAfter: Statement = {
   with page as (
     select account_id from slice where open and core_id = $1 and epoch = $2 and account_id > $3
     order by account_id limit $4)
-  select id, account_id, granted - spent as unspent from slice
+  select id, account_id, granted, granted - spent as unspent from slice
   where open and core_id = $1 and epoch = $2 and account_id > $3
     and account_id <= (select account_id from page order by account_id desc limit 1)
   order by account_id`,
 };
 
-/** $1 slices, $2 amounts, $3 core, $4 epoch. */
+/** $1 slices, $2 their sizes from now on, $3 core, $4 epoch. */
 const giveBackSql: Statement = {
   name: "give back",
   text: `
-  with part as (select * from unnest($1::uuid[], $2::bigint[]) as t(slice_id, amount)),
+  with part as (select * from unnest($1::uuid[], $2::bigint[]) as t(slice_id, size)),
   mine as (
-    select id, lot_id, amount from slice join part on part.slice_id = slice.id
-    where open and core_id = $3 and epoch = $4 order by id for update of slice),
-  smaller as (update slice set granted = slice.granted - mine.amount from mine where slice.id = mine.id),
+    select id, lot_id, size, granted - size as amount from slice join part on part.slice_id = slice.id
+    where open and core_id = $3 and epoch = $4 and granted > size order by id for update of slice),
+  smaller as (update slice set granted = mine.size from mine where slice.id = mine.id),
   held as (select id from lot where id in (select lot_id from mine) order by id for update)
   update lot set leased = lot.leased - sums.amount
   from (select lot_id, sum(amount)::bigint as amount from mine group by lot_id) sums, held
@@ -81,6 +81,7 @@ const reapSql = closing(
 interface StoredSliceRow {
   readonly id: string;
   readonly account_id: string;
+  readonly granted: string;
   readonly unspent: string;
 }
 
@@ -99,13 +100,18 @@ export class Slices {
     const rows = await ("accountId" in range
       ? this.#executor.query<StoredSliceRow>(accountSlices, [...mine, range.accountId])
       : this.#executor.query<StoredSliceRow>(slicesAfter, [...mine, range.after, slicePage]));
-    return rows.map((row) => ({ id: row.id, accountId: row.account_id, unspent: Number(row.unspent) }));
+    return rows.map((row) => ({
+      id: row.id,
+      accountId: row.account_id,
+      granted: Number(row.granted),
+      unspent: Number(row.unspent),
+    }));
   }
 
-  async giveBack(parts: readonly SlicePart[]): Promise<void> {
-    if (parts.length > 0) {
-      const [ids, amounts] = [parts.map((part) => part.sliceId), parts.map((part) => part.amount)];
-      await this.#executor.query(giveBackSql, [ids, amounts, this.#core.coreId, this.#core.epoch]);
+  async giveBack(slices: readonly SmallerSlice[]): Promise<void> {
+    if (slices.length > 0) {
+      const [ids, sizes] = [slices.map(({ sliceId }) => sliceId), slices.map(({ granted }) => granted)];
+      await this.#executor.query(giveBackSql, [ids, sizes, this.#core.coreId, this.#core.epoch]);
     }
   }
 

@@ -7,6 +7,7 @@ import type {
   BudgetSliceRange,
   BudgetSpending,
   BudgetWindowRequest,
+  SmallerBudgetSlice,
   SpendingRequest,
   StoredBudgetSlice,
 } from "../../ledger/budget/budget-store.ts";
@@ -14,7 +15,7 @@ import type { CoreBeat, CoreEpoch, Entered, EpochClaim, Heartbeat } from "../../
 import type { Run } from "../../ledger/run.ts";
 import type { Charge } from "../../ledger/settlement/charge.ts";
 import type { SettleOutcome, StoredCharge } from "../../ledger/settlement/charge-store.ts";
-import type { Lease, LeaseRequest, SlicePart, SliceRange, StoredSlice } from "../../ledger/wallet/wallet-store.ts";
+import type { Lease, LeaseRequest, SliceRange, SmallerSlice, StoredSlice } from "../../ledger/wallet/wallet-store.ts";
 import type { UnseenTally } from "../../thresholds/tally-store.ts";
 import type { LedgerStore } from "../ledger-store.ts";
 import { Announcements } from "./announcements.ts";
@@ -98,8 +99,8 @@ export class PostgresqlLedgerStore implements LedgerStore {
     return this.#leases.acquire(requests, now);
   }
 
-  giveBack(parts: readonly SlicePart[]): Promise<void> {
-    return this.#slices.giveBack(parts);
+  giveBack(slices: readonly SmallerSlice[]): Promise<void> {
+    return this.#slices.giveBack(slices);
   }
 
   close(sliceIds: readonly string[]): Promise<void> {
@@ -130,8 +131,8 @@ export class PostgresqlLedgerStore implements LedgerStore {
     return this.#budgets.acquire(request);
   }
 
-  giveBackBudgets(parts: readonly SlicePart[]): Promise<void> {
-    return this.#budgets.giveBack(parts);
+  giveBackBudgets(slices: readonly SmallerBudgetSlice[]): Promise<void> {
+    return this.#budgets.giveBack(slices);
   }
 
   closeBudgets(sliceIds: readonly string[]): Promise<void> {

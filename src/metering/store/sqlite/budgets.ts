@@ -5,11 +5,12 @@ import type {
   BudgetSliceRange,
   BudgetSpending,
   BudgetWindowRequest,
+  SmallerBudgetSlice,
   SpendingRequest,
   StoredBudgetSlice,
 } from "../../ledger/budget/budget-store.ts";
 import type { Charge } from "../../ledger/settlement/charge.ts";
-import { type SlicePart, slicePage } from "../../ledger/wallet/wallet-store.ts";
+import { slicePage } from "../../ledger/wallet/wallet-store.ts";
 import { budgetKeys, chargedWithin } from "../rollups.ts";
 import type { Epochs } from "./epochs.ts";
 import type { Executor, Runner } from "./executor.ts";
@@ -60,19 +61,32 @@ const toSlots = ({ windowStart, windowEnd = endless }: BudgetWindowRequest) =>
 const countedRow = `
   select bound, cast(prior as text) as prior from budget where id = ? and window_name = ? and bound <> 0`;
 
-const extendSlice = `
-  insert into budget_slice (id, budget_id, window_name, core_id, epoch, granted, spent, open)
-  values (?, ?, ?, ?, ?, ?, 0, true)
-  on conflict (id) do update set granted = granted + excluded.granted where open and epoch = excluded.epoch`;
+/** ?1 slice, ?2 epoch, ?3 the step. */
+const ownSlice = `
+  select granted, budget_id as budgetId, window_name as windowName from budget_slice
+  where id = ?1 and open and epoch = ?2 and step < ?3`;
+
+const makeSlice = `
+  insert into budget_slice (id, budget_id, window_name, core_id, epoch, granted, spent, open, step)
+  values (?, ?, ?, ?, ?, ?, 0, true, ?) on conflict do nothing`;
+
+const resizeSlice = "update budget_slice set granted = ?, step = ? where id = ?";
+const lend = "update budget set leased = leased + ? where id = ? and window_name = ?";
 
 const ownSlices = `
-  select id, granted - spent as unspent from budget_slice where open and core_id = ? and epoch = ?`;
+  select id, granted, granted - spent as unspent from budget_slice where open and core_id = ? and epoch = ?`;
 
 /** ?3 the slice. */
 const returnToBudget = `
   update budget set leased = leased - slice.granted, spent = budget.spent + slice.spent
   from (select granted, spent from budget_slice where id = ?3) slice
   where budget.id = ?1 and budget.window_name = ?2`;
+
+interface OwnSlice {
+  readonly granted: PicoUsd;
+  readonly budgetId: string;
+  readonly windowName: string;
+}
 
 interface BudgetRow {
   readonly bound: PicoUsd;
@@ -95,7 +109,8 @@ export class Budgets {
   }
 
   #lease(run: Runner, request: BudgetRequest): BudgetLease {
-    const { budgetId, accountId, windowName, limit, sliceId, isMade, least, most } = request;
+    const { budgetId, accountId, windowName, limit, sliceId, size, step, isMade, least, most } = request;
+    const { coreId, epoch } = this.#core;
     const window = [budgetId, windowName];
     run.run(
       `insert into budget (id, window_name, account_id, bound, prior, leased, spent) values (?, ?, ?, 0, 0, 0, 0)
@@ -108,19 +123,20 @@ export class Budgets {
       setPrior(run, request, limit);
       row = read();
     }
-    const free = Number(max(0n, BigInt(limit) - BigInt(row.leased) - BigInt(row.spent)));
+    const own = run.get<OwnSlice>(ownSlice, [sliceId, epoch, step]);
+    const before = own?.granted ?? 0;
+    const known = Math.min(before, size);
+    const leased = BigInt(row.leased) - BigInt(before) + BigInt(known);
+    const free = Number(max(0n, BigInt(limit) - leased - BigInt(row.spent)));
     const amount = Math.min(free, Math.max(least, most));
-    const { coreId, epoch } = this.#core;
-    const extended = isMade
-      ? run.run("update budget_slice set granted = granted + ? where id = ? and open and epoch = ?", [
-          ...[amount, sliceId, epoch],
-        ])
-      : run.run(extendSlice, [sliceId, ...window, coreId, epoch, amount]);
-    if (extended === 0) {
-      return { granted: undefined, unleased: free, elsewhere: 0 };
+    const isThere =
+      own !== undefined || (!isMade && run.run(makeSlice, [sliceId, ...window, coreId, epoch, 0, step]) > 0);
+    if (!isThere) {
+      return { size: undefined, unleased: free, elsewhere: 0 };
     }
-    run.run("update budget set leased = leased + ? where id = ? and window_name = ?", [amount, ...window]);
-    return { granted: amount, unleased: free - amount, elsewhere: 0 };
+    run.run(resizeSlice, [known + amount, step, sliceId]);
+    run.run(lend, [known + amount - before, ...window]);
+    return { size: known + amount, unleased: free - amount, elsewhere: 0 };
   }
 
   open(range: BudgetSliceRange): Promise<StoredBudgetSlice[]> {
@@ -137,17 +153,14 @@ export class Budgets {
     );
   }
 
-  giveBack(parts: readonly SlicePart[]): Promise<void> {
+  giveBack(slices: readonly SmallerBudgetSlice[]): Promise<void> {
     return this.#executor.transaction((run) => {
-      for (const { sliceId, amount } of parts) {
-        const slice = run.get<{ budgetId: string; windowName: string }>(
-          `update budget_slice set granted = granted - ? where id = ? and open and epoch = ?
-           returning budget_id as budgetId, window_name as windowName`,
-          [amount, sliceId, this.#core.epoch],
-        );
+      for (const { sliceId, granted, step } of slices) {
+        const slice = run.get<OwnSlice>(ownSlice, [sliceId, this.#core.epoch, step]);
         if (slice !== undefined) {
-          const window = [slice.budgetId, slice.windowName];
-          run.run("update budget set leased = leased - ? where id = ? and window_name = ?", [amount, ...window]);
+          const size = Math.min(slice.granted, granted);
+          run.run(resizeSlice, [size, step, sliceId]);
+          run.run(lend, [size - slice.granted, slice.budgetId, slice.windowName]);
         }
       }
     });

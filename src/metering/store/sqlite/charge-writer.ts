@@ -20,7 +20,8 @@ const insertLine = `
 
 const insertEvent = "insert into usage_event (request_id, run_id, at) values (?, ?, ?) on conflict do nothing";
 
-const spend = "update slice set spent = spent + ? where id = ? and open and epoch = ?";
+/** ?1 the cost, ?2 slice, ?3 epoch. A slice without room for it is fenced like one that is not this core's. */
+const spend = "update slice set spent = spent + ?1 where id = ?2 and open and epoch = ?3 and spent + ?1 <= granted";
 
 /** True when an error means that a charge can never be stored. */
 export function isViolation(error: unknown): boolean {
@@ -51,7 +52,7 @@ export class ChargeWriter {
           continue;
         }
         if (lost.size > 0 && charge.lines.some((line) => lost.has(line.sliceId))) {
-          this.#undo(run, charge);
+          this.#undo(run, charge, lost);
           outcomes[at] = "fenced";
         } else {
           insertLines(run, charge);
@@ -69,7 +70,7 @@ export class ChargeWriter {
     });
   }
 
-  /** Spends the cost of charges, with one statement for each slice. Returns the slices that are not this core's. */
+  /** Spends the cost of charges, with one statement for each slice. Returns the slices that could not pay. */
   #spend(run: Runner, charges: readonly Charge[]): Set<string> {
     const costs = new Map<string, bigint>();
     for (const { lines } of charges) {
@@ -87,10 +88,12 @@ export class ChargeWriter {
   }
 
   /** Takes back the entries of a charge that turned out to be fenced; this almost never happens. */
-  #undo(run: Runner, { requestId, runId, lines }: Charge): void {
+  #undo(run: Runner, { requestId, runId, lines }: Charge, lost: ReadonlySet<string>): void {
     run.run("delete from usage where request_id = ? and run_id = ?", [requestId, runId]);
     for (const { sliceId, cost } of lines) {
-      run.run(spend, [-cost, sliceId, this.#core.epoch]);
+      if (!lost.has(sliceId)) {
+        run.run(spend, [-cost, sliceId, this.#core.epoch]);
+      }
     }
   }
 

@@ -1,9 +1,9 @@
-import { type SlicePart, type SliceRange, type StoredSlice, slicePage } from "../../ledger/wallet/wallet-store.ts";
+import { type SliceRange, type SmallerSlice, type StoredSlice, slicePage } from "../../ledger/wallet/wallet-store.ts";
 import type { Epochs } from "./epochs.ts";
 import type { Executor } from "./executor.ts";
 
 const storedSlices = `
-  select id, account_id as accountId, granted - spent as unspent from slice where open and core_id = ? and epoch = ?`;
+  select id, account_id as accountId, granted, granted - spent as unspent from slice where open and core_id = ? and epoch = ?`;
 
 /** A page of whole accounts. */
 const slicesAfter = `${storedSlices} and account_id > ? and account_id <= (
@@ -30,15 +30,17 @@ export class Slices {
     );
   }
 
-  giveBack(parts: readonly SlicePart[]): Promise<void> {
+  giveBack(slices: readonly SmallerSlice[]): Promise<void> {
     return this.#executor.transaction((run) => {
-      for (const { sliceId, amount } of parts) {
-        const slice = run.get<{ lotId: string }>(
-          "update slice set granted = granted - ? where id = ? and open and epoch = ? returning lot_id as lotId",
-          [amount, sliceId, this.#core.epoch],
+      for (const { sliceId, granted } of slices) {
+        const mine = [sliceId, this.#core.epoch];
+        const slice = run.get<{ lotId: string; granted: number }>(
+          "select lot_id as lotId, granted from slice where id = ? and open and epoch = ?",
+          mine,
         );
-        if (slice !== undefined) {
-          run.run("update lot set leased = leased - ? where id = ?", [amount, slice.lotId]);
+        if (slice !== undefined && slice.granted > granted) {
+          run.run("update slice set granted = ? where id = ?", [granted, sliceId]);
+          run.run("update lot set leased = leased - ? where id = ?", [slice.granted - granted, slice.lotId]);
         }
       }
     });

@@ -6,6 +6,7 @@ import type {
   BudgetSliceRange,
   BudgetSpending,
   BudgetWindowRequest,
+  SmallerBudgetSlice,
   SpendingRequest,
   StoredBudgetSlice,
 } from "../../ledger/budget/budget-store.ts";
@@ -13,7 +14,7 @@ import type { CoreBeat, CoreEpoch, Entered, EpochClaim, Heartbeat } from "../../
 import type { Run } from "../../ledger/run.ts";
 import type { Charge } from "../../ledger/settlement/charge.ts";
 import type { SettleOutcome, StoredCharge } from "../../ledger/settlement/charge-store.ts";
-import type { Lease, LeaseRequest, SlicePart, SliceRange, StoredSlice } from "../../ledger/wallet/wallet-store.ts";
+import type { Lease, LeaseRequest, SliceRange, SmallerSlice, StoredSlice } from "../../ledger/wallet/wallet-store.ts";
 import type { UnseenTally } from "../../thresholds/tally-store.ts";
 import { type FlatCharges, flatten } from "../flat-charges.ts";
 import type { LedgerStore } from "../ledger-store.ts";
@@ -86,8 +87,8 @@ export class SqliteThreadStore implements LedgerStore {
     return this.#call("isCharged", accountId, requestId);
   }
 
-  giveBack(parts: readonly SlicePart[]): Promise<void> {
-    return this.#call("giveBack", parts);
+  giveBack(slices: readonly SmallerSlice[]): Promise<void> {
+    return this.#call("giveBack", slices);
   }
 
   close(sliceIds: readonly string[]): Promise<void> {
@@ -102,8 +103,8 @@ export class SqliteThreadStore implements LedgerStore {
     return this.#call("acquireBudget", request);
   }
 
-  giveBackBudgets(parts: readonly SlicePart[]): Promise<void> {
-    return this.#call("giveBackBudgets", parts);
+  giveBackBudgets(slices: readonly SmallerBudgetSlice[]): Promise<void> {
+    return this.#call("giveBackBudgets", slices);
   }
 
   closeBudgets(sliceIds: readonly string[]): Promise<void> {

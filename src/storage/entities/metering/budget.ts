@@ -40,6 +40,8 @@ export const BudgetSlice = defineEntity({
     coreId: p.uuid(),
     epoch: p.integer(),
     granted: amount(),
+    /** Counts the sizes that its core has given it: one that comes late, after a later one, means nothing. */
+    step: p.integer().default(0),
     /**
      * May exceed what was granted when an engine exceeds its cap. A charge that comes after the slice was closed counts
      * here, too.

@@ -30,6 +30,7 @@ import { Migration20261122230000 } from "./Migration20261122230000.ts";
 import { Migration20261123020000 } from "./Migration20261123020000.ts";
 import { Migration20261124010000 } from "./Migration20261124010000.ts";
 import { Migration20261124160000 } from "./Migration20261124160000.ts";
+import { Migration20261125004200 } from "./Migration20261125004200.ts";
 
 /** In the order in which they run. */
 export const migrations: MigrationObject[] = [
@@ -64,4 +65,5 @@ export const migrations: MigrationObject[] = [
   { name: "Migration20261123020000", class: Migration20261123020000 },
   { name: "Migration20261124010000", class: Migration20261124010000 },
   { name: "Migration20261124160000", class: Migration20261124160000 },
+  { name: "Migration20261125004200", class: Migration20261125004200 },
 ];

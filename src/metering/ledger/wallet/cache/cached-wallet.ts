@@ -9,7 +9,7 @@ import { idleMs, idleSharedMs, lookAgainMs } from "../../refill/intervals.ts";
 import { Refill, type RefillSource } from "../../refill/refill.ts";
 import { WaitQueue } from "../wait-queue.ts";
 import type { Wallet } from "../wallet.ts";
-import type { LeaseRequest, SlicePart, WalletStore } from "../wallet-store.ts";
+import type { LeaseRequest, SmallerSlice, WalletStore } from "../wallet-store.ts";
 import type { LeaseBatch } from "./lease-batch.ts";
 import type { SliceAudit } from "./slice-audit.ts";
 import { mostLeased, SliceSize } from "./slice-size.ts";
@@ -171,9 +171,9 @@ export class CachedWallet {
   }
 
   /** Gives back money that was taken out of the wallet. Call it while nothing else moves the wallet's money. */
-  async #giveBack(parts: readonly SlicePart[]): Promise<void> {
-    if (parts.length > 0) {
-      await this.#refill.move(() => this.#parts.store.giveBack(parts));
+  async #giveBack(slices: readonly SmallerSlice[]): Promise<void> {
+    if (slices.length > 0) {
+      await this.#refill.move(() => this.#parts.store.giveBack(slices));
     }
   }
 

@@ -2,7 +2,7 @@ import type { Logger } from "../../../../../lib/logger.ts";
 import type { PicoUsd } from "../../../interface.ts";
 import type { Wallet } from "../wallet.ts";
 import type { WalletStore } from "../wallet-store.ts";
-import { noId, type SlicePart, type StoredSlice } from "../wallet-store.ts";
+import { noId, type SmallerSlice, type StoredSlice } from "../wallet-store.ts";
 
 /** A wallet whose money may be moving. */
 export interface AuditedWallet {
@@ -22,8 +22,8 @@ const mostDoubts = 1000;
 export interface SliceDifferences {
   /** Slices that this core does not know: the reply that named them was lost. */
   readonly unknown: readonly StoredSlice[];
-  /** Money of known slices beyond what this core knows: the store did not make them smaller. */
-  readonly surplus: readonly SlicePart[];
+  /** Known slices with more money than this core knows of, and their right sizes: the store did not make them smaller. */
+  readonly surplus: readonly SmallerSlice[];
   /** Slices that this core believes it has but that it has not. */
   readonly lost: readonly string[];
 }
@@ -189,9 +189,9 @@ export function compareSlices(
   const found = new Set(stored.map(({ id }) => id));
   return {
     unknown: stored.filter(({ id }) => !known.has(id) && !ended.has(id)),
-    surplus: stored.flatMap(({ id, unspent }) => {
+    surplus: stored.flatMap(({ id, granted, unspent }) => {
       const amount = unspent - (known.get(id) ?? unspent);
-      return amount > 0 ? [{ sliceId: id, amount }] : [];
+      return amount > 0 ? [{ sliceId: id, granted: granted - amount }] : [];
     }),
     lost: [...known.keys()].filter((id) => !found.has(id)),
   };
