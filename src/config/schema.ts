@@ -15,43 +15,50 @@ import { network, refuseRepeats } from "./schema/values.ts";
 // reference are generated from this.
 
 /** The whole file. Every section is optional. */
-export const configSchema = z.strictObject({
-  listen: listen.prefault({}),
-  storage,
-  rate_limits: rateLimits,
-  keys,
-  rate_tiers: rateTiers,
-  free_tier: freeTier,
-  payments,
-  pricing,
-  fleet: fleet.prefault({}),
-  readers: readers.prefault({}).describe("What readers of streamed answers are allowed."),
-  http,
-  overload,
-  shutdown,
-  webhooks: z
-    .strictObject({
-      allow: z
-        .array(network)
-        .default([])
-        .describe("Private networks that events may be sent to; public addresses and loopback need none."),
-    })
-    .prefault({})
-    .describe("Endpoints that are told of events."),
-  usage_events: usageEvents,
-  receipts,
-  sign_in: signIn,
-  services: z
-    .array(service)
-    .superRefine((all, context) => refuseRepeats(all, "name", context))
-    .default([])
-    .describe("Internal services that may call on behalf of accounts."),
-  models: z
-    .array(model)
-    .superRefine((all, context) => refuseRepeats(all, "id", context))
-    .default([])
-    .describe("What is served."),
-});
+export const configSchema = z
+  .strictObject({
+    listen: listen.prefault({}),
+    storage,
+    rate_limits: rateLimits,
+    keys,
+    rate_tiers: rateTiers,
+    free_tier: freeTier,
+    payments,
+    pricing,
+    fleet: fleet.prefault({}),
+    readers: readers.prefault({}).describe("What readers of streamed answers are allowed."),
+    http,
+    overload,
+    shutdown,
+    webhooks: z
+      .strictObject({
+        allow: z
+          .array(network)
+          .default([])
+          .describe("Private networks that events may be sent to; public addresses and loopback need none."),
+      })
+      .prefault({})
+      .describe("Endpoints that are told of events."),
+    usage_events: usageEvents,
+    receipts,
+    sign_in: signIn,
+    services: z
+      .array(service)
+      .superRefine((all, context) => refuseRepeats(all, "name", context))
+      .default([])
+      .describe("Internal services that may call on behalf of accounts."),
+    models: z
+      .array(model)
+      .superRefine((all, context) => refuseRepeats(all, "id", context))
+      .default([])
+      .describe("What is served."),
+  })
+  .superRefine(({ usage_events, receipts }, context) => {
+    if (usage_events.url !== undefined && usage_events.keep_days > (receipts.keep_days ?? Number.POSITIVE_INFINITY)) {
+      const message = `must not exceed receipts.keep_days, which is ${receipts.keep_days}: an event is made from its receipt`;
+      context.addIssue({ code: "custom", path: ["usage_events", "keep_days"], message });
+    }
+  });
 
 /** The configuration with every default filled in. */
 export type Config = z.output<typeof configSchema>;

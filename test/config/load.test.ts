@@ -174,6 +174,10 @@ test.each([
     "t.yaml:5: models[0].servers[1].url: is listed twice",
   ],
   [model("  - id: m\n    servers: [{ url: http://b }]"), "t.yaml:4: models[1].id: m is already taken by entry 1"],
+  [
+    "receipts: { keep_days: 200 }\nusage_events:\n  url: https://a\n  keep_days: 201",
+    "t.yaml:4: usage_events.keep_days: must not exceed receipts.keep_days, which is 200: an event is made from its receipt",
+  ],
   [model("    max_output: 9000"), "t.yaml:4: models[0].max_output: must not exceed context_length, which is 8192"],
   [model("    kind: embedding\n    max_output: 5"), "t.yaml:5: models[0].max_output: an embedding model has no output"],
   [

@@ -76,7 +76,7 @@ export class World {
     server.empty();
     server.now = () => Math.floor(beginning + timeline.now + this.serverOffsetMs);
     timeline.afterEach = () => server.rollback();
-    this.night = options.isNight === true ? new Night({ timeline, server, machines: this.machines }) : undefined;
+    this.night = options.isNight === true ? new Night({ timeline, machines: this.machines }) : undefined;
     this.customers = makeCustomers(
       options.customers,
       this.dice.fork("customers", () => beginning),

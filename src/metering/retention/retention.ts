@@ -126,6 +126,7 @@ export class Retention {
     const archive: ReceiptArchive = { ...toRow(written), day, at: new Date(clock.now()) };
     await inTransaction(storage, async (em) => {
       await em.insert(ReceiptArchive, archive);
+      await mustBeWhole(em, archive);
       await note(em, archive);
     });
     logger.info({ ...archive }, "the receipts of a day were archived");
@@ -159,6 +160,15 @@ export class Retention {
         throw new Error("the core ends");
       }
     };
+  }
+}
+
+/** Throws when a receipt of the day came while its archive was written. The archive is then written anew. */
+async function mustBeWhole(em: SqlEntityManager, { day, receipts }: ReceiptArchive): Promise<void> {
+  const span = { $gte: new Date(day * dayMs), $lt: new Date((day + 1) * dayMs) };
+  const stored = await em.count(Usage, { settledAt: span });
+  if (stored !== receipts) {
+    throw new Error(`${stored} receipts of a day are in the books, and its archive has ${receipts}`);
   }
 }
 

@@ -22,6 +22,7 @@ import { toWindowRequest, windowAt } from "../../../src/metering/ledger/budget/b
 import { firstRun, runKey } from "../../../src/metering/ledger/run.ts";
 import { agedReason } from "../../../src/metering/ledger/settlement/aged-charges.ts";
 import type { Charge } from "../../../src/metering/ledger/settlement/charge.ts";
+import { ArchiveFile } from "../../../src/metering/retention/archive-file.ts";
 import { dayMs } from "../../../src/metering/retention/kept-from.ts";
 import { Retention, type RetentionParts } from "../../../src/metering/retention/retention.ts";
 import { removeReceiptsSql } from "../../../src/metering/store/postgresql/receipts.ts";
@@ -132,6 +133,38 @@ describe.each(dialects)("%s", (dialect) => {
     }
     return rows;
   }
+
+  test("a receipt of a day that comes while its archive is written is in the archive that counts", async () => {
+    const { storage, retention, midnight, noted, ids, close } = await live();
+    const em = storage.orm.em.fork();
+    const move = (at: number) =>
+      em.execute(
+        dialect === "postgresql"
+          ? "update usage set settled_at = to_timestamp(? / 1000.0) where request_id = ?"
+          : "update usage set settled_at = ? where request_id = ?",
+        [at, ids.at(-1) ?? ""],
+      );
+    let isLate = true;
+    const late = async (...parameters: Parameters<typeof ArchiveFile.create>) => {
+      const file = await ArchiveFile.create(...parameters);
+      const finish = file.finish.bind(file);
+      file.finish = async () => {
+        if (isLate) {
+          isLate = false;
+          await move(midnight - 1000);
+        }
+        return finish();
+      };
+      return file;
+    };
+    await expect(retention({ createFile: late }).work()).rejects.toThrow("8 receipts of a day are in the books");
+    expect(await storage.orm.em.fork().count(ReceiptArchive)).toBe(0);
+    expect(noted).toEqual([]);
+    await retention({ createFile: late }).work();
+    expect(noted).toMatchObject([{ receipts: 8 }]);
+    expect(await storage.orm.em.fork().count(Usage)).toBe(2);
+    await close();
+  });
 
   test("a day that is due is archived to the last receipt, then removed; books, sums and budgets say the same", async () => {
     const { storage, store, ledger, ids, budget, clock, midnight, directory, removed, looks, noted, retention, close } =

@@ -114,7 +114,7 @@ export const storeBreaks: readonly Break[] = [
   {
     name: "slices of budgets that a failover brings back are not looked for",
     judge: "leases",
-    seed: 6,
+    seed: 31,
     only: ["failover"],
     settings: { trafficMs: 100, faultsMs: 1000, requests: 200 },
     apply: method(BudgetAudit, "run", async () => {}),
@@ -137,9 +137,9 @@ export const storeBreaks: readonly Break[] = [
   {
     name: "a request's end is not noted while it waits for money beyond its hold",
     judge: "lost charges",
-    seed: 1207,
+    seed: 6071,
     only: ["kill", "slow calls", "lying engine"],
-    settings: { trafficMs: 15, faultsMs: 150, requests: 300 },
+    settings: { trafficMs: 12, faultsMs: 100, requests: 900 },
     apply: method(Settlement, "note", function (this: Settlement, hold: RunningHold, tokens: ChargedTokens) {
       if (hold.open) {
         note.call(this, hold, tokens);

@@ -131,8 +131,11 @@ export class BudgetWallet {
     invariant(amount >= 0 && this.#held >= 0, "what is held of a budget is never negative");
   }
 
-  /** Counts the cost of a charge. `concluded` must follow. */
+  /** Counts the cost of a charge. `concluded` must follow, once. */
   spend(cost: PicoUsd): void {
+    if (cost === 0) {
+      return; // nothing of the slice waits for it
+    }
     this.#available = Math.max(0, this.#available - cost);
     this.#uncommitted++;
     this.#uncommittedCost += cost;
@@ -140,6 +143,9 @@ export class BudgetWallet {
 
   /** The store has a charge, or the charge was void. The cost of a void charge comes back when the slice is closed. */
   concluded(cost: PicoUsd): void {
+    if (cost === 0) {
+      return;
+    }
     this.#uncommitted = Math.max(0, this.#uncommitted - 1);
     this.#uncommittedCost = Math.max(0, this.#uncommittedCost - cost);
   }

@@ -42,11 +42,12 @@ export class LateCharges {
       observer.fenced();
       logger.warn({ requestId: charge.requestId }, "a charge came after its slices were lost");
     }
-    budgets.ofSlice(charge.budgetSliceId)?.concluded(charge.cost);
     const cached = await wallets.open(charge.accountId);
     const lost = charge.lines.map((line) => line.sliceId);
     wallets.lose(cached, lost);
-    return this.#make(cached, charge, readTold);
+    const renewed = await this.#make(cached, charge, readTold);
+    budgets.ofSlice(charge.budgetSliceId)?.concluded(charge.cost); // once, however many attempts that took
+    return renewed;
   }
 
   /** Makes a charge for the same tokens. Throws as `renew`. */
