@@ -67,8 +67,8 @@ export interface PostgresqlStorage extends Common {
 
 /**
  * Opens `sqlite:PATH`, `sqlite::memory:` or `postgresql://…` and brings its schema up to date. Throws when another
- * process has the SQLite file, when a newer version of the program made the schema, or when the server cannot be
- * written to. Warns of dangerous settings of a server.
+ * process has the SQLite file, when a newer version of the program or one from before the first release made the
+ * schema, or when the server cannot be written to. Warns of dangerous settings of a server.
  */
 export async function openStorage(
   url: string,
@@ -202,13 +202,19 @@ function toReason(error: unknown): string {
   return message.replace(/^\w*Error: ?/, "").trim() || String(code);
 }
 
+/** The last commit that reads databases from before the first release, whose migrations are gone. */
+const lastBeforeRelease = "95aa00db";
+
 /** Migrations only run forward: a program must not write money into a schema that it does not know. */
 async function migrate({ orm, dialect }: Storage, transaction?: Transaction): Promise<void> {
-  const known = new Set((dialect === "sqlite" ? sqliteMigrations : postgresqlMigrations).map(({ name }) => name));
-  const newer = (await orm.migrator.getExecuted()).filter(({ name }) => !known.has(name));
-  if (newer.length > 0) {
+  const [first, ...later] = (dialect === "sqlite" ? sqliteMigrations : postgresqlMigrations).map(({ name }) => name);
+  const known = new Set([first, ...later]);
+  const [unknown] = (await orm.migrator.getExecuted()).map(({ name }) => name).filter((name) => !known.has(name));
+  if (unknown !== undefined) {
     throw new Error(
-      `the database was upgraded by a newer tollgate (${newer[0]?.name}): start that version, or restore the backup from before the upgrade`,
+      unknown < String(first)
+        ? `the database is from before the first release (${unknown}): commit ${lastBeforeRelease} is the last that reads it`
+        : `the database was upgraded by a newer tollgate (${unknown}): start that version, or restore the backup from before the upgrade`,
     );
   }
   await orm.migrator.up(transaction === undefined ? {} : { transaction });
