@@ -7,7 +7,7 @@ import { type RateLimitState, readRateLimit } from "../../lib/rpc/rate-limit.ts"
 import type { PublicSurface } from "../../lib/surface-names.ts";
 import type { BodyLimits } from "./request/body-limits.ts";
 import { clientAddress } from "./request/client-address.ts";
-import { type CallHeaders, callHeaders, type KeyHeader, readCallerShard } from "./request/credentials.ts";
+import { type CallHeaders, callHeaders, type KeyHeader } from "./request/credentials.ts";
 import { hasBody } from "./request/has-body.ts";
 import { addRateLimit } from "./response/rate-limit-headers.ts";
 import type { ExchangeTrace, Runtime } from "./runtime.ts";
@@ -38,7 +38,7 @@ export class Exchange {
     this.response = response;
     this.runtime = runtime;
     this.bodyLimits = bodyLimits;
-    this.requestId = newRequestId(runtime.random, readCallerShard(request));
+    this.requestId = newRequestId(runtime.random);
     this.#trace = runtime.trace?.(request);
     runtime.observer.opened();
     response.once("close", () => {

@@ -21,11 +21,6 @@ export function toListKey({ id, name }: Pick<Account, "id" | "name">): string {
   return `${id} ${toNameKey(name).toString("base64")}`;
 }
 
-/** The order of a list by name. */
-export function byListKey(one: Account, other: Account): number {
-  return Buffer.compare(toNameKey(one.name), toNameKey(other.name)) || (one.id < other.id ? -1 : 1);
-}
-
 /** Whether a text is such a key. */
 export function isListKey(text: string): boolean {
   const [id = "", key, ...rest] = text.split(" ");
@@ -36,9 +31,6 @@ function readListKey(text: string): [key: Buffer, id: string] {
   const [id = "", key = ""] = text.split(" ");
   return [Buffer.from(key, "base64"), id];
 }
-
-/** The accounts of one database or of several. */
-export type AccountList = Pick<Accounts, keyof Accounts>;
 
 /** The stored accounts, without their money. Ids are UUIDs. */
 export class Accounts {

@@ -1,7 +1,6 @@
 import { consolePages } from "./console/pages.ts";
 import { consoleSoak } from "./console/soak.ts";
 import { ledger } from "./ledger/ledger.ts";
-import { shards } from "./ledger/shards.ts";
 import { limits } from "./limits.ts";
 import { loadScenarios } from "./load/loads.ts";
 import { memory } from "./measure/memory.ts";
@@ -21,7 +20,6 @@ import { usage } from "./usage/usage.ts";
 export const scenarios: readonly Scenario[] = [
   ...loadScenarios,
   ledger,
-  shards,
   routing,
   choice,
   twoCores,

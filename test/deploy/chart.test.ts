@@ -60,7 +60,6 @@ test.each([
   ["one-core", "serve"],
   ["scaled-out", "core"],
   ["scaled-out", "facade"],
-  ["sharded", "core"],
 ])("%s: the program takes the command and the configuration of %s", async (name, container) => {
   const workloads = [...ofKind(name, "StatefulSet"), ...ofKind(name, "Deployment")];
   const { args } = workloads.map(({ spec }) => spec.template.spec.containers[0]).find((one) => one.name === container);
@@ -104,32 +103,6 @@ test("one core serves models of its own on PostgreSQL, and reaches that, them, a
       ports: [{ port: 5432, protocol: "TCP" }],
     },
   ]);
-});
-
-test("cores are told of further databases in the order of the values, each from a Secret of its own", async () => {
-  const [{ spec } = { spec: undefined }] = ofKind("sharded", "StatefulSet");
-  const [{ env, envFrom }] = spec.template.spec.containers;
-  expect(envFrom).toEqual([{ secretRef: { name: "tollgate-core" } }]);
-  const secrets = new Map<string, string>();
-  const environment: Record<string, string> = {
-    TOLLGATE_STORAGE_URL: "postgresql://first/tollgate",
-    TOLLGATE_OPERATOR_TOKEN: "token",
-    TOLLGATE_KEY_PEPPER: "pepper",
-  };
-  for (const { name, value, valueFrom } of env) {
-    if (valueFrom !== undefined) {
-      const { secretKeyRef } = valueFrom;
-      secrets.set(name, `postgresql://${secretKeyRef.name}/${secretKeyRef.key}`);
-    } else {
-      // Kubernetes puts in the variables that stand before.
-      environment[name] = String(value).replaceAll(/\$\((\w+)\)/g, (_, one) => secrets.get(one) ?? "missing");
-    }
-  }
-  const { shardUrls } = await peekSecrets(parseConfig("", "core.yaml"), environment);
-  expect(shardUrls).toEqual(["postgresql://postgresql-second-app/uri", "postgresql://postgresql-third-app/uri"]);
-  for (const { spec } of ofKind("sharded", "Deployment")) {
-    expect(spec.template.spec.containers[0].env).toBeUndefined(); // a facade reaches no database
-  }
 });
 
 const manifests = (

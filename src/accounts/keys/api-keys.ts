@@ -27,9 +27,6 @@ export interface ApiKeysOptions extends NewKeyOptions {
   readonly added?: (digest: Uint8Array) => void;
 }
 
-/** Keys of accounts in one database or in several. */
-export type KeyList = Pick<ApiKeys, "get" | "list" | "create" | "rotate" | "revoke" | "update" | "storeLastUsed">;
-
 /** The stored keys of all accounts. Ids are UUIDs. */
 export class ApiKeys {
   readonly #options: ApiKeysOptions;

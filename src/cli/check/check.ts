@@ -14,7 +14,7 @@ export async function check(file: string, environment: Environment): Promise<Fin
   const config = await loadConfig(file);
   const secrets = await peekSecrets(config, environment);
   const groups = await Promise.all([
-    ...[secrets.storageUrl, ...secrets.shardUrls].map(checkStorage),
+    checkStorage(secrets.storageUrl),
     checkRateLimits(secrets.rateLimitUrl, secrets.storageUrl),
     checkListen(config.listen),
     checkTls(config.listen.tls),
@@ -25,7 +25,7 @@ export async function check(file: string, environment: Environment): Promise<Fin
 
 function checkFile(file: string, { storage, rate_limits }: Config): Finding[] {
   const part = "configuration";
-  const exposed = [storage.url ?? "", ...storage.shards, rate_limits.url].filter((url) => URL.parse(url)?.password);
+  const exposed = [storage.url ?? "", rate_limits.url].filter((url) => URL.parse(url)?.password);
   if (exposed.length === 0) {
     return [{ part, status: "ok", message: `${file} is valid` }];
   }

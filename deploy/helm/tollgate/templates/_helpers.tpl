@@ -18,23 +18,6 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- if ne .Values.mode "embedded" }}{{ required "secretName: the Secret with TOLLGATE_STORAGE_URL and the others" .Values.secretName }}{{ else }}{{ .Values.secretName }}{{ end }}
 {{- end }}
 
-{{/* The addresses of further databases, each from its Secret, in their order; whoever has a core has them. */}}
-{{- define "tollgate.shards" -}}
-{{- if and .Values.storage.shards (eq .Values.mode "embedded") }}{{ fail "storage.shards: further databases need PostgreSQL as the first one: mode one-core or scaled-out" }}{{ end }}
-{{- with .Values.storage.shards }}
-env:
-  {{- $names := list }}
-  {{- range $index, $secret := . }}
-  {{- $name := printf "STORAGE_SHARD_%d" (add1 $index) }}
-  {{- $names = append $names (printf "$(%s)" $name) }}
-  - name: {{ $name }}
-    valueFrom:
-      secretKeyRef: { name: {{ $secret.secretName }}, key: {{ $secret.key }} }
-  {{- end }}
-  - { name: TOLLGATE_STORAGE_SHARDS, value: {{ join " " $names | quote }} }
-{{- end }}
-{{- end }}
-
 {{/* What every pod has; the context is a dict of the root, the app's label and whether it keeps files. */}}
 {{- define "tollgate.pod" -}}
 automountServiceAccountToken: false

@@ -70,7 +70,6 @@ export async function reconcile(
       debtPicoUsd: String(totals.debt),
       movedPicoUsd: String(totals.moved),
       findings,
-      shards: [],
     };
   } finally {
     await snapshot.close();

@@ -79,10 +79,6 @@ export class Migration20261125000000 extends Migration {
     );
 
     this.addSql(
-      `create table "claim" ("kind" varchar(255) not null, "name" varchar(255) not null, "account_id" uuid not null, primary key ("kind", "name"));`,
-    );
-
-    this.addSql(
       `create table "console_session" ("id" uuid not null, "digest" bytea not null, "role" text null, "operator_id" uuid null, "account_id" uuid null, "key_id" uuid null, "created_at" timestamptz(3) not null, "expires_at" timestamptz(3) not null, "key_ids" jsonb not null, primary key ("id"));`,
     );
     this.addSql(`alter table "console_session" add constraint "console_session_digest_unique" unique ("digest");`);
@@ -322,31 +318,6 @@ export class Migration20261125000000 extends Migration {
     );
     this.addSql(
       `create trigger audit_event_append_only before update or delete or truncate on "audit_event" for each statement execute function audit_event_append_only();`,
-    );
-
-    // What a core does that knows of one database alone is told apart in the first of several, too.
-    this.#claim("payment", "reference", "account_id", "new.kind <> 'free' and not new.copied");
-    this.#claim("account", "request_id", "id", "new.request_id is not null");
-  }
-
-  #claim(table: string, name: string, account: string, condition: string): void {
-    this.addSql(
-      `create function ${table}_claim() returns trigger language plpgsql set search_path from current as '
-       declare
-         owner uuid;
-       begin
-         if exists (select from setting where name = ''shards'') then
-           insert into claim (kind, name, account_id) values (''${table}'', new.${name}, new.${account}) on conflict do nothing;
-           select account_id into owner from claim where kind = ''${table}'' and name = new.${name};
-           if owner is distinct from new.${account} then
-             raise unique_violation using message = ''it stands for an account of another database'';
-           end if;
-         end if;
-         return new;
-       end';`,
-    );
-    this.addSql(
-      `create trigger ${table}_claim before insert on "${table}" for each row when (${condition}) execute function ${table}_claim();`,
     );
   }
 }

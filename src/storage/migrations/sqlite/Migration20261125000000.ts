@@ -52,10 +52,6 @@ export class Migration20261125000000 extends Migration {
     );
 
     this.addSql(
-      `create table \`claim\` (\`kind\` text not null, \`name\` text not null, \`account_id\` text not null, primary key (\`kind\`, \`name\`));`,
-    );
-
-    this.addSql(
       `create table \`console_session\` (\`id\` text not null primary key, \`digest\` blob not null, \`role\` text check (\`role\` in ('reader', 'billing', 'owner')) null, \`operator_id\` text null, \`account_id\` text null, \`key_id\` text null, \`created_at\` datetime not null, \`expires_at\` datetime not null, \`key_ids\` json not null);`,
     );
     this.addSql(`create unique index \`console_session_digest_unique\` on \`console_session\` (\`digest\`);`);
