@@ -155,7 +155,7 @@ export const doors: Readonly<Record<string, Doors>> = {
     metrics: noFigure,
     dashboard: noPanel,
     config: ["keys.max_per_account"],
-    docs: ["money.md: Lots, and the price locked in", "scale.md: To move an account"],
+    docs: ["money.md: Lots, and the price locked in"],
     console: ["accounts", "account", "keys"],
   },
   "a frozen account": {
