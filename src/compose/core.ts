@@ -39,7 +39,7 @@ export async function composeCore(
   const foundation = running("storage", await openFoundation(config, secrets, logger, telemetry));
   lifecycle.onStop("the watch over the database's file", watchDatabaseFile(foundation, lifecycle, telemetry.registry));
   const money = running("the ledger", await composeMoney(foundation));
-  const { fleet, drains, ...fleetPart } = running("the fleet", await composeFleet(foundation, money));
+  const { fleet, ...fleetPart } = running("the fleet", await composeFleet(foundation, money));
   const access = running("access", await composeAccess(foundation, money));
   const events = running("events", composeEvents(foundation, money));
   lifecycle.onStop("the retention of receipts", startRetention(foundation, money, access.trail));
@@ -49,5 +49,5 @@ export async function composeCore(
   const intercepted = createInterceptors(foundation, access, overload, money, services);
   const webhooks = createWebhooks(foundation, { services, ...intercepted });
   const reload = createReload({ ...foundation, ...money, fleet });
-  return { services, ...intercepted, gate: access.gate, webhooks, reload, drains };
+  return { services, ...intercepted, gate: access.gate, webhooks, reload };
 }

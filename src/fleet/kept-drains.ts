@@ -42,11 +42,6 @@ export class KeptDrains {
     this.#changes += 1;
   }
 
-  /** Another process of this core has changed a drain and stored it already. */
-  heard(): void {
-    this.#changes += 1;
-  }
-
   /** Drains and resumes servers as the database says. */
   async apply(): Promise<void> {
     const changes = this.#changes;
