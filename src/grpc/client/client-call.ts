@@ -2,10 +2,10 @@ import { type DescMessage, type DescMethod, fromBinary, type Message } from "@bu
 import { Code, ConnectError } from "@connectrpc/connect";
 import { type Channel, Metadata, status as Status, type StatusObject } from "@grpc/grpc-js";
 import type { CallSignal } from "../call-signal.ts";
-import { maxRequestBytes } from "../wire/limits.ts";
-import { type HeadersInit, toHeaders, toMetadata } from "../wire/metadata.ts";
-import { toConnectError } from "../wire/status.ts";
-import { requestTooLarge } from "../wire/too-large.ts";
+import { maxRequestBytes } from "../messages/limits.ts";
+import { type HeadersInit, toHeaders, toMetadata } from "../messages/metadata.ts";
+import { toConnectError } from "../messages/status.ts";
+import { requestTooLarge } from "../messages/too-large.ts";
 import { toBytes } from "../workarounds/writer-room.ts";
 import type { ChannelPool, PooledChannel } from "./channel-pool.ts";
 

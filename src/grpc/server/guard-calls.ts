@@ -2,10 +2,10 @@ import { ConnectError, createContextValues } from "@connectrpc/connect";
 import type * as grpc from "@grpc/grpc-js";
 import type { UnreadAnswers } from "../../../lib/net/unread-answers.ts";
 import type { ServedMethod } from "../invoke.ts";
-import { maxInflating } from "../wire/limits.ts";
-import { toHeaders } from "../wire/metadata.ts";
-import { Slots } from "../wire/slots.ts";
-import { toStatus } from "../wire/status.ts";
+import { maxInflating } from "../messages/limits.ts";
+import { toHeaders } from "../messages/metadata.ts";
+import { Slots } from "../messages/slots.ts";
+import { toStatus } from "../messages/status.ts";
 import {
   closeRequest,
   findConnection,

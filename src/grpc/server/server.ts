@@ -5,7 +5,7 @@ import { listen } from "../../../lib/net/listen.ts";
 import type { ServerTls } from "../../../lib/net/tls-identity.ts";
 import type { CallSignal } from "../call-signal.ts";
 import { servedMethods } from "../invoke.ts";
-import { maxHeaderBytes, maxRequestBytes, maxResponseBytes, maxStreams } from "../wire/limits.ts";
+import { maxHeaderBytes, maxRequestBytes, maxResponseBytes, maxStreams } from "../messages/limits.ts";
 import { findConnections } from "./connections.ts";
 import { openGate } from "./gate.ts";
 import { guardCalls } from "./guard-calls.ts";
