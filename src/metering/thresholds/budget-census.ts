@@ -73,7 +73,7 @@ export class BudgetCensus {
     const windows = budgetPeriods.map((period) => [period, windowAt(period, now).name]);
     return this.#parts.storage.orm.em.fork().execute<Row[]>(
       `select api_key.id, api_key.budget as "limit", budget_period as period, coalesce(told, 0) as told,
-         coalesce(budget.spent + budget.carried, 0) + coalesce((
+         coalesce(budget.spent, 0) + coalesce((
            select sum(slice.spent) from budget_slice slice
            where slice.budget_id = budget.id and slice.window_name = budget.window_name and slice.open), 0) as spent
        from api_key left join budget on budget.id = coalesce(limits_of, api_key.id) and window_name = case budget_period ${windows
@@ -81,7 +81,6 @@ export class BudgetCensus {
          .join(" ")} end
        where api_key.budget is not null and api_key.id > ? and rotated_to is null and revoked_at is null
          and (expires_at is null or expires_at > ?)
-         and not exists (select 1 from account where account.id = api_key.account_id and move_id is not null)
        order by api_key.id limit ?`,
       [...windows.flat(), after, new Date(now), keysAPage],
     );

@@ -109,7 +109,7 @@ async function readStored(em: SqlEntityManager, windows: readonly SpentWindow[])
     windows.length === 0
       ? []
       : await em.execute<Row[]>(
-          `select id, window_name, bound, told, spent + carried + coalesce((
+          `select id, window_name, bound, told, spent + coalesce((
              select sum(slice.spent) from budget_slice slice
              where slice.budget_id = budget.id and slice.window_name = budget.window_name and slice.open), 0) as spent
            from budget where id in (${marks(ids)}) and window_name in (${marks(names)})`,

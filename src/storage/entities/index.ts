@@ -1,5 +1,4 @@
 import { Account } from "./account.ts";
-import { AccountMove, LotMove } from "./account-move.ts";
 import { ApiKey } from "./api-key.ts";
 import { AuditEvent } from "./audit-event.ts";
 import { ConsoleSession, SignInLink } from "./console-session.ts";
@@ -41,8 +40,6 @@ export const entities = [
   BudgetSlice,
   DeadLetter,
   Setting,
-  AccountMove,
-  LotMove,
   Operator,
   AuditEvent,
   Event,

@@ -116,7 +116,6 @@ export function reconcileDocument(proof: ReconcileResponse) {
     refunded_usd: usd(proof.refundedPicoUsd),
     expired_usd: usd(proof.expiredPicoUsd),
     debt_usd: usd(proof.debtPicoUsd),
-    moved_usd: usd(proof.movedPicoUsd),
     findings: proof.findings.map(({ rule, row, message }) => ({ rule, row, message })),
   };
 }

@@ -7,7 +7,6 @@ import { Account, toNameKey } from "../../../storage/entities/account.ts";
 import { Lot, LotEntry } from "../../../storage/entities/metering/lot.ts";
 import { PriceVersion } from "../../../storage/entities/metering/price.ts";
 import { Payment } from "../../../storage/entities/payment.ts";
-import { requireHere } from "../../../storage/moving.ts";
 import type { Storage } from "../../../storage/orm.ts";
 import { inTransaction } from "../../../storage/transaction.ts";
 import type { CoreLedger } from "../../ledger/core-ledger.ts";
@@ -64,7 +63,6 @@ export function createFunds({ storage, ledger, limits, clock, random, announce, 
       if (account === null) {
         throw failure(Reason.ACCOUNT_NOT_FOUND, `There is no account ${accountId}.`, { parameter: "account_id" });
       }
-      requireHere(account);
       return run(em, account);
     });
   }

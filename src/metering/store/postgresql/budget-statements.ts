@@ -16,7 +16,7 @@ export const makeBudget: Statement = {
 export const lockBudget: Statement = {
   name: "lock budget",
   text: `
-  select bound, leased, spent + carried as spent, ${countEpoch("$3", "$4")} as own from budget where id = $1 and window_name = $2 for update`,
+  select bound, leased, spent, ${countEpoch("$3", "$4")} as own from budget where id = $1 and window_name = $2 for update`,
 };
 
 /** The end of a window that never ends: the last hour that a database counts, in milliseconds. */
@@ -52,7 +52,7 @@ export const recountBudget: Statement = {
       select sum(spent) from budget_slice where budget_id = $1 and window_name = $2), 0))::bigint as cost
     from (${charged}) parts)
   update budget set bound = $4, spent = spent - prior + counted.cost, prior = counted.cost
-  from counted where id = $1 and window_name = $2 returning leased, spent + carried as spent, prior`,
+  from counted where id = $1 and window_name = $2 returning leased, spent, prior`,
 };
 
 /**
@@ -162,10 +162,8 @@ export const budgetSpendingSql: Statement = {
   name: "budget spending",
   text: `
   select coalesce(
-    (select budget.spent + budget.carried + coalesce((select sum(slice.spent) from budget_slice slice
+    (select budget.spent + coalesce((select sum(slice.spent) from budget_slice slice
        where slice.budget_id = budget.id and slice.window_name = budget.window_name and slice.open), 0)
      from budget where id = $1 and window_name = $2 and bound = $4),
-    (select sum(cost) from (${charged}) parts) + coalesce((
-      select carried from budget where id = $1 and window_name = $2), 0),
-    (select carried from budget where id = $1 and window_name = $2), 0)::text as spent`,
+    (select sum(cost) from (${charged}) parts), 0)::text as spent`,
 };

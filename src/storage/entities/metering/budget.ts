@@ -18,11 +18,6 @@ export const Budget = defineEntity({
     leased: amount(),
     /** Spent: `prior`, plus spending through closed slices, plus charges that came after their slice was closed. */
     spent: amount(),
-    /**
-     * Spent in the window in other databases before the account came here. Once the account has left: its own spending,
-     * negative.
-     */
-    carried: amount().default(0),
     /** The part of the limit, in percent, that events have announced as spent. */
     told: p.integer().default(0),
   },

@@ -6,11 +6,10 @@ export class Migration20261125000000 extends Migration {
 
   override up(): void | Promise<void> {
     this.addSql(
-      `create table "account" ("id" uuid not null, "name" varchar(255) not null, "name_key" bytea null, "max_keys" int not null, "created_at" timestamptz(3) not null, "request_id" varchar(255) null, "paid_total" bigint not null, "debt" bigint not null, "frozen_at" timestamptz(3) null, "frozen_reason" varchar(255) null, "max_in_flight" int null, "service_class" text null, "low_balance" bigint null, "last_paid" bigint null, "balance_told" text not null default 'ample', "move_id" uuid null, primary key ("id"));`,
+      `create table "account" ("id" uuid not null, "name" varchar(255) not null, "name_key" bytea null, "max_keys" int not null, "created_at" timestamptz(3) not null, "request_id" varchar(255) null, "paid_total" bigint not null, "debt" bigint not null, "frozen_at" timestamptz(3) null, "frozen_reason" varchar(255) null, "max_in_flight" int null, "service_class" text null, "low_balance" bigint null, "last_paid" bigint null, "balance_told" text not null default 'ample', primary key ("id"));`,
     );
     this.addSql(`alter table "account" add constraint "account_request_id_unique" unique ("request_id");`);
     this.addSql(`create index "account_debt_index" on "account" ("id") where debt > 0;`);
-    this.addSql(`create index "account_moved_index" on "account" ("id") where move_id is not null;`);
     this.addSql(`create index "account_name_index" on "account" ("name_key", "id");`);
     this.addSql(`alter table "account" add constraint "account_paid_total_check" check (paid_total >= 0);`);
     this.addSql(`alter table "account" add constraint "account_debt_check" check (debt >= 0);`);
@@ -19,19 +18,6 @@ export class Migration20261125000000 extends Migration {
     );
     this.addSql(
       `alter table "account" add constraint "account_balance_told_check" check ("balance_told" in ('ample', 'low', 'exhausted'));`,
-    );
-
-    this.addSql(
-      `create table "account_move" ("id" uuid not null, "account_id" uuid not null, "kind" text not null, "generation" int not null, "from_shard" int not null, "to_shard" int not null, "incoming" boolean not null, "state" text not null, "money" bigint not null, "debt" bigint not null, "paid_total" bigint not null, "payload" text null, "until" timestamptz(3) not null, "changed_at" timestamptz(3) not null, primary key ("id"));`,
-    );
-    this.addSql(`create index "account_move_account_id_index" on "account_move" ("account_id");`);
-    this.addSql(`create index "account_move_changed_at_index" on "account_move" ("changed_at");`);
-    this.addSql(`create index "account_move_open" on "account_move" ("id") where state in ('closing', 'sent');`);
-    this.addSql(
-      `alter table "account_move" add constraint "account_move_kind_check" check ("kind" in ('account', 'rest'));`,
-    );
-    this.addSql(
-      `alter table "account_move" add constraint "account_move_state_check" check ("state" in ('closing', 'sent', 'done', 'cancelled', 'arrived'));`,
     );
 
     this.addSql(
@@ -61,7 +47,7 @@ export class Migration20261125000000 extends Migration {
     this.addSql(`create index "audit_event_at_id_index" on "audit_event" ("at", "id");`);
 
     this.addSql(
-      `create table "budget" ("id" uuid not null, "window_name" varchar(255) not null, "account_id" uuid not null, "bound" bigint not null, "prior" bigint not null, "leased" bigint not null, "spent" bigint not null, "carried" bigint not null default '0', "told" int not null default 0, primary key ("id", "window_name"));`,
+      `create table "budget" ("id" uuid not null, "window_name" varchar(255) not null, "account_id" uuid not null, "bound" bigint not null, "prior" bigint not null, "leased" bigint not null, "spent" bigint not null, "told" int not null default 0, primary key ("id", "window_name"));`,
     );
     this.addSql(
       `alter table "budget" add constraint "budget_parts" check (prior >= 0 and leased >= 0 and spent >= 0);`,
@@ -103,12 +89,6 @@ export class Migration20261125000000 extends Migration {
     this.addSql(`create index "event_not_spread" on "event" ("at", "id") where not spread;`);
 
     this.addSql(
-      `create table "lot_move" ("move_id" uuid not null, "lot_id" uuid not null, "carried" bigint not null, "refunded" bigint not null, primary key ("move_id", "lot_id"));`,
-    );
-    this.addSql(`create index "lot_move_lot_id_index" on "lot_move" ("lot_id");`);
-    this.addSql(`alter table "lot_move" add constraint "lot_move_carried" check (carried > 0);`);
-
-    this.addSql(
       `create table "operator" ("id" uuid not null, "name" varchar(255) not null, "role" text not null, "digest" bytea not null, "created_at" timestamptz(3) not null, "revoked_at" timestamptz(3) null, primary key ("id"));`,
     );
     this.addSql(`alter table "operator" add constraint "operator_digest_unique" unique ("digest");`);
@@ -118,7 +98,7 @@ export class Migration20261125000000 extends Migration {
     );
 
     this.addSql(
-      `create table "payment" ("id" uuid not null, "account_id" uuid not null, "kind" text not null, "amount" bigint not null, "reference" varchar(255) not null, "lot_id" uuid not null, "at" timestamptz(3) not null, "copied" boolean not null default false, primary key ("id"));`,
+      `create table "payment" ("id" uuid not null, "account_id" uuid not null, "kind" text not null, "amount" bigint not null, "reference" varchar(255) not null, "lot_id" uuid not null, "at" timestamptz(3) not null, primary key ("id"));`,
     );
     this.addSql(`alter table "payment" add constraint "payment_reference_unique" unique ("reference");`);
     this.addSql(`create index "payment_account_id_at_index" on "payment" ("account_id", "at");`);

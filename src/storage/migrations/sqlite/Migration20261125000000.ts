@@ -6,19 +6,11 @@ export class Migration20261125000000 extends Migration {
 
   override up(): void | Promise<void> {
     this.addSql(
-      `create table \`account\` (\`id\` text not null primary key, \`name\` text not null, \`name_key\` blob null, \`max_keys\` integer not null, \`created_at\` datetime not null, \`request_id\` text null, \`paid_total\` bigint check (paid_total >= 0) not null, \`debt\` bigint check (debt >= 0) not null, \`frozen_at\` datetime null, \`frozen_reason\` text null, \`max_in_flight\` integer null, \`service_class\` text check (\`service_class\` in ('flex', 'standard', 'priority')) null, \`low_balance\` bigint null, \`last_paid\` bigint null, \`balance_told\` text check (\`balance_told\` in ('ample', 'low', 'exhausted')) not null default 'ample', \`move_id\` text null);`,
+      `create table \`account\` (\`id\` text not null primary key, \`name\` text not null, \`name_key\` blob null, \`max_keys\` integer not null, \`created_at\` datetime not null, \`request_id\` text null, \`paid_total\` bigint check (paid_total >= 0) not null, \`debt\` bigint check (debt >= 0) not null, \`frozen_at\` datetime null, \`frozen_reason\` text null, \`max_in_flight\` integer null, \`service_class\` text check (\`service_class\` in ('flex', 'standard', 'priority')) null, \`low_balance\` bigint null, \`last_paid\` bigint null, \`balance_told\` text check (\`balance_told\` in ('ample', 'low', 'exhausted')) not null default 'ample');`,
     );
     this.addSql(`create unique index \`account_request_id_unique\` on \`account\` (\`request_id\`);`);
     this.addSql(`create index \`account_debt_index\` on \`account\` (\`id\`) where debt > 0;`);
-    this.addSql(`create index \`account_moved_index\` on \`account\` (\`id\`) where move_id is not null;`);
     this.addSql(`create index \`account_name_index\` on \`account\` (\`name_key\`, \`id\`);`);
-
-    this.addSql(
-      `create table \`account_move\` (\`id\` text not null primary key, \`account_id\` text not null, \`kind\` text check (\`kind\` in ('account', 'rest')) not null, \`generation\` integer not null, \`from_shard\` integer not null, \`to_shard\` integer not null, \`incoming\` integer not null, \`state\` text check (\`state\` in ('closing', 'sent', 'done', 'cancelled', 'arrived')) not null, \`money\` bigint not null, \`debt\` bigint not null, \`paid_total\` bigint not null, \`payload\` text null, \`until\` datetime not null, \`changed_at\` datetime not null);`,
-    );
-    this.addSql(`create index \`account_move_account_id_index\` on \`account_move\` (\`account_id\`);`);
-    this.addSql(`create index \`account_move_changed_at_index\` on \`account_move\` (\`changed_at\`);`);
-    this.addSql(`create index \`account_move_open\` on \`account_move\` (\`id\`) where state in ('closing', 'sent');`);
 
     this.addSql(
       `create table \`api_key\` (\`id\` text not null primary key, \`account_id\` text not null, \`name\` text not null, \`digest\` blob not null, \`pepper_version\` integer not null, \`prefix\` text not null, \`last4\` text not null, \`rpm\` integer null, \`created_at\` datetime not null, \`expires_at\` datetime null, \`revoked_at\` datetime null, \`last_used_at\` datetime null, \`rotated_to\` text null, \`rotated_from\` text null, \`request_id\` text null, \`models\` json null, \`tokens_per_minute\` integer null, \`max_in_flight\` integer null, \`service_class\` text check (\`service_class\` in ('flex', 'standard', 'priority')) null, \`budget\` bigint null, \`budget_period\` text check (\`budget_period\` in ('total', 'day', 'week', 'month')) null, \`limits_of\` text null, constraint \`api_key_account_id_foreign\` foreign key (\`account_id\`) references \`account\` (\`id\`));`,
@@ -40,7 +32,7 @@ export class Migration20261125000000 extends Migration {
     this.addSql(`create index \`audit_event_at_id_index\` on \`audit_event\` (\`at\`, \`id\`);`);
 
     this.addSql(
-      `create table \`budget\` (\`id\` text not null, \`window_name\` text not null, \`account_id\` text not null, \`bound\` bigint not null, \`prior\` bigint not null, \`leased\` bigint not null, \`spent\` bigint not null, \`carried\` bigint not null default '0', \`told\` integer not null default 0, primary key (\`id\`, \`window_name\`), constraint \`budget_parts\` check (prior >= 0 and leased >= 0 and spent >= 0));`,
+      `create table \`budget\` (\`id\` text not null, \`window_name\` text not null, \`account_id\` text not null, \`bound\` bigint not null, \`prior\` bigint not null, \`leased\` bigint not null, \`spent\` bigint not null, \`told\` integer not null default 0, primary key (\`id\`, \`window_name\`), constraint \`budget_parts\` check (prior >= 0 and leased >= 0 and spent >= 0));`,
     );
 
     this.addSql(
@@ -73,18 +65,13 @@ export class Migration20261125000000 extends Migration {
     this.addSql(`create index \`event_not_spread\` on \`event\` (\`at\`, \`id\`) where not spread;`);
 
     this.addSql(
-      `create table \`lot_move\` (\`move_id\` text not null, \`lot_id\` text not null, \`carried\` bigint not null, \`refunded\` bigint not null, primary key (\`move_id\`, \`lot_id\`), constraint \`lot_move_carried\` check (carried > 0));`,
-    );
-    this.addSql(`create index \`lot_move_lot_id_index\` on \`lot_move\` (\`lot_id\`);`);
-
-    this.addSql(
       `create table \`operator\` (\`id\` text not null primary key, \`name\` text not null, \`role\` text check (\`role\` in ('reader', 'billing', 'owner')) not null, \`digest\` blob not null, \`created_at\` datetime not null, \`revoked_at\` datetime null);`,
     );
     this.addSql(`create unique index \`operator_digest_unique\` on \`operator\` (\`digest\`);`);
     this.addSql(`create index \`operator_live_name\` on \`operator\` (\`name\`) where revoked_at is null;`);
 
     this.addSql(
-      `create table \`payment\` (\`id\` text not null primary key, \`account_id\` text not null, \`kind\` text check (\`kind\` in ('free', 'grant', 'paid', 'refund')) not null, \`amount\` bigint not null, \`reference\` text not null, \`lot_id\` text not null, \`at\` datetime not null, \`copied\` integer not null default false, constraint \`payment_account_id_foreign\` foreign key (\`account_id\`) references \`account\` (\`id\`), constraint \`payment_amount\` check (amount > 0 and amount <= 9007199254740991));`,
+      `create table \`payment\` (\`id\` text not null primary key, \`account_id\` text not null, \`kind\` text check (\`kind\` in ('free', 'grant', 'paid', 'refund')) not null, \`amount\` bigint not null, \`reference\` text not null, \`lot_id\` text not null, \`at\` datetime not null, constraint \`payment_account_id_foreign\` foreign key (\`account_id\`) references \`account\` (\`id\`), constraint \`payment_amount\` check (amount > 0 and amount <= 9007199254740991));`,
     );
     this.addSql(`create index \`payment_account_id_index\` on \`payment\` (\`account_id\`);`);
     this.addSql(`create unique index \`payment_reference_unique\` on \`payment\` (\`reference\`);`);
