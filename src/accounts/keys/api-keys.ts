@@ -220,5 +220,5 @@ async function shareBudget(em: SqlEntityManager, key: ApiKey): Promise<void> {
   const sharing = { accountId, $or: [{ id: budgetId }, { limitsOf: budgetId }] };
   await em.nativeUpdate(ApiKey, sharing, { budget, budgetPeriod });
   // Money spent without the limit, or in windows of another period, is counted at the budget's next lease.
-  await em.nativeUpdate(Budget, { id: budgetId }, { bound: 0, told: 0 });
+  await em.nativeUpdate(Budget, { id: budgetId }, { leasedUnder: 0, announcedPercent: 0 });
 }

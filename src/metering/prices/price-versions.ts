@@ -143,7 +143,7 @@ async function newestVersion(em: SqlEntityManager): Promise<PriceVersion | undef
  * The newest row of each model. Steps from model to model in the index, so its cost does not depend on the number of
  * versions.
  */
-export async function newestRows(em: SqlEntityManager): Promise<Price[]> {
+async function newestRows(em: SqlEntityManager): Promise<Price[]> {
   const keys = await em.execute<{ model: string; version_id: number }[]>(`
     with recursive listed (model) as (
       select min(model) from price

@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from "prom-client";
 import type { BudgetCounts } from "../../metering/thresholds/budget-census.ts";
-import { type ToldPart, toldParts } from "../../metering/thresholds/budget-events.ts";
+import { type AnnouncedPercent, announcedPercents } from "../../metering/thresholds/budget-events.ts";
 import { type BudgetPeriod, budgetPeriods } from "../../storage/entities/api-key.ts";
 
 const picosAUsd = 1e12;
@@ -8,7 +8,7 @@ const picosAUsd = 1e12;
 /** Observes the budgets of keys. */
 export interface BudgetObserver {
   /** This percentage of a key's budget is spent; reported once in each period. */
-  crossed(percent: ToldPart): void;
+  crossed(percent: AnnouncedPercent): void;
   /** The counts of all budgets. Undefined: another core counts them. */
   counted(counts: BudgetCounts | undefined): void;
 }
@@ -21,7 +21,7 @@ export function budgetMetrics(registry: Registry): BudgetObserver {
     labelNames: ["percent"],
     registers: [registry],
   });
-  for (const percent of toldParts) {
+  for (const percent of announcedPercents) {
     crossings.inc({ percent }, 0);
   }
   const budgets = new Gauge({
@@ -36,9 +36,9 @@ export function budgetMetrics(registry: Registry): BudgetObserver {
     labelNames: ["per"],
     registers: [registry],
   });
-  const show = (per: BudgetPeriod, { told, left: most }: BudgetCounts[BudgetPeriod]) => {
-    for (const percent of [0, ...toldParts] as const) {
-      budgets.set({ per, percent }, told[percent]);
+  const show = (per: BudgetPeriod, { announced, left: most }: BudgetCounts[BudgetPeriod]) => {
+    for (const percent of [0, ...announcedPercents] as const) {
+      budgets.set({ per, percent }, announced[percent]);
     }
     left.set({ per }, most / picosAUsd);
   };

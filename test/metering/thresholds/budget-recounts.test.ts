@@ -195,7 +195,7 @@ describe.each(dialects)("%s", (dialect) => {
     await clock.until(store.acquireBudget({ ...window, ...slice, limit }));
     expect(
       await storage.orm.em.fork().findOneOrFail(Budget, { id: keyId, windowName: window.windowName }),
-    ).toMatchObject({ prior: 0 });
+    ).toMatchObject({ spentOutsideSlices: 0 });
     expect(await clock.until(store.budgetSpending({ ...window, limit: 1 }))).toEqual({ spent: 0 });
   });
 });

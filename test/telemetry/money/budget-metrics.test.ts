@@ -3,10 +3,10 @@ import { Registry } from "prom-client";
 import type { BudgetCounts } from "../../../src/metering/thresholds/budget-census.ts";
 import { budgetMetrics } from "../../../src/telemetry/money/budget-metrics.ts";
 
-const none = { told: { 0: 0, 80: 0, 100: 0 }, left: 0 };
+const none = { announced: { 0: 0, 80: 0, 100: 0 }, left: 0 };
 const counts = (left: number): BudgetCounts => ({
   ...{ total: none, week: none, month: none },
-  day: { told: { 0: 3, 80: 2, 100: 1 }, left },
+  day: { announced: { 0: 3, 80: 2, 100: 1 }, left },
 });
 
 test("budgets are shown by the core alone that counts them", async () => {

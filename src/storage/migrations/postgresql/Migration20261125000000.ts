@@ -47,10 +47,10 @@ export class Migration20261125000000 extends Migration {
     this.addSql(`create index "audit_event_at_id_index" on "audit_event" ("at", "id");`);
 
     this.addSql(
-      `create table "budget" ("id" uuid not null, "window_name" varchar(255) not null, "account_id" uuid not null, "bound" bigint not null, "prior" bigint not null, "leased" bigint not null, "spent" bigint not null, "told" int not null default 0, primary key ("id", "window_name"));`,
+      `create table "budget" ("id" uuid not null, "window_name" varchar(255) not null, "account_id" uuid not null, "leased_under" bigint not null, "spent_outside_slices" bigint not null, "leased" bigint not null, "spent" bigint not null, "announced_percent" int not null default 0, primary key ("id", "window_name"));`,
     );
     this.addSql(
-      `alter table "budget" add constraint "budget_parts" check (prior >= 0 and leased >= 0 and spent >= 0);`,
+      `alter table "budget" add constraint "budget_parts" check (spent_outside_slices >= 0 and leased >= 0 and spent >= 0);`,
     );
 
     this.addSql(
