@@ -21,6 +21,7 @@ export const renderings: Readonly<Record<string, readonly string[]>> = {
     ...["--values", join(folder, "values-scaled-out.yaml")],
     ...["--set", "keda.enabled=true", "--set-json", `keda.engines=[${JSON.stringify(engine)}]`],
   ],
+  "with-tls": ["--values", join(folder, "values-scaled-out.yaml"), "--set", "tlsSecretName=tollgate-tls"],
 };
 
 /** A digest of the chart's files and of the values it is rendered with: tells whether a rendering is fresh, without Helm. */
