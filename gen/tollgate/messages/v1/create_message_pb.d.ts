@@ -143,6 +143,13 @@ export declare type CreateMessageRequest = Message<"tollgate.messages.v1.CreateM
   thread?: string | undefined;
 
   /**
+   * Not available: the answer would be a summary.
+   *
+   * @generated from field: optional string compaction = 18;
+   */
+  compaction?: string | undefined;
+
+  /**
    * Not available.
    *
    * @generated from field: optional string container = 16;
