@@ -2,6 +2,7 @@ import type {
   AssistantMessage,
   ChatMessage,
   Content,
+  ContentPart,
   ToolCall as ToolCallParam,
 } from "#gen/tollgate/chat/v1/chat_message_pb.js";
 import { type Message, Role, type ToolCall } from "#gen/tollgate/inference/v1/conversation_pb.js";
@@ -28,7 +29,7 @@ export function toTurns(messages: readonly ChatMessage[]): Message[] {
 
 function assistant(turn: AssistantMessage, path: string): Message {
   return {
-    ...message(Role.ASSISTANT, joinText(turn.content)),
+    ...message(Role.ASSISTANT, joinText(turn.content) || (turn.refusal ?? "")),
     reasoning: turn.reasoning ?? turn.reasoningContent ?? "",
     toolCalls: turn.toolCalls.map((call, index) => toolCall(call, `${path}.tool_calls[${index}]`)),
   };
@@ -62,10 +63,14 @@ function joinText(content: Content | undefined): string {
     case "text":
       return content.form.value;
     case "parts":
-      return content.form.value.parts.map(({ kind }) => kind.value?.text ?? "").join("\n");
+      return content.form.value.parts.map(partText).join("\n");
     default:
       return "";
   }
+}
+
+function partText({ kind }: ContentPart): string {
+  return kind.case === "refusal" ? kind.value.refusal : (kind.value?.text ?? "");
 }
 
 function message(role: Role, text: string): Message {

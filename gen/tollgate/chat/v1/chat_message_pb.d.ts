@@ -143,6 +143,13 @@ export declare type AssistantMessage = Message<"tollgate.chat.v1.AssistantMessag
    * @generated from field: repeated tollgate.chat.v1.ToolCall tool_calls = 4;
    */
   toolCalls: ToolCall[];
+
+  /**
+   * The words with which the model refused in that turn: its text where content is empty. Absent: none.
+   *
+   * @generated from field: optional string refusal = 5;
+   */
+  refusal?: string | undefined;
 };
 
 /**
@@ -247,12 +254,20 @@ export declare type ContentPart = Message<"tollgate.chat.v1.ContentPart"> & {
    */
   kind: {
     /**
-     * A text. No other kind is supported.
+     * A text.
      *
      * @generated from field: tollgate.chat.v1.TextPart text = 1;
      */
     value: TextPart;
     case: "text";
+  } | {
+    /**
+     * The model's refusal in an earlier turn: a text. No other kind is supported.
+     *
+     * @generated from field: tollgate.chat.v1.RefusalPart refusal = 2;
+     */
+    value: RefusalPart;
+    case: "refusal";
   } | { case: undefined; value?: undefined };
 };
 
@@ -261,6 +276,26 @@ export declare type ContentPart = Message<"tollgate.chat.v1.ContentPart"> & {
  * Use `create(ContentPartSchema)` to create a new message.
  */
 export declare const ContentPartSchema: GenMessage<ContentPart>;
+
+/**
+ * A part that is a refusal.
+ *
+ * @generated from message tollgate.chat.v1.RefusalPart
+ */
+export declare type RefusalPart = Message<"tollgate.chat.v1.RefusalPart"> & {
+  /**
+   * The words of the refusal.
+   *
+   * @generated from field: string refusal = 1;
+   */
+  refusal: string;
+};
+
+/**
+ * Describes the message tollgate.chat.v1.RefusalPart.
+ * Use `create(RefusalPartSchema)` to create a new message.
+ */
+export declare const RefusalPartSchema: GenMessage<RefusalPart>;
 
 /**
  * A part that is text.
