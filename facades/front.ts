@@ -7,6 +7,7 @@ import { UnreadAnswers } from "../lib/net/unread-answers.ts";
 import type { Overload } from "../lib/overload/monitor.ts";
 import type { AnswerMalformed } from "./http/connection/malformed.ts";
 import { ProxiedRequests } from "./http/connection/proxied-requests.ts";
+import { readHead } from "./http/connection/read-head.ts";
 import { createCoreClients } from "./http/core/core-clients.ts";
 import { readModels } from "./http/core/models.ts";
 import { homeHeaders, readBaseUrl, renderHome, wantsPage } from "./http/home/page.ts";
@@ -21,7 +22,6 @@ import { BodyPace } from "./http/request/body-pace.ts";
 import { type Choose, chooseSurface } from "./http/routing/choose-surface.ts";
 import { mountRoutes } from "./http/routing/mount-routes.ts";
 import { Routes } from "./http/routing/routes.ts";
-import type { RequestHead } from "./http/routing/surface.ts";
 import type { Runtime } from "./http/runtime.ts";
 import { createSurfaces } from "./surfaces.ts";
 
@@ -98,15 +98,5 @@ export function createFront(options: FrontOptions): Front {
       const { status, body, headers } = choose(readHead(head)).errorOf(error, requestId);
       return { status, body, headers: { ...headers, "x-request-id": requestId, "request-id": requestId } };
     },
-  };
-}
-
-/** Reads what it can from a broken or incomplete head. */
-function readHead(head: string): RequestHead {
-  const [, url = ""] = /^[A-Z]+ (\S+) HTTP\//.exec(head) ?? [];
-  const lines = [...head.matchAll(/^([\w-]+):(.*)$/gm)];
-  return {
-    url,
-    headers: Object.fromEntries(lines.map(([, name = "", value = ""]) => [name.toLowerCase(), value.trim()])),
   };
 }

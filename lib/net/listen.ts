@@ -17,7 +17,7 @@ export function listen(server: Server, address: string, setting: string): Promis
     server.once("error", refuse);
     server.listen(at.port, at.host, () => {
       server.off("error", refuse);
-      resolve(address.replace(/\d+$/, String((server.address() as AddressInfo).port)));
+      resolve(address.replace(/(?<!\d)\d+$/, String((server.address() as AddressInfo).port)));
     });
   });
 }
