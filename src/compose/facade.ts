@@ -46,7 +46,6 @@ export async function facade(options: FacadeOptions): Promise<void> {
   const telemetry = { registry: admin.registry, tracer: await startTracing(lifecycle, logger) };
   const transport = createChannelTransport({
     target: options.core,
-    carry: true,
     ...(clientTls && { credentials: createTlsCredentials(clientTls) }),
   });
   lifecycle.onStop("the channel to the core", async () => transport.close());

@@ -1,12 +1,11 @@
 import { ConnectError, createContextValues } from "@connectrpc/connect";
 import type * as grpc from "@grpc/grpc-js";
-import { CallsService } from "#gen/tollgate/calls/v1/calls_service_pb.js";
 import type { UnreadAnswers } from "../../../lib/net/unread-answers.ts";
 import type { ServedMethod } from "../invoke.ts";
-import { maxInflating } from "../wire/limits.ts";
-import { toHeaders } from "../wire/metadata.ts";
-import { Slots } from "../wire/slots.ts";
-import { toStatus } from "../wire/status.ts";
+import { maxInflating } from "../messages/limits.ts";
+import { toHeaders } from "../messages/metadata.ts";
+import { Slots } from "../messages/slots.ts";
+import { toStatus } from "../messages/status.ts";
 import {
   closeRequest,
   findConnection,
@@ -19,7 +18,7 @@ import {
 import { type CallHead, type Gate, refuse } from "./gate.ts";
 import { peerKey } from "./peer.ts";
 import type { Receiving, Reception } from "./receiving.ts";
-import { Standing, standingKey } from "./standing.ts";
+import { Standing } from "./standing.ts";
 import { WatchedAnswer } from "./watched-answer.ts";
 
 const heads = new WeakMap<grpc.Metadata, CallHead>();
@@ -83,7 +82,7 @@ class GuardedCall implements Listener {
     const head = { method, header: toHeaders(metadata), contextValues };
     Promise.resolve(this.#bounds.gate.admit(head)).then(
       (payer) => {
-        this.#noteAdmission(head);
+        this.#noteAdmission();
         if (this.#isOver) {
           return;
         }
@@ -139,13 +138,8 @@ class GuardedCall implements Listener {
     this.#listener.onCancel();
   }
 
-  /** Records an admission on the connection. A stream that carries calls records those of its calls itself. */
-  #noteAdmission({ method, contextValues }: CallHead): void {
+  #noteAdmission(): void {
     const standing = this.#standing();
-    if (method === CallsService.method.carry) {
-      contextValues.set(standingKey, standing);
-      return;
-    }
     standing.admitted();
     onClose(this.#call, () => standing.left());
   }

@@ -4,9 +4,8 @@ import * as grpc from "@grpc/grpc-js";
 import { listen } from "../../../lib/net/listen.ts";
 import type { ServerTls } from "../../../lib/net/tls-identity.ts";
 import type { CallSignal } from "../call-signal.ts";
-import { callsRegistration, carryMethod, mountCarrying } from "../carried/server/mount-carrying.ts";
 import { servedMethods } from "../invoke.ts";
-import { maxHeaderBytes, maxRequestBytes, maxResponseBytes, maxStreams } from "../wire/limits.ts";
+import { maxHeaderBytes, maxRequestBytes, maxResponseBytes, maxStreams } from "../messages/limits.ts";
 import { findConnections } from "./connections.ts";
 import { openGate } from "./gate.ts";
 import { guardCalls } from "./guard-calls.ts";
@@ -36,16 +35,14 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<Liste
     receiving = new Receiving(),
     unread = defaultUnread(),
   } = options;
-  const reflection = createReflection([...services, callsRegistration]);
-  const mounted = [...services, ...reflection].map((service) => servedMethods(service, interceptors));
+  const mounted = [...services, ...createReflection(services)].map((service) => servedMethods(service, interceptors));
   const served = new Map(mounted.flat().map((method) => [methodPath(method), method]));
-  const guard = guardCalls(new Map([...served, ...carryMethod]), gate, receiving, unread);
+  const guard = guardCalls(served, gate, receiving, unread);
   const server = new grpc.Server({ ...serverOptions(options), interceptors: [guard] });
   const calls = new Set<CallSignal>();
   for (const methods of mounted) {
     mountService(server, methods, calls);
   }
-  const carrying = mountCarrying(server, { served, gate, receiving, unread, calls });
   const injector = server.createConnectionInjector(grpc.ServerCredentials.createInsecure());
   const accept = (connection: Socket) => {
     connection.on("error", () => {}); // the HTTP/2 session, if there is one yet, handles the error
@@ -61,7 +58,6 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<Liste
         graceMs,
         close(closed) {
           listener.close(closed);
-          carrying.leave();
           server.tryShutdown(() => {}); // asks the clients to open no more calls
           connections.endSilent();
         },

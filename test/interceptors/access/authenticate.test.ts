@@ -14,7 +14,6 @@ import { ServerReflection } from "#gen/grpc/reflection/v1/reflection_pb.js";
 import { ServerReflection as ServerReflectionAlpha } from "#gen/grpc/reflection/v1alpha/reflection_pb.js";
 import { Access, Role, role as roleOption } from "#gen/tollgate/access/v1/access_pb.js";
 import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
-import { CallsService } from "#gen/tollgate/calls/v1/calls_service_pb.js";
 import { ListServersRequestSchema } from "#gen/tollgate/catalogue/v1/catalogue_service_pb.js";
 import { ChatService } from "#gen/tollgate/chat/v1/chat_service_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
@@ -110,10 +109,8 @@ describe.each(routes)("over %s", (_name, open) => {
   let services: DescService[];
   const authenticator = new FakeAuthenticator();
   beforeAll(async () => {
-    services = (await contractServices()).filter((service) => {
-      // The gRPC server brings reflection itself, and it needs HTTP/2. So it does with the stream that carries calls, which are asked one by one.
-      return !reflections.includes(service) && service !== CallsService;
-    });
+    // The gRPC server brings reflection itself, and it needs HTTP/2.
+    services = (await contractServices()).filter((service) => !reflections.includes(service));
     const registrations = services.map((service) => registration(service, {}));
     route = await open(registrations, [
       authenticate(createGate(authenticator, createFailedAttempts({ points: 10_000 }), nobody)),
@@ -176,7 +173,7 @@ describe.each(routes)("over %s", (_name, open) => {
   }
 });
 
-test("only health, reflection, the stream that carries calls, the model list and ways to sign in are public, and no method forgot to say", async () => {
+test("only health, reflection, the model list and ways to sign in are public, and no method forgot to say", async () => {
   const methods = (await contractServices()).flatMap((service) => service.methods);
   const open = methods.filter((method) => [Access.PUBLIC, Access.PUBLIC_OR_CALLER].includes(readAccess(method)));
   expect(open.map(({ name, parent }) => `${parent.typeName}/${name}`).sort()).toEqual([
@@ -185,7 +182,6 @@ test("only health, reflection, the stream that carries calls, the model list and
     "grpc.health.v1.Health/Watch",
     "grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
     "grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
-    "tollgate.calls.v1.CallsService/Carry",
     "tollgate.catalogue.v1.CatalogueService/GetModel",
     "tollgate.catalogue.v1.CatalogueService/ListModels",
     "tollgate.sessions.v1.SessionsService/BeginOidcSignIn",

@@ -19,8 +19,8 @@ import {
   universalResponseToNodeResponse,
 } from "@connectrpc/connect-node";
 import { hangUpKey } from "../../hang-up.ts";
-import { maxInflating, maxRequestBytes, maxResponseBytes } from "../../wire/limits.ts";
-import { Slots } from "../../wire/slots.ts";
+import { maxInflating, maxRequestBytes, maxResponseBytes } from "../../messages/limits.ts";
+import { Slots } from "../../messages/slots.ts";
 import { mendParseError, mendStreamParseErrors } from "../../workarounds/parse-errors.ts";
 import { strictNumbers } from "../../workarounds/strict-numbers.ts";
 import { type Gate, openGate, refuse } from "../gate.ts";

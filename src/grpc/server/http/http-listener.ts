@@ -3,7 +3,7 @@ import { createServer as createHttpsServer } from "node:https";
 import type { ConnectError } from "@connectrpc/connect";
 import { listen } from "../../../../lib/net/listen.ts";
 import type { ServerTls } from "../../../../lib/net/tls-identity.ts";
-import { maxHeaderBytes } from "../../wire/limits.ts";
+import { maxHeaderBytes } from "../../messages/limits.ts";
 import { type ConnectionLimits, findConnections } from "../connections.ts";
 import { type ListeningServer, stopGently } from "../listening-server.ts";
 import { keepRenewed, tlsOptions } from "../tls.ts";

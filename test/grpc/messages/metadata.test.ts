@@ -1,6 +1,6 @@
 import { Metadata } from "@grpc/grpc-js";
 import { expect, test } from "@jest/globals";
-import { isEmpty, toHeaders, toMetadata } from "../../../src/grpc/wire/metadata.ts";
+import { isEmpty, toHeaders, toMetadata } from "../../../src/grpc/messages/metadata.ts";
 
 test.each([
   ["text", { "x-name": "value" }, { "x-name": ["value"] }],

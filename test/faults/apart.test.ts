@@ -9,7 +9,7 @@ import { type Books, openBooks, operatorToken } from "./books.ts";
 import { type Asked, Load } from "./load.ts";
 import { type Metronome, startMetronome, testModel } from "./metronome.ts";
 
-// A facade and a core of their own, whose calls share a stream: however that ends, each call is charged once.
+// A facade apart from its core: however their connection ends, each call is charged once.
 
 const streamCount = 30;
 const endless = 100_000;
@@ -84,9 +84,8 @@ async function startFacade(): Promise<{ facade: Tollgate; cut(): void }> {
   return { facade, cut };
 }
 
-/** Streams amid their answers, once all of them go over the shared stream: past the notes that a core which dies leaves. */
+/** Streams amid their answers, past the notes that a core which dies leaves. */
 async function amidStreams(load: Load, url: string): Promise<Promise<Asked>[]> {
-  await load.stream(url, 20); // after which the facade has a stream to the core
   const streams = Array.from({ length: streamCount }, () => load.stream(url, endless));
   const running = () => load.asked.filter(({ seen }) => seen >= 600).length >= streamCount;
   await eventually("all streams run", running, 60);

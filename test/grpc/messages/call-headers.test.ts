@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { CallHeaders, type CallHeadersInit } from "../../../src/grpc/wire/call-headers.ts";
+import { CallHeaders, type CallHeadersInit } from "../../../src/grpc/messages/call-headers.ts";
 
 // They stand in for the headers of fetch, so those say what is right.
 

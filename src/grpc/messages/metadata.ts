@@ -15,9 +15,13 @@ export type HeadersInit = ConstructorParameters<typeof Headers>[0];
  */
 export function toMetadata(headers: HeadersInit): Metadata {
   const metadata = new Metadata();
-  for (const [name, value] of listSendable(headers)) {
+  for (const [given, value] of listEntries(headers)) {
+    const name = given.toLowerCase();
+    if (!sendableName.test(name)) {
+      continue;
+    }
     if (!name.endsWith("-bin")) {
-      metadata.add(name, value);
+      metadata.add(name, value.trim().replace(unsendable, "?"));
     } else {
       for (const part of value.split(",")) {
         metadata.add(name, Buffer.from(part, "base64"));
@@ -25,18 +29,6 @@ export function toMetadata(headers: HeadersInit): Metadata {
     }
   }
   return metadata;
-}
-
-/** The headers that gRPC can carry, with valid values. Binary values stay base64. */
-export function listSendable(headers: HeadersInit): [name: string, value: string][] {
-  const sendable: [string, string][] = [];
-  for (const [given, value] of listEntries(headers)) {
-    const name = given.toLowerCase();
-    if (sendableName.test(name)) {
-      sendable.push([name, value.trim().replace(unsendable, "?")]);
-    }
-  }
-  return sendable;
 }
 
 /**
