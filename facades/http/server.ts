@@ -38,6 +38,8 @@ export interface HttpServerOptions {
   readonly tls?: ServerTls | undefined;
   /** The configuration's field that has the address. Default: that of the public surfaces. */
   readonly setting?: string;
+  /** Whether other processes may listen on the same address. Default: not. */
+  readonly reusePort?: boolean;
 }
 
 const maxHeaderSize = 32 * 1024;
@@ -53,7 +55,7 @@ export async function startHttpServer(
   address: string,
   options: HttpServerOptions,
 ): Promise<HttpServer> {
-  const { tls, limits, answerMalformed, setting = "listen.http" } = options;
+  const { tls, limits, answerMalformed, setting = "listen.http", reusePort } = options;
   const pipeline = new Pipeline(listener);
   const serve: RequestListener = (request, response) => {
     // While the server drains, each answer tells its client to use another connection.
@@ -75,7 +77,7 @@ export async function startHttpServer(
   server.on("clientError", (error, socket) => refuseMalformed(error, socket, pipeline, answerMalformed));
   limitConnections(server, limits);
   const unused = unusedConnections(server, tls === undefined ? "connection" : "secureConnection");
-  const bound = await listen(server, address, setting);
+  const bound = await listen(server, address, setting, reusePort);
   return {
     address: bound,
     url: `${tls === undefined ? "http" : "https"}://${bound}`,

@@ -36,7 +36,7 @@ export async function core(options: CoreOptions): Promise<void> {
   const admin = await startAdmin(config.listen.admin, lifecycle, tls);
   const telemetry = { registry: admin.registry, tracer: await startTracing(lifecycle, logger) };
   const settings = await effectiveConfig(options.config, process.env);
-  const overload = startOverload(config.overload, 1, lifecycle, logger, admin.registry);
+  const overload = startOverload(config.overload, lifecycle, logger, admin.registry);
   const composed = await composeCore(config, secrets, lifecycle, logger, telemetry, overload, settings);
   const addresses = await serveCore(composed, config, lifecycle, tls);
   reloadOnHangup({ file: options.config, load: () => loadConfig(options.config) }, config, composed, lifecycle, logger);

@@ -41,7 +41,7 @@ export async function composeCore(
   const money = running("the ledger", await composeMoney(foundation));
   const stopWatching = money.newer.watch(foundation.storage, foundation.clock);
   lifecycle.onStop("the watch for newer databases", async () => stopWatching());
-  const { fleet, drains, ...fleetPart } = running("the fleet", await composeFleet(foundation, money));
+  const { fleet, ...fleetPart } = running("the fleet", await composeFleet(foundation, money));
   const access = running("access", await composeAccess(foundation, money));
   const events = running("events", composeEvents(foundation, money));
   money.shards.each((shard, number) => startRetention(shard, number, access.trail));
@@ -51,5 +51,5 @@ export async function composeCore(
   const intercepted = createInterceptors(foundation, access, overload, money, services);
   const webhooks = createWebhooks(foundation, { services, ...intercepted });
   const reload = createReload({ ...foundation, ...money, fleet });
-  return { services, ...intercepted, gate: access.gate, webhooks, reload, drains };
+  return { services, ...intercepted, gate: access.gate, webhooks, reload };
 }

@@ -49,7 +49,7 @@ export async function facade(options: FacadeOptions): Promise<void> {
     ...(clientTls && { credentials: createTlsCredentials(clientTls) }),
   });
   lifecycle.onStop("the channel to the core", async () => transport.close());
-  const overload = startOverload(config.overload, 1, lifecycle, logger, admin.registry);
+  const overload = startOverload(config.overload, lifecycle, logger, admin.registry);
   const front = await startFront(config, transport, overload, lifecycle, logger, telemetry, tls);
   const http = front.address;
   const console =
@@ -101,7 +101,12 @@ export async function startFront(
     headerTimeoutMs: http.header_timeout_s * 1000,
     requestTimeoutMs: http.body_timeout_s * 1000,
   };
-  const server = await startHttpServer(listener, listen.http, { tls, limits, answerMalformed });
+  const server = await startHttpServer(listener, listen.http, {
+    tls,
+    limits,
+    answerMalformed,
+    reusePort: listen.reuse_port,
+  });
   lifecycle.onStop("the public surfaces", (graceMs) => server.close(graceMs));
   return { listener, answerMalformed, address: server.address };
 }

@@ -11,7 +11,7 @@ import { FleetGeneration } from "./generation.ts";
 import { believeInputs } from "./health/believe-inputs.ts";
 import { serverFailed, toFailure } from "./health/failures.ts";
 import { type TimeLimits, Watchdog } from "./health/watchdog.ts";
-import type { Fleet, FleetChange, FleetEmbedRequest, FleetRequest, FleetSharing, KvEventsState } from "./interface.ts";
+import type { Fleet, FleetChange, FleetEmbedRequest, FleetRequest, FleetSharing } from "./interface.ts";
 import type { Member } from "./servers/member.ts";
 import type { Pool } from "./servers/pool.ts";
 import type { Roster } from "./servers/roster.ts";
@@ -121,10 +121,6 @@ export class PooledFleet implements Fleet {
 
   get sharing(): FleetSharing | undefined {
     return this.#parts.roster.sharing;
-  }
-
-  get kvEvents(): readonly KvEventsState[] {
-    return this.#parts.roster.kvEvents;
   }
 
   prepare(models: readonly ServedModel[]): FleetChange {

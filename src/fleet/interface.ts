@@ -53,13 +53,6 @@ export interface FleetSharing {
   readonly dropped: number;
 }
 
-/** Whether a server's KV cache events arrive. */
-export interface KvEventsState {
-  readonly server: string;
-  readonly model: string;
-  readonly isHeard: boolean;
-}
-
 /** The inference servers: chooses the server for each request, and keeps unfit servers out. */
 export interface Fleet {
   /**
@@ -91,8 +84,6 @@ export interface Fleet {
   waiting(modelId: string): number;
   /** The state of sharing with other cores. Undefined: this core is the only one. */
   readonly sharing: FleetSharing | undefined;
-  /** For each server that is configured to publish KV cache events: whether they arrive. */
-  readonly kvEvents: readonly KvEventsState[];
   /**
    * Prepares to serve other models on other servers. Requests that run on a removed server may finish. Throws, and
    * changes nothing, when a server's adapter cannot be created.

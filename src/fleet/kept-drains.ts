@@ -48,11 +48,6 @@ export class KeptDrains {
     this.#changes += 1;
   }
 
-  /** Another process of this core has changed a drain and stored it already. */
-  heard(): void {
-    this.#changes += 1;
-  }
-
   /**
    * Drains and resumes servers as the database says. Until `storage` itself was read, a server is drained when any copy
    * says so, as a copy may have missed the latest change: leaving a server out for too long is better than sending

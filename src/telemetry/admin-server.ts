@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
+import type { Registry } from "prom-client";
 import { listen } from "../../lib/net/listen.ts";
 import type { ServerTls } from "../../lib/net/tls-identity.ts";
 import type { Overload } from "../../lib/overload/monitor.ts";
@@ -17,12 +18,6 @@ export interface Readiness {
 /** Whether requests should be sent to the process. */
 export const isReady = ({ ready, findFault }: Readiness): boolean => ready && findFault?.() === undefined;
 
-/** Metrics in Prometheus' text format, such as a registry's. */
-export interface ShownMetrics {
-  readonly contentType: string;
-  metrics(): Promise<string>;
-}
-
 /** A running admin server. */
 export interface AdminServer {
   /** host:port that it listens on. */
@@ -33,11 +28,11 @@ export interface AdminServer {
 /** Serves /metrics for Prometheus and /livez and /readyz for a supervisor. Rejects when the address is taken. */
 export async function startAdminServer(
   address: string,
-  shown: ShownMetrics,
+  registry: Registry,
   readiness: Readiness,
   tls?: ServerTls | undefined,
 ): Promise<AdminServer> {
-  const server = toListener((request, response) => void answer(request, response, shown, readiness), tls);
+  const server = toListener((request, response) => void answer(request, response, registry, readiness), tls);
   return {
     address: await listen(server, address, "listen.admin"),
     close: () =>
@@ -60,13 +55,13 @@ function toListener(handler: RequestListener, tls: ServerTls | undefined) {
 async function answer(
   { url }: IncomingMessage,
   response: ServerResponse,
-  shown: ShownMetrics,
+  registry: Registry,
   readiness: Readiness,
 ): Promise<void> {
   switch (url) {
     case "/metrics":
-      response.setHeader("content-type", shown.contentType);
-      response.end(await shown.metrics());
+      response.setHeader("content-type", registry.contentType);
+      response.end(await registry.metrics());
       return;
     case "/livez":
       response.end("ok\n");

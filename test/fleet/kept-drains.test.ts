@@ -43,7 +43,7 @@ describe.each(dialects)("%s", (dialect) => {
     const id = server?.id ?? "";
     const reading = drains.apply();
     fleet.drain(id);
-    drains.heard();
+    await drains.keep(id, true);
     await reading;
     expect(fleet.servers()[0]?.state).toBe(ServerState.DRAINING);
     await storage.close();

@@ -15,7 +15,7 @@ import { parseMoment } from "../../lib/time/moment.ts";
 import { findSlowness } from "../../scripts/check-expressions.ts";
 import { isListKey } from "../../src/accounts/accounts.ts";
 import { readAuditKey } from "../../src/audit/audit-trail.ts";
-import { toHeaders } from "../../src/grpc/wire/metadata.ts";
+import { toHeaders } from "../../src/grpc/messages/metadata.ts";
 import { strictNumbers } from "../../src/grpc/workarounds/strict-numbers.ts";
 import { createGate } from "../../src/interceptors/access/authenticate.ts";
 import { createFailedAttempts } from "../../src/interceptors/access/failed-attempts.ts";

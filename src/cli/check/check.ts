@@ -2,6 +2,7 @@ import type { Environment } from "../../config/environment.ts";
 import { loadConfig } from "../../config/load.ts";
 import type { Config } from "../../config/schema.ts";
 import { peekSecrets, type Secrets } from "../../config/secrets.ts";
+import { findUnshared } from "../../config/shared-port.ts";
 import type { Finding } from "./finding.ts";
 import { checkListen } from "./listen.ts";
 import { checkRateLimits } from "./rate-limits.ts";
@@ -17,10 +18,17 @@ export async function check(file: string, environment: Environment): Promise<Fin
     ...[secrets.storageUrl, ...secrets.shardUrls].map(checkStorage),
     checkRateLimits(secrets.rateLimitUrl, secrets.storageUrl),
     checkListen(config.listen),
+    checkShared(config, secrets),
     checkTls(config.listen.tls),
     checkServers(config),
   ]);
   return [...checkFile(file, config), ...checkSecrets(secrets), ...groups.flat()];
+}
+
+/** A facade, which has no models, needs nothing to share its port. */
+async function checkShared({ listen, models }: Config, secrets: Secrets): Promise<Finding[]> {
+  const message = models.length === 0 ? undefined : findUnshared(listen, secrets);
+  return message === undefined ? [] : [{ part: "listen.reuse_port", status: "wrong", message }];
 }
 
 function checkFile(file: string, { storage, rate_limits }: Config): Finding[] {

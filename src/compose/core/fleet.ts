@@ -12,13 +12,12 @@ import { RedisChannel } from "../../fleet/sharing/redis-channel.ts";
 import { registration } from "../../grpc/server/registration.ts";
 import { traceEngine } from "../../telemetry/traces/engine.ts";
 import type { Foundation } from "./foundation.ts";
-import type { Drains, Part } from "./interface.ts";
+import type { Part } from "./interface.ts";
 import type { Money } from "./money.ts";
 
 /** The inference servers and the service that lists what they serve. */
 export interface FleetPart extends Part {
   readonly fleet: Fleet;
-  readonly drains: Drains;
 }
 
 export async function composeFleet(
@@ -42,7 +41,6 @@ export async function composeFleet(
     healthChanged,
     ...(secrets.rateLimitUrl !== "memory:" && { channel: new RedisChannel(secrets.rateLimitUrl) }),
   });
-  let shareDrain: Parameters<Drains["share"]>[0] = () => {};
   const copies = () =>
     shards
       .present()
@@ -51,29 +49,10 @@ export async function composeFleet(
   const kept = new KeptDrains({ storage, copies, fleet, clock, logger });
   await kept.apply();
   const stopFollowing = kept.follow();
-  const onDrain = async (server: string, draining: boolean) => {
-    await kept.keep(server, draining);
-    shareDrain(server, draining);
-  };
+  const onDrain = (server: string, draining: boolean) => kept.keep(server, draining);
   return {
     fleet,
     services: [registration(CatalogueService, createCatalogueService({ catalogue, prices, fleet, onDrain }))],
-    drains: {
-      share(tell) {
-        shareDrain = tell;
-      },
-      take(server, draining) {
-        kept.heard();
-        if (!fleet.servers().some(({ id }) => id === server)) {
-          return;
-        }
-        if (draining) {
-          fleet.drain(server);
-        } else {
-          fleet.resume(server);
-        }
-      },
-    },
     async stop() {
       stopFollowing();
       await fleet.close();

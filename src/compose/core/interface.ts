@@ -26,13 +26,4 @@ export interface Core extends CoreInterceptors {
   /** Webhooks by path, served over plain HTTP by their own listener. */
   readonly webhooks: ReadonlyMap<string, RequestListener>;
   readonly reload: Reload;
-  readonly drains: Drains;
-}
-
-/** Keeps the drained servers of several processes the same. */
-export interface Drains {
-  /** Announces the servers that the operator drains and resumes here. */
-  share(tell: (server: string, draining: boolean) => void): void;
-  /** Repeats a drain or resume from another process. Ignores a server that is not served here. */
-  take(server: string, draining: boolean): void;
 }

@@ -3,20 +3,20 @@ import type { Spread } from "./statistics.ts";
 import type { Result } from "./summary.ts";
 
 /**
- * What a second worker brings under each load, beside the part of the machine that one leaves idle: half of it idle is room for
+ * What a second replica brings under each load, beside the part of the machine that one leaves idle: half of it idle is room for
  * twice as much. No budgets: how much room there is, the machine and its other programs decide.
  */
-export function secondWorker(results: readonly Result[]): Figure[] {
+export function secondReplica(results: readonly Result[]): Figure[] {
   return results.flatMap((one) => {
-    const two = results.find(({ system, name }) => system === "tollgate-workers-2" && name === one.name);
-    if (one.system !== "tollgate-workers-1" || two === undefined) {
+    const two = results.find(({ system, name }) => system === "tollgate-replicas-2" && name === one.name);
+    if (one.system !== "tollgate-replicas-1" || two === undefined) {
       return [];
     }
     const common = { scenario: one.cell.scenario, better: "higher" } as const;
     const value = over(rate(two), rate(one));
     return [
-      { ...common, name: `${one.name}: throughput of two workers`, unit: "× one worker", value },
-      { ...common, name: `${one.name}: idle beside one worker`, unit: "of the machine", value: one.idle },
+      { ...common, name: `${one.name}: throughput of two replicas`, unit: "× one replica", value },
+      { ...common, name: `${one.name}: idle beside one replica`, unit: "of the machine", value: one.idle },
     ];
   });
 }

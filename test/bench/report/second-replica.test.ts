@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import { plain, results } from "./results.fixture.ts";
-import { secondWorker } from "./second-worker.ts";
+import { secondReplica } from "./second-replica.ts";
 
 const cell = { ...plain, scenario: "scaled-out" };
 const steady = (value: number) => ({ median: value, min: value * 0.9, max: value * 1.1 });
@@ -11,10 +11,13 @@ const under = (system: string, idle: number, requestsPerSecond: number) =>
     idle: steady(idle),
   }));
 
-test("tells what a second worker brings, and how much of the machine one leaves idle", () => {
-  const figures = secondWorker([...under("tollgate-workers-1", 0.3, 1000), ...under("tollgate-workers-2", 0.1, 1200)]);
+test("tells what a second replica brings, and how much of the machine one leaves idle", () => {
+  const figures = secondReplica([
+    ...under("tollgate-replicas-1", 0.3, 1000),
+    ...under("tollgate-replicas-2", 0.1, 1200),
+  ]);
   expect(figures.map(({ unit, value, limit }) => [unit, value.median, limit])).toEqual([
-    ["× one worker", 1.2, undefined],
+    ["× one replica", 1.2, undefined],
     ["of the machine", 0.3, undefined],
   ]);
   expect(figures[0]?.value.min).toBeCloseTo(1.2 * (0.9 / 1.1));
@@ -22,5 +25,5 @@ test("tells what a second worker brings, and how much of the machine one leaves 
 });
 
 test("tells nothing when only one of the two ran", () => {
-  expect(secondWorker(under("tollgate-workers-1", 0.3, 1000))).toEqual([]);
+  expect(secondReplica(under("tollgate-replicas-1", 0.3, 1000))).toEqual([]);
 });
