@@ -2,10 +2,10 @@ import type { RequestListener } from "node:http";
 import type { Transport } from "@connectrpc/connect";
 import Koa, { type DefaultState } from "koa";
 import { readPackaged } from "../lib/assets.ts";
+import type { AnswerMalformed } from "../lib/door/malformed.ts";
 import { newRequestId } from "../lib/ids/request-id.ts";
 import { UnreadAnswers } from "../lib/net/unread-answers.ts";
 import type { Overload } from "../lib/overload/monitor.ts";
-import type { AnswerMalformed } from "./http/connection/malformed.ts";
 import { ProxiedRequests } from "./http/connection/proxied-requests.ts";
 import { readHead } from "./http/connection/read-head.ts";
 import { createCoreClients } from "./http/core/core-clients.ts";
@@ -19,6 +19,7 @@ import { openExchange } from "./http/middleware/open-exchange.ts";
 import { runEndpoint } from "./http/middleware/run-endpoint.ts";
 import { BodyBudget } from "./http/request/body-budget.ts";
 import { BodyPace } from "./http/request/body-pace.ts";
+import { RequestError } from "./http/request/error.ts";
 import { type Choose, chooseSurface } from "./http/routing/choose-surface.ts";
 import { mountRoutes } from "./http/routing/mount-routes.ts";
 import { Routes } from "./http/routing/routes.ts";
@@ -91,9 +92,10 @@ export function createFront(options: FrontOptions): Front {
   app.use(runEndpoint(routes, choose));
   return {
     listener: app.callback(),
-    answerMalformed(error, head) {
+    answerMalformed({ status: fault, message }, head) {
       observer.opened();
-      observer.closed(error.status, false);
+      observer.closed(fault, false);
+      const error = new RequestError(fault, message);
       const requestId = newRequestId(random);
       const { status, body, headers } = choose(readHead(head)).errorOf(error, requestId);
       return { status, body, headers: { ...headers, "x-request-id": requestId, "request-id": requestId } };

@@ -1,4 +1,4 @@
-import { toNetwork } from "../../../lib/net/network.ts";
+import { toNetwork, toWiderNetwork } from "../../../lib/net/network.ts";
 import { type Clock, systemClock } from "../../../lib/time/clock.ts";
 
 /** Counts wrong credentials by address. */
@@ -21,7 +21,7 @@ export interface FailedAttemptLimits {
 
 const defaultLimits: FailedAttemptLimits = { points: 30, seconds: 60, maxNetworks: 20_000 };
 /** How many times the failures a wider network may have: it has more subscribers. */
-const widerPoints = 8;
+const widerPoints = 4;
 
 interface Window {
   count: number;
@@ -30,7 +30,7 @@ interface Window {
 
 /**
  * Counts in memory: each network may have so many failures in a window, and then waits for the rest of it. When more
- * networks fail than are kept, new ones are counted with their neighbours, as an IPv4 /24 or an IPv6 /48. When there
+ * networks fail than are kept, new ones are counted with their neighbours, as an IPv4 /24 or an IPv6 /56. When there
  * are too many of these as well, the oldest is forgotten. A right credential never waits, so that no customer is locked
  * out.
  */
@@ -71,7 +71,7 @@ export function createFailedAttempts(
         return countIn(narrow, network, points, now);
       }
       makeRoom(wide, now);
-      const wider = widen(network);
+      const wider = toWiderNetwork(network);
       const [oldest] = wide.keys();
       if (!wide.has(wider) && wide.size >= maxNetworks && oldest !== undefined) {
         wide.delete(oldest);
@@ -82,9 +82,4 @@ export function createFailedAttempts(
       return narrow.size + wide.size;
     },
   };
-}
-
-/** The network around a subscriber's network: a /24 of IPv4, a /48 of IPv6. */
-function widen(network: string): string {
-  return network.includes(".") ? network.split(".").slice(0, 3).join(".") : network.split(":").slice(0, 3).join(":");
 }
