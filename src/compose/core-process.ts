@@ -36,7 +36,10 @@ export async function core(options: CoreOptions): Promise<void> {
   const lifecycle = new Lifecycle(logger, config.shutdown);
   const tls = await openTls(config.listen.tls, systemClock, logger);
   const admin = await startAdmin(config.listen.admin, lifecycle, logger, tls);
-  const telemetry = { registry: admin.registry, tracer: await startTracing(lifecycle, logger) };
+  const telemetry = {
+    ...{ registry: admin.registry, refused: admin.doors.refused },
+    tracer: await startTracing(lifecycle, logger),
+  };
   const settings = await effectiveConfig(options.config, process.env);
   const overload = startOverload(config.overload, lifecycle, logger, admin.registry);
   const composed = await composeCore(config, secrets, lifecycle, logger, telemetry, overload, settings);
@@ -73,12 +76,12 @@ export async function serveCore(
   };
   const grpc = await startGrpcServer({
     ...common,
-    door: doors("grpc", { unreadBytes: grpcUnreadBytes }),
+    door: doors.make("grpc", { unreadBytes: grpcUnreadBytes }),
     address: listen.grpc,
     maxConnectionAgeMs,
   });
-  const connect = await startConnectServer({ ...common, door: doors("connect"), address: listen.connect });
-  const webhooks = await serveWebhooks(core, listen.webhooks, doors("payments", { limits: paymentLimits }), tls);
+  const connect = await startConnectServer({ ...common, door: doors.make("connect"), address: listen.connect });
+  const webhooks = await serveWebhooks(core, listen.webhooks, doors.make("payments", { limits: paymentLimits }), tls);
   lifecycle.onStop("the core's servers", async (graceMs) => {
     await Promise.all([grpc, connect, webhooks].map((server) => server?.stop(graceMs)));
   });

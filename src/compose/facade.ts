@@ -81,7 +81,7 @@ export async function startFront(
   tls?: ServerTls,
 ): Promise<RunningFront> {
   const isTrustedProxy = listen.trusted_proxies.length === 0 ? undefined : inNetworks(listen.trusted_proxies);
-  const door = doors("public", { limits: connectionLimits(http), isTrustedProxy });
+  const door = doors.make("public", { limits: connectionLimits(http), isTrustedProxy });
   const observer = { ...httpMetrics(registry), refused: door.refused };
   const { listener, answerMalformed } = createFront({
     transport,

@@ -63,7 +63,10 @@ async function start(
   const lifecycle = new Lifecycle(logger, configured.shutdown);
   const tls = await openTls(configured.listen.tls, systemClock, logger);
   const admin = await startAdmin(configured.listen.admin, lifecycle, logger, tls);
-  const telemetry = { registry: admin.registry, tracer: await startTracing(lifecycle, logger) };
+  const telemetry = {
+    ...{ registry: admin.registry, refused: admin.doors.refused },
+    tracer: await startTracing(lifecycle, logger),
+  };
   refuseBothModels(options, configured);
   const embedded = configured.models.length === 0 ? await embeddedModels(options, lifecycle) : undefined;
   const config = embedded === undefined ? configured : { ...configured, models: [...embedded.models] };

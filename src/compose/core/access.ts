@@ -12,6 +12,7 @@ import type { Config } from "../../config/schema.ts";
 import type { Gate } from "../../grpc/server/gate.ts";
 import { registration } from "../../grpc/server/registration.ts";
 import { createGate } from "../../interceptors/access/authenticate.ts";
+import { createCallRates } from "../../interceptors/access/call-rates.ts";
 import { type TrustsPeer, trustCertified, trustFacades } from "../../interceptors/access/client-address.ts";
 import { createFailedAttempts } from "../../interceptors/access/failed-attempts.ts";
 import { LiveTokens } from "../../operators/live-tokens.ts";
@@ -46,7 +47,7 @@ export async function composeAccess(
   foundation: Foundation,
   { funds, ledger, shards, claims, moves }: Money,
 ): Promise<Access> {
-  const { config, secrets, logger, random, clock, storage, catalogue, awayFirst } = foundation;
+  const { config, secrets, logger, random, clock, storage, catalogue, awayFirst, refused } = foundation;
   const customers = shards.map(createCustomers);
   const { areSeveral } = shards;
   const accounts = areSeveral ? routeAccounts(customers, claims, moves) : customers.first.accounts;
@@ -122,7 +123,7 @@ export async function composeAccess(
       registration(OperatorsService, createOperatorsService({ operators, changed: () => liveTokens.forget() })),
       sessions.service,
     ],
-    gate: createGate(authenticator, createFailedAttempts({}, clock), trusts),
+    gate: createGate(authenticator, createFailedAttempts({}, clock), trusts, createCallRates({}, clock), refused),
     ...{ trail, trusts },
     async stop() {
       await customers.stop();

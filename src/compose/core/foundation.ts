@@ -19,6 +19,8 @@ export interface Foundation {
   readonly secrets: Secrets;
   readonly logger: Logger;
   readonly tracer: Telemetry["tracer"];
+  /** Counts a client that is refused to keep room for others. */
+  readonly refused?: Telemetry["refused"];
   readonly metrics: CoreMetrics;
   readonly random: Random;
   /**
@@ -41,7 +43,7 @@ export async function openFoundation(
   config: Config,
   secrets: Secrets,
   logger: Logger,
-  { registry, tracer }: Telemetry,
+  { registry, tracer, refused }: Telemetry,
 ): Promise<Foundation> {
   const catalogue = createCatalogue(config.models, new Date());
   const metrics = coreMetrics(registry, systemClock, () => catalogue.list().map(({ id }) => id));
@@ -58,6 +60,7 @@ export async function openFoundation(
   const stopMeasuring = clock.keepMeasuring();
   return {
     ...{ config, secrets, logger, tracer, metrics, random: systemRandom, clock, storage, serviceName, catalogue },
+    ...(refused && { refused }),
     awayFirst: away,
     announce: createAnnounce({ clock, random: systemRandom }),
     async stop() {

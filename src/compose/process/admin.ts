@@ -25,7 +25,7 @@ export async function startAdmin(
 ): Promise<Admin> {
   const registry = createRegistry(lifecycle.readiness);
   const doors = createDoors(registry, logger);
-  const door = doors("admin", { limits: { connections: 1000, connectionsPerAddress: 100 } });
+  const door = doors.make("admin", { limits: { connections: 1000, connectionsPerAddress: 100 } });
   const server = await startAdminServer(address, registry, lifecycle.readiness, tls, door);
   lifecycle.onStop("the admin server", () => server.close());
   return { address: server.address, registry, doors };

@@ -1,5 +1,5 @@
 import type { Registry } from "prom-client";
-import type { ListenerName } from "../../../lib/door/bounds.ts";
+import type { BoundName, ListenerName } from "../../../lib/door/bounds.ts";
 import { Door, type DoorOptions } from "../../../lib/door/door.ts";
 import type { Logger } from "../../../lib/logger.ts";
 import { systemClock } from "../../../lib/time/clock.ts";
@@ -7,11 +7,15 @@ import type { Config } from "../../config/schema.ts";
 import { doorMetrics } from "../../telemetry/door-metrics.ts";
 
 /** Makes the doors of a process's listeners, whose refusals are counted together. */
-export type Doors = (listener: ListenerName, options?: Omit<DoorOptions, "listener" | "onRefused">) => Door;
+export interface Doors {
+  make(listener: ListenerName, options?: Omit<DoorOptions, "listener" | "onRefused">): Door;
+  /** Counts a refusal that another part of the process decided on. */
+  refused(listener: ListenerName, bound: BoundName): void;
+}
 
 export function createDoors(registry: Registry, logger: Logger): Doors {
   const onRefused = doorMetrics(registry, logger, systemClock);
-  return (listener, options = {}) => new Door({ ...options, listener, onRefused });
+  return { make: (listener, options = {}) => new Door({ ...options, listener, onRefused }), refused: onRefused };
 }
 
 /** The connections that a listener with the configured limits takes. */

@@ -16,7 +16,7 @@ import {
   onClose,
   onRequestBytes,
 } from "../workarounds/server-call.ts";
-import { type CallHead, type Gate, refuse, tooManyCalls } from "./gate.ts";
+import { type CallHead, type Gate, listenerKey, refuse, tooManyCalls } from "./gate.ts";
 import { peerKey } from "./peer.ts";
 import type { Receiving, Reception } from "./receiving.ts";
 import { Standing } from "./standing.ts";
@@ -74,7 +74,9 @@ class GuardedCall implements Listener {
 
   onReceiveMetadata(metadata: grpc.Metadata): void {
     const { method } = this.#served.spec;
-    const contextValues = createContextValues().set(peerKey, readAddress(this.#call.getPeer()));
+    const contextValues = createContextValues()
+      .set(peerKey, readAddress(this.#call.getPeer()))
+      .set(listenerKey, this.#bounds.door.name);
     const head = { method, header: toHeaders(metadata), contextValues };
     Promise.resolve(this.#bounds.gate.admit(head)).then(
       (payer) => {

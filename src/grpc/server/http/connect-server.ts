@@ -24,7 +24,7 @@ import { maxInflating, maxRequestBytes, maxResponseBytes } from "../../messages/
 import { Slots } from "../../messages/slots.ts";
 import { mendParseError, mendStreamParseErrors } from "../../workarounds/parse-errors.ts";
 import { strictNumbers } from "../../workarounds/strict-numbers.ts";
-import { type Gate, openGate, refuse, tooManyCalls } from "../gate.ts";
+import { type Gate, listenerKey, openGate, refuse, tooManyCalls } from "../gate.ts";
 import type { ListeningServer, ServerOptions } from "../listening-server.ts";
 import { peerKey } from "../peer.ts";
 import { Receiving } from "../receiving.ts";
@@ -86,6 +86,7 @@ export function createConnectHandler(options: ConnectHandlerOptions, shutdownSig
     try {
       const values = createContextValues()
         .set(peerKey, request.socket.remoteAddress)
+        .set(listenerKey, door.name)
         .set(hangUpKey, () => response.destroy());
       const call = universalRequestFromNodeRequest(request, response, undefined, values);
       response.once("close", () => values.get(leaveKey)());
