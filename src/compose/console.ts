@@ -11,9 +11,11 @@ import type { Logger } from "../../lib/logger.ts";
 import { isLoopback, parseAddress } from "../../lib/net/address.ts";
 import { inNetworks } from "../../lib/net/networks.ts";
 import type { ServerTls } from "../../lib/net/tls-identity.ts";
+import { systemClock } from "../../lib/time/clock.ts";
 import { consoleAddress } from "../config/move-ports.ts";
 import type { Config } from "../config/schema.ts";
 import { createConnectHandler } from "../grpc/server/http/connect-server.ts";
+import { createConsoleGate } from "./console-gate.ts";
 import { connectionLimits, type Doors, requestPatience } from "./process/doors.ts";
 import type { Lifecycle } from "./process/lifecycle.ts";
 
@@ -46,11 +48,17 @@ export async function startConsole(parts: ConsoleParts): Promise<RunningConsole>
   const shutdown = new AbortController();
   const { trusted_proxies } = config.listen;
   const isTrustedProxy = trusted_proxies.length === 0 ? undefined : inNetworks(trusted_proxies);
-  const door = parts.doors("console", { limits: connectionLimits(config.http), isTrustedProxy });
+  const door = parts.doors.make("console", { limits: connectionLimits(config.http), isTrustedProxy });
   const scheme = tls === undefined ? "http" : "https";
   const listener = createConsole({
     ...{ transport, isTrustedProxy, logger },
-    calls: createConnectHandler({ services: forwardServices(transport), interceptors: [], door }, shutdown.signal),
+    calls: createConnectHandler(
+      {
+        ...{ services: forwardServices(transport), interceptors: [], door },
+        gate: createConsoleGate(transport, systemClock),
+      },
+      shutdown.signal,
+    ),
     surfaces: front.listener,
     files: readPackagedFolder("console/dist"),
     reach: readReach(parts),
