@@ -18,7 +18,7 @@ export function listen(server: Server, address: string, setting: string, reusePo
     server.once("error", refuse);
     server.listen({ ...at, reusePort }, () => {
       server.off("error", refuse);
-      resolve(address.replace(/\d+$/, String((server.address() as AddressInfo).port)));
+      resolve(address.replace(/(?<!\d)\d+$/, String((server.address() as AddressInfo).port)));
     });
   });
 }

@@ -62,22 +62,28 @@ async function start(
   const logger = createLogger(options.log);
   const lifecycle = new Lifecycle(logger, configured.shutdown);
   const tls = await openTls(configured.listen.tls, systemClock, logger);
-  const admin = await startAdmin(configured.listen.admin, lifecycle, tls);
-  const telemetry = { registry: admin.registry, tracer: await startTracing(lifecycle, logger) };
+  const admin = await startAdmin(configured.listen.admin, lifecycle, logger, tls);
+  const telemetry = {
+    ...{ registry: admin.registry, refused: admin.doors.refused },
+    tracer: await startTracing(lifecycle, logger),
+  };
   refuseBothModels(options, configured);
   const embedded = configured.models.length === 0 ? await embeddedModels(options, lifecycle) : undefined;
   const config = embedded === undefined ? configured : { ...configured, models: [...embedded.models] };
   const settings = await effectiveConfig(options.config, process.env);
   const overload = startOverload(config.overload, lifecycle, logger, admin.registry);
   const core = await composeCore(config, secrets, lifecycle, logger, telemetry, overload, settings);
-  const addresses = await serveCore(core, config, lifecycle, tls);
+  const addresses = await serveCore(core, config, lifecycle, admin.doors, tls);
   const transport = createDirectTransport(core.services, core.interceptors);
   const own = createDirectTransport(core.services, core.ownInterceptors);
-  const front = await startFront(config, transport, overload, lifecycle, logger, telemetry, tls);
+  const front = await startFront(config, transport, overload, lifecycle, logger, telemetry, admin.doors, tls);
   const http = front.address;
   const demo = embedded === undefined ? undefined : await ensureDemo(secrets.dataDir, own, secrets.operatorToken);
   const page = options.console
-    ? await openConsole({ config, transport, front, lifecycle, logger, tls, demoAccountId: demo?.accountId })
+    ? await openConsole({
+        ...{ config, transport, front, lifecycle, logger, tls, doors: admin.doors },
+        demoAccountId: demo?.accountId,
+      })
     : undefined;
   if (options.config !== undefined && embedded === undefined) {
     reloadOnHangup({ file: options.config, load }, config, core, lifecycle, logger);

@@ -70,6 +70,8 @@ function* leaves(value: Config | object, path: Path = []): Generator<{ path: Pat
   }
 }
 
+const isSecret = /password|secret|token|key/i;
+
 /** Hides a URL's password, both before the host and among the parameters. */
 function withoutPassword<Value extends Setting["value"]>(value: Value): Value | string {
   if (typeof value !== "string" || !value.includes("://")) {
@@ -77,5 +79,7 @@ function withoutPassword<Value extends Setting["value"]>(value: Value): Value | 
   }
   return value
     .replace(/(:\/\/[^/?#@:]*:).*@/, `$1${hiddenText}@`)
-    .replace(/([?&][^=&]*(?:password|secret|token|key)[^=&]*=)[^&#]*/gi, `$1${hiddenText}`);
+    .replace(/([?&])([^?=&]*)=[^&#]*/g, (whole, start, name) =>
+      isSecret.test(name) ? `${start}${name}=${hiddenText}` : whole,
+    );
 }

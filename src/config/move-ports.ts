@@ -22,7 +22,7 @@ export function movePorts(listen: Listen, port: number): Listen {
   const moved = { ...listen };
   for (const [name, offset] of Object.entries(offsets) as [keyof typeof offsets, number][]) {
     const address = listen[name] ?? usualConsole;
-    moved[name] = address.replace(/\d+$/, String(port === 0 ? 0 : port + offset));
+    moved[name] = address.replace(/(?<!\d)\d+$/, String(port === 0 ? 0 : port + offset));
   }
   return listen.reuse_port ? { ...moved, http: listen.http } : moved;
 }

@@ -41,8 +41,8 @@ function readApiKey({ headers }: IncomingMessage): string | undefined {
 }
 
 function readBearer({ headers }: IncomingMessage): string | undefined {
-  const bearer = /^Bearer +(.+)$/i.exec(headers.authorization ?? "")?.[1]?.trim();
-  return bearer === undefined ? undefined : printable(bearer);
+  const [, bearer = ""] = /^Bearer (.*)$/i.exec(headers.authorization ?? "") ?? [];
+  return bearer.trim() === "" ? undefined : printable(bearer.trim());
 }
 
 /**

@@ -15,6 +15,7 @@ import type { Config } from "../../config/schema.ts";
 import type { Gate } from "../../grpc/server/gate.ts";
 import { registration } from "../../grpc/server/registration.ts";
 import { createGate } from "../../interceptors/access/authenticate.ts";
+import { createCallRates } from "../../interceptors/access/call-rates.ts";
 import { type TrustsPeer, trustCertified, trustFacades } from "../../interceptors/access/client-address.ts";
 import { createFailedAttempts } from "../../interceptors/access/failed-attempts.ts";
 import { LiveTokens } from "../../operators/live-tokens.ts";
@@ -40,7 +41,7 @@ export async function composeAccess(
   foundation: Foundation,
   { funds, ledger, balances, announcements }: Money,
 ): Promise<Access> {
-  const { config, secrets, logger, random, clock, storage, catalogue, announce } = foundation;
+  const { config, secrets, logger, random, clock, storage, catalogue, announce, refused } = foundation;
   const [pepper] = secrets.peppers;
   const accounts = new Accounts(storage, announce, balances);
   const keys = new ApiKeys({
@@ -108,7 +109,7 @@ export async function composeAccess(
       registration(OperatorsService, createOperatorsService({ operators, changed: () => liveTokens.forget() })),
       sessions.service,
     ],
-    gate: createGate(authenticator, createFailedAttempts({}, clock), trusts),
+    gate: createGate(authenticator, createFailedAttempts({}, clock), trusts, createCallRates({}, clock), refused),
     ...{ trail, trusts },
     async stop() {
       stopKeyFilter();

@@ -17,6 +17,8 @@ export interface Foundation {
   readonly secrets: Secrets;
   readonly logger: Logger;
   readonly tracer: Telemetry["tracer"];
+  /** Counts a client that is refused to keep room for others. */
+  readonly refused?: Telemetry["refused"];
   readonly metrics: CoreMetrics;
   readonly random: Random;
   /**
@@ -35,7 +37,7 @@ export async function openFoundation(
   config: Config,
   secrets: Secrets,
   logger: Logger,
-  { registry, tracer }: Telemetry,
+  { registry, tracer, refused }: Telemetry,
 ): Promise<Foundation> {
   const catalogue = createCatalogue(config.models, new Date());
   const metrics = coreMetrics(registry, systemClock, () => catalogue.list().map(({ id }) => id));
@@ -51,6 +53,7 @@ export async function openFoundation(
   const stopMeasuring = clock.keepMeasuring();
   return {
     ...{ config, secrets, logger, tracer, metrics, random: systemRandom, clock, storage, catalogue },
+    ...(refused && { refused }),
     announce: createAnnounce({ clock, random: systemRandom }),
     async stop() {
       stopMeasuring();

@@ -57,5 +57,5 @@ export function isEmpty(headers: Headers): boolean {
 }
 
 function toText(value: string | Buffer): string {
-  return typeof value === "string" ? value : value.toString("base64").replace(/=+$/, "");
+  return typeof value === "string" ? value : value.toString("base64").replace(/={1,2}$/, "");
 }

@@ -49,7 +49,7 @@ export function closeRequest(call: Call): void {
 }
 
 /** The connection that a call came over. Undefined: it is gone. */
-export function findConnection(call: Call): Pick<Http2Session, "destroy"> | undefined {
+export function findConnection(call: Call): Pick<Http2Session, "destroy" | "socket"> | undefined {
   return inside(call).stream.session;
 }
 

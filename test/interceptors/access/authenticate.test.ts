@@ -23,11 +23,15 @@ import { failure } from "../../../lib/errors/failure.ts";
 import type { Authenticator, Principal } from "../../../src/accounts/interface.ts";
 import { registration } from "../../../src/grpc/server/registration.ts";
 import { authenticate, createGate, readAccess, readRole } from "../../../src/interceptors/access/authenticate.ts";
+import { createCallRates } from "../../../src/interceptors/access/call-rates.ts";
 import { createFailedAttempts } from "../../../src/interceptors/access/failed-attempts.ts";
 import { principalKey, readCaller, readPrincipal } from "../../../src/interceptors/access/principal.ts";
 import { openConnect, type Route, routes } from "../../grpc/transports.ts";
 
 const nobody = () => false;
+/** A key as they are made: nobody guesses one. */
+const drawn = `tg-${"k".repeat(49)}`;
+const unlimited = createCallRates({ signIns: 10_000, reads: 10_000 });
 const caller: Principal = { kind: "caller", accountId: "acc_1", keyId: "key_1" };
 const operator: Principal = { kind: "operator", id: "", name: "root", role: Role.OWNER };
 
@@ -39,6 +43,7 @@ class FakeAuthenticator implements Authenticator {
     this.asked += 1;
     switch (credential) {
       case "key":
+      case drawn:
         return caller;
       case "operator":
         return operator;
@@ -113,7 +118,7 @@ describe.each(routes)("over %s", (_name, open) => {
     services = (await contractServices()).filter((service) => !reflections.includes(service));
     const registrations = services.map((service) => registration(service, {}));
     route = await open(registrations, [
-      authenticate(createGate(authenticator, createFailedAttempts({ points: 10_000 }), nobody)),
+      authenticate(createGate(authenticator, createFailedAttempts({ points: 10_000 }), nobody, unlimited)),
     ]);
   });
   afterAll(() => route.close());
@@ -274,8 +279,8 @@ describe.each(routes)("over %s", (_name, open) => {
     }
   });
 
-  test("wrong credentials of one address are throttled, right ones never", async () => {
-    const { call } = await start(2);
+  test("wrong credentials of one address are throttled, right keys never, and chosen tokens are not tried", async () => {
+    const { call, authenticator } = await start(2);
     const from = { "x-tollgate-client-address": "203.0.113.7" };
     const wrong = { authorization: "Bearer wrong" };
     for (let attempt = 0; attempt < 10; attempt += 1) {
@@ -284,9 +289,12 @@ describe.each(routes)("over %s", (_name, open) => {
     expect(await call({ ...wrong, ...from })).toBe("UNAUTHENTICATED");
     expect(await call({ ...wrong, ...from })).toBe("UNAUTHENTICATED");
     expect(await call({ ...wrong, ...from })).toBe("AUTHENTICATION_THROTTLED");
-    expect(await call({ authorization: "Bearer key", ...from })).toBe("passed");
+    expect(await call({ authorization: `Bearer ${drawn}`, ...from })).toBe("passed");
+    const { asked } = authenticator;
+    expect(await call({ authorization: "Bearer key", ...from })).toBe("AUTHENTICATION_THROTTLED");
+    expect(authenticator.asked).toBe(asked);
     expect(await call({ ...wrong, "x-tollgate-client-address": "203.0.113.8" })).toBe("UNAUTHENTICATED");
-    expect(await call({ authorization: "Bearer down", ...from })).toBe("LEDGER_UNAVAILABLE");
+    expect(await call({ authorization: "Bearer down" })).toBe("LEDGER_UNAVAILABLE");
   });
 });
 

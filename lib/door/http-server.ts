@@ -2,11 +2,13 @@ import { once } from "node:events";
 import { createServer as createHttpServer, type RequestListener, type Server, type ServerOptions } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
 import type { Socket } from "node:net";
-import { listen } from "../../lib/net/listen.ts";
-import type { ServerTls, TlsIdentity } from "../../lib/net/tls-identity.ts";
-import { type ConnectionLimits, limitConnections } from "./connection/limit-connections.ts";
-import { type AnswerMalformed, refuseMalformed } from "./connection/malformed.ts";
-import { Pipeline } from "./connection/pipeline.ts";
+import { toNetwork } from "../net/network.ts";
+import { watchEnd } from "../net/send-whole.ts";
+import type { ServerTls } from "../net/tls-identity.ts";
+import type { Door } from "./door.ts";
+import { type AnswerMalformed, plainAnswer, refuseMalformed } from "./malformed.ts";
+import { Pipeline } from "./pipeline.ts";
+import { keepRenewed, tlsOptions } from "./tls.ts";
 import { stopListening } from "./workarounds/stop-listening.ts";
 
 /** A server that is listening. */
@@ -21,23 +23,23 @@ export interface HttpServer {
   close(deadlineMs: number): Promise<void>;
 }
 
-/** Bounds on what a client may cost before its request is complete. */
-export interface ServerLimits extends ConnectionLimits {
-  /** Milliseconds that a head may take. */
-  readonly headerTimeoutMs: number;
-  /** Milliseconds that a complete request may take, body included. */
-  readonly requestTimeoutMs: number;
-}
-
 /** Dependencies. */
 export interface HttpServerOptions {
-  readonly limits: ServerLimits;
+  readonly door: Door;
+  /** The configuration's field that has the address. */
+  readonly setting: string;
+  /** Milliseconds that a head may take. Default: 15 s. */
+  readonly headerTimeoutMs?: number;
+  /** Milliseconds that a complete request may take, body included. Default: 120 s. */
+  readonly requestTimeoutMs?: number;
   /** Answers bytes that are not a request. */
-  readonly answerMalformed: AnswerMalformed;
+  readonly answerMalformed?: AnswerMalformed;
+  /** Whether the listener itself watches the clients of its answers. Default: they are watched for it. */
+  readonly watchesAnswers?: boolean;
   /** Undefined: no TLS. */
   readonly tls?: ServerTls | undefined;
-  /** The configuration's field that has the address. Default: that of the public surfaces. */
-  readonly setting?: string;
+  /** With a client authority: whether each client must show its certificate. Default: anybody may connect. */
+  readonly clients?: "anybody" | "certified";
   /** Whether other processes may listen on the same address. Default: not. */
   readonly reusePort?: boolean;
 }
@@ -55,8 +57,17 @@ export async function startHttpServer(
   address: string,
   options: HttpServerOptions,
 ): Promise<HttpServer> {
-  const { tls, limits, answerMalformed, setting = "listen.http", reusePort } = options;
-  const pipeline = new Pipeline(listener);
+  const {
+    tls,
+    door,
+    setting,
+    reusePort,
+    clients = "anybody",
+    answerMalformed = plainAnswer,
+    watchesAnswers = false,
+  } = options;
+  const { headerTimeoutMs = 15_000, requestTimeoutMs = 120_000 } = options;
+  const pipeline = new Pipeline(watchesAnswers ? listener : watched(listener, door), door);
   const serve: RequestListener = (request, response) => {
     // While the server drains, each answer tells its client to use another connection.
     if (!server.listening) {
@@ -67,17 +78,17 @@ export async function startHttpServer(
   const settings: ServerOptions = {
     maxHeaderSize,
     keepAliveTimeout,
-    headersTimeout: limits.headerTimeoutMs,
-    requestTimeout: limits.requestTimeoutMs,
-    connectionsCheckingInterval: Math.min(connectionsCheckingInterval, limits.headerTimeoutMs),
+    headersTimeout: headerTimeoutMs,
+    requestTimeout: requestTimeoutMs,
+    connectionsCheckingInterval: Math.min(connectionsCheckingInterval, headerTimeoutMs),
     requireHostHeader: false, // the listener itself refuses it, in the format of a surface
   };
-  const server = tls === undefined ? createHttpServer(settings, serve) : createSecureServer(tls, settings, serve);
+  const server =
+    tls === undefined ? createHttpServer(settings, serve) : createSecureServer(tls, clients, settings, serve);
   server.on("checkExpectation", serve);
-  server.on("clientError", (error, socket) => refuseMalformed(error, socket, pipeline, answerMalformed));
-  limitConnections(server, limits);
+  server.on("clientError", (error, socket) => refuseMalformed(error, socket, pipeline, answerMalformed, door));
   const unused = unusedConnections(server, tls === undefined ? "connection" : "secureConnection");
-  const bound = await listen(server, address, setting, reusePort);
+  const bound = await door.open(server, address, setting, reusePort);
   return {
     address: bound,
     url: `${tls === undefined ? "http" : "https"}://${bound}`,
@@ -85,11 +96,24 @@ export async function startHttpServer(
   };
 }
 
-function createSecureServer(tls: ServerTls, settings: ServerOptions, serve: RequestListener): Server {
-  const secure = ({ cert, key }: TlsIdentity) => ({ cert, key });
-  const server = createHttpsServer({ ...settings, ...secure(tls.current), handshakeTimeout: 10_000 }, serve);
-  tls.onRenewed((identity) => server.setSecureContext(secure(identity)));
+function createSecureServer(
+  tls: ServerTls,
+  clients: "anybody" | "certified",
+  settings: ServerOptions,
+  serve: RequestListener,
+): Server {
+  const server = createHttpsServer({ ...settings, ...tlsOptions(tls, clients) }, serve);
+  keepRenewed(server, tls);
   return server;
+}
+
+/** Watches the clients of a listener until they have taken the ends of their answers. */
+function watched(listener: RequestListener, { unread }: Door): RequestListener {
+  return (request, response) => {
+    const network = toNetwork(request.socket.remoteAddress ?? "");
+    response.once("prefinish", () => setImmediate(() => watchEnd(response, () => network, unread)));
+    listener(request, response);
+  };
 }
 
 /** Connections without a request so far. */

@@ -1,5 +1,5 @@
 import type { SecureContextOptions, Server } from "node:tls";
-import type { ServerTls, TlsIdentity } from "../../../lib/net/tls-identity.ts";
+import type { ServerTls, TlsIdentity } from "../net/tls-identity.ts";
 
 /** Milliseconds that a client may take for the handshake. */
 const handshakeTimeout = 10_000;

@@ -1,14 +1,33 @@
 import { STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
-import { RequestError } from "../request/error.ts";
-import type { ErrorAnswer } from "../routing/surface.ts";
+import type { Door } from "./door.ts";
 import type { Pipeline } from "./pipeline.ts";
 
 /** Milliseconds that a client has to read why its connection ends. */
 const lingerMs = 2_000;
 
+/** Why bytes are not a request. */
+export interface Fault {
+  readonly status: 400 | 408 | 413 | 431;
+  readonly message: string;
+}
+
+/** An answer to them. */
+export interface FaultAnswer {
+  readonly status: number;
+  /** JSON text. */
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
 /** Answers bytes that are not a request. `head` is what is known of them: perhaps their beginning or their middle. */
-export type AnswerMalformed = (error: RequestError, head: string) => ErrorAnswer;
+export type AnswerMalformed = (fault: Fault, head: string) => FaultAnswer;
+
+/** The answer of listeners without a format of their own. */
+export const plainAnswer: AnswerMalformed = ({ status, message }) => ({
+  ...{ status, headers: {} },
+  body: JSON.stringify({ error: message }),
+});
 
 /** Node.js's error for bytes that are not a request. */
 interface ParserError extends Error {
@@ -27,10 +46,12 @@ export function refuseMalformed(
   socket: Duplex,
   pipeline: Pipeline,
   answer: AnswerMalformed,
+  door: Pick<Door, "refused">,
 ): void {
   const end = () => {
     if (socket.writable) {
-      socket.end(responseText(answer(requestError(code), rawPacket?.toString("latin1") ?? "")));
+      door.refused("head");
+      socket.end(responseText(answer(readFault(code), rawPacket?.toString("latin1") ?? "")));
       setTimeout(() => socket.destroy(), lingerMs).unref();
     } else {
       socket.destroy();
@@ -50,20 +71,20 @@ export function refuseMalformed(
   }
 }
 
-function requestError(code: string): RequestError {
+function readFault(code: string): Fault {
   switch (code) {
     case "ERR_HTTP_REQUEST_TIMEOUT":
-      return new RequestError(408, "The request took too long to arrive.");
+      return { status: 408, message: "The request took too long to arrive." };
     case "HPE_HEADER_OVERFLOW":
-      return new RequestError(431, "The head of the request is larger than 32 KiB.");
+      return { status: 431, message: "The head of the request is larger than 32 KiB." };
     case "HPE_CHUNK_EXTENSIONS_OVERFLOW":
-      return new RequestError(413, "The extensions of a chunk are larger than 16 KiB.");
+      return { status: 413, message: "The extensions of a chunk are larger than 16 KiB." };
     default:
-      return new RequestError(400, "This is not a valid HTTP request.");
+      return { status: 400, message: "This is not a valid HTTP request." };
   }
 }
 
-function responseText({ status, body, headers }: ErrorAnswer): string {
+function responseText({ status, body, headers }: FaultAnswer): string {
   const all = {
     ...headers,
     connection: "close",

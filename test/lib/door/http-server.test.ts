@@ -2,12 +2,15 @@ import { once } from "node:events";
 import { type IncomingMessage, type RequestListener, request, type ServerResponse } from "node:http";
 import { connect, type Socket } from "node:net";
 import { expect, test } from "@jest/globals";
-import { startHttpServer } from "../../../facades/http/server.ts";
-import { usualLimits } from "./front-server.ts";
+import { Door } from "../../../lib/door/door.ts";
+import { startHttpServer } from "../../../lib/door/http-server.ts";
+import { ManualClock } from "../../support/clocks/manual-clock.ts";
+import { eventually } from "../../support/eventually.ts";
 
 const startServer = (listener: RequestListener, address: string) =>
   startHttpServer(listener, address, {
-    limits: usualLimits,
+    door: new Door({ listener: "public" }),
+    setting: "listen.http",
     answerMalformed: ({ status, message }) => ({ status, body: message, headers: {} }),
   });
 
@@ -99,5 +102,26 @@ test("a head that is too large is refused", async () => {
   const server = await startServer(echo, "127.0.0.1:0");
   const response = await fetch(server.url, { headers: { "x-large": "x".repeat(40_000) } });
   expect(response.status).toBe(431);
+  await server.close(0);
+});
+
+test("an answer that nobody reads is cut off after a minute", async () => {
+  const clock = new ManualClock();
+  const refused: string[] = [];
+  const door = new Door({ listener: "docs", clock, onRefused: (_, bound) => refused.push(bound) });
+  const file = Buffer.alloc(20 * 1024 * 1024);
+  const server = await startHttpServer((_, response) => response.end(file), "127.0.0.1:0", {
+    door,
+    setting: "--listen",
+  });
+  const [host = "", port] = server.address.split(":");
+  const client = connect(Number(port), host).pause();
+  client.write("GET / HTTP/1.1\r\nhost: t\r\n\r\n");
+  await eventually("it waits", () => door.unread.bytes > 0);
+  for (let second = 0; second < 600; second++) {
+    clock.advance(1000);
+  }
+  expect([refused, door.unread.bytes]).toEqual([["slow_reader"], 0]);
+  client.destroy();
   await server.close(0);
 });

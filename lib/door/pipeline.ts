@@ -1,5 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
+import type { Door } from "./door.ts";
 
 /** The most requests that may wait on one connection while an earlier one is answered. */
 const mostWaiting = 128;
@@ -23,11 +24,13 @@ interface Line {
  */
 export class Pipeline {
   readonly #listener: RequestListener;
+  readonly #door: Pick<Door, "refused" | "connections">;
   readonly #lines = new WeakMap<Duplex, Line>();
   #waitingInAll = 0;
 
-  constructor(listener: RequestListener) {
+  constructor(listener: RequestListener, door: Pick<Door, "refused" | "connections">) {
     this.#listener = listener;
+    this.#door = door;
   }
 
   /** Starts a request, or queues it behind earlier ones. */
@@ -45,6 +48,7 @@ export class Pipeline {
       return this.#start(line, [request, response]);
     }
     if (line.waiting.length >= mostWaiting || this.#waitingInAll >= mostWaitingInAll) {
+      this.#door.refused("pipeline");
       return void socket.destroy();
     }
     line.waiting.push([request, response]);
@@ -68,11 +72,15 @@ export class Pipeline {
 
   #start(line: Line, turn: Turn): void {
     const [request, response] = turn;
+    const { connections } = this.#door;
+    const { socket } = request; // which the request has no more once it is over
     line.running = turn;
+    connections.begin(socket);
     response.once("close", () => {
       line.running = undefined;
+      connections.end(socket);
       if (line.waiting.length > 0) {
-        this.#goOn(line, !request.socket.writable);
+        this.#goOn(line, !socket.writable);
       } else {
         line.afterwards?.();
       }
