@@ -8,6 +8,7 @@ import { peers } from "./peers/peers.ts";
 import { profile } from "./profile/profile.ts";
 import { retention } from "./retention.ts";
 import { choice } from "./routing/choice.ts";
+import { eightCores } from "./routing/eight-cores.ts";
 import { routing } from "./routing/routing.ts";
 import { twoCores } from "./routing/two-cores.ts";
 import type { Scenario } from "./scenario.ts";
@@ -22,6 +23,7 @@ export const scenarios: readonly Scenario[] = [
   ledger,
   routing,
   choice,
+  eightCores,
   twoCores,
   memory,
   tenants,

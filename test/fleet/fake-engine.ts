@@ -41,8 +41,9 @@ export type Step = EngineOutput | Error | "silence" | Promise<void>;
 
 /** An engine that does what a test tells it. */
 export class FakeEngine implements Engine {
-  /** What the next generations do; without more, they answer whole. */
+  /** What the next generations do; without more, they do as usual. */
   readonly scripts: Step[][] = [];
+  usual: () => readonly Step[] = () => whole;
   readonly requests: EngineRequest[] = [];
   readonly embedded: EngineEmbedRequest[] = [];
   running = 0;
@@ -60,7 +61,7 @@ export class FakeEngine implements Engine {
     this.requests.push(request);
     this.running++;
     try {
-      for (const step of this.scripts.shift() ?? whole) {
+      for (const step of this.scripts.shift() ?? this.usual()) {
         signal.throwIfAborted();
         if (step instanceof Error) {
           throw step;

@@ -1,5 +1,8 @@
 import { expect, test } from "@jest/globals";
-import { decode, encode, join, longestMessage, type News } from "../../../src/fleet/sharing/news.ts";
+import { decode } from "../../../src/fleet/sharing/decode.ts";
+import { encode, join } from "../../../src/fleet/sharing/encode.ts";
+import { longestMessage } from "../../../src/fleet/sharing/format.ts";
+import type { News } from "../../../src/fleet/sharing/news.ts";
 
 const core = "00112233445566778899aabbccddeeff";
 const load = { inFlight: 3, unreadTokens: 12_000, tokensInFlight: 40_000 };
@@ -8,6 +11,14 @@ const news: News[] = [
   { kind: "prompt", server: "m\nß", hashes: Int32Array.of(-1, 2, 3, -4), ends: Int32Array.of(64, 500) },
   { kind: "trouble", server: "m\n1" },
   { kind: "avoided", server: "m\n2" },
+  {
+    ...{ kind: "head", model: "m", times: { classes: 12.5, accounts: [1, 2, 3] } },
+    head: { serviceClass: "priority", rank: 1234.5, waitedMs: 900, prompt: 4000, total: 4256 },
+  },
+  { kind: "empty", model: "m" },
+  { kind: "served", model: "m", serviceClass: "flex", key: "acct_ß", work: -250.5, running: 4000 },
+  { kind: "left", server: "m\n1", core: "ff".repeat(16), load, isPassedOn: true },
+  { kind: "settled", server: "m\n1", core: "ff".repeat(16), isUnfit: true },
 ];
 
 test("a message is read as it was written", () => {
