@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import type { Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import type { RequestMessage } from "../../../../../src/engines/shared/http/client/interface.ts";
@@ -6,15 +7,8 @@ import { HttpPool } from "../../../../../src/engines/shared/http/client/pool.ts"
 import { eventually } from "../../../../support/eventually.ts";
 import { hello, Outcome, RawServer } from "./raw-server.ts";
 
-/** As llama-server answers: it promises to keep the connection, which it closes. */
-const llamaServer = [
-  "HTTP/1.1 200 OK",
-  "Keep-Alive: timeout=5, max=100",
-  "Content-Type: text/event-stream",
-  "Transfer-Encoding: chunked",
-  "",
-  "5\r\nhello\r\n0\r\n\r\n",
-].join("\r\n");
+/** llama-server's answer as it came, head and all: it promises to keep the connection, which it then closes. */
+const llamaServer = readFileSync(new URL("../../../recordings/llama-cpp/connection.txt", import.meta.url), "latin1");
 const options = { connections: 4, connectTimeoutMs: 2000, silenceTimeoutMs: 5000 };
 const get = { method: "GET", path: "/x", headers: {}, body: undefined } as const;
 
@@ -65,7 +59,7 @@ afterEach(() => {
 
 describe("no call fails because a server closes its connections", () => {
   test.each([1, 2, 4, 8])("after each answer, as llama-server does, %i at once", async (atOnce) => {
-    server.answer = (socket) => socket.end(llamaServer);
+    server.answer = (socket) => socket.end(llamaServer, "latin1");
     expect(await burst(200, atOnce)).toBe(0);
   });
 
