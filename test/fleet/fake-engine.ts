@@ -52,9 +52,11 @@ export class FakeEngine implements Engine {
   load: EngineLoad | undefined;
   count: number | undefined | Error = 5;
   vector = Float32Array.from([3, 4]);
+  /** What it counts in inputs. Undefined: a token each. */
+  inputTokens: number | undefined;
   embedError: Error | undefined;
   /** What it answers when it is tried out; a sound embedding server refuses. */
-  trial: EngineEmbeddings | undefined;
+  trial: ((input: string) => EngineEmbeddings) | undefined;
   closed = false;
 
   async *generate(request: EngineRequest, signal: AbortSignal): AsyncIterable<EngineOutput> {
@@ -84,13 +86,13 @@ export class FakeEngine implements Engine {
       if (this.trial === undefined) {
         throw tooLong;
       }
-      return this.trial;
+      return this.trial(request.inputs[0] ?? "");
     }
     this.embedded.push(request);
     if (this.embedError !== undefined) {
       throw this.embedError;
     }
-    return { vectors: request.inputs.map(() => this.vector), inputTokens: request.inputs.length };
+    return { vectors: request.inputs.map(() => this.vector), inputTokens: this.inputTokens ?? request.inputs.length };
   }
 
   async countTokens(): Promise<number | undefined> {
