@@ -12,6 +12,9 @@ import { hasBody } from "./request/has-body.ts";
 import { addRateLimit } from "./response/rate-limit-headers.ts";
 import type { ExchangeTrace, Runtime } from "./runtime.ts";
 
+/** Where load balancers and load clients ask whether this process answers: no request of a caller, so not traced. */
+export const healthPath = "/health";
+
 /** One HTTP request and its response. */
 export class Exchange {
   readonly request: IncomingMessage;
@@ -39,7 +42,7 @@ export class Exchange {
     this.runtime = runtime;
     this.bodyLimits = bodyLimits;
     this.requestId = newRequestId(runtime.random, readCallerShard(request));
-    this.#trace = runtime.trace?.(request);
+    this.#trace = request.url === healthPath ? undefined : runtime.trace?.(request);
     runtime.observer.opened();
     response.once("close", () => {
       const status = response.headersSent ? response.statusCode : undefined;
@@ -112,6 +115,11 @@ export class Exchange {
     }
     this.begin(status, "application/json", headers);
     sendWhole(this.response, json, length, () => this.network, this.bodyLimits.unread);
+  }
+
+  /** Answers that all is well, without a body. */
+  sendEmpty(): void {
+    this.response.writeHead(204, { "x-request-id": this.requestId, "request-id": this.requestId }).end();
   }
 
   /** Logs an unexpected error. */

@@ -1,8 +1,9 @@
 import type {
+  AssistantContent,
   AssistantMessage,
+  AssistantPart,
   ChatMessage,
   Content,
-  ContentPart,
   ToolCall as ToolCallParam,
 } from "#gen/tollgate/chat/v1/chat_message_pb.js";
 import { type Message, Role, type ToolCall } from "#gen/tollgate/inference/v1/conversation_pb.js";
@@ -58,7 +59,7 @@ function isJsonObject(text: string): boolean {
 }
 
 /** Joins the parts of a content as separate pieces, as chat templates for text do. */
-function joinText(content: Content | undefined): string {
+function joinText(content: Content | AssistantContent | undefined): string {
   switch (content?.form.case) {
     case "text":
       return content.form.value;
@@ -69,7 +70,7 @@ function joinText(content: Content | undefined): string {
   }
 }
 
-function partText({ kind }: ContentPart): string {
+function partText({ kind }: Pick<AssistantPart, "kind">): string {
   return kind.case === "refusal" ? kind.value.refusal : (kind.value?.text ?? "");
 }
 

@@ -115,7 +115,7 @@ export declare type CreateChatCompletionRequest = Message<"tollgate.chat.v1.Crea
   tools: Tool[];
 
   /**
-   * Whether the model must call functions, and which. Absent: the model decides.
+   * Whether the model must call functions, and which. All but auto and none need tools. Absent: the model decides.
    *
    * @generated from field: tollgate.chat.v1.ToolChoice tool_choice = 14;
    */
