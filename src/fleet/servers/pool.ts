@@ -85,7 +85,8 @@ export class Pool {
       throw this.#shed(wish, lateBy);
     }
     makeRoom(this.#line, this.#maxWaiting, wish, (why) => this.#busy(why));
-    const onLate = () => this.#busy("no server became free in time");
+    const isPromise = wish.deadline === wish.promisedBy;
+    const onLate = () => (isPromise ? this.#shed(wish, 0) : this.#busy("no server became free in time"));
     const waiting = waitFor(wish, this.#line, this.#clock, signal, onLate);
     waiting.catch(() => this.#kept.free());
     if (this.#line.length === 1) {
