@@ -56,7 +56,7 @@ export async function startTee(): Promise<Tee> {
         });
         answer.on("end", () => {
           exchange.whole = answer.complete;
-          response.end(() => tee.closes && response.socket?.end());
+          response.end(() => tee.closes && response.socket?.destroySoon());
         });
         answer.on("error", () => response.destroy());
       });
