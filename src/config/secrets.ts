@@ -6,6 +6,7 @@ import { ConfigError } from "./config-error.ts";
 import { readDataDir } from "./data-dir.ts";
 import { type Environment, readSecretFile, readSetting, type SettingName } from "./environment.ts";
 import type { Config } from "./schema.ts";
+import { isGuessable, strongSecret } from "./secret-strength.ts";
 
 /** A secret for making key digests. A digest names the version of its pepper. */
 export interface Pepper {
@@ -50,10 +51,18 @@ const keyPepperFile = "key-pepper";
 /**
  * Reads secrets from the environment and from files. An embedded service, on SQLite, makes the operator token and the
  * key pepper at its first start and keeps them in its data directory, readable only by its user. Cores that share
- * PostgreSQL have to be given the same ones. Throws ConfigError.
+ * PostgreSQL have to be given the same ones. Throws ConfigError, also where somebody could guess one.
  */
 export async function readSecrets(config: Config, environment: Environment, random: Random): Promise<Secrets> {
-  return readSecretsWith(config, environment, (dataDir, name) => keepSecret(dataDir, name, random));
+  const secrets = await readSecretsWith(config, environment, (dataDir, name) => keepSecret(dataDir, name, random));
+  const [pepper] = secrets.peppers; // older ones may stay until their keys are gone
+  if (isGuessable(secrets.operatorToken)) {
+    throw new ConfigError(`TOLLGATE_OPERATOR_TOKEN ${strongSecret}`);
+  }
+  if (isGuessable(pepper.secret)) {
+    throw new ConfigError(`TOLLGATE_KEY_PEPPER ${strongSecret}`);
+  }
+  return secrets;
 }
 
 /** As readSecrets, but makes none: a secret that a start would make is empty. */

@@ -20,7 +20,12 @@ import { scrape } from "../telemetry/scrape.ts";
 // What an operator does when things go wrong or grow: restore a backup, move to PostgreSQL, rotate the pepper.
 
 const model = "tollgate-sim/plain";
-const secrets = { TOLLGATE_OPERATOR_TOKEN: "operator-token-of-the-test", TOLLGATE_KEY_PEPPER: "1:first-pepper" };
+const firstPepper = "first-pepper-of-the-test-0123456789";
+const secondPepper = "second-pepper-of-the-test-0123456789";
+const secrets = {
+  TOLLGATE_OPERATOR_TOKEN: "operator-token-of-the-test-0123456789",
+  TOLLGATE_KEY_PEPPER: `1:${firstPepper}`,
+};
 const sites: Site[] = [];
 const running: Tollgate[] = [];
 let postgres: PostgresqlServer;
@@ -227,7 +232,7 @@ test("another pepper: keys that are used meanwhile go over to it, idle ones are 
     site.env.TOLLGATE_KEY_PEPPER = pepper;
     return start(site);
   };
-  const both = await startWith("2:second-pepper,1:first-pepper");
+  const both = await startWith(`2:${secondPepper},1:${firstPepper}`);
   const { key: fresh } = (await both.admin("keys", "create", old.id)) as { key: string };
   for (const key of [old.key, fresh]) {
     expect(await ask(both, key)).toMatch(/^req_/);
@@ -235,7 +240,7 @@ test("another pepper: keys that are used meanwhile go over to it, idle ones are 
   // With the key of the demo account.
   await logs(both, { msg: "keys have not been used since the pepper changed", pepper: 1, keys: 3 });
   await both.stop();
-  const changed = await startWith("2:second-pepper");
+  const changed = await startWith(`2:${secondPepper}`);
   for (const key of [old.key, fresh]) {
     expect(await ask(changed, key)).toMatch(/^req_/);
   }

@@ -123,7 +123,10 @@ test("facades go over to the other core while one restarts, and no request fails
     TOLLGATE_STORAGE_URL: await postgresql.createDatabase(),
     TOLLGATE_RATE_LIMIT_URL: process.env.TOLLGATE_TEST_REDIS_URL,
   };
-  const secrets = { TOLLGATE_OPERATOR_TOKEN: "operator-token-of-the-test", TOLLGATE_KEY_PEPPER: "pepper-of-the-test" };
+  const secrets = {
+    TOLLGATE_OPERATOR_TOKEN: "operator-token-of-the-test-0123456789",
+    TOLLGATE_KEY_PEPPER: "pepper-of-the-test-0123456789-0123456789",
+  };
   Object.assign(site.env, shared, secrets);
   const config = await configure({ free_tier: { rpm: 10_000 } }); // as many streams as it takes to reach both cores
   const cores = [

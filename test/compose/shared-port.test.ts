@@ -49,8 +49,8 @@ beforeAll(async () => {
   site = await createSite({
     TOLLGATE_STORAGE_URL: await postgres.createDatabase(),
     TOLLGATE_RATE_LIMIT_URL: process.env.TOLLGATE_TEST_REDIS_URL,
-    TOLLGATE_OPERATOR_TOKEN: "operator-token-of-the-test",
-    TOLLGATE_KEY_PEPPER: "pepper-of-the-test",
+    TOLLGATE_OPERATOR_TOKEN: "operator-token-of-the-test-0123456789",
+    TOLLGATE_KEY_PEPPER: "pepper-of-the-test-0123456789-0123456789",
   });
   const url = `http://127.0.0.1:${(engine.address() as AddressInfo).port}`;
   const http = `127.0.0.1:${await freePort()}`;

@@ -24,7 +24,7 @@ beforeAll(async () => {
   metronome = await startMetronome();
   site = await createSite({
     TOLLGATE_OPERATOR_TOKEN: operatorToken,
-    TOLLGATE_KEY_PEPPER: "1:pepper-of-the-fault-tests",
+    TOLLGATE_KEY_PEPPER: "1:pepper-of-the-fault-tests-0123456789",
   });
   const servers = [{ url: metronome.url, engine: "openai", capacity: 1000 }];
   config = await site.configure({

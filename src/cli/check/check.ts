@@ -1,6 +1,7 @@
 import type { Environment } from "../../config/environment.ts";
 import { loadConfig } from "../../config/load.ts";
 import type { Config } from "../../config/schema.ts";
+import { isGuessable, strongSecret } from "../../config/secret-strength.ts";
 import { peekSecrets, type Secrets } from "../../config/secrets.ts";
 import { findUnshared } from "../../config/shared-port.ts";
 import type { Finding } from "./finding.ts";
@@ -42,10 +43,10 @@ function checkFile(file: string, { storage, rate_limits }: Config): Finding[] {
 }
 
 function checkSecrets({ operatorToken, peppers }: Secrets): Finding[] {
-  const keys = peppers.map(({ secret }) => secret).toSorted((a, b) => a.length - b.length);
+  const [{ secret: pepper }] = peppers;
   return [
     { part: "operator token", ...judgeStrength(operatorToken, "anybody who guesses it runs the service") },
-    { part: "key pepper", ...judgeStrength(keys[0] ?? "", "anybody who guesses it can tell keys from their digests") },
+    { part: "key pepper", ...judgeStrength(pepper, "anybody who guesses it can tell keys from their digests") },
   ];
 }
 
@@ -53,8 +54,7 @@ function judgeStrength(secret: string, danger: string): Omit<Finding, "part"> {
   if (secret === "") {
     return { status: "ok", message: "will be made on first start" };
   }
-  if (secret.length >= 16) {
-    return { status: "ok", message: "is set" };
-  }
-  return { status: "warning", message: `is short: ${danger}` };
+  return isGuessable(secret)
+    ? { status: "wrong", message: `${strongSecret}: ${danger}` }
+    : { status: "ok", message: "is set" };
 }
