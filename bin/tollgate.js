@@ -6,10 +6,10 @@
 import { spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import * as module from "node:module";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isBuilt } from "./built.js";
+import { compileCacheFolder } from "./compile-cache.js";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 const isClone = existsSync(join(root, "src", "main.ts"));
@@ -25,7 +25,10 @@ if (runsSources && !existsSync(join(root, "node_modules", "esbuild"))) {
   fail("this clone has not the packages that its sources need: run `npm ci`, with those for development, once");
 }
 if (isNewEnough()) {
-  module.enableCompileCache?.();
+  const cache = compileCacheFolder(process.env);
+  if (cache !== undefined) {
+    module.enableCompileCache?.(cache);
+  }
   await import(main.href);
 } else if (isClone) {
   handOver();
@@ -42,8 +45,9 @@ function isNewEnough() {
 /** Lives as long as the project's own Node.js does, passes signals on to it, and ends as it ended. */
 function handOver() {
   const node = projectNode();
+  const cache = compileCacheFolder(process.env);
   const child = spawn(node, [fileURLToPath(main), ...process.argv.slice(2)], {
-    env: { NODE_COMPILE_CACHE: join(tmpdir(), "node-compile-cache"), ...process.env },
+    env: { ...(cache !== undefined && { NODE_COMPILE_CACHE: cache }), ...process.env },
     // When this process is killed the channel closes, which is how the other one learns of it.
     stdio: ["inherit", "inherit", "inherit", "ipc"],
     // In a group of its own, so that Ctrl-C reaches it once, through here.

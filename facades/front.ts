@@ -2,13 +2,15 @@ import type { RequestListener } from "node:http";
 import type { Transport } from "@connectrpc/connect";
 import Koa, { type DefaultState } from "koa";
 import { readPackaged } from "../lib/assets.ts";
+import type { AnswerMalformed } from "../lib/door/malformed.ts";
 import { newRequestId } from "../lib/ids/request-id.ts";
 import { UnreadAnswers } from "../lib/net/unread-answers.ts";
 import type { Overload } from "../lib/overload/monitor.ts";
-import type { AnswerMalformed } from "./http/connection/malformed.ts";
 import { ProxiedRequests } from "./http/connection/proxied-requests.ts";
+import { readHead } from "./http/connection/read-head.ts";
 import { createCoreClients } from "./http/core/core-clients.ts";
 import { readModels } from "./http/core/models.ts";
+import { healthPath } from "./http/exchange.ts";
 import { homeHeaders, readBaseUrl, renderHome, wantsPage } from "./http/home/page.ts";
 import { admit } from "./http/middleware/admit.ts";
 import { answerErrors } from "./http/middleware/answer-errors.ts";
@@ -18,10 +20,10 @@ import { openExchange } from "./http/middleware/open-exchange.ts";
 import { runEndpoint } from "./http/middleware/run-endpoint.ts";
 import { BodyBudget } from "./http/request/body-budget.ts";
 import { BodyPace } from "./http/request/body-pace.ts";
+import { RequestError } from "./http/request/error.ts";
 import { type Choose, chooseSurface } from "./http/routing/choose-surface.ts";
 import { mountRoutes } from "./http/routing/mount-routes.ts";
 import { Routes } from "./http/routing/routes.ts";
-import type { RequestHead } from "./http/routing/surface.ts";
 import type { Runtime } from "./http/runtime.ts";
 import { createSurfaces } from "./surfaces.ts";
 
@@ -63,6 +65,7 @@ export function createFront(options: FrontOptions): Front {
   mountRoutes(routes, surfaces, choose);
   const document = readPackaged("gen/openapi.json");
   routes.add({ verb: "GET", path: "/openapi.json", handle: (exchange) => exchange.send(200, document) });
+  routes.add({ verb: "GET", path: healthPath, handle: (exchange) => exchange.sendEmpty() });
   const greeting = '{"name":"tollgate","openapi":"/openapi.json"}';
   routes.add({
     verb: "GET",
@@ -91,22 +94,13 @@ export function createFront(options: FrontOptions): Front {
   app.use(runEndpoint(routes, choose));
   return {
     listener: app.callback(),
-    answerMalformed(error, head) {
+    answerMalformed({ status: fault, message }, head) {
       observer.opened();
-      observer.closed(error.status, false);
+      observer.closed(fault, false);
+      const error = new RequestError(fault, message);
       const requestId = newRequestId(random);
       const { status, body, headers } = choose(readHead(head)).errorOf(error, requestId);
       return { status, body, headers: { ...headers, "x-request-id": requestId, "request-id": requestId } };
     },
-  };
-}
-
-/** Reads what it can from a broken or incomplete head. */
-function readHead(head: string): RequestHead {
-  const [, url = ""] = /^[A-Z]+ (\S+) HTTP\//.exec(head) ?? [];
-  const lines = [...head.matchAll(/^([\w-]+):(.*)$/gm)];
-  return {
-    url,
-    headers: Object.fromEntries(lines.map(([, name = "", value = ""]) => [name.toLowerCase(), value.trim()])),
   };
 }

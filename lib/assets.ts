@@ -56,7 +56,7 @@ function readFolder(folder: string): Map<string, Uint8Array> {
 }
 
 /** The URL of a module of the program, by its path without an ending, such as `src/main`. */
-export function programModule(path: string): URL {
+function programModule(path: string): URL {
   return packagedFile(isBundled ? `dist/${path}.js` : `${path}.ts`);
 }
 

@@ -20,7 +20,10 @@ export function parseUsd(text: string): bigint | undefined {
 export function formatUsd(pico: bigint): string {
   const digits = (pico < 0n ? -pico : pico).toString().padStart(picoDigits + 1, "0");
   const whole = digits.slice(0, -picoDigits);
-  const decimals = digits.slice(-picoDigits).replace(/0+$/, "").padEnd(2, "0");
+  const decimals = digits
+    .slice(-picoDigits)
+    .replace(/(?<!0)0+$/, "")
+    .padEnd(2, "0");
   return `${pico < 0n ? "-" : ""}${whole}.${decimals}`;
 }
 

@@ -96,7 +96,7 @@ export function createConsole(options: ConsoleOptions): RequestListener {
       return sendNote(response, 404, "There is no such page", "The console begins at /overview.");
     }
     if (path !== "/sign-in" && (await hasEnded(request))) {
-      return path === "/" ? serveHome(request, response, options) : redirectToSignIn(request, response);
+      return path === "/" ? serveHome(request, response, options, core) : redirectToSignIn(request, response);
     }
     if (!sendFile(options.files, "index.html", request, response)) {
       sendNote(response, 503, "The console was not built", "Run npm run build:console and start again.");
@@ -121,6 +121,7 @@ async function serveHome(
   request: IncomingMessage,
   response: ServerResponse,
   { transport, facts, surfaces }: ConsoleOptions,
+  core: CoreSessions,
 ): Promise<void> {
   if (!wantsPage(request)) {
     delete request.headers.cookie;
@@ -129,7 +130,7 @@ async function serveHome(
   }
   const catalogue = createClient(CatalogueService, transport);
   const models = await readAll(
-    (page) => catalogue.listModels(page),
+    (page) => catalogue.listModels(page, { headers: core.headersFor(request) }),
     ({ models }) => models,
   );
   const html = renderHome(models, { baseUrl: facts.publicUrl, hasSignIn: true });

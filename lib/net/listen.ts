@@ -3,9 +3,10 @@ import { parseAddress } from "./address.ts";
 
 /**
  * Listens, and resolves with the address including its actual port. Rejects with an error that says what to do;
- * `setting` names the field of the configuration that has the address.
+ * `setting` names the field of the configuration that has the address. With `reusePort`, other processes of the same
+ * user may listen there, too, if they all say so.
  */
-export function listen(server: Server, address: string, setting: string): Promise<string> {
+export function listen(server: Server, address: string, setting: string, reusePort = false): Promise<string> {
   const at = parseAddress(address);
   if (!at) {
     throw new Error(`${setting} must be an address such as 127.0.0.1:50051, not ${address}.`);
@@ -15,9 +16,9 @@ export function listen(server: Server, address: string, setting: string): Promis
       reject(new Error(`Cannot listen on ${address}: ${explain(error, setting)}`, { cause: error }));
     };
     server.once("error", refuse);
-    server.listen(at.port, at.host, () => {
+    server.listen({ ...at, reusePort }, () => {
       server.off("error", refuse);
-      resolve(address.replace(/\d+$/, String((server.address() as AddressInfo).port)));
+      resolve(address.replace(/(?<!\d)\d+$/, String((server.address() as AddressInfo).port)));
     });
   });
 }
@@ -29,6 +30,8 @@ function explain({ code, message }: NodeJS.ErrnoException, setting: string): str
     case "EADDRNOTAVAIL":
     case "ENOTFOUND":
       return `this machine has no such address. Set ${setting} to one that it has.`;
+    case "ENOTSUP":
+      return "this system has no ports that processes share. Leave listen.reuse_port out.";
     case "EACCES":
       return `this user may not. Set ${setting} to a port above 1023, or start with such a --port.`;
     default:

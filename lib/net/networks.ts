@@ -32,7 +32,8 @@ export function inNetworks(networks: readonly string[]): (address: string) => bo
     }
   }
   return (address) => {
-    const plain = address.replace(/^::ffff:(?=\d+\.)|%.*$/gi, ""); // IPv4 on an IPv6 socket; an interface's name
+    // Without the mark of IPv4 on an IPv6 socket, and without an interface's name.
+    const [plain = ""] = address.replace(/^::ffff:(?=\d+\.)/i, "").split("%", 1);
     const version = isIP(plain);
     return version !== 0 && list.check(plain, version === 4 ? "ipv4" : "ipv6");
   };

@@ -12,15 +12,12 @@ export function boundToMemory(bytes: number, place: "heap" | "machine"): number 
 }
 
 /**
- * Makes the function that reads which part of its memory this process uses: of V8's heap or of the machine's or the
- * container's memory, whichever is fuller. Processes that share that memory have equal parts of it.
+ * Which part of its memory this process uses: of V8's heap or of the machine's or the container's memory, whichever is
+ * fuller.
  */
-export function memoryReader(sharedBy: number): () => number {
-  const share = availableBytes() / sharedBy;
-  return () => {
-    const { used_heap_size, heap_size_limit } = getHeapStatistics();
-    return Math.max(used_heap_size / heap_size_limit, residentBytes() / share);
-  };
+export function readUsedMemory(): number {
+  const { used_heap_size, heap_size_limit } = getHeapStatistics();
+  return Math.max(used_heap_size / heap_size_limit, residentBytes() / availableBytes());
 }
 
 /** The memory of the machine or the container. */

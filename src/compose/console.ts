@@ -4,16 +4,19 @@ import { forwardServices } from "../../facades/console/calls/forward.ts";
 import { createConsole } from "../../facades/console/console.ts";
 import type { Reach } from "../../facades/console/options.ts";
 import type { Front } from "../../facades/front.ts";
-import { startHttpServer } from "../../facades/http/server.ts";
 import { readPackaged, readPackagedFolder } from "../../lib/assets.ts";
+import { startHttpServer } from "../../lib/door/http-server.ts";
 import { failure } from "../../lib/errors/failure.ts";
 import type { Logger } from "../../lib/logger.ts";
 import { isLoopback, parseAddress } from "../../lib/net/address.ts";
 import { inNetworks } from "../../lib/net/networks.ts";
 import type { ServerTls } from "../../lib/net/tls-identity.ts";
+import { systemClock } from "../../lib/time/clock.ts";
 import { consoleAddress } from "../config/move-ports.ts";
 import type { Config } from "../config/schema.ts";
 import { createConnectHandler } from "../grpc/server/http/connect-server.ts";
+import { createConsoleGate } from "./console-gate.ts";
+import { connectionLimits, type Doors, requestPatience } from "./process/doors.ts";
 import type { Lifecycle } from "./process/lifecycle.ts";
 
 /** Dependencies. */
@@ -24,6 +27,7 @@ interface ConsoleParts {
   /** The public surfaces, which the playground calls. */
   readonly front: Front & { readonly address: string };
   readonly lifecycle: Lifecycle;
+  readonly doors: Doors;
   readonly logger: Logger;
   readonly tls: ServerTls | undefined;
   /** The account that an embedded service made. Undefined: none. */
@@ -44,10 +48,17 @@ export async function startConsole(parts: ConsoleParts): Promise<RunningConsole>
   const shutdown = new AbortController();
   const { trusted_proxies } = config.listen;
   const isTrustedProxy = trusted_proxies.length === 0 ? undefined : inNetworks(trusted_proxies);
+  const door = parts.doors.make("console", { limits: connectionLimits(config.http), isTrustedProxy });
   const scheme = tls === undefined ? "http" : "https";
   const listener = createConsole({
     ...{ transport, isTrustedProxy, logger },
-    calls: createConnectHandler({ services: forwardServices(transport), interceptors: [] }, shutdown.signal),
+    calls: createConnectHandler(
+      {
+        ...{ services: forwardServices(transport), interceptors: [], door },
+        gate: createConsoleGate(transport, systemClock),
+      },
+      shutdown.signal,
+    ),
     surfaces: front.listener,
     files: readPackagedFolder("console/dist"),
     reach: readReach(parts),
@@ -57,19 +68,10 @@ export async function startConsole(parts: ConsoleParts): Promise<RunningConsole>
       version: (JSON.parse(readPackaged("package.json")) as { version: string }).version,
     },
   });
-  const { http } = config;
   const server = await startHttpServer(listener, parts.address, {
-    tls,
+    ...{ door, tls, ...requestPatience(config.http) },
     answerMalformed: front.answerMalformed,
     setting: "listen.console",
-    limits: {
-      connections: http.connections,
-      connectionsPerAddress: http.connections_per_address,
-      isTrustedProxy,
-      onRefused: () => {},
-      headerTimeoutMs: http.header_timeout_s * 1000,
-      requestTimeoutMs: http.body_timeout_s * 1000,
-    },
   });
   lifecycle.onStop("the console", (graceMs) => {
     // Pages watch for as long as they are open: their streams end at once, and they call again.

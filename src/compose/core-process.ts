@@ -1,4 +1,5 @@
 import type { RequestListener } from "node:http";
+import type { Door } from "../../lib/door/door.ts";
 import { systemRandom } from "../../lib/ids/random.ts";
 import type { ServerTls } from "../../lib/net/tls-identity.ts";
 import { systemClock } from "../../lib/time/clock.ts";
@@ -10,7 +11,7 @@ import { openTls } from "../config/tls/tls.ts";
 import { createHealth } from "../grpc/server/health.ts";
 import { startConnectServer } from "../grpc/server/http/connect-server.ts";
 import { startHttpListener } from "../grpc/server/http/http-listener.ts";
-import { defaultUnread, type ListeningServer } from "../grpc/server/listening-server.ts";
+import type { ListeningServer } from "../grpc/server/listening-server.ts";
 import { Receiving } from "../grpc/server/receiving.ts";
 import { startGrpcServer } from "../grpc/server/server.ts";
 import type { Core } from "./core/interface.ts";
@@ -18,6 +19,7 @@ import { composeCore } from "./core.ts";
 import type { CoreOptions } from "./options.ts";
 import { startAdmin } from "./process/admin.ts";
 import { announceReady } from "./process/announce.ts";
+import type { Doors } from "./process/doors.ts";
 import { Lifecycle } from "./process/lifecycle.ts";
 import { createLogger } from "./process/logger.ts";
 import { startOverload } from "./process/overload.ts";
@@ -33,16 +35,24 @@ export async function core(options: CoreOptions): Promise<void> {
   const secrets = await readSecrets(config, process.env, systemRandom);
   const lifecycle = new Lifecycle(logger, config.shutdown);
   const tls = await openTls(config.listen.tls, systemClock, logger);
-  const admin = await startAdmin(config.listen.admin, lifecycle, tls);
-  const telemetry = { registry: admin.registry, tracer: await startTracing(lifecycle, logger) };
+  const admin = await startAdmin(config.listen.admin, lifecycle, logger, tls);
+  const telemetry = {
+    ...{ registry: admin.registry, refused: admin.doors.refused },
+    tracer: await startTracing(lifecycle, logger),
+  };
   const settings = await effectiveConfig(options.config, process.env);
-  const overload = startOverload(config.overload, 1, lifecycle, logger, admin.registry);
+  const overload = startOverload(config.overload, lifecycle, logger, admin.registry);
   const composed = await composeCore(config, secrets, lifecycle, logger, telemetry, overload, settings);
-  const addresses = await serveCore(composed, config, lifecycle, tls);
+  const addresses = await serveCore(composed, config, lifecycle, admin.doors, tls);
   reloadOnHangup({ file: options.config, load: () => loadConfig(options.config) }, config, composed, lifecycle, logger);
   await announceReady(lifecycle, logger, secrets.dataDir, { ...addresses, admin: admin.address });
 }
 
+/** Facades have many streams, whose readers may be slow. */
+const grpcUnreadBytes = 128 * 1024 * 1024;
+/** Few calls come to the payments' listener, none of them large, and it faces everybody. */
+const paymentLimits = { connections: 500, connectionsPerAddress: 50 };
+const paymentPatience = { headerTimeoutMs: 10_000, requestTimeoutMs: 30_000 };
 /** Facades resolve the cores' name when they connect, so all of them know of a new core within this time. */
 const maxConnectionAgeMs = 60_000;
 
@@ -51,6 +61,7 @@ export async function serveCore(
   core: Core,
   { listen }: Config,
   lifecycle: Lifecycle,
+  doors: Doors,
   tls: ServerTls | undefined,
 ): Promise<{ grpc: string; connect: string; webhooks?: string }> {
   const health = createHealth(core.services);
@@ -61,12 +72,16 @@ export async function serveCore(
     interceptors,
     gate,
     receiving,
-    unread: defaultUnread(),
     tls,
   };
-  const grpc = await startGrpcServer({ ...common, address: listen.grpc, maxConnectionAgeMs });
-  const connect = await startConnectServer({ ...common, address: listen.connect });
-  const webhooks = await serveWebhooks(core, listen.webhooks, tls);
+  const grpc = await startGrpcServer({
+    ...common,
+    door: doors.make("grpc", { unreadBytes: grpcUnreadBytes }),
+    address: listen.grpc,
+    maxConnectionAgeMs,
+  });
+  const connect = await startConnectServer({ ...common, door: doors.make("connect"), address: listen.connect });
+  const webhooks = await serveWebhooks(core, listen.webhooks, doors.make("payments", { limits: paymentLimits }), tls);
   lifecycle.onStop("the core's servers", async (graceMs) => {
     await Promise.all([grpc, connect, webhooks].map((server) => server?.stop(graceMs)));
   });
@@ -78,18 +93,20 @@ export async function serveCore(
 async function serveWebhooks(
   { webhooks }: Core,
   address: string,
+  door: Door,
   tls: ServerTls | undefined,
 ): Promise<ListeningServer | undefined> {
   if (webhooks.size === 0) {
     return undefined;
   }
+  const listeners = new Map([...webhooks].map(([path, webhook]) => [path, webhook(door)]));
   const handler: RequestListener = (request, response) => {
     const [path = ""] = request.url?.split("?", 1) ?? [];
-    const webhook = webhooks.get(path);
+    const webhook = listeners.get(path);
     if (webhook !== undefined) {
       return webhook(request, response);
     }
     response.writeHead(404, { connection: "close" }).end("not found\n");
   };
-  return startHttpListener({ address, setting: "listen.webhooks", handler, tls, clients: "anybody" });
+  return startHttpListener({ address, setting: "listen.webhooks", handler, door, tls, ...paymentPatience });
 }

@@ -39,17 +39,15 @@ export async function composeCore(
   const foundation = running("storage", await openFoundation(config, secrets, logger, telemetry));
   lifecycle.onStop("the watch over the database's file", watchDatabaseFile(foundation, lifecycle, telemetry.registry));
   const money = running("the ledger", await composeMoney(foundation));
-  const stopWatching = money.newer.watch(foundation.storage, foundation.clock);
-  lifecycle.onStop("the watch for newer databases", async () => stopWatching());
-  const { fleet, drains, ...fleetPart } = running("the fleet", await composeFleet(foundation, money));
+  const { fleet, ...fleetPart } = running("the fleet", await composeFleet(foundation, money));
   const access = running("access", await composeAccess(foundation, money));
   const events = running("events", composeEvents(foundation, money));
-  money.shards.each((shard, number) => startRetention(shard, number, access.trail));
+  lifecycle.onStop("the retention of receipts", startRetention(foundation, money, access.trail));
   const serving = running("serving", composeServing(foundation, money, fleet, overload));
   const overview = running("the overview", composeOverview(foundation, money, fleet, telemetry.registry, settings));
   const services = [serving, access, events, money, fleetPart, overview].flatMap((part) => part.services);
   const intercepted = createInterceptors(foundation, access, overload, money, services);
   const webhooks = createWebhooks(foundation, { services, ...intercepted });
   const reload = createReload({ ...foundation, ...money, fleet });
-  return { services, ...intercepted, gate: access.gate, webhooks, reload, drains };
+  return { services, ...intercepted, gate: access.gate, webhooks, reload };
 }

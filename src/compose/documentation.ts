@@ -1,6 +1,7 @@
 import { createSite } from "../../facades/documentation/site.ts";
-import { startHttpServer } from "../../facades/http/server.ts";
 import { readPackagedFolder } from "../../lib/assets.ts";
+import { Door } from "../../lib/door/door.ts";
+import { startHttpServer } from "../../lib/door/http-server.ts";
 import type { ProcessOptions } from "./options.ts";
 import { Lifecycle } from "./process/lifecycle.ts";
 import { createLogger } from "./process/logger.ts";
@@ -12,14 +13,8 @@ export interface DocumentationOptions extends ProcessOptions {
 }
 
 /** Limits for people: few at once, and nothing takes long. */
-const limits = {
-  connections: 1000,
-  connectionsPerAddress: 100,
-  isTrustedProxy: undefined,
-  onRefused: () => {},
-  headerTimeoutMs: 10_000,
-  requestTimeoutMs: 10_000,
-};
+const limits = { connections: 1000, connectionsPerAddress: 100 };
+const patience = { headerTimeoutMs: 10_000, requestTimeoutMs: 10_000 };
 
 /** Serves the documentation that came with the program. Throws if there is none. Resolves when it is ready. */
 export async function documentation({ log, listen }: DocumentationOptions): Promise<void> {
@@ -29,9 +24,9 @@ export async function documentation({ log, listen }: DocumentationOptions): Prom
   }
   const lifecycle = new Lifecycle(createLogger(log));
   const server = await startHttpServer(createSite(files), listen, {
-    limits,
+    ...patience,
+    door: new Door({ listener: "docs", limits }),
     setting: "--listen",
-    answerMalformed: ({ status, message }) => ({ status, headers: {}, body: JSON.stringify({ error: message }) }),
   });
   lifecycle.onStop("the documentation", (graceMs) => server.close(graceMs));
   lifecycle.ready({ docs: server.url });

@@ -1,6 +1,6 @@
 import type { Transport } from "@connectrpc/connect";
 import { createFront, type Front } from "../../facades/front.ts";
-import { startHttpServer } from "../../facades/http/server.ts";
+import { startHttpServer } from "../../lib/door/http-server.ts";
 import { systemRandom } from "../../lib/ids/random.ts";
 import type { Logger } from "../../lib/logger.ts";
 import { inNetworks } from "../../lib/net/networks.ts";
@@ -19,6 +19,7 @@ import { traceExchanges } from "../telemetry/traces/exchanges.ts";
 import { startConsole } from "./console.ts";
 import type { FacadeOptions } from "./options.ts";
 import { startAdmin } from "./process/admin.ts";
+import { connectionLimits, type Doors, requestPatience } from "./process/doors.ts";
 import { Lifecycle } from "./process/lifecycle.ts";
 import { createLogger } from "./process/logger.ts";
 import { startOverload } from "./process/overload.ts";
@@ -37,26 +38,28 @@ export async function facade(options: FacadeOptions): Promise<void> {
   const lifecycle = new Lifecycle(logger, shutdown);
   const tls = await openTls(listen.tls, systemClock, logger);
   const clientTls = await readClientTls(options);
-  const admin = await startAdmin(listen.admin, lifecycle, tls).catch((error: unknown) => {
+  const admin = await startAdmin(listen.admin, lifecycle, logger, tls).catch((error: unknown) => {
     if (options.config !== undefined) {
       throw error;
     }
-    return startAdmin(besideCore, lifecycle, tls);
+    return startAdmin(besideCore, lifecycle, logger, tls);
   });
   const telemetry = { registry: admin.registry, tracer: await startTracing(lifecycle, logger) };
   const transport = createChannelTransport({
     target: options.core,
-    carry: true,
     ...(clientTls && { credentials: createTlsCredentials(clientTls) }),
   });
   lifecycle.onStop("the channel to the core", async () => transport.close());
-  const overload = startOverload(config.overload, 1, lifecycle, logger, admin.registry);
-  const front = await startFront(config, transport, overload, lifecycle, logger, telemetry, tls);
+  const overload = startOverload(config.overload, lifecycle, logger, admin.registry);
+  const front = await startFront(config, transport, overload, lifecycle, logger, telemetry, admin.doors, tls);
   const http = front.address;
   const console =
     listen.console === undefined
       ? undefined
-      : await startConsole({ config, address: listen.console, transport, front, lifecycle, logger, tls });
+      : await startConsole({
+          ...{ config, address: listen.console, transport, front, lifecycle, logger, tls },
+          doors: admin.doors,
+        });
   lifecycle.ready({ http, ...(console && { console: console.address }), admin: admin.address });
 }
 
@@ -74,10 +77,12 @@ export async function startFront(
   lifecycle: Lifecycle,
   logger: Logger,
   { registry, tracer }: Telemetry,
+  doors: Doors,
   tls?: ServerTls,
 ): Promise<RunningFront> {
-  const observer = httpMetrics(registry);
   const isTrustedProxy = listen.trusted_proxies.length === 0 ? undefined : inNetworks(listen.trusted_proxies);
+  const door = doors.make("public", { limits: connectionLimits(http), isTrustedProxy });
+  const observer = { ...httpMetrics(registry), refused: door.refused };
   const { listener, answerMalformed } = createFront({
     transport,
     overload,
@@ -94,15 +99,12 @@ export async function startFront(
     },
     ...(tracer && { trace: traceExchanges(tracer) }),
   });
-  const limits = {
-    connections: http.connections,
-    connectionsPerAddress: http.connections_per_address,
-    isTrustedProxy,
-    onRefused: observer.refused,
-    headerTimeoutMs: http.header_timeout_s * 1000,
-    requestTimeoutMs: http.body_timeout_s * 1000,
-  };
-  const server = await startHttpServer(listener, listen.http, { tls, limits, answerMalformed });
+  const server = await startHttpServer(listener, listen.http, {
+    ...{ door, tls, answerMalformed, ...requestPatience(http) },
+    setting: "listen.http",
+    watchesAnswers: true,
+    reusePort: listen.reuse_port,
+  });
   lifecycle.onStop("the public surfaces", (graceMs) => server.close(graceMs));
   return { listener, answerMalformed, address: server.address };
 }

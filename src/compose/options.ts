@@ -19,8 +19,6 @@ export interface ServeOptions extends ProcessOptions {
    * configured.
    */
   readonly port?: number;
-  /** The number of serving processes, behind the same addresses. Default: only this one. */
-  readonly workers?: number;
   /** Whether the console is served. */
   readonly console: boolean;
 }

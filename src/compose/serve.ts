@@ -1,7 +1,6 @@
 import type { Transport } from "@connectrpc/connect";
 import { systemRandom } from "../../lib/ids/random.ts";
 import { reachable } from "../../lib/net/address.ts";
-import type { ServerTls } from "../../lib/net/tls-identity.ts";
 import { systemClock } from "../../lib/time/clock.ts";
 import { ConfigError } from "../config/config-error.ts";
 import { effectiveConfig } from "../config/effective.ts";
@@ -9,6 +8,7 @@ import { defaultConfig, loadConfig } from "../config/load.ts";
 import { movePorts } from "../config/move-ports.ts";
 import type { Config } from "../config/schema.ts";
 import { readSecrets, type Secrets } from "../config/secrets.ts";
+import { findUnshared } from "../config/shared-port.ts";
 import { openTls } from "../config/tls/tls.ts";
 import { createDirectTransport } from "../grpc/direct/direct-transport.ts";
 import { openConsole, type RunningConsole } from "./console.ts";
@@ -30,18 +30,16 @@ import { reloadOnHangup } from "./process/reload.ts";
 import { explainTakenPort } from "./process/taken-port.ts";
 import { startTracing } from "./process/tracing.ts";
 import { applyWorkarounds } from "./process/workarounds.ts";
-import { supervise } from "./workers/supervise.ts";
-import { reportToSupervisor, shareDrains, workerNumber } from "./workers/worker.ts";
 
-/** Runs everything in one process, or in the given number of workers. Resolves when it is ready. */
+/** Runs everything in one process. Resolves when it is ready. */
 export async function serve(options: ServeOptions): Promise<void> {
-  const { workers = 1 } = options;
   const load = () => loadServed(options);
-  if (workers > 1 && workerNumber() === undefined) {
-    return supervise({ ...options, workers }, load);
-  }
   const configured = await load();
   const secrets = await readSecrets(configured, process.env, systemRandom);
+  const unshared = findUnshared(configured.listen, secrets);
+  if (unshared !== undefined) {
+    throw new ConfigError(unshared);
+  }
   try {
     await start(options, configured, secrets, load);
   } catch (error) {
@@ -61,53 +59,41 @@ async function start(
   load: () => Promise<Config>,
 ): Promise<void> {
   applyWorkarounds();
-  const worker = workerNumber();
   const logger = createLogger(options.log);
   const lifecycle = new Lifecycle(logger, configured.shutdown);
   const tls = await openTls(configured.listen.tls, systemClock, logger);
-  const admin = await openAdmin(worker, configured.listen.admin, lifecycle, tls);
-  const telemetry = { registry: admin.registry, tracer: await startTracing(lifecycle, logger) };
+  const admin = await startAdmin(configured.listen.admin, lifecycle, logger, tls);
+  const telemetry = {
+    ...{ registry: admin.registry, refused: admin.doors.refused },
+    tracer: await startTracing(lifecycle, logger),
+  };
   refuseBothModels(options, configured);
   const embedded = configured.models.length === 0 ? await embeddedModels(options, lifecycle) : undefined;
   const config = embedded === undefined ? configured : { ...configured, models: [...embedded.models] };
   const settings = await effectiveConfig(options.config, process.env);
-  const overload = startOverload(config.overload, options.workers ?? 1, lifecycle, logger, admin.registry);
+  const overload = startOverload(config.overload, lifecycle, logger, admin.registry);
   const core = await composeCore(config, secrets, lifecycle, logger, telemetry, overload, settings);
-  if (worker !== undefined) {
-    shareDrains(core.drains);
-  }
-  const addresses = await serveCore(core, config, lifecycle, tls);
+  const addresses = await serveCore(core, config, lifecycle, admin.doors, tls);
   const transport = createDirectTransport(core.services, core.interceptors);
   const own = createDirectTransport(core.services, core.ownInterceptors);
-  const front = await startFront(config, transport, overload, lifecycle, logger, telemetry, tls);
+  const front = await startFront(config, transport, overload, lifecycle, logger, telemetry, admin.doors, tls);
   const http = front.address;
   const demo = embedded === undefined ? undefined : await ensureDemo(secrets.dataDir, own, secrets.operatorToken);
   const page = options.console
-    ? await openConsole({ config, transport, front, lifecycle, logger, tls, demoAccountId: demo?.accountId })
+    ? await openConsole({
+        ...{ config, transport, front, lifecycle, logger, tls, doors: admin.doors },
+        demoAccountId: demo?.accountId,
+      })
     : undefined;
   if (options.config !== undefined && embedded === undefined) {
     reloadOnHangup({ file: options.config, load }, config, core, lifecycle, logger);
   }
-  if (options.log === "pretty" && worker === undefined) {
+  if (options.log === "pretty") {
     const url = reachable(`${tls === undefined ? "http" : "https"}://${http}`);
     await greet({ secrets, embedded, demo, url, page, transport: own });
   }
   const all = { http, ...(page && { console: page.address }), ...addresses, admin: admin.address };
-  if (worker === undefined) {
-    await announceReady(lifecycle, logger, secrets.dataDir, all);
-  } else {
-    lifecycle.ready(all);
-  }
-}
-
-/** A worker has no admin server of its own: its supervisor serves the admin port. */
-async function openAdmin(
-  worker: string | undefined,
-  address: Config["listen"]["admin"],
-  lifecycle: Lifecycle,
-  tls: ServerTls | undefined,
-) {
-  return worker === undefined ? startAdmin(address, lifecycle, tls) : reportToSupervisor(worker, address, lifecycle);
+  await announceReady(lifecycle, logger, secrets.dataDir, all);
 }
 
 /** Prints where everything is, and how the operator signs in. */

@@ -19,10 +19,6 @@ const hiddenText = "(hidden)";
 const fromEnvironment: Record<SettingName, { setting: string; value: (secrets: Secrets) => string }> = {
   TOLLGATE_DATA_DIR: { setting: "data_dir", value: ({ dataDir }) => dataDir },
   TOLLGATE_STORAGE_URL: { setting: "storage.url", value: ({ storageUrl }) => storageUrl },
-  TOLLGATE_STORAGE_SHARDS: {
-    setting: "storage.shards",
-    value: ({ shardUrls }) => shardUrls.map(withoutPassword).join(" ") || "(none)",
-  },
   TOLLGATE_STORAGE_LISTEN_URL: {
     setting: "storage.listen_url",
     value: ({ listenUrl, storageUrl }) => listenUrl ?? storageUrl,
@@ -74,6 +70,8 @@ function* leaves(value: Config | object, path: Path = []): Generator<{ path: Pat
   }
 }
 
+const isSecret = /password|secret|token|key/i;
+
 /** Hides a URL's password, both before the host and among the parameters. */
 function withoutPassword<Value extends Setting["value"]>(value: Value): Value | string {
   if (typeof value !== "string" || !value.includes("://")) {
@@ -81,5 +79,7 @@ function withoutPassword<Value extends Setting["value"]>(value: Value): Value | 
   }
   return value
     .replace(/(:\/\/[^/?#@:]*:).*@/, `$1${hiddenText}@`)
-    .replace(/([?&][^=&]*(?:password|secret|token|key)[^=&]*=)[^&#]*/gi, `$1${hiddenText}`);
+    .replace(/([?&])([^?=&]*)=[^&#]*/g, (whole, start, name) =>
+      isSecret.test(name) ? `${start}${name}=${hiddenText}` : whole,
+    );
 }

@@ -14,14 +14,17 @@ const usualConsole = "127.0.0.1:8081";
 /** The highest first port that leaves room for the other listeners. */
 export const maxBasePort = 65_535 - Math.max(...Object.values(offsets));
 
-/** Moves every listener to its port, counted from the given one, and keeps its host. 0: the system chooses each. */
+/**
+ * Moves every listener to its port, counted from the given one, and keeps its host. 0: the system chooses each. A port
+ * of the public surfaces that other processes share stays.
+ */
 export function movePorts(listen: Listen, port: number): Listen {
   const moved = { ...listen };
   for (const [name, offset] of Object.entries(offsets) as [keyof typeof offsets, number][]) {
     const address = listen[name] ?? usualConsole;
-    moved[name] = address.replace(/\d+$/, String(port === 0 ? 0 : port + offset));
+    moved[name] = address.replace(/(?<!\d)\d+$/, String(port === 0 ? 0 : port + offset));
   }
-  return moved;
+  return listen.reuse_port ? { ...moved, http: listen.http } : moved;
 }
 
 /** The ports of every listener that is configured. */

@@ -5,8 +5,8 @@ import type { Random } from "../../lib/ids/random.ts";
 import { ConfigError } from "./config-error.ts";
 import { readDataDir } from "./data-dir.ts";
 import { type Environment, readSecretFile, readSetting, type SettingName } from "./environment.ts";
-import { mostShards, postgresqlUrl } from "./schema/shards.ts";
 import type { Config } from "./schema.ts";
+import { isGuessable, strongSecret } from "./secret-strength.ts";
 
 /** A secret for making key digests. A digest names the version of its pepper. */
 export interface Pepper {
@@ -27,8 +27,6 @@ export interface Secrets {
   /** The directory in which an embedded service keeps its state. */
   readonly dataDir: string;
   readonly storageUrl: string;
-  /** The further databases of accounts, from number 1. Empty: all accounts are in storageUrl. */
-  readonly shardUrls: readonly string[];
   /**
    * The database for announcements of other cores when the storage is reached through a pooler. Undefined: storageUrl,
    * if it can carry them.
@@ -53,10 +51,18 @@ const keyPepperFile = "key-pepper";
 /**
  * Reads secrets from the environment and from files. An embedded service, on SQLite, makes the operator token and the
  * key pepper at its first start and keeps them in its data directory, readable only by its user. Cores that share
- * PostgreSQL have to be given the same ones. Throws ConfigError.
+ * PostgreSQL have to be given the same ones. Throws ConfigError, also where somebody could guess one.
  */
 export async function readSecrets(config: Config, environment: Environment, random: Random): Promise<Secrets> {
-  return readSecretsWith(config, environment, (dataDir, name) => keepSecret(dataDir, name, random));
+  const secrets = await readSecretsWith(config, environment, (dataDir, name) => keepSecret(dataDir, name, random));
+  const [pepper] = secrets.peppers; // older ones may stay until their keys are gone
+  if (isGuessable(secrets.operatorToken)) {
+    throw new ConfigError(`TOLLGATE_OPERATOR_TOKEN ${strongSecret}`);
+  }
+  if (isGuessable(pepper.secret)) {
+    throw new ConfigError(`TOLLGATE_KEY_PEPPER ${strongSecret}`);
+  }
+  return secrets;
 }
 
 /** As readSecrets, but makes none: a secret that a start would make is empty. */
@@ -95,7 +101,6 @@ async function readSecretsWith(
   return {
     dataDir,
     storageUrl,
-    shardUrls: await readShards(config, environment, storageUrl),
     listenUrl: (await readSetting(environment, "TOLLGATE_STORAGE_LISTEN_URL")) ?? config.storage.listen_url,
     rateLimitUrl: (await readSetting(environment, "TOLLGATE_RATE_LIMIT_URL")) ?? config.rate_limits.url,
     operatorToken,
@@ -123,31 +128,6 @@ export async function readOperatorToken(environment: Environment): Promise<strin
   throw new ConfigError(
     `no operator token: set TOLLGATE_OPERATOR_TOKEN or TOLLGATE_OPERATOR_TOKEN_FILE, or TOLLGATE_DATA_DIR to the directory of the running service (there is no ${file})`,
   );
-}
-
-/** Throws ConfigError for databases that cannot be further ones. */
-async function readShards({ storage }: Config, environment: Environment, first: string): Promise<readonly string[]> {
-  const given = await readSetting(environment, "TOLLGATE_STORAGE_SHARDS");
-  const urls = given?.split(/\s+/) ?? storage.shards;
-  const where = given === undefined ? "storage.shards" : "environment: TOLLGATE_STORAGE_SHARDS";
-  const wrong = urls.find((url) => !postgresqlUrl.test(url));
-  if (wrong !== undefined) {
-    throw new ConfigError(`${where}: each must start with postgresql://`);
-  }
-  if (urls.length > mostShards) {
-    throw new ConfigError(`${where}: there may be ${mostShards} at most`);
-  }
-  if (urls.length > 0 && !postgresqlUrl.test(first)) {
-    throw new ConfigError(
-      `${where}: further databases of accounts need PostgreSQL as the first one, too (TOLLGATE_STORAGE_URL or storage.url)`,
-    );
-  }
-  if (new Set([first, ...urls]).size <= urls.length) {
-    throw new ConfigError(
-      `${where}: a database is named twice: storage.url is the first one, and these are the others`,
-    );
-  }
-  return urls;
 }
 
 async function readOidcSecret({ sign_in }: Config, environment: Environment): Promise<string | undefined> {

@@ -8,8 +8,8 @@ import type { Fleet } from "../fleet/interface.ts";
 
 /**
  * An upper bound on the engine's count of all inputs. An input whose length in bytes could exceed the model's context
- * is counted by the engine's tokenizer. Throws INPUT_TOO_LONG with the input's index, count and limit, before anything
- * is held or run.
+ * is counted by the engine's tokenizer; without one, the engine's answer decides. Throws INPUT_TOO_LONG with the input's
+ * index, count and limit, before anything is held or run.
  */
 export async function measureInputs(
   inputs: readonly string[],
@@ -35,7 +35,7 @@ export async function measureInputs(
     if (exact !== undefined && exact > model.context_length) {
       throw tooLong(index, exact, model.context_length);
     }
-    total += exact ?? bound;
+    total += exact ?? model.context_length;
   }
   return total;
 }

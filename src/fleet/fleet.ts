@@ -12,7 +12,7 @@ import { believeInputs } from "./health/believe-inputs.ts";
 import { serverFailed, toFailure } from "./health/failures.ts";
 import { KnownTemplates } from "./health/known-templates.ts";
 import { type TimeLimits, Watchdog } from "./health/watchdog.ts";
-import type { Fleet, FleetChange, FleetEmbedRequest, FleetRequest, FleetSharing, KvEventsState } from "./interface.ts";
+import type { Fleet, FleetChange, FleetEmbedRequest, FleetRequest, FleetSharing } from "./interface.ts";
 import type { Member } from "./servers/member.ts";
 import type { Pool } from "./servers/pool.ts";
 import type { Roster } from "./servers/roster.ts";
@@ -129,10 +129,6 @@ export class PooledFleet implements Fleet {
 
   get sharing(): FleetSharing | undefined {
     return this.#parts.roster.sharing;
-  }
-
-  get kvEvents(): readonly KvEventsState[] {
-    return this.#parts.roster.kvEvents;
   }
 
   prepare(models: readonly ServedModel[]): FleetChange {

@@ -57,13 +57,6 @@ export interface FleetSharing {
   readonly dropped: number;
 }
 
-/** Whether a server's KV cache events arrive. */
-export interface KvEventsState {
-  readonly server: string;
-  readonly model: string;
-  readonly isHeard: boolean;
-}
-
 /** The inference servers: chooses the server for each request, and keeps unfit servers out. */
 export interface Fleet {
   /**
@@ -97,8 +90,6 @@ export interface Fleet {
   waiting(modelId: string): number;
   /** The state of sharing with other cores. Undefined: this core is the only one. */
   readonly sharing: FleetSharing | undefined;
-  /** For each server that is configured to publish KV cache events: whether they arrive. */
-  readonly kvEvents: readonly KvEventsState[];
   /**
    * Prepares to serve other models on other servers. Requests that run on a removed server may finish. Throws, and
    * changes nothing, when a server's adapter cannot be created.
@@ -124,7 +115,7 @@ export interface FleetObserver {
   failed(serverId: string, modelId: string): void;
   /** A server's first token came: after how many milliseconds, and after how many it was expected. */
   firstToken(serverId: string, modelId: string, ms: number, expectedMs: number): void;
-  /** A request was refused at once, because no server would have kept its class's promise of a first token. */
+  /** A request was refused, at once or while it waited: no server would have kept its class's promise of a first token. */
   shed(modelId: string, serviceClass: ServiceClass): void;
   /** A server reported an impossible count, or sent more than its tokens allow. */
   implausible(serverId: string, modelId: string): void;

@@ -14,9 +14,9 @@ import {
 } from "@connectrpc/connect";
 import { createMethodUrl } from "@connectrpc/connect/protocol";
 import { applyInterceptors, type Next } from "./apply-interceptors.ts";
+import { CallHeaders } from "./messages/call-headers.ts";
+import { OneMessage, onlyMessage } from "./messages/request-messages.ts";
 import type { ServiceRegistration } from "./server/registration.ts";
-import { CallHeaders } from "./wire/call-headers.ts";
-import { OneMessage, onlyMessage } from "./wire/messages.ts";
 
 type Request = UnaryRequest | StreamRequest;
 

@@ -2,6 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from "node:http
 import { Code, ConnectError, createContextValues } from "@connectrpc/connect";
 import type Stripe from "stripe";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import type { Door } from "../../lib/door/door.ts";
 import { readDetail } from "../../lib/errors/detail.ts";
 import type { Logger } from "../../lib/logger.ts";
 import type { Clock } from "../../lib/time/clock.ts";
@@ -45,11 +46,14 @@ export interface StripeWebhookParts {
   readonly receiving?: Receiving;
 }
 
+/** Serves events that come through a door. */
+export type PaymentWebhook = (door: Door) => RequestListener;
+
 /**
  * Turns Stripe's signed events into top-ups. Stripe sends an event again for days unless the answer is 2xx. So 2xx also
  * answers events that no retry can change, with an alarm in the log; 503 asks for a retry.
  */
-export function createStripeWebhook(parts: StripeWebhookParts): RequestListener {
+export function createStripeWebhook(parts: StripeWebhookParts): PaymentWebhook {
   const { secret, topUp, observe, clock, logger, receiving = new Receiving(receivingLimits) } = parts;
 
   function refuse(reason: string, message: string): [status: number, text: string] {
@@ -90,7 +94,7 @@ export function createStripeWebhook(parts: StripeWebhookParts): RequestListener 
     }
   }
 
-  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async function serve(request: IncomingMessage, response: ServerResponse, door: Door): Promise<void> {
     const answer = (status: number, text: string) => void response.writeHead(status).end(`${text}\n`);
     if (request.method !== "POST") {
       return answer(405, "POST only");
@@ -101,7 +105,7 @@ export function createStripeWebhook(parts: StripeWebhookParts): RequestListener 
       response.setHeader("connection", "close");
       return answer(400, "the signature is missing");
     }
-    const body = await readEvent(request, receiving);
+    const body = await readEvent(request, receiving, door);
     if (!Array.isArray(body)) {
       return answer(...(await judge(body, signature)));
     }
@@ -109,8 +113,8 @@ export function createStripeWebhook(parts: StripeWebhookParts): RequestListener 
     answer(...body);
   }
 
-  return (request, response) => {
-    serve(request, response).catch(() => response.destroy()); // the client has gone
+  return (door) => (request, response) => {
+    serve(request, response, door).catch(() => response.destroy()); // the client has gone
   };
 }
 
@@ -118,11 +122,12 @@ export function createStripeWebhook(parts: StripeWebhookParts): RequestListener 
 async function readEvent(
   request: IncomingMessage,
   receiving: Receiving,
+  door: Door,
 ): Promise<Buffer | [status: number, text: string]> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   try {
-    for await (const chunk of readBody(request, createContextValues(), receiving)) {
+    for await (const chunk of readBody(request, createContextValues(), receiving, door)) {
       size += chunk.length;
       if (size > maxBytes) {
         return [413, "too large"];

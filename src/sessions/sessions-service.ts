@@ -82,6 +82,10 @@ export function createSessionsService(deps: SessionsDependencies): ServiceImpl<t
   return {
     async createSignInLink({ role }, context) {
       const operator = readOperator(context);
+      if (operator.sessionId !== undefined) {
+        // It would outlive the session, and whoever took that over.
+        throw failure(Reason.PERMISSION_DENIED, "A session makes no links: send the operator's token itself.");
+      }
       const wanted = role === Role.UNSPECIFIED ? operator.role : role;
       const named = requireRole(wanted);
       requireAtMost(wanted, operator);

@@ -61,10 +61,12 @@ export class Sessions {
    */
   async redeem(linkToken: string): Promise<NewSession> {
     const digest = isLinkToken(linkToken) ? this.#digest(linkToken) : undefined;
+    // Looked at before a transaction begins: anybody can try links, and a transaction keeps others waiting.
+    const exists = digest && (await this.#findLink(this.#parts.storage.orm.em.fork(), digest)) !== null;
     const opened =
-      digest &&
+      exists &&
       (await inTransaction(this.#parts.storage, async (em) => {
-        const link = await em.findOne(SignInLink, { digest, expiresAt: { $gt: this.#now() } });
+        const link = await this.#findLink(em, digest);
         // Of several people who use it at once, only the one whose deletion finds it is let in.
         if (link === null || (await em.nativeDelete(SignInLink, { digest })) === 0) {
           return undefined;
@@ -72,7 +74,7 @@ export class Sessions {
         const { role, operatorId } = link;
         return this.#open(em, { role, operatorId, accountId: null, keyId: null });
       }));
-    if (opened === undefined) {
+    if (!opened) {
       throw failure(Reason.UNAUTHENTICATED, "The link was used, is older than ten minutes, or is none.");
     }
     return opened;
@@ -121,6 +123,10 @@ export class Sessions {
   /** Ends a session. */
   async end(id: string): Promise<void> {
     await inTransaction(this.#parts.storage, (em) => em.nativeDelete(ConsoleSession, { id }));
+  }
+
+  #findLink(em: SqlEntityManager, digest: Buffer): Promise<SignInLink | null> {
+    return em.findOne(SignInLink, { digest, expiresAt: { $gt: this.#now() } });
   }
 
   async #open(em: SqlEntityManager, owner: Owner): Promise<NewSession> {

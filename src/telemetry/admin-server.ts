@@ -1,9 +1,9 @@
-import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
-import { createServer as createHttpsServer } from "node:https";
-import { listen } from "../../lib/net/listen.ts";
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import type { Registry } from "prom-client";
+import { Door } from "../../lib/door/door.ts";
+import { startHttpServer } from "../../lib/door/http-server.ts";
 import type { ServerTls } from "../../lib/net/tls-identity.ts";
 import type { Overload } from "../../lib/overload/monitor.ts";
-import { keepRenewed, tlsOptions } from "../grpc/server/tls.ts";
 
 /** Whether the process wants traffic. SIGTERM turns it off before anything stops. */
 export interface Readiness {
@@ -17,11 +17,8 @@ export interface Readiness {
 /** Whether requests should be sent to the process. */
 export const isReady = ({ ready, findFault }: Readiness): boolean => ready && findFault?.() === undefined;
 
-/** Metrics in Prometheus' text format, such as a registry's. */
-export interface ShownMetrics {
-  readonly contentType: string;
-  metrics(): Promise<string>;
-}
+/** Milliseconds for heads and whole requests, of which nobody needs more. */
+const patience = { headerTimeoutMs: 10_000, requestTimeoutMs: 10_000 };
 
 /** A running admin server. */
 export interface AdminServer {
@@ -33,40 +30,29 @@ export interface AdminServer {
 /** Serves /metrics for Prometheus and /livez and /readyz for a supervisor. Rejects when the address is taken. */
 export async function startAdminServer(
   address: string,
-  shown: ShownMetrics,
+  registry: Registry,
   readiness: Readiness,
   tls?: ServerTls | undefined,
+  door = new Door({ listener: "admin" }),
 ): Promise<AdminServer> {
-  const server = toListener((request, response) => void answer(request, response, shown, readiness), tls);
-  return {
-    address: await listen(server, address, "listen.admin"),
-    close: () =>
-      new Promise((done) => {
-        server.close(() => done());
-        server.closeAllConnections();
-      }),
+  const handler: RequestListener = (request, response) => {
+    request.resume(); // nothing that is sent here is kept
+    answer(request, response, registry, readiness).catch(() => response.destroy());
   };
-}
-
-function toListener(handler: RequestListener, tls: ServerTls | undefined) {
-  if (tls === undefined) {
-    return createServer(handler);
-  }
-  const server = createHttpsServer(tlsOptions(tls, "anybody"), handler);
-  keepRenewed(server, tls);
-  return server;
+  const server = await startHttpServer(handler, address, { door, tls, setting: "listen.admin", ...patience });
+  return { address: server.address, close: () => server.close(0) };
 }
 
 async function answer(
   { url }: IncomingMessage,
   response: ServerResponse,
-  shown: ShownMetrics,
+  registry: Registry,
   readiness: Readiness,
 ): Promise<void> {
   switch (url) {
     case "/metrics":
-      response.setHeader("content-type", shown.contentType);
-      response.end(await shown.metrics());
+      response.setHeader("content-type", registry.contentType);
+      response.end(await registry.metrics());
       return;
     case "/livez":
       response.end("ok\n");

@@ -64,7 +64,7 @@ const breakers = { closed: BreakerState.CLOSED, open: BreakerState.OPEN, half_op
 /** Shows the models' queues and every server at every scrape. */
 export function watchFleet(
   registry: Registry,
-  fleet: Pick<Fleet, "servers" | "utilisation" | "waiting" | "sharing" | "kvEvents">,
+  fleet: Pick<Fleet, "servers" | "utilisation" | "waiting" | "sharing">,
   models: () => readonly string[],
 ): void {
   const registers = [registry];
@@ -104,7 +104,6 @@ export function watchFleet(
   });
 
   watchSharing(registry, fleet);
-  watchKvEvents(registry, fleet);
 
   const ofServer = (name: string, help: string, value: (server: Server) => number | undefined) =>
     new Gauge({
@@ -153,18 +152,6 @@ export function watchFleet(
     breakers,
     (server) => server.breaker,
   );
-}
-
-/** Shows how many servers with KV events are not heard. */
-function watchKvEvents(registry: Registry, fleet: Pick<Fleet, "kvEvents">): void {
-  new Gauge({
-    name: "tollgate_fleet_kv_events_unheard",
-    help: "Servers with kv_events that are not heard: their caches are believed by use alone.",
-    registers: [registry],
-    collect() {
-      this.set(fleet.kvEvents.filter(({ isHeard }) => !isHeard).length);
-    },
-  });
 }
 
 /** Shows how cores hear each other. A core that is alone with its fleet counts as in touch. */

@@ -1,4 +1,4 @@
-import { Counter, Gauge, type Registry } from "prom-client";
+import { Gauge, type Registry } from "prom-client";
 import { TalliedCounter } from "./tallies/counter.ts";
 
 /** Measures the public surfaces. Returns the observer of every HTTP exchange. */
@@ -23,14 +23,7 @@ export function httpMetrics(registry: Registry) {
     });
   gauge("tollgate_http_requests_open", "HTTP exchanges that are under way.", () => open);
   gauge("tollgate_http_streams_open", "Event streams among them.", () => streams);
-  const refused = new Counter({
-    name: "tollgate_http_refused_total",
-    help: "Clients that were refused or cut off to keep room for others, by reason.",
-    labelNames: ["reason"],
-    registers,
-  });
   return {
-    refused: (reason: string): void => refused.inc({ reason }),
     opened(): void {
       open += 1;
     },

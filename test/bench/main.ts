@@ -22,13 +22,13 @@ import type { System } from "./systems/interface.ts";
 import { passThrough } from "./systems/pass-through.ts";
 import { peer } from "./systems/peer.ts";
 import { tollgate } from "./systems/tollgate.ts";
+import { tollgateReplicas } from "./systems/tollgate-replicas.ts";
 import { tollgateScaledOut } from "./systems/tollgate-scaled-out.ts";
 import { tollgateSplit } from "./systems/tollgate-split.ts";
-import { tollgateWorkers } from "./systems/tollgate-workers.ts";
 
 /** The systems that take part in a scenario. */
 function systemsOf(names: readonly string[], options: Options): System[] {
-  const known = [passThrough, tollgate, tollgateSplit, tollgateScaledOut, tollgateWorkers(1), tollgateWorkers(2)];
+  const known = [passThrough, tollgate, tollgateSplit, tollgateScaledOut, tollgateReplicas(1), tollgateReplicas(2)];
   const all = known.filter(
     ({ name }) =>
       names.includes(name) && (name === raw || options.systems.length === 0 || options.systems.includes(name)),

@@ -16,6 +16,14 @@ test("all listeners move together and keep their hosts; the port after the first
   });
 });
 
+test("a port of the public surfaces that other processes share stays, the others move", () => {
+  expect(movePorts({ ...listen, http: "0.0.0.0:80", reuse_port: true }, 9000)).toMatchObject({
+    http: "0.0.0.0:80",
+    grpc: "127.0.0.1:9002",
+    admin: "127.0.0.1:9004",
+  });
+});
+
 test("0 lets the system choose each, and the highest port leaves room", () => {
   expect(new Set(listPorts(movePorts(listen, 0)))).toEqual(new Set([0]));
   expect(Math.max(...listPorts(movePorts(listen, maxBasePort)))).toBe(65_535);

@@ -6,6 +6,9 @@ import { systemRandom } from "../../lib/ids/random.ts";
 import { parseConfig } from "../../src/config/load.ts";
 import { readOperatorToken, readSecrets } from "../../src/config/secrets.ts";
 
+const token = "operator-token-of-the-test-0123456789";
+const pepper = "pepper-of-the-test-0123456789-0123456789";
+
 let folder: string;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "tollgate-"));
@@ -52,16 +55,16 @@ test("the environment wins over the file", async () => {
   const secrets = await read(
     {
       TOLLGATE_DATA_DIR: folder,
-      TOLLGATE_OPERATOR_TOKEN: "operator",
-      TOLLGATE_KEY_PEPPER: "pepper",
+      TOLLGATE_OPERATOR_TOKEN: token,
+      TOLLGATE_KEY_PEPPER: pepper,
       TOLLGATE_STORAGE_URL: "sqlite:elsewhere.db",
       TOLLGATE_RATE_LIMIT_URL: "redis://limits",
     },
     "storage: { url: sqlite:configured.db }",
   );
   expect(secrets).toMatchObject({
-    operatorToken: "operator",
-    peppers: [{ version: 1, secret: "pepper" }],
+    operatorToken: token,
+    peppers: [{ version: 1, secret: pepper }],
     storageUrl: "sqlite:elsewhere.db",
     rateLimitUrl: "redis://limits",
   });
@@ -75,14 +78,26 @@ test("storage.url wins over the default that TOLLGATE_DATA_DIR moves", async () 
 
 test("each setting can come from a file", async () => {
   const file = join(folder, "token");
-  await writeFile(file, "from-a-file\n");
+  await writeFile(file, `${token}\n`);
   const environment = { TOLLGATE_DATA_DIR: folder, TOLLGATE_OPERATOR_TOKEN_FILE: file };
-  expect(await read(environment)).toMatchObject({ operatorToken: "from-a-file" });
-  expect(await readOperatorToken(environment)).toBe("from-a-file");
+  expect(await read(environment)).toMatchObject({ operatorToken: token });
+  expect(await readOperatorToken(environment)).toBe(token);
   await expect(read({ ...environment, TOLLGATE_OPERATOR_TOKEN: "x" })).rejects.toThrow("both set");
   await expect(read({ TOLLGATE_OPERATOR_TOKEN_FILE: join(folder, "none") })).rejects.toThrow("ENOENT");
   await expect(read({ TOLLGATE_OPERATOR_TOKEN: "" })).rejects.toThrow("TOLLGATE_OPERATOR_TOKEN is empty");
 });
+
+test.each(["a", "changeme", "replace-me", "replace-me-replace-me", "x".repeat(64), "0123456789abcdef0123456789abcde"])(
+  "a secret that can be guessed ends the start: %s",
+  async (guessed) => {
+    const strong = { TOLLGATE_DATA_DIR: folder, TOLLGATE_OPERATOR_TOKEN: token, TOLLGATE_KEY_PEPPER: pepper };
+    await expect(read({ ...strong, TOLLGATE_OPERATOR_TOKEN: guessed })).rejects.toThrow(
+      "TOLLGATE_OPERATOR_TOKEN needs 32 characters or more that nobody can guess: openssl rand -hex 32",
+    );
+    await expect(read({ ...strong, TOLLGATE_KEY_PEPPER: guessed })).rejects.toThrow("TOLLGATE_KEY_PEPPER needs");
+    await expect(read(strong)).resolves.toMatchObject({ operatorToken: token });
+  },
+);
 
 test("cores that share a database have to be given their secrets", async () => {
   const shared = { TOLLGATE_STORAGE_URL: "postgresql://db" };
@@ -95,11 +110,12 @@ test("cores that share a database have to be given their secrets", async () => {
 test("a new pepper stands before the old ones", async () => {
   const peppers = async (text: string) =>
     (await read({ TOLLGATE_DATA_DIR: folder, TOLLGATE_KEY_PEPPER: text })).peppers;
-  expect(await peppers("2:new,1:old")).toEqual([
-    { version: 2, secret: "new" },
+  expect(await peppers(`2:${pepper},1:old`)).toEqual([
+    { version: 2, secret: pepper },
     { version: 1, secret: "old" },
   ]);
-  expect(await peppers("plain, with a comma")).toEqual([{ version: 1, secret: "plain, with a comma" }]);
+  const plain = "plain, with a comma, and not to be guessed";
+  expect(await peppers(plain)).toEqual([{ version: 1, secret: plain }]);
 });
 
 test("service tokens come from files and variables", async () => {

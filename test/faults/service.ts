@@ -27,7 +27,10 @@ export interface Shared {
 /** Starts one process, or two where they share a database, in front of an inference server. */
 export async function startService(engineUrl: string, shared: Shared = {}): Promise<Service> {
   const number = shared.TOLLGATE_STORAGE_URL === undefined ? 1 : 2;
-  const secrets = { TOLLGATE_OPERATOR_TOKEN: operatorToken, TOLLGATE_KEY_PEPPER: "1:pepper-of-the-fault-tests" };
+  const secrets = {
+    TOLLGATE_OPERATOR_TOKEN: operatorToken,
+    TOLLGATE_KEY_PEPPER: "1:pepper-of-the-fault-tests-0123456789",
+  };
   const sites: Site[] = [];
   for (let at = 0; at < number; at++) {
     sites.push(await createSite({ ...secrets, ...shared }));

@@ -21,7 +21,7 @@ import { registration, type ServiceRegistration } from "../../src/grpc/server/re
 import { hideErrors } from "../../src/interceptors/errors.ts";
 import { standstill } from "../support/standstill.ts";
 import { ScriptedService, texts, textsOf, untilAborted } from "./scripted-service.ts";
-import { type OpenRoute, openCarried, openChannel, openConnect, openDirect, type Route, routes } from "./transports.ts";
+import { type OpenRoute, openChannel, openConnect, openDirect, type Route, routes } from "./transports.ts";
 
 // What every way to a service promises, whatever carries the call.
 
@@ -501,7 +501,6 @@ describe.each(routes.filter(([, open]) => open !== openConnect))("a stream over 
 describe.each([
   ["the direct transport", openDirect],
   ["the channel transport", openChannel],
-  ["the channel transport that carries calls", openCarried],
 ] as const)("%s", (_name, open) => {
   const { generate } = InferenceService.method;
   async function* request() {

@@ -38,20 +38,6 @@ export const openChannel: OpenRoute = async (services, interceptors) => {
   };
 };
 
-/** The same, with many calls on one stream. */
-export const openCarried: OpenRoute = async (services, interceptors) => {
-  const server = await startGrpcServer({ address, services, interceptors });
-  const transport = createChannelTransport({ target: server.address, carry: true });
-  await transport.connect(5000);
-  return {
-    transport,
-    async close() {
-      transport.close();
-      await server.stop(0);
-    },
-  };
-};
-
 /** A second implementation of a gRPC client and our gRPC server. */
 export const openConnectNodeGrpc: OpenRoute = async (services, interceptors) => {
   const server = await startGrpcServer({ address, services, interceptors });
@@ -79,7 +65,6 @@ export const openConnect: OpenRoute = async (services, interceptors) => {
 export const routes: readonly (readonly [string, OpenRoute])[] = [
   ["the direct transport", openDirect],
   ["the channel transport to the gRPC server", openChannel],
-  ["the channel transport that carries calls", openCarried],
   ["connect-node's gRPC client to the gRPC server", openConnectNodeGrpc],
   ["connect-node's Connect client to the Connect server", openConnect],
 ];

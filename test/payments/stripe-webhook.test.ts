@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, expect, test } from "@jest/globals";
 import Stripe from "stripe";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { Door } from "../../lib/door/door.ts";
 import { failure } from "../../lib/errors/failure.ts";
 import { systemClock } from "../../lib/time/clock.ts";
 import type { Payment } from "../../src/payments/stripe-payment.ts";
@@ -32,7 +33,7 @@ beforeAll(async () => {
       observe: (outcome) => void outcomes.push(outcome),
       clock: systemClock,
       logger,
-    }),
+    })(new Door({ listener: "payments" })),
   );
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 });

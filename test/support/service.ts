@@ -10,6 +10,7 @@ import type { Receipt } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { systemRandom } from "../../lib/ids/random.ts";
 import { composeCore } from "../../src/compose/core.ts";
 import { type RunningFront, startFront } from "../../src/compose/facade.ts";
+import { createDoors, type Doors } from "../../src/compose/process/doors.ts";
 import { Lifecycle } from "../../src/compose/process/lifecycle.ts";
 import { applyWorkarounds } from "../../src/compose/process/workarounds.ts";
 import { configSchema } from "../../src/config/schema.ts";
@@ -52,6 +53,7 @@ export interface Service extends AsyncDisposable {
   readonly front: RunningFront;
   /** Ends users of the service before the service itself. */
   readonly lifecycle: Lifecycle;
+  readonly doors: Doors;
   /** Resolves once no engine runs anything. */
   idle(): Promise<void>;
 }
@@ -100,6 +102,7 @@ export async function serveModels(
   const secrets = await readSecrets(config, { TOLLGATE_DATA_DIR: dataDir }, systemRandom);
   const lifecycle = new Lifecycle(errorLogger);
   const telemetry = { registry: new Registry(), tracer: undefined };
+  const doors = createDoors(telemetry.registry, errorLogger);
   const core = await composeCore(config, secrets, lifecycle, errorLogger, telemetry, { shortage: undefined });
   const transport = createDirectTransport(core.services, core.interceptors);
   const grpc = isSplit ? await startGrpcServer({ ...core, address: "127.0.0.1:0" }) : undefined;
@@ -117,6 +120,7 @@ export async function serveModels(
     lifecycle,
     errorLogger,
     telemetry,
+    doors,
   );
 
   const operator = createDirectTransport(core.services, [
@@ -140,7 +144,7 @@ export async function serveModels(
     url: `http://${front.address}`,
     key,
     anotherKey,
-    ...{ operator, operatorToken: secrets.operatorToken, transport: channel ?? transport, front, lifecycle },
+    ...{ operator, operatorToken: secrets.operatorToken, transport: channel ?? transport, front, lifecycle, doors },
     ...{ grpc: grpc?.address, database: join(dataDir, "tollgate.db") },
     async receipt(requestId) {
       const { receipt } = await metering.getReceipt({ requestId: requestId ?? "" });

@@ -1,11 +1,12 @@
 import type { IncomingMessage } from "node:http";
+import { readMediaType } from "../../../lib/text/media-type.ts";
 
 /** More bytes than any credential needs. */
 const maxBody = 4096;
 
 /** The credential of a sign-in. Undefined: the body has none. */
 export async function readCredential(request: IncomingMessage): Promise<string | undefined> {
-  if (!/^application\/json\b/i.test(request.headers["content-type"] ?? "")) {
+  if (readMediaType(request.headers["content-type"] ?? "") !== "application/json") {
     return undefined;
   }
   const chunks: Buffer[] = [];

@@ -1,9 +1,9 @@
 import type { ConnectError } from "@connectrpc/connect";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { NetworkCounts } from "../../../lib/door/network-counts.ts";
 import { failure } from "../../../lib/errors/failure.ts";
 import type { Exchange } from "../exchange.ts";
 import type { IsTrustedProxy } from "../request/client-address.ts";
-import { NetworkCounts } from "./network-counts.ts";
 
 /**
  * Bounds the concurrent requests of one client behind trusted proxies, whose connections do not show them. Direct

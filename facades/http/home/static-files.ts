@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { extname } from "node:path";
+import { readMediaType } from "../../../lib/text/media-type.ts";
 
 /** Built files by their paths below the build folder, such as "assets/app-1a2b.js" and "assets/app-1a2b.js.br". */
 export type StaticFiles = ReadonlyMap<string, Uint8Array>;
@@ -60,11 +61,11 @@ export function sendFile(
 
 /** The encodings that a browser accepts. q=0 means that it does not. */
 function readEncodings(header: string): ReadonlySet<string> {
-  const items = header.split(",").map((item) =>
-    item
-      .trim()
-      .toLowerCase()
-      .split(/\s*;\s*/),
-  );
-  return new Set(items.filter(([, q]) => !/^q=0(\.0*)?$/.test(q ?? "")).map(([name = ""]) => name));
+  const items = header.toLowerCase().split(",");
+  return new Set(items.filter((item) => !isRefused(item)).map((item) => readMediaType(item)));
+}
+
+function isRefused(item: string): boolean {
+  const [, parameter = ""] = item.split(";", 2);
+  return /^q=0(\.0{0,3})?$/.test(parameter.trim());
 }

@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
+import { readMediaType } from "../../../lib/text/media-type.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
 import type { Exchange } from "../exchange.ts";
 import type { BodyLease } from "./body-budget.ts";
@@ -204,7 +205,7 @@ function isTimeout(error: unknown): boolean {
 function parseJson(body: Buffer, { headers }: IncomingMessage): unknown {
   const contentType = headers["content-type"] ?? "";
   const encoding = headers["content-encoding"] ?? "identity";
-  if (/^\s*multipart\//i.test(contentType)) {
+  if (readMediaType(contentType).startsWith("multipart/")) {
     throw new RequestError(415, "Multipart bodies are not supported; send JSON as application/json.");
   }
   if (encoding.toLowerCase() !== "identity") {
@@ -224,14 +225,16 @@ function parseJson(body: Buffer, { headers }: IncomingMessage): unknown {
   }
 }
 
-const jsonLike = /^\s*($|;|[^;]*json|text\/plain|application\/x-www-form-urlencoded)/i;
+/** Types of bodies that may be JSON all the same: unspecific ones, as `curl -d` sends. */
+const unspecific: ReadonlySet<string> = new Set(["", "text/plain", "application/x-www-form-urlencoded"]);
 
 /**
- * The error for a body that is not JSON. Its content is at fault where its type is JSON or unspecific (as with `curl
- * -d`), and otherwise its type.
+ * The error for a body that is not JSON. Its content is at fault where its type is JSON or unspecific, and otherwise
+ * its type.
  */
 function unreadable(contentType: string, message: string): RequestError {
-  return jsonLike.test(contentType)
+  const type = readMediaType(contentType);
+  return type.includes("json") || unspecific.has(type)
     ? new RequestError(400, message)
     : new RequestError(415, `The content type ${contentType} is not supported; send JSON as application/json.`);
 }

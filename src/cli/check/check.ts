@@ -1,7 +1,9 @@
 import type { Environment } from "../../config/environment.ts";
 import { loadConfig } from "../../config/load.ts";
 import type { Config } from "../../config/schema.ts";
+import { isGuessable, strongSecret } from "../../config/secret-strength.ts";
 import { peekSecrets, type Secrets } from "../../config/secrets.ts";
+import { findUnshared } from "../../config/shared-port.ts";
 import type { Finding } from "./finding.ts";
 import { checkListen } from "./listen.ts";
 import { checkRateLimits } from "./rate-limits.ts";
@@ -14,18 +16,25 @@ export async function check(file: string, environment: Environment): Promise<Fin
   const config = await loadConfig(file);
   const secrets = await peekSecrets(config, environment);
   const groups = await Promise.all([
-    ...[secrets.storageUrl, ...secrets.shardUrls].map(checkStorage),
+    checkStorage(secrets.storageUrl),
     checkRateLimits(secrets.rateLimitUrl, secrets.storageUrl),
     checkListen(config.listen),
+    checkShared(config, secrets),
     checkTls(config.listen.tls),
     checkServers(config),
   ]);
   return [...checkFile(file, config), ...checkSecrets(secrets), ...groups.flat()];
 }
 
+/** A facade, which has no models, needs nothing to share its port. */
+async function checkShared({ listen, models }: Config, secrets: Secrets): Promise<Finding[]> {
+  const message = models.length === 0 ? undefined : findUnshared(listen, secrets);
+  return message === undefined ? [] : [{ part: "listen.reuse_port", status: "wrong", message }];
+}
+
 function checkFile(file: string, { storage, rate_limits }: Config): Finding[] {
   const part = "configuration";
-  const exposed = [storage.url ?? "", ...storage.shards, rate_limits.url].filter((url) => URL.parse(url)?.password);
+  const exposed = [storage.url ?? "", rate_limits.url].filter((url) => URL.parse(url)?.password);
   if (exposed.length === 0) {
     return [{ part, status: "ok", message: `${file} is valid` }];
   }
@@ -34,10 +43,10 @@ function checkFile(file: string, { storage, rate_limits }: Config): Finding[] {
 }
 
 function checkSecrets({ operatorToken, peppers }: Secrets): Finding[] {
-  const keys = peppers.map(({ secret }) => secret).toSorted((a, b) => a.length - b.length);
+  const [{ secret: pepper }] = peppers;
   return [
     { part: "operator token", ...judgeStrength(operatorToken, "anybody who guesses it runs the service") },
-    { part: "key pepper", ...judgeStrength(keys[0] ?? "", "anybody who guesses it can tell keys from their digests") },
+    { part: "key pepper", ...judgeStrength(pepper, "anybody who guesses it can tell keys from their digests") },
   ];
 }
 
@@ -45,8 +54,7 @@ function judgeStrength(secret: string, danger: string): Omit<Finding, "part"> {
   if (secret === "") {
     return { status: "ok", message: "will be made on first start" };
   }
-  if (secret.length >= 16) {
-    return { status: "ok", message: "is set" };
-  }
-  return { status: "warning", message: `is short: ${danger}` };
+  return isGuessable(secret)
+    ? { status: "wrong", message: `${strongSecret}: ${danger}` }
+    : { status: "ok", message: "is set" };
 }

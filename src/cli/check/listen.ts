@@ -7,13 +7,13 @@ const names = ["http", "grpc", "connect", "admin"] as const;
 
 /** Checks that the addresses to listen on are free. */
 export async function checkListen(listen: Config["listen"]): Promise<Finding[]> {
-  return Promise.all(names.map((name) => checkAddress(name, listen[name])));
+  return Promise.all(names.map((name) => checkAddress(name, listen[name], name === "http" && listen.reuse_port)));
 }
 
-async function checkAddress(name: string, text: string): Promise<Finding> {
+async function checkAddress(name: string, text: string, reusePort: boolean): Promise<Finding> {
   const part = `listen.${name}`;
   try {
-    await bind(text);
+    await bind(text, reusePort);
     return { part, status: "ok", message: `${text} is free` };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") {
@@ -23,11 +23,11 @@ async function checkAddress(name: string, text: string): Promise<Finding> {
   }
 }
 
-function bind(text: string): Promise<void> {
+function bind(text: string, reusePort: boolean): Promise<void> {
   const { host = "", port = 0 } = parseAddress(text) ?? {};
   return new Promise((resolve, reject) => {
     const server = createServer();
     server.once("error", reject);
-    server.listen(port, host, () => server.close(() => resolve()));
+    server.listen({ port, host, reusePort }, () => server.close(() => resolve()));
   });
 }

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { ServeOptions } from "../../compose/options.ts";
-import { basePort, count } from "../shared/arguments.ts";
+import { basePort } from "../shared/arguments.ts";
 import { logOption } from "./log-option.ts";
 
 /** `tollgate serve` */
@@ -13,10 +13,9 @@ export function addServe(program: Command): void {
     .option("--gguf <file>", "serve this model file in process")
     .option(
       "--port <port>",
-      "where the listeners begin: HTTP there, then console, gRPC, Connect, admin, webhooks",
+      "where the listeners begin: HTTP there unless its port is shared, then console, gRPC, Connect, admin, webhooks",
       basePort,
     )
-    .option("--workers <n>", "how many processes serve; they need PostgreSQL, and Valkey or Redis", count)
     .option("--no-console", "leave the console out")
     .addOption(logOption())
     .action(async (options: ServeOptions) => (await import("../../compose.ts")).serve(options));

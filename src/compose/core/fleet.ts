@@ -12,19 +12,15 @@ import { RedisChannel } from "../../fleet/sharing/redis-channel.ts";
 import { registration } from "../../grpc/server/registration.ts";
 import { traceEngine } from "../../telemetry/traces/engine.ts";
 import type { Foundation } from "./foundation.ts";
-import type { Drains, Part } from "./interface.ts";
+import type { Part } from "./interface.ts";
 import type { Money } from "./money.ts";
 
 /** The inference servers and the service that lists what they serve. */
 export interface FleetPart extends Part {
   readonly fleet: Fleet;
-  readonly drains: Drains;
 }
 
-export async function composeFleet(
-  foundation: Foundation,
-  { prices, shards }: Pick<Money, "prices" | "shards">,
-): Promise<FleetPart> {
+export async function composeFleet(foundation: Foundation, { prices }: Pick<Money, "prices">): Promise<FleetPart> {
   const { storage, config, secrets, catalogue, tracer, metrics, clock, random, logger } = foundation;
   const healthChanged = createServerEvents(foundation);
   const fleet = createFleet({
@@ -42,38 +38,13 @@ export async function composeFleet(
     healthChanged,
     ...(secrets.rateLimitUrl !== "memory:" && { channel: new RedisChannel(secrets.rateLimitUrl) }),
   });
-  let shareDrain: Parameters<Drains["share"]>[0] = () => {};
-  const copies = () =>
-    shards
-      .present()
-      .map((shard) => shard.foundation.storage)
-      .filter((one) => one !== storage);
-  const kept = new KeptDrains({ storage, copies, fleet, clock, logger });
+  const kept = new KeptDrains({ storage, fleet, clock, logger });
   await kept.apply();
   const stopFollowing = kept.follow();
-  const onDrain = async (server: string, draining: boolean) => {
-    await kept.keep(server, draining);
-    shareDrain(server, draining);
-  };
+  const onDrain = (server: string, draining: boolean) => kept.keep(server, draining);
   return {
     fleet,
     services: [registration(CatalogueService, createCatalogueService({ catalogue, prices, fleet, onDrain }))],
-    drains: {
-      share(tell) {
-        shareDrain = tell;
-      },
-      take(server, draining) {
-        kept.heard();
-        if (!fleet.servers().some(({ id }) => id === server)) {
-          return;
-        }
-        if (draining) {
-          fleet.drain(server);
-        } else {
-          fleet.resume(server);
-        }
-      },
-    },
     async stop() {
       stopFollowing();
       await fleet.close();

@@ -1,7 +1,7 @@
-import type { RequestListener } from "node:http";
 import type { Interceptor } from "@connectrpc/connect";
 import type { Gate } from "../../grpc/server/gate.ts";
 import type { ServiceRegistration } from "../../grpc/server/registration.ts";
+import type { PaymentWebhook } from "../../payments/stripe-webhook.ts";
 import type { Reload } from "./reload.ts";
 
 /** A running part of the core. */
@@ -24,15 +24,6 @@ export interface Core extends CoreInterceptors {
   /** Checks calls before their messages are read. */
   readonly gate: Gate;
   /** Webhooks by path, served over plain HTTP by their own listener. */
-  readonly webhooks: ReadonlyMap<string, RequestListener>;
+  readonly webhooks: ReadonlyMap<string, PaymentWebhook>;
   readonly reload: Reload;
-  readonly drains: Drains;
-}
-
-/** Keeps the drained servers of several processes the same. */
-export interface Drains {
-  /** Announces the servers that the operator drains and resumes here. */
-  share(tell: (server: string, draining: boolean) => void): void;
-  /** Repeats a drain or resume from another process. Ignores a server that is not served here. */
-  take(server: string, draining: boolean): void;
 }

@@ -11,7 +11,7 @@ export type Stop = (graceMs: number) => Promise<void>;
  * How long the parts may take to end after the grace, in milliseconds. Charges that are not stored by then are in the
  * journal.
  */
-export const settleMs = 8_000;
+const settleMs = 8_000;
 /**
  * A signal repeated within this time, in milliseconds, is the same one: Ctrl-C under npm comes from the terminal and
  * from npm.
@@ -22,7 +22,6 @@ const sameWishMs = 1000;
 export class Lifecycle {
   readonly readiness: Readiness = { ready: false };
   readonly #parts: { readonly name: string; readonly stop: Stop }[] = [];
-  readonly #drains: (() => void)[] = [];
   readonly #logger: Logger;
   readonly #graceMs: number;
   readonly #settleMs: number;
@@ -30,8 +29,6 @@ export class Lifecycle {
   #stopping: Promise<void> | undefined;
   #stoppingPart: string | undefined;
   #askedAt: number | undefined;
-  #announce = (addresses: Record<string, string>): void =>
-    this.#logger.info({ ...addresses, pid: process.pid }, "tollgate ready");
 
   /** The grace is how long running requests may continue after SIGTERM. */
   constructor(logger: Logger, { grace_s }: Config["shutdown"] = defaultConfig().shutdown, settle = settleMs) {
@@ -53,16 +50,6 @@ export class Lifecycle {
     this.#onHangup = act;
   }
 
-  /** Reports readiness and addresses to something other than the log. */
-  onReady(announce: (addresses: Record<string, string>) => void): void {
-    this.#announce = announce;
-  }
-
-  /** Registers a listener that is called as soon as the process is to end. */
-  onDrain(listener: () => void): void {
-    this.#drains.push(listener);
-  }
-
   /** Announces that the process is ready, and ends it in order on SIGTERM and SIGINT. */
   ready(addresses: Record<string, string>): void {
     this.readiness.ready = true;
@@ -74,7 +61,7 @@ export class Lifecycle {
     for (const signal of ["SIGTERM", "SIGINT"] as const) {
       process.on(signal, () => void this.#exit(signal));
     }
-    this.#announce(addresses);
+    this.#logger.info({ ...addresses, pid: process.pid }, "tollgate ready");
   }
 
   /** Ends every part, newest first, within one common grace. A second call waits for the same end. */
@@ -85,9 +72,6 @@ export class Lifecycle {
 
   async #stop(): Promise<void> {
     this.readiness.ready = false;
-    for (const listener of this.#drains) {
-      listener();
-    }
     const deadline = performance.now() + this.#graceMs;
     for (const { name, stop } of this.#parts.toReversed()) {
       this.#stoppingPart = name;

@@ -1,6 +1,5 @@
 import { type Logger, pino } from "pino";
 import pretty from "pino-pretty";
-import { workerNumber } from "../workers/worker.ts";
 
 /** The format of the log: one JSON object a line for machines, or lines for people. */
 export type LogFormat = "json" | "pretty";
@@ -12,21 +11,13 @@ export type LogFormat = "json" | "pretty";
 const gathering = { periodicFlush: 100, minLength: 8 * 1024 };
 /** The most bytes of lines that wait for a slow reader of the log. Further lines are lost. */
 const maxWaiting = 16 * 1024 * 1024;
-/** Workers write to one pipe, which keeps writes up to this many bytes together. */
-const together = { minLength: 2 * 1024, maxWrite: 4 * 1024 };
 
-/**
- * The process's log, on standard output. TOLLGATE_LOG_LEVEL sets its level; unset: info. A worker's lines name the
- * worker.
- */
+/** The process's log, on standard output. TOLLGATE_LOG_LEVEL sets its level; unset: info. */
 export function createLogger(format: LogFormat): Logger {
   const level = process.env.TOLLGATE_LOG_LEVEL ?? "info";
-  const worker = workerNumber();
-  const base = worker === undefined ? null : { worker };
   if (format === "json") {
-    const shared = worker === undefined ? {} : together;
-    const output = pino.destination({ dest: 1, sync: false, maxLength: maxWaiting, ...gathering, ...shared });
-    return pino({ level, base, timestamp: pino.stdTimeFunctions.isoTime }, output);
+    const output = pino.destination({ dest: 1, sync: false, maxLength: maxWaiting, ...gathering });
+    return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, output);
   }
-  return pino({ level, base }, pretty({ sync: true, translateTime: "SYS:HH:MM:ss", singleLine: true }));
+  return pino({ level, base: null }, pretty({ sync: true, translateTime: "SYS:HH:MM:ss", singleLine: true }));
 }

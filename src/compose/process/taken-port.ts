@@ -1,4 +1,5 @@
 import { createServer } from "node:net";
+import { parseAddress } from "../../../lib/net/address.ts";
 import { listPorts, maxBasePort, movePorts } from "../../config/move-ports.ts";
 import { isAlive, readRunning } from "../../config/running-core.ts";
 import type { Config } from "../../config/schema.ts";
@@ -13,6 +14,9 @@ export async function explainTakenPort(error: unknown, listen: Listen, dataDir: 
   const { code, port } = ((error as Error | undefined)?.cause ?? {}) as { code?: string; port?: number };
   if (!(error instanceof Error) || code !== "EADDRINUSE") {
     return error;
+  }
+  if (listen.reuse_port && parseAddress(listen.http)?.port === port) {
+    return new Error(`${error.message} Only processes of one user that all set listen.reuse_port share port ${port}.`);
   }
   const running = await readRunning(dataDir).catch(() => undefined);
   if (

@@ -1,5 +1,6 @@
 import type { Tracer } from "@opentelemetry/api";
 import type { Registry } from "prom-client";
+import type { BoundName, ListenerName } from "../../../lib/door/bounds.ts";
 import type { Logger } from "../../../lib/logger.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 
@@ -8,6 +9,8 @@ export interface Telemetry {
   readonly registry: Registry;
   /** Undefined: nothing is traced, which costs nothing. */
   readonly tracer: Tracer | undefined;
+  /** Counts a client that is refused to keep room for others. Undefined: nobody counts it. */
+  readonly refused?: (listener: ListenerName, bound: BoundName) => void;
 }
 
 /** Exports traces if OpenTelemetry's environment variables name a collector. Otherwise loads nothing. */

@@ -30,6 +30,12 @@ export const listen = z
       .describe(
         "The console, for browsers. Default: in serve 127.0.0.1:8081, unless that is taken or --no-console is given; else none.",
       ),
+    reuse_port: z
+      .boolean()
+      .default(false)
+      .describe(
+        "Whether several processes of one user may listen on http, which share its connections (SO_REUSEPORT). Each has its own other addresses (serve --port). serve then needs PostgreSQL, and Valkey or Redis.",
+      ),
     tls: tls.optional(),
     insecure: z.boolean().default(false).describe("Allow addresses other than loopback without TLS."),
     trusted_proxies: z
@@ -43,7 +49,7 @@ export const listen = z
         "Facades on other machines, as networks, that are believed where a client is. Not needed with client_ca.",
       ),
   })
-  .superRefine(({ insecure, tls, trusted_proxies, trusted_facades, ...listeners }, context) => {
+  .superRefine(({ insecure, tls, reuse_port, trusted_proxies, trusted_facades, ...listeners }, context) => {
     const seen = new Map<string, string>();
     for (const [name, text] of Object.entries(listeners)) {
       const refuse = (message: string) => context.addIssue({ code: "custom", path: [name], message });

@@ -47,21 +47,6 @@ export const server = z
       .max(1_000_000_000)
       .optional()
       .describe("Tokens that its KV cache holds, which prompts and answers share. Default: as the engine tells."),
-    kv_events: z
-      .strictObject({
-        port: z.int().positive().max(65_535).default(5557).describe("The port of its publisher."),
-        replay_port: z
-          .int()
-          .positive()
-          .max(65_535)
-          .optional()
-          .describe("The port where it sends again what was missed. Default: nothing is sent again."),
-        topic: z.string().max(200).default("").describe("Only messages whose topic begins so are heard."),
-      })
-      .optional()
-      .describe(
-        "Where vLLM or SGLang tells over ZeroMQ what happens to its KV cache, so that routing knows what leaves it.",
-      ),
     usd_per_hour: usd
       .optional()
       .describe("What the server costs an hour, in USD, all addresses of its name together; for the margin."),
@@ -73,13 +58,10 @@ export const server = z
         "Whether every address of the host's name is a server of its own; the name is looked up every resolve_interval_s.",
       ),
   })
-  .superRefine(({ url, engine, resolve, priorities, kv_events }, context) => {
+  .superRefine(({ url, engine, resolve, priorities }, context) => {
     if (priorities && !prioritizing.includes(engine)) {
       const message = `must be false for ${engine}: only ${prioritizing.join(" and ")} take priorities`;
       context.addIssue({ code: "custom", path: ["priorities"], message });
-    }
-    if (kv_events !== undefined && !/^(http|grpc)s?:/.test(url)) {
-      context.addIssue({ code: "custom", path: ["kv_events"], message: "needs a url with a host" });
     }
     if (resolve && !/^https?:\/\/(?![\d.]+(:|\/|$)|\[)/.test(url)) {
       context.addIssue({ code: "custom", path: ["resolve"], message: "needs an http:// or https:// url with a name" });

@@ -1,5 +1,8 @@
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { failure } from "../../../lib/errors/failure.ts";
 import { byteBound } from "../../../lib/text/byte-bound.ts";
 import type { ServedModel } from "../../catalogue/interface.ts";
+import { UnrefusedInput } from "../../engines/interface.ts";
 import type { FleetEmbedRequest } from "../interface.ts";
 import { believableInputs, isWholeNumber } from "./believable-tokens.ts";
 import { serverFailed } from "./failures.ts";
@@ -7,7 +10,8 @@ import type { KnownTemplates } from "./known-templates.ts";
 
 /**
  * The inputs' tokens as the server counted them, at most as many as they can have and as their hold covers. Throws when
- * none were counted.
+ * none were counted, and INPUT_TOO_LONG for a count that the texts can have but the model does not take: the server may
+ * have cut one.
  */
 export function believeInputs(
   told: number,
@@ -25,10 +29,22 @@ export function believeInputs(
   }
   const bound = believableInputs(inputs, model);
   if (told > bound) {
+    if (told <= believableInputs(inputs, { ...model, context_length: Number.POSITIVE_INFINITY })) {
+      throw unrefused(told, bound);
+    }
     onDoubt(`counted ${told} tokens in inputs that have ${bound} at most`);
   } else {
     const bytes = inputs.reduce((sum, input) => sum + byteBound(input), 0);
     templates.learn(model, Math.ceil((told - bytes) / inputs.length));
   }
-  return Math.min(told, maxInputTokens ?? bound);
+  return Math.min(told, bound, maxInputTokens ?? bound);
+}
+
+function unrefused(told: number, bound: number): Error {
+  return failure(
+    Reason.INPUT_TOO_LONG,
+    `The inputs have ${told} tokens; they may have at most ${bound}.`,
+    { parameter: "inputs", bound: { case: "tokens", value: { limit: BigInt(bound), actual: BigInt(told) } } },
+    new UnrefusedInput(`took inputs of ${told} tokens`, false),
+  );
 }

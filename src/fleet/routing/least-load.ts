@@ -23,10 +23,6 @@ export class LeastLoad implements Policy {
 
   learn(): void {}
 
-  happened(): void {}
-
-  lostTrack(): void {}
-
   heard(): void {}
 
   forget(): void {}

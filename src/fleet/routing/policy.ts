@@ -1,6 +1,5 @@
 import type { Routing } from "../../config/schema.ts";
 import type { FleetRequest } from "../interface.ts";
-import type { KvEvent } from "../kv-events/events.ts";
 import type { Member } from "../servers/member.ts";
 import type { SentPrompt } from "./sent-prompts.ts";
 
@@ -58,10 +57,6 @@ export interface Policy {
   choose(candidates: readonly Member[], route: RoutingRequest): Choice | undefined;
   /** The server has answered a request to its end. */
   learn(choice: Choice, told: Told): void;
-  /** A server reported changes of its cache. */
-  happened(member: Member, events: readonly KvEvent[]): void;
-  /** Some of a server's reports were missed: what it reported before no longer holds. */
-  lostTrack(member: Member): void;
   /** Another core has sent a prompt: both halves of each block's hash, and where each block ends, in characters. */
   heard(member: Member, hashes: Int32Array, ends: Int32Array): void;
   /** True while other cores choose servers too, but their messages do not arrive. */

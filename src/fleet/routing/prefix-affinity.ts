@@ -1,6 +1,5 @@
 import type { Random } from "../../../lib/ids/random.ts";
 import { charactersPerToken } from "../../../lib/text/estimate-tokens.ts";
-import type { KvEvent } from "../kv-events/events.ts";
 import type { Member } from "../servers/member.ts";
 import { ServerCaches } from "./cache/server-caches.ts";
 import { estimateCost, estimateLoss } from "./cost.ts";
@@ -117,7 +116,6 @@ export class PrefixAffinity implements Policy {
     const sent = this.#sent.keep(blocks, promptTokens);
     sent.usedAt = cache.lastUseOf(sent, matched);
     sent.knownTokens = Math.floor(matched / charactersPerToken);
-    sent.since = cache.now;
     const isKnown = this.#uncachedOn(member, promptTokens) <= promptTokens * (1 - newPart);
     sent.isReturn = blocks.isContinued && (isKnown || member === this.#sought);
     this.#caches.use(member, blocks);
@@ -144,22 +142,8 @@ export class PrefixAffinity implements Policy {
     if (cachedTokens !== undefined && sent.usedAt !== undefined && cachedTokens < sent.knownTokens * rightPart) {
       cache.loseUntil(sent.usedAt);
     }
-    sent.tokens = promptTokens;
-    cache.settle(sent, sent.since);
     this.#caches.use(member, sent); // a server counts a block as used until the request has ended
     this.#sent.end(sent);
-  }
-
-  happened(member: Member, events: readonly KvEvent[]): void {
-    if (this.#hasChoice(member)) {
-      this.#caches.happened(member, events);
-    }
-  }
-
-  lostTrack(member: Member): void {
-    if (member.slot !== undefined) {
-      this.#caches.lostTrack(member);
-    }
   }
 
   heard(member: Member, hashes: Int32Array, ends: Int32Array): void {

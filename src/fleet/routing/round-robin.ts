@@ -21,10 +21,6 @@ export class RoundRobin implements Policy {
 
   learn(): void {}
 
-  happened(): void {}
-
-  lostTrack(): void {}
-
   heard(): void {}
 
   forget(): void {}

@@ -1,4 +1,3 @@
-import { charactersPerToken } from "../../../lib/text/estimate-tokens.ts";
 import type { BlocksOfText } from "./prompt-blocks.ts";
 
 /** The most answered prompts kept for reuse. More are left to the garbage collector. */
@@ -12,9 +11,8 @@ export class SentPrompt implements BlocksOfText {
   count = 0;
   hashes = new Int32Array(0);
   ends = new Int32Array(0);
-  /** The prompt's tokens, estimated, and its characters: four times as many. */
+  /** The prompt's tokens, estimated. */
   tokens = 0;
-  characters = 0;
   /** Tokens of its beginning that the server was believed to have in its cache. */
   knownTokens = 0;
   /**
@@ -24,8 +22,6 @@ export class SentPrompt implements BlocksOfText {
   usedAt: number | undefined;
   /** Whether the prompt continues an earlier answer, and its server was chosen for having read that. */
   isReturn = false;
-  /** How many blocks of tokens the server had reported when the prompt was sent. */
-  since = 0;
   /** Whether the prompt was answered. The object may hold another prompt by then. */
   isOver = true;
 }
@@ -49,7 +45,6 @@ export class SentPrompts {
     }
     sent.count = count;
     sent.tokens = tokens;
-    sent.characters = tokens * charactersPerToken;
     sent.isOver = false;
     return sent;
   }

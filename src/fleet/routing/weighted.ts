@@ -1,4 +1,3 @@
-import type { KvEvent } from "../kv-events/events.ts";
 import type { Member } from "../servers/member.ts";
 import type { Choice, Policy, RoutingRequest, Told } from "./policy.ts";
 import { PromptBlocks } from "./prompt-blocks.ts";
@@ -70,14 +69,6 @@ export class Weighted implements Policy {
 
   learn(choice: Choice, told: Told): void {
     this.#inner.learn(choice, told);
-  }
-
-  happened(member: Member, events: readonly KvEvent[]): void {
-    this.#inner.happened(member, events);
-  }
-
-  lostTrack(member: Member): void {
-    this.#inner.lostTrack(member);
   }
 
   heard(member: Member, hashes: Int32Array, ends: Int32Array): void {

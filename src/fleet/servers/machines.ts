@@ -14,7 +14,7 @@ export class Machines {
     if (url.startsWith("file:")) {
       return new Machine();
     }
-    const key = `${url.replace(/\/+$/, "")} ${address ?? ""}`;
+    const key = `${url.replace(/(?<!\/)\/+$/, "")} ${address ?? ""}`;
     const machine = this.#machines.get(key) ?? new Machine();
     this.#machines.set(key, machine);
     return machine;

@@ -7,11 +7,10 @@ import type { FleetConfig, ModelConfig, Routing, ServerConfig } from "../../conf
 import type { Engine } from "../../engines/interface.ts";
 import { describe } from "../health/failures.ts";
 import { WatchedServers } from "../health/watched-servers.ts";
-import type { FleetChange, FleetSharing, HealthChange, KvEventsState } from "../interface.ts";
-import { FollowedServers } from "../kv-events/followed-servers.ts";
+import type { FleetChange, FleetSharing, HealthChange } from "../interface.ts";
 import { createPolicy } from "../routing/create-policy.ts";
 import type { Policy } from "../routing/policy.ts";
-import { SharedServers, toName } from "../sharing/shared-servers.ts";
+import { otherQueues, SharedServers, toName } from "../sharing/shared-servers.ts";
 import { Sharing, type SharingParts } from "../sharing/sharing.ts";
 import { Addresses } from "./addresses.ts";
 import { toFingerprint } from "./fingerprint.ts";
@@ -65,14 +64,12 @@ export class Roster {
   #prepared = 0;
   readonly #addresses: Addresses;
   readonly #sharing: Sharing | undefined;
-  readonly #followed: FollowedServers;
 
   constructor(settings: RosterSettings) {
     this.#settings = settings;
     const { channel, clock, random } = settings;
     const servers = new SharedServers(() => this.pools.values());
     this.#sharing = channel && new Sharing({ channel, clock, random }, servers);
-    this.#followed = new FollowedServers(settings);
     this.#watched = new WatchedServers({
       ...settings,
       troubled: (member) => this.#sharing?.troubled(toName(member)),
@@ -87,11 +84,6 @@ export class Roster {
   /** The state of sharing with other cores. Undefined: this core is the only one. */
   get sharing(): FleetSharing | undefined {
     return this.#sharing;
-  }
-
-  /** Whether the events arrive of servers that publish their KV cache's changes. */
-  get kvEvents(): readonly KvEventsState[] {
-    return this.#followed.states();
   }
 
   /**
@@ -141,7 +133,6 @@ export class Roster {
   /** Closes every adapter, even while requests run on it. */
   async close(): Promise<void> {
     this.#addresses.close();
-    this.#followed.close();
     this.#watched.close();
     const members = [...this.#entries.map(({ member }) => member), ...this.#retired];
     await this.#sharing?.close();
@@ -191,7 +182,6 @@ export class Roster {
     const left = before.filter((entry) => !this.#entries.includes(entry)).map(({ member }) => member);
     for (const member of left) {
       this.#watched.leave(member);
-      this.#followed.leave(member);
       member.retire();
     }
     this.#retired = [...this.#retired, ...left].filter((member) => !member.closed);
@@ -199,7 +189,6 @@ export class Roster {
     for (const { model, pool } of plans) {
       for (const member of pool.members) {
         this.#watched.watch(member, model, pool);
-        this.#followed.follow(member, pool);
       }
     }
     const named = models.flatMap(({ servers }) => servers).filter(({ resolve }) => resolve);
@@ -227,7 +216,11 @@ export class Roster {
   #createPool(model: ServedModel): Pool {
     const { clock, config } = this.#settings;
     const pool = new Pool(model.id, this.#createPolicy(model), clock, config);
-    pool.onChange = () => this.#sharing?.changed();
+    const sharing = this.#sharing;
+    if (sharing !== undefined) {
+      pool.onChange = () => sharing.changed();
+      pool.others = otherQueues(sharing, model.id);
+    }
     return pool;
   }
 

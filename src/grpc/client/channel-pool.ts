@@ -1,5 +1,5 @@
 import * as grpc from "@grpc/grpc-js";
-import { maxStreams } from "../wire/limits.ts";
+import { maxStreams } from "../messages/limits.ts";
 
 /**
  * The most calls on a channel. It is below the server's limit, since the server also counts calls that are just ending.

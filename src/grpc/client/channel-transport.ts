@@ -1,7 +1,6 @@
 import {
   create,
   type DescMessage,
-  type DescMethod,
   type DescMethodStreaming,
   type DescMethodUnary,
   type Message,
@@ -23,15 +22,11 @@ import { createMethodUrl } from "@connectrpc/connect/protocol";
 import * as grpc from "@grpc/grpc-js";
 import { applyInterceptors } from "../apply-interceptors.ts";
 import { type CallSignal, createCallSignal } from "../call-signal.ts";
-import { CarriedCall } from "../carried/client/carried-call.ts";
-import { Carriers } from "../carried/client/carriers.ts";
-import { maxCarriedRequestBytes } from "../carried/limits.ts";
-import { maxRequestBytes, maxResponseBytes } from "../wire/limits.ts";
-import { onlyMessage, readRequest } from "../wire/messages.ts";
-import type { HeadersInit } from "../wire/metadata.ts";
-import { requestTooLarge } from "../wire/too-large.ts";
+import { maxRequestBytes, maxResponseBytes } from "../messages/limits.ts";
+import type { HeadersInit } from "../messages/metadata.ts";
+import { onlyMessage, readRequest } from "../messages/request-messages.ts";
+import { requestTooLarge } from "../messages/too-large.ts";
 import { toBytes } from "../workarounds/writer-room.ts";
-import { ChannelCall } from "./channel-call.ts";
 import { ChannelPool } from "./channel-pool.ts";
 import { ClientCall } from "./client-call.ts";
 
@@ -46,11 +41,6 @@ export interface ChannelTransportOptions {
   readonly credentials?: grpc.ChannelCredentials;
   /** Interceptors on the caller's side. The first one is the outermost. */
   readonly interceptors?: readonly Interceptor[];
-  /**
-   * Whether many calls share a stream where the core supports it, which pays for a caller of many calls. Default: each
-   * call has its own.
-   */
-  readonly carry?: boolean;
   /** Channel options in addition to ours. */
   readonly channelOptions?: grpc.ChannelOptions;
 }
@@ -82,17 +72,9 @@ const channelOptions: grpc.ChannelOptions = {
 export function createChannelTransport(options: ChannelTransportOptions): ChannelTransport {
   const { target, credentials = grpc.credentials.createInsecure(), interceptors = [] } = options;
   const channels = new ChannelPool(target, credentials, { ...channelOptions, ...options.channelOptions });
-  const carriers = options.carry ? new Carriers(channels) : undefined;
-  const lines = { channels, carriers };
   return {
-    async connect(timeoutMs) {
-      await connect(channels.first, deadlineIn(timeoutMs));
-      await carriers?.settled();
-    },
-    close() {
-      carriers?.close();
-      channels.close();
-    },
+    connect: (timeoutMs) => connect(channels.first, deadlineIn(timeoutMs)),
+    close: () => channels.close(),
     async unary<I extends DescMessage, O extends DescMessage>(
       method: DescMethodUnary<I, O>,
       signal: AbortSignal | undefined,
@@ -103,7 +85,7 @@ export function createChannelTransport(options: ChannelTransportOptions): Channe
     ): Promise<UnaryResponse<I, O>> {
       const deadline = deadlineIn(timeoutMs);
       const life = createCallSignal(signal, undefined);
-      const send = (request: Sent<UnaryRequest>) => callUnary(lines, request, deadline, life);
+      const send = (request: Sent<UnaryRequest>) => callUnary(channels, request, deadline, life);
       try {
         const message = create(method.input, input);
         const sent = { stream: false, method, service: method.parent, header, message } as const;
@@ -124,7 +106,7 @@ export function createChannelTransport(options: ChannelTransportOptions): Channe
     ): Promise<StreamResponse<I, O>> {
       const deadline = deadlineIn(timeoutMs);
       const life = createCallSignal(signal, undefined);
-      const send = (request: Sent<StreamRequest>) => callStream(lines, request, deadline, life);
+      const send = (request: Sent<StreamRequest>) => callStream(channels, request, deadline, life);
       try {
         const message = await readRequest(method, input);
         const sent = { stream: true, method, service: method.parent, header, message } as const;
@@ -189,15 +171,9 @@ function deadlineIn(timeoutMs: number | undefined): number {
   return timeoutMs !== undefined && timeoutMs > 0 ? Date.now() + timeoutMs : Number.POSITIVE_INFINITY;
 }
 
-/** The connections that calls use. */
-interface Lines {
-  readonly channels: ChannelPool;
-  readonly carriers: Carriers | undefined;
-}
-
-/** Starts a call with its only request message: carried where possible, otherwise with a stream of its own. */
+/** Starts a call with its only request message. */
 function callWith(
-  { channels, carriers }: Lines,
+  channels: ChannelPool,
   { method, header }: Pick<Sent<Request>, "method" | "header">,
   message: Message,
   deadline: number,
@@ -207,25 +183,18 @@ function callWith(
   if (bytes.length > maxRequestBytes) {
     throw requestTooLarge(bytes.length);
   }
-  const path = pathOf(method);
-  const carrier = bytes.length > maxCarriedRequestBytes ? undefined : carriers?.take();
-  const outgoing = carrier ? new CarriedCall(carrier, path, deadline) : new ChannelCall(channels, path, deadline);
-  const call = new ClientCall(outgoing, method, header, life);
+  const call = new ClientCall(channels, method, header, deadline, life);
   call.sendOnly(bytes);
   return call;
 }
 
-function pathOf({ parent, name }: DescMethod): string {
-  return `/${parent.typeName}/${name}`;
-}
-
 async function callUnary(
-  lines: Lines,
+  channels: ChannelPool,
   { method, service, header, message: request }: Sent<UnaryRequest>,
   deadline: number,
   life: CallSignal,
 ): Promise<UnaryResponse> {
-  const call = callWith(lines, { method, header }, request, deadline, life);
+  const call = callWith(channels, { method, header }, request, deadline, life);
   const { value: message } = await call.next();
   if (!message) {
     throw new ConnectError("the response message is missing", Code.Unimplemented);
@@ -247,15 +216,15 @@ async function callUnary(
 
 /** Resolves when the response's headers have arrived. */
 async function callStream(
-  lines: Lines,
+  channels: ChannelPool,
   { method, service, header, message: requests }: Sent<StreamRequest>,
   deadline: number,
   life: CallSignal,
 ): Promise<StreamResponse> {
   const call =
     method.methodKind === "server_streaming"
-      ? callWith(lines, { method, header }, await onlyMessage(requests), deadline, life)
-      : new ClientCall(new ChannelCall(lines.channels, pathOf(method), deadline), method, header, life);
+      ? callWith(channels, { method, header }, await onlyMessage(requests), deadline, life)
+      : new ClientCall(channels, method, header, deadline, life);
   if (method.methodKind !== "server_streaming") {
     void call.sendAll(requests);
   }

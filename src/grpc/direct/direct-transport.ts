@@ -18,9 +18,9 @@ import {
 import { type CallSignal, createCallSignal } from "../call-signal.ts";
 import { hangUpKey } from "../hang-up.ts";
 import { type CallInit, invokeStream, invokeUnary, type ServedMethod, servedMethods } from "../invoke.ts";
+import { CallHeaders, type CallHeadersInit } from "../messages/call-headers.ts";
+import { readRequest } from "../messages/request-messages.ts";
 import type { ServiceRegistration } from "../server/registration.ts";
-import { CallHeaders, type CallHeadersInit } from "../wire/call-headers.ts";
-import { readRequest } from "../wire/messages.ts";
 import { DirectStream } from "./direct-stream.ts";
 
 type HeadersInit = ConstructorParameters<typeof Headers>[0];

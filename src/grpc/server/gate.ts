@@ -6,6 +6,9 @@ import {
   type Interceptor,
   type UnaryRequest,
 } from "@connectrpc/connect";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import type { ListenerName } from "../../../lib/door/bounds.ts";
+import { failure } from "../../../lib/errors/failure.ts";
 import { applyInterceptors } from "../apply-interceptors.ts";
 
 /** What is known about a call before its message is read. */
@@ -27,6 +30,14 @@ export interface Gate {
 
 /** The gate of a server whose interceptors check everything themselves. */
 export const openGate: Gate = { admit: () => "" };
+
+/** The refusal of a call whose payer has too many under way. */
+export function tooManyCalls(): ConnectError {
+  return failure(Reason.RATE_LIMITED, "Too many calls of this payer are under way.", { retryAfter: { seconds: 1n } });
+}
+
+/** The listener through which a call came. Calls within this process come through the public surfaces. */
+export const listenerKey = createContextKey<ListenerName>("public", { description: "listener" });
 
 /** Why a call must end without its message being read. Undefined: it may continue. */
 export const refusalKey = createContextKey<ConnectError | undefined>(undefined, { description: "refusal" });

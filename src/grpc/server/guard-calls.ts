@@ -1,12 +1,12 @@
 import { ConnectError, createContextValues } from "@connectrpc/connect";
 import type * as grpc from "@grpc/grpc-js";
-import { CallsService } from "#gen/tollgate/calls/v1/calls_service_pb.js";
-import type { UnreadAnswers } from "../../../lib/net/unread-answers.ts";
+import type { BoundName } from "../../../lib/door/bounds.ts";
+import type { Door } from "../../../lib/door/door.ts";
 import type { ServedMethod } from "../invoke.ts";
-import { maxInflating } from "../wire/limits.ts";
-import { toHeaders } from "../wire/metadata.ts";
-import { Slots } from "../wire/slots.ts";
-import { toStatus } from "../wire/status.ts";
+import { maxInflating } from "../messages/limits.ts";
+import { toHeaders } from "../messages/metadata.ts";
+import { Slots } from "../messages/slots.ts";
+import { toStatus } from "../messages/status.ts";
 import {
   closeRequest,
   findConnection,
@@ -16,10 +16,10 @@ import {
   onClose,
   onRequestBytes,
 } from "../workarounds/server-call.ts";
-import { type CallHead, type Gate, refuse } from "./gate.ts";
+import { type CallHead, type Gate, listenerKey, refuse, tooManyCalls } from "./gate.ts";
 import { peerKey } from "./peer.ts";
 import type { Receiving, Reception } from "./receiving.ts";
-import { Standing, standingKey } from "./standing.ts";
+import { Standing } from "./standing.ts";
 import { WatchedAnswer } from "./watched-answer.ts";
 
 const heads = new WeakMap<grpc.Metadata, CallHead>();
@@ -30,16 +30,11 @@ export function readHead(metadata: grpc.Metadata): Pick<CallHead, "header" | "co
 }
 
 /** Admits calls by their headers, and only then reads their messages, within bounds of memory and time. */
-export function guardCalls(
-  served: ReadonlyMap<string, ServedMethod>,
-  gate: Gate,
-  receiving: Receiving,
-  unread: UnreadAnswers,
-): grpc.ServerInterceptor {
+export function guardCalls(served: ReadonlyMap<string, ServedMethod>, bounds: Bounds): grpc.ServerInterceptor {
   const slots = new Slots(maxInflating);
   const guard = (method: ServedMethod, call: Call) => {
     limitInflating(call, slots);
-    listenBefore(call, (listener) => new GuardedCall(call, listener, method, { gate, receiving, unread }));
+    listenBefore(call, (listener) => new GuardedCall(call, listener, method, bounds));
   };
   return ({ path }, call) => {
     const method = served.get(path);
@@ -54,7 +49,7 @@ export function guardCalls(
 interface Bounds {
   readonly gate: Gate;
   readonly receiving: Receiving;
-  readonly unread: UnreadAnswers;
+  readonly door: Door;
 }
 
 const standings = new WeakMap<object, Standing>();
@@ -79,17 +74,28 @@ class GuardedCall implements Listener {
 
   onReceiveMetadata(metadata: grpc.Metadata): void {
     const { method } = this.#served.spec;
-    const contextValues = createContextValues().set(peerKey, readAddress(this.#call.getPeer()));
+    const contextValues = createContextValues()
+      .set(peerKey, readAddress(this.#call.getPeer()))
+      .set(listenerKey, this.#bounds.door.name);
     const head = { method, header: toHeaders(metadata), contextValues };
     Promise.resolve(this.#bounds.gate.admit(head)).then(
       (payer) => {
-        this.#noteAdmission(head);
+        this.#noteAdmission();
         if (this.#isOver) {
           return;
         }
+        const leave = this.#bounds.door.begin(payer);
+        if (leave === undefined) {
+          return void this.#refuse(head, tooManyCalls());
+        }
+        onClose(this.#call, leave);
         heads.set(metadata, head);
         const isStream = this.#served.spec.kind === "bidi_streaming";
-        const reception = this.#bounds.receiving.begin(payer, (reason) => void this.#refuse(head, reason), isStream);
+        const reception = this.#bounds.receiving.begin(
+          payer,
+          (reason, bound) => this.#cut(head, reason, bound),
+          isStream,
+        );
         this.#reception = reception;
         this.#watchAnswer(payer);
         onRequestBytes(this.#call, (bytes) => reception.take(bytes));
@@ -102,9 +108,14 @@ class GuardedCall implements Listener {
     );
   }
 
+  #cut(head: CallHead, reason: ConnectError, bound: BoundName): void {
+    this.#bounds.door.refused(bound);
+    void this.#refuse(head, reason);
+  }
+
   /** Watches the answer until the stream is closed: a client may leave all of it unread. */
   #watchAnswer(payer: string): void {
-    const { unread } = this.#bounds;
+    const { unread } = this.#bounds.door;
     const isWhole = this.#served.spec.kind === "unary";
     const call = this.#call;
     let answer: WatchedAnswer | undefined;
@@ -139,20 +150,29 @@ class GuardedCall implements Listener {
     this.#listener.onCancel();
   }
 
-  /** Records an admission on the connection. A stream that carries calls records those of its calls itself. */
-  #noteAdmission({ method, contextValues }: CallHead): void {
+  #noteAdmission(): void {
     const standing = this.#standing();
-    if (method === CallsService.method.carry) {
-      contextValues.set(standingKey, standing);
-      return;
-    }
+    const { connections } = this.#bounds.door;
+    const ends = findConnection(this.#call)?.socket;
     standing.admitted();
-    onClose(this.#call, () => standing.left());
+    if (ends !== undefined) {
+      connections.begin(ends);
+    }
+    onClose(this.#call, () => {
+      standing.left();
+      if (ends !== undefined) {
+        connections.end(ends);
+      }
+    });
   }
 
   #standing(): Standing {
     const connection = findConnection(this.#call);
-    const standing = (connection && standings.get(connection)) ?? new Standing(() => connection?.destroy());
+    const cut = () => {
+      this.#bounds.door.refused("credentials");
+      connection?.destroy();
+    };
+    const standing = (connection && standings.get(connection)) ?? new Standing(cut);
     if (connection !== undefined) {
       standings.set(connection, standing);
     }

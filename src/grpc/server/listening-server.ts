@@ -1,11 +1,8 @@
 import type { ConnectError, Interceptor } from "@connectrpc/connect";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import type { Door } from "../../../lib/door/door.ts";
 import { failure } from "../../../lib/errors/failure.ts";
 import type { ServerTls } from "../../../lib/net/tls-identity.ts";
-import { UnreadAnswers } from "../../../lib/net/unread-answers.ts";
-import { boundToMemory } from "../../../lib/overload/memory.ts";
-import { systemClock } from "../../../lib/time/clock.ts";
-import type { ConnectionLimits } from "./connections.ts";
 import type { Gate } from "./gate.ts";
 import type { Receiving } from "./receiving.ts";
 import type { ServiceRegistration } from "./registration.ts";
@@ -23,18 +20,8 @@ export interface ServerOptions {
   readonly gate?: Gate;
   /** Bounds the messages that are being received. The servers of a process share it. Default: one for this server. */
   readonly receiving?: Receiving;
-  /** Bounds the answers that wait for slow clients. The servers of a process share it. Default: one for this server. */
-  readonly unread?: UnreadAnswers;
-  /** Bounds the open connections. Default: see `ConnectionLimits`. */
-  readonly connections?: Partial<ConnectionLimits>;
-}
-
-/** The most bytes of all answers that wait for slow clients. */
-const unreadBytes = 128 * 1024 * 1024;
-
-/** The default bounds of answers that wait for slow clients. */
-export function defaultUnread(): UnreadAnswers {
-  return new UnreadAnswers(boundToMemory(unreadBytes, "machine"), systemClock);
+  /** What its connections come through. Default: a door with the usual limits, which tells nobody of refusals. */
+  readonly door?: Door;
 }
 
 /** A server that listens. */
@@ -59,7 +46,8 @@ export interface Stopping {
   cutOff(): void;
 }
 
-const patienceMs = 1000;
+/** Milliseconds that ended calls have to leave before they are cut off. */
+export const patienceMs = 1000;
 
 /** Goes through the steps. Resolves as soon as everything is closed. */
 export function stopGently({ graceMs, close, endCalls, cutOff }: Stopping): Promise<void> {

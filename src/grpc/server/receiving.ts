@@ -1,5 +1,6 @@
 import type { ConnectError } from "@connectrpc/connect";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import type { BoundName } from "../../../lib/door/bounds.ts";
 import { failure } from "../../../lib/errors/failure.ts";
 import { type Clock, systemClock } from "../../../lib/time/clock.ts";
 
@@ -31,6 +32,9 @@ const defaultLimits: ReceivingLimits = {
 };
 
 const sweepMs = 1000;
+
+/** Ends a call with the error for its caller, for the bound that it hit. */
+export type Cut = (reason: ConnectError, bound: BoundName) => void;
 
 /** The reception of one message, or of one stream's messages. */
 export interface Reception {
@@ -66,7 +70,7 @@ export class Receiving {
    * stream may be silent until the time limit. The rate and the time of its next message count from that message's first
    * byte.
    */
-  begin(payer: string, cut: (reason: ConnectError) => void, isStream = false): Reception {
+  begin(payer: string, cut: Cut, isStream = false): Reception {
     const message = new Message(this.#clock.monotonic(), isStream, payer, cut);
     const end = () => this.#end(message);
     this.#open.add(message);
@@ -80,7 +84,7 @@ export class Receiving {
           return true;
         }
         end();
-        cut(overloaded());
+        cut(overloaded(), "bodies");
         return false;
       },
       next: () => {
@@ -135,7 +139,7 @@ export class Receiving {
         continue;
       }
       this.#end(message);
-      message.cut(failure(Reason.TIMEOUT, "The request message came too slowly."));
+      message.cut(failure(Reason.TIMEOUT, "The request message came too slowly."), "slow_body");
     }
     if (this.#open.size > 0) {
       this.#cancelSweep = this.#clock.after(sweepMs, this.#sweep);
@@ -160,9 +164,9 @@ class Message {
   since: number;
   readonly isStream: boolean;
   readonly payer: string;
-  readonly cut: (reason: ConnectError) => void;
+  readonly cut: Cut;
 
-  constructor(since: number, isStream: boolean, payer: string, cut: (reason: ConnectError) => void) {
+  constructor(since: number, isStream: boolean, payer: string, cut: Cut) {
     this.since = since;
     this.isStream = isStream;
     this.payer = payer;

@@ -1,20 +1,18 @@
 import { createServer, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
 import * as grpc from "@grpc/grpc-js";
-import { listen } from "../../../lib/net/listen.ts";
+import { Door } from "../../../lib/door/door.ts";
+import { keepRenewed, tlsOptions } from "../../../lib/door/tls.ts";
 import type { ServerTls } from "../../../lib/net/tls-identity.ts";
 import type { CallSignal } from "../call-signal.ts";
-import { callsRegistration, carryMethod, mountCarrying } from "../carried/server/mount-carrying.ts";
 import { servedMethods } from "../invoke.ts";
-import { maxHeaderBytes, maxRequestBytes, maxResponseBytes, maxStreams } from "../wire/limits.ts";
-import { findConnections } from "./connections.ts";
+import { maxHeaderBytes, maxRequestBytes, maxResponseBytes, maxStreams } from "../messages/limits.ts";
 import { openGate } from "./gate.ts";
 import { guardCalls } from "./guard-calls.ts";
-import { defaultUnread, type ListeningServer, type ServerOptions, stopGently } from "./listening-server.ts";
+import { type ListeningServer, type ServerOptions, stopGently } from "./listening-server.ts";
 import { methodPath, mountService } from "./mount-service.ts";
 import { Receiving } from "./receiving.ts";
 import { createReflection } from "./reflection.ts";
-import { keepRenewed, tlsOptions } from "./tls.ts";
 
 /** Options of the gRPC server only. */
 export interface GrpcServerOptions extends ServerOptions {
@@ -32,45 +30,41 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<Liste
     services,
     interceptors,
     tls,
+    door = new Door({ listener: "grpc" }),
     gate = openGate,
     receiving = new Receiving(),
-    unread = defaultUnread(),
   } = options;
-  const reflection = createReflection([...services, callsRegistration]);
-  const mounted = [...services, ...reflection].map((service) => servedMethods(service, interceptors));
+  const mounted = [...services, ...createReflection(services)].map((service) => servedMethods(service, interceptors));
   const served = new Map(mounted.flat().map((method) => [methodPath(method), method]));
-  const guard = guardCalls(new Map([...served, ...carryMethod]), gate, receiving, unread);
+  const guard = guardCalls(served, { gate, receiving, door });
   const server = new grpc.Server({ ...serverOptions(options), interceptors: [guard] });
   const calls = new Set<CallSignal>();
   for (const methods of mounted) {
     mountService(server, methods, calls);
   }
-  const carrying = mountCarrying(server, { served, gate, receiving, unread, calls });
   const injector = server.createConnectionInjector(grpc.ServerCredentials.createInsecure());
   const accept = (connection: Socket) => {
     connection.on("error", () => {}); // the HTTP/2 session, if there is one yet, handles the error
     injector.injectConnection(connection);
   };
   const listener = tls ? secureListener(tls, accept) : createServer({ noDelay: true }, accept);
-  // grpc-js cannot close a connection with running calls.
-  const connections = findConnections(listener, options.connections);
   return {
-    address: await listen(listener, address, "listen.grpc"),
+    address: await door.open(listener, address, "listen.grpc"),
     stop: (graceMs) =>
       stopGently({
         graceMs,
         close(closed) {
           listener.close(closed);
-          carrying.leave();
           server.tryShutdown(() => {}); // asks the clients to open no more calls
-          connections.endSilent();
+          door.connections.endSilent();
         },
         endCalls(reason) {
           for (const call of calls) {
             call.abort(reason);
           }
         },
-        cutOff: () => connections.endAll(),
+        // grpc-js cannot close a connection with running calls.
+        cutOff: () => door.connections.endAll(),
       }),
   };
 }

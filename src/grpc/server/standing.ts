@@ -1,5 +1,3 @@
-import { createContextKey } from "@connectrpc/connect";
-
 /** The most calls of a connection that may be refused in a row while no admitted call runs over it. */
 const mostRefusals = 100;
 
@@ -35,6 +33,3 @@ export class Standing {
     }
   }
 }
-
-/** The standing of the connection under a stream of carried calls. */
-export const standingKey = createContextKey<Standing>(new Standing(() => {}), { description: "standing" });

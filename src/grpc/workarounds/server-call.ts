@@ -1,6 +1,6 @@
 import { constants, type Http2Session, type ServerHttp2Stream } from "node:http2";
 import { type ServerInterceptingCallInterface, status as Status, type StatusObject } from "@grpc/grpc-js";
-import type { Slots } from "../wire/slots.ts";
+import type { Slots } from "../messages/slots.ts";
 
 /*
  * Wrong: a server's interceptors learn of whole messages alone, after grpc-js has kept their pieces; a stream whose
@@ -49,7 +49,7 @@ export function closeRequest(call: Call): void {
 }
 
 /** The connection that a call came over. Undefined: it is gone. */
-export function findConnection(call: Call): Pick<Http2Session, "destroy"> | undefined {
+export function findConnection(call: Call): Pick<Http2Session, "destroy" | "socket"> | undefined {
   return inside(call).stream.session;
 }
 

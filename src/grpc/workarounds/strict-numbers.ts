@@ -28,7 +28,8 @@ export function strictNumbers({ input }: DescMethod): JsonOptions {
   return { textDecoder } as JsonOptions;
 }
 
-const wholeNumber = /^-?\d+$/;
+/** With as many digits as 64 bits need: what takes more is refused, and the work of BigInt is the square of its digits. */
+const wholeNumber = /^-?\d{1,20}$/;
 const realNumber = /^(-?\d+(\.\d+)?([eE][+-]?\d+)?|-?Infinity|NaN)$/;
 const notNumbers: ReadonlySet<ScalarType> = new Set([ScalarType.STRING, ScalarType.BYTES, ScalarType.BOOL]);
 const realNumbers: ReadonlySet<ScalarType> = new Set([ScalarType.DOUBLE, ScalarType.FLOAT]);

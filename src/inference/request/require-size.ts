@@ -1,8 +1,8 @@
 import { toBinary } from "@bufbuild/protobuf";
 import { type GenerateRequest, GenerateRequestSchema } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { charactersPerToken, estimateTokens } from "../../../lib/text/estimate-tokens.ts";
-import { maxRequestBytes } from "../../grpc/wire/limits.ts";
-import { requestTooLarge } from "../../grpc/wire/too-large.ts";
+import { maxRequestBytes } from "../../grpc/messages/limits.ts";
+import { requestTooLarge } from "../../grpc/messages/too-large.ts";
 
 /** The most UTF-8 bytes of one UTF-16 code unit. */
 const mostBytes = 3;

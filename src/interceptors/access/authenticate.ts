@@ -6,11 +6,15 @@ import { ServerReflection as ReflectionV1Alpha } from "#gen/grpc/reflection/v1al
 import { Access, access, Role, role } from "#gen/tollgate/access/v1/access_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { andThen, atOnce } from "../../../lib/and-then.ts";
+import type { BoundName, ListenerName } from "../../../lib/door/bounds.ts";
 import { failure } from "../../../lib/errors/failure.ts";
+import { toNetwork } from "../../../lib/net/network.ts";
+import { clientAddressHeader } from "../../../lib/rpc/call-headers.ts";
 import { toDuration } from "../../../lib/time/duration.ts";
 import type { Authenticator, Operator, Principal } from "../../accounts/interface.ts";
-import { type CallHead, type Gate, refusalKey } from "../../grpc/server/gate.ts";
+import { type CallHead, type Gate, listenerKey, refusalKey } from "../../grpc/server/gate.ts";
 import { peerKey } from "../../grpc/server/peer.ts";
+import { type CallRates, createCallRates } from "./call-rates.ts";
 import { readClientAddress, type TrustsPeer } from "./client-address.ts";
 import type { FailedAttempts } from "./failed-attempts.ts";
 import { principalKey } from "./principal.ts";
@@ -23,20 +27,33 @@ export const accountHeader = "x-tollgate-account";
  * the principal in `principalKey`. A method without the option is closed to everybody. Wrong credentials are counted by
  * address; a right one is never refused because of others' failures.
  */
-export function createGate(authenticator: Authenticator, attempts: FailedAttempts, trusts: TrustsPeer): Gate {
+export function createGate(
+  authenticator: Authenticator,
+  attempts: FailedAttempts,
+  trusts: TrustsPeer,
+  rates: CallRates = createCallRates(),
+  refused: (listener: ListenerName, bound: BoundName) => void = () => {},
+): Gate {
   const check = (head: CallHead): Principal | Promise<Principal> => {
     const credential = readCredential(head.header);
-    const refused = (error: unknown): never => {
+    const address = readClientAddress(head, trusts);
+    const wait = isGuessable(credential) ? attempts.wait(address) : undefined;
+    if (wait !== undefined) {
+      refused(head.contextValues.get(listenerKey), "credentials");
+      throw throttled(wait);
+    }
+    const failed = (error: unknown): never => {
       if (error instanceof ConnectError && error.code === Code.Unauthenticated) {
-        const wait = attempts.count(readClientAddress(head, trusts));
+        const wait = attempts.count(address);
         if (wait !== undefined) {
+          refused(head.contextValues.get(listenerKey), "credentials");
           throw throttled(wait);
         }
       }
       throw error;
     };
     const principal = authenticator.authenticate(credential, head.header.get(accountHeader) ?? undefined);
-    return principal instanceof Promise ? principal.catch(refused) : principal;
+    return principal instanceof Promise ? principal.catch(failed) : principal;
   };
   /** Admits a known principal if it may call the method, and returns the payer. */
   const enter = (head: CallHead, needed: Access, principal: Principal): string => {
@@ -49,11 +66,32 @@ export function createGate(authenticator: Authenticator, attempts: FailedAttempt
     if (principal.kind === "operator" && principal.role < readRole(head.method)) {
       throw lacking(readRole(head.method), principal);
     }
-    head.contextValues.set(principalKey, principal);
-    return principal.kind === "caller" ? principal.accountId : principal.kind;
+    return admitted(head, principal);
   };
-  /** The account of a caller for whom authentication is optional. Undefined: the caller has no key, or a wrong one. */
-  const welcome = async (head: CallHead): Promise<string | undefined> => {
+  const admitted = (head: CallHead, principal: Principal): string => {
+    countCall(head, principal);
+    head.contextValues.set(principalKey, principal);
+    return principal.kind === "caller" ? principal.accountId : `operator ${principal.id}`;
+  };
+  const countCall = (head: CallHead, principal: Principal | undefined) => {
+    const wait = rates.count(head.method, principal, readAddress(head));
+    if (wait !== undefined) {
+      refused(head.contextValues.get(listenerKey), "rate");
+      throw failure(Reason.RATE_LIMITED, "Too many calls in a minute.", { retryAfter: toDuration(wait) });
+    }
+  };
+  /** The address of a call's client. Undefined: the call came from this process for nobody else. */
+  const readAddress = (head: CallHead) => {
+    const isOurs = head.contextValues.get(peerKey) === undefined && !head.header.has(clientAddressHeader);
+    return isOurs ? undefined : readClientAddress(head, trusts);
+  };
+  /** Admits a call without a credential, for which the network of its address pays. */
+  const stranger = (head: CallHead): string => {
+    countCall(head, undefined);
+    return toNetwork(readAddress(head) ?? "in process");
+  };
+  /** A caller for whom authentication is optional. Undefined: the caller has no key, or a wrong one. */
+  const welcome = async (head: CallHead): Promise<Principal | undefined> => {
     if (!head.header.has("authorization")) {
       return undefined;
     }
@@ -62,8 +100,7 @@ export function createGate(authenticator: Authenticator, attempts: FailedAttempt
         readCredential(head.header),
         head.header.get(accountHeader) ?? undefined,
       );
-      head.contextValues.set(principalKey, principal);
-      return principal.kind === "caller" ? principal.accountId : undefined;
+      return principal;
     } catch {
       return undefined;
     }
@@ -72,10 +109,10 @@ export function createGate(authenticator: Authenticator, attempts: FailedAttempt
     admit(head) {
       const needed = readAccess(head.method);
       if (needed === Access.PUBLIC) {
-        return readPeer(head);
+        return atOnce(() => stranger(head));
       }
       if (needed === Access.PUBLIC_OR_CALLER) {
-        return welcome(head).then((accountId) => accountId ?? readPeer(head));
+        return welcome(head).then((caller) => (caller === undefined ? stranger(head) : admitted(head, caller)));
       }
       return atOnce(() => andThen(check(head), (principal) => enter(head, needed, principal)));
     },
@@ -95,9 +132,9 @@ export function authenticate(gate: Gate): Interceptor {
   };
 }
 
-/** The payer of a call without a credential: its peer's address. */
-function readPeer({ contextValues }: CallHead): string {
-  return contextValues.get(peerKey) ?? "";
+/** Whether a credential has no checksum and no shape of ours: configured tokens, which people choose. */
+function isGuessable(credential: string): boolean {
+  return !/^[a-z0-9]{1,12}[-_][0-9A-Za-z]{49}$/.test(credential);
 }
 
 /** Services that a prober or a tool calls before it has a credential. */

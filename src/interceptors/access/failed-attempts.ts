@@ -1,10 +1,13 @@
-import { toNetwork } from "../../../lib/net/network.ts";
+import { Windows } from "../../../lib/door/windows.ts";
+import { toNetwork, toWiderNetwork } from "../../../lib/net/network.ts";
 import { type Clock, systemClock } from "../../../lib/time/clock.ts";
 
 /** Counts wrong credentials by address. */
 export interface FailedAttempts {
   /** Counts a failure. Returns the milliseconds to wait when the address has too many. Undefined: no wait. */
   count(address: string): number | undefined;
+  /** The milliseconds that an address with too many failures has to wait. Undefined: it has not. */
+  wait(address: string): number | undefined;
   /** The number of networks that are kept now. */
   readonly size: number;
 }
@@ -21,16 +24,11 @@ export interface FailedAttemptLimits {
 
 const defaultLimits: FailedAttemptLimits = { points: 30, seconds: 60, maxNetworks: 20_000 };
 /** How many times the failures a wider network may have: it has more subscribers. */
-const widerPoints = 8;
-
-interface Window {
-  count: number;
-  readonly endsAt: number;
-}
+const widerPoints = 4;
 
 /**
  * Counts in memory: each network may have so many failures in a window, and then waits for the rest of it. When more
- * networks fail than are kept, new ones are counted with their neighbours, as an IPv4 /24 or an IPv6 /48. When there
+ * networks fail than are kept, new ones are counted with their neighbours, as an IPv4 /24 or an IPv6 /56. When there
  * are too many of these as well, the oldest is forgotten. A right credential never waits, so that no customer is locked
  * out.
  */
@@ -39,52 +37,24 @@ export function createFailedAttempts(
   clock: Clock = systemClock,
 ): FailedAttempts {
   const { points, seconds, maxNetworks } = { ...defaultLimits, ...limits };
-  const narrow = new Map<string, Window>();
-  const wide = new Map<string, Window>();
-
-  function countIn(windows: Map<string, Window>, network: string, most: number, now: number): number | undefined {
-    const known = windows.get(network);
-    if (known !== undefined && known.endsAt > now) {
-      known.count += 1;
-      return known.count > most ? Math.max(1, known.endsAt - now) : undefined;
-    }
-    windows.delete(network); // moves it to the end: windows are in the order in which they end
-    windows.set(network, { count: 1, endsAt: now + seconds * 1000 });
-    return undefined;
-  }
-
-  function makeRoom(windows: Map<string, Window>, now: number): void {
-    for (const [network, { endsAt }] of windows) {
-      if (endsAt > now) {
-        return;
-      }
-      windows.delete(network);
-    }
-  }
-
+  const narrow = new Windows(seconds * 1000, maxNetworks);
+  const wide = new Windows(seconds * 1000, maxNetworks);
   return {
     count(address) {
       const now = clock.monotonic();
       const network = toNetwork(address);
-      makeRoom(narrow, now);
-      if (narrow.has(network) || narrow.size < maxNetworks) {
-        return countIn(narrow, network, points, now);
-      }
-      makeRoom(wide, now);
-      const wider = widen(network);
-      const [oldest] = wide.keys();
-      if (!wide.has(wider) && wide.size >= maxNetworks && oldest !== undefined) {
-        wide.delete(oldest);
-      }
-      return countIn(wide, wider, points * widerPoints, now);
+      return narrow.hasRoom(network, now)
+        ? narrow.count(network, points, now)
+        : wide.count(toWiderNetwork(address), points * widerPoints, now);
+    },
+    wait(address) {
+      const now = clock.monotonic();
+      return (
+        narrow.wait(toNetwork(address), points, now) ?? wide.wait(toWiderNetwork(address), points * widerPoints, now)
+      );
     },
     get size() {
       return narrow.size + wide.size;
     },
   };
-}
-
-/** The network around a subscriber's network: a /24 of IPv4, a /48 of IPv6. */
-function widen(network: string): string {
-  return network.includes(".") ? network.split(".").slice(0, 3).join(".") : network.split(":").slice(0, 3).join(":");
 }

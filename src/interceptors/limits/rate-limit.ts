@@ -12,7 +12,7 @@ import { RateLimitUse, rate_limit_use } from "#gen/tollgate/metering/v1/rate_lim
 import { type RateLimitState, withRateLimit, writeRateLimit } from "../../../lib/rpc/rate-limit.ts";
 import type { Caller } from "../../accounts/interface.ts";
 import type { Next } from "../../grpc/apply-interceptors.ts";
-import { OneMessage, onlyMessage } from "../../grpc/wire/messages.ts";
+import { OneMessage, onlyMessage } from "../../grpc/messages/request-messages.ts";
 import type { RateLimits } from "../../metering/rate-limits/interface.ts";
 import { readCaller } from "../access/principal.ts";
 import { readTokenBound } from "./token-bound.ts";

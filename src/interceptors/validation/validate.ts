@@ -2,7 +2,7 @@ import type { DescMessage, DescService, Message } from "@bufbuild/protobuf";
 import type { Interceptor } from "@connectrpc/connect";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../../lib/errors/failure.ts";
-import { OneMessage } from "../../grpc/wire/messages.ts";
+import { OneMessage } from "../../grpc/messages/request-messages.ts";
 import { type Check, createChecks } from "./message-checks.ts";
 
 /**

@@ -69,7 +69,7 @@ class Shown<Name extends string> extends Histogram<Name> {
     this.#tallies = tallies;
   }
 
-  /** Called for JSON, which workers send each other. */
+  /** Called for JSON. */
   override async get(): Promise<MetricObjectWithValues<MetricValueWithName<Name>>> {
     const { name, help, buckets } = this.#options;
     const values = this.#tallies.all.flatMap(({ labels, value }) => lines(name, buckets, labels, value));

@@ -1,5 +1,5 @@
 import { type Cell, longPrompt, shortPrompt } from "../measure/cell.ts";
-import { secondWorker } from "../report/second-worker.ts";
+import { secondReplica } from "../report/second-replica.ts";
 import { run } from "../run.ts";
 import type { Scenario } from "../scenario.ts";
 
@@ -22,7 +22,7 @@ const stream = { ...generation, scenario: "stream", stream: true, concurrency: 1
 const firstToken = { ...stream, model: "paced", concurrency: 64, size: 10 };
 const newcomer = { ...plain, scenario: "streams", concurrency: 1 };
 
-/** Costs a gateway much and the load generator little, so that two workers find room beside it. */
+/** Costs a gateway much and the load generator little, so that two replicas find room beside it. */
 const roomy = { ...plain, scenario: "scaled-out", concurrency: 64, prompt: 100_000 };
 
 /** Every combination of surface, concurrency, tokens and prompt. */
@@ -92,8 +92,8 @@ const loads: readonly Load[] = [
   },
   {
     name: "scaled-out",
-    shows: "one and two workers, two cores and two facades, on PostgreSQL and Redis",
-    systems: ["pass-through", "tollgate-workers-1", "tollgate-workers-2", "tollgate-scaled-out"],
+    shows: "one and two replicas on one port, two cores and two facades, on PostgreSQL and Redis",
+    systems: ["pass-through", "tollgate-replicas-1", "tollgate-replicas-2", "tollgate-scaled-out"],
     cells: () => [...deployed("scaled-out", 64), roomy],
     quick: () => [...deployed("scaled-out", 64), roomy],
   },
@@ -124,6 +124,6 @@ export const loadScenarios: readonly Scenario[] = loads.map((load) => ({
     const { quick, duration } = bench.options;
     const cells = (quick ? load.quick : load.cells)(duration);
     const results = await run(cells, bench.systems(load.systems), bench);
-    return { results, figures: secondWorker(results) };
+    return { results, figures: secondReplica(results) };
   },
 }));

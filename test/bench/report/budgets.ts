@@ -137,9 +137,9 @@ const budgets: readonly Budget[] = [
     applies: isPaced,
     figure: (result, beside) => added(result.firstToken.p99.median, beside("pass-through")?.firstToken.p99.median),
   },
-  split("plain request", 1.25, (result) => !result.cell.stream && !isLong(result)),
-  split("plain request with a long prompt", 1.5, (result) => !result.cell.stream && isLong(result)),
-  split("streamed token", 1.15, ({ cell }) => cell.stream),
+  split("plain request", 2.5, (result) => !result.cell.stream && !isLong(result)),
+  split("plain request with a long prompt", 3.5, (result) => !result.cell.stream && isLong(result)),
+  split("streamed token", 1.7, ({ cell }) => cell.stream),
   {
     name: "resident memory with 1,000 open streams",
     limit: 220,

@@ -19,7 +19,6 @@ const sharing = { delayMs: 5, lost: 0.01 };
 /** The ways to choose a server: ours, and ports of others'. */
 const routings = [
   { name: "prefix", routing: "prefix", cores: [1, 4, 8] },
-  { name: "prefix, KV events", routing: "prefix", cores: [1], eventsMs: 5 },
   { name: "least-load", routing: "least-load", cores: [1] },
   { name: "SMG cache_aware", routing: (truth) => new CacheAware(truth), cores: [1] },
   { name: "llm-d precise", routing: (truth) => new PrecisePrefix(truth), cores: [1] },
@@ -27,7 +26,6 @@ const routings = [
   name: string;
   routing: Replay["routing"];
   cores: readonly number[];
-  eventsMs?: number;
 }[];
 
 /** What came of a trace under a way to choose, with each seed. */
@@ -58,14 +56,13 @@ export async function replayTraces(
     agentLoad(directory, quick, false),
     agentLoad(directory, quick, true),
   ]) {
-    for (const { name, routing, cores, ...events } of routings) {
+    for (const { name, routing, cores } of routings) {
       for (const count of cores) {
         const outcomes: Replayed[] = [];
         for (let seed = 1; seed <= seeds; seed++) {
           outcomes.push(
             await replay({
               ...load,
-              ...events,
               servers: 8,
               routing,
               cores: count,

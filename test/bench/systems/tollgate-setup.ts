@@ -28,15 +28,17 @@ export interface Setup {
 
 /**
  * Writes a configuration that serves the load target's models, with limits that a load does not meet. It stores in
- * SQLite unless the environment says otherwise.
+ * SQLite unless the environment says otherwise. `shared`: its HTTP port is shared, a free one or that of the first.
  */
 export async function prepare(
   { enginePort, directory, models = [] }: Surroundings,
   env: NodeJS.ProcessEnv = {},
   suffix = "",
+  shared?: { readonly http?: number },
 ): Promise<Setup> {
   mkdirSync(directory, { recursive: true });
-  const [http = 0, grpc = 0, connect = 0, admin = 0, facadeAdmin = 0] = await freePorts(5);
+  const [free = 0, grpc = 0, connect = 0, admin = 0, facadeAdmin = 0] = await freePorts(5);
+  const http = shared?.http ?? free;
   const server = { url: `http://127.0.0.1:${enginePort}`, engine: "vllm", capacity: 100_000 };
   // JSON is YAML.
   const config = {
@@ -45,6 +47,7 @@ export async function prepare(
       grpc: `127.0.0.1:${grpc}`,
       connect: `127.0.0.1:${connect}`,
       admin: `127.0.0.1:${admin}`,
+      reuse_port: shared !== undefined,
     },
     storage: { url: `sqlite:${join(directory, "tollgate.db")}` },
     rate_tiers: [{ rpm: 10_000_000 }],

@@ -25,7 +25,10 @@ afterAll(async () => {
 });
 
 const free = { http: "127.0.0.1:0", grpc: "127.0.0.1:0", connect: "127.0.0.1:0", admin: "127.0.0.1:0" };
-const secrets = { TOLLGATE_OPERATOR_TOKEN: "a token that is long enough", TOLLGATE_KEY_PEPPER: "pepper-of-the-test" };
+const secrets = {
+  TOLLGATE_OPERATOR_TOKEN: "a token that is long enough for anybody",
+  TOLLGATE_KEY_PEPPER: "pepper-of-the-test-0123456789-0123456789",
+};
 
 interface Finding {
   readonly part: string;
@@ -84,8 +87,8 @@ test("secrets that can be guessed and an address that cannot be read are named",
     { TOLLGATE_OPERATOR_TOKEN: "replace-me", TOLLGATE_KEY_PEPPER: "1:short" },
   );
   expect(code).toBe(1);
-  expect(of("operator token")).toMatchObject({ status: "warning", message: expect.stringContaining("is short") });
-  expect(of("key pepper")).toMatchObject({ status: "warning", message: expect.stringContaining("is short") });
+  expect(of("operator token")).toMatchObject({ status: "wrong", message: expect.stringContaining("openssl rand") });
+  expect(of("key pepper")).toMatchObject({ status: "wrong", message: expect.stringContaining("openssl rand") });
   expect(of("storage")).toMatchObject({ status: "wrong", message: expect.stringContaining("percent-encoded") });
 });
 
@@ -151,6 +154,23 @@ test("an embedding server that cuts long inputs, or takes none, is wrong", async
   const { code, of } = await check(config);
   expect(code).toBe(1);
   expect(of("server")?.message).toBe("cuts long inputs and says nothing: it read 512 tokens of 576 words");
+  await embedder.close();
+});
+
+test("an embedding server that nobody can ask for a count is told to cut perhaps, and to cut what fits", async () => {
+  const model = { id: "embedder", kind: "embedding", contextLength: 512 } as const;
+  const embedder = await startSimulator({ models: [model], dialect: "openai", speed: 0 });
+  embedder.faults.add({ truncate: "counted" });
+  const inspect = async (context_length: number) => {
+    const servers = [{ url: embedder.url, engine: "openai" }];
+    return check({ models: [{ id: "embedder", kind: "embedding", context_length, servers }] });
+  };
+  const risky = await inspect(512);
+  expect(risky.code).toBe(0);
+  expect(risky.of("server")?.message).toContain("takes inputs longer than context_length 512, perhaps cut");
+  const short = await inspect(2048);
+  expect(short.code).toBe(1);
+  expect(short.of("server")?.message).toContain("cuts inputs that context_length 2048 allows");
   await embedder.close();
 });
 

@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { connect, type PeerCertificate } from "node:tls";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import { Registry } from "prom-client";
-import { startHttpServer } from "../../../facades/http/server.ts";
+import { Door } from "../../../lib/door/door.ts";
+import { startHttpServer } from "../../../lib/door/http-server.ts";
 import { openTls, readTls, type TlsFiles } from "../../../src/config/tls/tls.ts";
 import { startConnectServer } from "../../../src/grpc/server/http/connect-server.ts";
 import { startGrpcServer } from "../../../src/grpc/server/server.ts";
 import { startAdminServer } from "../../../src/telemetry/admin-server.ts";
-import { usualLimits } from "../../facades/http/front-server.ts";
 import { createAuthority, writeIdentity } from "../../support/certificates.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -56,9 +56,7 @@ test("every server shows a renewed certificate without a restart; one that is wr
     startGrpcServer(common),
     startConnectServer(common),
     startHttpServer((_, response) => response.end(), "127.0.0.1:0", {
-      tls,
-      limits: usualLimits,
-      answerMalformed: ({ status, message }) => ({ status, body: message, headers: {} }),
+      ...{ tls, door: new Door({ listener: "public" }), setting: "listen.http" },
     }),
     startAdminServer("127.0.0.1:0", new Registry(), { ready: true }, tls),
   ]);

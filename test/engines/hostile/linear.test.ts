@@ -1,4 +1,4 @@
-import { expect, test } from "@jest/globals";
+import { test } from "@jest/globals";
 import type { GenerationEvent } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 import { OutputQueue } from "../../../src/engines/shared/answer/output-queue.ts";
 import { StopSequences } from "../../../src/engines/shared/answer/stop-sequences.ts";
@@ -7,11 +7,9 @@ import { ToolCallSplitter } from "../../../src/engines/shared/answer/tool-call-s
 import { ToolCalls } from "../../../src/engines/shared/answer/tool-calls.ts";
 import { LineSplitter } from "../../../src/engines/shared/http/line-splitter.ts";
 import { SseParser } from "../../../src/engines/shared/http/sse-parser.ts";
+import { expectLinear } from "../../support/work.ts";
 
-// Work on hostile answers grows with their length and not with its square: four times the input may take four
-// times as much CPU, twice that where it is shared. The square would take sixteen times.
-
-const generous = 10;
+// Work on hostile answers grows with their length and not with its square.
 
 const works: readonly [name: string, size: number, work: (size: number) => void][] = [
   [
@@ -104,25 +102,4 @@ const works: readonly [name: string, size: number, work: (size: number) => void]
   ],
 ];
 
-/** The CPU time that this thread takes for some work, in milliseconds: what else the machine does is not in it. */
-function cpuOf(work: () => void): number {
-  const before = process.threadCpuUsage();
-  work();
-  const { user, system } = process.threadCpuUsage(before);
-  return (user + system) / 1000;
-}
-
-test.each(works)(
-  "%s",
-  (_, size, work) => {
-    work(size); // compiles it
-    // The least of a few: a collection of garbage only adds. What takes next to nothing is compared with 5 ms.
-    let least = Number.POSITIVE_INFINITY;
-    for (let times = 0; least >= generous && times < 5; times++) {
-      const base = cpuOf(() => work(size));
-      least = Math.min(least, cpuOf(() => work(4 * size)) / Math.max(5, base));
-    }
-    expect(least).toBeLessThan(generous);
-  },
-  60_000,
-);
+test.each(works)("%s", (_, size, work) => expectLinear(size, work), 60_000);

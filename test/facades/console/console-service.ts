@@ -29,12 +29,12 @@ export function pathOf({ parent, name }: DescMethod): string {
 
 export async function startConsoleService(): Promise<ConsoleService> {
   const service = await startService();
-  const { transport, front, lifecycle, operator } = service;
+  const { transport, front, lifecycle, operator, doors } = service;
   const { account } = await createClient(AccountsService, operator).createAccount({ name: "demo" });
   const demoAccountId = account?.id ?? "";
   const config = configSchema.parse({});
   const running = await startConsole({
-    ...{ config, address: "127.0.0.1:0", transport, front, lifecycle, logger: errorLogger, tls: undefined },
+    ...{ config, address: "127.0.0.1:0", transport, front, lifecycle, doors, logger: errorLogger, tls: undefined },
     demoAccountId,
   });
   const fetchAsPage = (path: string, cookie?: string, init: RequestInit = {}) =>

@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { connect } from "node:net";
 import type { DescMethod } from "@bufbuild/protobuf";
 import { createClient } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
@@ -125,6 +127,7 @@ describe("sign-in", () => {
     const own = await client.createSession({}, { headers });
     const asSession = { headers: { authorization: `Bearer ${own.token}` } };
     await expect(client.createSession({}, asSession)).rejects.toThrow("A session opens no other one");
+    await expect(client.createSignInLink({ role: Role.READER }, asSession)).rejects.toThrow("A session makes no links");
   });
 });
 
@@ -167,6 +170,20 @@ describe("pages", () => {
 });
 
 describe("calls", () => {
+  test("nothing of a body is read for a made-up cookie", async () => {
+    const { port } = new URL(started.console.url);
+    const socket = connect(Number(port), "127.0.0.1");
+    const cookie = `tgse_${"a".repeat(49)}`;
+    socket.write(
+      `POST ${pathOf(createAccount)} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\ncookie: __Host-tollgate=${cookie}\r\n` +
+        "sec-fetch-site: same-origin\r\nconnect-protocol-version: 1\r\ncontent-type: application/json\r\n" +
+        "content-length: 4000000\r\n\r\n{",
+    );
+    const [answer] = (await once(socket, "data")) as [Buffer];
+    expect(answer.toString()).toMatch(/^HTTP\/1.1 401 /);
+    socket.destroy();
+  });
+
   test("signed out, a call is unauthenticated", async () => {
     const response = await started.call(getAccount, undefined);
     expect([response.status, await response.json()]).toEqual([
@@ -256,6 +273,12 @@ describe("calls", () => {
 });
 
 describe("playground", () => {
+  // The sign-ins of a minute are used up.
+  beforeAll(async () => {
+    await started[Symbol.asyncDispose]();
+    started = await startConsoleService();
+  });
+
   const chat = (cookie: string | undefined, key: string) =>
     started.fetchAsPage("/v1/chat/completions", cookie, {
       method: "POST",

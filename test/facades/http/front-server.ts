@@ -1,7 +1,9 @@
 import type { Transport } from "@connectrpc/connect";
 import { createFront, type FrontLimits } from "../../../facades/front.ts";
 import type { IsTrustedProxy } from "../../../facades/http/request/client-address.ts";
-import { type HttpServer, type ServerLimits, startHttpServer } from "../../../facades/http/server.ts";
+import type { ConnectionLimits } from "../../../lib/door/connections.ts";
+import { Door } from "../../../lib/door/door.ts";
+import { type HttpServer, startHttpServer } from "../../../lib/door/http-server.ts";
 import type { Overload } from "../../../lib/overload/monitor.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
 import { steadyClock } from "../../support/clocks/steady-clock.ts";
@@ -16,22 +18,26 @@ export interface FrontServer extends AsyncDisposable {
   readonly refused: string[];
 }
 
+/** All limits of a public port. */
+type Limits = FrontLimits & ConnectionLimits & { readonly headerTimeoutMs: number; readonly requestTimeoutMs: number };
+
 /** What a front is started with beside its core. */
 export interface FrontSettings {
   readonly clock?: Clock;
   readonly overload?: Overload;
-  readonly limits?: Partial<FrontLimits & ServerLimits>;
+  readonly limits?: Partial<Limits>;
   readonly isTrustedProxy?: IsTrustedProxy;
 }
 
 /** As the configuration has them unless it says otherwise. */
-export const usualLimits: FrontLimits & ServerLimits = {
+const usualLimits: Limits = {
   bodyMemory: 256 * 1024 * 1024,
   answerMemory: 256 * 1024 * 1024,
   minBodyRate: 4096,
   requestsPerAddress: 1000,
   connections: 20_000,
   connectionsPerAddress: 1000,
+  firstBytesMs: 15_000,
   headerTimeoutMs: 15_000,
   requestTimeoutMs: 120_000,
 };
@@ -43,7 +49,10 @@ export async function startFront(transport: Transport, settings: FrontSettings =
   let ids = 0;
   const { isTrustedProxy } = settings;
   const limits = { ...usualLimits, ...settings.limits };
-  const onRefused = (reason: string) => refused.push(reason);
+  const door = new Door({
+    ...{ listener: "public", limits, isTrustedProxy },
+    onRefused: (_, bound) => refused.push(bound),
+  });
   const front = createFront({
     transport,
     limits,
@@ -52,11 +61,12 @@ export async function startFront(transport: Transport, settings: FrontSettings =
     clock: settings.clock ?? steadyClock,
     random: { uuid: () => `0199f0a0-0000-7000-8000-${String(++ids).padStart(12, "0")}` },
     logger: { error: (fields) => errors.push(fields) },
-    observer: { opened() {}, streamed() {}, closed() {}, refused: onRefused },
+    observer: { opened() {}, streamed() {}, closed() {}, refused: door.refused },
   });
   const server = await startHttpServer(front.listener, "127.0.0.1:0", {
-    limits: { ...limits, isTrustedProxy, onRefused },
-    answerMalformed: front.answerMalformed,
+    ...{ door, setting: "listen.http", watchesAnswers: true, answerMalformed: front.answerMalformed },
+    headerTimeoutMs: limits.headerTimeoutMs,
+    requestTimeoutMs: limits.requestTimeoutMs,
   });
   return { url: server.url, server, errors, refused, [Symbol.asyncDispose]: () => server.close(0) };
 }

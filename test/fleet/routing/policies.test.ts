@@ -1,7 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { configSchema } from "../../../src/config/schema.ts";
 import type { Engine } from "../../../src/engines/interface.ts";
-import type { KvEvent } from "../../../src/fleet/kv-events/events.ts";
 import { LeastLoad } from "../../../src/fleet/routing/least-load.ts";
 import type { Choice, Policy, RoutingRequest } from "../../../src/fleet/routing/policy.ts";
 import { PrefixAffinity } from "../../../src/fleet/routing/prefix-affinity.ts";
@@ -175,47 +174,6 @@ describe("prefix affinity", () => {
     expect(read("an earlier day ".repeat(1000)).uncachedTokens).toBeLessThan(500);
     policy.learn(read(long), told(0));
     expect(read("a later day ".repeat(1000)).uncachedTokens).toBe(3000);
-  });
-
-  describe("a server that tells what happens to its cache", () => {
-    const hashes = (from: number) => Array.from({ length: 265 }, (_, at) => ({ high: 0, low: from + at }));
-    const stored = (from: number): KvEvent => ({
-      kind: "stored",
-      hashes: hashes(from),
-      parent: undefined,
-      blockTokens: 16,
-    });
-    const send = (policy: PrefixAffinity, member: Member, text: string, from: number) => {
-      const choice = choose(policy, [member], route(text));
-      policy.happened(member, [stored(from)]);
-      policy.learn(choice, { promptTokens: 4250, cachedTokens: undefined });
-    };
-    const other = "so it goes on and ".repeat(1000).slice(0, long.length);
-
-    test("is believed to have lost what it says, and nothing else", () => {
-      const all = members(2);
-      const policy = affinity(all, 4);
-      const [first] = all as [Member];
-      send(policy, first, long, 0);
-      send(policy, first, other, 1000);
-      policy.happened(first, [{ kind: "removed", hashes: hashes(0).slice(100).toReversed() }]);
-      expect(choose(policy, [first], route(other)).uncachedTokens).toBeLessThan(4250 / 8);
-      const { uncachedTokens } = choose(policy, [first], route(long));
-      expect(uncachedTokens).toBeGreaterThan(2400);
-      expect(uncachedTokens).toBeLessThan(3000); // 100 blocks of 16 tokens are left
-    });
-
-    test("is believed by use alone when something was not heard", () => {
-      const all = members(2);
-      const policy = affinity(all, 4);
-      const [first] = all as [Member];
-      send(policy, first, long, 0);
-      policy.lostTrack(first);
-      policy.happened(first, [{ kind: "removed", hashes: hashes(0) }]);
-      expect(choose(policy, [first], route(long)).uncachedTokens).toBeLessThan(4250 / 8);
-      policy.happened(first, [{ kind: "cleared" }]);
-      expect(choose(policy, [first], route(long)).uncachedTokens).toBe(4250);
-    });
   });
 
   describe("sessions of the same name", () => {

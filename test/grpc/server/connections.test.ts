@@ -4,6 +4,7 @@ import { connect as connectTcp } from "node:net";
 import { ConnectError } from "@connectrpc/connect";
 import { describe, expect, test } from "@jest/globals";
 import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
+import { Door } from "../../../lib/door/door.ts";
 import { registration } from "../../../src/grpc/server/registration.ts";
 import { eventually } from "../../support/eventually.ts";
 import { ScriptedService, texts } from "../scripted-service.ts";
@@ -22,7 +23,9 @@ import {
 
 describe.each([grpcDoor, connectDoor])("the connections of $name", (door) => {
   test("are bounded for each address", async () => {
-    const { address } = await start(door, { connections: { perAddress: 3 } });
+    const { address } = await start(door, {
+      door: new Door({ listener: "grpc", limits: { connections: 6, connectionsPerAddress: 3 } }),
+    });
     const [host = "", port] = address.split(":");
     const open = Array.from({ length: 4 }, () => connectTcp(Number(port), host).resume());
     closing.push(() => open.forEach((socket) => void socket.destroy()));

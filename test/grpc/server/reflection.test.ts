@@ -46,7 +46,6 @@ const served = [
   "grpc.health.v1.Health",
   "grpc.reflection.v1.ServerReflection",
   "grpc.reflection.v1alpha.ServerReflection",
-  "tollgate.calls.v1.CallsService",
   "tollgate.catalogue.v1.CatalogueService",
   "tollgate.inference.v1.InferenceService",
 ];

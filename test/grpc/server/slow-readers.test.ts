@@ -3,7 +3,7 @@ import { connect as connectHttp2 } from "node:http2";
 import { connect as connectTcp } from "node:net";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { EmbeddingsService } from "#gen/tollgate/embeddings/v1/embeddings_service_pb.js";
-import { UnreadAnswers } from "../../../lib/net/unread-answers.ts";
+import { Door as Way } from "../../../lib/door/door.ts";
 import { startConnectServer } from "../../../src/grpc/server/http/connect-server.ts";
 import type { ListeningServer, ServerOptions } from "../../../src/grpc/server/listening-server.ts";
 import { registration } from "../../../src/grpc/server/registration.ts";
@@ -78,11 +78,15 @@ const connectDoor: Door = {
 async function start(door: Door, mostBytes: number) {
   const clock = new ManualClock();
   const cut: number[] = [];
-  const unread = new UnreadAnswers(mostBytes, clock, () => cut.push(unread.bytes));
+  const way: Way = new Way({
+    ...{ listener: "grpc", clock, unreadBytes: mostBytes },
+    onRefused: () => cut.push(way.unread.bytes),
+  });
+  const { unread } = way;
   // Longer than what the kernel keeps for two sockets.
   const vectors = Array.from({ length: 15 }, () => new Uint8Array(MiB));
   const services = [registration(EmbeddingsService, { embed: () => ({ vectors }) })];
-  const server = await door.start({ address: "127.0.0.1:0", services, interceptors: [], unread });
+  const server = await door.start({ address: "127.0.0.1:0", services, interceptors: [], door: way });
   closing.push(() => server.stop(0));
   return { address: server.address, clock, unread, cut };
 }

@@ -88,7 +88,7 @@ async function say(value: unknown, address = strict.address) {
 }
 
 const loose = ["0x10", "0b1", "0o7", " 5", "5 ", "\t5", "5\n", "", "+5", ".5", "5.", "٣", "５", "5n", "1_000", "five"];
-const looseWhole = [...loose, "1e3", "1.0", "5.0", "Infinity", "NaN", 1.5];
+const looseWhole = [...loose, "1e3", "1.0", "5.0", "Infinity", "NaN", 1.5, `${"0".repeat(20)}5`];
 const fieldNames = (names: readonly string[]) =>
   names.flatMap((name) => [name.toLowerCase(), `${name.toLowerCase()}Json`]);
 

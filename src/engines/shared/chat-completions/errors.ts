@@ -89,14 +89,14 @@ function readOverflow(message: string, type: string, fields: Record<string, unkn
   ]);
   const requestedOutput = numberIn(message, [
     /requested (\d+) output tokens/i,
-    /(\d+) (?:tokens )?(?:in|for) the completion/i,
+    /(?<!\d)(\d+) (?:tokens )?(?:in|for) the completion/i,
     /max(?:_completion)?_tokens=(\d+)/i,
   ]);
   const actual = numberIn(message, [
     /prompt contains (\d+) input tokens/i,
     /passed (\d+) input tokens/i,
     /\((\d+) in the (?:messages|prompt)/i,
-    /(\d+) tokens from the input/i,
+    /(?<!\d)(\d+) tokens from the input/i,
     /resulted in (\d+)/i,
     /(?:prompt|prompt length|input) \((?:length )?(\d+)/i,
     /input length (?:of )?\(?(\d+)/i,

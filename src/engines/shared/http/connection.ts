@@ -44,7 +44,7 @@ export class HttpConnection {
   constructor(url: string, options: ConnectionOptions) {
     const parsed = new URL(url);
     this.origin = parsed.origin;
-    this.#prefix = parsed.pathname.replace(/\/+$/, "").replace(/\/v1$/, "");
+    this.#prefix = parsed.pathname.replace(/(?<!\/)\/+$/, "").replace(/\/v1$/, "");
     this.#pool = new HttpPool(parsed.origin, options);
     this.#headers = {
       "accept-encoding": "identity", // compression would delay tokens

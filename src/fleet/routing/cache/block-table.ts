@@ -83,15 +83,6 @@ export class BlockTable {
     }
   }
 
-  /** Removes every block and frees the memory. */
-  clear(): void {
-    this.size = 0;
-    this.#free = none;
-    this.#unused = 0;
-    this.#chains = new Int32Array(1).fill(none);
-    this.places = new Int32Array(0);
-  }
-
   #unchain(at: number): void {
     const places = this.places;
     const chain = (places[at + low] as number) & (this.#chains.length - 1);

@@ -3,7 +3,7 @@ import { BlockTable, high, low, none, own } from "./block-table.ts";
 
 const firstCapacity = 256;
 
-// A block's numbers beside its hash: its characters (0 when it was dropped from between others), its last use, its
+// A block's numbers beside its hash: its characters, its last use, its
 // parent (the block before it in its prompts), the number of its children, and its older and newer neighbours in the
 // list. Characters are counted because they are whole numbers, which estimated tokens are not.
 const weight = own;
@@ -68,7 +68,7 @@ export class CachedBlocks {
   /** The last use of a block. Undefined: the block is not in the cache. */
   lastUse(blockHigh: number, blockLow: number): number | undefined {
     const at = this.#table.find(blockHigh, blockLow);
-    return at === none || this.#table.places[at + weight] === 0 ? undefined : this.#table.places[at + used];
+    return at === none ? undefined : this.#table.places[at + used];
   }
 
   /** How many uses ago the next block to be lost was used. Infinity: nothing was lost so far, since there is room. */
@@ -89,7 +89,7 @@ export class CachedBlocks {
       known -= end === none ? 1 : 0;
     }
     this.#count.uses = (this.#count.uses + count) | 0;
-    this.#touch(prompt, end, known);
+    this.#touch(end, known);
     const last = this.#extend(prompt, end, known);
     if (last !== none) {
       this.#list(last, this.#newest, none);
@@ -103,20 +103,6 @@ export class CachedBlocks {
     }
   }
 
-  /** Loses a block, if it is in the cache. A block with children keeps its place, without its characters. */
-  drop(blockHigh: number, blockLow: number): void {
-    const at = this.#table.find(blockHigh, blockLow);
-    if (at === none) {
-      return;
-    }
-    const places = this.#table.places;
-    if (places[at + children] === 0 && places[at + older] !== unlisted) {
-      this.#lose(at);
-    } else {
-      this.#empty(at);
-    }
-  }
-
   /** Loses every block whose last use is not later than `usedAt`. */
   loseUntil(usedAt: number): void {
     while (this.#oldest !== none && (((this.#table.places[this.#oldest + used] as number) - usedAt) | 0) <= 0) {
@@ -127,16 +113,13 @@ export class CachedBlocks {
   /**
    * Marks the known blocks of a prompt as used, from the last one back, and takes those that are in the list out of it.
    */
-  #touch({ ends }: BlocksOfText, end: number, known: number): void {
+  #touch(end: number, known: number): void {
     const { uses } = this.#count;
     const places = this.#table.places;
     let at = end;
     for (let block = known - 1; block >= 0 && at !== none; block--) {
       if (places[at + older] !== unlisted) {
         this.#unlist(at);
-      }
-      if (places[at + weight] === 0) {
-        this.#weigh(at, ends, block);
       }
       places[at + used] = (uses - block) | 0;
       at = places[at + parent] as number;
@@ -193,7 +176,9 @@ export class CachedBlocks {
     if (places[at + children] !== 0) {
       return;
     }
-    this.#empty(at);
+    this.#hasLost = true;
+    this.#characters -= places[at + weight] as number;
+    this.#onChange.lost(places[at + high] as number, places[at + low] as number);
     this.#table.remove(at);
     const up = places[at + parent] as number;
     if (up === none) {
@@ -203,17 +188,6 @@ export class CachedBlocks {
     const isOfSameUse = (((places[up + used] as number) - (places[at + used] as number)) | 0) === 1;
     if (places[up + older] === unlisted && (isOfSameUse || places[up + children] === 0)) {
       this.#list(up, before, after);
-    }
-  }
-
-  /** Takes a block's characters away, whether or not it has children. */
-  #empty(at: number): void {
-    const places = this.#table.places;
-    if (places[at + weight] !== 0) {
-      this.#hasLost = true;
-      this.#characters -= places[at + weight] as number;
-      places[at + weight] = 0;
-      this.#onChange.lost(places[at + high] as number, places[at + low] as number);
     }
   }
 

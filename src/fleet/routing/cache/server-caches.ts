@@ -1,4 +1,3 @@
-import type { KvEvent } from "../../kv-events/events.ts";
 import type { Member } from "../../servers/member.ts";
 import { PrefixIndex } from "../prefix-index.ts";
 import type { BlocksOfText } from "../prompt-blocks.ts";
@@ -94,22 +93,6 @@ export class ServerCaches {
       sum += turnover;
     }
     return { least, mean: sum / members.length };
-  }
-
-  /** Applies a server's events. */
-  happened(member: Member, events: readonly KvEvent[]): void {
-    for (const event of events) {
-      if (event.kind === "cleared") {
-        this.forget(member);
-      } else {
-        this.of(toSlot(member)).take(event);
-      }
-    }
-  }
-
-  /** A server's events were missed: what it reported before no longer holds. */
-  lostTrack(member: Member): void {
-    this.#caches[toSlot(member)]?.unfollow();
   }
 
   /** A server's cache is empty. */

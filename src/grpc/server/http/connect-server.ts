@@ -18,31 +18,35 @@ import {
   universalRequestFromNodeRequest,
   universalResponseToNodeResponse,
 } from "@connectrpc/connect-node";
+import { Door } from "../../../../lib/door/door.ts";
 import { hangUpKey } from "../../hang-up.ts";
-import { maxInflating, maxRequestBytes, maxResponseBytes } from "../../wire/limits.ts";
-import { Slots } from "../../wire/slots.ts";
+import { maxInflating, maxRequestBytes, maxResponseBytes } from "../../messages/limits.ts";
+import { Slots } from "../../messages/slots.ts";
 import { mendParseError, mendStreamParseErrors } from "../../workarounds/parse-errors.ts";
 import { strictNumbers } from "../../workarounds/strict-numbers.ts";
-import { type Gate, openGate, refuse } from "../gate.ts";
-import { defaultUnread, type ListeningServer, type ServerOptions } from "../listening-server.ts";
+import { type Gate, listenerKey, openGate, refuse, tooManyCalls } from "../gate.ts";
+import type { ListeningServer, ServerOptions } from "../listening-server.ts";
 import { peerKey } from "../peer.ts";
 import { Receiving } from "../receiving.ts";
 import { watchReading } from "./answer-body.ts";
 import { startHttpListener } from "./http-listener.ts";
-import { endWithAnswer, payerKey, pipelineLimit, readBody } from "./request-body.ts";
+import { endWithAnswer, leaveKey, payerKey, readBody } from "./request-body.ts";
 
 /**
  * Serves the Connect protocol, JSON or binary over HTTP/1.1, for curl, browsers and dashboards. Throws when the address
  * cannot be listened on.
  */
 export function startConnectServer(options: ServerOptions): Promise<ListeningServer> {
+  const { door = new Door({ listener: "connect" }) } = options;
   const shutdown = new AbortController();
   setMaxListeners(0, shutdown.signal); // every running call listens
   return startHttpListener({
     ...options,
+    door,
     setting: "listen.connect",
+    watchesAnswers: true,
     clients: "certified",
-    handler: createConnectHandler(options, shutdown.signal),
+    handler: createConnectHandler({ ...options, door }, shutdown.signal),
     endCalls: (reason) => shutdown.abort(reason),
   });
 }
@@ -50,18 +54,20 @@ export function startConnectServer(options: ServerOptions): Promise<ListeningSer
 const connectAlone = { grpc: false, grpcWeb: false };
 
 /** The server options that a handler of the Connect protocol needs. */
-export type ConnectHandlerOptions = Pick<ServerOptions, "services" | "interceptors" | "gate" | "receiving" | "unread">;
+export type ConnectHandlerOptions = Pick<ServerOptions, "services" | "interceptors" | "gate" | "receiving"> & {
+  readonly door: Door;
+};
 
 /** Answers calls over the Connect protocol. When the signal aborts, running calls end with its reason. */
 export function createConnectHandler(options: ConnectHandlerOptions, shutdownSignal: AbortSignal): RequestListener {
-  const { services, interceptors, gate = openGate, receiving = new Receiving(), unread = defaultUnread() } = options;
+  const { services, interceptors, gate = openGate, receiving = new Receiving(), door } = options;
   const router = createConnectRouter({
     interceptors: [...interceptors, mendStreamParseErrors],
     ...connectAlone,
     acceptCompression: [compressionInTurns()],
     readMaxBytes: maxRequestBytes,
     writeMaxBytes: maxResponseBytes,
-    requestGate: (context) => admit(context, gate, interceptors),
+    requestGate: (context) => admit(context, gate, interceptors, door),
     shutdownSignal,
   });
   for (const { service, implementation } of services) {
@@ -72,25 +78,23 @@ export function createConnectHandler(options: ConnectHandlerOptions, shutdownSig
     }
   }
   const handlers = new Map(router.handlers.map((handler) => [handler.requestPath, handler]));
-  const isFull = pipelineLimit();
   // connect-node's own adapter does the same, but writes to standard error whenever a client goes away.
   return async (request: IncomingMessage, response: ServerResponse) => {
-    if (isFull(request, response)) {
-      return void request.socket.destroy();
-    }
     endWithAnswer(request, response);
     const [path = ""] = request.url?.split("?", 1) ?? [];
     const handler = handlers.get(path);
     try {
       const values = createContextValues()
         .set(peerKey, request.socket.remoteAddress)
+        .set(listenerKey, door.name)
         .set(hangUpKey, () => response.destroy());
       const call = universalRequestFromNodeRequest(request, response, undefined, values);
-      const body = readBody(request, values, receiving);
+      response.once("close", () => values.get(leaveKey)());
+      const body = readBody(request, values, receiving, door);
       const answer = handler ? await handler({ ...call, body }) : uResponseNotFound;
       const mended = await mendParseError(answer);
       const owner = () => values.get(payerKey) ?? request.socket.remoteAddress ?? "";
-      const read = mended.body && watchReading(mended.body, response, owner, unread);
+      const read = mended.body && watchReading(mended.body, response, owner, door.unread);
       await universalResponseToNodeResponse({ ...mended, ...(read && { body: read }) }, response);
     } catch {
       response.destroy(); // the client has gone, which the interceptors know, or it never spoke valid HTTP
@@ -99,10 +103,23 @@ export function createConnectHandler(options: ConnectHandlerOptions, shutdownSig
 }
 
 /** Judges a call by its head. The library calls this before it reads anything else. */
-async function admit(context: HandlerContext, gate: Gate, interceptors: readonly Interceptor[]): Promise<void> {
+async function admit(
+  context: HandlerContext,
+  gate: Gate,
+  interceptors: readonly Interceptor[],
+  door: Door,
+): Promise<void> {
   const { method, requestHeader: header, values: contextValues, signal, url } = context;
   try {
-    contextValues.set(payerKey, await gate.admit({ method, header, contextValues }));
+    const payer = await gate.admit({ method, header, contextValues });
+    const leave = door.begin(payer);
+    if (leave === undefined) {
+      throw tooManyCalls();
+    }
+    contextValues.set(payerKey, payer).set(leaveKey, leave);
+    if (signal.aborted) {
+      leave(); // the client has gone meanwhile
+    }
   } catch (error) {
     const call = { method: method as DescMethodUnary, header, contextValues, signal, url };
     throw await refuse(interceptors, call, ConnectError.from(error));

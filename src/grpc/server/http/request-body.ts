@@ -1,24 +1,32 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type ContextValues, createContextKey } from "@connectrpc/connect";
+import type { Door } from "../../../../lib/door/door.ts";
+import { toNetwork } from "../../../../lib/net/network.ts";
 import type { Receiving } from "../receiving.ts";
 
 /** The payer of a call. Undefined: the call is not admitted yet. */
 export const payerKey = createContextKey<string | undefined>(undefined, { description: "payer" });
 
+/** Called at the end of a call that was admitted. */
+export const leaveKey = createContextKey<() => void>(() => {}, { description: "leave" });
+
 /** Milliseconds for which the rest of a request is drained after its answer, so that the sender can read that. */
 const drainMs = 5000;
-/** The most requests of one connection that may wait for their answers. */
-const maxPipelined = 16;
 
 /** The body of a request, read on demand and within the bounds for received messages. */
 export async function* readBody(
   request: IncomingMessage,
   values: ContextValues,
   receiving: Receiving,
+  door: Pick<Door, "refused">,
 ): AsyncGenerator<Uint8Array> {
   const cut = Promise.withResolvers<never>();
   cut.promise.catch(() => {}); // nobody may be waiting for it
-  const reception = receiving.begin(values.get(payerKey) ?? "", cut.reject);
+  const payer = values.get(payerKey) ?? toNetwork(request.socket.remoteAddress ?? "");
+  const reception = receiving.begin(payer, (reason, bound) => {
+    door.refused(bound);
+    cut.reject(reason);
+  });
   const chunks: AsyncIterator<Buffer> = request.iterator({ destroyOnReturn: false });
   try {
     for (;;) {
@@ -47,15 +55,4 @@ export function endWithAnswer(request: IncomingMessage, response: ServerResponse
     const timer = setTimeout(() => request.socket.destroy(), drainMs).unref();
     request.once("close", () => clearTimeout(timer));
   });
-}
-
-/** Returns a function that tells whether a connection has too many unanswered requests, whose answers pile up. */
-export function pipelineLimit(): (request: IncomingMessage, response: ServerResponse) => boolean {
-  const open = new WeakMap<object, number>();
-  return ({ socket }, response) => {
-    const count = (open.get(socket) ?? 0) + 1;
-    open.set(socket, count);
-    response.once("close", () => open.set(socket, (open.get(socket) ?? 1) - 1));
-    return count > maxPipelined;
-  };
 }

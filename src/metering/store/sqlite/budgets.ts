@@ -36,22 +36,23 @@ const charged = chargedWithin({
  * may be more than 2^53 - 1, the largest integer that a number holds exactly, so sums stay in SQL or leave it as texts.
  */
 const recount = `
-  update budget set bound = ?7, spent = spent - prior + counted.cost, prior = counted.cost
+  update budget set leased_under = ?7, spent = spent - spent_outside_slices + counted.cost,
+    spent_outside_slices = counted.cost
   from (
     select max(0, coalesce(sum(cost), 0) - coalesce((
       select sum(spent) from budget_slice where budget_id = ?1 and window_name = ?2), 0)) as cost
     from (${charged})) counted
-  where id = ?1 and window_name = ?2 returning cast(prior as text) as prior`;
+  where id = ?1 and window_name = ?2 returning cast(spent_outside_slices as text) as outside`;
 
 const lockBudget = `
-  select bound, leased, cast(spent as text) as spent from budget where id = ? and window_name = ?`;
+  select leased_under, leased, cast(spent as text) as spent from budget where id = ? and window_name = ?`;
 
 /** ?7 the limit. A window that was not leased under this limit has to be counted. */
 const spending = `
   select cast(coalesce(
     (select spent + coalesce((select sum(slice.spent) from budget_slice slice
        where slice.budget_id = budget.id and slice.window_name = budget.window_name and slice.open), 0)
-     from budget where id = ?1 and window_name = ?2 and bound = ?7),
+     from budget where id = ?1 and window_name = ?2 and leased_under = ?7),
     (select sum(cost) from (${charged})), 0) as text) as spent`;
 
 /** The start and the end of a window in days and in hours. */
@@ -59,7 +60,8 @@ const toSlots = ({ windowStart, windowEnd = endless }: BudgetWindowRequest) =>
   [dayMs, hourMs].flatMap((slotMs) => [Math.floor(windowStart / slotMs), Math.floor(windowEnd / slotMs)]);
 
 const countedRow = `
-  select bound, cast(prior as text) as prior from budget where id = ? and window_name = ? and bound <> 0`;
+  select leased_under as leasedUnder, cast(spent_outside_slices as text) as outside from budget
+  where id = ? and window_name = ? and leased_under <> 0`;
 
 /** ?1 slice, ?2 epoch, ?3 the step. */
 const ownSlice = `
@@ -89,7 +91,7 @@ interface OwnSlice {
 }
 
 interface BudgetRow {
-  readonly bound: PicoUsd;
+  readonly leased_under: PicoUsd;
   readonly leased: PicoUsd;
   readonly spent: string;
 }
@@ -113,14 +115,14 @@ export class Budgets {
     const { coreId, epoch } = this.#core;
     const window = [budgetId, windowName];
     run.run(
-      `insert into budget (id, window_name, account_id, bound, prior, leased, spent) values (?, ?, ?, 0, 0, 0, 0)
+      `insert into budget (id, window_name, account_id, leased_under, spent_outside_slices, leased, spent) values (?, ?, ?, 0, 0, 0, 0)
        on conflict do nothing`,
       [...window, accountId],
     );
     const read = () => run.get<BudgetRow>(lockBudget, window) as BudgetRow;
     let row = read();
-    if (row.bound !== limit) {
-      setPrior(run, request, limit);
+    if (row.leased_under !== limit) {
+      countOutsideSlices(run, request, limit);
       row = read();
     }
     const own = run.get<OwnSlice>(ownSlice, [sliceId, epoch, step]);
@@ -190,8 +192,8 @@ export class Budgets {
   recount(request: BudgetWindowRequest): Promise<boolean> {
     return this.#executor.transaction((run) => {
       const { budgetId, windowName } = request;
-      const before = run.get<{ bound: PicoUsd; prior: string }>(countedRow, [budgetId, windowName]);
-      return before !== undefined && setPrior(run, request, before.bound) !== before.prior;
+      const before = run.get<{ leasedUnder: PicoUsd; outside: string }>(countedRow, [budgetId, windowName]);
+      return before !== undefined && countOutsideSlices(run, request, before.leasedUnder) !== before.outside;
     });
   }
 }
@@ -199,9 +201,9 @@ export class Budgets {
 /**
  * Counts anew what the keys of a budget were charged outside of its slices. Returns that sum. Call it in a transaction.
  */
-function setPrior(run: Runner, request: BudgetWindowRequest, limit: PicoUsd): string | undefined {
+function countOutsideSlices(run: Runner, request: BudgetWindowRequest, limit: PicoUsd): string | undefined {
   const values = [request.budgetId, request.windowName, ...toSlots(request), limit];
-  return run.get<{ prior: string }>(recount, values)?.prior;
+  return run.get<{ outside: string }>(recount, values)?.outside;
 }
 
 function max(a: bigint, b: bigint): bigint {

@@ -69,19 +69,6 @@ test("holds no more blocks than it may, the beginning of a prompt that is longer
   expect(gained).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
 });
 
-test("a block that was dropped from between others is lost at once, and there again when it is used", () => {
-  const { cache, gained, lost } = create();
-  cache.use(prompt(1, 2, 3));
-  cache.drop(0, 2);
-  expect([lost, cache.characters, cache.lastUse(0, 2)]).toEqual([[2], 200, undefined]);
-  cache.use(prompt(1, 2));
-  expect([gained, cache.characters]).toEqual([[1, 2, 3, 2], 300]);
-  cache.drop(0, 2);
-  cache.drop(0, 3);
-  cache.drop(0, 1);
-  expect([lost, cache.characters]).toEqual([[2, 2, 3, 1], 0]);
-});
-
 /** The same by a list of all blocks in the order of their last use. */
 class PlainList {
   readonly lost: number[] = [];
@@ -120,7 +107,7 @@ class PlainList {
   }
 }
 
-test.each([0, 0.05])("holds and loses as a plain list of all blocks does, when a part of %d is dropped", (dropped) => {
+test("holds and loses as a plain list of all blocks does", () => {
   const random = new SeededRandom(3);
   const { cache, gained, lost } = create(100_000);
   const list = new PlainList();
@@ -137,11 +124,6 @@ test.each([0, 0.05])("holds and loses as a plain list of all blocks does, when a
     list.use(path);
     cache.bound(9000);
     list.bound(9000);
-    if (random.fraction() < dropped) {
-      const one = path[random.between(0, length - 1)] as number;
-      cache.drop(0, one);
-      list.lose(one);
-    }
     if (turn % 500 === 499 && cache.lastUse(0, last) !== undefined) {
       const some = [...list.blocks.keys()][10] as number;
       cache.loseUntil(cache.lastUse(0, some) as number);

@@ -1,5 +1,4 @@
 import type { Clock } from "../../../../lib/time/clock.ts";
-import type { KvEvent } from "../../../../src/fleet/kv-events/events.ts";
 
 /** What a GPU server does. */
 export interface Card {
@@ -61,8 +60,6 @@ interface Step {
 export class BatchingServer {
   /** Milliseconds that it was at work. */
   busyMs = 0;
-  /** Is told what happens to its cache. */
-  onEvent: (event: KvEvent) => void = () => {};
   readonly #card: Card;
   readonly #clock: Clock;
   readonly #blockTokens: number;
@@ -201,16 +198,11 @@ export class BatchingServer {
 
   #evict(): void {
     const most = (this.#card.kvTokens - this.#usedTokens) / this.#blockTokens;
-    const evicted: number[] = [];
     for (const block of this.#idle) {
       if (this.#idle.size <= most) {
         break;
       }
       this.#idle.delete(block);
-      evicted.push(block);
-    }
-    if (evicted.length > 0) {
-      this.onEvent({ kind: "removed", hashes: evicted.map(toHash) });
     }
   }
 
@@ -231,13 +223,6 @@ export class BatchingServer {
         }
         this.#use(block);
       }
-      const parent = run.blocks[found - 1];
-      this.onEvent({
-        kind: "stored",
-        hashes: Array.from(run.blocks.subarray(found), toHash),
-        parent: parent === undefined ? undefined : toHash(parent),
-        blockTokens: this.#blockTokens,
-      });
       begun.endsAtStep = this.#steps + run.outputTokens;
       this.#writing.push(begun);
       run.onFirstToken(found * this.#blockTokens);
@@ -272,5 +257,3 @@ export class BatchingServer {
     this.#idle.add(block);
   }
 }
-
-const toHash = (block: number) => ({ high: 0, low: block });

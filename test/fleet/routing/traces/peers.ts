@@ -22,10 +22,6 @@ abstract class Peer implements Policy {
 
   learn(): void {}
 
-  happened(): void {}
-
-  lostTrack(): void {}
-
   heard(): void {}
 
   forget(): void {}

@@ -8,7 +8,7 @@ import { Member } from "../../../../src/fleet/servers/member.ts";
 import type { Place } from "../../../../src/fleet/servers/place.ts";
 import { Pool } from "../../../../src/fleet/servers/pool.ts";
 import type { FleetChannel } from "../../../../src/fleet/sharing/channel.ts";
-import { SharedServers, toName } from "../../../../src/fleet/sharing/shared-servers.ts";
+import { otherQueues, SharedServers, toName } from "../../../../src/fleet/sharing/shared-servers.ts";
 import { Sharing } from "../../../../src/fleet/sharing/sharing.ts";
 import { chatRequest } from "../../../engines/requests.ts";
 import { SeededRandom } from "../../seeded-random.ts";
@@ -25,8 +25,6 @@ export interface Replay {
   readonly cores: number;
   /** How messages between cores fare. Undefined: they tell each other nothing. */
   readonly sharing?: { readonly delayMs: number; readonly lost: number };
-  /** How long what servers tell of their caches takes to the cores, in milliseconds. Undefined: they tell nothing. */
-  readonly eventsMs?: number;
   /** Sessions that run at once, where they have no time of their own. */
   readonly atOnce: number;
   /** Milliseconds that are replayed at most, and those at the beginning that do not count. */
@@ -214,7 +212,7 @@ interface Core {
 }
 
 function createCore(
-  { routing, servers: count, card, seed, sharing, eventsMs }: Replay,
+  { routing, servers: count, card, seed, sharing }: Replay,
   servers: readonly BatchingServer[],
   clock: ReplayClock,
   core: number,
@@ -241,19 +239,14 @@ function createCore(
   const limits = { queue: 100_000, reserve: isOwn ? config.fleet.reserve : 0 };
   const pool: Pool = new Pool("m", policy, clock, limits);
   pools.push(pool);
-  pool.onChange = () => shared?.changed();
+  if (shared !== undefined) {
+    pool.onChange = () => shared.changed();
+    pool.others = otherQueues(shared, "m");
+  }
   for (const [i, server] of (config.models[0]?.servers ?? []).entries()) {
     const settings = { clock, openMs: 5000, onFree: () => pool.pump() };
     const member = new Member(`server-${i}`, "m", server, {} as Engine, settings); // the pool never calls an engine
-    const simulated = servers[i] as BatchingServer;
-    byMember.set(member, simulated);
-    if (eventsMs !== undefined) {
-      const others = simulated.onEvent;
-      simulated.onEvent = (event) => {
-        others(event);
-        clock.after(eventsMs, () => policy.happened(member, [event]));
-      };
-    }
+    byMember.set(member, servers[i] as BatchingServer);
     const poll = (): void => {
       const { running, waiting, kvUsage } = servers[i] as BatchingServer;
       member.load = { running, waiting, kvUsage, ...(isOwn && { kvTokens: card.kvTokens }) };

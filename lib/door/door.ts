@@ -1,0 +1,74 @@
+import type { Server, Socket } from "node:net";
+import { listen } from "../net/listen.ts";
+import { UnreadAnswers } from "../net/unread-answers.ts";
+import { boundToMemory } from "../overload/memory.ts";
+import { type Clock, systemClock } from "../time/clock.ts";
+import type { BoundName, ListenerName } from "./bounds.ts";
+import { type ConnectionLimits, Connections } from "./connections.ts";
+import { NetworkCounts } from "./network-counts.ts";
+
+/** The connections that a listener takes unless it says otherwise. A facade with 5,000 running calls needs about 30. */
+export const defaultLimits: ConnectionLimits = {
+  connections: 20_000,
+  connectionsPerAddress: 256,
+  firstBytesMs: 15_000,
+};
+
+const usualUnreadBytes = 32 * 1024 * 1024;
+/** The calls of one payer that may run at once: its account's own limits are far below. */
+const usualCalls = 2048;
+
+/** What a door is made with. */
+export interface DoorOptions {
+  readonly listener: ListenerName;
+  readonly limits?: Partial<ConnectionLimits>;
+  /** Whether an address is that of a proxy of our own, whose connections are those of many clients. Default: none is. */
+  readonly isTrustedProxy?: ((address: string) => boolean) | undefined;
+  readonly clock?: Clock;
+  /** The most bytes of all answers that wait for slow clients. Default: 32 MiB. */
+  readonly unreadBytes?: number;
+  /** The most calls of one payer that may run at once. */
+  readonly callsPerPayer?: number;
+  /** Called with each client that is refused or cut off to keep room for others. */
+  readonly onRefused?: (listener: ListenerName, bound: BoundName) => void;
+}
+
+/** The way into one listener: nothing of this program listens without one. It bounds what clients may cost. */
+export class Door {
+  readonly name: ListenerName;
+  readonly connections: Connections;
+  /** Bounds the answers that wait for slow clients. */
+  readonly unread: UnreadAnswers;
+  readonly #calls = new NetworkCounts();
+  readonly #callsPerPayer: number;
+  readonly #onRefused: (listener: ListenerName, bound: BoundName) => void;
+
+  constructor(options: DoorOptions) {
+    const { listener, limits, isTrustedProxy = () => false, clock = systemClock, onRefused = () => {} } = options;
+    this.name = listener;
+    this.#callsPerPayer = options.callsPerPayer ?? usualCalls;
+    this.#onRefused = onRefused;
+    this.unread = new UnreadAnswers(boundToMemory(options.unreadBytes ?? usualUnreadBytes, "machine"), clock, () =>
+      this.refused("slow_reader"),
+    );
+    this.connections = new Connections({ ...defaultLimits, ...limits }, clock, isTrustedProxy, this.refused);
+  }
+
+  /** A client is refused or cut off. */
+  readonly refused = (bound: BoundName): void => this.#onRefused(this.name, bound);
+
+  /** Counts a call for who pays for it, an account or a network. Undefined: that has too many. Else call it at the end. */
+  begin(payer: string): (() => void) | undefined {
+    if (!this.#calls.add(payer, this.#callsPerPayer)) {
+      this.refused("calls");
+      return undefined;
+    }
+    return () => this.#calls.remove(payer);
+  }
+
+  /** Has a server's connections come through this door, and listens. As `listen` of lib/net. */
+  open(server: Server, address: string, setting: string, reusePort = false): Promise<string> {
+    server.prependListener("connection", (socket: Socket) => this.connections.enter(socket));
+    return listen(server, address, setting, reusePort);
+  }
+}

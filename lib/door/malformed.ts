@@ -1,0 +1,96 @@
+import { STATUS_CODES } from "node:http";
+import type { Duplex } from "node:stream";
+import type { Door } from "./door.ts";
+import type { Pipeline } from "./pipeline.ts";
+
+/** Milliseconds that a client has to read why its connection ends. */
+const lingerMs = 2_000;
+
+/** Why bytes are not a request. */
+export interface Fault {
+  readonly status: 400 | 408 | 413 | 431;
+  readonly message: string;
+}
+
+/** An answer to them. */
+export interface FaultAnswer {
+  readonly status: number;
+  /** JSON text. */
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Answers bytes that are not a request. `head` is what is known of them: perhaps their beginning or their middle. */
+export type AnswerMalformed = (fault: Fault, head: string) => FaultAnswer;
+
+/** The answer of listeners without a format of their own. */
+export const plainAnswer: AnswerMalformed = ({ status, message }) => ({
+  ...{ status, headers: {} },
+  body: JSON.stringify({ error: message }),
+});
+
+/** Node.js's error for bytes that are not a request. */
+interface ParserError extends Error {
+  readonly code?: string;
+  readonly rawPacket?: Buffer;
+}
+
+const ended = new WeakSet<Duplex>();
+
+/**
+ * Ends a connection whose bytes are not a request, with an answer in the format of a surface. Where earlier requests
+ * are still being answered, waits for their answers first.
+ */
+export function refuseMalformed(
+  { code = "", rawPacket }: ParserError,
+  socket: Duplex,
+  pipeline: Pipeline,
+  answer: AnswerMalformed,
+  door: Pick<Door, "refused">,
+): void {
+  const end = () => {
+    if (socket.writable) {
+      door.refused("head");
+      socket.end(responseText(answer(readFault(code), rawPacket?.toString("latin1") ?? "")));
+      setTimeout(() => socket.destroy(), lingerMs).unref();
+    } else {
+      socket.destroy();
+    }
+  };
+  if (ended.has(socket)) {
+    return; // more bytes of the same fault
+  }
+  ended.add(socket);
+  const [request, response] = pipeline.running(socket) ?? [];
+  if (request?.complete) {
+    pipeline.afterwards(socket, end);
+  } else if (code === "ECONNRESET" || response?.headersSent) {
+    socket.destroy();
+  } else {
+    end();
+  }
+}
+
+function readFault(code: string): Fault {
+  switch (code) {
+    case "ERR_HTTP_REQUEST_TIMEOUT":
+      return { status: 408, message: "The request took too long to arrive." };
+    case "HPE_HEADER_OVERFLOW":
+      return { status: 431, message: "The head of the request is larger than 32 KiB." };
+    case "HPE_CHUNK_EXTENSIONS_OVERFLOW":
+      return { status: 413, message: "The extensions of a chunk are larger than 16 KiB." };
+    default:
+      return { status: 400, message: "This is not a valid HTTP request." };
+  }
+}
+
+function responseText({ status, body, headers }: FaultAnswer): string {
+  const all = {
+    ...headers,
+    connection: "close",
+    "content-type": "application/json",
+    "content-length": String(Buffer.byteLength(body)),
+  };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join("")}\r\n${body}`;
+}

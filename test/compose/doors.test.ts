@@ -1,0 +1,185 @@
+import { globSync, readFileSync } from "node:fs";
+import { connect, type Socket } from "node:net";
+import { afterEach, describe, expect, test } from "@jest/globals";
+import { Registry } from "prom-client";
+import { createSite } from "../../facades/documentation/site.ts";
+import { type BoundName, boundNames, type ListenerName, listenerNames } from "../../lib/door/bounds.ts";
+import { Door, type DoorOptions } from "../../lib/door/door.ts";
+import { startHttpServer } from "../../lib/door/http-server.ts";
+import { systemClock } from "../../lib/time/clock.ts";
+import { startConnectServer } from "../../src/grpc/server/http/connect-server.ts";
+import { startHttpListener } from "../../src/grpc/server/http/http-listener.ts";
+import { startGrpcServer } from "../../src/grpc/server/server.ts";
+import { createStripeWebhook } from "../../src/payments/stripe-webhook.ts";
+import { startAdminServer } from "../../src/telemetry/admin-server.ts";
+import { ManualClock } from "../support/clocks/manual-clock.ts";
+import { eventually } from "../support/eventually.ts";
+import { errorLogger } from "../support/loggers.ts";
+
+// Every listener has every bound: walked over the real wire, and compared with the table of docs/operations.md.
+
+const address = "127.0.0.1:0";
+const services = { services: [], interceptors: [] };
+const httpWith = (door: Door) =>
+  startHttpServer((_, response) => response.end(), address, { door, setting: "listen.http" }).then((server) => ({
+    address: server.address,
+    stop: () => server.close(0),
+  }));
+
+const listeners: Readonly<Record<ListenerName, (door: Door) => Promise<{ address: string; stop(): Promise<void> }>>> = {
+  public: httpWith,
+  console: httpWith,
+  docs: (door) =>
+    startHttpServer(createSite(new Map()), address, { door, setting: "--listen" }).then((server) => ({
+      address: server.address,
+      stop: () => server.close(0),
+    })),
+  async connect(door) {
+    const server = await startConnectServer({ ...services, address, door });
+    return { address: server.address, stop: () => server.stop(0) };
+  },
+  async grpc(door) {
+    const server = await startGrpcServer({ ...services, address, door });
+    return { address: server.address, stop: () => server.stop(0) };
+  },
+  async payments(door) {
+    const webhook = createStripeWebhook({
+      ...{ secret: "s", topUp: async () => {}, observe() {}, clock: systemClock, logger: errorLogger },
+    });
+    const server = await startHttpListener({ address, setting: "listen.webhooks", handler: webhook(door), door });
+    return { address: server.address, stop: () => server.stop(0) };
+  },
+  async admin(door) {
+    const server = await startAdminServer(address, new Registry(), { ready: true }, undefined, door);
+    return { address: server.address, stop: () => server.close() };
+  },
+};
+
+const closing: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) {
+    await close();
+  }
+});
+
+async function start(name: ListenerName, options: Partial<DoorOptions>) {
+  const refused: string[] = [];
+  const door = new Door({
+    ...{ ...options, listener: name },
+    onRefused: (listener, bound) => refused.push(`${listener} ${bound}`),
+  });
+  const server = await listeners[name](door);
+  closing.push(() => server.stop());
+  const [host = "", port] = server.address.split(":");
+  return {
+    ...{ refused, door },
+    open(): Socket {
+      const socket = connect(Number(port), host)
+        .resume()
+        .on("error", () => {});
+      closing.push(() => socket.destroy());
+      return socket;
+    },
+  };
+}
+
+type Started = Awaited<ReturnType<typeof start>>;
+
+/** How to reach a bound of any listener: the door's options, and what a client does. */
+const attacks: Partial<
+  Record<BoundName, { options: Partial<DoorOptions>; attack(started: Started, clock: ManualClock): Promise<void> }>
+> = {
+  connections: {
+    options: { limits: { connections: 2, connectionsPerAddress: 100 } },
+    attack: openMany(3),
+  },
+  connections_per_address: {
+    options: { limits: { connections: 6, connectionsPerAddress: 3 } },
+    attack: openMany(4),
+  },
+  idle: {
+    options: { limits: { connections: 10, connectionsPerAddress: 10 } },
+    async attack(started, clock) {
+      await openMany(9)(started);
+      await eventually("they are let in", () => started.door.connections.size === 9);
+      clock.advance(1000);
+      await openMany(1)(started);
+    },
+  },
+  silent: {
+    options: {},
+    async attack(started, clock) {
+      await openMany(1)(started);
+      await eventually("it is let in", () => started.door.connections.size === 1);
+      clock.advance(15_000);
+    },
+  },
+  head: {
+    options: {},
+    async attack({ open }) {
+      open().write(`GET / HTTP/1.1\r\nhost: t\r\nx: ${"x".repeat(40_000)}\r\n\r\n`);
+    },
+  },
+  pipeline: {
+    options: {},
+    async attack({ open }) {
+      open().write("GET /livez HTTP/1.1\r\nhost: t\r\n\r\n".repeat(400));
+    },
+  },
+};
+
+function openMany(count: number) {
+  return async ({ open }: Started) => {
+    const sockets = Array.from({ length: count }, open);
+    await Promise.all(sockets.map((socket) => new Promise((done) => socket.once("connect", done).once("close", done))));
+  };
+}
+
+/** gRPC's library bounds heads and streams itself. */
+const byLibrary: readonly string[] = ["grpc head", "grpc pipeline"];
+
+describe.each(listenerNames)("the listener %s", (name) => {
+  test.each(Object.keys(attacks) as BoundName[])("has the bound %s, and counts it", async (bound) => {
+    const found = attacks[bound];
+    if (found === undefined || byLibrary.includes(`${name} ${bound}`)) {
+      return;
+    }
+    const clock = new ManualClock();
+    const started = await start(name, { ...found.options, clock });
+    await found.attack(started, clock);
+    await eventually("it is counted", () => started.refused.includes(`${name} ${bound}`));
+  });
+});
+
+test("nothing listens but through a door", () => {
+  const listening = globSync(["lib/**/*.ts", "src/**/*.ts", "facades/**/*.ts"], {
+    exclude: ["src/simulator/**", "lib/door/**"],
+  })
+    .filter((path) => /\bcreate(Secure)?Server\b|net\/listen\.ts"/.test(readFileSync(path, "utf8")))
+    .toSorted();
+  // gRPC's library takes the connections that its listener has let in. The others try whether an address is free.
+  expect(listening).toEqual([
+    "src/cli/check/listen.ts",
+    "src/compose/process/taken-port.ts",
+    "src/grpc/server/server.ts",
+  ]);
+});
+
+test("the table in docs/operations.md has every listener and every bound", () => {
+  const [, table = ""] =
+    /## Floods[\s\S]*?\n(\| bound[\s\S]*?)\n\n/.exec(readFileSync("docs/operations.md", "utf8")) ?? [];
+  const rows = table.split("\n").map((line) =>
+    line
+      .split("|")
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  );
+  const [head = [], , ...body] = rows;
+  expect(head).toEqual(["bound", ...listenerNames]);
+  expect(body.map(([bound]) => bound)).toEqual(boundNames.map((bound) => `\`${bound}\``));
+  for (const bound of Object.keys(attacks)) {
+    const cells = body.find(([first]) => first === `\`${bound}\``)?.slice(1) ?? [];
+    const without = listenerNames.filter((_, at) => cells[at] === "–");
+    expect([bound, without]).toEqual([bound, byLibrary.includes(`grpc ${bound}`) ? ["grpc"] : []]);
+  }
+});
