@@ -1,5 +1,5 @@
-import { inputBound, promptBound } from "../../../lib/text/prompt-bound.ts";
-import type { ServedModel } from "../../catalogue/interface.ts";
+import { inputBound, promptBound } from "#lib/text/prompt-bound.ts";
+import type { ServedModel } from "../catalogue/interface.ts";
 import type { FleetRequest } from "../interface.ts";
 
 // Bounds on the tokens that an honest server can count: a count beyond them is false. They are those of the hold, with

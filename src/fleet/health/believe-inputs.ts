@@ -1,8 +1,8 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { failure } from "../../../lib/errors/failure.ts";
-import { byteBound } from "../../../lib/text/byte-bound.ts";
-import type { ServedModel } from "../../catalogue/interface.ts";
-import { UnrefusedInput } from "../../engines/interface.ts";
+import { failure } from "#lib/errors/failure.ts";
+import { byteBound } from "#lib/text/byte-bound.ts";
+import type { ServedModel } from "../catalogue/interface.ts";
+import { UnrefusedInput } from "../engines/interface.ts";
 import type { FleetEmbedRequest } from "../interface.ts";
 import { believableInputs, isWholeNumber } from "./believable-tokens.ts";
 import { serverFailed } from "./failures.ts";

@@ -1,4 +1,4 @@
-import type { ServedModel } from "../../catalogue/interface.ts";
+import type { ServedModel } from "../catalogue/interface.ts";
 
 /** Tokens that a template is taken to add until a server has counted more, unless the configuration gives a number. */
 const usualTemplateTokens = { generation: 256, embedding: 16 } as const;

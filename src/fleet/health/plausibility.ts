@@ -1,6 +1,6 @@
-import { promptBound } from "../../../lib/text/prompt-bound.ts";
-import type { ServedModel } from "../../catalogue/interface.ts";
-import type { EngineOutput, EngineUsage } from "../../engines/interface.ts";
+import { promptBound } from "#lib/text/prompt-bound.ts";
+import type { ServedModel } from "../catalogue/interface.ts";
+import type { EngineOutput, EngineUsage } from "../engines/interface.ts";
 import type { FleetRequest } from "../interface.ts";
 import { believableInput } from "./believable-tokens.ts";
 import { serverFailed } from "./failures.ts";

@@ -3,15 +3,15 @@ import { create } from "@bufbuild/protobuf";
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { ConversationSchema, Role } from "#gen/tollgate/inference/v1/conversation_pb.js";
-import { promptBound } from "../../../lib/text/prompt-bound.ts";
-import type { ServedModel } from "../../../src/catalogue/interface.ts";
-import { believeInputs } from "../../../src/fleet/health/believe-inputs.ts";
-import { KnownTemplates } from "../../../src/fleet/health/known-templates.ts";
-import { Plausibility } from "../../../src/fleet/health/plausibility.ts";
-import type { FleetRequest } from "../../../src/fleet/interface.ts";
+import { promptBound } from "#lib/text/prompt-bound.ts";
+import type { ServedModel } from "#src/fleet/catalogue/interface.ts";
+import { believeInputs } from "#src/fleet/health/believe-inputs.ts";
+import { KnownTemplates } from "#src/fleet/health/known-templates.ts";
+import { Plausibility } from "#src/fleet/health/plausibility.ts";
+import type { FleetRequest } from "#src/fleet/interface.ts";
 import { fuzzing } from "../../support/fuzz.ts";
 
-const engines = new URL("../../engines/", import.meta.url);
+const engines = new URL("../engines/", import.meta.url);
 const count = /"(?:prompt_tokens|prompt_eval_count|tokens_evaluated|prompt_n)":\s*(\d+)/g;
 
 /** Every count of a prompt in the answers of engines that tests keep. */

@@ -2,8 +2,8 @@ import { create } from "@bufbuild/protobuf";
 import { expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { ConversationSchema, Role } from "#gen/tollgate/inference/v1/conversation_pb.js";
-import { estimateTokens } from "../../../lib/text/estimate-tokens.ts";
-import { promptBound } from "../../../lib/text/prompt-bound.ts";
+import { estimateTokens } from "#lib/text/estimate-tokens.ts";
+import { promptBound } from "#lib/text/prompt-bound.ts";
 
 const conversation = (text: string) =>
   ({ case: "conversation", value: create(ConversationSchema, { messages: [{ role: Role.USER, text }] }) }) as const;

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
-import type { ArchiveGround } from "../../../src/metering/retention/write-archive.ts";
+import type { ArchiveGround } from "#src/money/retention/write-archive.ts";
 import type { Machine } from "../cores/machine.ts";
 import type { Run } from "../cores/run.ts";
 import type { SimulatedProcess } from "./process.ts";

@@ -1,0 +1,34 @@
+import { expect, test } from "@jest/globals";
+import { v7 } from "uuid";
+import { BudgetWallet } from "#src/money/ledger/budget/budget-wallet.ts";
+import { windowAt } from "#src/money/model/budget-window.ts";
+
+/** The wallet of a window in which 100 are leased. */
+function leased(): BudgetWallet {
+  const window = windowAt("total", 0);
+  const wallet = new BudgetWallet({ budgetId: v7(), accountId: v7(), window, limit: 1000, sliceId: v7() });
+  const { granted } = wallet.tellSize();
+  wallet.add({ size: 100, unleased: 900, elsewhere: 0 }, granted);
+  return wallet;
+}
+
+test("it is idle once each of its charges is concluded, whatever charges of nothing are concluded besides", () => {
+  const wallet = leased();
+  wallet.spend(10);
+  wallet.spend(20);
+  wallet.concluded(0); // the rest of a run, or a charge that no money was assigned to
+  wallet.concluded(10);
+  expect([wallet.idle, wallet.unspent]).toEqual([false, 90]);
+  wallet.concluded(20);
+  expect([wallet.idle, wallet.unspent]).toEqual([true, 70]);
+});
+
+test("each size that it tells has a later step, and a reply counts from the size that was told", () => {
+  const wallet = leased();
+  const { granted, step } = wallet.tellSize();
+  expect([granted, step]).toEqual([100, 2]);
+  expect(wallet.takeFree()).toBe(100); // while the lease is under way
+  expect(wallet.add({ size: 150, unleased: 850, elsewhere: 0 }, granted)).toBe(50);
+  expect(wallet.tellSize()).toMatchObject({ granted: 50, step: 3 });
+  expect(wallet.available).toBe(50);
+});
