@@ -71,13 +71,11 @@ const resets: Readonly<Record<BudgetPeriod, string | undefined>> = {
 export async function readCredits(core: CoreClients, exchange: Exchange): Promise<GetCreditsResponse> {
   const status = await core.accounts.getKeyStatus({ withCredited: true }, exchange.callOptions);
   const used = await spent(core, exchange, {});
-  // For an older core, which does not report it. Wrong when something is charged between the two reads.
-  const credited = status.creditedPicoUsd ?? status.balancePicoUsd + used - status.debtPicoUsd;
   return {
     $typeName: "tollgate.chat.v1.GetCreditsResponse",
     data: {
       $typeName: "tollgate.chat.v1.Credits",
-      totalCredits: usdAmount(credited),
+      totalCredits: usdAmount(status.creditedPicoUsd ?? 0n),
       totalUsage: usdAmount(used),
       frozen: status.frozen,
     },

@@ -20,7 +20,7 @@ export function toServiceClass(tier: ServiceTier): ServiceClass {
 /** The tier in an answer, for the class in which its request ran. */
 export function toServiceTier(serviceClass: ServiceClass): ServiceTier {
   switch (serviceClass) {
-    case ServiceClass.UNSPECIFIED: // of an older core
+    case ServiceClass.UNSPECIFIED:
     case ServiceClass.STANDARD:
       return ServiceTier.DEFAULT;
     case ServiceClass.FLEX:

@@ -17,11 +17,6 @@ import type { PriceList } from "./prices/price-list.ts";
 const pricesMs = 5000;
 const expiryMs = 60_000;
 const foldMs = 60_000;
-const buildMs = 60_000;
-/** A core is busiest at its start, so the building of sums waits this long. */
-const firstBuildMs = 10_000;
-/** After each step of the building, this many times its duration is left to charges. */
-const buildPause = 4;
 const hourMs = 3_600_000;
 const deadLettersMs = 30_000;
 const firstCountMs = 1000;
@@ -33,7 +28,7 @@ const firstReconcileMs = 60_000;
 export interface BackgroundParts {
   readonly storage: Storage;
   readonly ledger: Pick<CoreLedger, "unknownSlices">;
-  readonly store: Pick<LedgerStore, "foldTallies" | "buildSpans">;
+  readonly store: Pick<LedgerStore, "foldTallies">;
   readonly prices: PriceList;
   /** Judges the balances that lapsed money leaves. Absent: they are not judged. */
   readonly balances?: Pick<BalanceJudge, "judgeFall">;
@@ -70,19 +65,11 @@ export function startBackground(parts: BackgroundParts): () => void {
   const foldTallies = async () => {
     while ((await parts.store.foldTallies(Math.floor(clock.now() / hourMs))) > 0) {}
   };
-  let ended = false;
-  const buildSpans = async () => {
-    for (let since = clock.monotonic(); !ended && (await parts.store.buildSpans()); since = clock.monotonic()) {
-      const pauseMs = Math.max(1, buildPause * (clock.monotonic() - since));
-      await new Promise<void>((resolve) => clock.after(pauseMs, resolve));
-    }
-  };
   const countDeadLetters = async () => observer.deadLetters(await deadLetters.count());
   const jobs = [
     repeat(clock, intervalMs, logger, "move prices", movePrices),
     repeat(clock, expiryMs, logger, "let lots expire", () => expireLots(parts)),
     repeat(clock, foldMs, logger, "sum the usage of hours that are over", foldTallies),
-    repeat(clock, buildMs, logger, "build the sums of usage in longer spans", buildSpans, firstBuildMs),
     repeat(clock, reconcileMs * apart, logger, "prove the books", proveBooks, firstReconcileMs * apart),
     repeat(clock, deadLettersMs, logger, "count the dead letters", countDeadLetters, firstCountMs),
   ];
@@ -90,7 +77,6 @@ export function startBackground(parts: BackgroundParts): () => void {
     jobs.push(repeat(clock, pricesMs, logger, "read the prices", () => prices.refresh()));
   }
   return () => {
-    ended = true;
     for (const stop of jobs) {
       stop();
     }

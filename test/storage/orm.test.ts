@@ -3,10 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
-import { Account } from "#src/storage/entities/account.ts";
+import { Account, toNameKey } from "#src/storage/entities/account.ts";
 import { ApiKey } from "#src/storage/entities/api-key.ts";
 import { openStorage } from "#src/storage/orm.ts";
 import { type PostgresqlServer, startPostgresql } from "../../scripts/test-services/postgres-server.ts";
+
+const nameKey = toNameKey("name");
 
 let server: PostgresqlServer;
 let directory: string;
@@ -71,7 +73,7 @@ describe.each(["sqlite", "postgresql"] as const)("%s", (dialect) => {
       rotatedFrom: null,
     };
     const first = await openStorage(at);
-    await first.orm.em.fork().insert(Account, account);
+    await first.orm.em.fork().insert(Account, { ...account, nameKey });
     await first.orm.em.fork().insert(ApiKey, key);
     await first.close();
 
@@ -84,7 +86,9 @@ describe.each(["sqlite", "postgresql"] as const)("%s", (dialect) => {
 
   test("constraints refuse a negative debt and a second key with the same digest", async () => {
     const storage = await openStorage(await url());
-    await expect(storage.orm.em.fork().insert(Account, { ...newAccount(), debt: -1n })).rejects.toThrow();
+    await expect(storage.orm.em.fork().insert(Account, { ...newAccount(), nameKey, debt: -1n })).rejects.toThrow(
+      "debt",
+    );
     await storage.close();
   });
 });

@@ -1,16 +1,12 @@
-import { firstRun } from "../model/charges/run.ts";
 import type { JournalOwner } from "./journal.ts";
 import type { JournalContent } from "./journal-record.ts";
 
 /**
  * Whether nobody can tell which database ran the unfinished requests, because the first line, which names it, is
- * damaged. Journals from before runs had ids never named it.
+ * damaged.
  */
 export function isNobodys({ owner, headDamaged, records }: JournalContent): boolean {
-  const runs = records.map((record) =>
-    "note" in record ? record.note : "promise" in record ? record.promise : undefined,
-  );
-  return owner === undefined && headDamaged && runs.some((run) => run !== undefined && run.runId !== firstRun);
+  return owner === undefined && headDamaged && records.some((record) => !("forget" in record));
 }
 
 /** The error for a journal whose unfinished requests belong to another database or another core. */

@@ -1,6 +1,5 @@
 import { crc32 } from "node:zlib";
 import type { Charge } from "../model/charges/charge.ts";
-import { firstRun } from "../model/charges/run.ts";
 import { readFacts } from "../model/charges/run-facts.ts";
 import type { JournalEntry, JournalOwner } from "./journal.ts";
 
@@ -10,7 +9,7 @@ const newestFormat = 1;
 /** A record of the journal. */
 export type JournalRecord =
   | { readonly note: JournalEntry }
-  /** The run's `runKey`. */
+  /** The run's id. */
   | { readonly forget: string }
   | { readonly promise: Charge };
 
@@ -136,23 +135,16 @@ function parseOwner(body: unknown): JournalOwner | undefined {
   return known ? { databaseId, coreId, epoch: epoch as number } : undefined;
 }
 
-/**
- * Reads only what the journal itself needs of a record. Whether it can be charged is judged and told later. Records of
- * version 0.1.0 have no run id.
- */
+/** Reads only what the journal itself needs of a record. Whether it can be charged is judged and told later. */
 function parseRecord(kind: string | undefined, body: unknown): JournalRecord | undefined {
   if (kind === "forget") {
     return typeof body === "string" ? { forget: body } : undefined;
   }
-  if (!isObject(body) || typeof body.requestId !== "string") {
-    return undefined;
-  }
-  const runId = body.runId ?? firstRun;
-  if (typeof runId !== "string") {
+  if (!isObject(body) || typeof body.requestId !== "string" || typeof body.runId !== "string") {
     return undefined;
   }
   if (kind === "note") {
-    return isObject(body.tokens) ? { note: { ...(body as object as JournalEntry), runId } } : undefined;
+    return isObject(body.tokens) ? { note: body as object as JournalEntry } : undefined;
   }
   if (kind !== "promise") {
     return undefined;
@@ -160,7 +152,7 @@ function parseRecord(kind: string | undefined, body: unknown): JournalRecord | u
   // Facts only inform, so invalid facts are left out and never keep a charge from being made.
   const { facts, ...charge } = body as object as Charge;
   const known = readFacts(facts);
-  return { promise: { ...charge, runId, ...(known && { facts: known }) } };
+  return { promise: { ...charge, ...(known && { facts: known }) } };
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -10,7 +10,7 @@ export interface JournalEntry extends Run {
   readonly model: string;
   /** The engine's last known count. */
   readonly tokens: ChargedTokens;
-  /** The terms of its admission: none of its tokens costs more. Absent: an earlier version of the program noted it. */
+  /** The terms of its admission: none of its tokens costs more. Absent: unknown. */
   readonly maxRates?: Rates;
   /** The slice of its key's budget that its cost counts in. Absent: the key has no budget. */
   readonly budgetSliceId?: string;

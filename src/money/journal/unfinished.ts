@@ -1,5 +1,5 @@
 import type { Charge } from "../model/charges/charge.ts";
-import { type Run, runKey } from "../model/charges/run.ts";
+import type { Run } from "../model/charges/run.ts";
 import type { JournalEntry } from "./journal.ts";
 import { encode, type JournalRecord } from "./journal-record.ts";
 
@@ -18,9 +18,9 @@ export class Unfinished {
   constructor(records: readonly JournalRecord[]) {
     for (const record of records) {
       if ("note" in record) {
-        this.#notes.set(runKey(record.note), record.note);
+        this.#notes.set(record.note.runId, record.note);
       } else if ("promise" in record) {
-        this.#promises.set(runKey(record.promise), record.promise);
+        this.#promises.set(record.promise.runId, record.promise);
       } else {
         this.#notes.delete(record.forget);
         this.#promises.delete(record.forget);
@@ -33,7 +33,7 @@ export class Unfinished {
 
   /** Requests that were running, without those whose charge was promised. */
   get running(): JournalEntry[] {
-    return [...this.#notes.values()].filter((entry) => !this.#promises.has(runKey(entry)));
+    return [...this.#notes.values()].filter((entry) => !this.#promises.has(entry.runId));
   }
 
   get charges(): Charge[] {
@@ -41,14 +41,14 @@ export class Unfinished {
   }
 
   note(entry: JournalEntry): void {
-    const key = runKey(entry);
+    const key = entry.runId;
     this.#notes.set(key, entry);
     this.#unwritten.add(key);
   }
 
   promise(charges: readonly Charge[]): void {
     for (const charge of charges) {
-      const key = runKey(charge);
+      const key = charge.runId;
       this.#promises.set(key, charge);
       this.#unwritten.delete(key); // the promise says more than the note
     }
@@ -56,7 +56,7 @@ export class Unfinished {
 
   /** Returns whether the file has to record it: not when the run began and ended between two flushes. */
   forget(run: Run): boolean {
-    const key = runKey(run);
+    const key = run.runId;
     this.#notes.delete(key);
     this.#promises.delete(key);
     this.#unwritten.delete(key);
@@ -83,13 +83,13 @@ export class Unfinished {
   /** Call this when the file has records of these runs. */
   written(runs: readonly Run[]): void {
     for (const run of runs) {
-      this.#written.add(runKey(run));
+      this.#written.add(run.runId);
     }
   }
 
   /** The complete content of a new file. */
   encode(): string {
-    const notes = [...this.#notes.values()].filter((note) => this.#written.has(runKey(note)));
+    const notes = [...this.#notes.values()].filter((note) => this.#written.has(note.runId));
     return encode(notes.map((note) => ({ note }))) + encodePromises(this.charges);
   }
 

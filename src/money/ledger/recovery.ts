@@ -2,7 +2,7 @@ import type { Logger } from "#lib/logger.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import type { Journal, JournalEntry, JournalRemains } from "../journal/journal.ts";
 import { type Charge, withTold } from "../model/charges/charge.ts";
-import { type Run, runKey } from "../model/charges/run.ts";
+import type { Run } from "../model/charges/run.ts";
 import type { StoredCharge } from "../model/store/charge.ts";
 import type { Entered } from "../model/store/core.ts";
 import type { LedgerStore } from "../model/store/ledger.ts";
@@ -74,7 +74,7 @@ async function chargeRemains(
   const settling = fenced.map((charge) => settler.remake(charge));
   for (const entry of running) {
     const charge = toRecovered(entry, settledAt);
-    if (isDue(charge, known.get(runKey(charge)))) {
+    if (isDue(charge, known.get(charge.runId))) {
       settling.push(settler.remake(charge));
     } else {
       journal.forget(charge);

@@ -25,22 +25,3 @@ export const addToSpans = (hourly: string): string => `
   where true
   group by ${spanKey} order by ${spanKey}
   on conflict (${spanKey}) do update set ${addSums("usage_span")}`;
-
-const hourKey = (table: string, hour: string) =>
-  `(${table}.account_id, ${table}.${hour}, ${table}.key_id, ${table}.model)`;
-
-/** True for sums of an hour whose rollup is in the spans already. The others are added when their spans are built. */
-export const isBuilt = (table: string, hour: string, builds = "usage_span_build"): string =>
-  `not exists (select 1 from ${builds} last where ${hourKey(table, hour)} > ${hourKey("last", "slot")})`;
-
-/**
- * Rollups of hours after the four parameters, which are the columns of a build, in the order in which spans are built.
- * The condition `span <> 'day'` keeps planners from an index of spans, whose rows they would have to sort.
- */
-export const nextRollups = (parameters: readonly string[], most: string): string => {
-  const [account, slot, key, model] = parameters;
-  return `
-    select account_id, slot as hour, key_id, model, ${sumNames.join(", ")} from usage_rollup
-    where span <> 'day' and (account_id, span, slot, key_id, model) > (${account}, 'hour', ${slot}, ${key}, ${model})
-    order by account_id, span, slot, key_id, model limit ${most}`;
-};

@@ -12,8 +12,8 @@ export const Account = defineEntity({
   properties: {
     id: p.uuid().primary(),
     name: p.string(),
-    /** The search key of its name, made by `toNameKey`. Null: an older release of the program made the account. */
-    nameKey: p.blob().nullable(),
+    /** The search key of its name, made by `toNameKey`. */
+    nameKey: p.blob(),
     /** The most live keys that it may have. */
     maxKeys: p.integer(),
     createdAt: p.datetime(3),

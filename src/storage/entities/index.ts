@@ -8,7 +8,7 @@ import { Budget, BudgetSlice } from "./metering/budget.ts";
 import { DeadLetter } from "./metering/dead-letter.ts";
 import { Lot, LotEntry } from "./metering/lot.ts";
 import { Price, PriceVersion } from "./metering/price.ts";
-import { UsageRollup, UsageSpan, UsageSpanBuild, UsageTally } from "./metering/rollup.ts";
+import { UsageRollup, UsageSpan, UsageTally } from "./metering/rollup.ts";
 import { Core, Slice } from "./metering/slice.ts";
 import { Usage, UsageLine } from "./metering/usage.ts";
 import { UsageEvent } from "./metering/usage-event.ts";
@@ -35,7 +35,6 @@ export const entities = [
   UsageTally,
   UsageRollup,
   UsageSpan,
-  UsageSpanBuild,
   Budget,
   BudgetSlice,
   DeadLetter,

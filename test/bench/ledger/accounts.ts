@@ -14,7 +14,7 @@ export async function createAccounts(storage: Storage, random: Random, count: nu
   const ids = Array.from({ length: count }, () => random.uuid());
   for (let from = 0; from < count; from += rows) {
     const accounts = ids.slice(from, from + rows).map((id) => ({
-      account: { id, name: "", maxKeys: 1, createdAt: at, paidTotal: BigInt(amount), debt: 0n },
+      account: { id, name: "", nameKey: Buffer.of(), maxKeys: 1, createdAt: at, paidTotal: BigInt(amount), debt: 0n },
       lotId: random.uuid(),
       paymentId: random.uuid(),
     }));

@@ -4,7 +4,6 @@ import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { FileJournal } from "#src/money/journal/file-journal.ts";
 import { DiskFile, type JournalFile } from "#src/money/journal/journal-file.ts";
 import { encode, type JournalRecord } from "#src/money/journal/journal-record.ts";
-import { firstRun } from "#src/money/model/charges/run.ts";
 import { charge, coreName, decode, entry, JournalDirectory, thisDatabase } from "./journal-directory.ts";
 
 let journals: JournalDirectory;
@@ -14,22 +13,6 @@ beforeEach(() => {
 afterEach(() => journals.remove());
 
 const nothing = () => {};
-
-test("reads what a version without run ids has written", async () => {
-  const { runId: _of, ...note } = entry("r1", 5);
-  const { runId: _too, ...promise } = charge("r2");
-  const lines = [{ note }, { promise }, { note: { ...note, requestId: "r3" } }, { forget: "r3" }];
-  writeFileSync(journals.file, lines.map((record) => encode([record as JournalRecord])).join(""));
-  const now = journals.open();
-  expect(await now.read(thisDatabase)).toEqual({
-    epoch: 0,
-    charges: [{ ...promise, runId: firstRun }],
-    running: [{ ...note, runId: firstRun }],
-  });
-  now.forget({ requestId: "r1", runId: firstRun });
-  await journals.clock.advanceAsync(50);
-  expect((await journals.remainsAfterKill()).running).toEqual([]);
-});
 
 test("remembers running requests with their last note, 50 ms behind", async () => {
   const now = journals.open();

@@ -21,7 +21,6 @@ import { type Journal, noJournal } from "#src/money/journal/journal.ts";
 import { agedReason } from "#src/money/ledger/settlement/aged-charges.ts";
 import { toWindowRequest, windowAt } from "#src/money/model/budget-window.ts";
 import type { Charge } from "#src/money/model/charges/charge.ts";
-import { firstRun, runKey } from "#src/money/model/charges/run.ts";
 import { ArchiveFile } from "#src/money/retention/archive-file.ts";
 import { Retention, type RetentionParts } from "#src/money/retention/retention.ts";
 import { dayMs } from "#src/money/store/kept-from.ts";
@@ -317,7 +316,7 @@ describe.each(dialects)("%s", (dialect) => {
     });
     const [promised, noted, rest, old] = stored.slice(0, 4).map(charge) as [Charge, Charge, Charge, Charge];
     const restRun = rest.runId.replace(/-7/, "-8");
-    const strange = { ...note(old), requestId: "my-own-id", runId: firstRun };
+    const strange = { ...note(old), requestId: "my-own-id", runId: "b3b7c1c5-5a3c-4a0e-9d0b-5d3f5f0f6f11" };
     const young = { ...note(old), requestId: v7(), runId: v7({ msecs: midnight + 2 * dayMs }) };
     const known = stored.slice(7).map(charge);
     const left = new Set<string>();
@@ -328,16 +327,16 @@ describe.each(dialects)("%s", (dialect) => {
         charges: [promised, { ...rest, runId: restRun }, ...known],
         running: [note(noted), strange, young],
       }),
-      forget: (run) => void left.add(runKey(run)),
+      forget: (run) => void left.add(run.runId),
     };
     const opened = await openMetering({ clock: later, url, journal });
     const usage = () => opened.storage.orm.em.fork().findAll(Usage, { orderBy: { settledAt: "asc" } });
     expect((await usage()).map(({ requestId }) => requestId)).toEqual([...ids.slice(7), young.requestId]);
     const letters = await opened.deadLetters.list({ after: undefined, limit: 100 });
-    const aged = [promised.runId, restRun, noted.runId, strange.requestId].toSorted();
+    const aged = [promised.runId, restRun, noted.runId, strange.runId].toSorted();
     expect(letters.map(({ id }) => id).toSorted()).toEqual(aged);
     expect(new Set(letters.map(({ reason }) => reason))).toEqual(new Set([agedReason]));
-    expect(left).toEqual(new Set([...aged, ...known.map(runKey), young.runId]));
+    expect(left).toEqual(new Set([...aged, ...known.map(({ runId }) => runId), young.runId]));
     await prove(opened.storage);
 
     expect(promised.budgetSliceId).toBeDefined();

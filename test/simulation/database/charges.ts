@@ -1,5 +1,5 @@
 import { addToTally, foldable, foldInto, hourOf, sumNames, sumsOfReceipts } from "#src/money/store/rollups.ts";
-import { addToSpans, isBuilt } from "#src/money/store/spans.ts";
+import { addToSpans } from "#src/money/store/spans.ts";
 import { lineColumns, listNames, usageColumns } from "#src/money/store/usage-columns.ts";
 import { spendBudgets } from "./budgets.ts";
 import { type Meaning, parseArray, type Tables } from "./statement.ts";
@@ -135,7 +135,7 @@ export const chargeStatements: Readonly<Record<string, Meaning>> = {
     const some = [Number(before), Number(most)] as const;
     const taken = `with taken as materialized (select * ${oldTallies})`;
     tables.run(`${taken} ${foldInto("taken")}`, ...some);
-    tables.run(`${taken} ${addToSpans(`(select * from taken where ${isBuilt("taken", "hour")})`)}`, ...some);
+    tables.run(`${taken} ${addToSpans("taken")}`, ...some);
     const which = `(${tallyKey}) in (select ${tallyKey} ${oldTallies})`;
     return [{ folded: tables.run(`delete from usage_tally where ${which}`, ...some) }];
   },
@@ -185,8 +185,6 @@ export const chargeStatements: Readonly<Record<string, Meaning>> = {
     }
     return [{ removed: old.length }];
   },
-
-  "spans are being built": (tables) => tables.all(`select 1 as "?column?" from usage_span_build`),
 
   settled: (tables, [requestIds, runIds]) =>
     (requestIds as string[]).flatMap((requestId, at) =>

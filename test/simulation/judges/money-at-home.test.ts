@@ -10,7 +10,7 @@ const account = v7();
 beforeAll(async () => {
   server = await SimulatedServer.open();
   server.tables.run(
-    "insert into account (id, name, max_keys, created_at, paid_total, debt) values (?, 'one', 1, 0, 0, 0)",
+    "insert into account (id, name, name_key, max_keys, created_at, paid_total, debt) values (?, 'one', x'6f', 1, 0, 0, 0)",
     account,
   );
   server.tables.run(

@@ -50,14 +50,7 @@ export interface Books {
   readonly funds: Funds;
   readonly store: Pick<
     LedgerStore,
-    | "isCharged"
-    | "foldTallies"
-    | "buildSpans"
-    | "removeReceipts"
-    | "unseenTallies"
-    | "markSeen"
-    | "budgetSpending"
-    | "recountBudget"
+    "isCharged" | "foldTallies" | "removeReceipts" | "unseenTallies" | "markSeen" | "budgetSpending" | "recountBudget"
   >;
   /** Announces balances that run low. */
   readonly balances: BalanceEvents;

@@ -1,6 +1,6 @@
 import { keptFromDay } from "../../store/kept-from.ts";
 import { allAccounts, hourlySums, hourOf, sumNames, sumsOfReceipts } from "../../store/rollups.ts";
-import { isBuilt, spanHours } from "../../store/spans.ts";
+import { spanHours } from "../../store/spans.ts";
 import type { Rule } from "./reconcile-rules.ts";
 
 const sides = ["expected", "found"] as const;
@@ -81,7 +81,7 @@ const spanRules: readonly Rule[] = spanHours.flatMap((hours, at) => {
       { name: `the usage of a span of ${name} is that of its hours`, table: "usage_span" },
       keySpan,
       shorter === undefined
-        ? `${rollups("hour", "<>")} and ${isBuilt("usage_rollup", "slot")}`
+        ? rollups("hour", "<>")
         : `select account_id, slot * ${shorter} / ${hours} as slot, key_id, model, ${sumNames.join(", ")}
            from (${spans("key", shorter)}) shorter`,
       spans("key", hours),

@@ -18,8 +18,6 @@ export interface UsageQuestion {
   readonly fromMs?: number;
   /** Settled before, in milliseconds since the epoch. Absent: until now. */
   readonly toMs?: number;
-  /** Whether spans have everything that rollups have. */
-  readonly isBuilt: boolean;
   /** The most groups, those that cost most first. 0: all, in the order of the groups. */
   readonly dearest?: number;
 }
@@ -132,7 +130,7 @@ function sumParts(question: UsageQuestion, hours: Span): Part[] {
       hours,
       lengths.filter((length) => length <= longest),
     );
-  const isOfSpans = question.isBuilt && question.accountId === "" && !isTogether(question);
+  const isOfSpans = question.accountId === "" && !isTogether(question);
   const sums = cut(isOfSpans ? spanHours : [1, 24]).map((slots) => {
     const part = isOfSpans ? spanPart(question, slots) : rollupPart(question, slots);
     return slots.isOff ? negated(question, part) : part;

@@ -28,9 +28,7 @@ export async function* streamUsage(storage: Storage, request: StreamUsageRequest
   const snapshot = await storage.snapshot();
   try {
     const accountId = request.accountId || (await findAccount(snapshot, request.keyId));
-    const isBuilt = accountId !== "" || (await areSpansBuilt(snapshot));
     const { sql, parameters } = usageQuery(storage.dialect, {
-      isBuilt,
       ...{ accountId, keyId: request.keyId, model: request.model, groups, dearest: request.dearest },
       ...(request.from && { fromMs: timestampMs(request.from) }),
       ...(request.to && { toMs: timestampMs(request.to) }),
@@ -65,10 +63,6 @@ async function refuseParts(storage: Storage, { from, to }: Pick<StreamUsageReque
       );
     }
   }
-}
-
-async function areSpansBuilt(snapshot: Snapshot): Promise<boolean> {
-  return (await snapshot.few("select 1 from usage_span_build limit 1")).length === 0;
 }
 
 /** The account of a key, because sums are kept by account. Empty: unknown. */

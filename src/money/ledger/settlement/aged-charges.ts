@@ -1,6 +1,5 @@
-import { readRequestTime } from "#lib/ids/request-id.ts";
 import type { Charge } from "../../model/charges/charge.ts";
-import { firstRun, type Run } from "../../model/charges/run.ts";
+import type { Run } from "../../model/charges/run.ts";
 import { dayMs } from "../../store/kept-from.ts";
 
 /** The most that clocks may differ: run ids are made by a core's clock, receipts by the database's. */
@@ -50,7 +49,7 @@ function isAged(charge: KnownCharge, keptFrom: number): boolean {
 
 /** The earliest time that a charge tells, in milliseconds since the epoch. NaN when it tells none. */
 function readTime({ run, charge: { settledAt, status } }: KnownCharge): number {
-  const began = run.runId === firstRun ? readRequestTime(run.requestId) : readRunTime(run);
+  const began = readRunTime(run);
   // A recovered charge was made when a core found the run in its journal, possibly long after the run.
   const ended = status === "recovered" ? undefined : settledAt;
   return Math.min(began ?? ended ?? Number.NaN, ended ?? Number.POSITIVE_INFINITY);

@@ -5,7 +5,7 @@ import { DeadLetter } from "#src/storage/entities/metering/dead-letter.ts";
 import type { Storage } from "#src/storage/orm.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
 import type { Charge } from "../../model/charges/charge.ts";
-import { type Run, runKey } from "../../model/charges/run.ts";
+import type { Run } from "../../model/charges/run.ts";
 
 /** A charge that could not be made. Its counts come from notes of the request, and may not be numbers. */
 export interface LostCharge {
@@ -74,7 +74,7 @@ export class DeadLetters {
 
 /** An id for any run: control characters are escaped, and a text too long for a key is cut and gets its digest. */
 export function toLetterId(run: Run): string {
-  const key = String(runKey(run));
+  const key = String(run.runId);
   const spelled = printable(key);
   if (spelled.length <= plainId) {
     return spelled;

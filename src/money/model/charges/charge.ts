@@ -31,9 +31,7 @@ export interface Charge extends Run {
   readonly status: "completed" | "cancelled" | "failed" | "recovered";
   /** Milliseconds since the epoch. */
   readonly settledAt: number;
-  /**
-   * The terms of its admission: none of its tokens costs more. Absent: an earlier version of the program admitted it.
-   */
+  /** The terms of its admission: none of its tokens costs more. Absent: unknown. */
   readonly maxRates?: Rates;
   /** The tokens that it was admitted with. Absent: unknown, as after a crash. */
   readonly admitted?: ChargedTokens;

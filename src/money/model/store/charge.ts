@@ -16,7 +16,7 @@ export interface ChargeStore {
   settle(charges: readonly Charge[]): Promise<SettleOutcome[]>;
   /** True when an error of `settle` means that a charge can never be stored, rather than not now. */
   isViolation(error: unknown): boolean;
-  /** The stored charges of the runs, by runKey; runs that were not charged are absent. */
+  /** The stored charges of the runs, by their ids; runs that were not charged are absent. */
   settled(runs: readonly Run[]): Promise<Map<string, StoredCharge>>;
   /** True when any run of an account's request was charged. */
   isCharged(accountId: string, requestId: string): Promise<boolean>;

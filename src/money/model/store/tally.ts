@@ -24,6 +24,4 @@ export interface TallyStore {
    * that were not looked at stay. Returns how many were folded.
    */
   foldTallies(before: number): Promise<number>;
-  /** Builds spans for rollups from before spans existed, some at a time. Returns whether more are left. */
-  buildSpans(): Promise<boolean>;
 }

@@ -1,5 +1,5 @@
 import type { Charge } from "../../model/charges/charge.ts";
-import { type Run, runKey } from "../../model/charges/run.ts";
+import type { Run } from "../../model/charges/run.ts";
 import type { SettleOutcome, StoredCharge } from "../../model/store/charge.ts";
 import { addToTally, sumNames, sumsOfReceipts } from "../rollups.ts";
 import { type Column, lineColumns, listNames, usageColumns } from "../usage-columns.ts";
@@ -143,7 +143,7 @@ export class ChargeWriter {
     // Of two charges of the same run in one group only the first is settled.
     const first = new Map<string, number>();
     for (const [at, charge] of group.entries()) {
-      const key = runKey(charge);
+      const key = charge.runId;
       if (!first.has(key)) {
         first.set(key, at);
       }
@@ -168,7 +168,7 @@ export class ChargeWriter {
   async settled(runs: readonly Run[]): Promise<Map<string, StoredCharge>> {
     const values = [runs.map(({ requestId }) => requestId), runs.map(({ runId }) => runId)];
     const rows = await this.#executor.query<StoredChargeRow>(settledSql, values);
-    return new Map(rows.map((row) => [runKey({ requestId: row.request_id, runId: row.run_id }), toStoredCharge(row)]));
+    return new Map(rows.map((row) => [row.run_id, toStoredCharge(row)]));
   }
 
   async isCharged(accountId: string, requestId: string): Promise<boolean> {

@@ -159,10 +159,6 @@ export class PostgresqlLedgerStore implements LedgerStore {
     return this.#tallies.fold(before);
   }
 
-  buildSpans(): Promise<boolean> {
-    return this.#tallies.buildSpans();
-  }
-
   removeReceipts(before: number, most: number): Promise<number> {
     return this.#receipts.remove(before, most);
   }

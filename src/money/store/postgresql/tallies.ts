@@ -1,18 +1,12 @@
 import type { UnseenTally } from "../../model/store/tally.ts";
 import { foldable, foldInto } from "../rollups.ts";
-import { addToSpans, isBuilt, nextRollups } from "../spans.ts";
+import { addToSpans } from "../spans.ts";
 import type { Executor, Statement } from "./executor.ts";
 
 /** Tallies folded at once. */
 const mostFolded = 1000;
 
-/** Rollups whose spans are built at once. */
-const mostBuilt = 500;
-
-/**
- * $1 the hour before which tallies are folded, $2 the most. A tally that is being written is left for the next time.
- * While spans are built, the builder and the folding cores wait for each other.
- */
+/** $1 the hour before which tallies are folded, $2 the most. A tally that is being written is left for the next time. */
 const foldSql: Statement = {
   name: "fold tallies",
   text: `
@@ -21,34 +15,9 @@ const foldSql: Statement = {
       select ctid from usage_tally where ${foldable("$1")} limit $2 for update skip locked))
     returning *),
   folded as (${foldInto("taken")}),
-  build as (select * from usage_span_build for share),
-  built as (select * from taken where ${isBuilt("taken", "hour", "build")}),
-  spanned as (${addToSpans("built")})
+  spanned as (${addToSpans("taken")})
   select count(*)::int as folded from taken`,
 };
-
-const buildingSql: Statement = {
-  name: "spans are being built",
-  text: "select 1 from usage_span_build",
-};
-
-const lockBuildSql: Statement = {
-  name: "lock the build of spans",
-  text: "select account_id, slot, key_id, model from usage_span_build for update",
-};
-
-/** $1 to $4 the last rollup whose spans are built, $5 the most further ones to build. */
-const buildSql: Statement = {
-  name: "build spans",
-  text: `
-  with taken as materialized (${nextRollups(["$1::uuid", "$2::int", "$3::text", "$4::text"], "$5")}),
-  spanned as (${addToSpans("taken")})
-  update usage_span_build set account_id = last.account_id, slot = last.hour, key_id = last.key_id, model = last.model
-  from (select * from taken order by account_id desc, hour desc, key_id desc, model desc limit 1) last
-  returning 1 as moved`,
-};
-
-const endBuildSql: Statement = { name: "spans are built", text: "delete from usage_span_build" };
 
 /** $1 the most. */
 const unseenSql: Statement = {
@@ -99,30 +68,4 @@ export class Tallies {
     const [row] = await this.#executor.query<{ folded: number }>(foldSql, [before, mostFolded]);
     return row?.folded ?? 0;
   }
-
-  /** Builds the spans of the next rollups without spans. Returns whether more are left. */
-  async buildSpans(): Promise<boolean> {
-    if ((await this.#executor.query(buildingSql, [])).length === 0) {
-      return false;
-    }
-    return this.#executor.transaction(async (query) => {
-      const [after] = await query<BuildRow>(lockBuildSql, []);
-      if (after === undefined) {
-        return false;
-      }
-      const { account_id, slot, key_id, model } = after;
-      const moved = await query(buildSql, [account_id, slot, key_id, model, mostBuilt]);
-      if (moved.length === 0) {
-        await query(endBuildSql, []);
-      }
-      return moved.length > 0;
-    });
-  }
-}
-
-interface BuildRow {
-  readonly account_id: string;
-  readonly slot: number;
-  readonly key_id: string;
-  readonly model: string;
 }

@@ -1,5 +1,5 @@
 import type { Charge } from "../../model/charges/charge.ts";
-import { type Run, runKey } from "../../model/charges/run.ts";
+import type { Run } from "../../model/charges/run.ts";
 import type { SettleOutcome, StoredCharge } from "../../model/store/charge.ts";
 import { lineColumns, listNames, usageColumns } from "../usage-columns.ts";
 import { spendBudgets } from "./budgets.ts";
@@ -105,7 +105,7 @@ export class ChargeWriter {
       for (const run of runs) {
         const stored = get<StoredCharge>(sql, [run.requestId, run.runId]);
         if (stored !== undefined) {
-          charges.set(runKey(run), { ...stored });
+          charges.set(run.runId, { ...stored });
         }
       }
       return charges;

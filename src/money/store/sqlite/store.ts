@@ -138,10 +138,6 @@ export class SqliteLedgerStore implements LedgerStore {
     return this.#tallies.fold(before);
   }
 
-  buildSpans(): Promise<boolean> {
-    return this.#tallies.buildSpans();
-  }
-
   removeReceipts(before: number, most: number): Promise<number> {
     return this.#receipts.remove(before, most);
   }

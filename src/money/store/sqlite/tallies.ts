@@ -1,15 +1,12 @@
-import type { UsageSpanBuild } from "#src/storage/entities/metering/rollup.ts";
 import type { Charge } from "../../model/charges/charge.ts";
 import type { UnseenTally } from "../../model/store/tally.ts";
 import { addToTally, foldable, foldInto, mostTokens, sumNames } from "../rollups.ts";
-import { addToSpans, isBuilt, nextRollups } from "../spans.ts";
+import { addToSpans } from "../spans.ts";
 import type { Executor, Runner } from "./executor.ts";
 
 const hourMs = 3_600_000;
 /** Tallies folded at once: few, because the thread has charges to write, too. */
 const foldSize = 50;
-/** Rollups whose spans are built at once. */
-const buildSize = 100;
 
 const tallyKey = "core_id, hour, account_id, key_id, model";
 
@@ -31,13 +28,7 @@ const oldTallies = "from usage_tally where rowid in (select value from json_each
 
 const taken = `with taken as materialized (select * ${oldTallies})`;
 const fold = `${taken} ${foldInto("taken")}`;
-const foldSpans = `${taken} ${addToSpans(`(select * from taken where ${isBuilt("taken", "hour")})`)}`;
-
-const findBuild = "select account_id as accountId, slot, key_id as keyId, model from usage_span_build";
-const rollups = nextRollups(["?1", "?2", "?3", "?4"], String(buildSize));
-const findLast = `select account_id as accountId, hour as slot, key_id as keyId, model from (${rollups})`;
-const build = `with taken as materialized (${rollups}) ${addToSpans("taken")}`;
-const moveBuild = "update usage_span_build set account_id = ?, slot = ?, key_id = ?, model = ?";
+const foldSpans = `${taken} ${addToSpans("taken")}`;
 
 interface Tally {
   readonly key: readonly (string | number)[];
@@ -108,24 +99,4 @@ export class Tallies {
       return run(`delete ${oldTallies}`, [old]);
     });
   }
-
-  /** Builds the spans of the next rollups without spans. Returns whether more are left. */
-  buildSpans(): Promise<boolean> {
-    return this.#executor.unhurried(({ run, get, all }) => {
-      const after = get<UsageSpanBuild>(findBuild, []);
-      if (after === undefined) {
-        return false;
-      }
-      const last = all<UsageSpanBuild>(findLast, toValues(after)).at(-1);
-      if (last === undefined) {
-        run("delete from usage_span_build", []);
-        return false;
-      }
-      run(build, toValues(after));
-      run(moveBuild, toValues(last));
-      return true;
-    });
-  }
 }
-
-const toValues = ({ accountId, slot, keyId, model }: UsageSpanBuild) => [accountId, slot, keyId, model];

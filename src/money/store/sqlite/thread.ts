@@ -131,10 +131,6 @@ export class SqliteThreadStore implements LedgerStore {
     return this.#call("foldTallies", before);
   }
 
-  buildSpans(): Promise<boolean> {
-    return this.#call("buildSpans");
-  }
-
   removeReceipts(before: number, most: number): Promise<number> {
     return this.#call("removeReceipts", before, most);
   }

@@ -34,10 +34,7 @@ export const UsageTally = defineEntity({
     ...sums(),
     /** Whether balances and budgets were looked at since its last charge. */
     seen: p.boolean().default(false),
-    /**
-     * Whether it may have charges that count in no slice of a budget. Older cores leave the column as it is: true in
-     * rows that they made.
-     */
+    /** Whether it may have charges that count in no slice of a budget. */
     unbudgeted: p.boolean().default(true),
   },
   indexes: [
@@ -91,18 +88,3 @@ export const UsageSpan = defineEntity({
   },
 });
 export type UsageSpan = InferEntity<typeof UsageSpan>;
-
-/**
- * The last rollup of an hour, in the order of these columns, that the spans contain already, while spans are built in a
- * database that had rollups before it had spans. No row: all spans are built.
- */
-export const UsageSpanBuild = defineEntity({
-  name: "UsageSpanBuild",
-  properties: {
-    accountId: p.uuid().primary(),
-    slot: p.integer(),
-    keyId: p.string(),
-    model: p.string(),
-  },
-});
-export type UsageSpanBuild = InferEntity<typeof UsageSpanBuild>;

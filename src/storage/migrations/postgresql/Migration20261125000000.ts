@@ -6,7 +6,7 @@ export class Migration20261125000000 extends Migration {
 
   override up(): void | Promise<void> {
     this.addSql(
-      `create table "account" ("id" uuid not null, "name" varchar(255) not null, "name_key" bytea null, "max_keys" int not null, "created_at" timestamptz(3) not null, "request_id" varchar(255) null, "paid_total" bigint not null, "debt" bigint not null, "frozen_at" timestamptz(3) null, "frozen_reason" varchar(255) null, "max_in_flight" int null, "service_class" text null, "low_balance" bigint null, "last_paid" bigint null, "balance_told" text not null default 'ample', primary key ("id"));`,
+      `create table "account" ("id" uuid not null, "name" varchar(255) not null, "name_key" bytea not null, "max_keys" int not null, "created_at" timestamptz(3) not null, "request_id" varchar(255) null, "paid_total" bigint not null, "debt" bigint not null, "frozen_at" timestamptz(3) null, "frozen_reason" varchar(255) null, "max_in_flight" int null, "service_class" text null, "low_balance" bigint null, "last_paid" bigint null, "balance_told" text not null default 'ample', primary key ("id"));`,
     );
     this.addSql(`alter table "account" add constraint "account_request_id_unique" unique ("request_id");`);
     this.addSql(`create index "account_debt_index" on "account" ("id") where debt > 0;`);
@@ -219,10 +219,6 @@ export class Migration20261125000000 extends Migration {
     );
     this.addSql(
       `alter table "usage_span" add constraint "usage_span_detail_check" check ("detail" in ('account', 'key'));`,
-    );
-
-    this.addSql(
-      `create table "usage_span_build" ("account_id" uuid not null, "slot" int not null, "key_id" varchar(255) not null, "model" varchar(255) not null, primary key ("account_id"));`,
     );
 
     this.addSql(

@@ -6,7 +6,7 @@ export class Migration20261125000000 extends Migration {
 
   override up(): void | Promise<void> {
     this.addSql(
-      `create table \`account\` (\`id\` text not null primary key, \`name\` text not null, \`name_key\` blob null, \`max_keys\` integer not null, \`created_at\` datetime not null, \`request_id\` text null, \`paid_total\` bigint check (paid_total >= 0) not null, \`debt\` bigint check (debt >= 0) not null, \`frozen_at\` datetime null, \`frozen_reason\` text null, \`max_in_flight\` integer null, \`service_class\` text check (\`service_class\` in ('flex', 'standard', 'priority')) null, \`low_balance\` bigint null, \`last_paid\` bigint null, \`balance_told\` text check (\`balance_told\` in ('ample', 'low', 'exhausted')) not null default 'ample');`,
+      `create table \`account\` (\`id\` text not null primary key, \`name\` text not null, \`name_key\` blob not null, \`max_keys\` integer not null, \`created_at\` datetime not null, \`request_id\` text null, \`paid_total\` bigint check (paid_total >= 0) not null, \`debt\` bigint check (debt >= 0) not null, \`frozen_at\` datetime null, \`frozen_reason\` text null, \`max_in_flight\` integer null, \`service_class\` text check (\`service_class\` in ('flex', 'standard', 'priority')) null, \`low_balance\` bigint null, \`last_paid\` bigint null, \`balance_told\` text check (\`balance_told\` in ('ample', 'low', 'exhausted')) not null default 'ample');`,
     );
     this.addSql(`create unique index \`account_request_id_unique\` on \`account\` (\`request_id\`);`);
     this.addSql(`create index \`account_debt_index\` on \`account\` (\`id\`) where debt > 0;`);
@@ -153,10 +153,6 @@ export class Migration20261125000000 extends Migration {
     // Without row ids the rows lie in the order of the key: what is read together is in the same pages.
     this.addSql(
       `create table \`usage_span\` (\`hours\` integer not null, \`detail\` text check (\`detail\` in ('account', 'key')) not null, \`slot\` integer not null, \`account_id\` text not null, \`key_id\` text not null, \`model\` text not null, \`requests\` bigint not null, \`input_tokens\` bigint not null, \`output_tokens\` bigint not null, \`cost_high\` bigint not null, \`cost_low\` bigint not null, \`shortfall\` bigint not null, primary key (\`hours\`, \`detail\`, \`slot\`, \`account_id\`, \`key_id\`, \`model\`)) without rowid;`,
-    );
-
-    this.addSql(
-      `create table \`usage_span_build\` (\`account_id\` text not null primary key, \`slot\` integer not null, \`key_id\` text not null, \`model\` text not null);`,
     );
 
     this.addSql(

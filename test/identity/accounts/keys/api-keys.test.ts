@@ -35,7 +35,15 @@ describe.each(dialects)("%s", (dialect) => {
 
   async function account(maxKeys = 3): Promise<string> {
     const id = v7();
-    const facts = { id, name: "", maxKeys, createdAt: new Date(clock.now()), paidTotal: 0n, debt: 0n };
+    const facts = {
+      id,
+      name: "",
+      nameKey: Buffer.of(),
+      maxKeys,
+      createdAt: new Date(clock.now()),
+      paidTotal: 0n,
+      debt: 0n,
+    };
     await storage.orm.em.fork().insert(Account, facts);
     return id;
   }

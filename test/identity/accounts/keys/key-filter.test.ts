@@ -29,7 +29,7 @@ describe.each(dialects)("%s", (dialect) => {
 
   async function account(): Promise<string> {
     const id = v7();
-    const facts = { id, name: "", maxKeys: 100, createdAt: new Date(), paidTotal: 0n, debt: 0n };
+    const facts = { id, name: "", nameKey: Buffer.of(), maxKeys: 100, createdAt: new Date(), paidTotal: 0n, debt: 0n };
     await storage.orm.em.fork().insert(Account, facts);
     return id;
   }

@@ -9,10 +9,8 @@ import { streamUsage } from "#src/money/books/receipts/usage.ts";
 import type { Charge } from "#src/money/model/charges/charge.ts";
 import type { LedgerStore } from "#src/money/model/store/ledger.ts";
 import { createLedgerStore } from "#src/money/store/create.ts";
-import { allAccounts } from "#src/money/store/rollups.ts";
 import { Account, toNameKey } from "#src/storage/entities/account.ts";
 import { ApiKey } from "#src/storage/entities/api-key.ts";
-import { UsageSpanBuild } from "#src/storage/entities/metering/rollup.ts";
 import { openStorage, type Storage } from "#src/storage/orm.ts";
 import { SeededRandom } from "../../../fleet/seeded-random.ts";
 import { databases, dialects } from "../../databases.ts";
@@ -174,13 +172,6 @@ async function fold({ store }: Books): Promise<void> {
   while ((await store.foldTallies(end / hourMs + 48)) > 0) {}
 }
 
-/** The database as one that had rollups before it had spans. */
-async function forgetSpans({ storage }: Books): Promise<void> {
-  const em = storage.orm.em.fork();
-  await em.execute("delete from usage_span");
-  await em.insert(UsageSpanBuild, { accountId: allAccounts, slot: 2 ** 31 - 1, keyId: "", model: "" });
-}
-
 describe.each(dialects)("%s", (dialect) => {
   test("usage of any span is that of its receipts, folded or not, in time or late", async () => {
     const seeded = new SeededRandom(17);
@@ -204,32 +195,6 @@ describe.each(dialects)("%s", (dialect) => {
       "the usage of a span of 1536 h is that of its hours",
       "the usage of an account in a span of 1536 h is that of its keys",
     ]);
-    await books.store.end();
-    await books.storage.close();
-  }, 60_000);
-
-  test("spans of an old database are built in steps, between foldings, and prove at each of them", async () => {
-    const seeded = new SeededRandom(18);
-    const random = () => seeded.fraction();
-    const books = await open(await newDatabase(dialect));
-    let charges = makeCharges(books, random, dialect === "sqlite" ? 250 : 1200);
-    await books.store.settle(charges);
-    await fold(books);
-    await forgetSpans(books);
-    let steps = 0;
-    while (await books.store.buildSpans()) {
-      steps++;
-      const late = makeCharges(books, random, 20);
-      charges = [...charges, ...late];
-      await books.store.settle(late);
-      await prove(books);
-      await fold(books);
-      await prove(books);
-    }
-    expect(steps).toBeGreaterThan(1);
-    expect(await books.store.buildSpans()).toBe(false);
-    await compare(books, charges, random);
-    await prove(books);
     await books.store.end();
     await books.storage.close();
   }, 60_000);

@@ -1,7 +1,6 @@
 import type { Logger } from "#lib/logger.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import type { Journal } from "../../../journal/journal.ts";
-import { runKey } from "../../../model/charges/run.ts";
 import type { MeteringObserver } from "../../../model/observer.ts";
 import type { ChargeStore, SettleOutcome } from "../../../model/store/charge.ts";
 import { type AgedCharges, agedReason } from "../aged-charges.ts";
@@ -188,7 +187,7 @@ export class GroupCommit {
     }
     const known = await store.settled([...found].map(({ charge }) => charge));
     for (const { open, conclude } of group.filter((waiting) => found.has(waiting.open))) {
-      conclude(known.has(runKey(open.charge)) ? "repeated" : { impossible: agedReason });
+      conclude(known.has(open.charge.runId) ? "repeated" : { impossible: agedReason });
     }
     return group.filter(({ open }) => !found.has(open));
   }

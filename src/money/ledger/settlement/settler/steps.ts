@@ -2,7 +2,6 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "#lib/errors/failure.ts";
 import type { Logger } from "#lib/logger.ts";
 import { isUnreachable } from "#src/storage/availability/unreachable.ts";
-import { runKey } from "../../../model/charges/run.ts";
 import type { ChargeStore, StoredCharge } from "../../../model/store/charge.ts";
 import { type AgedCharges, agedReason } from "../aged-charges.ts";
 import type { Conclusions } from "../conclusions.ts";
@@ -51,7 +50,7 @@ export class Steps {
   async settleRest(open: OpenCharge): Promise<Step> {
     for (let attempt = 1; ; attempt++) {
       try {
-        const stored = (await this.#parts.store.settled([open.charge])).get(runKey(open.charge));
+        const stored = (await this.#parts.store.settled([open.charge])).get(open.charge.runId);
         const { charge } = open; // it may have been promised meanwhile
         if (stored === undefined) {
           return "commit"; // the database has failed over into the past meanwhile

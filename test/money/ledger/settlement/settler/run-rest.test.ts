@@ -3,7 +3,6 @@ import { v7 } from "uuid";
 import { reconcile } from "#src/money/books/proof/reconcile.ts";
 import { type Journal, type JournalEntry, noJournal } from "#src/money/journal/journal.ts";
 import type { Charge } from "#src/money/model/charges/charge.ts";
-import { runKey } from "#src/money/model/charges/run.ts";
 import { Usage } from "#src/storage/entities/metering/usage.ts";
 import { ManualClock } from "../../../../support/clocks/manual-clock.ts";
 import { databases, dialects } from "../../../databases.ts";
@@ -30,11 +29,11 @@ describe.each(dialects)("%s", (dialect) => {
       ...{ status: "completed", settledAt: clock.now(), lines: [] },
     });
     const recover = async (running: readonly JournalEntry[], charges: readonly Charge[] = []) => {
-      const left = new Set([...running, ...charges].map(runKey));
+      const left = new Set([...running, ...charges].map(({ runId }) => runId));
       const journal: Journal = {
         ...noJournal,
         read: async () => ({ epoch: 0, charges, running }),
-        forget: (of) => void left.delete(runKey(of)),
+        forget: (of) => void left.delete(of.runId),
       };
       const metering = await openMetering({ clock, url, journal });
       const stored = await metering.storage.orm.em.fork().findAll(Usage);

@@ -6,7 +6,6 @@ import type { Journal } from "#src/money/journal/journal.ts";
 import { noJournal } from "#src/money/journal/journal.ts";
 import { Settler } from "#src/money/ledger/settlement/settler/settler.ts";
 import type { Charge } from "#src/money/model/charges/charge.ts";
-import { runKey } from "#src/money/model/charges/run.ts";
 import type { SettleOutcome } from "#src/money/model/store/charge.ts";
 import type { LedgerStore } from "#src/money/model/store/ledger.ts";
 import { ManualClock } from "../../../../support/clocks/manual-clock.ts";
@@ -89,7 +88,7 @@ beforeEach(() => {
     },
     settled: async (charges: readonly Charge[]) =>
       new Map(
-        charges.filter((each) => keptFrom === 0 || stored.includes(each.requestId)).map((each) => [runKey(each), each]),
+        charges.filter((each) => keptFrom === 0 || stored.includes(each.requestId)).map((each) => [each.runId, each]),
       ),
     isViolation: (error: unknown) => error === impossible,
   } as unknown as LedgerStore;
