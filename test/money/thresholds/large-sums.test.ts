@@ -63,7 +63,7 @@ describe.each(dialects)("%s", (dialect) => {
     ]);
     expect(crossed).toEqual([80, 100]);
     const census = { storage, clock, logger: silentLogger, counted: () => {}, lease: { hold: async () => true } };
-    expect((await new BudgetCensus(census).count()).total).toEqual({ told: { 0: 0, 80: 0, 100: 1 }, left: 0 });
+    expect((await new BudgetCensus(census).count()).total).toEqual({ announced: { 0: 0, 80: 0, 100: 1 }, left: 0 });
     await clock.until(ledger.close());
     expect(await reconcile(storage)).toMatchObject({ ok: true, findings: [] });
   }, 60_000);
