@@ -13,6 +13,8 @@ export default {
   // A worker keeps the modules of every file that it has run. Behind a thousand megabytes of them a test that makes much
   // garbage took five times its CPU.
   workerIdleMemoryLimit: "400MB",
+  // A worker with nothing open still needs more than jest's half second to end on a busy machine, and is then called a leak.
+  workerGracefulExitTimeout: 30_000,
   // For a machine that does other work, too: nothing but a failure takes so long.
   testTimeout: 60_000,
 };

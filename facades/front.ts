@@ -10,6 +10,7 @@ import { ProxiedRequests } from "./http/connection/proxied-requests.ts";
 import { readHead } from "./http/connection/read-head.ts";
 import { createCoreClients } from "./http/core/core-clients.ts";
 import { readModels } from "./http/core/models.ts";
+import { healthPath } from "./http/exchange.ts";
 import { homeHeaders, readBaseUrl, renderHome, wantsPage } from "./http/home/page.ts";
 import { admit } from "./http/middleware/admit.ts";
 import { answerErrors } from "./http/middleware/answer-errors.ts";
@@ -64,6 +65,7 @@ export function createFront(options: FrontOptions): Front {
   mountRoutes(routes, surfaces, choose);
   const document = readPackaged("gen/openapi.json");
   routes.add({ verb: "GET", path: "/openapi.json", handle: (exchange) => exchange.send(200, document) });
+  routes.add({ verb: "GET", path: healthPath, handle: (exchange) => exchange.sendEmpty() });
   const greeting = '{"name":"tollgate","openapi":"/openapi.json"}';
   routes.add({
     verb: "GET",

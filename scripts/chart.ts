@@ -11,8 +11,6 @@ import { fileURLToPath } from "node:url";
 const root = fileURLToPath(new URL("../", import.meta.url));
 const folder = join(root, "deploy", "helm", "tollgate");
 const helmVersion = "v3.22.0";
-/** Addresses of further databases, in Secrets as an operator of PostgreSQL makes them. */
-const shards = ["second", "third"].map((name) => ({ secretName: `postgresql-${name}-app`, key: "uri" }));
 const engine = { name: "vllm", kind: "StatefulSet", model: "qwen/qwen3-8b", maxReplicas: 4, waiting: 8 };
 
 /** The renderings, and the values of each. */
@@ -23,10 +21,7 @@ export const renderings: Readonly<Record<string, readonly string[]>> = {
     ...["--values", join(folder, "values-scaled-out.yaml")],
     ...["--set", "keda.enabled=true", "--set-json", `keda.engines=[${JSON.stringify(engine)}]`],
   ],
-  sharded: [
-    ...["--values", join(folder, "values-scaled-out.yaml")],
-    ...["--set-json", `storage.shards=${JSON.stringify(shards)}`],
-  ],
+  "with-tls": ["--values", join(folder, "values-scaled-out.yaml"), "--set", "tlsSecretName=tollgate-tls"],
 };
 
 /** A digest of the chart's files and of the values it is rendered with: tells whether a rendering is fresh, without Helm. */
@@ -38,7 +33,7 @@ export function chartDigest(): string {
       hash.update(`${path}\n${readFileSync(file, "utf8")}\n`);
     }
   }
-  return hash.update(JSON.stringify([engine, shards])).digest("hex");
+  return hash.update(JSON.stringify(engine)).digest("hex");
 }
 
 function findHelm(): string {

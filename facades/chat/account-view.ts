@@ -1,11 +1,12 @@
 import { type Timestamp, timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { BudgetPeriod } from "#gen/tollgate/accounts/v1/api_key_pb.js";
-import type {
-  GetCreditsResponse,
-  GetGenerationResponse,
-  GetKeyResponse,
-  GetUsageRequest,
-  GetUsageResponse,
+import {
+  type GetCreditsResponse,
+  type GetGenerationResponse,
+  type GetKeyResponse,
+  type GetUsageRequest,
+  type GetUsageResponse,
+  UsageDimension,
 } from "#gen/tollgate/chat/v1/account_view_pb.js";
 import { UsageGroup } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import { type Receipt, ReceiptStatus, type UsageRow } from "#gen/tollgate/metering/v1/usage_pb.js";
@@ -116,12 +117,13 @@ export function toRequestId(id: string): string {
   return id.replace(/^(chatcmpl-|cmpl-|msg_)/, "req_");
 }
 
-const groups: Readonly<Record<string, UsageGroup>> = {
-  account: UsageGroup.ACCOUNT,
-  key: UsageGroup.KEY,
-  model: UsageGroup.MODEL,
-  day: UsageGroup.DAY,
-  hour: UsageGroup.HOUR,
+const groups: Readonly<Record<UsageDimension, UsageGroup>> = {
+  [UsageDimension.UNSPECIFIED]: UsageGroup.UNSPECIFIED,
+  [UsageDimension.ACCOUNT]: UsageGroup.ACCOUNT,
+  [UsageDimension.KEY]: UsageGroup.KEY,
+  [UsageDimension.MODEL]: UsageGroup.MODEL,
+  [UsageDimension.DAY]: UsageGroup.DAY,
+  [UsageDimension.HOUR]: UsageGroup.HOUR,
 };
 
 /**
@@ -133,15 +135,12 @@ export async function readUsage(
   exchange: Exchange,
   asked: GetUsageRequest,
 ): Promise<GetUsageResponse> {
-  const by = asked.by === "" ? ["account", "key", "model"] : asked.by.split(",").map((group) => group.trim());
-  const unknown = by.find((group) => !Object.hasOwn(groups, group));
-  if (unknown !== undefined) {
-    throw invalidField("by", `must be some of ${Object.keys(groups).join(", ")} with commas between`);
-  }
+  const { ACCOUNT, KEY, MODEL, DAY, HOUR } = UsageDimension;
+  const by = asked.by.length === 0 ? [ACCOUNT, KEY, MODEL] : asked.by;
   const from = readTime("from", asked.from) ?? new Date(exchange.runtime.clock.now() - 30 * dayMs);
   const to = readTime("to", asked.to);
   const data = [];
-  const groupBy = by.map((group) => groups[group] ?? UsageGroup.UNSPECIFIED);
+  const groupBy = by.map((dimension) => groups[dimension]);
   const request = { from: timestampFromDate(from), ...(to && { to: timestampFromDate(to) }), groupBy };
   for await (const { rows } of core.metering.streamUsage(request, exchange.callOptions)) {
     if (data.length + rows.length > mostUsageRows) {
@@ -150,11 +149,11 @@ export async function readUsage(
     for (const row of rows) {
       data.push({
         $typeName: "tollgate.chat.v1.UsageSums" as const,
-        ...(by.includes("account") && { accountId: row.accountId }),
-        ...(by.includes("key") && { keyId: row.keyId }),
-        ...(by.includes("model") && { model: row.model }),
-        ...(by.includes("day") && { day: row.day }),
-        ...(by.includes("hour") && { hour: row.hour }),
+        ...(by.includes(ACCOUNT) && { accountId: row.accountId }),
+        ...(by.includes(KEY) && { keyId: row.keyId }),
+        ...(by.includes(MODEL) && { model: row.model }),
+        ...(by.includes(DAY) && { day: row.day }),
+        ...(by.includes(HOUR) && { hour: row.hour }),
         requests: row.requests,
         inputTokens: row.inputTokens,
         outputTokens: row.outputTokens,

@@ -148,13 +148,13 @@ function wrongKey(message: string): string {
 
 /** The wording that clients look for to shorten the conversation. */
 function contextMessage(detail: ErrorDetail, message: string): string {
-  const { limit, actual, requestedOutput } = readTokenBound(detail);
+  const { limit, actual, requestedOutput, estimated } = readTokenBound(detail);
   if (limit === undefined || actual === undefined) {
     return message;
   }
   const start = `This model's maximum context length is ${limit} tokens. However, `;
   return requestedOutput === undefined || actual >= limit
-    ? `${start}your messages resulted in ${actual} tokens. Please reduce the length of the messages.`
+    ? `${start}your messages resulted in ${estimated ? "about " : ""}${actual} tokens. Please reduce the length of the messages.`
     : `${start}you requested ${actual + requestedOutput} tokens (${actual} in the messages, ${requestedOutput} in the ` +
         "completion). Please reduce the length of the messages or completion.";
 }

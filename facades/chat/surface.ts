@@ -80,7 +80,7 @@ export function createChatSurface(core: CoreClients): Surface {
             const generation = generateRequest(request, exchange.requestId, session);
             const answer = core.inference.generate(generation, exchange.callOptions);
             const head = createHead(exchange, "chatcmpl-", request.model);
-            const hideReasoning = request.reasoning?.exclude ?? false;
+            const hideReasoning = request.reasoning?.exclude ?? request.includeReasoning === false;
             const withLots = request.usage?.include ?? false;
             const tellsTier = request.serviceTier !== ServiceTier.UNSPECIFIED;
             const options = { hideReasoning, withLots, tellsTier };

@@ -10,6 +10,7 @@ export type Json = { readonly [key: string]: unknown };
 interface JsonMessage {
   readonly shape: { readonly case?: "untagged" | "taggedBy" | "unwrapped"; readonly value?: unknown };
   readonly ignoreUnknownTags: boolean;
+  readonly condition: string;
 }
 
 /** The option tollgate.facade.v1.json_field, as far as it affects a schema. */
@@ -18,6 +19,8 @@ interface JsonField {
   readonly required: boolean;
   readonly minimum?: number;
   readonly maximum?: number;
+  readonly above?: number;
+  readonly unset?: number;
   readonly minItems?: number;
   readonly maxItems?: number;
   readonly minLength?: number;
@@ -61,18 +64,26 @@ export class Schemas {
     return this.#rulesOf(field)?.name || field.name;
   }
 
+  /** Whether a body or a query without the field is refused. */
+  isRequired(field: DescField): boolean {
+    return this.#rulesOf(field)?.required ?? false;
+  }
+
   /** The schema of a field, with its comment and bounds. */
   fieldSchema(field: DescField): Json {
     const rules = this.#rulesOf(field);
     const schema = field.fieldKind === "list" ? this.#listSchema(field, rules) : this.#valueSchema(field, rules);
+    if (rules?.unset !== undefined) {
+      return described(field, { anyOf: [schema, { const: rules.unset }] });
+    }
     return described(field, rules?.nullable && !rules.jsonText ? { anyOf: [schema, { type: "null" }] } : schema);
   }
 
   #messageSchema(desc: DescMessage): Json {
-    const { shape, ignoreUnknownTags } = this.#options.get<JsonMessage>(desc, "tollgate.facade.v1.json_message") ?? {
-      shape: {},
-      ignoreUnknownTags: false,
-    };
+    const { shape, ignoreUnknownTags, condition } = this.#options.get<JsonMessage>(
+      desc,
+      "tollgate.facade.v1.json_message",
+    ) ?? { shape: {}, ignoreUnknownTags: false, condition: "" };
     switch (shape.case) {
       case "untagged":
         return { anyOf: desc.fields.map((field) => this.fieldSchema(field)) };
@@ -87,7 +98,7 @@ export class Schemas {
           : { oneOf: members };
       }
       default:
-        return this.#objectSchema(desc);
+        return this.#objectSchema(desc, condition === "" ? [] : [JSON.parse(condition)]);
     }
   }
 
@@ -97,7 +108,7 @@ export class Schemas {
     });
   }
 
-  #objectSchema(desc: DescMessage): Json {
+  #objectSchema(desc: DescMessage, more: readonly Json[]): Json {
     const fields = desc.fields.filter((field) => !this.#rulesOf(field)?.refused);
     const required = fields.filter((field) =>
       this.#sent.has(desc) ? this.#rulesOf(field)?.required : this.#isAlwaysSent(field),
@@ -110,7 +121,8 @@ export class Schemas {
       const type = this.#rulesOf(field)?.requiredForType;
       return type ? requiredForType(this.keyOf(field), type) : [];
     });
-    return conditions.length === 0 ? schema : { ...schema, allOf: conditions };
+    const all = [...conditions, ...more];
+    return all.length === 0 ? schema : { ...schema, allOf: all };
   }
 
   #isAlwaysSent(field: DescField): boolean {
@@ -207,6 +219,7 @@ function requiredForType(key: string, type: string): Json {
 function readBounds(rules: JsonField | undefined): Json {
   return {
     ...(rules?.minimum !== undefined && { minimum: rules.minimum }),
+    ...(rules?.above !== undefined && { exclusiveMinimum: rules.above }),
     ...(rules?.maximum !== undefined && { maximum: rules.maximum }),
   };
 }

@@ -118,7 +118,16 @@ function listParameters({ method, rule }: Operation, schemas: Schemas): Json[] {
     const { description, ...schema } = schemas.fieldSchema(field);
     const name = schemas.keyOf(field);
     const inPath = rule.path.includes(`{${name}`);
-    return { name, in: inPath ? "path" : "query", ...(inPath && { required: true }), description, schema };
+    const required = inPath || schemas.isRequired(field);
+    const isList = field.fieldKind === "list";
+    return {
+      name,
+      in: inPath ? "path" : "query",
+      ...(required && { required }),
+      ...(isList && { explode: false }), // items with commas between
+      description,
+      schema,
+    };
   });
 }
 

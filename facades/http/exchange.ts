@@ -7,10 +7,13 @@ import { type RateLimitState, readRateLimit } from "../../lib/rpc/rate-limit.ts"
 import type { PublicSurface } from "../../lib/surface-names.ts";
 import type { BodyLimits } from "./request/body-limits.ts";
 import { clientAddress } from "./request/client-address.ts";
-import { type CallHeaders, callHeaders, type KeyHeader, readCallerShard } from "./request/credentials.ts";
+import { type CallHeaders, callHeaders, type KeyHeader } from "./request/credentials.ts";
 import { hasBody } from "./request/has-body.ts";
 import { addRateLimit } from "./response/rate-limit-headers.ts";
 import type { ExchangeTrace, Runtime } from "./runtime.ts";
+
+/** Where load balancers and load clients ask whether this process answers: no request of a caller, so not traced. */
+export const healthPath = "/health";
 
 /** One HTTP request and its response. */
 export class Exchange {
@@ -38,8 +41,8 @@ export class Exchange {
     this.response = response;
     this.runtime = runtime;
     this.bodyLimits = bodyLimits;
-    this.requestId = newRequestId(runtime.random, readCallerShard(request));
-    this.#trace = runtime.trace?.(request);
+    this.requestId = newRequestId(runtime.random);
+    this.#trace = request.url === healthPath ? undefined : runtime.trace?.(request);
     runtime.observer.opened();
     response.once("close", () => {
       const status = response.headersSent ? response.statusCode : undefined;
@@ -112,6 +115,11 @@ export class Exchange {
     }
     this.begin(status, "application/json", headers);
     sendWhole(this.response, json, length, () => this.network, this.bodyLimits.unread);
+  }
+
+  /** Answers that all is well, without a body. */
+  sendEmpty(): void {
+    this.response.writeHead(204, { "x-request-id": this.requestId, "request-id": this.requestId }).end();
   }
 
   /** Logs an unexpected error. */

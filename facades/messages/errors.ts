@@ -152,7 +152,7 @@ const refusalTypes = {
  * that refuse a prompt without counting it, and for those that do not report their limit.
  */
 function contextMessage(detail: ErrorDetail): string {
-  const { limit, actual, requestedOutput } = readTokenBound(detail);
+  const { limit, actual, requestedOutput, estimated } = readTokenBound(detail);
   if (limit === undefined) {
     return "prompt is too long: it exceeds the context of this model";
   }
@@ -160,7 +160,7 @@ function contextMessage(detail: ErrorDetail): string {
     return `prompt is too long: the maximum is ${limit} tokens`;
   }
   return actual >= limit || requestedOutput === undefined
-    ? `prompt is too long: ${actual} tokens > ${limit} maximum`
+    ? `prompt is too long: ${estimated ? "about " : ""}${actual} tokens > ${limit} maximum`
     : `input length and \`max_tokens\` exceed context limit: ${actual} + ${requestedOutput} > ${limit}, ` +
         "decrease input length or `max_tokens` and try again";
 }

@@ -11,5 +11,5 @@ export function readTokenBound({ bound }: Pick<ErrorDetail, "bound">): TokenBoun
   return bound.case === "tokens" ? bound.value : {};
 }
 
-/** Numbers of tokens: the limit, the actual number, and the requested output. */
-export type TokenBoundFacts = Partial<Pick<TokenBound, "limit" | "actual" | "requestedOutput">>;
+/** Numbers of tokens: the limit, the actual number and whether it is an estimate, and the requested output. */
+export type TokenBoundFacts = Partial<Pick<TokenBound, "limit" | "actual" | "requestedOutput" | "estimated">>;

@@ -1,10 +1,8 @@
 import { crc32 } from "node:zlib";
 import type { Random } from "./random.ts";
-import { keyMarkOf } from "./shard.ts";
 
 // A secret reads <prefix><43 letters and digits: 256 random bits><6 more: CRC-32 of everything before>. The checksum
-// tells typing mistakes and guesses from secrets without asking the database. Secrets of a shard other than 0 have its
-// mark and 40 letters and digits: 238 random bits.
+// tells typing mistakes and guesses from secrets without asking the database.
 
 const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const secretBytes = 32;
@@ -12,11 +10,9 @@ const secretLength = 43;
 const checksumLength = 6;
 
 /** Makes a secret with a prefix. */
-export function newCheckedSecret(prefix: string, random: Random, shard = 0): string {
+export function newCheckedSecret(prefix: string, random: Random): string {
   const secret = BigInt(`0x${Buffer.from(random.bytes(secretBytes)).toString("hex")}`);
-  const mark = keyMarkOf(shard);
-  // The lowest digits are kept, because each is as random as the others.
-  const body = prefix + mark + base62(secret, secretLength).slice(mark.length);
+  const body = prefix + base62(secret, secretLength);
   return body + checksum(body);
 }
 

@@ -67,20 +67,6 @@ export function toPageOf<T>(entries: readonly T[], keyOf: (entry: T) => string):
   };
 }
 
-/**
- * Finds a page in several lists as if they were one. `order` is the order of each list, by keys that mean the same in
- * all lists. From each list as many entries are read as the page may have.
- */
-export function mergeLists<T>(
-  lists: readonly ((start: PageStart) => readonly T[] | Promise<readonly T[]>)[],
-  order: (one: T, other: T) => number,
-): (start: PageStart) => Promise<readonly T[]> {
-  return async (start) => {
-    const found = await Promise.all(lists.map((read) => read(start)));
-    return found.length === 1 ? (found[0] ?? []) : found.flat().sort(order).slice(0, start.limit);
-  };
-}
-
 const notOurs = "The page token is not of an answer to this call with the same arguments.";
 
 /** Makes a token that is opaque to clients. */

@@ -1,5 +1,5 @@
-// Starts Tollgate scaled out on this machine: PostgreSQL, Redis or Valkey, a simulated GPU server, two cores and
-// two facades, each a process of its own, from the files in deploy/one-machine. Ctrl-C ends them all.
+// Starts Tollgate scaled out on this machine: PostgreSQL, Redis or Valkey, a simulated GPU server, and processes of
+// `serve` that share an HTTP port, two unless a number is given, from deploy/one-machine. Ctrl-C ends them all.
 // Their data is gone then: this is for trying out what happens when a part breaks.
 import { type ChildProcess, fork, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -11,6 +11,9 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import type { ServiceUrls } from "./services.ts";
 
+/** Where the listeners of the first process begin; those of the next are ten ports on. */
+const firstPort = 18_010;
+const count = Number(process.argv[2] ?? 2);
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const dataDir = await mkdtemp(join(tmpdir(), "tollgate-one-machine-"));
 const stops: (() => Promise<void>)[] = [() => rm(dataDir, { recursive: true, force: true })];
@@ -78,23 +81,23 @@ try {
     TOLLGATE_KEY_PEPPER: randomBytes(32).toString("hex"),
   };
   const env = { ...process.env, TOLLGATE_DATA_DIR: dataDir };
-  const file = (name: string) => ["--config", `deploy/one-machine/${name}.yaml`];
   await start("simulator", env, "sim", "--port", "8000");
-  for (const name of ["core-1", "core-2"]) {
-    await start(name, { ...env, ...secrets }, "core", ...file(name));
+  const file = "deploy/one-machine/tollgate.yaml";
+  const ports = Array.from({ length: count }, (_, at) => firstPort + 10 * at);
+  for (const [at, port] of ports.entries()) {
+    await start(`serve ${at + 1}`, { ...env, ...secrets }, "serve", "--config", file, "--port", String(port));
   }
-  const cores = "ipv4:127.0.0.1:50011,127.0.0.1:50021";
-  for (const name of ["facade-1", "facade-2"]) {
-    await start(name, env, "facade", "--core", cores, ...file(name));
-  }
+  const all = (offset: number) => ports.map((port) => `127.0.0.1:${port + offset}`).join("  ");
   console.log(`
-facades     http://127.0.0.1:8081  http://127.0.0.1:8082
-metrics     cores http://127.0.0.1:9461/metrics :9462   facades http://127.0.0.1:9471/metrics :9472
+all serve   http://127.0.0.1:8080
+consoles    ${all(1)}
+gRPC        ${all(2)}
+metrics     ${all(4)}
 
 Administration, in another shell:
 
   export TOLLGATE_OPERATOR_TOKEN=${secrets.TOLLGATE_OPERATOR_TOKEN}
-  npx tollgate accounts create --name me --core 127.0.0.1:50011
+  npx tollgate accounts create --name me --core 127.0.0.1:${firstPort + 2}
 `);
   await Promise.race(["SIGINT", "SIGTERM"].map((name) => once(process, name)));
   console.log("ending");

@@ -7,17 +7,12 @@ import { readUpdateMask } from "../../lib/rpc/update-mask.ts";
 import { readWiredClass } from "../../lib/service-class.ts";
 import { noteBefore, noteWithin } from "../interceptors/changes/change.ts";
 import type { Account } from "../storage/entities/account.ts";
-import { isClaimedElsewhere } from "../storage/entities/claim.ts";
-import { elsewhere } from "../storage/moving.ts";
 import { isListKey, toListKey } from "./accounts.ts";
 import type { AccountsDependencies } from "./dependencies.ts";
 import { readBudget } from "./keys/key-limits.ts";
 import { accountMessage } from "./messages.ts";
 import { readVisible } from "./read-visible.ts";
 import { invalid, requireId } from "./validate.ts";
-
-/** How long a moving account may be closed, unless the operator says otherwise. */
-const usualPauseSeconds = 10;
 
 /** An account without its money, for lists of names. */
 const withoutMoney = (account: Account) =>
@@ -71,7 +66,7 @@ export function createAccountMethods(deps: AccountsDependencies) {
       // The same request was sent twice at once: the database lets only one of them make the account.
       const other = await accounts.madeBy(account.requestId);
       if (other === undefined) {
-        throw isClaimedElsewhere(error) ? elsewhere() : error;
+        throw error;
       }
       return other;
     }
@@ -92,7 +87,7 @@ export function createAccountMethods(deps: AccountsDependencies) {
   return {
     async createAccount(request, context) {
       const { name, requestId, maxKeys = deps.maxKeys } = request;
-      const id = await deps.newAccountId(requestId);
+      const id = deps.random.uuid();
       if (requestId === "") {
         await open({ id, name, maxKeys }, context);
         return describe(await accounts.get(id));
@@ -163,13 +158,6 @@ export function createAccountMethods(deps: AccountsDependencies) {
       const account = await accounts.freeze(id, reason, new Date(deps.clock.now()));
       deps.accountChanged(id);
       return describe(account);
-    },
-
-    async moveAccount({ accountId, shard, maxPauseSeconds = usualPauseSeconds }) {
-      const id = requireId(accountId, "account");
-      const fromShard = await deps.moveAccount(id, shard, maxPauseSeconds * 1000);
-      deps.accountChanged(id);
-      return { ...(await describe(await accounts.get(id))), fromShard, toShard: shard };
     },
 
     async unfreezeAccount({ accountId }, context) {

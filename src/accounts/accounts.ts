@@ -6,12 +6,8 @@ import type { PageStart } from "../../lib/rpc/pages.ts";
 import type { Announce } from "../events/announcer.ts";
 import type { BalanceJudge } from "../metering/thresholds/interface.ts";
 import { Account, toNameKey } from "../storage/entities/account.ts";
-import { lockHere } from "../storage/moving.ts";
 import type { Storage } from "../storage/orm.ts";
 import { inTransaction } from "../storage/transaction.ts";
-
-/** A moving account is listed in the database that it comes from. */
-const leaving = "select id from account_move where state in ('closing', 'sent')";
 
 /** This byte sorts after every byte of UTF-8. */
 const pastAllText = Buffer.from([0xff]);
@@ -19,11 +15,6 @@ const pastAllText = Buffer.from([0xff]);
 /** The key after which a list by name continues behind an account. */
 export function toListKey({ id, name }: Pick<Account, "id" | "name">): string {
   return `${id} ${toNameKey(name).toString("base64")}`;
-}
-
-/** The order of a list by name. */
-export function byListKey(one: Account, other: Account): number {
-  return Buffer.compare(toNameKey(one.name), toNameKey(other.name)) || (one.id < other.id ? -1 : 1);
 }
 
 /** Whether a text is such a key. */
@@ -36,9 +27,6 @@ function readListKey(text: string): [key: Buffer, id: string] {
   const [id = "", key = ""] = text.split(" ");
   return [Buffer.from(key, "base64"), id];
 }
-
-/** The accounts of one database or of several. */
-export type AccountList = Pick<Accounts, keyof Accounts>;
 
 /** The stored accounts, without their money. Ids are UUIDs. */
 export class Accounts {
@@ -68,8 +56,7 @@ export class Accounts {
   /** Accounts after the given id, oldest first: ids sort by age. Only the accounts with these ids, if there are any. */
   async list({ after, limit }: PageStart, ids: readonly string[] = []): Promise<Account[]> {
     const id = { ...(after === undefined ? {} : { $gt: after }), ...(ids.length === 0 ? {} : { $in: [...ids] }) };
-    const isHere = { $or: [{ moveId: null }, { moveId: { $in: await this.#leaving() } }] };
-    const where = { ...isHere, ...(Object.keys(id).length === 0 ? {} : { id }) };
+    const where = Object.keys(id).length === 0 ? {} : { id };
     return this.#storage.orm.em.fork().find(Account, where, { orderBy: { id: "asc" }, limit });
   }
 
@@ -83,19 +70,12 @@ export class Accounts {
     const [key, id] = after === undefined ? [first, NIL] : readListKey(after);
     const rows = await em.execute<{ id: string }[]>(
       `select id from account where (name_key, id) > (?, ?) and name_key >= ? and name_key < ?
-         and (move_id is null or move_id in (${leaving}))
        order by name_key, id limit ?`,
       [key, id, first, Buffer.concat([first, pastAllText]), limit],
     );
     const found = await em.find(Account, { id: { $in: rows.map((row) => row.id) } });
     const byId = new Map(found.map((account) => [account.id, account]));
     return rows.flatMap((row) => byId.get(row.id) ?? []);
-  }
-
-  /** Moves of accounts that are listed here until they have arrived in another database. */
-  async #leaving(): Promise<string[]> {
-    const moves = await this.#storage.orm.em.fork().execute<{ id: string }[]>(leaving);
-    return moves.map(({ id }) => id);
   }
 
   /** The account that a request made. Undefined: it has made none. */
@@ -114,7 +94,6 @@ export class Accounts {
     facts: Partial<Pick<Account, "name" | "maxKeys" | "maxInFlight" | "serviceClass" | "lowBalance">>,
   ): Promise<Account> {
     await inTransaction(this.#storage, async (em) => {
-      await lockHere(em, id);
       const key = facts.name === undefined ? {} : { nameKey: toNameKey(facts.name) };
       await em.nativeUpdate(Account, id, { ...facts, ...key });
       if (facts.lowBalance !== undefined) {
@@ -128,7 +107,6 @@ export class Accounts {
   /** Freezes an account. A frozen account gets the new reason. Throws ACCOUNT_NOT_FOUND. */
   async freeze(id: string, reason: string, now: Date): Promise<Account> {
     await inTransaction(this.#storage, async (em) => {
-      await lockHere(em, id);
       const frozen = await em.nativeUpdate(Account, { id, frozenAt: null }, { frozenAt: now });
       if (frozen > 0) {
         await this.#announce?.(em, { type: "account.frozen", accountId: id, data: { reason } });
@@ -141,7 +119,6 @@ export class Accounts {
   /** Throws ACCOUNT_NOT_FOUND. */
   async unfreeze(id: string): Promise<Account> {
     await inTransaction(this.#storage, async (em) => {
-      await lockHere(em, id);
       const frozen = { id, frozenAt: { $ne: null } };
       if ((await em.nativeUpdate(Account, frozen, { frozenAt: null, frozenReason: null })) > 0) {
         await this.#announce?.(em, { type: "account.unfrozen", accountId: id, data: {} });

@@ -22,13 +22,10 @@ export interface AuthenticatorOptions {
   readonly operatorToken: string;
   readonly services: readonly ServiceCredential[];
   readonly peppers: readonly [Pepper, ...Pepper[]];
-  /**
-   * Recognizes keys that do not exist, by their digests, without asking the store. The key's own text names its
-   * database.
-   */
-  readonly mayExist: (digests: readonly Buffer[], secret: string) => boolean | Promise<boolean>;
+  /** Recognizes keys that do not exist, by their digests, without asking the store. */
+  readonly mayExist: (digests: readonly Buffer[]) => boolean | Promise<boolean>;
   /** Finds the key that has one of these digests. */
-  readonly findKey: (digests: readonly [Buffer, ...Buffer[]], secret: string) => Promise<ApiKey | undefined>;
+  readonly findKey: (digests: readonly [Buffer, ...Buffer[]]) => Promise<ApiKey | undefined>;
   /** Finds an operator by their own token. */
   readonly findOperator: (token: string) => Promise<Operator | undefined>;
   /** Finds an account by its id. */
@@ -77,12 +74,12 @@ export function createAuthenticator(options: AuthenticatorOptions): KeyAuthentic
   const cache = new KeyCache<KnownKey>(async (secret) => {
     const [pepper, ...older] = peppers;
     const digests: [Buffer, ...Buffer[]] = [toDigest(secret, pepper), ...older.map((one) => toDigest(secret, one))];
-    const isPossible = mayExist(digests, secret);
+    const isPossible = mayExist(digests);
     // Thrown rather than returned, so that it is not remembered: another core may be making the key at this moment.
     if (!(typeof isPossible === "boolean" ? isPossible : await inTime(isPossible, clock))) {
       throw unknownKey();
     }
-    const key = await inTime(findKey(digests, secret), clock);
+    const key = await inTime(findKey(digests), clock);
     return key && toKnownKey(key);
   }, clock);
   const states = new KeyCache<AccountState>(

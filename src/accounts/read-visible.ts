@@ -1,7 +1,7 @@
 import type { HandlerContext } from "@connectrpc/connect";
 import { readPrincipal, visibleAccount } from "../interceptors/access/principal.ts";
 import type { Account } from "../storage/entities/account.ts";
-import type { AccountList } from "./accounts.ts";
+import type { Accounts } from "./accounts.ts";
 import { requireId } from "./validate.ts";
 
 /**
@@ -9,7 +9,7 @@ import { requireId } from "./validate.ts";
  * ACCOUNT_NOT_FOUND, PERMISSION_DENIED.
  */
 export async function readVisible(
-  accounts: Pick<AccountList, "get">,
+  accounts: Pick<Accounts, "get">,
   accountId: string,
   context: HandlerContext,
 ): Promise<Account> {

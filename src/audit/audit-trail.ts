@@ -17,7 +17,7 @@ export interface NewAuditEvent extends Pick<AuditEvent, "operator" | "operatorId
 }
 
 /** Selects changes of the log. */
-export interface AuditRange {
+interface AuditRange {
   /** Only changes at or after this time. Undefined: from the first one. */
   readonly from: Date | undefined;
 }

@@ -39,12 +39,10 @@ export async function composeCore(
   const foundation = running("storage", await openFoundation(config, secrets, logger, telemetry));
   lifecycle.onStop("the watch over the database's file", watchDatabaseFile(foundation, lifecycle, telemetry.registry));
   const money = running("the ledger", await composeMoney(foundation));
-  const stopWatching = money.newer.watch(foundation.storage, foundation.clock);
-  lifecycle.onStop("the watch for newer databases", async () => stopWatching());
   const { fleet, ...fleetPart } = running("the fleet", await composeFleet(foundation, money));
   const access = running("access", await composeAccess(foundation, money));
   const events = running("events", composeEvents(foundation, money));
-  money.shards.each((shard, number) => startRetention(shard, number, access.trail));
+  lifecycle.onStop("the retention of receipts", startRetention(foundation, money, access.trail));
   const serving = running("serving", composeServing(foundation, money, fleet, overload));
   const overview = running("the overview", composeOverview(foundation, money, fleet, telemetry.registry, settings));
   const services = [serving, access, events, money, fleetPart, overview].flatMap((part) => part.services);

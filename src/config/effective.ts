@@ -19,10 +19,6 @@ const hiddenText = "(hidden)";
 const fromEnvironment: Record<SettingName, { setting: string; value: (secrets: Secrets) => string }> = {
   TOLLGATE_DATA_DIR: { setting: "data_dir", value: ({ dataDir }) => dataDir },
   TOLLGATE_STORAGE_URL: { setting: "storage.url", value: ({ storageUrl }) => storageUrl },
-  TOLLGATE_STORAGE_SHARDS: {
-    setting: "storage.shards",
-    value: ({ shardUrls }) => shardUrls.map(withoutPassword).join(" ") || "(none)",
-  },
   TOLLGATE_STORAGE_LISTEN_URL: {
     setting: "storage.listen_url",
     value: ({ listenUrl, storageUrl }) => listenUrl ?? storageUrl,

@@ -8,7 +8,6 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export const settingNames = [
   "TOLLGATE_DATA_DIR",
   "TOLLGATE_STORAGE_URL",
-  "TOLLGATE_STORAGE_SHARDS",
   "TOLLGATE_STORAGE_LISTEN_URL",
   "TOLLGATE_RATE_LIMIT_URL",
   "TOLLGATE_OPERATOR_TOKEN",

@@ -5,7 +5,6 @@ import type { Random } from "../../lib/ids/random.ts";
 import { ConfigError } from "./config-error.ts";
 import { readDataDir } from "./data-dir.ts";
 import { type Environment, readSecretFile, readSetting, type SettingName } from "./environment.ts";
-import { mostShards, postgresqlUrl } from "./schema/shards.ts";
 import type { Config } from "./schema.ts";
 import { isGuessable, strongSecret } from "./secret-strength.ts";
 
@@ -28,8 +27,6 @@ export interface Secrets {
   /** The directory in which an embedded service keeps its state. */
   readonly dataDir: string;
   readonly storageUrl: string;
-  /** The further databases of accounts, from number 1. Empty: all accounts are in storageUrl. */
-  readonly shardUrls: readonly string[];
   /**
    * The database for announcements of other cores when the storage is reached through a pooler. Undefined: storageUrl,
    * if it can carry them.
@@ -104,7 +101,6 @@ async function readSecretsWith(
   return {
     dataDir,
     storageUrl,
-    shardUrls: await readShards(config, environment, storageUrl),
     listenUrl: (await readSetting(environment, "TOLLGATE_STORAGE_LISTEN_URL")) ?? config.storage.listen_url,
     rateLimitUrl: (await readSetting(environment, "TOLLGATE_RATE_LIMIT_URL")) ?? config.rate_limits.url,
     operatorToken,
@@ -132,31 +128,6 @@ export async function readOperatorToken(environment: Environment): Promise<strin
   throw new ConfigError(
     `no operator token: set TOLLGATE_OPERATOR_TOKEN or TOLLGATE_OPERATOR_TOKEN_FILE, or TOLLGATE_DATA_DIR to the directory of the running service (there is no ${file})`,
   );
-}
-
-/** Throws ConfigError for databases that cannot be further ones. */
-async function readShards({ storage }: Config, environment: Environment, first: string): Promise<readonly string[]> {
-  const given = await readSetting(environment, "TOLLGATE_STORAGE_SHARDS");
-  const urls = given?.split(/\s+/) ?? storage.shards;
-  const where = given === undefined ? "storage.shards" : "environment: TOLLGATE_STORAGE_SHARDS";
-  const wrong = urls.find((url) => !postgresqlUrl.test(url));
-  if (wrong !== undefined) {
-    throw new ConfigError(`${where}: each must start with postgresql://`);
-  }
-  if (urls.length > mostShards) {
-    throw new ConfigError(`${where}: there may be ${mostShards} at most`);
-  }
-  if (urls.length > 0 && !postgresqlUrl.test(first)) {
-    throw new ConfigError(
-      `${where}: further databases of accounts need PostgreSQL as the first one, too (TOLLGATE_STORAGE_URL or storage.url)`,
-    );
-  }
-  if (new Set([first, ...urls]).size <= urls.length) {
-    throw new ConfigError(
-      `${where}: a database is named twice: storage.url is the first one, and these are the others`,
-    );
-  }
-  return urls;
 }
 
 async function readOidcSecret({ sign_in }: Config, environment: Environment): Promise<string | undefined> {

@@ -37,7 +37,7 @@ export function createEmbeddingsService(deps: EmbeddingsDependencies): ServiceIm
 async function embed(request: EmbedRequest, context: HandlerContext, deps: EmbeddingsDependencies) {
   const caller = readCaller(context);
   const receivedAt = deps.clock.monotonic();
-  const requestId = nameRequest(request.requestId, caller.accountId, deps.random, context.values);
+  const requestId = nameRequest(request.requestId, deps.random, context.values);
   const model = deps.catalogue.ofKind(request.model, "embedding", caller.models);
   const inputTokens = await measureInputs(request.inputs, model, deps.fleet, context.signal);
   const { accountId, keyId, budget } = caller;

@@ -1,17 +1,14 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { readDetail } from "../../lib/errors/detail.ts";
 import { failure } from "../../lib/errors/failure.ts";
-import { byteBound } from "../../lib/text/byte-bound.ts";
+import { inputBound } from "../../lib/text/byte-bound.ts";
 import type { ServedModel } from "../catalogue/interface.ts";
 import type { Fleet } from "../fleet/interface.ts";
 
-/** Tokens that an engine adds around an input: beginning and end, a task prefix. */
-const perInput = 16;
-
 /**
  * An upper bound on the engine's count of all inputs. An input whose length in bytes could exceed the model's context
- * is counted by the engine's tokenizer. Throws INPUT_TOO_LONG with the input's index, count and limit, before anything
- * is held or run.
+ * is counted by the engine's tokenizer; without one, the engine's answer decides. Throws INPUT_TOO_LONG with the input's
+ * index, count and limit, before anything is held or run.
  */
 export async function measureInputs(
   inputs: readonly string[],
@@ -21,7 +18,7 @@ export async function measureInputs(
 ): Promise<number> {
   let total = 0;
   for (const [index, input] of inputs.entries()) {
-    const bound = byteBound(input) + perInput;
+    const bound = inputBound(input);
     if (bound <= model.context_length) {
       total += bound;
       continue;
@@ -36,7 +33,7 @@ export async function measureInputs(
     if (exact !== undefined && exact > model.context_length) {
       throw tooLong(index, exact, model.context_length);
     }
-    total += exact ?? bound;
+    total += exact ?? model.context_length;
   }
   return total;
 }

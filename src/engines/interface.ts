@@ -140,6 +140,9 @@ export class EngineFault extends Error {
 /** A server's answer is impossible: a fault of the server, whatever the request was. */
 export class ImplausibleAnswer extends EngineFault {}
 
+/** A server embedded an input that is longer than the model takes, perhaps cut. The request's fault, not the server's. */
+export class UnrefusedInput extends EngineFault {}
+
 /**
  * One inference server, whatever its protocol. Every method throws `failure(Reason.…)`: ENGINE_FAILED for a broken
  * engine, OVERLOADED for a full one, CONTEXT_LENGTH_EXCEEDED, INPUT_TOO_LONG, TIMEOUT. An error's message is fit for a
@@ -148,7 +151,7 @@ export class ImplausibleAnswer extends EngineFault {}
 export interface Engine {
   /** Runs a generation. Ending the iteration or aborting the signal stops the engine at once. */
   generate(request: EngineRequest, signal: AbortSignal): AsyncIterable<EngineOutput>;
-  /** Embeds inputs. Never truncates an input. */
+  /** Embeds inputs. Never truncates an input: one that may have been cut is refused with an UnrefusedInput. */
   embed(request: EngineEmbedRequest, signal: AbortSignal): Promise<EngineEmbeddings>;
   /**
    * Counts prompt tokens exactly, with the engine's own tokenizer. Undefined: the engine cannot count. Throws

@@ -39,7 +39,7 @@ export function createEventsService(webhooks: Pick<Webhooks, "events">): Service
 
 /** Manages endpoints and lists their deliveries. `allow` names private networks that may be reached. */
 export function createWebhooksService(
-  webhooks: Pick<Webhooks, keyof Webhooks>,
+  webhooks: Webhooks,
   allow: readonly string[],
 ): ServiceImpl<typeof WebhooksService> {
   return {

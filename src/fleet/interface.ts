@@ -109,7 +109,7 @@ export interface FleetObserver {
   failed(serverId: string, modelId: string): void;
   /** A server's first token came: after how many milliseconds, and after how many it was expected. */
   firstToken(serverId: string, modelId: string, ms: number, expectedMs: number): void;
-  /** A request was refused at once, because no server would have kept its class's promise of a first token. */
+  /** A request was refused, at once or while it waited: no server would have kept its class's promise of a first token. */
   shed(modelId: string, serviceClass: ServiceClass): void;
   /** A server reported an impossible count, or sent more than its tokens allow. */
   implausible(serverId: string, modelId: string): void;

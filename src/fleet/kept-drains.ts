@@ -14,8 +14,6 @@ const prefix = "drained ";
 /** Dependencies. */
 export interface KeptDrainsParts {
   readonly storage: Storage;
-  /** Further reachable databases. They get a copy, so that a core that starts while `storage` is away knows it. */
-  readonly copies: () => readonly Storage[];
   readonly fleet: Pick<Fleet, "servers" | "drain" | "resume">;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -26,10 +24,6 @@ export class KeptDrains {
   readonly #parts: KeptDrainsParts;
   /** Counts the changes made here, so that a read that began before a change is ignored. */
   #changes = 0;
-  /** Whether `storage` itself was read since the start. */
-  #isKnown = false;
-  /** What was last written to each copy. */
-  readonly #told = new WeakMap<Storage, string>();
 
   constructor(parts: KeptDrainsParts) {
     this.#parts = parts;
@@ -48,43 +42,13 @@ export class KeptDrains {
     this.#changes += 1;
   }
 
-  /**
-   * Drains and resumes servers as the database says. Until `storage` itself was read, a server is drained when any copy
-   * says so, as a copy may have missed the latest change: leaving a server out for too long is better than sending
-   * requests to one under maintenance.
-   */
+  /** Drains and resumes servers as the database says. */
   async apply(): Promise<void> {
-    const { storage, copies } = this.#parts;
     const changes = this.#changes;
-    try {
-      const drained = await readDrained(storage);
-      this.#isKnown = true;
-      if (changes === this.#changes) {
-        this.#set(new Set(drained));
-        await Promise.allSettled(copies().map((copy) => this.#tell(copy, drained)));
-      }
-    } catch (error) {
-      const read = this.#isKnown ? [] : await Promise.allSettled(copies().map(readDrained));
-      const found = read.flatMap((copy) => (copy.status === "fulfilled" ? [copy.value] : []));
-      if (found.length === 0) {
-        throw error;
-      }
-      this.#set(new Set(found.flat()));
+    const drained = await readDrained(this.#parts.storage);
+    if (changes === this.#changes) {
+      this.#set(new Set(drained));
     }
-  }
-
-  async #tell(copy: Storage, drained: readonly string[]): Promise<void> {
-    const told = JSON.stringify(drained);
-    if (this.#told.get(copy) === told) {
-      return;
-    }
-    await inTransaction(copy, async (em) => {
-      await em.nativeDelete(Setting, { name: { $like: `${prefix}%` } });
-      for (const server of drained) {
-        await em.upsert(Setting, { name: prefix + server, value: "" });
-      }
-    });
-    this.#told.set(copy, told);
   }
 
   #set(drained: ReadonlySet<string>): void {

@@ -29,7 +29,7 @@ export function createInferenceService(deps: InferenceDependencies): ServiceImpl
         requireSize(request);
         const { clock } = deps.readers;
         const received = { receivedAt: clock.monotonic(), surface: readSurface(context.requestHeader) };
-        const requestId = nameRequest(request.requestId, caller.accountId, deps.random, context.values);
+        const requestId = nameRequest(request.requestId, deps.random, context.values);
         const model = deps.catalogue.ofKind(request.model, "generation", caller.models);
         const planned = await plan(request, requestId, model, caller, deps, { signal, values: context.values });
         const parts = { ...deps, observer, clock };

@@ -1,14 +1,7 @@
 import { type DescMethod, getOption } from "@bufbuild/protobuf";
-import type { Interceptor, UnaryRequest } from "@connectrpc/connect";
+import type { Interceptor } from "@connectrpc/connect";
 import { shows_charges } from "#gen/tollgate/metering/v1/consistency_pb.js";
 import type { CoreLedger } from "../metering/ledger/core-ledger.ts";
-import { principalKey } from "./access/principal.ts";
-
-/** The account of a caller, who sees no other. Undefined: an operator, who may see all. */
-function readAccount({ contextValues }: Pick<UnaryRequest, "contextValues">): string | undefined {
-  const principal = contextValues.get(principalKey);
-  return principal?.kind === "caller" ? principal.accountId : undefined;
-}
 
 /**
  * Waits until the store has caught up with the journal, before a method whose `tollgate.metering.v1.shows_charges`
@@ -26,5 +19,5 @@ export function catchUp(ledger: Pick<CoreLedger, "caughtUp">): Interceptor {
     return shows;
   };
   return (next) => (request) =>
-    showsCharges(request.method) ? ledger.caughtUp(readAccount(request)).then(() => next(request)) : next(request);
+    showsCharges(request.method) ? ledger.caughtUp().then(() => next(request)) : next(request);
 }

@@ -26,8 +26,11 @@ export interface Fault {
   readonly pings?: true;
   /** Writes the answer in pieces of this many bytes, each in a separate packet. */
   readonly split?: number;
-  /** Silently truncates an embedding input that is too long, whatever the engine usually does. */
-  readonly truncate?: true;
+  /**
+   * Silently truncates an embedding input that is too long, whatever the engine usually does. "counted": and counts what
+   * it cut off, as infinity-emb does.
+   */
+  readonly truncate?: true | "counted";
 }
 
 /** Which requests have a fault. */
@@ -87,6 +90,7 @@ const flags = new Set(["pings", "truncate"]);
 const choices: Readonly<Record<string, readonly string[]>> = {
   usage: ["missing", "zero", "double"],
   done: ["missing"],
+  truncate: ["counted"],
 };
 
 /** The fault that directives describe. Other directives are ignored. */
@@ -98,10 +102,10 @@ export function findFault(directives: readonly Directive[]): Fault {
   for (const { name, value } of directives) {
     if (counts.has(name) && /^\d{1,9}$/.test(value)) {
       fault[name] = Number(value);
-    } else if (flags.has(name)) {
-      fault[name] = true;
     } else if (choices[name]?.includes(value)) {
       fault[name] = value;
+    } else if (flags.has(name)) {
+      fault[name] = true;
     }
   }
   return fault;

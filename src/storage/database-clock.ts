@@ -25,7 +25,7 @@ export interface JudgedClock extends Clock {
  * back is followed at once.
  */
 export class DatabaseClock implements JudgedClock {
-  #storage: Storage | undefined;
+  readonly #storage: Storage;
   readonly #machine: Clock;
   readonly #logger: Logger;
   /** This time less the monotonic clock's. */
@@ -36,7 +36,8 @@ export class DatabaseClock implements JudgedClock {
   #aheadSince: number | undefined;
   #agreed = true;
 
-  private constructor(machine: Clock, logger: Logger) {
+  private constructor(storage: Storage, machine: Clock, logger: Logger) {
+    this.#storage = storage;
     this.#machine = machine;
     this.#logger = logger;
     this.#offset = machine.now() - machine.monotonic();
@@ -44,23 +45,10 @@ export class DatabaseClock implements JudgedClock {
 
   /** Reads the database's clock for the first time, when there is nothing yet that it could have jumped from. */
   static async open(storage: Storage, machine: Clock, logger: Logger): Promise<DatabaseClock> {
-    const clock = new DatabaseClock(machine, logger);
-    await clock.follow(storage);
+    const clock = new DatabaseClock(storage, machine, logger);
+    clock.#offset = await clock.#read();
+    clock.#judge();
     return clock;
-  }
-
-  /** The machine's time, until there is a database to follow. */
-  static later(machine: Clock, logger: Logger): DatabaseClock {
-    return new DatabaseClock(machine, logger);
-  }
-
-  /** Follows a database from now on, whatever the time was before. */
-  async follow(storage: Storage): Promise<void> {
-    this.#offset = await this.#read(storage);
-    this.#storage = storage;
-    this.#ahead = 0;
-    this.#aheadSince = undefined;
-    this.#judge();
   }
 
   now(): number {
@@ -86,14 +74,7 @@ export class DatabaseClock implements JudgedClock {
   }
 
   async measure(): Promise<void> {
-    const storage = this.#storage;
-    if (storage === undefined) {
-      return;
-    }
-    const offset = await this.#read(storage);
-    if (storage !== this.#storage) {
-      return; // another database is followed since
-    }
+    const offset = await this.#read();
     this.#ahead = offset - this.#offset;
     if (this.#ahead <= mostApartMs) {
       this.#aheadSince = undefined;
@@ -115,7 +96,8 @@ export class DatabaseClock implements JudgedClock {
   }
 
   /** The database's time less the monotonic clock's. The server is assumed to have read its clock halfway. */
-  async #read(storage: Storage): Promise<number> {
+  async #read(): Promise<number> {
+    const storage = this.#storage;
     const asked = this.#machine.monotonic();
     if (storage.dialect === "sqlite") {
       return this.#machine.now() - asked;

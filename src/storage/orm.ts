@@ -67,8 +67,8 @@ export interface PostgresqlStorage extends Common {
 
 /**
  * Opens `sqlite:PATH`, `sqlite::memory:` or `postgresql://…` and brings its schema up to date. Throws when another
- * process has the SQLite file, when a newer version of the program made the schema, or when the server cannot be
- * written to. Warns of dangerous settings of a server.
+ * process has the SQLite file, when a newer version of the program or one from before the first release made the
+ * schema, or when the server cannot be written to. Warns of dangerous settings of a server.
  */
 export async function openStorage(
   url: string,
@@ -83,7 +83,7 @@ export async function openStorage(
       throw explainDiskFault(resolve(path), error);
     }
   }
-  const { storage, beginLimit } = await openServer(url, patience);
+  const { storage, limit } = await openServer(url, patience);
   let pooled = false;
   await migrated(storage, async () => {
     const server = await checkServer(storage.pool);
@@ -93,7 +93,7 @@ export async function openStorage(
     pooled = server.pooled;
     await migrateAlone(storage);
   });
-  beginLimit(); // only now: a migration may build an index over all rows
+  limit.begin(patience.answerMs); // only now: a migration may build an index over all rows
   return { ...storage, pooled };
 }
 
@@ -147,14 +147,8 @@ async function openFile(path: string): Promise<SqliteStorage> {
   };
 }
 
-async function openServer(url: string, patience: Patience) {
-  const server = await prepareServer(url, patience);
-  await server.storage.orm.connect().catch(explainServer);
-  return server;
-}
-
-/** A server's connections, none of which is made yet, and the limit on its answers, which has not begun yet. */
-export async function prepareServer(url: string, { connectMs, answerMs } = usualPatience) {
+/** A server, and the limit on its answers, which has not begun yet. */
+async function openServer(url: string, { connectMs, answerMs }: Patience) {
   let pool: Pool | undefined;
   const limit = new AnswerLimit();
   const orm = await MikroORM.init({
@@ -177,7 +171,11 @@ export async function prepareServer(url: string, { connectMs, answerMs } = usual
       },
     },
   });
-  await orm.driver.connect({ skipOnConnect: true }).catch(explainServer); // makes the pool
+  await orm.connect().catch((error: unknown) => {
+    throw new Error(`PostgreSQL: ${toReason(error)}: check that it runs, and TOLLGATE_STORAGE_URL or storage.url`, {
+      cause: error,
+    });
+  });
   if (pool === undefined) {
     throw new Error("the driver made no connection pool");
   }
@@ -185,13 +183,7 @@ export async function prepareServer(url: string, { connectMs, answerMs } = usual
   const snapshot = limited(() => openPostgresqlSnapshot(connections));
   const close = () => endPool(connections, () => orm.close());
   const storage: PostgresqlStorage = { dialect: "postgresql", orm, pool, pooled: false, snapshot, close };
-  return { storage, beginLimit: () => limit.begin(answerMs) };
-}
-
-function explainServer(error: unknown): never {
-  throw new Error(`PostgreSQL: ${toReason(error)}: check that it runs, and TOLLGATE_STORAGE_URL or storage.url`, {
-    cause: error,
-  });
+  return { storage, limit };
 }
 
 /**
@@ -202,13 +194,19 @@ function toReason(error: unknown): string {
   return message.replace(/^\w*Error: ?/, "").trim() || String(code);
 }
 
+/** The last commit that reads databases from before the first release, whose migrations are gone. */
+const lastBeforeRelease = "95aa00db";
+
 /** Migrations only run forward: a program must not write money into a schema that it does not know. */
 async function migrate({ orm, dialect }: Storage, transaction?: Transaction): Promise<void> {
-  const known = new Set((dialect === "sqlite" ? sqliteMigrations : postgresqlMigrations).map(({ name }) => name));
-  const newer = (await orm.migrator.getExecuted()).filter(({ name }) => !known.has(name));
-  if (newer.length > 0) {
+  const [first, ...later] = (dialect === "sqlite" ? sqliteMigrations : postgresqlMigrations).map(({ name }) => name);
+  const known = new Set([first, ...later]);
+  const [unknown] = (await orm.migrator.getExecuted()).map(({ name }) => name).filter((name) => !known.has(name));
+  if (unknown !== undefined) {
     throw new Error(
-      `the database was upgraded by a newer tollgate (${newer[0]?.name}): start that version, or restore the backup from before the upgrade`,
+      unknown < String(first)
+        ? `the database is from before the first release (${unknown}): commit ${lastBeforeRelease} is the last that reads it`
+        : `the database was upgraded by a newer tollgate (${unknown}): start that version, or restore the backup from before the upgrade`,
     );
   }
   await orm.migrator.up(transaction === undefined ? {} : { transaction });

@@ -114,7 +114,7 @@ function judge(state: ServerState, pooled: boolean): string[] {
   }
   if (pooled) {
     found.push(
-      "PostgreSQL is reached through a pooler: unless it pools sessions, cores hear each other only with storage.listen_url, which is of the first database, and the role's settings must be as docs/deployment.md says",
+      "PostgreSQL is reached through a pooler: unless it pools sessions, cores hear each other only with storage.listen_url, and the role's settings must be as docs/deployment.md says",
     );
   }
   return found;

@@ -1,7 +1,6 @@
 import { consolePages } from "./console/pages.ts";
 import { consoleSoak } from "./console/soak.ts";
 import { ledger } from "./ledger/ledger.ts";
-import { shards } from "./ledger/shards.ts";
 import { limits } from "./limits.ts";
 import { loadScenarios } from "./load/loads.ts";
 import { memory } from "./measure/memory.ts";
@@ -9,6 +8,7 @@ import { peers } from "./peers/peers.ts";
 import { profile } from "./profile/profile.ts";
 import { retention } from "./retention.ts";
 import { choice } from "./routing/choice.ts";
+import { eightCores } from "./routing/eight-cores.ts";
 import { routing } from "./routing/routing.ts";
 import { twoCores } from "./routing/two-cores.ts";
 import type { Scenario } from "./scenario.ts";
@@ -21,9 +21,9 @@ import { usage } from "./usage/usage.ts";
 export const scenarios: readonly Scenario[] = [
   ...loadScenarios,
   ledger,
-  shards,
   routing,
   choice,
+  eightCores,
   twoCores,
   memory,
   tenants,

@@ -1,4 +1,4 @@
-import { copyFile, mkdir } from "node:fs/promises";
+import { copyFile, cp, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { backup, DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { afterAll, afterEach, beforeAll, expect, test } from "@jest/globals";
@@ -64,6 +64,24 @@ async function populate(tollgate: Tollgate) {
   return { id, key, requestId };
 }
 
+let populated: Promise<{ folder: string; customer: Awaited<ReturnType<typeof populate>>; idle: string }> | undefined;
+
+/** A site of its own with the data of a service that was populated once, has a key that nobody used, and was stopped in order. */
+async function stoppedService() {
+  populated ??= (async () => {
+    const site = await newSite();
+    const tollgate = await start(site);
+    const customer = await populate(tollgate);
+    const { key: idle } = (await tollgate.admin("keys", "create", customer.id)) as { key: string };
+    await tollgate.stop();
+    return { folder: site.folder, customer, idle };
+  })();
+  const { folder, ...made } = await populated;
+  const site = await newSite();
+  await cp(join(folder, "data"), join(site.folder, "data"), { recursive: true });
+  return { site, ...made };
+}
+
 async function ask(tollgate: Tollgate, key: string): Promise<string> {
   const openai = new OpenAI({ baseURL: `${tollgate.url}/v1`, apiKey: key, maxRetries: 0 });
   const messages = [{ role: "user" as const, content: "Hi" }];
@@ -106,20 +124,7 @@ test("migrate-storage takes accounts, keys, lots and receipts from SQLite to Pos
   expect(await ask(second, customer.key)).toMatch(/^req_/);
 }, 120_000);
 
-test("migrate-storage refuses a source that was killed, and a file that is not there", async () => {
-  const site = await newSite();
-  const tollgate = await start(site);
-  await populate(tollgate);
-  await tollgate.stop("SIGKILL");
-  const to = await postgres.createDatabase();
-  const migrate = (file: string) => runTollgate(site, "migrate-storage", "--from", `sqlite:${file}`, "--to", to);
-  await expect(migrate(join(site.folder, "data/tollgate.db"))).rejects.toMatchObject({
-    stderr: expect.stringContaining("not stopped in order"),
-  });
-  await expect(migrate("nowhere.db")).rejects.toMatchObject({ stderr: expect.stringContaining("no file nowhere.db") });
-}, 60_000);
-
-test("a backup of SQLite that was made while requests ran is a whole service again", async () => {
+test("a backup of SQLite that was made while requests ran is a whole service again; migrate-storage refuses what was killed", async () => {
   const site = await newSite();
   const tollgate = await start(site);
   const customer = await populate(tollgate);
@@ -128,6 +133,7 @@ test("a backup of SQLite that was made while requests ran is a whole service aga
   await backup(source, saved);
   source.close();
   await ask(tollgate, customer.key); // lost with the machine
+  await tollgate.stop("SIGKILL");
 
   const restored = await newSite();
   await mkdir(join(restored.folder, "data"));
@@ -137,6 +143,13 @@ test("a backup of SQLite that was made while requests ran is a whole service aga
   expect(books).toMatchObject({ ok: true });
   expect(account).toMatchObject({ id: customer.id, name: "customer", paid_total_usd: "10.00" });
   expect(await ask(again, customer.key)).toMatch(/^req_/);
+
+  const to = await postgres.createDatabase();
+  const migrate = (file: string) => runTollgate(site, "migrate-storage", "--from", `sqlite:${file}`, "--to", to);
+  await expect(migrate(join(site.folder, "data/tollgate.db"))).rejects.toMatchObject({
+    stderr: expect.stringContaining("not stopped in order"),
+  });
+  await expect(migrate("nowhere.db")).rejects.toMatchObject({ stderr: expect.stringContaining("no file nowhere.db") });
 }, 120_000);
 
 test("a dump of PostgreSQL that was made while requests ran is a whole service again, with the old journal", async () => {
@@ -171,10 +184,7 @@ test("a dump of PostgreSQL that was made while requests ran is a whole service a
 }, 120_000);
 
 test("a row that was changed by hand is found, seen on the metrics, and put right from the rows below it", async () => {
-  const site = await newSite();
-  const before = await start(site);
-  const customer = await populate(before);
-  await before.stop();
+  const { site, customer } = await stoppedService();
   const file = join(site.folder, "data/tollgate.db");
   const edit = (sql: string, ...values: SQLInputValue[]) => {
     const database = new DatabaseSync(file);
@@ -217,11 +227,7 @@ test("a row that was changed by hand is found, seen on the metrics, and put righ
 }, 120_000);
 
 test("another pepper: keys that are used meanwhile go over to it, idle ones are told of and refused in the end", async () => {
-  const site = await newSite();
-  const before = await start(site);
-  const old = await populate(before);
-  const { key: idle } = (await before.admin("keys", "create", old.id)) as { key: string };
-  await before.stop();
+  const { site, customer: old, idle } = await stoppedService();
   const startWith = async (pepper: string) => {
     site.env.TOLLGATE_KEY_PEPPER = pepper;
     return start(site);

@@ -10,8 +10,11 @@ export interface IdentityProvider {
   close(): Promise<void>;
 }
 
-/** Starts one on loopback, where a program of the same machine is registered whatever its port. */
-export async function startIdentityProvider(clientId: string): Promise<IdentityProvider> {
+/**
+ * Starts one on loopback, where a program of the same machine is registered whatever its port. `published`: the keys
+ * that it publishes in place of those that it signs with.
+ */
+export async function startIdentityProvider(clientId: string, published?: object): Promise<IdentityProvider> {
   const server = createServer();
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -28,7 +31,15 @@ export async function startIdentityProvider(clientId: string): Promise<IdentityP
     findAccount: (_: unknown, sub: string) => ({ accountId: sub, claims: () => ({ sub }) }),
     cookies: { keys: ["a key for tests"] },
   });
-  server.on("request", provider.callback());
+  const answer = provider.callback();
+  server.on("request", (request, response) => {
+    if (published !== undefined && request.url === "/jwks") {
+      response.setHeader("content-type", "application/jwk-set+json");
+      response.end(JSON.stringify(published));
+    } else {
+      answer(request, response);
+    }
+  });
   return {
     issuer,
     async close() {

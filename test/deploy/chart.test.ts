@@ -30,6 +30,11 @@ const all = [...rendered].flatMap(([name, resources]) =>
 );
 const ofKind = (name: string, kind: string) => rendered.get(name)?.filter((one) => one.kind === kind) ?? [];
 
+function configOf(name: string) {
+  const [{ data } = { data: {} }] = ofKind(name, "ConfigMap");
+  return parseConfig((data as Record<string, string>)["tollgate.yaml"] ?? "missing", "tollgate.yaml");
+}
+
 test.each(Object.keys(renderings))("%s is rendered from the chart as it is: npm run chart", async (name) => {
   expect((await readDeploy(`helm/rendered/${name}.yaml`)).split("\n", 1)).toEqual([
     `# Rendered from deploy/helm/tollgate, ${chartDigest()}: npm run chart`,
@@ -55,37 +60,54 @@ test("the chart's versions are the program's", async () => {
   expect([chart?.version, chart?.appVersion]).toEqual([version, version]);
 });
 
-test.each([
-  ["embedded", "serve"],
-  ["one-core", "serve"],
-  ["scaled-out", "core"],
-  ["scaled-out", "facade"],
-  ["sharded", "core"],
-])("%s: the program takes the command and the configuration of %s", async (name, container) => {
-  const workloads = [...ofKind(name, "StatefulSet"), ...ofKind(name, "Deployment")];
-  const { args } = workloads.map(({ spec }) => spec.template.spec.containers[0]).find((one) => one.name === container);
-  const { command, config } = await parseCommand(args);
-  expect(command).toBe(container);
-  const file = String(config).replace("/etc/tollgate/config/", "");
-  const [{ data } = { data: {} }] = ofKind(name, "ConfigMap");
-  const { listen } = parseConfig((data as Record<string, string>)[file] ?? "missing", file);
-  expect(listen.admin).toBe("0.0.0.0:9464");
+test.each(Object.keys(renderings))("%s: the program takes the command and the configuration", async (name) => {
+  const [{ spec } = { spec: undefined }] = ofKind(name, "StatefulSet");
+  const [container] = spec.template.spec.containers;
+  const { command, config } = await parseCommand(container.args);
+  expect([command, config]).toEqual(["serve", "/etc/tollgate/config/tollgate.yaml"]);
+  const { listen } = configOf(name);
+  for (const { name: port, containerPort } of container.ports) {
+    expect([port, listen[port as "http"]]).toEqual([port, `0.0.0.0:${containerPort}`]);
+  }
 });
 
-test.each(["embedded", "one-core"])("%s, one pod keeps its data on a volume", (name) => {
-  const [{ spec } = { spec: undefined }] = ofKind(name, "StatefulSet");
-  expect(ofKind(name, "Deployment")).toEqual([]);
-  expect(spec.replicas).toBe(1);
+test.each([
+  ["embedded", 1],
+  ["one-core", 1],
+  ["scaled-out", 2],
+])("%s: %i pods of one StatefulSet behind one Service, each with a volume", (name, replicas) => {
+  const [service] = ofKind(name, "Service");
+  const [{ spec } = { spec: undefined }, ...others] = ofKind(name, "StatefulSet");
+  expect([others, ofKind(name, "Deployment"), spec.replicas]).toEqual([[], [], replicas]);
+  expect(service?.spec.selector).toEqual(spec.selector.matchLabels);
   expect(spec.volumeClaimTemplates[0].metadata.name).toBe("data");
   expect(spec.template.spec.containers[0].volumeMounts).toContainEqual({ name: "data", mountPath: "/data" });
+  const scaled = ofKind(name, "HorizontalPodAutoscaler").map((one) => [one.spec.minReplicas, one.spec.maxReplicas]);
+  expect(scaled).toEqual(replicas === 1 ? [] : [[replicas, 8]]);
+});
+
+test("with a certificate gRPC and Connect are open to those who show one, and every address speaks TLS", async () => {
+  const { listen } = configOf("with-tls");
+  const folder = "/etc/tollgate/tls";
+  expect(listen).toMatchObject({
+    insecure: false,
+    tls: { cert: `${folder}/tls.crt`, key: `${folder}/tls.key`, client_ca: `${folder}/ca.crt` },
+  });
+  const [{ spec } = { spec: undefined }] = ofKind("with-tls", "StatefulSet");
+  const [container] = spec.template.spec.containers;
+  expect(container.volumeMounts).toContainEqual({ name: "tls", mountPath: folder, readOnly: true });
+  expect(spec.template.spec.volumes).toContainEqual({ name: "tls", secret: { secretName: "tollgate-tls" } });
+  expect(container.readinessProbe.httpGet.scheme).toBe("HTTPS");
+  const open = (name: string) =>
+    ofKind(name, "NetworkPolicy").filter(({ spec }) => JSON.stringify(spec.ingress ?? "").includes("grpc")).length;
+  expect([open("scaled-out"), open("with-tls")]).toEqual([0, 1]);
 });
 
 test("one core serves models of its own on PostgreSQL, and reaches that, them, and nothing else", async () => {
   const [{ spec } = { spec: undefined }] = ofKind("one-core", "StatefulSet");
   const [{ envFrom }] = spec.template.spec.containers;
-  expect(envFrom).toEqual([{ secretRef: { name: "tollgate-core" } }]);
-  const [{ data } = { data: {} }] = ofKind("one-core", "ConfigMap");
-  const config = parseConfig((data as Record<string, string>)["tollgate.yaml"] ?? "missing", "tollgate.yaml");
+  expect(envFrom).toEqual([{ secretRef: { name: "tollgate-secrets" } }]);
+  const config = configOf("one-core");
   expect(config.models.map(({ id }) => id)).toEqual(["qwen/qwen3-8b"]);
   const TOLLGATE_STORAGE_URL = "postgresql://postgresql.databases.svc:5432/tollgate";
   await expect(peekSecrets(config, { TOLLGATE_STORAGE_URL })).rejects.toThrow(/OPERATOR_TOKEN(.|\n)*KEY_PEPPER/);
@@ -106,34 +128,8 @@ test("one core serves models of its own on PostgreSQL, and reaches that, them, a
   ]);
 });
 
-test("cores are told of further databases in the order of the values, each from a Secret of its own", async () => {
-  const [{ spec } = { spec: undefined }] = ofKind("sharded", "StatefulSet");
-  const [{ env, envFrom }] = spec.template.spec.containers;
-  expect(envFrom).toEqual([{ secretRef: { name: "tollgate-core" } }]);
-  const secrets = new Map<string, string>();
-  const environment: Record<string, string> = {
-    TOLLGATE_STORAGE_URL: "postgresql://first/tollgate",
-    TOLLGATE_OPERATOR_TOKEN: "token",
-    TOLLGATE_KEY_PEPPER: "pepper",
-  };
-  for (const { name, value, valueFrom } of env) {
-    if (valueFrom !== undefined) {
-      const { secretKeyRef } = valueFrom;
-      secrets.set(name, `postgresql://${secretKeyRef.name}/${secretKeyRef.key}`);
-    } else {
-      // Kubernetes puts in the variables that stand before.
-      environment[name] = String(value).replaceAll(/\$\((\w+)\)/g, (_, one) => secrets.get(one) ?? "missing");
-    }
-  }
-  const { shardUrls } = await peekSecrets(parseConfig("", "core.yaml"), environment);
-  expect(shardUrls).toEqual(["postgresql://postgresql-second-app/uri", "postgresql://postgresql-third-app/uri"]);
-  for (const { spec } of ofKind("sharded", "Deployment")) {
-    expect(spec.template.spec.containers[0].env).toBeUndefined(); // a facade reaches no database
-  }
-});
-
 const manifests = (
-  await Promise.all(["core", "facade", "network-policy"].map((name) => readYaml<Resource>(`kubernetes/${name}.yaml`)))
+  await Promise.all(["serve", "network-policy"].map((name) => readYaml<Resource>(`kubernetes/${name}.yaml`)))
 ).flat();
 
 test.each(

@@ -52,10 +52,10 @@ test("it is valid by the Compose schema, which refuses what is wrong", () => {
   expect(validate({ services: { core: { imagee: "x" } } })).toBe(false);
 });
 
-test("two cores, two facades, a database, a rate limiter and a GPU server", async () => {
+test("replicas of serve, a database, a rate limiter and a GPU server", async () => {
   const commands = await Promise.all(ours.map(async ([, { command = [] }]) => (await parseCommand(command)).command));
-  expect(commands.toSorted()).toEqual(["core", "facade", "facade", "sim"]);
-  expect(services.core?.deploy?.replicas).toBe(2);
+  expect(commands.toSorted()).toEqual(["serve", "sim"]);
+  expect(services.serve?.deploy?.replicas).toBe(2);
   expect(Object.keys(services)).toEqual(expect.arrayContaining(["postgres", "valkey"]));
 });
 
@@ -89,12 +89,13 @@ test.each(ours)(
   },
 );
 
-test("facades call the cores at the cores' port, and cores the simulator at its own", async () => {
-  const core = await configOf(services.core as Service, "/etc/tollgate/core.yaml");
-  const { core: target } = await parseCommand(services["facade-1"]?.command ?? []);
-  expect(target).toBe(`dns:///core:${core.listen.grpc.split(":").at(-1)}`);
+test("each replica gets a port of the machine, and all call the simulator at its own", async () => {
+  const { deploy, ports: [published = ""] = [] } = services.serve as Service;
+  const [, first, last] = /:(\d+)-(\d+):/.exec(published) ?? [];
+  expect(Number(last) - Number(first) + 1).toBeGreaterThanOrEqual(2 * (deploy?.replicas ?? 1)); // room for --scale
+  const { models } = await configOf(services.serve as Service, "/etc/tollgate/tollgate.yaml");
   const { port } = await parseCommand(services.simulator?.command ?? []);
-  const urls = new Set(core.models.flatMap((model) => model.servers.map(({ url }) => url)));
+  const urls = new Set(models.flatMap((model) => model.servers.map(({ url }) => url)));
   expect([...urls]).toEqual([`http://simulator:${port}`]);
 });
 
@@ -105,6 +106,6 @@ test("every variable that has to be set is in the example, with no value of its 
 });
 
 test("the image is built from a file that is there", () => {
-  const { context = "", dockerfile = "" } = services.core?.build ?? {};
+  const { context = "", dockerfile = "" } = services.serve?.build ?? {};
   expect(existsSync(join(folder, context, dockerfile))).toBe(true);
 });

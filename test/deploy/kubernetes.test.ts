@@ -40,13 +40,7 @@ const workloads = ofKind("Deployment", "StatefulSet");
 const podOf = ({ spec }: Resource) => spec.template.spec;
 const containerOf = (workload: Resource): Container => podOf(workload).containers[0];
 const ours = workloads.filter((workload) => containerOf(workload).image === "tollgate");
-const configs = new Map(
-  await Promise.all(
-    ["core", "facade"].map(
-      async (name) => [name, await loadConfig(`${root}/deploy/kubernetes/config/${name}.yaml`)] as const,
-    ),
-  ),
-);
+const config = await loadConfig(`${root}/deploy/kubernetes/config/tollgate.yaml`);
 
 test.each(resources.map((one) => [`${one.kind} ${one.metadata.name}`, one] as const))("%s is valid", async (_, one) => {
   const group = (await import(`kubernetes-models/${one.apiVersion}/${one.kind}`)) as Record<
@@ -75,9 +69,7 @@ test("the kustomization names every manifest but the example of secrets", async 
   }>("kubernetes/kustomization.yaml");
   const named = manifests.map((file) => file.replace("kubernetes/", "")).filter((file) => !file.includes("example"));
   expect(kustomization?.resources.toSorted()).toEqual(named);
-  expect(kustomization?.configMapGenerator).toEqual([
-    { name: "tollgate-config", files: ["config/core.yaml", "config/facade.yaml"] },
-  ]);
+  expect(kustomization?.configMapGenerator).toEqual([{ name: "tollgate-config", files: ["config/tollgate.yaml"] }]);
 });
 
 test.each(ours.map((one) => [containerOf(one).name, one] as const))(
@@ -85,15 +77,9 @@ test.each(ours.map((one) => [containerOf(one).name, one] as const))(
   async (name, one) => {
     const { args, ports, envFrom = [], volumeMounts } = containerOf(one);
     const command = await parseCommand(args);
-    expect(command).toMatchObject({ command: name, config: `/etc/tollgate/config/${name}.yaml` });
+    expect(command).toMatchObject({ command: name, config: "/etc/tollgate/config/tollgate.yaml" });
     expect(volumeMounts.map(({ mountPath }) => mountPath)).toContain("/etc/tollgate/config");
-    const { listen } = configs.get(name) ?? {};
-    const portOf = (field: string) =>
-      Number(
-        String(listen?.[field as "http"])
-          .split(":")
-          .at(-1),
-      );
+    const portOf = (field: string) => Number(config.listen[field as "http"].split(":").at(-1));
     for (const port of ports) {
       expect([port.name, portOf(port.name)]).toEqual([port.name, port.containerPort]);
     }
@@ -105,15 +91,6 @@ test.each(ours.map((one) => [containerOf(one).name, one] as const))(
     }
   },
 );
-
-test("facades call the service of the cores at the cores' port", async () => {
-  const facade = ours.find((one) => containerOf(one).name === "facade") as Resource;
-  const { core } = await parseCommand(containerOf(facade).args);
-  const [, host, port] = /^dns:\/\/\/(.+):(\d+)$/.exec(String(core)) ?? [];
-  const service = ofKind("Service").find(({ metadata }) => metadata.name === host) as Resource;
-  expect(service.spec.clusterIP).toBe("None");
-  expect(service.spec.ports.map((one: { port: number }) => one.port)).toContain(Number(port));
-});
 
 test.each(workloads.map((one) => [containerOf(one).name, one] as const))(
   "%s is probed, guarded and bounded",
@@ -137,10 +114,9 @@ test.each(workloads.map((one) => [containerOf(one).name, one] as const))(
   },
 );
 
-test.each(ours.map((one) => [containerOf(one).name, one] as const))("%s may drain before it is killed", (name, one) => {
+test.each(ours.map((one) => [containerOf(one).name, one] as const))("%s may drain before it is killed", (_, one) => {
   const pause = containerOf(one).lifecycle?.preStop.sleep.seconds ?? 0;
-  const grace = configs.get(name)?.shutdown.grace_s ?? Number.NaN;
-  expect(podOf(one).terminationGracePeriodSeconds).toBeGreaterThan(pause + grace + 1);
+  expect(podOf(one).terminationGracePeriodSeconds).toBeGreaterThan(pause + config.shutdown.grace_s + 1);
 });
 
 test("budgets, autoscalers, services and policies point at something", () => {
@@ -175,12 +151,9 @@ test("budgets, autoscalers, services and policies point at something", () => {
 
 /** What the egress policies of a workload allow, as destinations with their ports. */
 function destinations(app: string): string[] {
-  const policies = ofKind("NetworkPolicy").filter(({ spec }) => {
-    const { matchLabels, matchExpressions = [] } = spec.podSelector;
-    const isNamed =
-      matchLabels?.app === app || matchExpressions.some(({ values }: { values: string[] }) => values.includes(app));
-    return spec.policyTypes.includes("Egress") && isNamed;
-  });
+  const policies = ofKind("NetworkPolicy").filter(
+    ({ spec }) => spec.policyTypes.includes("Egress") && spec.podSelector.matchLabels?.app === app,
+  );
   type Rule = { to: Record<string, { matchLabels: Record<string, string> }>[]; ports: { port: string | number }[] };
   return policies
     .flatMap(({ spec }) => spec.egress as Rule[])
@@ -194,38 +167,25 @@ function destinations(app: string): string[] {
     .toSorted();
 }
 
-test("facades reach cores alone, cores their servers and stores, both names and traces", () => {
-  const both = ["kube-system:53", "kube-system:53", "monitoring:4318"];
-  expect(destinations("tollgate-facade")).toEqual([...both, "tollgate-core:grpc"].toSorted());
-  expect(destinations("tollgate-core")).toEqual([...both, "databases:5432", "databases:6379", "vllm:http"].toSorted());
-});
-
-test("facades and cores speak TLS, both with certificates, from mounted secrets", async () => {
-  const { tls, insecure } = configs.get("core")?.listen ?? {};
-  expect(insecure).toBe(false);
-  const folder = "/etc/tollgate/tls";
-  expect(tls).toEqual({ cert: `${folder}/tls.crt`, key: `${folder}/tls.key`, client_ca: `${folder}/ca.crt` });
-  for (const one of ours) {
-    expect(containerOf(one).volumeMounts).toContainEqual({ name: "tls", mountPath: folder, readOnly: true });
-    const secret = { name: "tls", secret: { secretName: `tollgate-${containerOf(one).name}-tls` } };
-    expect(podOf(one).volumes).toContainEqual(secret);
-  }
-  const facade = ours.find((one) => containerOf(one).name === "facade") as Resource;
-  const { ca, cert, certKey } = await parseCommand(containerOf(facade).args);
-  expect({ ca, cert, certKey }).toEqual({
-    ca: `${folder}/ca.crt`,
-    cert: `${folder}/tls.crt`,
-    certKey: `${folder}/tls.key`,
-  });
+test("it reaches its servers and stores, names and traces, and nothing else", () => {
+  const allowed = [
+    "kube-system:53",
+    "kube-system:53",
+    "monitoring:4318",
+    "databases:5432",
+    "databases:6379",
+    "vllm:http",
+  ];
+  expect(destinations("tollgate")).toEqual(allowed.toSorted());
 });
 
 test("no proxy is trusted until the operator names it", () => {
-  expect(configs.get("facade")?.listen.trusted_proxies).toEqual([]);
+  expect(config.listen.trusted_proxies).toEqual([]);
 });
 
-test("the cores' servers are the pods of the inference server", () => {
+test("the model's servers are the pods of the inference server", () => {
   const vllm = workloads.find(({ metadata }) => metadata.name === "vllm") as Resource;
-  const [model] = configs.get("core")?.models ?? [];
+  const [model] = config.models;
   const { port } = new URL(model?.servers[0]?.url ?? "");
   expect(model?.servers).toMatchObject([{ url: `http://${vllm.spec.serviceName}:${port}`, resolve: true }]);
   const service = resources.find(({ kind, metadata }) => kind === "Service" && metadata.name === vllm.spec.serviceName);

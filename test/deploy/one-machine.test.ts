@@ -1,34 +1,34 @@
 import { readFile } from "node:fs/promises";
-import { isDeepStrictEqual } from "node:util";
 import { expect, test } from "@jest/globals";
 import { loadConfig } from "../../src/config/load.ts";
+import { listPorts, movePorts } from "../../src/config/move-ports.ts";
 import { listDeploy, root } from "./files.ts";
 
-const files = await listDeploy("one-machine");
-const configs = await Promise.all(files.map((file) => loadConfig(`${root}/deploy/${file}`)));
-const [one, other, ...facades] = configs;
+const file = "one-machine/tollgate.yaml";
+const { listen } = await loadConfig(`${root}/deploy/${file}`);
+const page = await readFile(`${root}/docs/deployment.md`, "utf8");
 
-test("two cores that serve the same, and two facades", () => {
-  expect(files.map((file) => file.replace(/.*\//, ""))).toEqual(
-    ["core-1", "core-2", "facade-1", "facade-2"].map((name) => `${name}.yaml`),
+test("the processes that the page starts share the HTTP port, and no other address", () => {
+  const commands = page.match(new RegExp(`serve --config deploy/${file} --port \\d+`, "g")) ?? [];
+  const [one = [], other = []] = commands.map((command) =>
+    listPorts(movePorts(listen, Number(command.split(" ").at(-1)))),
   );
-  expect(isDeepStrictEqual(one?.models, other?.models)).toBe(true);
-  expect(facades.flatMap(({ models }) => models)).toEqual([]);
+  expect(commands).toHaveLength(2);
+  expect(one.filter((port) => other.includes(port))).toEqual([Number(listen.http.split(":").at(-1))]);
 });
 
-test("no two of them listen on the same address", () => {
-  const used = [one, other].flatMap((config) => [config?.listen.grpc, config?.listen.connect, config?.listen.admin]);
-  used.push(...facades.flatMap(({ listen }) => [listen.http, listen.admin]));
-  expect(new Set(used).size).toBe(used.length);
-});
-
-test("the page about it names their addresses", async () => {
-  const page = await readFile(`${root}/docs/deployment.md`, "utf8");
-  for (const address of [one?.listen.grpc, other?.listen.grpc, ...facades.map(({ listen }) => listen.http)]) {
-    expect(page).toContain(String(address));
+test("the command for all of it begins where the page says", async () => {
+  const script = await readFile(`${root}/scripts/one-machine/start.ts`, "utf8");
+  const first = Number(/firstPort = ([\d_]+)/.exec(script)?.[1]?.replace("_", ""));
+  for (const [at, name] of (["grpc", "admin"] as const).entries()) {
+    expect(page).toContain(movePorts(listen, first + 10 * at)[name]);
   }
-  for (const file of await listDeploy("")) {
-    const folder = file.split("/")[0] ?? "";
+  expect(page).toContain(`http://${listen.http}`);
+});
+
+test("the page about it names every file to deploy", async () => {
+  for (const one of await listDeploy("")) {
+    const folder = one.split("/")[0] ?? "";
     if (!/^(grafana|prometheus|tollgate|healthcheck)/.test(folder) && !folder.endsWith("ignore")) {
       expect(page).toContain(`deploy/${folder}`);
     }

@@ -144,18 +144,18 @@ export const doors: Readonly<Record<string, Doors>> = {
     contract: [
       ...["AccountsService.UpdateKey name", "AccountsService.UpdateAccount name"],
       ...["AccountsService.UpdateAccount max_keys", "AccountsService.CreateAccount max_keys"],
-      ...["AccountsService.ListAccounts", "AccountsService.MoveAccount", "AccountsService.RotateKey"],
+      ...["AccountsService.ListAccounts", "AccountsService.RotateKey"],
       ...["AccountsService.RevokeKey", "AccountsService.IdentifyCaller"],
     ],
     cli: [
-      ...["accounts update --name", "accounts update --max-keys", "accounts list", "accounts move", "keys rotate"],
+      ...["accounts update --name", "accounts update --max-keys", "accounts list", "keys rotate"],
       ...["keys revoke", "accounts show > max_keys"],
     ],
     openapi: ["GET /v1/key > data.label", "GET /test-auth > key.name"],
     metrics: noFigure,
     dashboard: noPanel,
     config: ["keys.max_per_account"],
-    docs: ["money.md: Lots, and the price locked in", "scale.md: To move an account"],
+    docs: ["money.md: Lots, and the price locked in"],
     console: ["accounts", "account", "keys"],
   },
   "a frozen account": {

@@ -16,6 +16,8 @@ export interface Question {
   readonly stop?: string;
   readonly tools?: boolean;
   readonly signal?: AbortSignal;
+  /** Whether something stands between Tollgate and the engine that sees and keeps what passes. */
+  readonly seen?: boolean;
 }
 
 /** What came of it at the client. */
@@ -52,17 +54,46 @@ export interface Gate extends AsyncDisposable {
   check(): Promise<{ readonly ok: boolean; readonly text: string }>;
 }
 
+/** Models whose servers Tollgate reaches with nothing between, as in use. */
 export const modelId = "tiny-chat";
 export const embedderId = "tiny-embedding";
+/** The same behind something that keeps the engine's bytes. */
+export const seenModelId = "tiny-chat-seen";
+export const seenEmbedderId = "tiny-embedding-seen";
+
+/** Requests that a server takes at once. */
+export const capacity = 4;
 
 /** The servers that Tollgate has. */
 export interface Servers {
   readonly engine: EngineName;
-  readonly chat: { readonly url: string; readonly name: string; readonly contextLength: number };
-  readonly embedding?: { readonly url: string; readonly name: string };
+  readonly chat: Placed & { readonly contextLength: number };
+  readonly embedding?: Placed;
+}
+
+/** A server by its own address and by that of what stands before it. */
+interface Placed {
+  readonly url: string;
+  readonly seenUrl: string;
+  /** The model by its own name. */
+  readonly name: string;
 }
 
 export async function startGate({ engine, chat, embedding }: Servers): Promise<Gate> {
+  const chatModel = (id: string, url: string) => ({
+    id,
+    context_length: chat.contextLength,
+    thinking: { mode: "default_on" },
+    price: { input: "1", output: "1" },
+    servers: [{ url, engine, model: chat.name, capacity }],
+  });
+  const embedder = (id: string, url: string) => ({
+    id,
+    kind: "embedding",
+    context_length: 8192,
+    price: { input: "1" },
+    servers: [{ url, engine, model: embedding?.name }],
+  });
   const site = await createSite({ TOLLGATE_OPERATOR_TOKEN: "operator-token-of-the-real-engines" });
   const config = await site.configure({
     ...freePorts,
@@ -70,24 +101,11 @@ export async function startGate({ engine, chat, embedding }: Servers): Promise<G
     rate_tiers: [{ paid_usd: 0, rpm: 100_000 }],
     fleet: { health_interval_s: 1, first_token_timeout_s: 300 },
     models: [
-      {
-        id: modelId,
-        context_length: chat.contextLength,
-        thinking: { mode: "default_on" },
-        price: { input: "1", output: "1" },
-        servers: [{ url: chat.url, engine, model: chat.name, capacity: 4 }],
-      },
+      chatModel(modelId, chat.url),
+      chatModel(seenModelId, chat.seenUrl),
       ...(embedding === undefined
         ? []
-        : [
-            {
-              id: embedderId,
-              kind: "embedding",
-              context_length: 8192,
-              price: { input: "1" },
-              servers: [{ url: embedding.url, engine, model: embedding.name }],
-            },
-          ]),
+        : [embedder(embedderId, embedding.url), embedder(seenEmbedderId, embedding.seenUrl)]),
     ],
   });
   const tollgate = await startTollgate(site, "serve", "--config", config);
@@ -104,9 +122,14 @@ export async function startGate({ engine, chat, embedding }: Servers): Promise<G
     });
   await eventually("the engine is healthy", async () => {
     const words = { messages: [{ role: "user", content: "Hi" }], max_tokens: 1 };
-    const response = await post("/v1/chat/completions", { model: modelId, ...words });
-    await response.arrayBuffer();
-    return response.status === 200;
+    for (const model of [modelId, seenModelId]) {
+      const response = await post("/v1/chat/completions", { model, ...words });
+      await response.arrayBuffer();
+      if (response.status !== 200) {
+        return false;
+      }
+    }
+    return true;
   });
   return {
     tollgate,
@@ -138,9 +161,9 @@ export async function startGate({ engine, chat, embedding }: Servers): Promise<G
 const parameters = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
 const role = (_: string, index: number) => (index % 2 === 0 ? "user" : "assistant");
 
-function toChat({ turns, stream, maxTokens = 200, thinking, stop, tools }: Question): object {
+function toChat({ turns, stream, maxTokens = 200, thinking, stop, tools, seen }: Question): object {
   return {
-    model: modelId,
+    model: seen ? seenModelId : modelId,
     messages: turns.map((content, index) => ({ role: role(content, index), content })),
     max_tokens: maxTokens,
     temperature: 0,
@@ -151,9 +174,9 @@ function toChat({ turns, stream, maxTokens = 200, thinking, stop, tools }: Quest
   };
 }
 
-function toMessages({ turns, stream, maxTokens = 200, thinking, stop, tools }: Question): object {
+function toMessages({ turns, stream, maxTokens = 200, thinking, stop, tools, seen }: Question): object {
   return {
-    model: modelId,
+    model: seen ? seenModelId : modelId,
     messages: turns.map((content, index) => ({ role: role(content, index), content })),
     max_tokens: maxTokens,
     temperature: 0,

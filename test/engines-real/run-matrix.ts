@@ -14,7 +14,7 @@ export async function runMatrix(
   models: ModelFiles,
   { record, rows }: { readonly record: boolean; readonly rows: readonly Row[] },
 ): Promise<Record<string, Outcome>> {
-  const embeds = driver.cannot?.embeddings === undefined && rows.some((row) => row.name === "embeddings");
+  const embeds = driver.cannot?.embeddings === undefined && rows.some((row) => row.embeds);
   const port = await freePort();
   const start = async (kind: "chat" | "embedding", at: number) => {
     const program = await startProgram(at, await driver.start(kind, at, models));
@@ -32,8 +32,14 @@ export async function runMatrix(
     }
     await using gate = await startGate({
       engine: driver.engine,
-      chat: { url: chatTee.url, name: driver.servedName("chat", models), contextLength },
-      ...(embeds && { embedding: { url: embeddingTee.url, name: driver.servedName("embedding", models) } }),
+      chat: { url: running.chat.url, seenUrl: chatTee.url, name: driver.servedName("chat", models), contextLength },
+      ...(running.embedding && {
+        embedding: {
+          url: running.embedding.url,
+          seenUrl: embeddingTee.url,
+          name: driver.servedName("embedding", models),
+        },
+      }),
     });
     const bench: Bench = {
       driver,
@@ -49,7 +55,7 @@ export async function runMatrix(
     };
     const outcomes: Record<string, Outcome> = {};
     for (const row of rows) {
-      outcomes[row.name] = await runRow(row.name, () => row.run(bench), driver);
+      outcomes[row.name] = await runRow(row, () => row.run(bench), driver);
       console.log(`  ${row.name}: ${outcomes[row.name]}`);
     }
     return outcomes;
@@ -59,8 +65,12 @@ export async function runMatrix(
   }
 }
 
-async function runRow(name: string, run: () => Promise<string | undefined>, { cannot }: RealEngine): Promise<Outcome> {
-  const reason = cannot?.[name];
+async function runRow(
+  { name, embeds }: Row,
+  run: () => Promise<string | undefined>,
+  { cannot }: RealEngine,
+): Promise<Outcome> {
+  const reason = cannot?.[embeds ? "embeddings" : name];
   if (reason !== undefined) {
     return `none: ${reason}`;
   }

@@ -11,6 +11,11 @@ export interface Column {
   readonly outcomes: Readonly<Record<string, Outcome>> | string;
 }
 
+/** Whether a row held, or was not to be tried. */
+export function isGood(outcome: Outcome): boolean {
+  return outcome.startsWith("ok") || outcome.startsWith("none:");
+}
+
 const begin = "<!-- engines: begin -->";
 const end = "<!-- engines: end -->";
 
@@ -18,10 +23,15 @@ const end = "<!-- engines: end -->";
 export function toTable(columns: readonly Column[], rows: readonly string[]): string {
   const run = columns.filter(({ outcomes }) => typeof outcomes !== "string");
   const notes: string[] = [];
+  /** The number of a note that several rows share. */
+  const noteOf = (note: string) => (notes.includes(note) ? notes.indexOf(note) + 1 : notes.push(note));
   const cell = ({ title, outcomes }: Column, row: string) => {
     const outcome = (outcomes as Record<string, Outcome>)[row];
     if (outcome === undefined || outcome === "ok") {
       return outcome ?? "not run";
+    }
+    if (outcome.startsWith("none: ")) {
+      return `none [${noteOf(`- ${title}, none: ${outcome.slice("none: ".length)}`)}]`;
     }
     notes.push(`- ${title}, ${row}: ${outcome.replaceAll("\n", " ")}`);
     return outcome.startsWith("ok") ? `ok [${notes.length}]` : `no [${notes.length}]`;

@@ -21,6 +21,8 @@ export interface Tee extends AsyncDisposable {
   latest(path: string): Exchange | undefined;
   /** Where requests go from now on. */
   target: string;
+  /** Whether it promises to keep its connections and closes each after an answer, as llama-server and proxies do. */
+  closes: boolean;
 }
 
 const kept = /\/(completions|chat|generate|embeddings|embed)$/;
@@ -28,7 +30,7 @@ const kept = /\/(completions|chat|generate|embeddings|embed)$/;
 export async function startTee(): Promise<Tee> {
   let exchanges: Exchange[] = [];
   const byPath = new Map<string, Exchange>();
-  const tee = { target: "" };
+  const tee = { target: "", closes: false };
   const server = createServer((request, response) => {
     const { method = "GET", url: path = "/", headers } = request;
     const chunks: Buffer[] = [];
@@ -43,7 +45,10 @@ export async function startTee(): Promise<Tee> {
       const { host: _, ...others } = headers;
       const upstream = ask(tee.target + path, { method, headers: others, agent: false }, (answer) => {
         exchange.status = answer.statusCode ?? 0;
-        response.writeHead(exchange.status, answer.headers);
+        response.writeHead(exchange.status, {
+          ...answer.headers,
+          ...(tee.closes && { connection: "keep-alive", "keep-alive": "timeout=5, max=100" }),
+        });
         response.flushHeaders();
         answer.on("data", (piece: Buffer) => {
           exchange.pieces.push(piece);
@@ -51,7 +56,7 @@ export async function startTee(): Promise<Tee> {
         });
         answer.on("end", () => {
           exchange.whole = answer.complete;
-          response.end();
+          response.end(() => tee.closes && response.socket?.destroySoon());
         });
         answer.on("error", () => response.destroy());
       });

@@ -144,6 +144,56 @@ test("SGLang that cuts what is too long is wrong, and its older endpoint is know
   expect(remarks).toEqual([{ status: "wrong", message: expect.stringContaining("--allow-auto-truncate") }]);
 });
 
+/** A chunk with a piece of an answer. */
+const piece = (delta: object, finish: string | null = null) => ({
+  choices: [{ index: 0, delta, finish_reason: finish }],
+});
+
+/** A server that answers a chat with these deltas, whatever it is asked, as vLLM or another. */
+const stubborn = (deltas: readonly object[]) => {
+  const usage = { prompt_tokens: 90, completion_tokens: 9, prompt_tokens_details: { cached_tokens: 80 } };
+  const chunks = [...deltas.map((delta) => ({ ...piece(delta), usage })), { ...piece({}, "stop"), usage }];
+  const stream = `${chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join("")}data: [DONE]\n\n`;
+  return scriptedServer({
+    "/version": (_, response) => json(response, { version: "0.9.0" }),
+    "/metrics": (_, response) => void response.writeHead(200).end('vllm:num_requests_running{model_name="m"} 0\n'),
+    "/v1/chat/completions": (_, response) => void response.writeHead(200).end(stream),
+  });
+};
+
+test.each<[EngineName, "warning" | "wrong", RegExp]>([
+  ["vllm", "wrong", /^ignores stop sequences, so that answers go on beyond them/],
+  ["openai", "warning", /^ignores stop sequences: Tollgate breaks its answers off there/],
+])("%s that ignores stop sequences is told of", async (engine, status, message) => {
+  await using server = await stubborn([{ content: "It is said eighty times, " }, { content: "as you can count." }]);
+  const { remarks, facts } = await inspectUrl(server.url, engine);
+  expect(facts).toMatchObject({ stops: "ignored" });
+  expect(remarks).toContainEqual({ status, message: expect.stringMatching(message) });
+});
+
+test("a server that stops at a sequence and leaves it in the text heeds it", async () => {
+  const found = await inspect("openai");
+  expect(found.facts).toMatchObject({ stops: "heeded" });
+});
+
+test.each([
+  ["apart", [{ reasoning: "I ponder" }, { content: "words" }]],
+  ["in the text", [{ content: "<think>I ponder</think>words" }]],
+])("a server that thinks although it is told not to, %s, is wrong", async (_, deltas) => {
+  await using server = await stubborn(deltas);
+  const { remarks } = await inspectUrl(server.url, "vllm", thinks);
+  expect(remarks).toContainEqual({
+    status: "wrong",
+    message: expect.stringMatching(/^thinks although it is told not/),
+  });
+});
+
+test("a server whose template thinks nothing, in so many words, does not think", async () => {
+  await using server = await stubborn([{ reasoning: "\n\n" }, { content: "<think>\n\n</think>\n\nwords" }]);
+  const { remarks } = await inspectUrl(server.url, "openai", thinks);
+  expect(remarks.map(({ message }) => message)).toEqual([expect.stringContaining("did not think in 32 tokens")]);
+});
+
 test("an engine that counts at the end only is wrong where it should count as it goes", async () => {
   const chunks = [
     { choices: [{ index: 0, delta: { content: "no" }, finish_reason: null }] },

@@ -176,6 +176,14 @@ describe("beside the surfaces", () => {
     expect((await call("/", { method })).status).toBe(200);
   });
 
+  test.each(["GET", "HEAD"])("%s /health answers with nothing, and calls nothing", async (method) => {
+    const refuse = () => refused(Reason.UNAUTHENTICATED, "No key.", Code.Unauthenticated);
+    const { status, headers, json, log } = await call("/health", { method }, { refuse });
+    expect({ status, json }).toEqual({ status: 204, json: undefined });
+    expect(headers.get("content-length")).toBeNull();
+    expect(log).toMatchObject({ counted: 0, headers: [] });
+  });
+
   test("query strings and unknown headers are ignored", async () => {
     const headers = { "x-stainless-lang": "js", "anthropic-beta": "x,y", accept: "application/json" };
     expect((await call("/v1/chat/completions?beta=true", { body: chatBody, headers })).status).toBe(200);

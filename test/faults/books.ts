@@ -29,9 +29,6 @@ async function whileAway<T>(ask: () => Promise<T>): Promise<T> {
   )) as T;
 }
 
-/** Hundreds at once would wait for the core's few connections until some are told that the database is not reached. */
-const receiptsAtOnce = 16;
-
 /** What a core's books say, asked over gRPC. */
 export type Books = ReturnType<typeof openBooks>;
 
@@ -82,17 +79,19 @@ export function openBooks({ addresses }: Pick<Tollgate, "addresses">) {
 
     /** The receipts of all that was begun and charged, by the request's name. */
     async receiptsOf({ asked }: Load): Promise<Map<string, Receipt>> {
-      const begun = asked.filter(({ status }) => status === 200);
+      const begun = new Map(asked.filter(({ status }) => status === 200).map(({ id, name }) => [id, name]));
       const found = new Map<string, Receipt>();
-      const find = async ({ name, id }: Asked) => {
-        const receipt = await this.receipt(id);
-        if (receipt !== undefined) {
-          found.set(name, receipt);
+      let pageToken = "";
+      do {
+        const page = await metering.listReceipts({ pageSize: 1000, pageToken });
+        for (const receipt of page.receipts) {
+          const name = begun.get(receipt.requestId);
+          if (name !== undefined) {
+            found.set(name, receipt);
+          }
         }
-      };
-      for (let at = 0; at < begun.length; at += receiptsAtOnce) {
-        await Promise.all(begun.slice(at, at + receiptsAtOnce).map(find));
-      }
+        pageToken = page.nextPageToken;
+      } while (pageToken !== "");
       return found;
     },
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
+import { BreakerState } from "#gen/tollgate/catalogue/v1/server_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { broken } from "./fake-engine.ts";
 import { fixture, toReason } from "./fixture.ts";
@@ -31,6 +32,27 @@ describe("embedding", () => {
       engine.embedError = broken();
     }
     expect((await embed(fleet)).vectors).toHaveLength(1);
+  });
+
+  test("refuses inputs that have more tokens than the model takes, which is no fault of the server", async () => {
+    const fleet = fixture([1], {}, { kind: "embedding", dimensions: 2, context_length: 1000 });
+    for (const engine of fleet.engines) {
+      engine.inputTokens = 1500;
+    }
+    const long = "word ".repeat(1500);
+    for (let call = 0; call < 5; call++) {
+      expect(await toReason(embed(fleet, "account", [long]))).toBe(Reason.INPUT_TOO_LONG);
+    }
+    expect(fleet.fleet.servers()[0]?.breaker).toBe(BreakerState.CLOSED);
+  });
+
+  test("distrusts a server that counts more tokens than a text can have", async () => {
+    const fleet = fixture([1], {}, { kind: "embedding", dimensions: 2, context_length: 1000 });
+    for (const engine of fleet.engines) {
+      engine.inputTokens = 1500;
+    }
+    expect((await embed(fleet, "account", ["a word"])).inputTokens).toBeLessThan(1000);
+    expect(fleet.fleet.servers()[0]?.breaker).toBe(BreakerState.OPEN);
   });
 
   test("lets accounts take turns", async () => {

@@ -41,8 +41,9 @@ export type Step = EngineOutput | Error | "silence" | Promise<void>;
 
 /** An engine that does what a test tells it. */
 export class FakeEngine implements Engine {
-  /** What the next generations do; without more, they answer whole. */
+  /** What the next generations do; without more, they do as usual. */
   readonly scripts: Step[][] = [];
+  usual: () => readonly Step[] = () => whole;
   readonly requests: EngineRequest[] = [];
   readonly embedded: EngineEmbedRequest[] = [];
   running = 0;
@@ -51,16 +52,18 @@ export class FakeEngine implements Engine {
   load: EngineLoad | undefined;
   count: number | undefined | Error = 5;
   vector = Float32Array.from([3, 4]);
+  /** What it counts in inputs. Undefined: a token each. */
+  inputTokens: number | undefined;
   embedError: Error | undefined;
   /** What it answers when it is tried out; a sound embedding server refuses. */
-  trial: EngineEmbeddings | undefined;
+  trial: ((input: string) => EngineEmbeddings) | undefined;
   closed = false;
 
   async *generate(request: EngineRequest, signal: AbortSignal): AsyncIterable<EngineOutput> {
     this.requests.push(request);
     this.running++;
     try {
-      for (const step of this.scripts.shift() ?? whole) {
+      for (const step of this.scripts.shift() ?? this.usual()) {
         signal.throwIfAborted();
         if (step instanceof Error) {
           throw step;
@@ -83,13 +86,13 @@ export class FakeEngine implements Engine {
       if (this.trial === undefined) {
         throw tooLong;
       }
-      return this.trial;
+      return this.trial(request.inputs[0] ?? "");
     }
     this.embedded.push(request);
     if (this.embedError !== undefined) {
       throw this.embedError;
     }
-    return { vectors: request.inputs.map(() => this.vector), inputTokens: request.inputs.length };
+    return { vectors: request.inputs.map(() => this.vector), inputTokens: this.inputTokens ?? request.inputs.length };
   }
 
   async countTokens(): Promise<number | undefined> {

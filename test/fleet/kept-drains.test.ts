@@ -14,7 +14,7 @@ describe.each(dialects)("%s", (dialect) => {
     const storage = await openStorage(url);
     const startCore = () => {
       const { fleet, clock } = fixture([1, 1]);
-      return { fleet, drains: new KeptDrains({ storage, copies: () => [], fleet, clock, logger: silentLogger }) };
+      return { fleet, drains: new KeptDrains({ storage, fleet, clock, logger: silentLogger }) };
     };
     const draining = ({ fleet }: ReturnType<typeof startCore>) =>
       fleet.servers().filter(({ state }) => state === ServerState.DRAINING).length;
@@ -38,7 +38,7 @@ describe.each(dialects)("%s", (dialect) => {
   test("what was read before a change is not believed after it", async () => {
     const storage = await openStorage(await newDatabase(dialect));
     const { fleet, clock } = fixture([1]);
-    const drains = new KeptDrains({ storage, copies: () => [], fleet, clock, logger: silentLogger });
+    const drains = new KeptDrains({ storage, fleet, clock, logger: silentLogger });
     const [server] = fleet.servers();
     const id = server?.id ?? "";
     const reading = drains.apply();

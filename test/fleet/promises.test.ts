@@ -63,7 +63,7 @@ test("tokens that others have the server read first count, too", async () => {
 });
 
 test("a request that waits for a place is refused when its promise is over, one without waits as long as ever", async () => {
-  const { run, engines, clock } = await slowFleet(promise, 1);
+  const { run, engines, clock, shed } = await slowFleet(promise, 1);
   engines[0]?.scripts.push(["silence"]);
   void run(prompt(10)).catch(() => {});
   await settle();
@@ -75,6 +75,7 @@ test("a request that waits for a place is refused when its promise is over, one 
   clock.advance(2000);
   await settle();
   expect(ended).toEqual(["promised"]);
+  expect(shed).toEqual(["standard"]);
   clock.advance(8000);
   await settle();
   expect(ended).toEqual(["promised", "flex"]);

@@ -1,13 +1,12 @@
 import { createContextValues } from "@connectrpc/connect";
 import { expect, test } from "@jest/globals";
 import { systemRandom } from "../../lib/ids/random.ts";
-import { markId } from "../../lib/ids/shard.ts";
 import { requestIdKey } from "../../src/interceptors/observation/observe.ts";
 import { nameRequest } from "../../src/interceptors/request-id.ts";
 
-const name = (given: string, accountId: string = systemRandom.uuid()) => {
+const name = (given: string) => {
   const values = createContextValues();
-  return { id: nameRequest(given, accountId, systemRandom, values), known: values.get(requestIdKey) };
+  return { id: nameRequest(given, systemRandom, values), known: values.get(requestIdKey) };
 };
 
 test.each(["a", "req_0-aZ", "x".repeat(64)])("takes a caller's own id %s", (given) => {
@@ -18,8 +17,4 @@ test("makes an id when none is given", () => {
   const { id, known } = name("");
   expect(id).toMatch(/^req_[0-9a-f]{12}7[0-9a-f]{19}$/);
   expect(known).toBe(id);
-});
-
-test("makes an id that names the account's shard", () => {
-  expect(name("", markId(systemRandom.uuid(), 5)).id).toMatch(/^req_[0-9a-f]{12}8005[0-9a-f]{16}$/);
 });

@@ -19,7 +19,6 @@ import { principalKey } from "../../src/interceptors/access/principal.ts";
 import { reconcile } from "../../src/metering/books/proof/reconcile.ts";
 import { createMeteringService } from "../../src/metering/metering-service.ts";
 import { Usage } from "../../src/storage/entities/metering/usage.ts";
-import { oneStorage } from "../../src/storage/storages.ts";
 import { movableClock } from "../storage/movable-clock.ts";
 import { ManualClock } from "../support/clocks/manual-clock.ts";
 import { databases, dialects } from "./databases.ts";
@@ -51,7 +50,7 @@ describe.each(dialects)("%s", (dialect) => {
       await (await movableClock(url))(minuteToMidnight - Date.now());
     }
     const metering = await openMetering({ clock, url });
-    const service = createMeteringService({ storages: oneStorage(metering.storage) });
+    const service = createMeteringService({ storage: metering.storage });
     const usage = async (principal: Principal, of: object): Promise<UsageRow[]> => {
       const rows: UsageRow[] = [];
       const answer = service.streamUsage(create(StreamUsageRequestSchema, of), as(principal));

@@ -2,15 +2,12 @@
 //   npm run simulate -- --seed N [--history]            one world, with all that happens in it
 //   npm run simulate -- --seeds 1000 [--seed FIRST]     so many worlds, on all CPUs; tells the seeds that break a promise
 //   npm run simulate -- --hours 8                       a night's run
-//   npm run simulate -- --regions 4 [--seed …]          worlds of regions (docs/scale.md), in one thread; 0: as many as a seed says
-//     [--pace REQUESTS_A_SECOND] [--wealth rich|poor] [--faultless]
 //   [--requests 20000] a world at most, [--traffic-ms N] and [--faults-ms N] from one to the next in the mean, [--sqlite],
 //   [--threads 2], [--without "FAULT"] again and again
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
 import { SimulatedServer } from "./database/server.ts";
 import { addOutcome, type Figures, noFigures } from "./figures.ts";
-import { liveRegions } from "./regions/live.ts";
 import { sampleReplays } from "./replay/sample.ts";
 import { mostRequests, simulate } from "./simulate.ts";
 import { liveInThreads } from "./threads.ts";
@@ -20,10 +17,6 @@ const { values } = parseArgs({
     seed: { type: "string" },
     seeds: { type: "string" },
     hours: { type: "string" },
-    regions: { type: "string" },
-    pace: { type: "string" },
-    wealth: { type: "string" },
-    faultless: { type: "boolean", default: false },
     requests: { type: "string" },
     "traffic-ms": { type: "string" },
     "faults-ms": { type: "string" },
@@ -47,21 +40,7 @@ const settings = {
   ...{ requests, without: values.without, isSqlite: values.sqlite },
   ...{ trafficMs: toNumber(values["traffic-ms"]), faultsMs: toNumber(values["faults-ms"]) },
 };
-process.exitCode =
-  (await (values.regions !== undefined ? liveOfRegions() : seeds === 1 ? liveOne() : liveMany())) > 0 ? 1 : 0;
-
-/** Lives worlds of regions. Returns how many promises they broke. */
-function liveOfRegions(): Promise<number> {
-  const tell = values.history ? { tell: (line: string) => console.log(line) } : {};
-  const regions = Number(values.regions) || undefined;
-  const meanMs = values.pace === undefined ? undefined : 1000 / Number(values.pace);
-  const wealth = values.wealth === "rich" || values.wealth === "poor" ? values.wealth : undefined;
-  const until = hours > 0 ? performance.now() + hours * 3_600_000 : Number.POSITIVE_INFINITY;
-  return liveRegions(
-    { first, seeds, until },
-    { ...settings, ...tell, regions, meanMs, wealth, isFaultless: values.faultless },
-  );
-}
+process.exitCode = (await (seeds === 1 ? liveOne() : liveMany())) > 0 ? 1 : 0;
 
 /** Lives one world in this thread. Returns how many promises it broke. */
 async function liveOne(): Promise<number> {

@@ -1,5 +1,7 @@
 import type {
+  AssistantContent,
   AssistantMessage,
+  AssistantPart,
   ChatMessage,
   Content,
   ToolCall as ToolCallParam,
@@ -28,7 +30,7 @@ export function toTurns(messages: readonly ChatMessage[]): Message[] {
 
 function assistant(turn: AssistantMessage, path: string): Message {
   return {
-    ...message(Role.ASSISTANT, joinText(turn.content)),
+    ...message(Role.ASSISTANT, joinText(turn.content) || (turn.refusal ?? "")),
     reasoning: turn.reasoning ?? turn.reasoningContent ?? "",
     toolCalls: turn.toolCalls.map((call, index) => toolCall(call, `${path}.tool_calls[${index}]`)),
   };
@@ -57,15 +59,19 @@ function isJsonObject(text: string): boolean {
 }
 
 /** Joins the parts of a content as separate pieces, as chat templates for text do. */
-function joinText(content: Content | undefined): string {
+function joinText(content: Content | AssistantContent | undefined): string {
   switch (content?.form.case) {
     case "text":
       return content.form.value;
     case "parts":
-      return content.form.value.parts.map(({ kind }) => kind.value?.text ?? "").join("\n");
+      return content.form.value.parts.map(partText).join("\n");
     default:
       return "";
   }
+}
+
+function partText({ kind }: Pick<AssistantPart, "kind">): string {
+  return kind.case === "refusal" ? kind.value.refusal : (kind.value?.text ?? "");
 }
 
 function message(role: Role, text: string): Message {

@@ -7,12 +7,16 @@ export function toThinking({
   reasoningEffort,
   reasoning,
   thinking,
-}: Pick<CreateChatCompletionRequest, "reasoningEffort" | "reasoning" | "thinking">): Thinking {
+  chatTemplateKwargs,
+  enableThinking,
+}: CreateChatCompletionRequest): Thinking {
   return (
     toDepth(reasoningEffort) ||
-    toDepth(reasoning?.effort ?? ReasoningEffort.UNSPECIFIED) ||
+    toDepth(reasoning?.effort) ||
     toSwitch(reasoning?.enabled ?? ((reasoning?.maxTokens ?? 0) > 0 || undefined)) ||
-    (thinking === undefined ? Thinking.UNSPECIFIED : toSwitch(thinking.type === ThinkingType.ENABLED))
+    toSwitch(thinking && thinking.type === ThinkingType.ENABLED) ||
+    toDepth(chatTemplateKwargs?.reasoningEffort) ||
+    toSwitch(chatTemplateKwargs?.enableThinking ?? chatTemplateKwargs?.thinking ?? enableThinking)
   );
 }
 
@@ -23,8 +27,9 @@ function toSwitch(on: boolean | undefined): Thinking {
   return on ? Thinking.ON : Thinking.OFF;
 }
 
-function toDepth(effort: ReasoningEffort): Thinking {
+function toDepth(effort: ReasoningEffort | undefined): Thinking {
   switch (effort) {
+    case undefined:
     case ReasoningEffort.UNSPECIFIED:
       return Thinking.UNSPECIFIED;
     case ReasoningEffort.NONE:

@@ -18,7 +18,7 @@ import { invalidField } from "../../http/request/error.ts";
 export function toTools(
   request: CreateChatCompletionRequest,
 ): Pick<Conversation, "tools" | "toolChoice" | "parallelToolCalls"> {
-  const tools = request.tools.map(toTool);
+  const tools = allowedTools(request.tools.map(toTool), request.toolChoice);
   const toolChoice = toToolChoice(request.toolChoice, tools);
   if (tools.length === 0) {
     return { tools };
@@ -43,6 +43,24 @@ function toTool({ kind }: CreateChatCompletionRequest["tools"][number], index: n
   };
 }
 
+/** The tools that a choice allows. Throws RequestError when it names a tool that is not in the list. */
+function allowedTools(tools: Tool[], choice: ToolChoiceParam | undefined): Tool[] {
+  const kind = choice?.form.case === "named" ? choice.form.value.kind : undefined;
+  if (kind?.case !== "allowedTools") {
+    return tools;
+  }
+  const names = kind.value.allowedTools?.tools.map((allowed) => allowed.kind.value?.function?.name ?? "") ?? [];
+  const known = new Set(tools.map(({ name }) => name));
+  const unknown = names.findIndex((name) => !known.has(name));
+  if (unknown !== -1) {
+    throw invalidField(
+      `tool_choice.allowed_tools.tools[${unknown}].function.name`,
+      "must be the name of one of the tools",
+    );
+  }
+  return tools.filter(({ name }) => names.includes(name));
+}
+
 function toToolChoice(choice: ToolChoiceParam | undefined, tools: readonly Tool[]): ToolChoice | undefined {
   switch (choice?.form.case) {
     case "mode": {
@@ -53,7 +71,12 @@ function toToolChoice(choice: ToolChoiceParam | undefined, tools: readonly Tool[
       return { $typeName: "tollgate.inference.v1.ToolChoice", mode, name: "" };
     }
     case "named": {
-      const name = choice.form.value.kind.value?.function?.name ?? "";
+      const { kind } = choice.form.value;
+      if (kind.case === "allowedTools") {
+        const mode = modes[kind.value.allowedTools?.mode ?? ToolChoiceParamMode.AUTO];
+        return { $typeName: "tollgate.inference.v1.ToolChoice", mode, name: "" };
+      }
+      const name = kind.value?.function?.name ?? "";
       if (!tools.some((tool) => tool.name === name)) {
         throw invalidField("tool_choice.function.name", "must be the name of one of the tools");
       }

@@ -14,6 +14,8 @@ interface FieldPlan {
   readonly key: string;
   readonly read: Read;
   readonly required: boolean;
+  /** A number that counts as absent, or null: there is none. */
+  readonly unset: number | null;
   /** Creates the value of an absent field. Undefined: the property is left out. */
   readonly absent: (() => unknown) | undefined;
 }
@@ -66,7 +68,7 @@ function objectReader(desc: DescMessage): Read {
     const message: Record<string, unknown> = { $typeName: desc.typeName };
     for (const field of fields) {
       const value = object[field.key];
-      if (value !== undefined && value !== null) {
+      if (value !== undefined && value !== null && value !== field.unset) {
         path.push(field.key);
         message[field.property] = field.read(value, path);
         path.pop();
@@ -91,6 +93,7 @@ function compilePlan(field: DescField): FieldPlan {
     key: readKey(field),
     read: valueReader(field),
     required: rules?.required ?? false,
+    unset: rules?.unset ?? null,
     absent: absentValue(field),
   };
 }

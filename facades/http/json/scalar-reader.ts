@@ -64,7 +64,7 @@ export function scalarReader(field: DescField, rules: JsonField | undefined): Re
         return json;
       };
     case ScalarType.DOUBLE:
-      return numberReader("must be a number", Number.isFinite, rules?.minimum, rules?.maximum);
+      return numberReader("must be a number", Number.isFinite, rules?.minimum, rules?.maximum, rules?.above);
     case ScalarType.INT32:
       return numberReader(
         "must be an integer",
@@ -103,6 +103,7 @@ function numberReader(
   isRight: (json: unknown) => boolean,
   least = -Infinity,
   most = Infinity,
+  above = -Infinity,
 ): Read {
   const only = least === most;
   return (json, path) => {
@@ -112,6 +113,9 @@ function numberReader(
     const number = json as number;
     if (number < least) {
       throw path.error(only ? `must be ${least}` : `must be at least ${least}`);
+    }
+    if (number <= above) {
+      throw path.error(`must be above ${above}`);
     }
     if (number > most) {
       throw path.error(only ? `must be ${most}` : `must be at most ${most}`);

@@ -1,5 +1,4 @@
 import type { IncomingMessage } from "node:http";
-import { readKeyShard } from "../../../lib/ids/shard.ts";
 import { clientAddressHeader, surfaceHeader } from "../../../lib/rpc/call-headers.ts";
 import type { PublicSurface } from "../../../lib/surface-names.ts";
 
@@ -34,12 +33,6 @@ export function callHeaders(
     headers[clientAddressHeader] = address;
   }
   return headers;
-}
-
-/** The shard that the request's key names, for the request's id. 0: the first shard, or no key names one. */
-export function readCallerShard({ headers }: IncomingMessage): number {
-  const apiKey = headers["x-api-key"];
-  return (typeof apiKey === "string" ? readKeyShard(apiKey) : 0) || readKeyShard(headers.authorization ?? "");
 }
 
 function readApiKey({ headers }: IncomingMessage): string | undefined {

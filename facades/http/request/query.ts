@@ -4,7 +4,7 @@ import { readKey } from "../json/options.ts";
 
 /**
  * Creates the function that reads a message from a query string and the path's parameters, which take precedence.
- * Unknown parameters are ignored. Throws RequestError 400 with the parameter's name.
+ * Items of a list have commas between. Unknown parameters are ignored. Throws RequestError 400 with the parameter's name.
  */
 export function queryReader(
   desc: DescMessage,
@@ -16,7 +16,7 @@ export function queryReader(
       const key = readKey(field);
       const text = path[key] ?? query.get(key);
       if (text !== null && text !== "") {
-        object[key] = valueIn(field, text);
+        object[key] = field.fieldKind === "list" ? text.split(",").map((item) => item.trim()) : valueIn(field, text);
       }
     }
     return decode(object);

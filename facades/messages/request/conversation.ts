@@ -7,6 +7,7 @@ import {
 import type { CountTokensRequest } from "#gen/tollgate/messages/v1/count_tokens_pb.js";
 import type { CreateMessageRequest } from "#gen/tollgate/messages/v1/create_message_pb.js";
 import {
+  ClearAt,
   type ContentBlockParam,
   type MessageContent,
   type MessageParam,
@@ -26,7 +27,11 @@ export function toConversation(request: CreateMessageRequest | CountTokensReques
     turns.push(turn(CoreRole.SYSTEM, system));
   }
   const calls = new Set<string>();
+  const lastUser = request.messages.findLastIndex(({ role }) => role === Role.USER);
   for (const [i, message] of request.messages.entries()) {
+    if (message.clearAt === ClearAt.NEXT_USER_MESSAGE && i < lastUser) {
+      continue;
+    }
     refuseOrphans(message, `messages[${i}].content`, calls);
     for (const next of toTurns(message, `messages[${i}]`)) {
       add(turns, next);
@@ -70,6 +75,9 @@ function add(turns: Message[], next: Message): void {
 function toTurns({ role, content }: MessageParam, path: string): Message[] {
   const blocks = toBlocks(content);
   const at = `${path}.content`;
+  if (content === undefined && role !== Role.SYSTEM) {
+    throw invalidField(at, "is required");
+  }
   switch (role) {
     case Role.USER:
       return userTurns(blocks, at);
@@ -110,6 +118,8 @@ function assistantTurn(blocks: readonly Block[], path: string): Message[] {
   for (const [i, block] of blocks.entries()) {
     if (block.case === "text") {
       said.text += block.value.text;
+    } else if (block.case === "compaction") {
+      said.text += block.value.content;
     } else if (block.case === "thinking") {
       said.reasoning += block.value.thinking;
     } else if (block.case === "toolUse") {
@@ -122,8 +132,13 @@ function assistantTurn(blocks: readonly Block[], path: string): Message[] {
   return empty ? [] : [said];
 }
 
+/** The turn of a system's blocks. Changes of the tools are read apart from the turns, and are no text. */
 function systemTurn(blocks: readonly Block[], path: string): Message[] {
-  const text = joinText(blocks, path);
+  const isChange = ({ case: kind }: Block) => kind === "toolAddition" || kind === "toolRemoval";
+  const text = joinText(
+    blocks.map((block) => (isChange(block) ? { case: undefined } : block)),
+    path,
+  );
   return text === "" ? [] : [turn(CoreRole.SYSTEM, text)];
 }
 
@@ -146,6 +161,8 @@ function joinText(blocks: readonly Block[], path: string): string {
   for (const [i, block] of blocks.entries()) {
     if (block.case === "text") {
       texts.push(block.value.text);
+    } else if (block.case === "toolReference") {
+      texts.push(`Loaded tool: ${block.value.toolName}`); // the result of a search, else empty
     } else {
       refuse(block, `${path}[${i}]`);
     }
@@ -163,6 +180,9 @@ function refuse(block: Block, path: string): void {
       throw invalidField(path, "must not be a tool_use: only assistant turns call tools");
     case "toolResult":
       throw invalidField(path, "must not be a tool_result: only user turns answer tools");
+    case "toolAddition":
+    case "toolRemoval":
+      throw invalidField(path, "must not be a change of tools: only system turns change them");
   }
 }
 

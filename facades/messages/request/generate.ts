@@ -25,7 +25,7 @@ function toSampling({ temperature, topP, topK }: CreateMessageRequest): Sampling
   return {
     $typeName: "tollgate.inference.v1.Sampling",
     temperature,
-    topP: topP === -1 ? undefined : topP, // older clients write -1 for "not set"
+    topP,
     topK: topK === -1 ? 0 : topK,
   };
 }

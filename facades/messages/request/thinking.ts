@@ -7,7 +7,7 @@ export function toThinking(request: CreateMessageRequest): Thinking {
   switch (request.thinking?.type) {
     case ThinkingType.ENABLED:
     case ThinkingType.ADAPTIVE:
-      return toDepth(request.outputConfig?.effort);
+      return toDepth(lastEffort(request));
     case ThinkingType.DISABLED:
     case ThinkingType.BETWEEN_TOOLS:
       return Thinking.OFF;
@@ -15,6 +15,11 @@ export function toThinking(request: CreateMessageRequest): Thinking {
     case undefined:
       return Thinking.UNSPECIFIED;
   }
+}
+
+/** The effort of the last turn that has one, else the request's. */
+function lastEffort({ messages, outputConfig }: CreateMessageRequest): Effort | undefined {
+  return messages.findLast((message) => message.outputConfig?.effort)?.outputConfig?.effort ?? outputConfig?.effort;
 }
 
 function toDepth(effort: Effort | undefined): Thinking {

@@ -1,6 +1,7 @@
 import type { ContentBlock, Message } from "#gen/tollgate/messages/v1/message_pb.js";
 import type { Answer } from "../../http/core/answer.ts";
 import { toUsedTier } from "../service-tier.ts";
+import { caller } from "./block.ts";
 import { messageId, thinkingSignature } from "./identity.ts";
 import { toStopReason, toUsage } from "./usage.ts";
 
@@ -35,7 +36,7 @@ function toBlocks({ reasoning, text, toolCalls }: Answer): ContentBlock[] {
     blocks.push({ case: "text", value: { $typeName: "tollgate.messages.v1.TextBlock", text } });
   }
   for (const { id, name, arguments: input } of toolCalls) {
-    const value = { $typeName: "tollgate.messages.v1.ToolUseBlock", id, name, input: asObject(input) } as const;
+    const value = { $typeName: "tollgate.messages.v1.ToolUseBlock", id, name, input: asObject(input), caller } as const;
     blocks.push({ case: "toolUse", value });
   }
   return blocks.map((block) => ({ $typeName: "tollgate.messages.v1.ContentBlock", block }));

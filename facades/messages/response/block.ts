@@ -1,4 +1,4 @@
-import type { ContentBlock } from "#gen/tollgate/messages/v1/message_pb.js";
+import type { Caller, ContentBlock } from "#gen/tollgate/messages/v1/message_pb.js";
 import type { Delta } from "#gen/tollgate/messages/v1/stream_event_pb.js";
 import type { JsonExtent } from "./json-extent.ts";
 
@@ -16,6 +16,9 @@ export interface CallBlock {
   /** Whether no arguments were sent yet. */
   empty: boolean;
 }
+
+/** Who makes every tool call. */
+export const caller: Caller = { $typeName: "tollgate.messages.v1.Caller", type: "direct" };
 
 /** The delta for a further piece of a block. */
 export function toDelta(kind: Block["kind"], piece: string): Delta["delta"] {
@@ -45,7 +48,7 @@ export function emptyBlock(block: Block): ContentBlock {
     case "tool_use":
       return contentBlock({
         case: "toolUse",
-        value: { $typeName: "tollgate.messages.v1.ToolUseBlock", id: block.id, name: block.name, input: "{}" },
+        value: { $typeName: "tollgate.messages.v1.ToolUseBlock", id: block.id, name: block.name, input: "{}", caller },
       });
   }
 }

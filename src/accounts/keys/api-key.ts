@@ -6,9 +6,9 @@ import type { Pepper } from "../../config/secrets.ts";
 // Scanners for leaked secrets find keys by this shape, without its anchors, and by their checksum.
 const shape = /^[a-z0-9]{1,12}-[0-9A-Za-z]{49}$/;
 
-/** Makes a key of a shard. The prefix ends in a dash. */
-export function newApiKey(prefix: string, random: Random, shard = 0): string {
-  return newCheckedSecret(prefix, random, shard);
+/** Makes a key. The prefix ends in a dash. */
+export function newApiKey(prefix: string, random: Random): string {
+  return newCheckedSecret(prefix, random);
 }
 
 /** Whether a text can be a key at all. Any prefix is accepted: keys outlive a change of the configured prefix. */

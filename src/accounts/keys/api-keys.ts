@@ -27,9 +27,6 @@ export interface ApiKeysOptions extends NewKeyOptions {
   readonly added?: (digest: Uint8Array) => void;
 }
 
-/** Keys of accounts in one database or in several. */
-export type KeyList = Pick<ApiKeys, "get" | "list" | "create" | "rotate" | "revoke" | "update" | "storeLastUsed">;
-
 /** The stored keys of all accounts. Ids are UUIDs. */
 export class ApiKeys {
   readonly #options: ApiKeysOptions;
@@ -223,5 +220,5 @@ async function shareBudget(em: SqlEntityManager, key: ApiKey): Promise<void> {
   const sharing = { accountId, $or: [{ id: budgetId }, { limitsOf: budgetId }] };
   await em.nativeUpdate(ApiKey, sharing, { budget, budgetPeriod });
   // Money spent without the limit, or in windows of another period, is counted at the budget's next lease.
-  await em.nativeUpdate(Budget, { id: budgetId }, { bound: 0, told: 0 });
+  await em.nativeUpdate(Budget, { id: budgetId }, { leasedUnder: 0, announcedPercent: 0 });
 }

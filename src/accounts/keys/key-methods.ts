@@ -30,7 +30,7 @@ export function createKeyMethods(deps: AccountsDependencies) {
   /** A key and the state of its budget. */
   async function describeKey(key: ApiKey) {
     const budget = toBudget(key);
-    return apiKeyMessage(key, budget && (await deps.budgetState(budget, key.accountId)));
+    return apiKeyMessage(key, budget && (await deps.budgetState(budget)));
   }
 
   /** Notes a key's previous state, for the audit log. Throws KEY_NOT_FOUND. */

@@ -4,7 +4,6 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../../lib/errors/failure.ts";
 import { Account } from "../../storage/entities/account.ts";
 import { ApiKey } from "../../storage/entities/api-key.ts";
-import { requireHere } from "../../storage/moving.ts";
 
 /** Refuses a request that has made a key before, so that a repetition does not make a second key. */
 export async function refuseRepetition(em: SqlEntityManager, accountId: string, requestId: string): Promise<void> {
@@ -64,7 +63,6 @@ export async function lockAccount(em: SqlEntityManager, id: string): Promise<Acc
   if (!account) {
     throw failure(Reason.ACCOUNT_NOT_FOUND, "There is no such account.");
   }
-  requireHere(account);
   return account;
 }
 

@@ -12,8 +12,6 @@ export interface NewKeyOptions {
   readonly prefix: string;
   /** Makes the digests of new keys. */
   readonly pepper: Pepper;
-  /** The shard that new keys name. Absent: the first one. */
-  readonly shard?: number;
 }
 
 /** A key just made. The secret is stored nowhere. */
@@ -33,11 +31,11 @@ export interface KeyFacts extends Pick<ApiKey, "accountId" | "name" | "rotatedFr
 /** Makes a key with a new secret. Call it in the transaction that stores it. */
 export function addKey(
   em: SqlEntityManager,
-  { random, prefix, pepper, shard }: NewKeyOptions,
+  { random, prefix, pepper }: NewKeyOptions,
   now: Date,
   facts: KeyFacts,
 ): NewKey {
-  const secret = newApiKey(prefix, random, shard);
+  const secret = newApiKey(prefix, random);
   const key = em.create(ApiKey, {
     id: random.uuid(),
     rpm: null,

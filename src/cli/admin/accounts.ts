@@ -4,7 +4,7 @@ import { createClient, type Transport } from "@connectrpc/connect";
 import type { Command } from "commander";
 import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
 import { readAll } from "../../../lib/rpc/pages.ts";
-import { count, moment, orNone, shard, span, usd } from "../shared/arguments.ts";
+import { count, moment, orNone, usd } from "../shared/arguments.ts";
 import type { Io } from "../shared/io.ts";
 import { classOption, readClass } from "../shared/service-class.ts";
 import { addQuestion } from "./ask-core.ts";
@@ -20,9 +20,6 @@ interface LimitOptions {
   readonly lowBalanceUsd?: bigint | "none";
   readonly class?: string;
 }
-
-/** Longer than the longest time that an account may be closed for, in milliseconds. */
-const moveTimeoutMs = 660_000;
 
 /** `tollgate accounts …` */
 export function addAccounts(program: Command, io: Io): void {
@@ -116,23 +113,6 @@ export function addAccounts(program: Command, io: Io): void {
     description: "let an account run requests again",
     ask: async (core, _, accountId) =>
       accountDocument(required((await client(core).unfreezeAccount({ accountId })).account)),
-  });
-  addQuestion<[string], { to: number; pause?: number }>(group, "move <account>", io, {
-    description: "move an account to another database with all that it has, while it is used",
-    options: (command) =>
-      command
-        .requiredOption("--to <shard>", "the database's number: 0 is storage.url, then those of storage.shards", shard)
-        .option(
-          "--pause <time>",
-          "how long it may be closed while its requests end, such as 30s; 10s unless set",
-          span,
-        ),
-    ask: async (core, { to, pause }, accountId) => {
-      const seconds = pause === undefined ? {} : { maxPauseSeconds: Math.ceil(pause / 1000) };
-      const moved = await client(core).moveAccount({ accountId, shard: to, ...seconds }, { timeoutMs: moveTimeoutMs });
-      const { fromShard, toShard } = moved;
-      return { from_shard: fromShard, to_shard: toShard, ...accountDocument(required(moved.account)) };
-    },
   });
   addQuestion<[string], Movement>(group, "top-up <account>", io, {
     description: "take a payment in, at today's prices",

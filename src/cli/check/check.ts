@@ -16,7 +16,7 @@ export async function check(file: string, environment: Environment): Promise<Fin
   const config = await loadConfig(file);
   const secrets = await peekSecrets(config, environment);
   const groups = await Promise.all([
-    ...[secrets.storageUrl, ...secrets.shardUrls].map(checkStorage),
+    checkStorage(secrets.storageUrl),
     checkRateLimits(secrets.rateLimitUrl, secrets.storageUrl),
     checkListen(config.listen),
     checkShared(config, secrets),
@@ -34,7 +34,7 @@ async function checkShared({ listen, models }: Config, secrets: Secrets): Promis
 
 function checkFile(file: string, { storage, rate_limits }: Config): Finding[] {
   const part = "configuration";
-  const exposed = [storage.url ?? "", ...storage.shards, rate_limits.url].filter((url) => URL.parse(url)?.password);
+  const exposed = [storage.url ?? "", rate_limits.url].filter((url) => URL.parse(url)?.password);
   if (exposed.length === 0) {
     return [{ part, status: "ok", message: `${file} is valid` }];
   }

@@ -1,14 +1,25 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { readDetail } from "../../../lib/errors/detail.ts";
 import { systemRandom } from "../../../lib/ids/random.ts";
-import type { Engine, EngineEmbeddings } from "../../engines/interface.ts";
-import { type Remark, type Subject, servedName, wrong } from "../../engines/shared/inspection/inspection.ts";
+import { cutsInputs } from "../../../lib/text/cut-inputs.ts";
+import { type Engine, type EngineEmbeddings, UnrefusedInput } from "../../engines/interface.ts";
+import {
+  type Remark,
+  type Subject,
+  servedName,
+  toRemarks,
+  warning,
+  wrong,
+} from "../../engines/shared/inspection/inspection.ts";
 
 /** The number of words beyond the context. Each has at least one token. */
 const excess = 64;
 
 /** The part of the context that a long input fills: engines add tokens of their own. */
 const almost = 0.9;
+
+/** The part of that which fits also where some of the words have twice as many tokens. */
+const certain = 0.75;
 
 /**
  * The number of words whose count shows how many tokens the engine gives one word: at least one, and at most one a
@@ -30,8 +41,9 @@ export async function tryEmbedding(engine: Engine, subject: Subject, signal: Abo
     return [];
   }
   const served = servedName(subject);
-  const embed = (words: number) =>
-    engine.embed({ runId: `check-${systemRandom.uuid()}`, model: served, inputs: [toText(words)] }, signal);
+  const embedText = (text: string) =>
+    engine.embed({ runId: `check-${systemRandom.uuid()}`, model: served, inputs: [text] }, signal);
+  const embed = (words: number) => embedText(toText(words));
   const short = await embed(1);
   const found = short.vectors[0]?.length;
   if (found !== dimensions) {
@@ -46,34 +58,44 @@ export async function tryEmbedding(engine: Engine, subject: Subject, signal: Abo
     ];
   }
   const long = Math.floor((length * almost) / tokensAWord);
-  if (long > sample && (await toRefusal(embed(long))) !== undefined) {
+  if (long > sample && (await attempt(embed(long))).refused) {
     return [wrong(`refuses an input that is shorter than context_length ${length}: raise its limits`)];
   }
   const words = length + excess;
-  const cut = await embed(words).catch((error): Pick<EngineEmbeddings, "inputTokens"> => {
-    if (tooLong.includes(readDetail(error)?.reason)) {
-      return { inputTokens: words };
-    }
-    throw error;
-  });
-  if (cut.inputTokens >= words) {
-    return [];
+  const { tokens = words, mayCut } = await attempt(embed(words));
+  if (tokens < words) {
+    return [wrong(`cuts long inputs and says nothing: it read ${tokens} tokens of ${words} words`)];
   }
-  return [wrong(`cuts long inputs and says nothing: it read ${cut.inputTokens} tokens of ${words} words`)];
+  return toRemarks(
+    [
+      await cutsInputs(embedText, Math.floor(long * certain)).catch(() => false),
+      wrong(`cuts inputs that context_length ${length} allows, and says nothing: lower it to what the model takes`),
+    ],
+    [
+      mayCut,
+      warning(
+        `takes inputs longer than context_length ${length}, perhaps cut, and counts none before: Tollgate embeds each input that may be so long alone, and refuses it by its count`,
+      ),
+    ],
+  );
 }
 
 const toText = (words: number): string => new Array<string>(words).fill(word).join(" ");
 
-/** Why an input is refused as too long. Undefined: it is accepted. */
-async function toRefusal(embedding: Promise<EngineEmbeddings>): Promise<Reason | undefined> {
+/** What came of an input: the tokens that were read, or a refusal as too long, by the server or by its count. */
+interface Attempt {
+  readonly tokens?: number;
+  readonly refused: boolean;
+  readonly mayCut: boolean;
+}
+
+async function attempt(embedding: Promise<EngineEmbeddings>): Promise<Attempt> {
   try {
-    await embedding;
-    return undefined;
+    return { tokens: (await embedding).inputTokens, refused: false, mayCut: false };
   } catch (error) {
-    const reason = readDetail(error)?.reason;
-    if (tooLong.includes(reason)) {
-      return reason;
+    if (!tooLong.includes(readDetail(error)?.reason)) {
+      throw error;
     }
-    throw error;
+    return { refused: true, mayCut: error instanceof Error && error.cause instanceof UnrefusedInput };
   }
 }

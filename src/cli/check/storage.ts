@@ -6,12 +6,7 @@ import { explainEncoding } from "../../storage/session.ts";
 import { type Finding, patienceMs, toReason } from "./finding.ts";
 
 /** Checks that the database can be used. Changes nothing. */
-export async function checkStorage(url: string, shard = 0): Promise<Finding> {
-  const finding = await checkDatabase(url);
-  return shard === 0 ? finding : { ...finding, part: `storage.shards[${shard - 1}]` };
-}
-
-async function checkDatabase(url: string): Promise<Finding> {
+export async function checkStorage(url: string): Promise<Finding> {
   return url.startsWith("sqlite:") ? checkFile(url.slice("sqlite:".length)) : checkServer(url);
 }
 

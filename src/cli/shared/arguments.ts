@@ -33,14 +33,6 @@ export function count(text: string): number {
   return Number(text);
 }
 
-/** The number of a database of accounts. */
-export function shard(text: string): number {
-  if (!/^(0|[1-9]\d{0,2})$/.test(text)) {
-    throw new InvalidArgumentError("It must be the number of a database, from 0 to 999.");
-  }
-  return Number(text);
-}
-
 /** Reads a limit. "none" and "0" lift it and are returned as "none". */
 export function orNone<T>(parse: (text: string) => T): (text: string) => T | "none" {
   return (text) => {

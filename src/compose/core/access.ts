@@ -1,8 +1,11 @@
 import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
 import { AuditService } from "#gen/tollgate/audit/v1/audit_service_pb.js";
 import { OperatorsService } from "#gen/tollgate/operators/v1/operators_service_pb.js";
+import { Accounts } from "../../accounts/accounts.ts";
 import { createAccountsService } from "../../accounts/accounts-service.ts";
 import { createAuthenticator } from "../../accounts/authenticator.ts";
+import { ApiKeys } from "../../accounts/keys/api-keys.ts";
+import { KeyFilter } from "../../accounts/keys/key-filter.ts";
 import { LastUsed } from "../../accounts/keys/last-used.ts";
 import { reportPeppers } from "../../accounts/keys/report-peppers.ts";
 import { verifyPeppers } from "../../accounts/keys/verify-peppers.ts";
@@ -19,15 +22,6 @@ import { LiveTokens } from "../../operators/live-tokens.ts";
 import { toRole } from "../../operators/messages.ts";
 import { Operators } from "../../operators/operators.ts";
 import { createOperatorsService } from "../../operators/operators-service.ts";
-import {
-  type Customers,
-  createCustomers,
-  createPlacement,
-  findByText,
-  routeAccounts,
-  routeKeys,
-} from "../shards/customers.ts";
-import { mergeTrails } from "../shards/records.ts";
 import { readPicoUsd } from "./amount.ts";
 import type { Foundation } from "./foundation.ts";
 import type { Part } from "./interface.ts";
@@ -45,26 +39,28 @@ export interface Access extends Part {
 
 export async function composeAccess(
   foundation: Foundation,
-  { funds, ledger, shards, claims, moves }: Money,
+  { funds, ledger, balances, announcements }: Money,
 ): Promise<Access> {
-  const { config, secrets, logger, random, clock, storage, catalogue, awayFirst, refused } = foundation;
-  const customers = shards.map(createCustomers);
-  const { areSeveral } = shards;
-  const accounts = areSeveral ? routeAccounts(customers, claims, moves) : customers.first.accounts;
-  const keys = areSeveral ? routeKeys(customers, moves) : customers.first.keys;
-  const newAccountId = createPlacement(shards, claims, random);
-  if (awayFirst === undefined) {
-    await verifyPeppers(storage, secrets.peppers);
-  }
-  await Promise.all(customers.present().map((one) => reportPeppers(one.keys, secrets.peppers, logger)));
+  const { config, secrets, logger, random, clock, storage, catalogue, announce, refused } = foundation;
+  const [pepper] = secrets.peppers;
+  const accounts = new Accounts(storage, announce, balances);
+  const keys = new ApiKeys({
+    ...{ storage, clock, random, pepper, prefix: config.keys.prefix, announce },
+    added: (digest) => keyFilter.add(digest),
+  });
+  const keyFilter = new KeyFilter(
+    { after: (id) => keys.digestsAfter(id), ofAccounts: (accountIds) => keys.digestsOfAccounts(accountIds) },
+    clock,
+  );
+  await verifyPeppers(storage, secrets.peppers);
+  await reportPeppers(keys, secrets.peppers, logger);
   const operators = new Operators({ storage, clock, random });
   const liveTokens = new LiveTokens(() => operators.live(), clock);
-  const trails = shards.map(({ foundation }) => new AuditTrail(foundation));
   const trail = new AuditTrail(foundation);
   const trusts = readTrust(config);
   const lastUsed = new LastUsed((ids, at) => keys.storeLastUsed(ids, at), clock, logger);
   const sessions = composeSessions(foundation, {
-    ...{ operators, keys, accounts, newAccountId },
+    ...{ operators, keys, accounts },
     openAccount: (account) => funds.open(account, Number(readPicoUsd(config.free_tier.grant_usd))),
     authenticator: () => authenticator,
     accountChanged: (accountId) => accountChanged(accountId),
@@ -72,7 +68,8 @@ export async function composeAccess(
   const authenticator = createAuthenticator({
     ...secrets,
     sessions: sessions.finder,
-    ...findByText(customers, moves),
+    mayExist: (digests) => keyFilter.mayExist(digests),
+    findKey: (digests) => keys.find(digests),
     findOperator: async (token) => {
       const found = await liveTokens.find(token);
       return found && { kind: "operator", id: found.id, name: found.name, role: toRole(found.role) };
@@ -81,27 +78,17 @@ export async function composeAccess(
     lastUsed,
     clock,
   });
-  customers.each(({ keyFilter }, number) => {
-    const { foundation, books } = shards.at(number);
-    const stopKeyFilter = keyFilter.start(foundation.logger);
-    const heard = (accountId: string | undefined) => {
-      if (accountId !== undefined) {
-        keyFilter.announce(accountId); // keys of other accounts are found when they are asked for
-      }
-      authenticator.forget(accountId);
-    };
-    // A missing connection is made with the ledger's own, which is tried again and again.
-    books.announcements
-      .listen(heard)
-      .catch((error: unknown) => foundation.logger.warn({ error }, "announcements of other cores are not heard yet"));
-    return stopKeyFilter;
-  });
-  moves.onArrival((accountId, number) => {
+  const stopKeyFilter = keyFilter.start(logger);
+  const heard = (accountId: string | undefined) => {
+    if (accountId !== undefined) {
+      keyFilter.announce(accountId); // keys of other accounts are found when they are asked for
+    }
     authenticator.forget(accountId);
-    learnKeys(customers.find(number), accountId).catch((error: unknown) =>
-      logger.warn({ error, accountId }, "the keys of a moved account are not known yet"),
-    );
-  });
+  };
+  // A missing connection is made with the ledger's own, which is tried again and again.
+  announcements
+    .listen(heard)
+    .catch((error: unknown) => logger.warn({ error }, "announcements of other cores are not heard yet"));
   const accountChanged = (accountId: string) => {
     authenticator.forget(accountId);
     // A lost announcement does little harm: other cores keep an answer about a key only for a short time. Leases of
@@ -109,9 +96,8 @@ export async function composeAccess(
     ledger.callIn(accountId).catch((error: unknown) => logger.warn({ error }, "a changed account was not announced"));
   };
   const accountsService = createAccountsService({
-    ...{ accounts, keys, funds, clock, newAccountId, accountChanged },
-    budgetState: (budget, accountId) => ledger.budgetState(budget, accountId),
-    moveAccount: (accountId, shard, pauseMs) => moves.move(accountId, shard, pauseMs),
+    ...{ accounts, keys, funds, clock, random, accountChanged },
+    budgetState: (budget) => ledger.budgetState(budget),
     maxKeys: config.keys.max_per_account,
     freeGrant: Number(readPicoUsd(config.free_tier.grant_usd)),
     models: () => catalogue.list().map(({ id }) => id),
@@ -119,24 +105,17 @@ export async function composeAccess(
   return {
     services: [
       registration(AccountsService, accountsService),
-      registration(AuditService, createAuditService(areSeveral ? mergeTrails(trails) : trail)),
+      registration(AuditService, createAuditService(trail)),
       registration(OperatorsService, createOperatorsService({ operators, changed: () => liveTokens.forget() })),
       sessions.service,
     ],
     gate: createGate(authenticator, createFailedAttempts({}, clock), trusts, createCallRates({}, clock), refused),
     ...{ trail, trusts },
     async stop() {
-      await customers.stop();
+      stopKeyFilter();
       await lastUsed.flush();
     },
   };
-}
-
-/** Adds an account's keys to the filter of the database that it has moved to. */
-async function learnKeys(there: Customers | undefined, accountId: string): Promise<void> {
-  for (const { digest } of (await there?.keys.digestsOfAccounts([accountId])) ?? []) {
-    there?.keyFilter.add(digest);
-  }
 }
 
 function readTrust({ listen: { tls, trusted_facades } }: Config): TrustsPeer {

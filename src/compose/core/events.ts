@@ -2,7 +2,6 @@ import { EventsService } from "#gen/tollgate/events/v1/events_service_pb.js";
 import { WebhooksService } from "#gen/tollgate/events/v1/webhooks_service_pb.js";
 import { systemLookup } from "../../../lib/net/lookup.ts";
 import { toBudget } from "../../accounts/keys/key-budget.ts";
-import { copyWebhooks } from "../../events/copy-webhooks.ts";
 import { Dispatcher } from "../../events/delivery/dispatcher.ts";
 import { Outbox } from "../../events/delivery/outbox.ts";
 import { createSend } from "../../events/delivery/send.ts";
@@ -11,52 +10,38 @@ import { createSeal } from "../../events/sealed.ts";
 import { Webhooks } from "../../events/webhooks.ts";
 import { WorkLease } from "../../events/work-lease.ts";
 import { registration } from "../../grpc/server/registration.ts";
-import { BudgetCensus, type BudgetCounts } from "../../metering/thresholds/budget-census.ts";
+import { BudgetCensus } from "../../metering/thresholds/budget-census.ts";
 import { BudgetEvents } from "../../metering/thresholds/budget-events.ts";
 import { BudgetRecounts } from "../../metering/thresholds/budget-recounts.ts";
 import { SpendingWatch } from "../../metering/thresholds/spending-watch.ts";
 import { findSpentWindows } from "../../metering/thresholds/spent-windows.ts";
-import type { Storage } from "../../storage/orm.ts";
 import { UsageOutbox } from "../../usage-events/usage-outbox.ts";
 import { UsageSender } from "../../usage-events/usage-sender.ts";
-import type { Shard } from "../shards/open-shards.ts";
-import { mergeEvents } from "../shards/records.ts";
 import type { Foundation } from "./foundation.ts";
 import type { Part } from "./interface.ts";
 import type { Money } from "./money.ts";
 
 /** Events, and the endpoints that get them. */
-export function composeEvents({ config, secrets, storage }: Foundation, { shards }: Pick<Money, "shards">): Part {
+export function composeEvents(foundation: Foundation, money: Money): Part {
+  const { config, secrets, storage, clock, random } = foundation;
   const { allow } = config.webhooks;
-  const all = shards.map(({ foundation: { storage, clock, random } }) => {
-    return new Webhooks({ storage, clock, random, seal: createSeal(secrets.peppers, random) });
-  });
-  shards.each((shard, number) => startDelivery(shard, number === 0 ? undefined : storage));
-  const webhooks = shards.areSeveral ? mergeEvents(all) : all.first;
+  const webhooks = new Webhooks({ storage, clock, random, seal: createSeal(secrets.peppers, random) });
   return {
     services: [
       registration(EventsService, createEventsService(webhooks)),
       registration(WebhooksService, createWebhooksService(webhooks, allow)),
     ],
-    stop: async () => {},
+    stop: startDelivery(foundation, money),
   };
 }
 
-/**
- * Delivers the events of one database, and watches for those that spending causes. `endpoints`: the database that has
- * the endpoints. Undefined: this one. Returns the function that ends it.
- */
-function startDelivery({ foundation, books }: Shard, endpoints: Storage | undefined): () => Promise<void> {
+/** Delivers events, and watches for those that spending causes. Returns the function that ends it. */
+function startDelivery(foundation: Foundation, { store, prices, balances, ledger }: Money): () => Promise<void> {
   const { config, secrets, storage, clock, random, logger, metrics, announce } = foundation;
-  const { store, prices, balances, ledger } = books;
   const { allow } = config.webhooks;
   const seal = createSeal(secrets.peppers, random);
-  const copyEndpoints = async () => {
-    await (endpoints && copyWebhooks(endpoints, storage));
-    return true;
-  };
   const dispatcher = new Dispatcher({
-    outbox: new Outbox({ storage, clock, random, copyEndpoints: () => copyEndpoints().catch(() => false) }),
+    outbox: new Outbox({ storage, clock, random }),
     lease: new WorkLease({ storage, clock, random, name: "webhooks" }),
     send: createSend({ allow, lookup: systemLookup, clock }),
     observer: metrics.deliveries,
@@ -71,8 +56,13 @@ function startDelivery({ foundation, books }: Shard, endpoints: Storage | undefi
     findWindows: (charged) => findSpentWindows({ storage, toBudget }, charged),
     lease: spending,
   });
-  const counted = (counts: BudgetCounts | undefined) => metrics.budgets.counted(storage, counts);
-  const stopCount = new BudgetCensus({ storage, lease: spending, clock, logger, counted }).start();
+  const stopCount = new BudgetCensus({
+    storage,
+    lease: spending,
+    clock,
+    logger,
+    counted: metrics.budgets.counted,
+  }).start();
   const stopWatch = watch.start();
   const stopUsage = startUsageEvents(foundation);
   return async () => {

@@ -20,10 +20,7 @@ export interface FleetPart extends Part {
   readonly fleet: Fleet;
 }
 
-export async function composeFleet(
-  foundation: Foundation,
-  { prices, shards }: Pick<Money, "prices" | "shards">,
-): Promise<FleetPart> {
+export async function composeFleet(foundation: Foundation, { prices }: Pick<Money, "prices">): Promise<FleetPart> {
   const { storage, config, secrets, catalogue, tracer, metrics, clock, random, logger } = foundation;
   const healthChanged = createServerEvents(foundation);
   const fleet = createFleet({
@@ -41,12 +38,7 @@ export async function composeFleet(
     healthChanged,
     ...(secrets.rateLimitUrl !== "memory:" && { channel: new RedisChannel(secrets.rateLimitUrl) }),
   });
-  const copies = () =>
-    shards
-      .present()
-      .map((shard) => shard.foundation.storage)
-      .filter((one) => one !== storage);
-  const kept = new KeptDrains({ storage, copies, fleet, clock, logger });
+  const kept = new KeptDrains({ storage, fleet, clock, logger });
   await kept.apply();
   const stopFollowing = kept.follow();
   const onDrain = (server: string, draining: boolean) => kept.keep(server, draining);

@@ -7,11 +7,9 @@ import type { Config } from "../../config/schema.ts";
 import type { Secrets } from "../../config/secrets.ts";
 import { type Announce, createAnnounce } from "../../events/announcer.ts";
 import { DatabaseClock } from "../../storage/database-clock.ts";
-import type { Storage } from "../../storage/orm.ts";
+import { openStorage, type Storage } from "../../storage/orm.ts";
 import { type CoreMetrics, coreMetrics } from "../../telemetry/core-metrics.ts";
 import type { Telemetry } from "../process/tracing.ts";
-import type { ServiceName } from "../shards/service-name.ts";
-import { type AwayFirst, openFirst } from "./first-database.ts";
 
 /** Dependencies of every part of the core. */
 export interface Foundation {
@@ -28,10 +26,6 @@ export interface Foundation {
    */
   readonly clock: DatabaseClock;
   readonly storage: Storage;
-  /** The id of the service in each of its databases. */
-  readonly serviceName: ServiceName;
-  /** The first of several databases when it was away at the start. Undefined: it was there. */
-  readonly awayFirst?: AwayFirst | undefined;
   readonly catalogue: ConfiguredCatalogue;
   /** Announces events to their subscribers. */
   readonly announce: Announce;
@@ -53,15 +47,13 @@ export async function openFoundation(
       "other users may read the data directory: take it from them (mode 0700)",
     );
   }
-  const { storage, serviceName, away } = await openFirst(secrets, logger);
-  const clock = await (away
-    ? DatabaseClock.later(systemClock, logger)
-    : DatabaseClock.open(storage, systemClock, logger));
+  const warn = (found: string) => logger.warn({ found }, "the database server is dangerous");
+  const storage = await openStorage(secrets.storageUrl, undefined, warn);
+  const clock = await DatabaseClock.open(storage, systemClock, logger);
   const stopMeasuring = clock.keepMeasuring();
   return {
-    ...{ config, secrets, logger, tracer, metrics, random: systemRandom, clock, storage, serviceName, catalogue },
+    ...{ config, secrets, logger, tracer, metrics, random: systemRandom, clock, storage, catalogue },
     ...(refused && { refused }),
-    awayFirst: away,
     announce: createAnnounce({ clock, random: systemRandom }),
     async stop() {
       stopMeasuring();

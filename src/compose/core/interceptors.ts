@@ -21,7 +21,7 @@ export function createInterceptors(
   { tracer, metrics, clock, logger }: Foundation,
   { gate, trail, trusts }: Pick<Access, "gate" | "trail" | "trusts">,
   overload: Overload,
-  { rateLimits, ledger, newer }: Pick<Money, "rateLimits" | "ledger" | "newer">,
+  { rateLimits, ledger }: Pick<Money, "rateLimits" | "ledger">,
   services: readonly ServiceRegistration[],
 ): CoreInterceptors {
   const ownInterceptors = [
@@ -30,7 +30,6 @@ export function createInterceptors(
       isUnreachable(error) ? unavailable("The database cannot be reached at the moment.", error) : undefined,
     ),
     authenticate(gate),
-    newer.refuseOperators,
     recordChanges({ trail, trusts, logger, lost: metrics.audit }),
     limitRates(rateLimits),
     validateRequests(services.map(({ service }) => service)),

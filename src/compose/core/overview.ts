@@ -22,13 +22,12 @@ const silentMs = 30_000;
 /** The operator's view of the core as a whole: its live figures and its configuration. */
 export function composeOverview(
   { catalogue, clock, logger, storage }: Foundation,
-  { lastProof, shards }: Pick<Money, "lastProof" | "shards">,
+  { lastProof }: Pick<Money, "lastProof">,
   fleet: Fleet,
   registry: Registry,
   settings: readonly Setting[],
 ): Part {
   const models = () => catalogue.list();
-  const storages = shards.map(({ foundation: { storage } }) => storage);
   const sampler = new Sampler({
     ...{ clock, logger, lastProof },
     count: () => readTotals(registry),
@@ -41,10 +40,7 @@ export function composeOverview(
   const stop = sampler.start();
   return {
     services: [
-      registration(
-        MarginService,
-        createMarginService({ storages: () => storages.all(), servers: () => fleet.servers(), clock }),
-      ),
+      registration(MarginService, createMarginService({ storage, servers: () => fleet.servers(), clock })),
       registration(OverviewService, createOverviewService(sampler)),
       registration(SettingsService, createSettingsService(settings)),
     ],

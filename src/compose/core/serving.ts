@@ -16,15 +16,13 @@ import type { Money } from "./money.ts";
 
 /** The metered services, and the periodic work on prices and books. */
 export function composeServing(foundation: Foundation, money: Money, fleet: Fleet, overload: Overload): Part {
-  const { config, catalogue, metrics, clock, random, logger } = foundation;
+  const { config, catalogue, metrics, clock, random, logger, storage } = foundation;
   const { prices, ledger, windows } = money;
-  money.shards.each(({ foundation: { storage, clock, random, logger }, books }) =>
-    startBackground({
-      ...{ ...books, storage, clock, random, logger, pricing: config.pricing },
-      models: () => catalogue.list(),
-      utilisation: (model) => fleet.utilisation(model),
-    }),
-  );
+  const stopBackground = startBackground({
+    ...{ ...money, storage, clock, random, logger, pricing: config.pricing },
+    models: () => catalogue.list(),
+    utilisation: (model) => fleet.utilisation(model),
+  });
   metrics.watch({ clock, ledger, windows, prices, fleet });
   const dependencies = { catalogue, fleet, ledger, random, observer: metrics.inference };
   const inference = createInferenceService({
@@ -38,7 +36,7 @@ export function composeServing(foundation: Foundation, money: Money, fleet: Flee
       registration(InferenceService, inference),
       registration(EmbeddingsService, createEmbeddingsService({ ...dependencies, clock })),
     ],
-    stop: async () => {},
+    stop: async () => stopBackground(),
   };
 }
 

@@ -1,10 +1,10 @@
 import { validate as isUuid } from "uuid";
 import type { Role } from "#gen/tollgate/access/v1/access_pb.js";
 import { SessionsService } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
-import type { AccountList } from "../../accounts/accounts.ts";
+import type { Accounts } from "../../accounts/accounts.ts";
 import type { KeyAuthenticator } from "../../accounts/authenticator.ts";
 import type { Operator, SessionFinder } from "../../accounts/interface.ts";
-import type { KeyList } from "../../accounts/keys/api-keys.ts";
+import type { ApiKeys } from "../../accounts/keys/api-keys.ts";
 import { requireId } from "../../accounts/validate.ts";
 import { createSeal } from "../../events/sealed.ts";
 import { registration, type ServiceRegistration } from "../../grpc/server/registration.ts";
@@ -22,12 +22,10 @@ import type { Foundation } from "./foundation.ts";
 /** Dependencies. */
 interface SessionsParts {
   readonly operators: Operators;
-  readonly keys: KeyList;
+  readonly keys: ApiKeys;
   readonly authenticator: () => KeyAuthenticator;
   readonly accountChanged: (accountId: string) => void;
-  readonly accounts: AccountList;
-  /** As AccountsDependencies.newAccountId. */
-  readonly newAccountId: (requestId: string) => Promise<string>;
+  readonly accounts: Accounts;
   /** Makes an account with the free tier's money. */
   readonly openAccount: (account: {
     readonly id: string;
@@ -43,7 +41,7 @@ const keyName = "console";
 /** Console sessions: finds them by their tokens, and opens and ends them by a service. */
 export function composeSessions(
   foundation: Foundation,
-  { operators, keys, authenticator, accountChanged, accounts, newAccountId, openAccount }: SessionsParts,
+  { operators, keys, authenticator, accountChanged, accounts, openAccount }: SessionsParts,
 ): { finder: SessionFinder; service: ServiceRegistration } {
   const { storage, clock, random, secrets } = foundation;
   const sessions = new Sessions({ storage, clock, random, operatorToken: secrets.operatorToken });
@@ -58,7 +56,7 @@ export function composeSessions(
     },
     findName: async (id) => (await operators.get(id)).name,
     rootName,
-    oidc: composeOidc(foundation, { accounts, newAccountId, openAccount }),
+    oidc: composeOidc(foundation, { accounts, openAccount }),
     ended: (id) => authenticator().forgetSession(id),
     ...{ toRole, readRole },
   });
@@ -77,7 +75,7 @@ export function composeSessions(
 /** Sign-in by the configured identity provider. Undefined: none is configured. */
 function composeOidc(
   { config, secrets, clock, random, logger }: Foundation,
-  { accounts, newAccountId, openAccount }: Pick<SessionsParts, "accounts" | "newAccountId" | "openAccount">,
+  { accounts, openAccount }: Pick<SessionsParts, "accounts" | "openAccount">,
 ): OidcSignIn | undefined {
   const { oidc } = config.sign_in;
   if (oidc === undefined) {
@@ -91,7 +89,7 @@ function composeOidc(
     findMade,
     exists: async (id) => isUuid(id) && (await accounts.find(id)) !== undefined,
     async create(name, requestId) {
-      const id = await newAccountId(requestId);
+      const id = random.uuid();
       try {
         await openAccount({ id, name, maxKeys: config.keys.max_per_account, requestId });
         return id;
@@ -109,7 +107,7 @@ function composeOidc(
   });
 }
 
-async function readLive(session: ConsoleSession, operators: Operators, keys: KeyList) {
+async function readLive(session: ConsoleSession, operators: Operators, keys: ApiKeys) {
   const { id, expiresAt, accountId, keyId } = session;
   if (accountId) {
     const key = keyId ? await keys.get(keyId) : undefined;

@@ -1,5 +1,4 @@
 import * as z from "zod";
-import { mostShards, postgresqlUrl } from "./shards.ts";
 
 /** The database. */
 export const storage = z
@@ -11,16 +10,9 @@ export const storage = z
       .describe(
         "sqlite:PATH or postgresql://…; TOLLGATE_STORAGE_URL wins. Default: tollgate.db in the data directory.",
       ),
-    shards: z
-      .array(z.string().regex(postgresqlUrl, "must start with postgresql://"))
-      .max(mostShards)
-      .default([])
-      .describe(
-        "Further databases of accounts, postgresql://… each; storage.url is the first. Ids of accounts name their database by its place in this list, so it may grow only at its end. TOLLGATE_STORAGE_SHARDS, with blanks between, wins.",
-      ),
     listen_url: z
       .string()
-      .regex(postgresqlUrl, "must start with postgresql://")
+      .regex(/^postgres(ql)?:\/\//, "must start with postgresql://")
       .optional()
       .describe(
         "Behind a pooler of transactions: postgresql://… of PostgreSQL itself, where each core hears the others over one connection. TOLLGATE_STORAGE_LISTEN_URL wins. Default: storage.url.",

@@ -1,7 +1,8 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { readDetail, readTokenBound } from "../../../lib/errors/detail.ts";
+import { inputBound } from "../../../lib/text/byte-bound.ts";
 import type { EngineEmbeddings } from "../interface.ts";
-import { inputTooLong } from "./faults.ts";
+import { inputTooLong, unrefusedInput } from "./faults.ts";
 
 /** How an engine embeds. */
 export interface BatchEmbedder {
@@ -11,8 +12,13 @@ export interface BatchEmbedder {
   readonly embed: (inputs: readonly string[]) => Promise<EngineEmbeddings>;
   /** Counts an input's tokens. Undefined: the engine cannot count. */
   readonly count: (input: string) => Promise<number | undefined>;
-  /** The most tokens of an input, used where the engine's refusal does not say. */
+  /** The most tokens of an input. */
   readonly limit: number;
+  /**
+   * Whether the engine may cut an input that is too long, and says so by its count at most. Each input that may be too
+   * long is then embedded alone, so that the count is its own.
+   */
+  readonly mayCut?: true;
 }
 
 /**
@@ -22,13 +28,29 @@ export interface BatchEmbedder {
 export async function embedInBatches(inputs: readonly string[], embedder: BatchEmbedder): Promise<EngineEmbeddings> {
   const vectors: Float32Array[] = [];
   let inputTokens = 0;
-  for (let start = 0; start < inputs.length; start += embedder.size) {
-    const batch = inputs.slice(start, start + embedder.size);
-    const answer = await embedBatch(batch, start, embedder);
+  for (let start = 0, end = 0; start < inputs.length; start = end) {
+    end = endOfBatch(inputs, start, embedder);
+    const answer = await embedBatch(inputs.slice(start, end), start, embedder);
+    if (embedder.mayCut && end - start === 1 && answer.inputTokens > embedder.limit) {
+      throw unrefusedInput(start, embedder.limit, answer.inputTokens);
+    }
     vectors.push(...answer.vectors);
     inputTokens += answer.inputTokens;
   }
   return { vectors, inputTokens };
+}
+
+function endOfBatch(inputs: readonly string[], start: number, { size, limit, mayCut }: BatchEmbedder): number {
+  const end = Math.min(inputs.length, start + size);
+  if (!mayCut) {
+    return end;
+  }
+  for (let at = start; at < end; at++) {
+    if (inputBound(inputs[at] ?? "") > limit) {
+      return Math.max(at, start + 1);
+    }
+  }
+  return end;
 }
 
 async function embedBatch(batch: readonly string[], start: number, embedder: BatchEmbedder): Promise<EngineEmbeddings> {

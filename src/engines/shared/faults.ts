@@ -2,7 +2,7 @@ import type { ConnectError } from "@connectrpc/connect";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "../../../lib/errors/failure.ts";
 import { toDuration } from "../../../lib/time/duration.ts";
-import { EngineFault, ImplausibleAnswer } from "../interface.ts";
+import { EngineFault, ImplausibleAnswer, UnrefusedInput } from "../interface.ts";
 import { countIn } from "./counts.ts";
 
 // The failures into which the errors of every engine are turned, whatever its protocol.
@@ -109,6 +109,15 @@ export function contextExceeded(what: string, overflow: Overflow): ConnectError 
 
 /** One input of an embeddings request is longer than the model accepts. */
 export function inputTooLong(what: string, index: number | undefined, overflow: Overflow): ConnectError {
+  return tooLong(new EngineFault(what, false), index, overflow);
+}
+
+/** The engine took an input that is too long, as its own count shows. */
+export function unrefusedInput(index: number, limit: number, actual: number): ConnectError {
+  return tooLong(new UnrefusedInput(`took an input of ${actual} tokens`, false), index, { limit, actual });
+}
+
+function tooLong(fault: EngineFault, index: number | undefined, overflow: Overflow): ConnectError {
   const limit = countIn(overflow.limit);
   const actual = countIn(overflow.actual);
   const which = index === undefined ? "An input" : `Input ${index}`;
@@ -121,7 +130,7 @@ export function inputTooLong(what: string, index: number | undefined, overflow: 
       parameter: index === undefined ? "inputs" : `inputs[${index}]`,
       bound: tokenBound(overflow),
     },
-    new EngineFault(what, false),
+    fault,
   );
 }
 

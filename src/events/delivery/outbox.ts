@@ -25,35 +25,21 @@ export class Outbox {
   readonly #storage: Storage;
   readonly #clock: Pick<Clock, "now">;
   readonly #random: Random;
-  readonly #copyEndpoints: () => Promise<boolean>;
   /** Writes the ends of attempts together: on SQLite each transaction stops the event loop until it is on the disk. */
   readonly #ends: Batches<Ended, Delivery["status"] | undefined>;
 
-  /** `copyEndpoints`: updates the endpoints when they are copies. False: it cannot now. Absent: they are no copies. */
-  constructor(parts: {
-    storage: Storage;
-    clock: Pick<Clock, "now">;
-    random: Random;
-    copyEndpoints?: () => Promise<boolean>;
-  }) {
+  constructor(parts: { storage: Storage; clock: Pick<Clock, "now">; random: Random }) {
     this.#storage = parts.storage;
     this.#clock = parts.clock;
     this.#random = parts.random;
-    this.#copyEndpoints = parts.copyEndpoints ?? (async () => true);
     this.#ends = new Batches(endsAtOnce, (ended) => {
       const now = new Date(this.#clock.now());
       return inTransaction(this.#storage, (em) => writeEnds(em, ended, now));
     });
   }
 
-  /**
-   * Makes the deliveries of events that have none yet. Returns the number of these events; 0 also while the endpoints
-   * are unknown.
-   */
+  /** Makes the deliveries of events that have none yet. Returns the number of these events. */
   async spread(): Promise<number> {
-    if (!(await this.#copyEndpoints())) {
-      return 0;
-    }
     const parts = { random: this.#random, now: new Date(this.#clock.now()) };
     let count = 0;
     for (let step = 0; step < mostSteps; step++) {

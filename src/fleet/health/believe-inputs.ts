@@ -1,8 +1,14 @@
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { failure } from "../../../lib/errors/failure.ts";
 import type { ServedModel } from "../../catalogue/interface.ts";
+import { UnrefusedInput } from "../../engines/interface.ts";
 import { believableInputs, isWholeNumber, templateTokens } from "./believable-tokens.ts";
 import { serverFailed } from "./failures.ts";
 
-/** The inputs' tokens as the server counted them, at most as many as they can have. Throws when none were counted. */
+/**
+ * The inputs' tokens as the server counted them, at most as many as they can have. Throws when none were counted, and
+ * INPUT_TOO_LONG for a count that the texts can have but the model does not take: the server may have cut one.
+ */
 export function believeInputs(
   told: number,
   inputs: readonly string[],
@@ -20,6 +26,18 @@ export function believeInputs(
   if (told <= bound) {
     return told;
   }
+  if (told <= believableInputs(inputs, { ...model, context_length: Number.POSITIVE_INFINITY })) {
+    throw unrefused(told, bound);
+  }
   onDoubt(`counted ${told} tokens in inputs that have ${bound} at most`);
   return bound;
+}
+
+function unrefused(told: number, bound: number): Error {
+  return failure(
+    Reason.INPUT_TOO_LONG,
+    `The inputs have ${told} tokens; they may have at most ${bound}.`,
+    { parameter: "inputs", bound: { case: "tokens", value: { limit: BigInt(bound), actual: BigInt(told) } } },
+    new UnrefusedInput(`took inputs of ${told} tokens`, false),
+  );
 }

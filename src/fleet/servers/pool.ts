@@ -9,8 +9,11 @@ import { FirstTokenPromises } from "./queue/first-token-promises.ts";
 import { KeptServers } from "./queue/kept-servers.ts";
 import { Lanes } from "./queue/lanes.ts";
 import { makeRoom } from "./queue/make-room.ts";
+import type { OtherQueues } from "./queue/other-queues.ts";
 import { modelIsBusy, modelIsGone } from "./queue/refusals.ts";
+import type { Head } from "./queue/standing.ts";
 import { type Waiter, waitFor } from "./queue/waiter.ts";
+import { Yielding } from "./queue/yielding.ts";
 import { type FreeRoom, findFreeRoom, Shares } from "./shares.ts";
 import type { Wish } from "./wish.ts";
 
@@ -21,9 +24,12 @@ export class Pool {
   #policy: Policy;
   readonly #clock: Clock;
   readonly #maxWaiting: number;
-  readonly #shares: Shares;
+  /** What accounts have running. */
+  readonly shares: Shares;
   readonly #output = new ExpectedOutput();
-  readonly #line: Lanes;
+  /** The waiting requests. */
+  readonly line: Lanes;
+  readonly #yielding: Yielding;
   readonly #promises: FirstTokenPromises;
   readonly #kept = new KeptServers();
   readonly #candidates = new Candidates();
@@ -42,9 +48,10 @@ export class Pool {
     this.#policy = policy;
     this.#clock = clock;
     this.#maxWaiting = queue;
-    this.#shares = new Shares(reserve);
-    this.#line = new Lanes(this.#shares);
-    this.#promises = new FirstTokenPromises(this.#line, this.#output, clock);
+    this.shares = new Shares(reserve);
+    this.line = new Lanes(this.shares, clock);
+    this.#yielding = new Yielding(this.line);
+    this.#promises = new FirstTokenPromises(this.line, this.#output, clock);
   }
 
   get members(): readonly Member[] {
@@ -58,12 +65,51 @@ export class Pool {
 
   /** The number of waiting requests. */
   get waiting(): number {
-    return this.#line.length;
+    return this.line.length;
+  }
+
+  /** The queues of other cores for this model. Not set: there are none. */
+  set others(others: OtherQueues) {
+    this.#yielding.others = others;
+  }
+
+  /** The request that would be served next if one more place were free. Undefined: none. */
+  get head(): Head | undefined {
+    if (this.line.length === 0) {
+      return undefined;
+    }
+    const { places, tokens } = findFreeRoom(this.#members);
+    const measure = ({ wish }: Waiter) => this.#output.measure(wish.route);
+    const next = this.line.first((waiter) => {
+      const { total } = measure(waiter);
+      return this.shares.mayEnter(waiter.key, total, { places: places + 1, tokens: tokens && tokens + total });
+    });
+    return next && { ...this.line.standingOf(next), ...measure(next) };
+  }
+
+  /**
+   * Another core has left a place on a server to this one, which may leave it to a third one if it `maySkip` its turn.
+   * Returns false if no waiting request may use the server, which has room.
+   */
+  takeLeft(member: Member, maySkip: boolean): boolean {
+    const { inFlight } = member;
+    this.#kept.renew(() => this.#serve(maySkip ? (waiter) => this.#yield(waiter) : undefined));
+    if (member.inFlight > inFlight) {
+      return true;
+    }
+    const isFull = member.fit && member.freePlaces <= 0;
+    this.pump(); // leaves it to the next core, or to nobody
+    return isFull || member.inFlight > inFlight;
+  }
+
+  /** Whether requests wait, on this core or another. */
+  get isContended(): boolean {
+    return this.line.length > 0 || this.#yielding.isAsked;
   }
 
   /** Tokens of the waiting requests: of their prompts and their expected answers. */
   get waitingTokens(): number {
-    return [...this.#line].reduce((sum, { wish }) => sum + this.#output.measure(wish.route).total, 0);
+    return [...this.line].reduce((sum, { wish }) => sum + this.#output.measure(wish.route).total, 0);
   }
 
   /**
@@ -72,9 +118,9 @@ export class Pool {
    */
   acquire(wish: Wish, signal: AbortSignal): Place | Promise<Place> {
     this.#promises.restart();
-    const place = this.#line.length === 0 && this.#mayEnter(wish) ? this.#choose(wish, undefined) : undefined;
+    const place = this.line.length === 0 && this.#mayEnter(wish) ? this.#choose(wish) : undefined;
     if (place !== undefined) {
-      this.#line.tookAtOnce(place);
+      this.line.tookAtOnce(place, this.#yielding.others.heads());
       return place;
     }
     if (this.#closed) {
@@ -84,11 +130,16 @@ export class Pool {
     if (lateBy > 0) {
       throw this.#shed(wish, lateBy);
     }
-    makeRoom(this.#line, this.#maxWaiting, wish, (why) => this.#busy(why));
-    const onLate = () => this.#busy("no server became free in time");
-    const waiting = waitFor(wish, this.#line, this.#clock, signal, onLate);
-    waiting.catch(() => this.#kept.free());
-    if (this.#line.length === 1) {
+    makeRoom(this.line, this.#maxWaiting, wish, (why) => this.#busy(why));
+    const isPromise = wish.deadline === wish.promisedBy;
+    const onLate = () => (isPromise ? this.#shed(wish, 0) : this.#busy("no server became free in time"));
+    const waiting = waitFor(wish, this.line, this.#clock, signal, onLate);
+    waiting.catch(() => {
+      this.#kept.free();
+      this.onChange();
+    });
+    this.onChange();
+    if (this.line.length === 1) {
       this.#promises.queueBegan();
     }
     this.pump();
@@ -109,8 +160,8 @@ export class Pool {
       this.#policy.learn(place.choice, { promptTokens: place.prompt, cachedTokens: place.cached });
     }
     this.#output.learn(place.output);
-    this.#shares.leave(place);
-    this.#line.left(place);
+    this.shares.leave(place);
+    this.#served(place, place.work - place.expectedWork);
     this.onChange();
     place.member.freed();
   }
@@ -131,7 +182,7 @@ export class Pool {
       waiter.refuse(modelIsGone(this.modelId));
       return true;
     };
-    while (this.#line.serveNext(refused)) {}
+    while (this.line.serveNext(refused)) {}
   }
 
   /** A server's cache was lost. */
@@ -139,36 +190,51 @@ export class Pool {
     this.#policy.forget(member);
   }
 
-  /** Gives free places to waiting requests. Called whenever a server may have become available. */
+  /**
+   * Gives free places to waiting requests, and leaves them to other cores whose requests go first. Called whenever a
+   * server may have become available.
+   */
   pump(): void {
-    if (!this.#kept.isEmpty || this.#line.length > 0) {
-      this.#kept.renew(() => this.#serve());
+    if (!this.#kept.isEmpty || this.isContended) {
+      this.#kept.renew(() => {
+        this.#serve((waiter) => this.#yield(waiter));
+        this.#yield(undefined);
+      });
     }
   }
 
+  /** Leaves places to requests elsewhere that go before a waiter, or to all of them. */
+  #yield(before: Waiter | undefined): boolean {
+    const next = before && this.line.standingOf(before);
+    return this.#yielding.yieldBefore(next, this.#members, this.#kept);
+  }
+
   /** Serves waiting requests by turn until no more can be served. Keeps servers free for those that need more room. */
-  #serve(): void {
+  #serve(yieldBefore: (waiter: Waiter) => boolean = () => false): void {
     const kept = this.#kept;
     const takes = (member: Member) => member.available && !kept.has(member);
-    while (this.#line.length > 0 && !kept.isFull && this.members.some(takes)) {
-      const free = findFreeRoom(this.members);
+    while (this.line.length > 0 && !kept.isFull && this.members.some(takes)) {
+      let free = findFreeRoom(this.members);
       const sated = new Set<string>();
-      const served = this.#line.serveNext((waiter) => {
+      const served = this.line.serveNext((waiter) => {
         if (kept.isFull || sated.has(waiter.key)) {
           return false;
+        }
+        if (yieldBefore(waiter)) {
+          free = findFreeRoom(this.members);
         }
         if (!this.#mayEnter(waiter.wish, free)) {
           sated.add(waiter.key);
           return false;
         }
-        const place = this.#choose(waiter.wish, kept);
+        const place = this.#choose(waiter.wish, (usable) => kept.keepOneOf(usable));
         if (place === undefined) {
           return this.#refusesLate(waiter);
         }
         this.#promises.queueMoved(place.expectedTokens);
         waiter.grant(place);
         return true;
-      });
+      }, this.#yielding.others.heads());
       if (!served) {
         return;
       }
@@ -178,8 +244,8 @@ export class Pool {
   /** Whether the account, with this wish, leaves enough to others. */
   #mayEnter({ key, route }: Wish, free?: FreeRoom): boolean {
     return (
-      !this.#shares.hasAny(key) ||
-      this.#shares.mayEnter(key, this.#output.measure(route).total, free ?? findFreeRoom(this.members))
+      !this.shares.hasAny(key) ||
+      this.shares.mayEnter(key, this.#output.measure(route).total, free ?? findFreeRoom(this.members))
     );
   }
 
@@ -187,27 +253,35 @@ export class Pool {
    * Takes a place on a server that can take the wish now. Where all lack room for it, keeps one of them free of later
    * requests until it has room.
    */
-  #choose(wish: Wish, kept: KeptServers | undefined): Place | undefined {
+  #choose(wish: Wish, keepOneOf: (usable: readonly Member[]) => void = () => {}): Place | undefined {
     const promises = this.#promises;
     promises.restart();
     const footprint = this.#output.measure(wish.route);
     const { all, roomy } = this.#candidates;
-    this.#candidates.find(this.#members, wish, footprint.total, kept);
+    this.#candidates.find(this.#members, wish, footprint.total, this.#kept);
     if (all.length === 0) {
       return undefined;
     }
     const choice = roomy.length === 0 ? undefined : this.#policy.choose(roomy, promises.restrict(wish));
     if (choice === undefined) {
       if (!promises.isLate(wish)) {
-        kept?.keepOneOf(all);
+        keepOneOf(all);
       }
       return undefined;
     }
     const place = new Place(choice, wish, footprint, this.#clock.monotonic());
-    this.#shares.enter(place);
-    this.#line.took(place);
+    this.shares.enter(place);
+    this.#served(place, place.expectedWork);
     this.onChange();
     return place;
+  }
+
+  /** Counts work for an account's turns, and tells other cores while anybody waits. */
+  #served(place: Place, work: number): void {
+    this.line.serve(place, work);
+    if (this.isContended) {
+      this.#yielding.others.served(place, work, this.shares.workHere(place.key));
+    }
   }
 
   /** Refuses a waiting request when no free server would keep its promised first token. */
@@ -226,6 +300,6 @@ export class Pool {
 
   #busy(why: string, retryMs?: number): Error {
     const running = this.members.reduce((sum, member) => sum + member.inFlight, 0);
-    return modelIsBusy(`${why}: ${running} requests run, ${this.#line.length} wait`, retryMs);
+    return modelIsBusy(`${why}: ${running} requests run, ${this.line.length} wait`, retryMs);
   }
 }

@@ -10,7 +10,7 @@ import { WatchedServers } from "../health/watched-servers.ts";
 import type { FleetChange, FleetSharing, HealthChange } from "../interface.ts";
 import { createPolicy } from "../routing/create-policy.ts";
 import type { Policy } from "../routing/policy.ts";
-import { SharedServers, toName } from "../sharing/shared-servers.ts";
+import { otherQueues, SharedServers, toName } from "../sharing/shared-servers.ts";
 import { Sharing, type SharingParts } from "../sharing/sharing.ts";
 import { Addresses } from "./addresses.ts";
 import { toFingerprint } from "./fingerprint.ts";
@@ -216,7 +216,11 @@ export class Roster {
   #createPool(model: ServedModel): Pool {
     const { clock, config } = this.#settings;
     const pool = new Pool(model.id, this.#createPolicy(model), clock, config);
-    pool.onChange = () => this.#sharing?.changed();
+    const sharing = this.#sharing;
+    if (sharing !== undefined) {
+      pool.onChange = () => sharing.changed();
+      pool.others = otherQueues(sharing, model.id);
+    }
     return pool;
   }
 

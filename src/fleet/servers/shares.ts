@@ -40,15 +40,36 @@ export function findFreeRoom(members: readonly Member[]): FreeRoom {
 export class Shares {
   readonly #multiple: number;
   readonly #held = new Map<string, Held>();
+  /** The work that accounts have running on other cores. */
+  readonly #elsewhere = new Map<string, number>();
 
   /** `reserve` is the part that an account leaves free when it is alone. */
   constructor(reserve: number) {
     this.#multiple = (1 - reserve) / reserve;
   }
 
-  /** The work that an account has running. */
+  /** The work that an account has running, on all cores. */
   workOf(key: string): number {
+    return this.workHere(key) + (this.#elsewhere.get(key) ?? 0);
+  }
+
+  /** The work that an account has running on this core. */
+  workHere(key: string): number {
     return (this.#held.get(key) ?? nothing).work;
+  }
+
+  /** The work that an account has running on other cores is now this. */
+  runsElsewhere(key: string, work: number): void {
+    if (work > 0) {
+      this.#elsewhere.set(key, work);
+    } else {
+      this.#elsewhere.delete(key);
+    }
+  }
+
+  /** The accounts that have something running on this core. */
+  get keys(): Iterable<string> {
+    return this.#held.keys();
   }
 
   /** Whether an account runs anything. */

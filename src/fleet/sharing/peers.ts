@@ -1,3 +1,5 @@
+import type { OtherHead } from "../servers/queue/other-queues.ts";
+import type { Head } from "../servers/queue/standing.ts";
 import { type Load, nothing } from "./news.ts";
 
 /**
@@ -8,6 +10,12 @@ export const silentMs = 3500;
 /** Bounds on what is kept about other cores. */
 const mostCores = 256;
 const mostServers = 4096;
+const mostModels = 4096;
+const mostAccounts = 10_000;
+/** Milliseconds for which a server stays unfit for a core that could not use a place on it. */
+const unusableMs = 1000;
+/** Milliseconds for which a head counts without being told again. A core tells it every second. */
+const headMs = 1500;
 
 /** What another core has reported. */
 export class Peer {
@@ -15,6 +23,12 @@ export class Peer {
   readonly #loads = new Map<string, Load>();
   /** Servers that it gives no work, and when it last said so. */
   readonly #avoided = new Map<string, number>();
+  /** Servers on which it could not use a place that was left to it, and when it said so. */
+  readonly #unusable = new Map<string, number>();
+  /** The work that it has running for accounts, by model and account. */
+  readonly #running = new Map<string, number>();
+  /** By model, and when it was told. */
+  readonly #heads = new Map<string, { readonly head: Head; readonly toldAt: number }>();
 
   /** The servers on which it has load. */
   get servers(): Iterable<string> {
@@ -32,11 +46,59 @@ export class Peer {
     }
   }
 
-  /** It has no load on any server. Returns the servers on which it had some. */
-  clear(): string[] {
-    const servers = [...this.#loads.keys()];
+  /** It has no load, nothing runs and nobody waits. Returns the servers and accounts of which that was not so. */
+  clear(): { readonly servers: readonly string[]; readonly accounts: readonly string[] } {
+    const [servers, accounts] = [[...this.#loads.keys()], [...this.#running.keys()]];
     this.#loads.clear();
-    return servers;
+    this.#running.clear();
+    this.#heads.clear();
+    return { servers, accounts };
+  }
+
+  /** The accounts for which it has something running. */
+  get accounts(): Iterable<string> {
+    return this.#running.keys();
+  }
+
+  /** The work that it has running for an account. */
+  runningFor(account: string): number {
+    return this.#running.get(account) ?? 0;
+  }
+
+  /** It has this work running for an account. */
+  runsFor(account: string, work: number): void {
+    if (work === 0) {
+      this.#running.delete(account);
+    } else if (this.#running.has(account) || this.#running.size < mostAccounts) {
+      this.#running.set(account, work);
+    }
+  }
+
+  /** The head of its queue for a model. Undefined: it has told none recently. */
+  headOf(model: string, now: number): Head | undefined {
+    const told = this.#heads.get(model);
+    return told && now - told.toldAt <= headMs ? told.head : undefined;
+  }
+
+  /** The head of its queue for a model. Undefined: none, or not known any more. */
+  waits(model: string, head: Head | undefined, now: number): void {
+    if (head === undefined) {
+      this.#heads.delete(model);
+    } else if (this.#heads.has(model) || this.#heads.size < mostModels) {
+      this.#heads.set(model, { head, toldAt: now });
+    }
+  }
+
+  /** It could not use a place on a server. */
+  couldNotUse(server: string, now: number): void {
+    if (this.#unusable.has(server) || this.#unusable.size < mostServers) {
+      this.#unusable.set(server, now);
+    }
+  }
+
+  /** Whether it gives a server no work, or could not use a place on it a moment ago. */
+  cannotUse(server: string, now: number): boolean {
+    return this.isAvoiding(server, now) || (this.#unusable.get(server) ?? Number.NEGATIVE_INFINITY) >= now - unusableMs;
   }
 
   /** It gives a server no work for now. */
@@ -51,8 +113,13 @@ export class Peer {
     return (this.#avoided.get(server) ?? Number.NEGATIVE_INFINITY) >= now - silentMs;
   }
 
-  /** Forgets avoided servers that it has not mentioned recently. */
+  /** Forgets servers that it has not mentioned recently as avoided or unusable. */
   forgetOld(now: number): void {
+    for (const [server, saidAt] of this.#unusable) {
+      if (now - saidAt > unusableMs) {
+        this.#unusable.delete(server);
+      }
+    }
     for (const [server, saidAt] of this.#avoided) {
       if (now - saidAt > silentMs) {
         this.#avoided.delete(server);
@@ -83,9 +150,30 @@ export class Peers {
     return peer;
   }
 
+  /** The heads of their queues for a model. */
+  heads(model: string, now: number): OtherHead[] {
+    const heads: OtherHead[] = [];
+    for (const [core, peer] of this.#peers) {
+      const head = peer.headOf(model, now);
+      if (head !== undefined) {
+        heads.push({ ...head, core });
+      }
+    }
+    return heads;
+  }
+
   /** All servers on which any of them has load. */
   servers(): Set<string> {
     return new Set([...this.#peers.values()].flatMap(({ servers }) => [...servers]));
+  }
+
+  /** The work that they have running for an account. */
+  runningFor(account: string): number {
+    let work = 0;
+    for (const peer of this.#peers.values()) {
+      work += peer.runningFor(account);
+    }
+    return work;
   }
 
   /** Their total load on a server. */
@@ -106,18 +194,16 @@ export class Peers {
   }
 
   /**
-   * Forgets cores that were silent for too long, and avoided servers that were not mentioned recently. Returns the
-   * servers of forgotten cores.
+   * Forgets cores that were silent for too long, and servers that were not mentioned recently. Returns the forgotten
+   * cores.
    */
-  forgetSilent(now: number): Set<string> {
-    const left = new Set<string>();
+  forgetSilent(now: number): Peer[] {
+    const left: Peer[] = [];
     for (const [core, peer] of this.#peers) {
       peer.forgetOld(now);
       if (now - peer.heardAt > silentMs) {
         this.#peers.delete(core);
-        for (const server of peer.servers) {
-          left.add(server);
-        }
+        left.push(peer);
       }
     }
     return left;

@@ -1,8 +1,12 @@
 import { BreakerState } from "#gen/tollgate/catalogue/v1/server_pb.js";
+import type { ServiceClass } from "../../../lib/service-class.ts";
 import type { Member } from "../servers/member.ts";
 import type { Pool } from "../servers/pool.ts";
+import type { OtherQueues } from "../servers/queue/other-queues.ts";
+import type { VirtualTimes } from "../servers/queue/standing.ts";
 import type { Load } from "./news.ts";
-import type { SharedFleet } from "./shared-fleet.ts";
+import type { SharedFleet, SharedQueue } from "./shared-fleet.ts";
+import type { Sharing } from "./sharing.ts";
 
 /** Connects sharing to this core's pools and members, in both directions. */
 export class SharedServers implements SharedFleet {
@@ -20,6 +24,26 @@ export class SharedServers implements SharedFleet {
         yield [toName(member), { inFlight, unreadTokens, tokensInFlight }];
       }
     }
+  }
+
+  *queues(): Iterable<SharedQueue> {
+    for (const { modelId: model, head, line } of this.#pools()) {
+      if (head !== undefined) {
+        yield { model, head, times: line.virtualTimes };
+      }
+    }
+  }
+
+  *running(): Iterable<{ readonly model: string; readonly key: string; readonly running: number }> {
+    for (const { modelId: model, isContended, shares } of this.#pools()) {
+      for (const key of isContended ? shares.keys : []) {
+        yield { model, key, running: shares.workHere(key) };
+      }
+    }
+  }
+
+  modelOf(name: string): string {
+    return name.slice(0, name.indexOf("\n"));
   }
 
   *troubles(): Iterable<string> {
@@ -57,6 +81,28 @@ export class SharedServers implements SharedFleet {
     member?.freed();
   }
 
+  leftHere(server: string, maySkip: boolean): boolean {
+    const [pool, member] = this.#find(server) ?? [];
+    return member !== undefined && pool?.takeLeft(member, maySkip) === true;
+  }
+
+  timesElsewhere(model: string, times: VirtualTimes): void {
+    this.#poolOf(model)?.line.follow(times);
+  }
+
+  servedElsewhere(
+    model: string,
+    to: { readonly key: string; readonly serviceClass: ServiceClass },
+    work: number,
+  ): void {
+    this.#poolOf(model)?.line.serve(to, work);
+  }
+
+  runsElsewhere(account: string, work: number): void {
+    const model = this.modelOf(account);
+    this.#poolOf(model)?.shares.runsElsewhere(account.slice(model.length + 1), work);
+  }
+
   promptElsewhere(server: string, hashes: Int32Array, ends: Int32Array): void {
     const [pool, member] = this.#find(server) ?? [];
     if (member !== undefined) {
@@ -88,6 +134,15 @@ export class SharedServers implements SharedFleet {
     }
   }
 
+  #poolOf(model: string): Pool | undefined {
+    for (const pool of this.#pools()) {
+      if (pool.modelId === model) {
+        return pool;
+      }
+    }
+    return undefined;
+  }
+
   #find(server: string): readonly [Pool, Member] | undefined {
     for (const pool of this.#pools()) {
       let named = this.#named.get(pool.members);
@@ -107,4 +162,14 @@ export class SharedServers implements SharedFleet {
 /** A server's name on all cores. The model is part of it, since one server may serve several models. */
 export function toName({ modelId, id }: Member): string {
   return `${modelId}\n${id}`;
+}
+
+/** The queues of other cores for a model, as a pool sees them. */
+export function otherQueues(sharing: Sharing, model: string): OtherQueues {
+  return {
+    heads: () => sharing.heads(model),
+    mayUse: ({ core }, member) => sharing.mayUse(core, toName(member)),
+    leave: ({ core }, member, load) => sharing.leave(toName(member), core, load),
+    served: (to, work, running) => sharing.served(model, to, work, running),
+  };
 }

@@ -15,11 +15,12 @@ export function contextRefusal(error: unknown, model: ServedModel, prompt: Fleet
     return error;
   }
   const told = readTokenBound(detail);
-  const { limit = BigInt(model.context_length), actual, requestedOutput } = told;
+  const { limit = BigInt(model.context_length), actual, requestedOutput, estimated = false } = told;
   const message =
     told.limit === undefined ? `This model's maximum context length is ${limit} tokens.` : error.rawMessage;
   const value = {
     limit,
+    estimated,
     ...(actual !== undefined && { actual }),
     ...(requestedOutput !== undefined && { requestedOutput }),
   };

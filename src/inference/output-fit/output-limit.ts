@@ -60,7 +60,7 @@ async function limitByCount(model: ServedModel, wanted: number, prompt: PromptLe
     return { input: exact, output: outputBeside(exact, wanted, context), mayPass: false };
   }
   if (prompt.estimate >= context && model.servers.some(({ engine }) => unboundedEngines.includes(engine))) {
-    throw beyondContext(`about ${prompt.estimate}`, prompt.estimate, context);
+    throw beyondContext(prompt.estimate, context, true);
   }
   const left = Math.max(1, context - Math.min(prompt.bound, prompt.estimate));
   return { input: prompt.bound, output: Math.min(wanted, left), mayPass: true };
@@ -71,13 +71,14 @@ export function outputBeside(prompt: number, wanted: number, context: number): n
   if (prompt < context) {
     return Math.min(wanted, context - prompt);
   }
-  throw beyondContext(`${prompt}`, prompt, context);
+  throw beyondContext(prompt, context, false);
 }
 
-function beyondContext(words: string, prompt: number, context: number): ConnectError {
+function beyondContext(prompt: number, context: number, estimated: boolean): ConnectError {
+  const words = estimated ? `about ${prompt}` : prompt;
   return failure(
     Reason.CONTEXT_LENGTH_EXCEEDED,
     `The prompt has ${words} tokens, which leaves no room for an answer in the model's context of ${context} tokens.`,
-    { bound: { case: "tokens", value: { limit: BigInt(context), actual: BigInt(prompt) } } },
+    { bound: { case: "tokens", value: { limit: BigInt(context), actual: BigInt(prompt), estimated } } },
   );
 }

@@ -11,11 +11,8 @@ export interface CoreLedger extends Ledger {
   state(): LedgerState;
   /** The open slices that belong to this core in the store but that the core does not know. Empty while all is well. */
   unknownSlices(): Promise<StoredSlice[]>;
-  /**
-   * Resolves when the store has everything settled here before, or after a second; call it before reading the store.
-   * Given an account, waits for that account's store.
-   */
-  caughtUp(accountId?: string): Promise<void>;
+  /** Resolves when the store has everything settled here before, or after a second; call it before reading the store. */
+  caughtUp(): Promise<void>;
   /**
    * Looks at the account's money again, after some came in or may have. Never fails: a later look sees what this one
    * misses.

@@ -67,7 +67,7 @@ export interface Ledger {
    */
   hold(request: HoldRequest, signal: AbortSignal): Promise<Hold>;
   /** The state of a budget, as far as charges are stored. The account may be left out when there is one database. */
-  budgetState(budget: Budget, accountId?: string): Promise<BudgetState>;
+  budgetState(budget: Budget): Promise<BudgetState>;
   /**
    * An account's age and payments, which its rate limit depends on. Answered from memory when the account is in memory.
    */

@@ -12,14 +12,13 @@ import { failure } from "../../../lib/errors/failure.ts";
 import type { PricedServer } from "../../../lib/server-costs.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
 import type { Storage } from "../../storage/orm.ts";
-import { addUsage } from "../books/receipts/add-usage.ts";
+import { streamUsage } from "../books/receipts/usage.ts";
 import { type Earned, type Margin, toMargins } from "./margin.ts";
 import { mostSpans, type SpanName, splitSpans } from "./spans.ts";
 
 /** Dependencies. */
 export interface MarginDependencies {
-  /** The databases of all accounts. */
-  readonly storages: () => readonly Storage[];
+  readonly storage: Storage;
   /** The inference servers of this core, with their prices as configured now. */
   readonly servers: () => readonly PricedServer[];
   readonly clock: Pick<Clock, "now">;
@@ -37,14 +36,14 @@ const pieceSize = 100;
 
 /** Compares the earnings of models with the costs of their servers. */
 export function createMarginService({
-  storages,
+  storage,
   servers,
   clock,
 }: MarginDependencies): ServiceImpl<typeof MarginService> {
   return {
     async *streamMargins(request) {
       const { fromMs, toMs, by, spans } = readAsked(request, clock.now());
-      const earned = await readEarned(storages(), timestampFromMs(fromMs), timestampFromMs(toMs), by);
+      const earned = await readEarned(storage, timestampFromMs(fromMs), timestampFromMs(toMs), by);
       const priced = servers();
       let margins: MarginMessage[] = [];
       for (const { name, ms } of spans) {
@@ -80,7 +79,7 @@ function readAsked({ from, to, by: span }: StreamMarginsRequest, now: number) {
 
 /** The earnings of models by the name of the hour or day. All are under the empty name when `by` is undefined. */
 async function readEarned(
-  storages: readonly Storage[],
+  storage: Storage,
   from: Timestamp,
   to: Timestamp,
   by: SpanName | undefined,
@@ -89,7 +88,7 @@ async function readEarned(
   const groupBy = [UsageGroup.MODEL, ...(by === undefined ? [] : [groups[by]])];
   const TypeName = "tollgate.metering.v1.StreamUsageRequest" as const;
   const asked = { $typeName: TypeName, from, to, groupBy, accountId: "", keyId: "", model: "", dearest: 0 };
-  for await (const rows of addUsage(storages, asked)) {
+  for await (const rows of streamUsage(storage, asked)) {
     for (const { model, totalCostPicoUsd, ...row } of rows) {
       const name = by === undefined ? "" : row[by];
       const ofSpan = earned.get(name) ?? [];

@@ -17,12 +17,6 @@ const unspentMoney = `
     on slices.version = lots.version
   order by lots.version`;
 
-/** The lots of one database, and the rates that they pay. */
-export interface PricedLots {
-  readonly storage: Storage;
-  readonly book: PriceBook;
-}
-
 /** The unspent money that pays the same rates. */
 interface Paying {
   readonly input: number;
@@ -35,23 +29,8 @@ interface Paying {
  * The prices that the money of all accounts pays for a model, the price with most money first. Versions with the same
  * rates are one price.
  */
-export async function listPaidPrices(all: readonly PricedLots[], model: string): Promise<PaidPrice[]> {
+export async function listPaidPrices(storage: Storage, book: PriceBook, model: string): Promise<PaidPrice[]> {
   const prices = new Map<string, Paying>();
-  for (const lots of all) {
-    await addPrices(prices, lots, model);
-  }
-  return [...prices.values()]
-    .sort((one, other) => (one.unspent < other.unspent ? 1 : -1))
-    .map(({ input, output, unspent, lots }) => ({
-      $typeName: "tollgate.metering.v1.PaidPrice",
-      inputPicoUsdPerToken: BigInt(input),
-      outputPicoUsdPerToken: BigInt(output),
-      unspentPicoUsd: String(unspent),
-      lots,
-    }));
-}
-
-async function addPrices(prices: Map<string, Paying>, { storage, book }: PricedLots, model: string): Promise<void> {
   const snapshot = await storage.snapshot();
   try {
     for await (const rows of snapshot.rows(unspentMoney)) {
@@ -66,4 +45,13 @@ async function addPrices(prices: Map<string, Paying>, { storage, book }: PricedL
   } finally {
     await snapshot.close();
   }
+  return [...prices.values()]
+    .sort((one, other) => (one.unspent < other.unspent ? 1 : -1))
+    .map(({ input, output, unspent, lots }) => ({
+      $typeName: "tollgate.metering.v1.PaidPrice",
+      inputPicoUsdPerToken: BigInt(input),
+      outputPicoUsdPerToken: BigInt(output),
+      unspentPicoUsd: String(unspent),
+      lots,
+    }));
 }

@@ -3,11 +3,6 @@
 import type { PriceReason } from "../../storage/entities/metering/price.ts";
 import type { PriceFacts } from "./price-versions.ts";
 
-/** Whether two prices are equal. */
-export function isSame(one: PriceFacts, other: PriceFacts): boolean {
-  return Object.entries(one).every(([name, value]) => other[name as keyof PriceFacts] === value);
-}
-
 /** The facts of a price, to be changed for this reason. */
 export function readFacts(price: PriceFacts, reason: PriceReason): PriceFacts {
   const { input, output, baseInput, baseOutput, configuredInput, configuredOutput, pinned } = price;

@@ -43,19 +43,6 @@ export async function readNewest(storage: Storage): Promise<Map<string, PriceRec
   return new Map(records.map((record) => [record.model, record]));
 }
 
-/** The last price of every model ever listed, as it was published. */
-export async function readNewestFacts(storage: Storage): Promise<Map<string, PriceFacts>> {
-  const rows = await newestRows(storage.orm.em.fork());
-  return new Map(
-    rows.map((row): [string, PriceFacts] => {
-      const { input, output, baseInput, baseOutput, configuredInput, configuredOutput, pinned, reason, utilisation } =
-        row;
-      const rates = { input, output, baseInput, baseOutput, configuredInput, configuredOutput };
-      return [row.model, { ...rates, pinned, reason: reason ?? null, utilisation: utilisation ?? null }];
-    }),
-  );
-}
-
 /** Past and live prices of a model, newest first. They are read piece by piece: through the ORM a page of 1,000 holds everybody else up. */
 export async function readHistory(
   storage: Storage,
@@ -156,7 +143,7 @@ async function newestVersion(em: SqlEntityManager): Promise<PriceVersion | undef
  * The newest row of each model. Steps from model to model in the index, so its cost does not depend on the number of
  * versions.
  */
-export async function newestRows(em: SqlEntityManager): Promise<Price[]> {
+async function newestRows(em: SqlEntityManager): Promise<Price[]> {
   const keys = await em.execute<{ model: string; version_id: number }[]>(`
     with recursive listed (model) as (
       select min(model) from price

@@ -4,17 +4,13 @@ import { type Price, PriceReason, PriceSchema } from "#gen/tollgate/metering/v1/
 import type { PricesService } from "#gen/tollgate/metering/v1/prices_service_pb.js";
 import { readPage, toPageOf } from "../../../lib/rpc/pages.ts";
 import { noteBefore } from "../../interceptors/changes/change.ts";
-import { listPaidPrices, type PricedLots } from "./paid-prices.ts";
+import type { Storage } from "../../storage/orm.ts";
+import { listPaidPrices } from "./paid-prices.ts";
 import type { PriceList } from "./price-list.ts";
 import type { PriceRecord } from "./price-versions.ts";
 
-/**
- * Lists live and past prices, and changes them for operators. `priced`: the databases whose money pays these prices.
- */
-export function createPricesService(
-  prices: PriceList,
-  priced: () => readonly PricedLots[],
-): ServiceImpl<typeof PricesService> {
+/** Lists live and past prices, and changes them for operators. `storage`: has the money that pays these prices. */
+export function createPricesService(prices: PriceList, storage: Storage): ServiceImpl<typeof PricesService> {
   /** Notes a price before its change in the audit log. Returns that price. Undefined: there is none. */
   function keepPrice(context: HandlerContext, model: string): PriceRecord | undefined {
     const price = prices.list().find((one) => one.model === model);
@@ -45,7 +41,7 @@ export function createPricesService(
 
     async listPaidPrices({ model }) {
       prices.live(model);
-      return { paidPrices: await listPaidPrices(priced(), model) };
+      return { paidPrices: await listPaidPrices(storage, prices.book, model) };
     },
 
     async setPrice({ model, inputPicoUsdPerToken, outputPicoUsdPerToken }, context) {

@@ -4,14 +4,12 @@ import { type Random, systemRandom } from "../../../lib/ids/random.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
 import type { ModelConfig } from "../../config/schema.ts";
 import type { Announce } from "../../events/announcer.ts";
-import { isUnreachable } from "../../storage/availability/unreachable.ts";
 import type { PriceReason } from "../../storage/entities/metering/price.ts";
 import type { Storage } from "../../storage/orm.ts";
-import { unavailable } from "../ledger/unavailable.ts";
 import { checkRates, configuredRates } from "./configured-rates.ts";
 import type { Rates } from "./interface.ts";
 import { PriceBook } from "./price-book.ts";
-import { isSame, readFacts } from "./price-facts.ts";
+import { readFacts } from "./price-facts.ts";
 import type { PriceList } from "./price-list.ts";
 import {
   type HistoryPage,
@@ -21,7 +19,6 @@ import {
   publish,
   readHistory,
   readNewest,
-  readNewestFacts,
 } from "./price-versions.ts";
 import { readNewestVersion } from "./version-marks.ts";
 
@@ -32,11 +29,9 @@ interface PricesParts {
   /** Makes the marks of versions. Absent: the system's randomness. */
   readonly random?: Random;
   /** The rates that lots pay. Absent: a book of the usual size. */
-  readonly book?: PriceBook;
+  readonly book?: PriceBook | undefined;
   /** Called with every change. Absent: changes are not announced. */
   readonly announce?: Announce;
-  /** The storage whose prices these are a copy of, copied at each `refresh`. Absent: prices are published here. */
-  readonly copyOf?: Storage;
 }
 
 /** Publishes changes of the configuration (new models, other base prices), then reads the live prices. */
@@ -52,7 +47,6 @@ class PublishedPrices implements PriceList {
   readonly book: PriceBook;
   readonly #storage: Storage;
   readonly #publishing: PublishParts;
-  readonly #original: Storage | undefined;
   #models: ReadonlyMap<string, ModelConfig> = new Map();
   #newest: ReadonlyMap<string, PriceRecord> = new Map();
 
@@ -60,7 +54,6 @@ class PublishedPrices implements PriceList {
     this.book = parts.book ?? new PriceBook(parts.storage);
     this.#storage = parts.storage;
     this.#publishing = { ...parts, random };
-    this.#original = parts.copyOf;
     this.book.onLoss(() => this.#list([...this.#models.values()]));
   }
 
@@ -101,7 +94,7 @@ class PublishedPrices implements PriceList {
   }
 
   async move(unchangedSince: Date, next: Parameters<PriceList["move"]>[1]): Promise<void> {
-    await this.#publish((newest, publishedAt) => {
+    await publish(this.#publishing, (newest, publishedAt) => {
       const moved = new Map<string, PriceFacts>();
       if (publishedAt !== undefined && publishedAt > unchangedSince) {
         return moved;
@@ -124,12 +117,8 @@ class PublishedPrices implements PriceList {
   }
 
   async refresh(): Promise<void> {
-    try {
-      await (this.#original && this.#copy(this.#original));
-    } finally {
-      await this.book.look(await readNewestVersion(this.#storage));
-      await this.#read();
-    }
+    await this.book.look(await readNewestVersion(this.#storage));
+    await this.#read();
   }
 
   /**
@@ -143,38 +132,13 @@ class PublishedPrices implements PriceList {
   }
 
   async adopt(models: readonly ModelConfig[]): Promise<void> {
-    await this.#list(models).catch((error: unknown) => {
-      if (this.#original === undefined || !isUnreachable(error)) {
-        throw error;
-      }
-      return this.#read(); // a copy keeps its last prices while the original is away
-    });
+    await this.#list(models);
     this.#models = new Map(models.map((model) => [model.id, model]));
-  }
-
-  /** Publishes a change. A copy takes the original's prices instead. */
-  async #publish(change: Parameters<typeof publish>[1]): Promise<void> {
-    await (this.#original === undefined ? publish(this.#publishing, change) : this.#copy(this.#original));
-  }
-
-  /**
-   * Publishes the original's prices here. The versions have their own numbers, because a lot pays what its own storage
-   * says.
-   */
-  async #copy(original: Storage): Promise<void> {
-    const there = await readNewestFacts(original);
-    await publish(this.#publishing, (newest) => {
-      const differ = (model: string, facts: PriceFacts) => {
-        const here = newest.get(model);
-        return here === undefined || !isSame(readFacts(here, "set"), readFacts(facts, "set"));
-      };
-      return new Map([...there].filter(([model, facts]) => differ(model, facts)));
-    });
   }
 
   /** Publishes the configuration changes of these models, then reads all prices. */
   async #list(models: readonly ModelConfig[]): Promise<void> {
-    await this.#publish((newest) => {
+    await publish(this.#publishing, (newest) => {
       const changed = new Map<string, PriceFacts>();
       for (const model of models) {
         const { input, output } = configuredRates(model);
@@ -194,7 +158,7 @@ class PublishedPrices implements PriceList {
 
   async #change(model: string, reason: PriceReason, change: (price: PriceFacts) => PriceFacts): Promise<PriceRecord> {
     this.#record(model);
-    await this.#publish((newest) => {
+    await publish(this.#publishing, (newest) => {
       const price = newest.get(model);
       return price === undefined ? new Map() : new Map([[model, change(readFacts(price, reason))]]);
     });
@@ -203,11 +167,7 @@ class PublishedPrices implements PriceList {
   }
 
   #record(model: string): PriceRecord {
-    const isServed = this.#models.has(model);
-    const record = isServed ? this.#newest.get(model) : undefined;
-    if (record === undefined && isServed && this.#original !== undefined) {
-      throw unavailable(`The price of ${model} is not known until the first database can be reached.`);
-    }
+    const record = this.#models.has(model) ? this.#newest.get(model) : undefined;
     if (record === undefined) {
       throw failure(Reason.MODEL_NOT_FOUND, `The model ${model} is not served.`, { parameter: "model" });
     }

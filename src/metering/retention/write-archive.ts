@@ -47,7 +47,7 @@ export async function writeArchive(
   try {
     for (let pageToken: string | undefined = ""; pageToken !== undefined; ) {
       const all = { accountId: "", keyId: "", model: "", requestId: "" };
-      const page = await listReceipts([storage], { ...all, ...span, pageSize, pageToken });
+      const page = await listReceipts(storage, { ...all, ...span, pageSize, pageToken });
       for (const receipt of page.receipts) {
         sums.receipts++;
         sums.costHigh += Number(receipt.costPicoUsd / part);

@@ -8,7 +8,7 @@ import type { Row } from "../../storage/snapshot.ts";
 import type { PicoUsd } from "../interface.ts";
 import { windowAt } from "../ledger/budget/budget-window.ts";
 import { noId } from "../ledger/wallet/wallet-store.ts";
-import { type ToldPart, toldParts } from "./budget-events.ts";
+import { type AnnouncedPercent, announcedPercents } from "./budget-events.ts";
 
 const countMs = 60_000;
 /** Soon after the start, so that the figures are there early. */
@@ -18,7 +18,7 @@ const keysAPage = 500;
 /** The budgets of one period: those of live keys, each chain of rotations once. */
 export interface BudgetCount {
   /** Budgets by the part that events have announced for their running window: less than 80 %, 80 %, or spent. */
-  readonly told: Record<0 | ToldPart, number>;
+  readonly announced: Record<0 | AnnouncedPercent, number>;
   /** Their limits less the charges in their running windows: the most that their keys may still spend there. */
   left: PicoUsd;
 }
@@ -72,8 +72,8 @@ export class BudgetCensus {
   #readPage(after: string, now: number): Promise<Row[]> {
     const windows = budgetPeriods.map((period) => [period, windowAt(period, now).name]);
     return this.#parts.storage.orm.em.fork().execute<Row[]>(
-      `select api_key.id, api_key.budget as "limit", budget_period as period, coalesce(told, 0) as told,
-         coalesce(budget.spent + budget.carried, 0) + coalesce((
+      `select api_key.id, api_key.budget as "limit", budget_period as period, coalesce(announced_percent, 0) as percent,
+         coalesce(budget.spent, 0) + coalesce((
            select sum(slice.spent) from budget_slice slice
            where slice.budget_id = budget.id and slice.window_name = budget.window_name and slice.open), 0) as spent
        from api_key left join budget on budget.id = coalesce(limits_of, api_key.id) and window_name = case budget_period ${windows
@@ -81,7 +81,6 @@ export class BudgetCensus {
          .join(" ")} end
        where api_key.budget is not null and api_key.id > ? and rotated_to is null and revoked_at is null
          and (expires_at is null or expires_at > ?)
-         and not exists (select 1 from account where account.id = api_key.account_id and move_id is not null)
        order by api_key.id limit ?`,
       [...windows.flat(), after, new Date(now), keysAPage],
     );
@@ -89,12 +88,12 @@ export class BudgetCensus {
 }
 
 function emptyCounts(): BudgetCounts {
-  const empty = (): BudgetCount => ({ told: { 0: 0, 80: 0, 100: 0 }, left: 0 });
+  const empty = (): BudgetCount => ({ announced: { 0: 0, 80: 0, 100: 0 }, left: 0 });
   return { total: empty(), day: empty(), week: empty(), month: empty() };
 }
 
-function addBudget(count: BudgetCount, { limit, spent, told }: Row): void {
-  const part = toldParts.findLast((each) => Number(told) >= each) ?? 0;
-  count.told[part]++;
+function addBudget(count: BudgetCount, { limit, spent, percent }: Row): void {
+  const part = announcedPercents.findLast((each) => Number(percent) >= each) ?? 0;
+  count.announced[part]++;
   count.left += Math.max(0, Number(limit) - Number(spent));
 }

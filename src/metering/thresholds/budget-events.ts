@@ -15,8 +15,8 @@ import { type SpentWindow, toName } from "./spent-windows.ts";
 /**
  * The parts of a limit, in percent, whose spending is announced: once in each window, and again when the limit is set.
  */
-export const toldParts = [80, 100] as const;
-export type ToldPart = (typeof toldParts)[number];
+export const announcedPercents = [80, 100] as const;
+export type AnnouncedPercent = (typeof announcedPercents)[number];
 
 /** Dependencies. */
 export interface BudgetEventsParts {
@@ -25,7 +25,7 @@ export interface BudgetEventsParts {
   readonly prices: Pick<PriceList, "list">;
   readonly announce: Announce;
   /** Called with each part of a limit, in percent, that was passed: once in each window. */
-  readonly crossed: (percent: ToldPart) => void;
+  readonly crossed: (percent: AnnouncedPercent) => void;
 }
 
 /** Announces keys that have spent most of their budget, or all of it. */
@@ -42,11 +42,11 @@ export class BudgetEvents {
     const stored = await readStored(storage.orm.em.fork(), windows);
     for (const spent of windows) {
       const row = stored.get(toName(spent.budgetId, spent.window.name));
-      const amount = row?.bound === spent.limit ? row.spent : await this.#count(spent);
+      const amount = row?.leasedUnder === spent.limit ? row.spent : await this.#count(spent);
       const part = this.#partOf(spent, amount);
-      if (part > (row?.told ?? 0)) {
-        const told = await inTransaction(storage, (em) => this.#tell(em, spent, { amount, part }));
-        told.forEach(this.#parts.crossed);
+      if (part > (row?.percent ?? 0)) {
+        const announced = await inTransaction(storage, (em) => this.#tell(em, spent, { amount, part }));
+        announced.forEach(this.#parts.crossed);
       }
     }
   }
@@ -68,22 +68,22 @@ export class BudgetEvents {
     em: SqlEntityManager,
     { key, budgetId, limit, window }: SpentWindow,
     { amount, part }: { readonly amount: PicoUsd; readonly part: number },
-  ): Promise<ToldPart[]> {
+  ): Promise<AnnouncedPercent[]> {
     const { accountId, budgetPeriod } = key;
     const id = { id: budgetId, windowName: window.name };
     await em.upsert(
       Budget,
-      { ...id, accountId, bound: 0, prior: 0, leased: 0, spent: 0 },
+      { ...id, accountId, leasedUnder: 0, spentOutsideSlices: 0, leased: 0, spent: 0 },
       { onConflictAction: "ignore" },
     );
     const row = await em.findOneOrFail(Budget, id, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
-    const parts = toldParts.filter((told) => told > row.told && told <= part);
-    for (const told of parts) {
+    const parts = announcedPercents.filter((percent) => percent > row.announcedPercent && percent <= part);
+    for (const percent of parts) {
       await this.#parts.announce(em, {
         type: "key.limit",
         accountId,
         data: {
-          ...{ key_id: key.id, name: key.name, percent: told },
+          ...{ key_id: key.id, name: key.name, percent },
           ...{
             limit_usd: formatUsd(BigInt(limit)),
             spent_usd: formatUsd(BigInt(amount)),
@@ -93,8 +93,8 @@ export class BudgetEvents {
         },
       });
     }
-    if (part > row.told) {
-      await em.nativeUpdate(Budget, id, { told: part });
+    if (part > row.announcedPercent) {
+      await em.nativeUpdate(Budget, id, { announcedPercent: part });
     }
     return parts;
   }
@@ -109,12 +109,16 @@ async function readStored(em: SqlEntityManager, windows: readonly SpentWindow[])
     windows.length === 0
       ? []
       : await em.execute<Row[]>(
-          `select id, window_name, bound, told, spent + carried + coalesce((
+          `select id, window_name, leased_under, announced_percent, spent + coalesce((
              select sum(slice.spent) from budget_slice slice
              where slice.budget_id = budget.id and slice.window_name = budget.window_name and slice.open), 0) as spent
            from budget where id in (${marks(ids)}) and window_name in (${marks(names)})`,
           [...ids, ...names],
         );
-  const read = ({ bound, told, spent }: Row) => ({ bound: Number(bound), told: Number(told), spent: Number(spent) });
+  const read = ({ leased_under, announced_percent, spent }: Row) => ({
+    leasedUnder: Number(leased_under),
+    percent: Number(announced_percent),
+    spent: Number(spent),
+  });
   return new Map(rows.map((row) => [toName(String(row.id), String(row.window_name)), read(row)]));
 }

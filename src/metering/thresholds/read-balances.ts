@@ -35,7 +35,7 @@ const parts = `
   union all select * from (
     select granted - spent as amount from slice where account_id = account.id and open limit ${mostParts}) found`;
 
-/** Reads the balances of accounts, all at one moment. Accounts that are not in this database are left out. */
+/** Reads the balances of accounts, all at one moment. Accounts that do not exist are left out. */
 export async function readBalances(
   em: SqlEntityManager,
   accountIds: readonly string[],
@@ -47,7 +47,7 @@ export async function readBalances(
   const rows = await em.execute<Row[]>(
     `select id, balance_told, low_balance, last_paid, (
        select cast(coalesce(sum(amount), 0) as text) || ' ' || cast(count(*) as text) from (${parts}) parts) as money
-     from account where move_id is null and id in (${accountIds.map(() => "?").join(", ")})`,
+     from account where id in (${accountIds.map(() => "?").join(", ")})`,
     [now, ...accountIds],
   );
   return rows.map((row) => {

@@ -68,8 +68,11 @@ export class Provider {
   #discover(): Promise<client.Configuration> {
     const { issuer, client_id } = this.#config;
     const url = new URL(issuer);
-    // Plain HTTP is configured only for a provider on this machine.
-    const execute = url.protocol === "http:" ? [client.allowInsecureRequests] : [];
+    // Checks the signature of ID tokens, too, which the library leaves to TLS otherwise.
+    const execute = [client.enableNonRepudiationChecks];
+    if (url.protocol === "http:") {
+      execute.push(client.allowInsecureRequests); // configured only for a provider on this machine
+    }
     const auth = this.#secret === undefined ? client.None() : undefined;
     this.#known ??= client.discovery(url, client_id, this.#secret, auth, { execute, timeout }).catch((error) => {
       this.#known = undefined; // the next call discovers it again

@@ -2,7 +2,7 @@ import type { Exchange } from "../dialects/dialect.ts";
 import type { Model } from "../engine/model.ts";
 import { encode, special } from "../engine/text/tokenizer.ts";
 import { EngineError } from "../engine-error.ts";
-import { none } from "../faults.ts";
+import { type Fault, none } from "../faults.ts";
 import { findEmbedder, underFaults } from "./exchange.ts";
 import { sendJson } from "./reply.ts";
 
@@ -41,23 +41,21 @@ export function embedInputs(
     } else if (die !== undefined) {
       host.die();
     } else if (stall === undefined) {
-      const cuts = truncate ?? truncates ?? host.settings.truncates ?? host.dialect.truncates;
+      const cuts = truncate !== undefined || (truncates ?? host.settings.truncates ?? host.dialect.truncates);
       const encoded = inputs.map((text) => measured(exchange, model, text, cuts));
       if (model.scheduler.full) {
         throw host.dialect.overloaded();
       }
-      const tokens = encoded.reduce((sum, ids) => sum + ids.length, 0);
+      const tokens = sizeOf(encoded, inputs, truncate);
       const abort = model.embed(encoded, (vectors) => answer({ model: model.traits.id, vectors, tokens }));
       response.on("close", abort);
     }
   });
 }
 
-/**
- * The tokens of an input, truncated or refused where they do not fit the model. An empty input has only the end token.
- */
+/** The tokens of an input, truncated or refused where they do not fit the model. */
 function measured({ host }: Exchange, { traits }: Model, text: string, cuts: boolean): number[] {
-  const tokens = text === "" ? [special.end] : encode(text);
+  const tokens = tokensOf(text);
   if (tokens.length <= traits.contextLength) {
     return tokens;
   }
@@ -66,6 +64,15 @@ function measured({ host }: Exchange, { traits }: Model, text: string, cuts: boo
   }
   throw host.dialect.inputTooLong(tokens.length, traits.contextLength);
 }
+
+/** The tokens that are counted. */
+function sizeOf(encoded: readonly number[][], inputs: readonly string[], truncate: Fault["truncate"]): number {
+  const counted = truncate === "counted" ? inputs.map(tokensOf) : encoded;
+  return counted.reduce((sum, ids) => sum + ids.length, 0);
+}
+
+/** An empty input has only the end token. */
+const tokensOf = (text: string): number[] => (text === "" ? [special.end] : encode(text));
 
 function readInputs(input: unknown): string[] {
   if (typeof input === "string") {

@@ -37,12 +37,9 @@ export const Account = defineEntity({
     lastPaid: amount().nullable(),
     /** The level of its balance that events have announced: the next crossing below it is announced. */
     balanceTold: p.enum(balanceLevels).default("ample"),
-    /** The move that closed it here, and perhaps took it to another database. Null: it is here. */
-    moveId: p.uuid().nullable(),
   },
   indexes: [
     { name: "account_debt_index", properties: ["id"], where: "debt > 0" },
-    { name: "account_moved_index", properties: ["id"], where: "move_id is not null" },
     { name: "account_name_index", properties: ["nameKey", "id"] },
   ],
 });

@@ -1,8 +1,6 @@
 import { Account } from "./account.ts";
-import { AccountMove, LotMove } from "./account-move.ts";
 import { ApiKey } from "./api-key.ts";
 import { AuditEvent } from "./audit-event.ts";
-import { Claim } from "./claim.ts";
 import { ConsoleSession, SignInLink } from "./console-session.ts";
 import { Delivery, Event, Webhook, WorkLease } from "./event.ts";
 import { ArchivedCost, ReceiptArchive } from "./metering/archive.ts";
@@ -42,9 +40,6 @@ export const entities = [
   BudgetSlice,
   DeadLetter,
   Setting,
-  Claim,
-  AccountMove,
-  LotMove,
   Operator,
   AuditEvent,
   Event,

@@ -15,8 +15,6 @@ export const Payment = defineEntity({
     /** The lot that was made, or the newest lot that was refunded from. */
     lotId: p.uuid(),
     at: p.datetime(3),
-    /** Whether it was entered in another database, from which the account came: its money counts there. */
-    copied: p.boolean().default(false),
   },
   indexes: [{ properties: ["accountId", "at"] }],
   checks: [{ name: "payment_amount", expression: `amount > 0 and amount <= ${maxAmount}` }],

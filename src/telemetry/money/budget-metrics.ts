@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from "prom-client";
 import type { BudgetCounts } from "../../metering/thresholds/budget-census.ts";
-import { type ToldPart, toldParts } from "../../metering/thresholds/budget-events.ts";
+import { type AnnouncedPercent, announcedPercents } from "../../metering/thresholds/budget-events.ts";
 import { type BudgetPeriod, budgetPeriods } from "../../storage/entities/api-key.ts";
 
 const picosAUsd = 1e12;
@@ -8,9 +8,9 @@ const picosAUsd = 1e12;
 /** Observes the budgets of keys. */
 export interface BudgetObserver {
   /** This percentage of a key's budget is spent; reported once in each period. */
-  crossed(percent: ToldPart): void;
-  /** The counts of the budgets in one database. Undefined: another core counts them. */
-  counted(database: object, counts: BudgetCounts | undefined): void;
+  crossed(percent: AnnouncedPercent): void;
+  /** The counts of all budgets. Undefined: another core counts them. */
+  counted(counts: BudgetCounts | undefined): void;
 }
 
 /** Counts budgets of keys that are nearly or fully spent, and shows the state of all budgets. */
@@ -21,7 +21,7 @@ export function budgetMetrics(registry: Registry): BudgetObserver {
     labelNames: ["percent"],
     registers: [registry],
   });
-  for (const percent of toldParts) {
+  for (const percent of announcedPercents) {
     crossings.inc({ percent }, 0);
   }
   const budgets = new Gauge({
@@ -36,30 +36,22 @@ export function budgetMetrics(registry: Registry): BudgetObserver {
     labelNames: ["per"],
     registers: [registry],
   });
-  const databases = new Map<object, BudgetCounts>();
-  const show = (per: BudgetPeriod) => {
-    const counts = Array.from(databases.values(), (all) => all[per]);
-    for (const percent of [0, ...toldParts] as const) {
-      budgets.set({ per, percent }, sum(counts.map(({ told }) => told[percent])));
+  const show = (per: BudgetPeriod, { announced, left: most }: BudgetCounts[BudgetPeriod]) => {
+    for (const percent of [0, ...announcedPercents] as const) {
+      budgets.set({ per, percent }, announced[percent]);
     }
-    left.set({ per }, sum(counts.map((count) => count.left / picosAUsd)));
+    left.set({ per }, most / picosAUsd);
   };
   return {
     crossed: (percent) => crossings.inc({ percent }),
-    counted(database, counts) {
-      databases.delete(database);
-      if (counts !== undefined) {
-        databases.set(database, counts);
-      }
+    counted(counts) {
       budgets.reset();
       left.reset();
-      if (databases.size > 0) {
-        budgetPeriods.forEach(show);
+      if (counts !== undefined) {
+        for (const per of budgetPeriods) {
+          show(per, counts[per]);
+        }
       }
     },
   };
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
 }

@@ -1,7 +1,6 @@
 /**
  * A core's ledger under load, in a process of its own: holds and settlements as the core's services ask for them,
- * without the HTTP around them. Arguments: storage URLs with blanks between, data directory, number of accounts in each, and
- * "keys" if each pays by a key with a budget. The parent sends jobs; each is answered with a measurement, and the question whether the books add up with the proof. Retention of receipts is begun,
+ * without the HTTP around them. Arguments: storage URL, data directory, number of accounts, and "keys" if each pays by a key with a budget. The parent sends jobs; each is answered with a measurement, and the question whether the books add up with the proof. Retention of receipts is begun,
  * stands still, goes on and tells how far it is, when it is asked to.
  */
 import { execFileSync } from "node:child_process";
@@ -14,11 +13,7 @@ import { Worker } from "node:worker_threads";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { systemRandom } from "../../../lib/ids/random.ts";
 import { newRequestId } from "../../../lib/ids/request-id.ts";
-import { markRandom } from "../../../lib/ids/shard.ts";
 import { systemClock } from "../../../lib/time/clock.ts";
-import { routeLedger } from "../../../src/compose/shards/ledger.ts";
-import type { Shard } from "../../../src/compose/shards/open-shards.ts";
-import { Shards } from "../../../src/compose/shards/shards.ts";
 import { configSchema } from "../../../src/config/schema.ts";
 import { createDebts } from "../../../src/metering/books/debts.ts";
 import { reconcile } from "../../../src/metering/books/proof/reconcile.ts";
@@ -280,23 +275,23 @@ async function measure(job: LedgerJob, requests: Requests, counts: Counts): Prom
 
 const sum = ({ user, system }: NodeJS.CpuUsage) => user + system;
 process.on("disconnect", () => process.exit()); // and meanwhile the channel keeps the process alive
-const [urls = "", directory = "", accounts = "", keys = ""] = process.argv.slice(2);
+const [url = "", directory = "", accounts = "", keys = ""] = process.argv.slice(2);
 const complain = (fields: object, message: string) => console.error(message, fields);
 const logger = { debug() {}, info() {}, warn: complain, error: complain };
 const counts: Counts = { commits: 0, answers: 0, roundTrips: 0, settled: 0 };
 const { models } = configSchema.parse({ models: [{ id: testModel, servers: [{ url: "http://127.0.0.1:1" }] }] });
 const observer = { ...silentObserver, charged: () => void counts.settled++ };
 
-/** Opens the ledger of one database, and makes its accounts. */
-async function open(url: string, shard: number) {
+/** Opens the ledger, and makes its accounts. */
+async function open() {
   const storage = await openStorage(url);
   if (storage.dialect === "postgresql") {
     countRoundTrips(storage.pool, counts);
   }
-  const random = markRandom(systemRandom, shard);
+  const random = systemRandom;
   const own = { clock: systemClock, random, logger };
   const prices = await createPrices({ storage, ...own, models });
-  const journal = openJournal(join(directory, String(shard)), own);
+  const journal = openJournal(join(directory, "0"), own);
   const store = countCalls(createLedgerStore(storage, random, journal.coreId), counts);
   const deadLetters = new DeadLetters({ storage, clock: systemClock, coreId: journal.coreId });
   const debts = createDebts({ storage, ...own });
@@ -309,28 +304,14 @@ async function open(url: string, shard: number) {
   return { storage, store, ledger, payers };
 }
 
-const opened = await Promise.all(urls.split(" ").map(open));
-const [{ storage, store, ledger }] = opened as [Awaited<ReturnType<typeof open>>];
-const all = opened.flatMap((shard) => shard.payers);
-const requests = new Requests(opened.length === 1 ? ledger : route(), all, counts);
+const { storage, store, ledger, payers } = await open();
+const requests = new Requests(ledger, payers, counts);
 await requests.touchAll();
 
-/** The ledger of all databases, as a core has it. */
-function route(): Pick<CoreLedger, "hold"> {
-  const parts = opened.map((shard) => ({ books: { ledger: shard.ledger } }) as Shard);
-  const shards = new Shards(parts[0] as Shard, parts.length);
-  for (const [number, part] of parts.entries()) {
-    if (number > 0) {
-      shards.add(number, part);
-    }
-  }
-  return routeLedger(shards, { areNone: true, whereItIs: async (_, run) => run(shards.first) });
-}
-
-/** Whether all books add up, and if not what is wrong. */
+/** Whether the books add up, and if not what is wrong. */
 async function prove() {
-  const proofs = await Promise.all(opened.map((shard) => reconcile(shard.storage)));
-  const findings = proofs.flatMap((proof) => proof.findings.map(({ $typeName: _, ...finding }) => finding));
+  const proof = await reconcile(storage);
+  const findings = proof.findings.map(({ $typeName: _, ...finding }) => finding);
   return { ok: findings.length === 0, findings };
 }
 

@@ -157,6 +157,23 @@ test("an embedding server that cuts long inputs, or takes none, is wrong", async
   await embedder.close();
 });
 
+test("an embedding server that nobody can ask for a count is told to cut perhaps, and to cut what fits", async () => {
+  const model = { id: "embedder", kind: "embedding", contextLength: 512 } as const;
+  const embedder = await startSimulator({ models: [model], dialect: "openai", speed: 0 });
+  embedder.faults.add({ truncate: "counted" });
+  const inspect = async (context_length: number) => {
+    const servers = [{ url: embedder.url, engine: "openai" }];
+    return check({ models: [{ id: "embedder", kind: "embedding", context_length, servers }] });
+  };
+  const risky = await inspect(512);
+  expect(risky.code).toBe(0);
+  expect(risky.of("server")?.message).toContain("takes inputs longer than context_length 512, perhaps cut");
+  const short = await inspect(2048);
+  expect(short.code).toBe(1);
+  expect(short.of("server")?.message).toContain("cuts inputs that context_length 2048 allows");
+  await embedder.close();
+});
+
 test("a server that does not answer is told how to be started", async () => {
   const url = `http://127.0.0.1:${await freePort()}`;
   const { of } = await check({ models: [{ id: "writer", servers: [{ url, engine: "llama.cpp", capacity: 2 }] }] });

@@ -23,7 +23,7 @@ export async function compare(
 ): Promise<Compared> {
   tee.take();
   const before = await readCounters(engine().url, driver);
-  const answer = await gate.ask(surface, question);
+  const answer = await gate.ask(surface, { ...question, seen: true });
   const after = await readCounters(engine().url, driver);
   holds(`${surface}: ${answer.status}: ${answer.error}`, answer.error === undefined && answer.status === 200);
   const [exchange] = tee.take();
@@ -40,6 +40,13 @@ export async function compare(
     const counters: Counts = { input: after.input - before.input, output: after.output - before.output };
     same(`${surface}: the engine's counters`, counters.output, counted?.output);
   }
+  const unseen = await gate.ask(surface, question);
+  const { text, reasoning, calls, counts } = answer;
+  same(
+    `${surface}: the answer with nothing between`,
+    { text: unseen.text, reasoning: unseen.reasoning, calls: unseen.calls.map(normalCall), counts: unseen.counts },
+    { text, reasoning, calls: calls.map(normalCall), counts },
+  );
   const own = ownAnswer(told, question);
   same(`${surface}: the text, against the engine's`, answer.text, own.text);
   same(`${surface}: the thinking, against the engine's`, answer.reasoning.trim(), own.reasoning);

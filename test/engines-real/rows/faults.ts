@@ -10,7 +10,7 @@ const surfaces: readonly Surface[] = ["chat", "messages"];
 const turns = [endlessQuestion];
 /** Characters after which something happens to the answer. */
 const enough = 100;
-const endless = { turns, stream: true, thinking: false, maxTokens: 2000 };
+const endless = { turns, stream: true, thinking: false, maxTokens: 2000, seen: true };
 
 /** Asks for an answer without end and does something in the middle. Returns the engine's last count on the wire and the receipt. */
 async function breakOff(bench: Bench, surface: Surface, act: () => unknown, signal?: AbortSignal) {

@@ -12,7 +12,7 @@ export const repetitionRow: Row = {
     let remark: string | undefined;
     for (const surface of ["chat", "messages"] satisfies Surface[]) {
       tee.take();
-      const question = { turns: [repeatedQuestion], thinking: false, stream: true, maxTokens };
+      const question = { turns: [repeatedQuestion], thinking: false, stream: true, maxTokens, seen: true };
       const answer = await gate.ask(surface, question);
       same(`${surface}: the error`, answer.error, undefined);
       const words = answer.text.trim().split(" ").length;

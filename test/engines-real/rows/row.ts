@@ -22,6 +22,8 @@ export interface Bench {
 /** One thing that is tried on every engine. */
 export interface Row {
   readonly name: string;
+  /** Whether it needs the server of the embedding model. */
+  readonly embeds?: true;
   /** Resolves when all is as it should be, with a remark at most. Throws with the difference. */
   run(bench: Bench): Promise<string | undefined>;
 }

@@ -82,11 +82,12 @@ function splitChunks(list: string): string[] {
 }
 
 async function startLiar(sound: Sound) {
-  const lie: { path?: string; text?: string } = {};
+  const lie: { path?: string; text?: string; wasHeard: boolean } = { wasHeard: false };
   const server = createServer((request, response) => {
     request.resume();
     request.on("end", () => {
       const path = request.url ?? "";
+      lie.wasHeard ||= lie.path === path;
       write(response, path, sound, lie.path === path ? lie.text : undefined);
     });
   });
@@ -149,6 +150,9 @@ describe.each(sounds)("%s for %s", (engine, kind, sound) => {
       await discoverServer(liar.url, AbortSignal.timeout(5000)).catch((error) =>
         expect(error.message).not.toMatch(/Cannot |is not a function|is not iterable/),
       );
+      if (!liar.lie.wasHeard) {
+        return; // nobody asks this engine there, so further lies change nothing
+      }
     }
   });
 
@@ -159,6 +163,9 @@ describe.each(sounds)("%s for %s", (engine, kind, sound) => {
       for (const lie of few) {
         liar.lie.text = withLie(sound[path], place, lie);
         expectWords(await check(liar.url, engine, kind));
+        if (!liar.lie.wasHeard) {
+          return;
+        }
       }
     }
   });

@@ -128,6 +128,9 @@ test("a context that is too small is told in words that clients look for", () =>
   expect(message({ bound: { case: "tokens", value: { limit: 100n, actual: 120n } } })).toBe(
     "This model's maximum context length is 100 tokens. However, your messages resulted in 120 tokens. Please reduce the length of the messages.",
   );
+  expect(message({ bound: { case: "tokens", value: { limit: 100n, actual: 120n, estimated: true } } })).toContain(
+    "your messages resulted in about 120 tokens",
+  );
   expect(message({ bound: { case: "tokens", value: { limit: 100n, actual: 90n, requestedOutput: 20n } } })).toBe(
     "This model's maximum context length is 100 tokens. However, you requested 110 tokens (90 in the messages, 20 in the completion). " +
       "Please reduce the length of the messages or completion.",

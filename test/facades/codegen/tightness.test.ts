@@ -9,6 +9,12 @@ import { scriptedCore } from "../http/scripted-core.ts";
 const document = JSON.parse(readFileSync("gen/openapi.json", "utf8"));
 const ajv = new Ajv2020({ strict: false }).addSchema(document, "doc");
 const messages = [{ role: "user", content: "hi" }];
+/** Checks a body by the schema of its path. */
+function bodyValidator(path: string) {
+  const reference = document.paths[path].post.requestBody.content["application/json"].schema.$ref;
+  return ajv.compile({ $ref: `doc${reference}` });
+}
+
 const tools = [{ name: "f", input_schema: { type: "object" } }];
 const bodies: Record<string, object> = {
   "/v1/chat/completions": { model: "m", messages },
@@ -28,8 +34,19 @@ test.each<[path: string, field: string, right: unknown[], wrong: unknown[]]>([
   ["/v1/chat/completions", "top_logprobs", [false], [0, 1, 5, -1]],
   ["/v1/chat/completions", "top_k", [-1, 0, 40], [-2, 1.5, "40"]],
   ["/v1/chat/completions", "min_p", [0, 1], [-0.1, 1.1, "0"]],
-  ["/v1/completions", "repetition_penalty", [0.5, 2], [-1, 2.1, true]],
+  ["/v1/completions", "repetition_penalty", [0.5, 2], [-1, 0, 2.1, true]],
+  ["/v1/chat/completions", "top_p", [0.1, 1], [-1, 0, 1.1, "1"]],
+  ["/v1/completions", "top_p", [0.1, 1], [-1, 0, 1.1]],
+  ["/v1/messages", "top_p", [-1, 0.1, 1], [-0.5, 0, 1.1, "1"]],
   ["/v1/chat/completions", "logit_bias", [{}], [{ 50256: -100 }, [], 0, "{}"]],
+  ["/v1/chat/completions", "ignore_eos", [false], [true, 0]],
+  ["/v1/chat/completions", "min_tokens", [0], [1, -1, false]],
+  ["/v1/chat/completions", "stop_token_ids", [[]], [[2], {}]],
+  ["/v1/chat/completions", "models", [[]], [["m"], "m"]],
+  ["/v1/chat/completions", "enable_thinking", [true, false], ["true", 1]],
+  ["/v1/completions", "ignore_eos", [false], [true]],
+  ["/v1/completions", "response_format", [{ type: "text" }], [{ type: "json_object" }, "text"]],
+  ["/v1/completions", "plugins", [[]], [[{ id: "web" }]]],
   ["/v1/completions", "echo", [false], [true, 0, "false"]],
   ["/v1/completions", "suffix", [""], ["x", 0]],
   ["/v1/completions", "logprobs", [false], [0, 5, true]],
@@ -43,8 +60,7 @@ test.each<[path: string, field: string, right: unknown[], wrong: unknown[]]>([
   ],
 ])("%s: %s", async (path, field, right, wrong) => {
   await using front = await startFront(scriptedCore().transport);
-  const reference = document.paths[path].post.requestBody.content["application/json"].schema.$ref;
-  const validate = ajv.compile({ $ref: `doc${reference}` });
+  const validate = bodyValidator(path);
   const all = [...right.map((value) => [value, true]), ...wrong.map((value) => [value, false])] as [unknown, boolean][];
   for (const [value, isRight] of all) {
     const body = { ...bodies[path], [field]: value };
@@ -58,6 +74,46 @@ test.each<[path: string, field: string, right: unknown[], wrong: unknown[]]>([
     if (!isRight) {
       expect(text).toContain(field);
     }
+  }
+});
+
+const added = {
+  role: "system",
+  content: [{ type: "tool_addition", tool: { type: "tool_definition", definition: tools[0] } }],
+};
+const chatTool = { type: "function", function: { name: "f" } };
+
+test.each<[path: string, fields: object, isRight: boolean]>([
+  ["/v1/messages", { tools: undefined }, true],
+  ["/v1/messages", { tools: [], tool_choice: { type: "auto" } }, true],
+  ["/v1/messages", { tools: [], tool_choice: { type: "any" } }, false],
+  ["/v1/messages", { tools: undefined, tool_choice: { type: "any" } }, false],
+  ["/v1/messages", { tools: undefined, tool_choice: { type: "tool", name: "f" } }, false],
+  ["/v1/messages", { tools: [], tool_choice: { type: "any" }, messages: [...messages, added] }, true],
+  ["/v1/messages/count_tokens", { tools: [], tool_choice: { type: "any" } }, false],
+  ["/v1/chat/completions", { tool_choice: "none" }, true],
+  ["/v1/chat/completions", { tool_choice: "required" }, false],
+  ["/v1/chat/completions", { tools: [], tool_choice: chatTool }, false],
+  ["/v1/chat/completions", { tools: [chatTool], tool_choice: chatTool }, true],
+])("%s with %j: %s", async (path, fields, isRight) => {
+  await using front = await startFront(scriptedCore().transport);
+  const body = JSON.parse(JSON.stringify({ ...bodies[path.replace("/count_tokens", "")], ...fields }));
+  const { status } = await fetch(front.url + path, { method: "POST", body: JSON.stringify(body) });
+  expect([status, bodyValidator(path)(body)]).toEqual([isRight ? 200 : 400, isRight]);
+});
+
+test("what a query needs, and its lists", async () => {
+  await using front = await startFront(scriptedCore().transport);
+  const parameter = (path: string, name: string) =>
+    document.paths[path].get.parameters.find((parameter: { name: string }) => parameter.name === name);
+  expect(parameter("/v1/generation", "id")).toMatchObject({ in: "query", required: true });
+  expect((await fetch(`${front.url}/v1/generation`)).status).toBe(400);
+  const { explode, schema } = parameter("/v1/usage", "by");
+  expect(explode).toBe(false);
+  for (const [by, isRight] of Object.entries({ "hour,model": true, account: true, "hour, day": true, colour: false })) {
+    const { status } = await fetch(`${front.url}/v1/usage?by=${by}`);
+    const items = by.split(",").map((item) => item.trim());
+    expect([by, status !== 400, ajv.validate(schema, items)]).toEqual([by, isRight, isRight]);
   }
 });
 

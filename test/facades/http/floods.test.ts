@@ -319,6 +319,7 @@ describe("while the process is overloaded", () => {
     expect(await messages.json()).toMatchObject({ error: { type: "overloaded_error" } });
     expect((await fetch(`${front.url}/v1/models`)).status).toBe(503);
     expect((await fetch(front.url)).status).toBe(200);
+    expect((await fetch(`${front.url}/health`)).status).toBe(204);
     running.resolve();
     await stream.until(/\[DONE\]/);
     expect(log.generated).toHaveLength(1);

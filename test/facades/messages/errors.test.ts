@@ -62,6 +62,7 @@ test.each<[number, Record<string, string>]>([
 
 test.each<[TokenBoundFacts, string]>([
   [{ limit: 100n, actual: 120n }, "prompt is too long: 120 tokens > 100 maximum"],
+  [{ limit: 100n, actual: 120n, estimated: true }, "prompt is too long: about 120 tokens > 100 maximum"],
   [{ limit: 100n, actual: 120n, requestedOutput: 50n }, "prompt is too long: 120 tokens > 100 maximum"],
   [
     { limit: 100n, actual: 80n, requestedOutput: 50n },

@@ -79,6 +79,17 @@ function interleaved(lists: GenerationEvent[][], order: Iterator<number>): Gener
   return out;
 }
 
+/** The parts of a usage that only the original service has. */
+export const notUsed = {
+  service_tier: null,
+  cache_creation: null,
+  inference_geo: null,
+  server_tool_use: null,
+  speed: null,
+  iterations: null,
+  fallback_credit: null,
+};
+
 function expectedOf(made: {
   said: [boolean, string][];
   inputs: Record<string, unknown>[];
@@ -110,7 +121,8 @@ function expectedOf(made: {
       output_tokens: made.outputTokens,
       cache_creation_input_tokens: 0,
       cache_read_input_tokens: 0,
-      ...(made.reasoningTokens !== undefined && { output_tokens_details: { thinking_tokens: made.reasoningTokens } }),
+      output_tokens_details: made.reasoningTokens === undefined ? null : { thinking_tokens: made.reasoningTokens },
+      ...notUsed,
     },
   };
 }

@@ -5,6 +5,7 @@ import { type FrontServer, startFront } from "../http/front-server.ts";
 import { expectDescribed } from "../http/openapi.ts";
 import { answer, finished, refused, type Script, scriptedCore, started } from "../http/scripted-core.ts";
 import { decodeStream, frames } from "./response/stream-grammar.ts";
+import { notUsed } from "./samples.ts";
 
 let front: FrontServer | undefined;
 afterEach(async () => {
@@ -49,7 +50,12 @@ test("a message", async () => {
       cache_read_input_tokens: 0,
       output_tokens: 5,
       output_tokens_details: { thinking_tokens: 2 },
+      ...notUsed,
     },
+    container: null,
+    context_management: null,
+    stop_details: null,
+    diagnostics: null,
   });
   expect(log.generated).toMatchObject([{ requestId, model: "m", maxOutputTokens: 100 }]);
 });
@@ -231,7 +237,7 @@ test("counting tokens", async () => {
   const response = await post("/v1/messages/count_tokens", { ...plain, max_tokens: undefined, stream: true });
   const count = await response.json();
   expectDescribed("/v1/messages/count_tokens", "post", 200, count);
-  expect(count).toEqual({ input_tokens: 42 });
+  expect(count).toEqual({ input_tokens: 42, context_management: null });
 });
 
 describe("models", () => {

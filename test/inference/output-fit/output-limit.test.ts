@@ -39,7 +39,7 @@ test.each([1000, 1001, 50_000])("refuses a prompt of %i tokens", async (exact) =
   const error = await limited.catch((thrown: unknown) => thrown);
   expect(readDetail(error)).toMatchObject({
     reason: Reason.CONTEXT_LENGTH_EXCEEDED,
-    bound: { case: "tokens", value: { limit: 1000n, actual: BigInt(exact) } },
+    bound: { case: "tokens", value: { limit: 1000n, actual: BigInt(exact), estimated: false } },
   });
 });
 
@@ -50,7 +50,7 @@ test("an engine that may take more than its context gets no prompt that is about
   const error = await limits.catch((thrown: unknown) => thrown);
   expect(readDetail(error)).toMatchObject({
     reason: Reason.CONTEXT_LENGTH_EXCEEDED,
-    bound: { case: "tokens", value: { limit: 1000n, actual: 1500n } },
+    bound: { case: "tokens", value: { limit: 1000n, actual: 1500n, estimated: true } },
   });
   expect(await limitOutput(boundless, 300, { ...length, estimate: 999 })).toMatchObject({ output: 1 });
   const counted = { ...length, estimate: 1500, count: async () => 900 };

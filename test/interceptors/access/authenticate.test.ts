@@ -211,7 +211,7 @@ test("every method of operators says its least role, and one that reads is a rea
   expect(wrong.map(({ name }) => name)).toEqual([]);
 });
 
-test("of all methods, those of prices, servers, operators and databases are the owner's", async () => {
+test("of all methods, those of prices, servers and operators are the owner's", async () => {
   const methods = (await contractServices()).flatMap((service) => service.methods);
   const owned = methods.filter((method) => readAccess(method) === Access.OPERATOR && readRole(method) === Role.OWNER);
   expect(owned.map(({ name }) => name).sort()).toEqual([
@@ -219,7 +219,6 @@ test("of all methods, those of prices, servers, operators and databases are the 
     "CreateWebhook",
     "DeleteWebhook",
     "DrainServer",
-    "MoveAccount",
     "PinPrice",
     "ResumeServer",
     "RevokeOperator",

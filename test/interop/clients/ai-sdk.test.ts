@@ -232,6 +232,40 @@ describe.each(dialects)("over %s", (dialect) => {
     });
   });
 
+  test("tools that change in a conversation", async () => {
+    const { toolCalls } = await generateText({
+      model: messages()(models.plain),
+      maxRetries: 0,
+      tools: {
+        weather: tools.weather,
+        clock: { ...tools.clock, providerOptions: { anthropic: { deferLoading: true } } },
+      },
+      allowSystemInMessages: true,
+      messages: [
+        { role: "user", content: "Hi" },
+        { role: "assistant", content: "Hello" },
+        { role: "user", content: "[[sim:tools=2]]" },
+        {
+          role: "system",
+          content: "",
+          providerOptions: {
+            anthropic: {
+              toolChanges: [
+                { type: "tool_addition", toolName: "clock" },
+                { type: "tool_removal", toolName: "weather" },
+                {
+                  type: "tool_addition",
+                  tool: { type: "function", name: "mail", inputSchema: { type: "object", properties: {} } },
+                },
+              ],
+            },
+          },
+        },
+      ],
+    });
+    expect(toolCalls.map(({ toolName }) => toolName)).toEqual(["clock", "mail"]);
+  });
+
   describe("embeddings", () => {
     test("one and many", async () => {
       const model = chat().embeddingModel(models.embedder);

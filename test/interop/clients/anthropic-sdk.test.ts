@@ -290,4 +290,58 @@ describe.each(dialects)("over %s", (dialect) => {
       expect(text).not.toBe("");
     });
   });
+
+  describe("tools that change in a conversation", () => {
+    const client = () => new Anthropic({ baseURL: service.url, apiKey: service.key, maxRetries: 0 });
+    const runnable = (tool: Tool, run: () => string) => ({
+      type: "custom" as const,
+      ...tool,
+      run,
+      parse: (input: unknown) => input,
+    });
+
+    test("the tool runner adds and removes them", async () => {
+      const ran: string[] = [];
+      const told = (name: string) => () => {
+        ran.push(name);
+        return "Noon";
+      };
+      const runner = client().beta.messages.toolRunner({
+        model: models.plain,
+        max_tokens: 500,
+        messages: [{ role: "user", content: "[[sim:tools=2]]" }],
+        tools: [runnable(weather, told("weather"))],
+      });
+      runner.addTools(runnable(clock, told("clock")));
+      runner.removeTools("weather");
+      const final = await runner;
+      expect(ran).toEqual(["clock", "clock"]);
+      expect(final.content.at(-1)).toMatchObject({ type: "text", text: expect.stringContaining("Noon") });
+    });
+
+    test("a deferred tool is called once a search has found it", async () => {
+      const search: Tool = { name: "search", input_schema: { type: "object", properties: {} } };
+      const params = {
+        model: models.plain,
+        max_tokens: 500,
+        tools: [{ ...clock, defer_loading: true }, search],
+        messages: [{ role: "user", content: "[[sim:tool=clock]]" }] as Anthropic.Messages.MessageParam[],
+      };
+      const before = await client().messages.create(params);
+      expect(before.stop_reason).toBe("end_turn");
+      const found: Anthropic.Messages.MessageParam[] = [
+        { role: "user", content: "Search" },
+        { role: "assistant", content: [{ type: "tool_use", id: "t1", name: "search", input: {} }] },
+        {
+          role: "user",
+          content: [
+            { type: "tool_result", tool_use_id: "t1", content: [{ type: "tool_reference", tool_name: "clock" }] },
+          ],
+        },
+        { role: "assistant", content: "Found." },
+      ];
+      const after = await client().messages.create({ ...params, messages: [...found, ...params.messages] });
+      expect(after.content).toMatchObject([{ type: "tool_use", name: "clock" }]);
+    });
+  });
 });

@@ -176,6 +176,10 @@ describe.each(dialects)("over %s", (dialect) => {
       [models.on, { reasoning_effort: "none" }, false],
       [models.on, { thinking: { type: "disabled" } }, false],
       [models.on, { reasoning: { enabled: false } }, false],
+      [models.on, { chat_template_kwargs: { enable_thinking: false } }, false],
+      [models.on, { enable_thinking: false }, false],
+      [models.on, { include_reasoning: false }, false],
+      [models.off, { chat_template_kwargs: { thinking: true } }, true],
       [models.plain, { reasoning_effort: "max" }, false],
     ])("%s with %j thinks: %s", async (model, fields, thinks) => {
       const params = { ...ask("Why?"), ...fields, model };

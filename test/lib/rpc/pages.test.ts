@@ -1,16 +1,7 @@
 import { expect, test } from "@jest/globals";
-import fc from "fast-check";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { readDetail } from "../../../lib/errors/detail.ts";
-import {
-  mergeLists,
-  type PageRequest,
-  type PageStart,
-  pageSizes,
-  readAll,
-  readPage,
-  toPageOf,
-} from "../../../lib/rpc/pages.ts";
+import { type PageRequest, pageSizes, readAll, readPage, toPageOf } from "../../../lib/rpc/pages.ts";
 
 const self = (text: string) => text;
 const names = (count: number) => Array.from({ length: count }, (_, at) => `entry ${at}`);
@@ -58,33 +49,4 @@ test("wrong pages are refused by their field", async () => {
     const error = await server(entries, list)(request).catch((refusal: unknown) => refusal);
     expect(readDetail(error)).toMatchObject({ reason: Reason.INVALID_ARGUMENT, parameter });
   }
-});
-
-test("the pages of several lists are those of one, and of each no more is read than a page may have", async () => {
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(fc.uniqueArray(fc.nat(500)), { minLength: 1, maxLength: 4 }),
-      fc.integer({ min: 1, max: 20 }),
-      async (numbers, pageSize) => {
-        // Entries of different lists never have the same key.
-        const lists = numbers.map((own, at) => own.map((number) => `${String(number).padStart(3, "0")} ${at}`).sort());
-        const most: number[] = [];
-        const read = (list: readonly string[]) => {
-          return ({ after, limit }: PageStart) => {
-            const found = list.filter((entry) => after === undefined || entry > after).slice(0, limit);
-            most.push(found.length);
-            return found;
-          };
-        };
-        const merged = mergeLists(lists.map(read), (one, other) => (one < other ? -1 : 1));
-        const ask = async (page: PageRequest) => {
-          const { entries: found, nextPageToken } = await readPage("merged", { ...page, pageSize }, merged, self);
-          return { found, nextPageToken };
-        };
-        expect(await readAll(ask, ({ found }) => found)).toEqual(lists.flat().sort());
-        expect(Math.max(...most)).toBeLessThanOrEqual(pageSize + 1);
-      },
-    ),
-    { numRuns: 50 },
-  );
 });

@@ -13,7 +13,7 @@ import { type Metering, never, openMetering, request, testModel, usd } from "../
 
 // Money moves in every way that it can, on all cores at once, and whoever looks meanwhile finds that it adds up.
 
-const snapshots = 25;
+const snapshots = 12;
 const newDatabase = databases();
 const upTo = (most: number) => Math.floor(Math.random() * (most + 1));
 

@@ -23,7 +23,6 @@ const lease = (...slices: LeasedSlice[]): Lease => ({
     paidLeft: 0n,
     unleased: 0n,
     elsewhere: 0n,
-    closed: false,
     newestPrices: undefined,
     debt: 0n,
     slices,

@@ -19,17 +19,21 @@ afterEach(async () => {
 
 const context = {} as HandlerContext;
 
-/** The margins of two databases with a request of 50 tokens each, on these servers. */
-async function ask(servers: readonly PricedServer[], asked: object = {}) {
-  for (let each = opened.length; each < 2; each++) {
-    const metering = await openMetering({ clock });
-    opened.push(metering);
+async function openCharged() {
+  const metering = await openMetering({ clock });
+  opened.push(metering);
+  for (let each = 0; each < 2; each++) {
     const account = await metering.account({ paid: usd });
     await clock.until(run(metering.ledger, request(account, { inputTokens: 10, outputTokens: 40 })));
   }
+  return metering;
+}
+
+/** The margins of two accounts with a request of 50 tokens each, on these servers. */
+async function ask(servers: readonly PricedServer[], asked: object = {}) {
+  const metering = opened[0] ?? (await openCharged());
   clock.advance(1); // what is charged now is not before now
-  const storages = opened.map(({ storage }) => storage);
-  const service = createMarginService({ storages: () => storages, servers: () => servers, clock });
+  const service = createMarginService({ storage: metering.storage, servers: () => servers, clock });
   const margins = [];
   for await (const piece of service.streamMargins(create(StreamMarginsRequestSchema, asked), context)) {
     margins.push(...(piece.margins ?? []));
@@ -42,7 +46,7 @@ const priced: readonly PricedServer[] = [
   { url: "http://a", model: "another", picoUsdPerHour: 2_000_000_000n },
 ];
 
-test("a model's margin of a day is exact: what it earned on all databases less its part of a server", async () => {
+test("a model's margin of a day is exact: what it earned of all accounts less its part of a server", async () => {
   const margins = await ask(priced);
   expect(margins).toMatchObject([
     { model: "another", hour: "", day: "", revenuePicoUsd: "0", costPicoUsd: "24000000000" },

@@ -26,15 +26,7 @@ describe.each(dialects)("%s", (dialect) => {
     const metering = await openMetering({ clock, url: await newDatabase(dialect), models: models(embedding) });
     const service = createClient(
       PricesService,
-      createDirectTransport(
-        [
-          registration(
-            PricesService,
-            createPricesService(metering.prices, () => [{ storage: metering.storage, book: metering.prices.book }]),
-          ),
-        ],
-        [],
-      ),
+      createDirectTransport([registration(PricesService, createPricesService(metering.prices, metering.storage))], []),
     );
     const listed = await service.listPrices({});
     expect(listed.prices).toMatchObject([
@@ -109,15 +101,7 @@ describe.each(dialects)("%s", (dialect) => {
     const metering = await openMetering({ clock, url: await newDatabase(dialect) });
     const service = createClient(
       PricesService,
-      createDirectTransport(
-        [
-          registration(
-            PricesService,
-            createPricesService(metering.prices, () => [{ storage: metering.storage, book: metering.prices.book }]),
-          ),
-        ],
-        [],
-      ),
+      createDirectTransport([registration(PricesService, createPricesService(metering.prices, metering.storage))], []),
     );
     expect((await service.listPaidPrices({ model: testModel })).paidPrices).toEqual([]);
     const account = await metering.account({ paid: usd });

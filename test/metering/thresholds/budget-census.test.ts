@@ -7,7 +7,7 @@ import { tokensAUsd, watchedMetering } from "./watched-metering.ts";
 
 const open = watchedMetering();
 const dayMs = 86_400_000;
-const none = { told: { 0: 0, 80: 0, 100: 0 }, left: 0 };
+const none = { announced: { 0: 0, 80: 0, 100: 0 }, left: 0 };
 
 describe.each(dialects)("%s", (dialect) => {
   test("budgets are counted by what is spent of their running windows, live ones only, a chain of keys once", async () => {
@@ -39,11 +39,11 @@ describe.each(dialects)("%s", (dialect) => {
     });
     expect(await census.count()).toEqual({
       ...{ week: none, month: none },
-      day: { told: { 0: 1, 80: 1, 100: 0 }, left: 1.1 * usd },
-      total: { told: { 0: 0, 80: 0, 100: 1 }, left: 0 },
+      day: { announced: { 0: 1, 80: 1, 100: 0 }, left: 1.1 * usd },
+      total: { announced: { 0: 0, 80: 0, 100: 1 }, left: 0 },
     });
     clock.jump(dayMs / 2); // a day later its budgets are whole
-    expect(await census.count()).toMatchObject({ day: { told: { 0: 2, 80: 0, 100: 0 }, left: 2 * usd } });
+    expect(await census.count()).toMatchObject({ day: { announced: { 0: 2, 80: 0, 100: 0 }, left: 2 * usd } });
 
     const stop = census.start();
     const first = next();

@@ -188,8 +188,7 @@ export class Machine {
       },
     );
     alter(money);
-    const { prices, ledger } = money;
-    const { store, deadLetters } = money.shards.first.books;
+    const { prices, ledger, store, deadLetters } = money;
     const pricing = { interval_s: 30, max_step: 0.1 };
     const utilisation = () => 0.4 + 0.6 * Math.abs(Math.sin(timeline.now / 100_000));
     startBackground({

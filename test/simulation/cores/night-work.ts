@@ -29,7 +29,7 @@ export function startNight(
   },
 ): void {
   const { process, money, storage, clock, random, logger } = parts;
-  const { store } = money.shards.first.books;
+  const { store } = money;
   const lease = (name: string) => new WorkLease({ storage, clock, random, name });
   new SpendingWatch({
     ...{ storage, store, clock, logger, lease: lease("spending") },

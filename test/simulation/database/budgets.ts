@@ -49,7 +49,7 @@ const charged = chargedWithin({
 export const budgetStatements: Readonly<Record<string, Meaning>> = {
   "make budget"(tables, [id, window, account]) {
     tables.run(
-      `insert into budget (id, window_name, account_id, bound, prior, leased, spent) values (?, ?, ?, 0, 0, 0, 0)
+      `insert into budget (id, window_name, account_id, leased_under, spent_outside_slices, leased, spent) values (?, ?, ?, 0, 0, 0, 0)
        on conflict do nothing`,
       ...[String(id), String(window), String(account)],
     );
@@ -59,14 +59,14 @@ export const budgetStatements: Readonly<Record<string, Meaning>> = {
   "lock budget": (tables, [id, window, core, epoch]) =>
     tables
       .all<object>(
-        "select bound, leased, spent from budget where id = ? and window_name = ?",
+        "select leased_under, leased, spent from budget where id = ? and window_name = ?",
         ...[String(id), String(window)],
       )
       .map((budget) => ({ ...budget, own: countEpoch(tables, core, epoch) })),
 
   "lock counted budget": (tables, [id, window]) =>
     tables.all(
-      "select bound, prior from budget where id = ? and window_name = ? and bound <> 0",
+      "select leased_under, spent_outside_slices from budget where id = ? and window_name = ? and leased_under <> 0",
       ...[String(id), String(window)],
     ),
 
@@ -82,8 +82,8 @@ export const budgetStatements: Readonly<Record<string, Meaning>> = {
     );
     const cost = counted?.cost ?? 0;
     return tables.all(
-      `update budget set bound = ?, spent = spent - prior + ?, prior = ? where id = ? and window_name = ?
-       returning leased, spent, prior`,
+      `update budget set leased_under = ?, spent = spent - spent_outside_slices + ?, spent_outside_slices = ? where id = ? and window_name = ?
+       returning leased, spent, spent_outside_slices`,
       ...[Number(limit), cost, cost, String(id), String(window)],
     );
   },

@@ -125,7 +125,7 @@ export const lotStatements: Readonly<Record<string, Meaning>> = {
       return [
         {
           ...{ price_version: null, ...prices, ...row },
-          ...{ elsewhere: leased?.elsewhere, unleased: String(sum(page)), closed: false },
+          ...{ elsewhere: leased?.elsewhere, unleased: String(sum(page)) },
           paid_left: String(BigInt(leased?.paid ?? 0) + unleasedPaid),
         },
       ];

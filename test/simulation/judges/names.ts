@@ -26,8 +26,3 @@ export const judges = [
   "ends",
 ] as const;
 export type Judge = (typeof judges)[number];
-
-/** The rules for worlds of regions. */
-export type RegionJudge =
-  | ("slices" | "statements" | "reports" | "receipts" | "journal" | "answers" | "stranded money" | "terms at the end")
-  | ("terms" | "revocations" | "requests a minute" | "spending");

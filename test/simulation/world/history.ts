@@ -1,7 +1,7 @@
 import { inspect } from "node:util";
 import type { Logger } from "../../../lib/logger.ts";
 import type { MeteringObserver } from "../../../src/metering/observer.ts";
-import type { Judge, RegionJudge } from "../judges/names.ts";
+import type { Judge } from "../judges/names.ts";
 import type { SimulatedProcess } from "./process.ts";
 import type { Timeline } from "./timeline.ts";
 
@@ -48,7 +48,7 @@ export class History {
   }
 
   /** `judge` is the broken rule. */
-  violation(judge: Judge | RegionJudge, what: string): void {
+  violation(judge: Judge, what: string): void {
     this.violations.push(`${judge}: at ${(this.#timeline.now / 1000).toFixed(3)} s: ${what}`);
     this.note(`VIOLATION ${judge}: ${what}`);
   }

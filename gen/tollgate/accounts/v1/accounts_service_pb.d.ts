@@ -3,7 +3,7 @@
 /* eslint-disable */
 
 import type { GenFile, GenService } from "@bufbuild/protobuf/codegenv2";
-import type { CreateAccountRequestSchema, CreateAccountResponseSchema, FreezeAccountRequestSchema, FreezeAccountResponseSchema, GetAccountRequestSchema, GetAccountResponseSchema, ListAccountsRequestSchema, ListAccountsResponseSchema, MoveAccountRequestSchema, MoveAccountResponseSchema, UnfreezeAccountRequestSchema, UnfreezeAccountResponseSchema, UpdateAccountRequestSchema, UpdateAccountResponseSchema } from "./account_requests_pb.js";
+import type { CreateAccountRequestSchema, CreateAccountResponseSchema, FreezeAccountRequestSchema, FreezeAccountResponseSchema, GetAccountRequestSchema, GetAccountResponseSchema, ListAccountsRequestSchema, ListAccountsResponseSchema, UnfreezeAccountRequestSchema, UnfreezeAccountResponseSchema, UpdateAccountRequestSchema, UpdateAccountResponseSchema } from "./account_requests_pb.js";
 import type { GrantRequestSchema, GrantResponseSchema, ListPaymentsRequestSchema, ListPaymentsResponseSchema, RefundRequestSchema, RefundResponseSchema, TopUpRequestSchema, TopUpResponseSchema } from "./payment_requests_pb.js";
 import type { CreateKeyRequestSchema, CreateKeyResponseSchema, ListKeysRequestSchema, ListKeysResponseSchema, RevokeKeyRequestSchema, RevokeKeyResponseSchema, RotateKeyRequestSchema, RotateKeyResponseSchema, UpdateKeyRequestSchema, UpdateKeyResponseSchema } from "./key_requests_pb.js";
 import type { GetKeyStatusRequestSchema, GetKeyStatusResponseSchema, IdentifyCallerRequestSchema, IdentifyCallerResponseSchema } from "./caller_requests_pb.js";
@@ -79,19 +79,6 @@ export declare const AccountsService: GenService<{
     methodKind: "unary";
     input: typeof UnfreezeAccountRequestSchema;
     output: typeof UnfreezeAccountResponseSchema;
-  },
-  /**
-   * Moves an account to another database, with its money, keys, limits and payments. Receipts and usage stay where they
-   * are and are still found. No new requests run for the account until it has moved; running ones end first. Fails with
-   * BALANCE_HELD, and leaves the account where it was, when they take longer than the pause. An account that is already
-   * there stays.
-   *
-   * @generated from rpc tollgate.accounts.v1.AccountsService.MoveAccount
-   */
-  moveAccount: {
-    methodKind: "unary";
-    input: typeof MoveAccountRequestSchema;
-    output: typeof MoveAccountResponseSchema;
   },
   /**
    * Records a payment: creates a lot at the current prices. Sending the same reference and amount again returns the

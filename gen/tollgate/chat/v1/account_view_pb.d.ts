@@ -2,7 +2,7 @@
 // @generated from file tollgate/chat/v1/account_view.proto (package tollgate.chat.v1, syntax proto3)
 /* eslint-disable */
 
-import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
+import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 
 /**
@@ -429,12 +429,11 @@ export declare type GetUsageRequest = Message<"tollgate.chat.v1.GetUsageRequest"
   to: string;
 
   /**
-   * The dimensions to group by, separated by commas: hour, day, model, key or account. Absent: account, key and model.
-   * More than 5,000 rows are refused.
+   * The dimensions to group by, with commas between. Absent: account, key and model. More than 5,000 rows are refused.
    *
-   * @generated from field: string by = 3;
+   * @generated from field: repeated tollgate.chat.v1.UsageDimension by = 3;
    */
-  by: string;
+  by: UsageDimension[];
 };
 
 /**
@@ -538,4 +537,58 @@ export declare type UsageSums = Message<"tollgate.chat.v1.UsageSums"> & {
  * Use `create(UsageSumsSchema)` to create a new message.
  */
 export declare const UsageSumsSchema: GenMessage<UsageSums>;
+
+/**
+ * A dimension of usage.
+ *
+ * @generated from enum tollgate.chat.v1.UsageDimension
+ */
+export enum UsageDimension {
+  /**
+   * Never set: another string is refused.
+   *
+   * @generated from enum value: USAGE_DIMENSION_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * The account.
+   *
+   * @generated from enum value: USAGE_DIMENSION_ACCOUNT = 1;
+   */
+  ACCOUNT = 1,
+
+  /**
+   * The key.
+   *
+   * @generated from enum value: USAGE_DIMENSION_KEY = 2;
+   */
+  KEY = 2,
+
+  /**
+   * The model.
+   *
+   * @generated from enum value: USAGE_DIMENSION_MODEL = 3;
+   */
+  MODEL = 3,
+
+  /**
+   * The UTC day.
+   *
+   * @generated from enum value: USAGE_DIMENSION_DAY = 4;
+   */
+  DAY = 4,
+
+  /**
+   * The UTC hour.
+   *
+   * @generated from enum value: USAGE_DIMENSION_HOUR = 5;
+   */
+  HOUR = 5,
+}
+
+/**
+ * Describes the enum tollgate.chat.v1.UsageDimension.
+ */
+export declare const UsageDimensionSchema: GenEnum<UsageDimension>;
 

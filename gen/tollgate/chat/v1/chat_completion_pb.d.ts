@@ -6,7 +6,7 @@ import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 import type { ChatMessage } from "./chat_message_pb.js";
 import type { Tool, ToolChoice } from "./tool_pb.js";
-import type { Reasoning, ReasoningEffort, Thinking } from "./thinking_pb.js";
+import type { ChatTemplateSettings, Reasoning, ReasoningEffort, Thinking } from "./thinking_pb.js";
 import type { ServiceTier } from "./service_tier_pb.js";
 import type { ChatCompletion } from "./chat_completion_answer_pb.js";
 import type { ChatCompletionChunk } from "./chat_completion_chunk_pb.js";
@@ -115,7 +115,7 @@ export declare type CreateChatCompletionRequest = Message<"tollgate.chat.v1.Crea
   tools: Tool[];
 
   /**
-   * Whether the model must call functions, and which. Absent: the model decides.
+   * Whether the model must call functions, and which. All but auto and none need tools. Absent: the model decides.
    *
    * @generated from field: tollgate.chat.v1.ToolChoice tool_choice = 14;
    */
@@ -148,6 +148,28 @@ export declare type CreateChatCompletionRequest = Message<"tollgate.chat.v1.Crea
    * @generated from field: tollgate.chat.v1.Thinking thinking = 18;
    */
   thinking?: Thinking | undefined;
+
+  /**
+   * The same switch in the format of the engines. Absent: the fields before decide.
+   *
+   * @generated from field: optional bool enable_thinking = 68;
+   */
+  enableThinking?: boolean | undefined;
+
+  /**
+   * The same switch among an engine's settings of its chat template; the other settings are ignored. Takes precedence
+   * over enable_thinking.
+   *
+   * @generated from field: tollgate.chat.v1.ChatTemplateSettings chat_template_kwargs = 69;
+   */
+  chatTemplateKwargs?: ChatTemplateSettings | undefined;
+
+  /**
+   * Whether the answer contains the thinking: the older form of reasoning.exclude. Absent: yes.
+   *
+   * @generated from field: optional bool include_reasoning = 70;
+   */
+  includeReasoning?: boolean | undefined;
 
   /**
    * The number of answers. Only 1 is accepted.
@@ -262,6 +284,195 @@ export declare type CreateChatCompletionRequest = Message<"tollgate.chat.v1.Crea
    * @generated from field: optional string prompt_cache_key = 33;
    */
   promptCacheKey?: string | undefined;
+
+  /**
+   * Not available: an engine's name for structured outputs.
+   *
+   * @generated from field: optional string guided_json = 41;
+   */
+  guidedJson?: string | undefined;
+
+  /**
+   * Not available, likewise.
+   *
+   * @generated from field: optional string guided_regex = 42;
+   */
+  guidedRegex?: string | undefined;
+
+  /**
+   * Not available, likewise.
+   *
+   * @generated from field: optional string guided_choice = 43;
+   */
+  guidedChoice?: string | undefined;
+
+  /**
+   * Not available, likewise.
+   *
+   * @generated from field: optional string guided_grammar = 44;
+   */
+  guidedGrammar?: string | undefined;
+
+  /**
+   * Not available, likewise.
+   *
+   * @generated from field: optional string structured_outputs = 45;
+   */
+  structuredOutputs?: string | undefined;
+
+  /**
+   * Not available, likewise.
+   *
+   * @generated from field: optional string json_schema = 46;
+   */
+  jsonSchema?: string | undefined;
+
+  /**
+   * Not available, likewise.
+   *
+   * @generated from field: optional string grammar = 47;
+   */
+  grammar?: string | undefined;
+
+  /**
+   * Not available, likewise.
+   *
+   * @generated from field: optional string regex = 48;
+   */
+  regex?: string | undefined;
+
+  /**
+   * Not available, likewise.
+   *
+   * @generated from field: optional string ebnf = 49;
+   */
+  ebnf?: string | undefined;
+
+  /**
+   * Only false is accepted: the model ends its answers.
+   *
+   * @generated from field: optional bool ignore_eos = 50;
+   */
+  ignoreEos?: boolean | undefined;
+
+  /**
+   * Only 0 is accepted, likewise.
+   *
+   * @generated from field: optional double min_tokens = 51;
+   */
+  minTokens?: number | undefined;
+
+  /**
+   * Only an empty array is accepted.
+   *
+   * @generated from field: optional string stop_token_ids = 52;
+   */
+  stopTokenIds?: string | undefined;
+
+  /**
+   * Only false is accepted.
+   *
+   * @generated from field: optional bool include_stop_str_in_output = 53;
+   */
+  includeStopStrInOutput?: boolean | undefined;
+
+  /**
+   * Only an empty array is accepted.
+   *
+   * @generated from field: optional string allowed_token_ids = 54;
+   */
+  allowedTokenIds?: string | undefined;
+
+  /**
+   * Only an empty array is accepted.
+   *
+   * @generated from field: optional string bad_words = 55;
+   */
+  badWords?: string | undefined;
+
+  /**
+   * Only false is accepted.
+   *
+   * @generated from field: optional bool use_beam_search = 56;
+   */
+  useBeamSearch?: boolean | undefined;
+
+  /**
+   * Only 0 is accepted.
+   *
+   * @generated from field: optional double top_a = 57;
+   */
+  topA?: number | undefined;
+
+  /**
+   * Not available.
+   *
+   * @generated from field: optional string truncate_prompt_tokens = 58;
+   */
+  truncatePromptTokens?: string | undefined;
+
+  /**
+   * Not available.
+   *
+   * @generated from field: optional string prompt_logprobs = 59;
+   */
+  promptLogprobs?: string | undefined;
+
+  /**
+   * Not available.
+   *
+   * @generated from field: optional string chat_template = 60;
+   */
+  chatTemplate?: string | undefined;
+
+  /**
+   * Only an empty array is accepted.
+   *
+   * @generated from field: optional string documents = 61;
+   */
+  documents?: string | undefined;
+
+  /**
+   * Not available.
+   *
+   * @generated from field: optional string moderation = 62;
+   */
+  moderation?: string | undefined;
+
+  /**
+   * Only an empty array is accepted: no other model answers in place of `model`.
+   *
+   * @generated from field: optional string models = 63;
+   */
+  models?: string | undefined;
+
+  /**
+   * Not available, likewise.
+   *
+   * @generated from field: optional string route = 64;
+   */
+  route?: string | undefined;
+
+  /**
+   * Only an empty array is accepted.
+   *
+   * @generated from field: optional string plugins = 65;
+   */
+  plugins?: string | undefined;
+
+  /**
+   * Not available.
+   *
+   * @generated from field: optional string preset = 66;
+   */
+  preset?: string | undefined;
+
+  /**
+   * Preferences among an aggregator's providers. All but its bound on the price are ignored. Absent: none.
+   *
+   * @generated from field: tollgate.chat.v1.ProviderPreferences provider = 67;
+   */
+  provider?: ProviderPreferences | undefined;
 };
 
 /**
@@ -269,6 +480,26 @@ export declare type CreateChatCompletionRequest = Message<"tollgate.chat.v1.Crea
  * Use `create(CreateChatCompletionRequestSchema)` to create a new message.
  */
 export declare const CreateChatCompletionRequestSchema: GenMessage<CreateChatCompletionRequest>;
+
+/**
+ * Preferences among an aggregator's providers.
+ *
+ * @generated from message tollgate.chat.v1.ProviderPreferences
+ */
+export declare type ProviderPreferences = Message<"tollgate.chat.v1.ProviderPreferences"> & {
+  /**
+   * Not available.
+   *
+   * @generated from field: optional string max_price = 1;
+   */
+  maxPrice?: string | undefined;
+};
+
+/**
+ * Describes the message tollgate.chat.v1.ProviderPreferences.
+ * Use `create(ProviderPreferencesSchema)` to create a new message.
+ */
+export declare const ProviderPreferencesSchema: GenMessage<ProviderPreferences>;
 
 /**
  * Details to add to usage.

@@ -119,9 +119,9 @@ export declare type AssistantMessage = Message<"tollgate.chat.v1.AssistantMessag
   /**
    * The answer's text. Absent, null or empty: the model only called tools.
    *
-   * @generated from field: tollgate.chat.v1.Content content = 1;
+   * @generated from field: tollgate.chat.v1.AssistantContent content = 1;
    */
-  content?: Content | undefined;
+  content?: AssistantContent | undefined;
 
   /**
    * The thinking of that turn. Absent: none.
@@ -143,6 +143,13 @@ export declare type AssistantMessage = Message<"tollgate.chat.v1.AssistantMessag
    * @generated from field: repeated tollgate.chat.v1.ToolCall tool_calls = 4;
    */
   toolCalls: ToolCall[];
+
+  /**
+   * The words with which the model refused in that turn: its text where content is empty. Absent: none.
+   *
+   * @generated from field: optional string refusal = 5;
+   */
+  refusal?: string | undefined;
 };
 
 /**
@@ -261,6 +268,118 @@ export declare type ContentPart = Message<"tollgate.chat.v1.ContentPart"> & {
  * Use `create(ContentPartSchema)` to create a new message.
  */
 export declare const ContentPartSchema: GenMessage<ContentPart>;
+
+/**
+ * A text of the model, or an array of parts.
+ *
+ * @generated from message tollgate.chat.v1.AssistantContent
+ */
+export declare type AssistantContent = Message<"tollgate.chat.v1.AssistantContent"> & {
+  /**
+   * In JSON, the string or the array itself.
+   *
+   * @generated from oneof tollgate.chat.v1.AssistantContent.form
+   */
+  form: {
+    /**
+     * A shorter form of a single text part.
+     *
+     * @generated from field: string text = 1;
+     */
+    value: string;
+    case: "text";
+  } | {
+    /**
+     * The parts in reading order.
+     *
+     * @generated from field: tollgate.chat.v1.AssistantParts parts = 2;
+     */
+    value: AssistantParts;
+    case: "parts";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message tollgate.chat.v1.AssistantContent.
+ * Use `create(AssistantContentSchema)` to create a new message.
+ */
+export declare const AssistantContentSchema: GenMessage<AssistantContent>;
+
+/**
+ * The parts of a turn of the model in reading order.
+ *
+ * @generated from message tollgate.chat.v1.AssistantParts
+ */
+export declare type AssistantParts = Message<"tollgate.chat.v1.AssistantParts"> & {
+  /**
+   * The parts in reading order.
+   *
+   * @generated from field: repeated tollgate.chat.v1.AssistantPart parts = 1;
+   */
+  parts: AssistantPart[];
+};
+
+/**
+ * Describes the message tollgate.chat.v1.AssistantParts.
+ * Use `create(AssistantPartsSchema)` to create a new message.
+ */
+export declare const AssistantPartsSchema: GenMessage<AssistantParts>;
+
+/**
+ * One part of a turn of the model.
+ *
+ * @generated from message tollgate.chat.v1.AssistantPart
+ */
+export declare type AssistantPart = Message<"tollgate.chat.v1.AssistantPart"> & {
+  /**
+   * The part, selected by `type`.
+   *
+   * @generated from oneof tollgate.chat.v1.AssistantPart.kind
+   */
+  kind: {
+    /**
+     * A text.
+     *
+     * @generated from field: tollgate.chat.v1.TextPart text = 1;
+     */
+    value: TextPart;
+    case: "text";
+  } | {
+    /**
+     * A refusal: a text. No other kind is supported.
+     *
+     * @generated from field: tollgate.chat.v1.RefusalPart refusal = 2;
+     */
+    value: RefusalPart;
+    case: "refusal";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message tollgate.chat.v1.AssistantPart.
+ * Use `create(AssistantPartSchema)` to create a new message.
+ */
+export declare const AssistantPartSchema: GenMessage<AssistantPart>;
+
+/**
+ * A part that is a refusal.
+ *
+ * @generated from message tollgate.chat.v1.RefusalPart
+ */
+export declare type RefusalPart = Message<"tollgate.chat.v1.RefusalPart"> & {
+  /**
+   * The words of the refusal.
+   *
+   * @generated from field: string refusal = 1;
+   */
+  refusal: string;
+};
+
+/**
+ * Describes the message tollgate.chat.v1.RefusalPart.
+ * Use `create(RefusalPartSchema)` to create a new message.
+ */
+export declare const RefusalPartSchema: GenMessage<RefusalPart>;
 
 /**
  * A part that is text.

@@ -4,7 +4,7 @@
 
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import type { Stop, StreamOptions, UsageOptions } from "./chat_completion_pb.js";
+import type { ProviderPreferences, ResponseFormat, Stop, StreamOptions, UsageOptions } from "./chat_completion_pb.js";
 import type { Usage } from "./usage_pb.js";
 import type { FinishReason } from "./chat_completion_answer_pb.js";
 
@@ -175,6 +175,181 @@ export declare type CreateCompletionRequest = Message<"tollgate.chat.v1.CreateCo
    * @generated from field: optional string prompt_cache_key = 22;
    */
   promptCacheKey?: string | undefined;
+
+  /**
+   * The format of the answer. Only text is accepted.
+   *
+   * @generated from field: tollgate.chat.v1.ResponseFormat response_format = 23;
+   */
+  responseFormat?: ResponseFormat | undefined;
+
+  /**
+   * Not available: an engine's name for structured outputs.
+   *
+   * @generated from field: optional string guided_json = 24;
+   */
+  guidedJson?: string | undefined;
+
+  /**
+   * Not available, likewise.
+   *
+   * @generated from field: optional string guided_regex = 25;
+   */
+  guidedRegex?: string | undefined;
+
+  /**
+   * Not available, likewise.
+   *
+   * @generated from field: optional string guided_choice = 26;
+   */
+  guidedChoice?: string | undefined;
+
+  /**
+   * Not available, likewise.
+   *
+   * @generated from field: optional string guided_grammar = 27;
+   */
+  guidedGrammar?: string | undefined;
+
+  /**
+   * Not available, likewise.
+   *
+   * @generated from field: optional string structured_outputs = 28;
+   */
+  structuredOutputs?: string | undefined;
+
+  /**
+   * Not available, likewise.
+   *
+   * @generated from field: optional string json_schema = 29;
+   */
+  jsonSchema?: string | undefined;
+
+  /**
+   * Not available, likewise.
+   *
+   * @generated from field: optional string grammar = 30;
+   */
+  grammar?: string | undefined;
+
+  /**
+   * Not available, likewise.
+   *
+   * @generated from field: optional string regex = 31;
+   */
+  regex?: string | undefined;
+
+  /**
+   * Not available, likewise.
+   *
+   * @generated from field: optional string ebnf = 32;
+   */
+  ebnf?: string | undefined;
+
+  /**
+   * Only false is accepted: the model ends its answers.
+   *
+   * @generated from field: optional bool ignore_eos = 33;
+   */
+  ignoreEos?: boolean | undefined;
+
+  /**
+   * Only 0 is accepted, likewise.
+   *
+   * @generated from field: optional double min_tokens = 34;
+   */
+  minTokens?: number | undefined;
+
+  /**
+   * Only an empty array is accepted.
+   *
+   * @generated from field: optional string stop_token_ids = 35;
+   */
+  stopTokenIds?: string | undefined;
+
+  /**
+   * Only false is accepted.
+   *
+   * @generated from field: optional bool include_stop_str_in_output = 36;
+   */
+  includeStopStrInOutput?: boolean | undefined;
+
+  /**
+   * Only an empty array is accepted.
+   *
+   * @generated from field: optional string allowed_token_ids = 37;
+   */
+  allowedTokenIds?: string | undefined;
+
+  /**
+   * Only an empty array is accepted.
+   *
+   * @generated from field: optional string bad_words = 38;
+   */
+  badWords?: string | undefined;
+
+  /**
+   * Only false is accepted.
+   *
+   * @generated from field: optional bool use_beam_search = 39;
+   */
+  useBeamSearch?: boolean | undefined;
+
+  /**
+   * Only 0 is accepted.
+   *
+   * @generated from field: optional double top_a = 40;
+   */
+  topA?: number | undefined;
+
+  /**
+   * Not available.
+   *
+   * @generated from field: optional string truncate_prompt_tokens = 41;
+   */
+  truncatePromptTokens?: string | undefined;
+
+  /**
+   * Not available.
+   *
+   * @generated from field: optional string prompt_logprobs = 42;
+   */
+  promptLogprobs?: string | undefined;
+
+  /**
+   * Only an empty array is accepted: no other model answers in place of `model`.
+   *
+   * @generated from field: optional string models = 43;
+   */
+  models?: string | undefined;
+
+  /**
+   * Not available, likewise.
+   *
+   * @generated from field: optional string route = 44;
+   */
+  route?: string | undefined;
+
+  /**
+   * Only an empty array is accepted.
+   *
+   * @generated from field: optional string plugins = 45;
+   */
+  plugins?: string | undefined;
+
+  /**
+   * Not available.
+   *
+   * @generated from field: optional string preset = 46;
+   */
+  preset?: string | undefined;
+
+  /**
+   * Preferences among an aggregator's providers. All but its bound on the price are ignored. Absent: none.
+   *
+   * @generated from field: tollgate.chat.v1.ProviderPreferences provider = 47;
+   */
+  provider?: ProviderPreferences | undefined;
 };
 
 /**

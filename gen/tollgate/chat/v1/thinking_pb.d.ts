@@ -72,6 +72,40 @@ export declare type Thinking = Message<"tollgate.chat.v1.Thinking"> & {
 export declare const ThinkingSchema: GenMessage<Thinking>;
 
 /**
+ * Settings of an engine's chat template that switch thinking.
+ *
+ * @generated from message tollgate.chat.v1.ChatTemplateSettings
+ */
+export declare type ChatTemplateSettings = Message<"tollgate.chat.v1.ChatTemplateSettings"> & {
+  /**
+   * Whether and how deeply to think. Takes precedence over the other fields. Absent: they decide.
+   *
+   * @generated from field: tollgate.chat.v1.ReasoningEffort reasoning_effort = 1;
+   */
+  reasoningEffort: ReasoningEffort;
+
+  /**
+   * Whether to think. Takes precedence over thinking. Absent: it decides.
+   *
+   * @generated from field: optional bool enable_thinking = 2;
+   */
+  enableThinking?: boolean | undefined;
+
+  /**
+   * The same in other templates. Absent: the model's default.
+   *
+   * @generated from field: optional bool thinking = 3;
+   */
+  thinking?: boolean | undefined;
+};
+
+/**
+ * Describes the message tollgate.chat.v1.ChatTemplateSettings.
+ * Use `create(ChatTemplateSettingsSchema)` to create a new message.
+ */
+export declare const ChatTemplateSettingsSchema: GenMessage<ChatTemplateSettings>;
+
+/**
  * How deeply to think.
  *
  * @generated from enum tollgate.chat.v1.ReasoningEffort

@@ -93,7 +93,7 @@ export declare type FunctionDefinition = Message<"tollgate.chat.v1.FunctionDefin
 export declare const FunctionDefinitionSchema: GenMessage<FunctionDefinition>;
 
 /**
- * Whether the model must call functions, and which: a rule, or one function.
+ * Whether the model must call functions, and which: a rule, one function, or some of them.
  *
  * @generated from message tollgate.chat.v1.ToolChoice
  */
@@ -113,7 +113,7 @@ export declare type ToolChoice = Message<"tollgate.chat.v1.ToolChoice"> & {
     case: "mode";
   } | {
     /**
-     * The one function that must be called.
+     * One function, or some of the functions.
      *
      * @generated from field: tollgate.chat.v1.NamedToolChoice named = 2;
      */
@@ -129,7 +129,7 @@ export declare type ToolChoice = Message<"tollgate.chat.v1.ToolChoice"> & {
 export declare const ToolChoiceSchema: GenMessage<ToolChoice>;
 
 /**
- * The one function that the model must call.
+ * The functions that the model must or may call, by name.
  *
  * @generated from message tollgate.chat.v1.NamedToolChoice
  */
@@ -138,6 +138,89 @@ export declare type NamedToolChoice = Message<"tollgate.chat.v1.NamedToolChoice"
    * The choice, selected by `type`.
    *
    * @generated from oneof tollgate.chat.v1.NamedToolChoice.kind
+   */
+  kind: {
+    /**
+     * The one function that must be called.
+     *
+     * @generated from field: tollgate.chat.v1.FunctionToolChoice function = 1;
+     */
+    value: FunctionToolChoice;
+    case: "function";
+  } | {
+    /**
+     * Some of the functions, and a rule for them. The model is told of no other.
+     *
+     * @generated from field: tollgate.chat.v1.AllowedToolsChoice allowed_tools = 2;
+     */
+    value: AllowedToolsChoice;
+    case: "allowedTools";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message tollgate.chat.v1.NamedToolChoice.
+ * Use `create(NamedToolChoiceSchema)` to create a new message.
+ */
+export declare const NamedToolChoiceSchema: GenMessage<NamedToolChoice>;
+
+/**
+ * The choice of some functions.
+ *
+ * @generated from message tollgate.chat.v1.AllowedToolsChoice
+ */
+export declare type AllowedToolsChoice = Message<"tollgate.chat.v1.AllowedToolsChoice"> & {
+  /**
+   * The functions, and the rule.
+   *
+   * @generated from field: tollgate.chat.v1.AllowedTools allowed_tools = 1;
+   */
+  allowedTools?: AllowedTools | undefined;
+};
+
+/**
+ * Describes the message tollgate.chat.v1.AllowedToolsChoice.
+ * Use `create(AllowedToolsChoiceSchema)` to create a new message.
+ */
+export declare const AllowedToolsChoiceSchema: GenMessage<AllowedToolsChoice>;
+
+/**
+ * Some of the functions in `tools`.
+ *
+ * @generated from message tollgate.chat.v1.AllowedTools
+ */
+export declare type AllowedTools = Message<"tollgate.chat.v1.AllowedTools"> & {
+  /**
+   * "auto" or "required".
+   *
+   * @generated from field: tollgate.chat.v1.ToolChoiceMode mode = 1;
+   */
+  mode: ToolChoiceMode;
+
+  /**
+   * The functions.
+   *
+   * @generated from field: repeated tollgate.chat.v1.AllowedTool tools = 2;
+   */
+  tools: AllowedTool[];
+};
+
+/**
+ * Describes the message tollgate.chat.v1.AllowedTools.
+ * Use `create(AllowedToolsSchema)` to create a new message.
+ */
+export declare const AllowedToolsSchema: GenMessage<AllowedTools>;
+
+/**
+ * One of the functions that may be called.
+ *
+ * @generated from message tollgate.chat.v1.AllowedTool
+ */
+export declare type AllowedTool = Message<"tollgate.chat.v1.AllowedTool"> & {
+  /**
+   * The tool, selected by `type`.
+   *
+   * @generated from oneof tollgate.chat.v1.AllowedTool.kind
    */
   kind: {
     /**
@@ -151,10 +234,10 @@ export declare type NamedToolChoice = Message<"tollgate.chat.v1.NamedToolChoice"
 };
 
 /**
- * Describes the message tollgate.chat.v1.NamedToolChoice.
- * Use `create(NamedToolChoiceSchema)` to create a new message.
+ * Describes the message tollgate.chat.v1.AllowedTool.
+ * Use `create(AllowedToolSchema)` to create a new message.
  */
-export declare const NamedToolChoiceSchema: GenMessage<NamedToolChoice>;
+export declare const AllowedToolSchema: GenMessage<AllowedTool>;
 
 /**
  * The choice of a function.

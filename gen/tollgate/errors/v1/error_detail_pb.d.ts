@@ -130,6 +130,13 @@ export declare type TokenBound = Message<"tollgate.errors.v1.TokenBound"> & {
    * @generated from field: optional int64 requested_output = 3;
    */
   requestedOutput?: bigint | undefined;
+
+  /**
+   * Whether `actual` is an estimate, because the engine cannot count.
+   *
+   * @generated from field: bool estimated = 4;
+   */
+  estimated: boolean;
 };
 
 /**

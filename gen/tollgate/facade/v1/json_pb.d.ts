@@ -58,6 +58,13 @@ export declare type JsonMessage = Message<"tollgate.facade.v1.JsonMessage"> & {
    * @generated from field: bool ignore_unknown_tags = 4;
    */
   ignoreUnknownTags: boolean;
+
+  /**
+   * For the schema only: what a value has to meet beside its fields' schemas, as JSON Schema in JSON text. Empty: nothing.
+   *
+   * @generated from field: string condition = 5;
+   */
+  condition: string;
 };
 
 /**
@@ -99,6 +106,20 @@ export declare type JsonField = Message<"tollgate.facade.v1.JsonField"> & {
    * @generated from field: optional double maximum = 4;
    */
   maximum?: number | undefined;
+
+  /**
+   * The number above which the value must be. Absent: no bound.
+   *
+   * @generated from field: optional double above = 21;
+   */
+  above?: number | undefined;
+
+  /**
+   * A number that counts as absent. Absent: none.
+   *
+   * @generated from field: optional double unset = 22;
+   */
+  unset?: number | undefined;
 
   /**
    * The fewest items of an array. Absent: no bound.

@@ -72,6 +72,13 @@ export declare type CountTokensResponse = Message<"tollgate.messages.v1.CountTok
    * @generated from field: uint64 input_tokens = 1;
    */
   inputTokens: bigint;
+
+  /**
+   * Always null: no conversation is shortened.
+   *
+   * @generated from field: optional string context_management = 2;
+   */
+  contextManagement?: string | undefined;
 };
 
 /**

@@ -65,8 +65,8 @@ export declare type CreateMessageRequest = Message<"tollgate.messages.v1.CreateM
   temperature?: number | undefined;
 
   /**
-   * Nucleus sampling: only the most likely tokens whose probabilities add up to this are candidates; up to 1. Absent or
-   * -1: the model's default.
+   * Nucleus sampling: only the most likely tokens whose probabilities add up to this are candidates; above 0 and up to 1.
+   * Absent or -1, as older clients write it: the model's default.
    *
    * @generated from field: optional double top_p = 7;
    */
@@ -94,7 +94,8 @@ export declare type CreateMessageRequest = Message<"tollgate.messages.v1.CreateM
   tools: ToolParam[];
 
   /**
-   * Whether the model must call functions, and which. Absent: the model decides.
+   * Whether the model must call functions, and which. Types other than auto and none need a tool that is offered.
+   * Absent: the model decides.
    *
    * @generated from field: tollgate.messages.v1.ToolChoice tool_choice = 11;
    */
@@ -141,6 +142,13 @@ export declare type CreateMessageRequest = Message<"tollgate.messages.v1.CreateM
    * @generated from field: optional string thread = 17;
    */
   thread?: string | undefined;
+
+  /**
+   * Not available: the answer would be a summary.
+   *
+   * @generated from field: optional string compaction = 18;
+   */
+  compaction?: string | undefined;
 
   /**
    * Not available.

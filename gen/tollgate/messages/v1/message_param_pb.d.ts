@@ -4,6 +4,8 @@
 
 import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
+import type { Effort } from "./thinking_pb.js";
+import type { ToolParam } from "./tool_pb.js";
 
 /**
  * Describes the file tollgate/messages/v1/message_param.proto.
@@ -24,11 +26,25 @@ export declare type MessageParam = Message<"tollgate.messages.v1.MessageParam"> 
   role: Role;
 
   /**
-   * The content of the turn.
+   * The content of the turn. Absent: none, which only a system turn may have.
    *
    * @generated from field: tollgate.messages.v1.MessageContent content = 2;
    */
   content?: MessageContent | undefined;
+
+  /**
+   * How long the text of a system turn is shown. Absent: never cleared.
+   *
+   * @generated from field: tollgate.messages.v1.ClearAt clear_at = 3;
+   */
+  clearAt: ClearAt;
+
+  /**
+   * A system turn's change of the depth of thinking, from here on. Absent: no change.
+   *
+   * @generated from field: tollgate.messages.v1.TurnOutputConfig output_config = 4;
+   */
+  outputConfig?: TurnOutputConfig | undefined;
 };
 
 /**
@@ -36,6 +52,26 @@ export declare type MessageParam = Message<"tollgate.messages.v1.MessageParam"> 
  * Use `create(MessageParamSchema)` to create a new message.
  */
 export declare const MessageParamSchema: GenMessage<MessageParam>;
+
+/**
+ * How answers are produced from a turn on.
+ *
+ * @generated from message tollgate.messages.v1.TurnOutputConfig
+ */
+export declare type TurnOutputConfig = Message<"tollgate.messages.v1.TurnOutputConfig"> & {
+  /**
+   * How deeply to think when thinking is on. Absent: as before.
+   *
+   * @generated from field: tollgate.messages.v1.Effort effort = 1;
+   */
+  effort: Effort;
+};
+
+/**
+ * Describes the message tollgate.messages.v1.TurnOutputConfig.
+ * Use `create(TurnOutputConfigSchema)` to create a new message.
+ */
+export declare const TurnOutputConfigSchema: GenMessage<TurnOutputConfig>;
 
 /**
  * A string, or an array of content blocks.
@@ -94,7 +130,7 @@ export declare type ContentBlockParams = Message<"tollgate.messages.v1.ContentBl
 export declare const ContentBlockParamsSchema: GenMessage<ContentBlockParams>;
 
 /**
- * One block of a turn, distinguished by its type. Text, thinking, tool_use and tool_result are understood.
+ * One block of a turn, distinguished by its type.
  *
  * @generated from message tollgate.messages.v1.ContentBlockParam
  */
@@ -226,11 +262,11 @@ export declare type ContentBlockParam = Message<"tollgate.messages.v1.ContentBlo
     case: "textEditorCodeExecutionToolResult";
   } | {
     /**
-     * Ignored.
+     * The tools that a search found: offers them. The rest of it is ignored.
      *
-     * @generated from field: tollgate.messages.v1.OpaqueBlockParam tool_search_tool_result = 16;
+     * @generated from field: tollgate.messages.v1.ToolSearchResultBlockParam tool_search_tool_result = 16;
      */
-    value: OpaqueBlockParam;
+    value: ToolSearchResultBlockParam;
     case: "toolSearchToolResult";
   } | {
     /**
@@ -258,19 +294,19 @@ export declare type ContentBlockParam = Message<"tollgate.messages.v1.ContentBlo
     case: "advisorToolResult";
   } | {
     /**
-     * Ignored.
+     * A tool that a search found: offers it.
      *
-     * @generated from field: tollgate.messages.v1.OpaqueBlockParam tool_reference = 20;
+     * @generated from field: tollgate.messages.v1.ToolReferenceBlockParam tool_reference = 20;
      */
-    value: OpaqueBlockParam;
+    value: ToolReferenceBlockParam;
     case: "toolReference";
   } | {
     /**
-     * Ignored.
+     * A summary, by another service, of the turns before it.
      *
-     * @generated from field: tollgate.messages.v1.OpaqueBlockParam compaction = 21;
+     * @generated from field: tollgate.messages.v1.CompactionBlockParam compaction = 21;
      */
-    value: OpaqueBlockParam;
+    value: CompactionBlockParam;
     case: "compaction";
   } | {
     /**
@@ -280,6 +316,22 @@ export declare type ContentBlockParam = Message<"tollgate.messages.v1.ContentBlo
      */
     value: OpaqueBlockParam;
     case: "fallback";
+  } | {
+    /**
+     * Offers a tool from here on. In system turns only.
+     *
+     * @generated from field: tollgate.messages.v1.ToolAdditionBlockParam tool_addition = 23;
+     */
+    value: ToolAdditionBlockParam;
+    case: "toolAddition";
+  } | {
+    /**
+     * Withdraws a tool from here on. In system turns only.
+     *
+     * @generated from field: tollgate.messages.v1.ToolRemovalBlockParam tool_removal = 24;
+     */
+    value: ToolRemovalBlockParam;
+    case: "toolRemoval";
   } | { case: undefined; value?: undefined };
 };
 
@@ -398,6 +450,273 @@ export declare type ToolResultBlockParam = Message<"tollgate.messages.v1.ToolRes
 export declare const ToolResultBlockParamSchema: GenMessage<ToolResultBlockParam>;
 
 /**
+ * A tool of the request whose loading is deferred, or that was withdrawn, by its name.
+ *
+ * @generated from message tollgate.messages.v1.ToolReferenceBlockParam
+ */
+export declare type ToolReferenceBlockParam = Message<"tollgate.messages.v1.ToolReferenceBlockParam"> & {
+  /**
+   * ToolParam.name of the tool.
+   *
+   * @generated from field: string tool_name = 1;
+   */
+  toolName: string;
+};
+
+/**
+ * Describes the message tollgate.messages.v1.ToolReferenceBlockParam.
+ * Use `create(ToolReferenceBlockParamSchema)` to create a new message.
+ */
+export declare const ToolReferenceBlockParamSchema: GenMessage<ToolReferenceBlockParam>;
+
+/**
+ * What a search of tools found.
+ *
+ * @generated from message tollgate.messages.v1.ToolSearchResultBlockParam
+ */
+export declare type ToolSearchResultBlockParam = Message<"tollgate.messages.v1.ToolSearchResultBlockParam"> & {
+  /**
+   * The search's answer.
+   *
+   * @generated from field: tollgate.messages.v1.ToolSearchResult content = 1;
+   */
+  content?: ToolSearchResult | undefined;
+};
+
+/**
+ * Describes the message tollgate.messages.v1.ToolSearchResultBlockParam.
+ * Use `create(ToolSearchResultBlockParamSchema)` to create a new message.
+ */
+export declare const ToolSearchResultBlockParamSchema: GenMessage<ToolSearchResultBlockParam>;
+
+/**
+ * The answer of a search of tools.
+ *
+ * @generated from message tollgate.messages.v1.ToolSearchResult
+ */
+export declare type ToolSearchResult = Message<"tollgate.messages.v1.ToolSearchResult"> & {
+  /**
+   * The tools that were found. Empty: none, or the search failed.
+   *
+   * @generated from field: repeated tollgate.messages.v1.ToolReferenceBlockParam tool_references = 1;
+   */
+  toolReferences: ToolReferenceBlockParam[];
+};
+
+/**
+ * Describes the message tollgate.messages.v1.ToolSearchResult.
+ * Use `create(ToolSearchResultSchema)` to create a new message.
+ */
+export declare const ToolSearchResultSchema: GenMessage<ToolSearchResult>;
+
+/**
+ * A summary of turns that are not sent any more.
+ *
+ * @generated from message tollgate.messages.v1.CompactionBlockParam
+ */
+export declare type CompactionBlockParam = Message<"tollgate.messages.v1.CompactionBlockParam"> & {
+  /**
+   * The summary as text. Absent: none.
+   *
+   * @generated from field: string content = 1;
+   */
+  content: string;
+
+  /**
+   * The changes of tools in those turns. Absent: none.
+   *
+   * @generated from field: repeated tollgate.messages.v1.ToolChange tool_changes = 2;
+   */
+  toolChanges: ToolChange[];
+};
+
+/**
+ * Describes the message tollgate.messages.v1.CompactionBlockParam.
+ * Use `create(CompactionBlockParamSchema)` to create a new message.
+ */
+export declare const CompactionBlockParamSchema: GenMessage<CompactionBlockParam>;
+
+/**
+ * A change of the tools, distinguished by its type.
+ *
+ * @generated from message tollgate.messages.v1.ToolChange
+ */
+export declare type ToolChange = Message<"tollgate.messages.v1.ToolChange"> & {
+  /**
+   * The change, by its type.
+   *
+   * @generated from oneof tollgate.messages.v1.ToolChange.change
+   */
+  change: {
+    /**
+     * Offers a tool.
+     *
+     * @generated from field: tollgate.messages.v1.ToolAdditionBlockParam tool_addition = 1;
+     */
+    value: ToolAdditionBlockParam;
+    case: "toolAddition";
+  } | {
+    /**
+     * Withdraws a tool.
+     *
+     * @generated from field: tollgate.messages.v1.ToolRemovalBlockParam tool_removal = 2;
+     */
+    value: ToolRemovalBlockParam;
+    case: "toolRemoval";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message tollgate.messages.v1.ToolChange.
+ * Use `create(ToolChangeSchema)` to create a new message.
+ */
+export declare const ToolChangeSchema: GenMessage<ToolChange>;
+
+/**
+ * Offers a tool.
+ *
+ * @generated from message tollgate.messages.v1.ToolAdditionBlockParam
+ */
+export declare type ToolAdditionBlockParam = Message<"tollgate.messages.v1.ToolAdditionBlockParam"> & {
+  /**
+   * The tool.
+   *
+   * @generated from field: tollgate.messages.v1.AddedTool tool = 1;
+   */
+  tool?: AddedTool | undefined;
+};
+
+/**
+ * Describes the message tollgate.messages.v1.ToolAdditionBlockParam.
+ * Use `create(ToolAdditionBlockParamSchema)` to create a new message.
+ */
+export declare const ToolAdditionBlockParamSchema: GenMessage<ToolAdditionBlockParam>;
+
+/**
+ * A tool that is offered, distinguished by its type.
+ *
+ * @generated from message tollgate.messages.v1.AddedTool
+ */
+export declare type AddedTool = Message<"tollgate.messages.v1.AddedTool"> & {
+  /**
+   * The tool, by the type. MCP servers are not called: their tools are sent as definitions.
+   *
+   * @generated from oneof tollgate.messages.v1.AddedTool.tool
+   */
+  tool: {
+    /**
+     * A tool of the request, or of an earlier addition.
+     *
+     * @generated from field: tollgate.messages.v1.ToolName tool_reference = 1;
+     */
+    value: ToolName;
+    case: "toolReference";
+  } | {
+    /**
+     * A new tool, which replaces an earlier one of its name.
+     *
+     * @generated from field: tollgate.messages.v1.ToolDefinition tool_definition = 2;
+     */
+    value: ToolDefinition;
+    case: "toolDefinition";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message tollgate.messages.v1.AddedTool.
+ * Use `create(AddedToolSchema)` to create a new message.
+ */
+export declare const AddedToolSchema: GenMessage<AddedTool>;
+
+/**
+ * A tool by its name.
+ *
+ * @generated from message tollgate.messages.v1.ToolName
+ */
+export declare type ToolName = Message<"tollgate.messages.v1.ToolName"> & {
+  /**
+   * ToolParam.name of the tool.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+};
+
+/**
+ * Describes the message tollgate.messages.v1.ToolName.
+ * Use `create(ToolNameSchema)` to create a new message.
+ */
+export declare const ToolNameSchema: GenMessage<ToolName>;
+
+/**
+ * A tool that is defined where it is added.
+ *
+ * @generated from message tollgate.messages.v1.ToolDefinition
+ */
+export declare type ToolDefinition = Message<"tollgate.messages.v1.ToolDefinition"> & {
+  /**
+   * The tool. Offered even if its loading is deferred.
+   *
+   * @generated from field: tollgate.messages.v1.ToolParam definition = 1;
+   */
+  definition?: ToolParam | undefined;
+};
+
+/**
+ * Describes the message tollgate.messages.v1.ToolDefinition.
+ * Use `create(ToolDefinitionSchema)` to create a new message.
+ */
+export declare const ToolDefinitionSchema: GenMessage<ToolDefinition>;
+
+/**
+ * Withdraws a tool.
+ *
+ * @generated from message tollgate.messages.v1.ToolRemovalBlockParam
+ */
+export declare type ToolRemovalBlockParam = Message<"tollgate.messages.v1.ToolRemovalBlockParam"> & {
+  /**
+   * The tool.
+   *
+   * @generated from field: tollgate.messages.v1.RemovedTool tool = 1;
+   */
+  tool?: RemovedTool | undefined;
+};
+
+/**
+ * Describes the message tollgate.messages.v1.ToolRemovalBlockParam.
+ * Use `create(ToolRemovalBlockParamSchema)` to create a new message.
+ */
+export declare const ToolRemovalBlockParamSchema: GenMessage<ToolRemovalBlockParam>;
+
+/**
+ * A tool that is withdrawn, distinguished by its type.
+ *
+ * @generated from message tollgate.messages.v1.RemovedTool
+ */
+export declare type RemovedTool = Message<"tollgate.messages.v1.RemovedTool"> & {
+  /**
+   * The tool, by the type. Any other type is ignored: no tool of an MCP server was ever offered.
+   *
+   * @generated from oneof tollgate.messages.v1.RemovedTool.tool
+   */
+  tool: {
+    /**
+     * A tool by its name. A name without a tool is ignored.
+     *
+     * @generated from field: tollgate.messages.v1.ToolName tool_reference = 1;
+     */
+    value: ToolName;
+    case: "toolReference";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message tollgate.messages.v1.RemovedTool.
+ * Use `create(RemovedToolSchema)` to create a new message.
+ */
+export declare const RemovedToolSchema: GenMessage<RemovedTool>;
+
+/**
  * A block of which only the type is read.
  *
  * @generated from message tollgate.messages.v1.OpaqueBlockParam
@@ -494,6 +813,39 @@ export declare type SystemBlock = Message<"tollgate.messages.v1.SystemBlock"> & 
  * Use `create(SystemBlockSchema)` to create a new message.
  */
 export declare const SystemBlockSchema: GenMessage<SystemBlock>;
+
+/**
+ * When the text of a system turn is left out.
+ *
+ * @generated from enum tollgate.messages.v1.ClearAt
+ */
+export enum ClearAt {
+  /**
+   * Never.
+   *
+   * @generated from enum value: CLEAR_AT_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * Never.
+   *
+   * @generated from enum value: CLEAR_AT_NEVER = 1;
+   */
+  NEVER = 1,
+
+  /**
+   * As soon as a user's turn follows.
+   *
+   * @generated from enum value: CLEAR_AT_NEXT_USER_MESSAGE = 2;
+   */
+  NEXT_USER_MESSAGE = 2,
+}
+
+/**
+ * Describes the enum tollgate.messages.v1.ClearAt.
+ */
+export declare const ClearAtSchema: GenEnum<ClearAt>;
 
 /**
  * The speaker of a turn.

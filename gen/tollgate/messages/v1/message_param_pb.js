@@ -4,12 +4,14 @@
 
 import { enumDesc, fileDesc, messageDesc, tsEnum } from "@bufbuild/protobuf/codegenv2";
 import { file_tollgate_facade_v1_json } from "../../facade/v1/json_pb.js";
+import { file_tollgate_messages_v1_thinking } from "./thinking_pb.js";
+import { file_tollgate_messages_v1_tool } from "./tool_pb.js";
 
 /**
  * Describes the file tollgate/messages/v1/message_param.proto.
  */
 export const file_tollgate_messages_v1_message_param = /*@__PURE__*/
-  fileDesc("Cih0b2xsZ2F0ZS9tZXNzYWdlcy92MS9tZXNzYWdlX3BhcmFtLnByb3RvEhR0b2xsZ2F0ZS5tZXNzYWdlcy52MSJ/CgxNZXNzYWdlUGFyYW0SMAoEcm9sZRgBIAEoDjIaLnRvbGxnYXRlLm1lc3NhZ2VzLnYxLlJvbGVCBsLzGAIQARI9Cgdjb250ZW50GAIgASgLMiQudG9sbGdhdGUubWVzc2FnZXMudjEuTWVzc2FnZUNvbnRlbnRCBsLzGAIQASJsCg5NZXNzYWdlQ29udGVudBIOCgR0ZXh0GAEgASgJSAASOgoGYmxvY2tzGAIgASgLMigudG9sbGdhdGUubWVzc2FnZXMudjEuQ29udGVudEJsb2NrUGFyYW1zSAA6BsLzGAIIAUIGCgRmb3JtIlUKEkNvbnRlbnRCbG9ja1BhcmFtcxI3CgZibG9ja3MYASADKAsyJy50b2xsZ2F0ZS5tZXNzYWdlcy52MS5Db250ZW50QmxvY2tQYXJhbToGwvMYAhgBItINChFDb250ZW50QmxvY2tQYXJhbRI0CgR0ZXh0GAEgASgLMiQudG9sbGdhdGUubWVzc2FnZXMudjEuVGV4dEJsb2NrUGFyYW1IABI8Cgh0aGlua2luZxgCIAEoCzIoLnRvbGxnYXRlLm1lc3NhZ2VzLnYxLlRoaW5raW5nQmxvY2tQYXJhbUgAEjsKCHRvb2xfdXNlGAMgASgLMicudG9sbGdhdGUubWVzc2FnZXMudjEuVG9vbFVzZUJsb2NrUGFyYW1IABJBCgt0b29sX3Jlc3VsdBgEIAEoCzIqLnRvbGxnYXRlLm1lc3NhZ2VzLnYxLlRvb2xSZXN1bHRCbG9ja1BhcmFtSAASbQoFaW1hZ2UYBSABKAsyJi50b2xsZ2F0ZS5tZXNzYWdlcy52MS5PcGFxdWVCbG9ja1BhcmFtQjTC8xgwWi5pcyBub3Qgc3VwcG9ydGVkOiB0aGlzIHNlcnZpY2UgcmVhZHMgdGV4dCBvbmx5SAAScAoIZG9jdW1lbnQYBiABKAsyJi50b2xsZ2F0ZS5tZXNzYWdlcy52MS5PcGFxdWVCbG9ja1BhcmFtQjTC8xgwWi5pcyBub3Qgc3VwcG9ydGVkOiB0aGlzIHNlcnZpY2UgcmVhZHMgdGV4dCBvbmx5SAASdQoNc2VhcmNoX3Jlc3VsdBgHIAEoCzImLnRvbGxnYXRlLm1lc3NhZ2VzLnYxLk9wYXF1ZUJsb2NrUGFyYW1CNMLzGDBaLmlzIG5vdCBzdXBwb3J0ZWQ6IHRoaXMgc2VydmljZSByZWFkcyB0ZXh0IG9ubHlIABJ1ChBjb250YWluZXJfdXBsb2FkGAggASgLMiYudG9sbGdhdGUubWVzc2FnZXMudjEuT3BhcXVlQmxvY2tQYXJhbUIxwvMYLVoraXMgbm90IHN1cHBvcnRlZDogdGhpcyBzZXJ2aWNlIGhhcyBubyBmaWxlc0gAEkMKEXJlZGFjdGVkX3RoaW5raW5nGAkgASgLMiYudG9sbGdhdGUubWVzc2FnZXMudjEuT3BhcXVlQmxvY2tQYXJhbUgAEkEKD3NlcnZlcl90b29sX3VzZRgKIAEoCzImLnRvbGxnYXRlLm1lc3NhZ2VzLnYxLk9wYXF1ZUJsb2NrUGFyYW1IABJIChZ3ZWJfc2VhcmNoX3Rvb2xfcmVzdWx0GAsgASgLMiYudG9sbGdhdGUubWVzc2FnZXMudjEuT3BhcXVlQmxvY2tQYXJhbUgAEkcKFXdlYl9mZXRjaF90b29sX3Jlc3VsdBgMIAEoCzImLnRvbGxnYXRlLm1lc3NhZ2VzLnYxLk9wYXF1ZUJsb2NrUGFyYW1IABJMChpjb2RlX2V4ZWN1dGlvbl90b29sX3Jlc3VsdBgNIAEoCzImLnRvbGxnYXRlLm1lc3NhZ2VzLnYxLk9wYXF1ZUJsb2NrUGFyYW1IABJRCh9iYXNoX2NvZGVfZXhlY3V0aW9uX3Rvb2xfcmVzdWx0GA4gASgLMiYudG9sbGdhdGUubWVzc2FnZXMudjEuT3BhcXVlQmxvY2tQYXJhbUgAElgKJnRleHRfZWRpdG9yX2NvZGVfZXhlY3V0aW9uX3Rvb2xfcmVzdWx0GA8gASgLMiYudG9sbGdhdGUubWVzc2FnZXMudjEuT3BhcXVlQmxvY2tQYXJhbUgAEkkKF3Rvb2xfc2VhcmNoX3Rvb2xfcmVzdWx0GBAgASgLMiYudG9sbGdhdGUubWVzc2FnZXMudjEuT3BhcXVlQmxvY2tQYXJhbUgAEj4KDG1jcF90b29sX3VzZRgRIAEoCzImLnRvbGxnYXRlLm1lc3NhZ2VzLnYxLk9wYXF1ZUJsb2NrUGFyYW1IABJBCg9tY3BfdG9vbF9yZXN1bHQYEiABKAsyJi50b2xsZ2F0ZS5tZXNzYWdlcy52MS5PcGFxdWVCbG9ja1BhcmFtSAASRQoTYWR2aXNvcl90b29sX3Jlc3VsdBgTIAEoCzImLnRvbGxnYXRlLm1lc3NhZ2VzLnYxLk9wYXF1ZUJsb2NrUGFyYW1IABJACg50b29sX3JlZmVyZW5jZRgUIAEoCzImLnRvbGxnYXRlLm1lc3NhZ2VzLnYxLk9wYXF1ZUJsb2NrUGFyYW1IABI8Cgpjb21wYWN0aW9uGBUgASgLMiYudG9sbGdhdGUubWVzc2FnZXMudjEuT3BhcXVlQmxvY2tQYXJhbUgAEjoKCGZhbGxiYWNrGBYgASgLMiYudG9sbGdhdGUubWVzc2FnZXMudjEuT3BhcXVlQmxvY2tQYXJhbUgAOgrC8xgGEgR0eXBlQgcKBWJsb2NrIiYKDlRleHRCbG9ja1BhcmFtEhQKBHRleHQYASABKAlCBsLzGAIQASImChJUaGlua2luZ0Jsb2NrUGFyYW0SEAoIdGhpbmtpbmcYASABKAkiVAoRVG9vbFVzZUJsb2NrUGFyYW0SEgoCaWQYASABKAlCBsLzGAIQARIUCgRuYW1lGAIgASgJQgbC8xgCEAESFQoFaW5wdXQYAyABKAlCBsLzGAJAASJ8ChRUb29sUmVzdWx0QmxvY2tQYXJhbRIbCgt0b29sX3VzZV9pZBgBIAEoCUIGwvMYAhABEjUKB2NvbnRlbnQYAiABKAsyJC50b2xsZ2F0ZS5tZXNzYWdlcy52MS5NZXNzYWdlQ29udGVudBIQCghpc19lcnJvchgDIAEoCCISChBPcGFxdWVCbG9ja1BhcmFtImQKDFN5c3RlbVByb21wdBIOCgR0ZXh0GAEgASgJSAASNAoGYmxvY2tzGAIgASgLMiIudG9sbGdhdGUubWVzc2FnZXMudjEuU3lzdGVtQmxvY2tzSAA6BsLzGAIIAUIGCgRmb3JtIkkKDFN5c3RlbUJsb2NrcxIxCgZibG9ja3MYASADKAsyIS50b2xsZ2F0ZS5tZXNzYWdlcy52MS5TeXN0ZW1CbG9jazoGwvMYAhgBIlgKC1N5c3RlbUJsb2NrEjQKBHRleHQYASABKAsyJC50b2xsZ2F0ZS5tZXNzYWdlcy52MS5UZXh0QmxvY2tQYXJhbUgAOgrC8xgGEgR0eXBlQgcKBWJsb2NrKnUKBFJvbGUSFAoQUk9MRV9VTlNQRUNJRklFRBAAEhcKCVJPTEVfVVNFUhABGgjC8xgEdXNlchIhCg5ST0xFX0FTU0lTVEFOVBACGg3C8xgJYXNzaXN0YW50EhsKC1JPTEVfU1lTVEVNEAMaCsLzGAZzeXN0ZW1C0gEKHWludGVybmFsLnRvbGxnYXRlLm1lc3NhZ2VzLnYxQhFNZXNzYWdlUGFyYW1Qcm90b1ABWix0b2xsZ2F0ZS9nZW4vdG9sbGdhdGUvbWVzc2FnZXMvdjE7bWVzc2FnZXN2MaICA1RNWKoCFFRvbGxnYXRlLk1lc3NhZ2VzLlYxygIUVG9sbGdhdGVcTWVzc2FnZXNcVjHiAiBUb2xsZ2F0ZVxNZXNzYWdlc1xWMVxHUEJNZXRhZGF0YeoCFlRvbGxnYXRlOjpNZXNzYWdlczo6VjFiBnByb3RvMw", [file_tollgate_facade_v1_json]);
+  fileDesc("Cih0b2xsZ2F0ZS9tZXNzYWdlcy92MS9tZXNzYWdlX3BhcmFtLnByb3RvEhR0b2xsZ2F0ZS5tZXNzYWdlcy52MSLnAQoMTWVzc2FnZVBhcmFtEjAKBHJvbGUYASABKA4yGi50b2xsZ2F0ZS5tZXNzYWdlcy52MS5Sb2xlQgbC8xgCEAESNQoHY29udGVudBgCIAEoCzIkLnRvbGxnYXRlLm1lc3NhZ2VzLnYxLk1lc3NhZ2VDb250ZW50Ei8KCGNsZWFyX2F0GAMgASgOMh0udG9sbGdhdGUubWVzc2FnZXMudjEuQ2xlYXJBdBI9Cg1vdXRwdXRfY29uZmlnGAQgASgLMiYudG9sbGdhdGUubWVzc2FnZXMudjEuVHVybk91dHB1dENvbmZpZyJAChBUdXJuT3V0cHV0Q29uZmlnEiwKBmVmZm9ydBgBIAEoDjIcLnRvbGxnYXRlLm1lc3NhZ2VzLnYxLkVmZm9ydCJsCg5NZXNzYWdlQ29udGVudBIOCgR0ZXh0GAEgASgJSAASOgoGYmxvY2tzGAIgASgLMigudG9sbGdhdGUubWVzc2FnZXMudjEuQ29udGVudEJsb2NrUGFyYW1zSAA6BsLzGAIIAUIGCgRmb3JtIlUKEkNvbnRlbnRCbG9ja1BhcmFtcxI3CgZibG9ja3MYASADKAsyJy50b2xsZ2F0ZS5tZXNzYWdlcy52MS5Db250ZW50QmxvY2tQYXJhbToGwvMYAhgBIvMOChFDb250ZW50QmxvY2tQYXJhbRI0CgR0ZXh0GAEgASgLMiQudG9sbGdhdGUubWVzc2FnZXMudjEuVGV4dEJsb2NrUGFyYW1IABI8Cgh0aGlua2luZxgCIAEoCzIoLnRvbGxnYXRlLm1lc3NhZ2VzLnYxLlRoaW5raW5nQmxvY2tQYXJhbUgAEjsKCHRvb2xfdXNlGAMgASgLMicudG9sbGdhdGUubWVzc2FnZXMudjEuVG9vbFVzZUJsb2NrUGFyYW1IABJBCgt0b29sX3Jlc3VsdBgEIAEoCzIqLnRvbGxnYXRlLm1lc3NhZ2VzLnYxLlRvb2xSZXN1bHRCbG9ja1BhcmFtSAASbQoFaW1hZ2UYBSABKAsyJi50b2xsZ2F0ZS5tZXNzYWdlcy52MS5PcGFxdWVCbG9ja1BhcmFtQjTC8xgwWi5pcyBub3Qgc3VwcG9ydGVkOiB0aGlzIHNlcnZpY2UgcmVhZHMgdGV4dCBvbmx5SAAScAoIZG9jdW1lbnQYBiABKAsyJi50b2xsZ2F0ZS5tZXNzYWdlcy52MS5PcGFxdWVCbG9ja1BhcmFtQjTC8xgwWi5pcyBub3Qgc3VwcG9ydGVkOiB0aGlzIHNlcnZpY2UgcmVhZHMgdGV4dCBvbmx5SAASdQoNc2VhcmNoX3Jlc3VsdBgHIAEoCzImLnRvbGxnYXRlLm1lc3NhZ2VzLnYxLk9wYXF1ZUJsb2NrUGFyYW1CNMLzGDBaLmlzIG5vdCBzdXBwb3J0ZWQ6IHRoaXMgc2VydmljZSByZWFkcyB0ZXh0IG9ubHlIABJ1ChBjb250YWluZXJfdXBsb2FkGAggASgLMiYudG9sbGdhdGUubWVzc2FnZXMudjEuT3BhcXVlQmxvY2tQYXJhbUIxwvMYLVoraXMgbm90IHN1cHBvcnRlZDogdGhpcyBzZXJ2aWNlIGhhcyBubyBmaWxlc0gAEkMKEXJlZGFjdGVkX3RoaW5raW5nGAkgASgLMiYudG9sbGdhdGUubWVzc2FnZXMudjEuT3BhcXVlQmxvY2tQYXJhbUgAEkEKD3NlcnZlcl90b29sX3VzZRgKIAEoCzImLnRvbGxnYXRlLm1lc3NhZ2VzLnYxLk9wYXF1ZUJsb2NrUGFyYW1IABJIChZ3ZWJfc2VhcmNoX3Rvb2xfcmVzdWx0GAsgASgLMiYudG9sbGdhdGUubWVzc2FnZXMudjEuT3BhcXVlQmxvY2tQYXJhbUgAEkcKFXdlYl9mZXRjaF90b29sX3Jlc3VsdBgMIAEoCzImLnRvbGxnYXRlLm1lc3NhZ2VzLnYxLk9wYXF1ZUJsb2NrUGFyYW1IABJMChpjb2RlX2V4ZWN1dGlvbl90b29sX3Jlc3VsdBgNIAEoCzImLnRvbGxnYXRlLm1lc3NhZ2VzLnYxLk9wYXF1ZUJsb2NrUGFyYW1IABJRCh9iYXNoX2NvZGVfZXhlY3V0aW9uX3Rvb2xfcmVzdWx0GA4gASgLMiYudG9sbGdhdGUubWVzc2FnZXMudjEuT3BhcXVlQmxvY2tQYXJhbUgAElgKJnRleHRfZWRpdG9yX2NvZGVfZXhlY3V0aW9uX3Rvb2xfcmVzdWx0GA8gASgLMiYudG9sbGdhdGUubWVzc2FnZXMudjEuT3BhcXVlQmxvY2tQYXJhbUgAElMKF3Rvb2xfc2VhcmNoX3Rvb2xfcmVzdWx0GBAgASgLMjAudG9sbGdhdGUubWVzc2FnZXMudjEuVG9vbFNlYXJjaFJlc3VsdEJsb2NrUGFyYW1IABI+CgxtY3BfdG9vbF91c2UYESABKAsyJi50b2xsZ2F0ZS5tZXNzYWdlcy52MS5PcGFxdWVCbG9ja1BhcmFtSAASQQoPbWNwX3Rvb2xfcmVzdWx0GBIgASgLMiYudG9sbGdhdGUubWVzc2FnZXMudjEuT3BhcXVlQmxvY2tQYXJhbUgAEkUKE2Fkdmlzb3JfdG9vbF9yZXN1bHQYEyABKAsyJi50b2xsZ2F0ZS5tZXNzYWdlcy52MS5PcGFxdWVCbG9ja1BhcmFtSAASRwoOdG9vbF9yZWZlcmVuY2UYFCABKAsyLS50b2xsZ2F0ZS5tZXNzYWdlcy52MS5Ub29sUmVmZXJlbmNlQmxvY2tQYXJhbUgAEkAKCmNvbXBhY3Rpb24YFSABKAsyKi50b2xsZ2F0ZS5tZXNzYWdlcy52MS5Db21wYWN0aW9uQmxvY2tQYXJhbUgAEjoKCGZhbGxiYWNrGBYgASgLMiYudG9sbGdhdGUubWVzc2FnZXMudjEuT3BhcXVlQmxvY2tQYXJhbUgAEkUKDXRvb2xfYWRkaXRpb24YFyABKAsyLC50b2xsZ2F0ZS5tZXNzYWdlcy52MS5Ub29sQWRkaXRpb25CbG9ja1BhcmFtSAASQwoMdG9vbF9yZW1vdmFsGBggASgLMisudG9sbGdhdGUubWVzc2FnZXMudjEuVG9vbFJlbW92YWxCbG9ja1BhcmFtSAA6CsLzGAYSBHR5cGVCBwoFYmxvY2siJgoOVGV4dEJsb2NrUGFyYW0SFAoEdGV4dBgBIAEoCUIGwvMYAhABIiYKElRoaW5raW5nQmxvY2tQYXJhbRIQCgh0aGlua2luZxgBIAEoCSJUChFUb29sVXNlQmxvY2tQYXJhbRISCgJpZBgBIAEoCUIGwvMYAhABEhQKBG5hbWUYAiABKAlCBsLzGAIQARIVCgVpbnB1dBgDIAEoCUIGwvMYAkABInwKFFRvb2xSZXN1bHRCbG9ja1BhcmFtEhsKC3Rvb2xfdXNlX2lkGAEgASgJQgbC8xgCEAESNQoHY29udGVudBgCIAEoCzIkLnRvbGxnYXRlLm1lc3NhZ2VzLnYxLk1lc3NhZ2VDb250ZW50EhAKCGlzX2Vycm9yGAMgASgIIjQKF1Rvb2xSZWZlcmVuY2VCbG9ja1BhcmFtEhkKCXRvb2xfbmFtZRgBIAEoCUIGwvMYAhABIlUKGlRvb2xTZWFyY2hSZXN1bHRCbG9ja1BhcmFtEjcKB2NvbnRlbnQYASABKAsyJi50b2xsZ2F0ZS5tZXNzYWdlcy52MS5Ub29sU2VhcmNoUmVzdWx0IloKEFRvb2xTZWFyY2hSZXN1bHQSRgoPdG9vbF9yZWZlcmVuY2VzGAEgAygLMi0udG9sbGdhdGUubWVzc2FnZXMudjEuVG9vbFJlZmVyZW5jZUJsb2NrUGFyYW0iXwoUQ29tcGFjdGlvbkJsb2NrUGFyYW0SDwoHY29udGVudBgBIAEoCRI2Cgx0b29sX2NoYW5nZXMYAiADKAsyIC50b2xsZ2F0ZS5tZXNzYWdlcy52MS5Ub29sQ2hhbmdlIq4BCgpUb29sQ2hhbmdlEkUKDXRvb2xfYWRkaXRpb24YASABKAsyLC50b2xsZ2F0ZS5tZXNzYWdlcy52MS5Ub29sQWRkaXRpb25CbG9ja1BhcmFtSAASQwoMdG9vbF9yZW1vdmFsGAIgASgLMisudG9sbGdhdGUubWVzc2FnZXMudjEuVG9vbFJlbW92YWxCbG9ja1BhcmFtSAA6CsLzGAYSBHR5cGVCCAoGY2hhbmdlIk8KFlRvb2xBZGRpdGlvbkJsb2NrUGFyYW0SNQoEdG9vbBgBIAEoCzIfLnRvbGxnYXRlLm1lc3NhZ2VzLnYxLkFkZGVkVG9vbEIGwvMYAhABIpoBCglBZGRlZFRvb2wSOAoOdG9vbF9yZWZlcmVuY2UYASABKAsyHi50b2xsZ2F0ZS5tZXNzYWdlcy52MS5Ub29sTmFtZUgAEj8KD3Rvb2xfZGVmaW5pdGlvbhgCIAEoCzIkLnRvbGxnYXRlLm1lc3NhZ2VzLnYxLlRvb2xEZWZpbml0aW9uSAA6CsLzGAYSBHR5cGVCBgoEdG9vbCIgCghUb29sTmFtZRIUCgRuYW1lGAEgASgJQgbC8xgCEAEiTQoOVG9vbERlZmluaXRpb24SOwoKZGVmaW5pdGlvbhgBIAEoCzIfLnRvbGxnYXRlLm1lc3NhZ2VzLnYxLlRvb2xQYXJhbUIGwvMYAhABIlAKFVRvb2xSZW1vdmFsQmxvY2tQYXJhbRI3CgR0b29sGAEgASgLMiEudG9sbGdhdGUubWVzc2FnZXMudjEuUmVtb3ZlZFRvb2xCBsLzGAIQASJdCgtSZW1vdmVkVG9vbBI4Cg50b29sX3JlZmVyZW5jZRgBIAEoCzIeLnRvbGxnYXRlLm1lc3NhZ2VzLnYxLlRvb2xOYW1lSAA6DMLzGAggARIEdHlwZUIGCgR0b29sIhIKEE9wYXF1ZUJsb2NrUGFyYW0iZAoMU3lzdGVtUHJvbXB0Eg4KBHRleHQYASABKAlIABI0CgZibG9ja3MYAiABKAsyIi50b2xsZ2F0ZS5tZXNzYWdlcy52MS5TeXN0ZW1CbG9ja3NIADoGwvMYAggBQgYKBGZvcm0iSQoMU3lzdGVtQmxvY2tzEjEKBmJsb2NrcxgBIAMoCzIhLnRvbGxnYXRlLm1lc3NhZ2VzLnYxLlN5c3RlbUJsb2NrOgbC8xgCGAEiWAoLU3lzdGVtQmxvY2sSNAoEdGV4dBgBIAEoCzIkLnRvbGxnYXRlLm1lc3NhZ2VzLnYxLlRleHRCbG9ja1BhcmFtSAA6CsLzGAYSBHR5cGVCBwoFYmxvY2sqeQoHQ2xlYXJBdBIYChRDTEVBUl9BVF9VTlNQRUNJRklFRBAAEh0KDkNMRUFSX0FUX05FVkVSEAEaCcLzGAVuZXZlchI1ChpDTEVBUl9BVF9ORVhUX1VTRVJfTUVTU0FHRRACGhXC8xgRbmV4dF91c2VyX21lc3NhZ2UqdQoEUm9sZRIUChBST0xFX1VOU1BFQ0lGSUVEEAASFwoJUk9MRV9VU0VSEAEaCMLzGAR1c2VyEiEKDlJPTEVfQVNTSVNUQU5UEAIaDcLzGAlhc3Npc3RhbnQSGwoLUk9MRV9TWVNURU0QAxoKwvMYBnN5c3RlbULSAQodaW50ZXJuYWwudG9sbGdhdGUubWVzc2FnZXMudjFCEU1lc3NhZ2VQYXJhbVByb3RvUAFaLHRvbGxnYXRlL2dlbi90b2xsZ2F0ZS9tZXNzYWdlcy92MTttZXNzYWdlc3YxogIDVE1YqgIUVG9sbGdhdGUuTWVzc2FnZXMuVjHKAhRUb2xsZ2F0ZVxNZXNzYWdlc1xWMeICIFRvbGxnYXRlXE1lc3NhZ2VzXFYxXEdQQk1ldGFkYXRh6gIWVG9sbGdhdGU6Ok1lc3NhZ2VzOjpWMWIGcHJvdG8z", [file_tollgate_facade_v1_json, file_tollgate_messages_v1_thinking, file_tollgate_messages_v1_tool]);
 
 /**
  * Describes the message tollgate.messages.v1.MessageParam.
@@ -19,87 +21,185 @@ export const MessageParamSchema = /*@__PURE__*/
   messageDesc(file_tollgate_messages_v1_message_param, 0);
 
 /**
+ * Describes the message tollgate.messages.v1.TurnOutputConfig.
+ * Use `create(TurnOutputConfigSchema)` to create a new message.
+ */
+export const TurnOutputConfigSchema = /*@__PURE__*/
+  messageDesc(file_tollgate_messages_v1_message_param, 1);
+
+/**
  * Describes the message tollgate.messages.v1.MessageContent.
  * Use `create(MessageContentSchema)` to create a new message.
  */
 export const MessageContentSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_messages_v1_message_param, 1);
+  messageDesc(file_tollgate_messages_v1_message_param, 2);
 
 /**
  * Describes the message tollgate.messages.v1.ContentBlockParams.
  * Use `create(ContentBlockParamsSchema)` to create a new message.
  */
 export const ContentBlockParamsSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_messages_v1_message_param, 2);
+  messageDesc(file_tollgate_messages_v1_message_param, 3);
 
 /**
  * Describes the message tollgate.messages.v1.ContentBlockParam.
  * Use `create(ContentBlockParamSchema)` to create a new message.
  */
 export const ContentBlockParamSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_messages_v1_message_param, 3);
+  messageDesc(file_tollgate_messages_v1_message_param, 4);
 
 /**
  * Describes the message tollgate.messages.v1.TextBlockParam.
  * Use `create(TextBlockParamSchema)` to create a new message.
  */
 export const TextBlockParamSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_messages_v1_message_param, 4);
+  messageDesc(file_tollgate_messages_v1_message_param, 5);
 
 /**
  * Describes the message tollgate.messages.v1.ThinkingBlockParam.
  * Use `create(ThinkingBlockParamSchema)` to create a new message.
  */
 export const ThinkingBlockParamSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_messages_v1_message_param, 5);
+  messageDesc(file_tollgate_messages_v1_message_param, 6);
 
 /**
  * Describes the message tollgate.messages.v1.ToolUseBlockParam.
  * Use `create(ToolUseBlockParamSchema)` to create a new message.
  */
 export const ToolUseBlockParamSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_messages_v1_message_param, 6);
+  messageDesc(file_tollgate_messages_v1_message_param, 7);
 
 /**
  * Describes the message tollgate.messages.v1.ToolResultBlockParam.
  * Use `create(ToolResultBlockParamSchema)` to create a new message.
  */
 export const ToolResultBlockParamSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_messages_v1_message_param, 7);
+  messageDesc(file_tollgate_messages_v1_message_param, 8);
+
+/**
+ * Describes the message tollgate.messages.v1.ToolReferenceBlockParam.
+ * Use `create(ToolReferenceBlockParamSchema)` to create a new message.
+ */
+export const ToolReferenceBlockParamSchema = /*@__PURE__*/
+  messageDesc(file_tollgate_messages_v1_message_param, 9);
+
+/**
+ * Describes the message tollgate.messages.v1.ToolSearchResultBlockParam.
+ * Use `create(ToolSearchResultBlockParamSchema)` to create a new message.
+ */
+export const ToolSearchResultBlockParamSchema = /*@__PURE__*/
+  messageDesc(file_tollgate_messages_v1_message_param, 10);
+
+/**
+ * Describes the message tollgate.messages.v1.ToolSearchResult.
+ * Use `create(ToolSearchResultSchema)` to create a new message.
+ */
+export const ToolSearchResultSchema = /*@__PURE__*/
+  messageDesc(file_tollgate_messages_v1_message_param, 11);
+
+/**
+ * Describes the message tollgate.messages.v1.CompactionBlockParam.
+ * Use `create(CompactionBlockParamSchema)` to create a new message.
+ */
+export const CompactionBlockParamSchema = /*@__PURE__*/
+  messageDesc(file_tollgate_messages_v1_message_param, 12);
+
+/**
+ * Describes the message tollgate.messages.v1.ToolChange.
+ * Use `create(ToolChangeSchema)` to create a new message.
+ */
+export const ToolChangeSchema = /*@__PURE__*/
+  messageDesc(file_tollgate_messages_v1_message_param, 13);
+
+/**
+ * Describes the message tollgate.messages.v1.ToolAdditionBlockParam.
+ * Use `create(ToolAdditionBlockParamSchema)` to create a new message.
+ */
+export const ToolAdditionBlockParamSchema = /*@__PURE__*/
+  messageDesc(file_tollgate_messages_v1_message_param, 14);
+
+/**
+ * Describes the message tollgate.messages.v1.AddedTool.
+ * Use `create(AddedToolSchema)` to create a new message.
+ */
+export const AddedToolSchema = /*@__PURE__*/
+  messageDesc(file_tollgate_messages_v1_message_param, 15);
+
+/**
+ * Describes the message tollgate.messages.v1.ToolName.
+ * Use `create(ToolNameSchema)` to create a new message.
+ */
+export const ToolNameSchema = /*@__PURE__*/
+  messageDesc(file_tollgate_messages_v1_message_param, 16);
+
+/**
+ * Describes the message tollgate.messages.v1.ToolDefinition.
+ * Use `create(ToolDefinitionSchema)` to create a new message.
+ */
+export const ToolDefinitionSchema = /*@__PURE__*/
+  messageDesc(file_tollgate_messages_v1_message_param, 17);
+
+/**
+ * Describes the message tollgate.messages.v1.ToolRemovalBlockParam.
+ * Use `create(ToolRemovalBlockParamSchema)` to create a new message.
+ */
+export const ToolRemovalBlockParamSchema = /*@__PURE__*/
+  messageDesc(file_tollgate_messages_v1_message_param, 18);
+
+/**
+ * Describes the message tollgate.messages.v1.RemovedTool.
+ * Use `create(RemovedToolSchema)` to create a new message.
+ */
+export const RemovedToolSchema = /*@__PURE__*/
+  messageDesc(file_tollgate_messages_v1_message_param, 19);
 
 /**
  * Describes the message tollgate.messages.v1.OpaqueBlockParam.
  * Use `create(OpaqueBlockParamSchema)` to create a new message.
  */
 export const OpaqueBlockParamSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_messages_v1_message_param, 8);
+  messageDesc(file_tollgate_messages_v1_message_param, 20);
 
 /**
  * Describes the message tollgate.messages.v1.SystemPrompt.
  * Use `create(SystemPromptSchema)` to create a new message.
  */
 export const SystemPromptSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_messages_v1_message_param, 9);
+  messageDesc(file_tollgate_messages_v1_message_param, 21);
 
 /**
  * Describes the message tollgate.messages.v1.SystemBlocks.
  * Use `create(SystemBlocksSchema)` to create a new message.
  */
 export const SystemBlocksSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_messages_v1_message_param, 10);
+  messageDesc(file_tollgate_messages_v1_message_param, 22);
 
 /**
  * Describes the message tollgate.messages.v1.SystemBlock.
  * Use `create(SystemBlockSchema)` to create a new message.
  */
 export const SystemBlockSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_messages_v1_message_param, 11);
+  messageDesc(file_tollgate_messages_v1_message_param, 23);
+
+/**
+ * Describes the enum tollgate.messages.v1.ClearAt.
+ */
+export const ClearAtSchema = /*@__PURE__*/
+  enumDesc(file_tollgate_messages_v1_message_param, 0);
+
+/**
+ * When the text of a system turn is left out.
+ *
+ * @generated from enum tollgate.messages.v1.ClearAt
+ */
+export const ClearAt = /*@__PURE__*/
+  tsEnum(ClearAtSchema);
 
 /**
  * Describes the enum tollgate.messages.v1.Role.
  */
 export const RoleSchema = /*@__PURE__*/
-  enumDesc(file_tollgate_messages_v1_message_param, 0);
+  enumDesc(file_tollgate_messages_v1_message_param, 1);
 
 /**
  * The speaker of a turn.

@@ -72,6 +72,34 @@ export declare type Message = Message$1<"tollgate.messages.v1.Message"> & {
    * @generated from field: tollgate.messages.v1.Usage usage = 8;
    */
   usage?: Usage | undefined;
+
+  /**
+   * Always null: no code is executed.
+   *
+   * @generated from field: optional string container = 9;
+   */
+  container?: string | undefined;
+
+  /**
+   * Always null: no conversation is shortened.
+   *
+   * @generated from field: optional string context_management = 10;
+   */
+  contextManagement?: string | undefined;
+
+  /**
+   * Always null: refusals have none.
+   *
+   * @generated from field: optional string stop_details = 11;
+   */
+  stopDetails?: string | undefined;
+
+  /**
+   * Always null: there is no prompt caching to diagnose.
+   *
+   * @generated from field: optional string diagnostics = 12;
+   */
+  diagnostics?: string | undefined;
 };
 
 /**
@@ -197,6 +225,13 @@ export declare type ToolUseBlock = Message$1<"tollgate.messages.v1.ToolUseBlock"
    * @generated from field: string input = 3;
    */
   input: string;
+
+  /**
+   * Who called: always the model itself.
+   *
+   * @generated from field: tollgate.messages.v1.Caller caller = 4;
+   */
+  caller?: Caller | undefined;
 };
 
 /**
@@ -204,6 +239,26 @@ export declare type ToolUseBlock = Message$1<"tollgate.messages.v1.ToolUseBlock"
  * Use `create(ToolUseBlockSchema)` to create a new message.
  */
 export declare const ToolUseBlockSchema: GenMessage<ToolUseBlock>;
+
+/**
+ * Who made a tool call.
+ *
+ * @generated from message tollgate.messages.v1.Caller
+ */
+export declare type Caller = Message$1<"tollgate.messages.v1.Caller"> & {
+  /**
+   * Always "direct".
+   *
+   * @generated from field: string type = 1;
+   */
+  type: string;
+};
+
+/**
+ * Describes the message tollgate.messages.v1.Caller.
+ * Use `create(CallerSchema)` to create a new message.
+ */
+export declare const CallerSchema: GenMessage<Caller>;
 
 /**
  * Tokens as the engine counted them, and their cost.
@@ -240,7 +295,7 @@ export declare type Usage = Message$1<"tollgate.messages.v1.Usage"> & {
   outputTokens: bigint;
 
   /**
-   * The parts of output_tokens. Absent: the engine does not report them.
+   * The parts of output_tokens. Null: the engine does not report them.
    *
    * @generated from field: tollgate.messages.v1.OutputTokensDetails output_tokens_details = 5;
    */
@@ -254,11 +309,53 @@ export declare type Usage = Message$1<"tollgate.messages.v1.Usage"> & {
   cost: string;
 
   /**
-   * The tier in which the request ran. Absent: the request named none.
+   * The tier in which the request ran. Null: the request named none.
    *
    * @generated from field: tollgate.messages.v1.UsedServiceTier service_tier = 7;
    */
   serviceTier: UsedServiceTier;
+
+  /**
+   * Always null: there is no prompt caching.
+   *
+   * @generated from field: optional string cache_creation = 8;
+   */
+  cacheCreation?: string | undefined;
+
+  /**
+   * Always null: regions are not told.
+   *
+   * @generated from field: optional string inference_geo = 9;
+   */
+  inferenceGeo?: string | undefined;
+
+  /**
+   * Always null: no tools are run.
+   *
+   * @generated from field: optional string server_tool_use = 10;
+   */
+  serverToolUse?: string | undefined;
+
+  /**
+   * Always null: there is one speed.
+   *
+   * @generated from field: optional string speed = 11;
+   */
+  speed?: string | undefined;
+
+  /**
+   * Always null: an answer is one run of the model.
+   *
+   * @generated from field: optional string iterations = 12;
+   */
+  iterations?: string | undefined;
+
+  /**
+   * Always null: no other model answers.
+   *
+   * @generated from field: optional string fallback_credit = 13;
+   */
+  fallbackCredit?: string | undefined;
 };
 
 /**

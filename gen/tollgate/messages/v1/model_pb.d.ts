@@ -85,6 +85,41 @@ export declare type Model = Message<"tollgate.messages.v1.Model"> & {
    * @generated from field: string lifecycle = 10;
    */
   lifecycle: string;
+
+  /**
+   * Always null: they are not told in this form.
+   *
+   * @generated from field: optional string capabilities = 11;
+   */
+  capabilities?: string | undefined;
+
+  /**
+   * Always null: models have no lines.
+   *
+   * @generated from field: optional string line = 12;
+   */
+  line?: string | undefined;
+
+  /**
+   * Always null: the end of a model is not planned here.
+   *
+   * @generated from field: optional string deprecated_at = 13;
+   */
+  deprecatedAt?: string | undefined;
+
+  /**
+   * Always null: likewise.
+   *
+   * @generated from field: optional string retires_at = 14;
+   */
+  retiresAt?: string | undefined;
+
+  /**
+   * Always null: no other model answers.
+   *
+   * @generated from field: optional string allowed_fallback_models = 15;
+   */
+  allowedFallbackModels?: string | undefined;
 };
 
 /**

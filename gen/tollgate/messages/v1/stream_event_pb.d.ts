@@ -343,6 +343,13 @@ export declare type MessageDelta = Message<"tollgate.messages.v1.MessageDelta"> 
    * @generated from field: tollgate.messages.v1.Usage usage = 2;
    */
   usage?: Usage | undefined;
+
+  /**
+   * Always null: no conversation is shortened.
+   *
+   * @generated from field: optional string context_management = 3;
+   */
+  contextManagement?: string | undefined;
 };
 
 /**
@@ -370,6 +377,20 @@ export declare type MessageChange = Message<"tollgate.messages.v1.MessageChange"
    * @generated from field: optional string stop_sequence = 2;
    */
   stopSequence?: string | undefined;
+
+  /**
+   * Always null: no code is executed.
+   *
+   * @generated from field: optional string container = 3;
+   */
+  container?: string | undefined;
+
+  /**
+   * Always null: refusals have none.
+   *
+   * @generated from field: optional string stop_details = 4;
+   */
+  stopDetails?: string | undefined;
 };
 
 /**

@@ -43,6 +43,13 @@ export declare type ToolParam = Message<"tollgate.messages.v1.ToolParam"> & {
    * @generated from field: string type = 4;
    */
   type: string;
+
+  /**
+   * Whether the model learns of it only once a tool_reference or a tool_addition of the conversation names it. Absent: no.
+   *
+   * @generated from field: bool defer_loading = 5;
+   */
+  deferLoading: boolean;
 };
 
 /**

@@ -157,22 +157,6 @@ export declare type ReconcileResponse = Message<"tollgate.metering.v1.ReconcileR
    * @generated from field: repeated tollgate.metering.v1.ReconcileFinding findings = 10;
    */
   findings: ReconcileFinding[];
-
-  /**
-   * The proofs of the single databases of accounts, in their order. The other fields are the sums over them. Empty:
-   * there is one database.
-   *
-   * @generated from field: repeated tollgate.metering.v1.ReconcileResponse shards = 11;
-   */
-  shards: ReconcileResponse[];
-
-  /**
-   * Money less debt that came with accounts from other databases, less what went to them. Over all databases: negative
-   * by what is on its way, as of when each was proved. Empty: an earlier version of the service, in which none moved.
-   *
-   * @generated from field: string moved_pico_usd = 12;
-   */
-  movedPicoUsd: string;
 };
 
 /**

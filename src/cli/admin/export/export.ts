@@ -45,7 +45,7 @@ export function addExport(program: Command, io: Io): void {
       const resume = options.resume === true;
       const file = await openExport(path, formats[options.format], { columns, resume });
       try {
-        return { file: path, receipts: await exportReceipts(core, file, options, io) };
+        return { file: path, rows: await exportReceipts(core, file, options, io) };
       } finally {
         await file.close();
       }

@@ -105,24 +105,9 @@ export function archiveDocument(archive: ReceiptArchive) {
 }
 
 export function reconcileDocument(proof: ReconcileResponse) {
-  return {
-    ok: proof.ok,
-    ...booksDocument(proof),
-    findings: proof.findings.map(({ rule, row, message }) => ({ rule, row, message })),
-    ...(proof.shards.length > 0 && {
-      databases: proof.shards.map((shard, database) => ({ database, ok: shard.ok, ...booksDocument(shard) })),
-    }),
-  };
-}
-
-export function addendDocument({ accountId, accountName, amountPicoUsd }: Addend) {
-  return { account_id: accountId, name: accountName, usd: formatUsd(BigInt(amountPicoUsd)) };
-}
-
-/** The sums of one database's books, or of all. */
-function booksDocument(proof: ReconcileResponse) {
   const usd = (pico: string) => formatUsd(BigInt(pico || "0"));
   return {
+    ok: proof.ok,
     accounts: Number(proof.accounts),
     receipts: Number(proof.receipts),
     granted_usd: usd(proof.grantedPicoUsd),
@@ -131,6 +116,10 @@ function booksDocument(proof: ReconcileResponse) {
     refunded_usd: usd(proof.refundedPicoUsd),
     expired_usd: usd(proof.expiredPicoUsd),
     debt_usd: usd(proof.debtPicoUsd),
-    moved_usd: usd(proof.movedPicoUsd),
+    findings: proof.findings.map(({ rule, row, message }) => ({ rule, row, message })),
   };
+}
+
+export function addendDocument({ accountId, accountName, amountPicoUsd }: Addend) {
+  return { account_id: accountId, name: accountName, usd: formatUsd(BigInt(amountPicoUsd)) };
 }

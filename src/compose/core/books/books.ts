@@ -30,7 +30,7 @@ export type MoneyFoundation = Pick<
 > & {
   readonly metrics: Pick<Foundation["metrics"], "metering">;
   /** The rates that lots pay. Absent: a book of the usual size. */
-  readonly priceBook?: PriceBook;
+  readonly priceBook?: PriceBook | undefined;
 };
 
 /** The journal and the store that the ledger writes to. */
@@ -39,7 +39,7 @@ export interface MoneyGround {
   readonly store: LedgerStore;
 }
 
-/** The books of one database: its ledger with the journal, and payments. */
+/** The books: the ledger with the journal, and payments. */
 export interface Books {
   readonly prices: PriceList;
   readonly observer: MeteringObserver;

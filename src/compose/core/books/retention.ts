@@ -6,21 +6,19 @@ import { WorkLease } from "../../../events/work-lease.ts";
 import { toArchiveMessage } from "../../../metering/retention/archives.ts";
 import { Retention } from "../../../metering/retention/retention.ts";
 import type { ReceiptArchive } from "../../../storage/entities/metering/archive.ts";
-import { type Shard, toShardDirectory } from "../../shards/open-shards.ts";
+import type { Foundation } from "../foundation.ts";
+import type { Books } from "./books.ts";
 
-/** Takes old receipts out of a database if the configuration limits their age. Returns the function that ends it. */
+/** Takes old receipts out of the books if the configuration limits their age. Returns the function that ends it. */
 export function startRetention(
-  { foundation, books: { store } }: Shard,
-  shard: number,
+  { config, secrets, storage, clock, random, logger, metrics }: Foundation,
+  { store }: Pick<Books, "store">,
   trail: Pick<AuditTrail, "addWithin">,
 ): () => Promise<void> {
-  const { config, secrets, storage, clock, random, logger, metrics } = foundation;
-  const { keep_days: keepDays, archive_dir: common } = config.receipts;
+  const { keep_days: keepDays, archive_dir: directory = join(secrets.dataDir, "archive") } = config.receipts;
   if (keepDays === undefined) {
     return async () => {};
   }
-  // An archive is named by its day, so each database needs its own directory.
-  const directory = common === undefined ? join(secrets.dataDir, "archive") : toShardDirectory(common, shard);
   const retention = new Retention({
     ...{ storage, store, keepDays, directory, clock, random, logger },
     note: (em, archive) => noteArchive(trail, em, archive),

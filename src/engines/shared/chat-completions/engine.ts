@@ -69,6 +69,7 @@ export class ChatCompletionsEngine implements Engine {
     return embedInBatches(inputs, {
       size: embedBatch,
       limit: this.#settings.contextLength,
+      ...(this.#dialect.tokenize === undefined && { mayCut: true }),
       embed: async (batch) => {
         const body = JSON.stringify({ model, input: batch, encoding_format: embedFormat });
         const answer = await this.#call(

@@ -23,8 +23,8 @@ export interface ChatTrial {
   readonly countsAsItGoes: boolean;
   /** Prompt tokens that the server says came from its cache. */
   readonly cachedTokens: number;
-  /** Whether thinking came in a separate field. */
-  readonly reasoning: boolean;
+  /** Thinking that came in a separate field. */
+  readonly thoughts: string;
   readonly text: string;
 }
 
@@ -51,7 +51,7 @@ export function trialRequest(subject: Subject, more: Partial<EngineRequest> & { 
 /** Sends a short chat in a dialect. Throws ENGINE_FAILED without an answer, or for one that cannot be read. */
 export async function tryChat(probe: Probe, dialect: Dialect, request: EngineRequest): Promise<ChatTrial> {
   const { status, text } = await probe.send(generationRequest(request, dialect, false));
-  const nothing = { countsAsItGoes: false, cachedTokens: 0, reasoning: false, text: "" };
+  const nothing = { countsAsItGoes: false, cachedTokens: 0, thoughts: "", text: "" };
   if (status === 200) {
     return read(text, dialect, nothing);
   }
@@ -88,7 +88,7 @@ function withChunk(trial: ChatTrial, chunk: Chunk, dialect: Dialect): ChatTrial 
     ...trial,
     countsAsItGoes: trial.countsAsItGoes || running,
     cachedTokens: Math.max(trial.cachedTokens, usage?.cachedInputTokens ?? 0),
-    reasoning: trial.reasoning || Boolean(delta?.reasoning ?? delta?.reasoning_content),
+    thoughts: trial.thoughts + (delta?.reasoning ?? delta?.reasoning_content ?? ""),
     text: trial.text + (delta?.content ?? ""),
   };
 }

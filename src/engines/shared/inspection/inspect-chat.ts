@@ -1,5 +1,7 @@
 import type { Dialect } from "../chat-completions/dialect.ts";
 import { trialRequest, tryChat } from "./chat-trial.ts";
+import { inspectStops } from "./inspect-stops.ts";
+import { inspectThinking } from "./inspect-thinking.ts";
 import { type Inspection, type Subject, toRemarks, warning, wrong } from "./inspection.ts";
 import type { Probe } from "./probe.ts";
 
@@ -10,9 +12,6 @@ export interface ChatOptions {
   readonly tools?: string;
   readonly reasoning?: string;
 }
-
-/** Output tokens within which a thinking model shows that it thinks. */
-const thoughtTokens = 32;
 
 /** Learns from a few short chats what a server does not report otherwise. Returns nothing for an embedding model. */
 export async function inspectChat(
@@ -30,13 +29,15 @@ export async function inspectChat(
   }
   const again = await tryChat(probe, dialect, trialRequest(subject, {}));
   const tools = await tryChat(probe, dialect, trialRequest(subject, { tool: true, maxOutputTokens: 1 }));
-  const thoughts = await inspectThinking(probe, dialect, subject, options);
+  const thoughts = await inspectThinking(probe, dialect, subject, options.reasoning);
+  const stops = await inspectStops(probe, dialect, subject);
   return {
     facts: {
       counts: first.countsAsItGoes ? "as it goes" : "at the end",
       "cached tokens": again.cachedTokens > 0 ? "told" : "not told",
       "tool calls": tools.refusal === undefined ? "taken" : "refused",
       ...thoughts.facts,
+      ...stops.facts,
     },
     remarks: [
       ...toRemarks(
@@ -54,39 +55,7 @@ export async function inspectChat(
         ],
       ),
       ...thoughts.remarks,
+      ...stops.remarks,
     ],
-  };
-}
-
-async function inspectThinking(
-  probe: Probe,
-  dialect: Dialect,
-  subject: Subject,
-  { reasoning: option }: ChatOptions,
-): Promise<Inspection> {
-  const { mode } = subject.model.thinking;
-  const thinking = mode === "none" ? {} : { thinking: { enabled: true, deepest: false } };
-  const request = trialRequest(subject, { ...thinking, maxOutputTokens: thoughtTokens });
-  const { refusal, reasoning, text } = await tryChat(probe, dialect, request);
-  const inText = /<\/?think>/.test(text);
-  const place = reasoning ? "apart" : inText ? "in the text" : "none seen";
-  const mend = option === undefined ? "" : `: ${option}`;
-  return {
-    facts: { thinking: place },
-    remarks: toRemarks(
-      [refusal !== undefined, wrong(`refuses to think (${refusal}): look at thinking: of the model`)],
-      [
-        mode === "none" && place !== "none seen",
-        warning("thinks, although the configuration says that the model does not: set thinking: of the model"),
-      ],
-      [
-        mode !== "none" && place === "in the text",
-        warning(`leaves thinking in the text, from where Tollgate takes it, uncounted${mend}`),
-      ],
-      [
-        mode !== "none" && refusal === undefined && place === "none seen",
-        warning(`did not think in ${thoughtTokens} tokens: look at thinking: of the model${mend}`),
-      ],
-    ),
   };
 }

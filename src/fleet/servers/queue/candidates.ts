@@ -13,12 +13,12 @@ export class Candidates {
   readonly roomy: Member[] = [];
 
   /** Finds the servers for a wish of this many tokens, without the servers that are kept for others. */
-  find(members: readonly Member[], { failed }: Wish, tokens: number, kept: KeptServers | undefined): void {
+  find(members: readonly Member[], { failed }: Wish, tokens: number, kept: KeptServers): void {
     const { all, roomy } = this;
-    const mayExclude = failed.size > 0 || kept?.isEmpty === false;
+    const mayExclude = failed.size > 0 || !kept.isEmpty;
     let [found, withRoom] = [0, 0];
     for (const member of members) {
-      if (!member.available || (mayExclude && (failed.has(member) || kept?.has(member)))) {
+      if (!member.available || (mayExclude && (failed.has(member) || kept.has(member)))) {
         continue;
       }
       all[found++] = member;

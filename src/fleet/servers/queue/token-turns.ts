@@ -15,6 +15,11 @@ export class TokenTurns {
   #latest: string | undefined;
   #present = 0;
 
+  /** Virtual time: the rank of a key that is level with everybody. */
+  get present(): number {
+    return this.#present;
+  }
+
   /** A key's rank. The lowest is served next. */
   rank(key: string): number {
     return Math.max(this.#served.get(key) ?? 0, this.#present);

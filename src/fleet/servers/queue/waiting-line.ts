@@ -1,3 +1,5 @@
+import type { Clock } from "../../../../lib/time/clock.ts";
+
 /** A waiting request. */
 export interface Waiter {
   /** Whose turn the waiter takes. Waiters with the same key are served in their order. */
@@ -9,12 +11,17 @@ export interface Waiter {
 /** A queue that serves the key with the lowest rank first, so that one heavy sender does not make the others wait. */
 export class WaitingLine<T extends Waiter> {
   readonly #lines = new Map<string, T[]>();
-  readonly #rank: (key: string) => number;
+  /** Since when each key waits for its turn: since its first waiter came, or since it was served last. */
+  readonly #since = new Map<string, number>();
+  readonly #clock: Pick<Clock, "monotonic">;
+  /** How much a key has had already. */
+  readonly rank: (key: string) => number;
   #length = 0;
 
-  /** `rank` says how much a key has had already. Keys of equal rank take turns. */
-  constructor(rank: (key: string) => number) {
-    this.#rank = rank;
+  /** Keys of equal rank take turns. */
+  constructor(rank: (key: string) => number, clock: Pick<Clock, "monotonic">) {
+    this.rank = rank;
+    this.#clock = clock;
   }
 
   get length(): number {
@@ -32,10 +39,16 @@ export class WaitingLine<T extends Waiter> {
     return this.#lines.get(key)?.length ?? 0;
   }
 
+  /** Since when a waiting key waits for its turn, on the monotonic clock. */
+  since(key: string): number {
+    return this.#since.get(key) ?? this.#clock.monotonic();
+  }
+
   push(waiter: T): void {
     const line = this.#lines.get(waiter.key);
     if (line === undefined) {
       this.#lines.set(waiter.key, [waiter]);
+      this.#since.set(waiter.key, this.#clock.monotonic());
     } else {
       line.push(waiter);
     }
@@ -53,6 +66,7 @@ export class WaitingLine<T extends Waiter> {
     this.#length--;
     if (line.length === 0) {
       this.#lines.delete(waiter.key);
+      this.#since.delete(waiter.key);
     }
   }
 
@@ -67,11 +81,22 @@ export class WaitingLine<T extends Waiter> {
     return longest.at(-1);
   }
 
+  /** The next waiter that passes a test. */
+  first(test: (waiter: T) => boolean): T | undefined {
+    for (const key of this.#order()) {
+      const waiter = this.#lines.get(key)?.find(test);
+      if (waiter !== undefined) {
+        return waiter;
+      }
+    }
+    return undefined;
+  }
+
   /** The lowest rank of the waiting keys. Infinity: nobody waits. */
   lowestRank(): number {
     let lowest = Number.POSITIVE_INFINITY;
     for (const key of this.#lines.keys()) {
-      lowest = Math.min(lowest, this.#rank(key));
+      lowest = Math.min(lowest, this.rank(key));
     }
     return lowest;
   }
@@ -87,8 +112,10 @@ export class WaitingLine<T extends Waiter> {
       line.splice(at, 1);
       this.#length--;
       this.#lines.delete(key);
+      this.#since.delete(key);
       if (line.length > 0) {
         this.#lines.set(key, line);
+        this.#since.set(key, this.#clock.monotonic());
       }
       return true;
     }
@@ -100,7 +127,7 @@ export class WaitingLine<T extends Waiter> {
     if (keys.length === 1) {
       return keys;
     }
-    const ranks = new Map(keys.map((key) => [key, this.#rank(key)]));
+    const ranks = new Map(keys.map((key) => [key, this.rank(key)]));
     return keys.sort((a, b) => (ranks.get(a) ?? 0) - (ranks.get(b) ?? 0)); // stable: keeps the order of equal ranks
   }
 }

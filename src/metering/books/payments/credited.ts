@@ -8,14 +8,11 @@ const broughtIn = "case kind when 'refund' then -amount else amount end";
 /** The part of a lot that has lapsed, including what nobody has written off yet, without what is leased. */
 const lapsedOf = `expired + case when expires_at <= ? then ${freeMoney} else 0 end`;
 
-/**
- * The money that came into an account, less refunds and what has lapsed by then. For an account that moved, only the
- * part that was entered in this database.
- */
+/** The money that came into an account, less refunds and what has lapsed by then. */
 export async function readCredited(storage: Storage, accountId: string, now: number): Promise<bigint> {
   const [sums] = await storage.orm.em.fork().execute<Row[]>(
     `select ${textColumns("paid", "payments")}, ${textColumns("lapsed", "lots")}
-     from (select ${sumColumns(broughtIn, "paid")} from payment where account_id = ? and not copied) payments,
+     from (select ${sumColumns(broughtIn, "paid")} from payment where account_id = ?) payments,
        (select ${sumColumns("part", "lapsed")} from (
           select ${lapsedOf} as part from lot where account_id = ?) parts) lots`,
     [accountId, new Date(now), accountId],

@@ -4,11 +4,9 @@ import { failure } from "../../../../lib/errors/failure.ts";
 import type { Random } from "../../../../lib/ids/random.ts";
 import type { Clock } from "../../../../lib/time/clock.ts";
 import { Account, toNameKey } from "../../../storage/entities/account.ts";
-import { isClaimedElsewhere } from "../../../storage/entities/claim.ts";
 import { Lot, LotEntry } from "../../../storage/entities/metering/lot.ts";
 import { PriceVersion } from "../../../storage/entities/metering/price.ts";
 import { Payment } from "../../../storage/entities/payment.ts";
-import { requireHere } from "../../../storage/moving.ts";
 import type { Storage } from "../../../storage/orm.ts";
 import { inTransaction } from "../../../storage/transaction.ts";
 import type { CoreLedger } from "../../ledger/core-ledger.ts";
@@ -19,7 +17,7 @@ import { readLots, readStatement, readStatements } from "../statement.ts";
 import { readCredited } from "./credited.ts";
 import type { Alongside, Credit, Funds, Movement } from "./interface.ts";
 import { readPayments } from "./payment-list.ts";
-import { addPaid, checkAmount, checkLimits, type PaymentLimits, referenceConflict, sameBefore } from "./payments.ts";
+import { addPaid, checkAmount, checkLimits, type PaymentLimits, sameBefore } from "./payments.ts";
 import { insist, owes, takeBack } from "./refunds.ts";
 
 /** Dependencies. */
@@ -48,9 +46,6 @@ export function createFunds({ storage, ledger, limits, clock, random, announce, 
     try {
       return await tryWithAccount(accountId, run);
     } catch (error) {
-      if (isClaimedElsewhere(error)) {
-        throw referenceConflict("The reference");
-      }
       // Another account used the same reference meanwhile; the second try sees it.
       if (error instanceof UniqueConstraintViolationException) {
         return tryWithAccount(accountId, run);
@@ -68,7 +63,6 @@ export function createFunds({ storage, ledger, limits, clock, random, announce, 
       if (account === null) {
         throw failure(Reason.ACCOUNT_NOT_FOUND, `There is no account ${accountId}.`, { parameter: "account_id" });
       }
-      requireHere(account);
       return run(em, account);
     });
   }

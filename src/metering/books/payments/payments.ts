@@ -85,14 +85,9 @@ export async function sameBefore(
   if (same) {
     return before.lotId;
   }
-  throw referenceConflict(`The reference ${payment.reference}`);
-}
-
-/** The error PAYMENT_REFERENCE_CONFLICT. Its message begins with the subject. */
-export function referenceConflict(subject: string) {
-  return failure(
+  throw failure(
     Reason.PAYMENT_REFERENCE_CONFLICT,
-    `${subject} was already used for another account, kind or amount.`,
+    `The reference ${payment.reference} was already used for another account, kind or amount.`,
     { parameter: "reference" },
   );
 }

@@ -17,7 +17,7 @@ const windowsOf = (dialect: "sqlite" | "postgresql") => [
 ];
 
 /**
- * Compares `prior` with what the sums of usage say that a budget's keys were charged in its window outside of its
+ * Compares `spent_outside_slices` with what the sums of usage say that a budget's keys were charged in its window outside of its
  * slices. Skips budgets with charges that the spending watch has not looked at yet, and windows that are counted anew
  * at their next lease.
  */
@@ -28,7 +28,7 @@ const countsWhatIsOutside = (dialect: "sqlite" | "postgresql"): Rule => ({
   sql: `
     with key_budget as (
       select cast(id as text) as key_id, account_id, coalesce(limits_of, id) as budget_id from api_key
-      where coalesce(limits_of, id) in (select id from budget where bound <> 0)),
+      where coalesce(limits_of, id) in (select id from budget where leased_under <> 0)),
     spent as (
       select budget_id, day, sum(cost) as cost from key_budget join (
         select account_id, key_id, slot as day, cost_high * 1000000 + cost_low as cost from usage_rollup where span = 'day'
@@ -43,14 +43,14 @@ const countsWhatIsOutside = (dialect: "sqlite" | "postgresql"): Rule => ({
       group by budget_id, window_name),
     sliced as (select budget_id, window_name, sum(spent) as cost from budget_slice group by budget_id, window_name),
     counted as (
-      select budget.id, prior, case when coalesce(charged.cost, 0) > coalesce(sliced.cost, 0)
+      select budget.id, spent_outside_slices, case when coalesce(charged.cost, 0) > coalesce(sliced.cost, 0)
         then coalesce(charged.cost, 0) - coalesce(sliced.cost, 0) else 0 end as cost
       from budget
       left join charged on charged.budget_id = budget.id and charged.window_name = budget.window_name
       left join sliced on sliced.budget_id = budget.id and sliced.window_name = budget.window_name
-      where bound <> 0)
-    select id, cost as expected, prior as found from counted
-    where prior <> cost and not exists (
+      where leased_under <> 0)
+    select id, cost as expected, spent_outside_slices as found from counted
+    where spent_outside_slices <> cost and not exists (
       select 1 from usage_tally join key_budget using (account_id, key_id) where budget_id = counted.id and not seen)`,
 });
 
@@ -72,11 +72,11 @@ export const budgetRules: readonly Rule[] = [
     name: "a budget's spending is that before its limit and that of its closed slices",
     table: "budget",
     sql: `
-      select budget.id as id, prior + coalesce(closed.amount, 0) as expected, budget.spent as found
+      select budget.id as id, spent_outside_slices + coalesce(closed.amount, 0) as expected, budget.spent as found
       from budget left join (
         select budget_id, window_name, sum(spent) as amount from budget_slice where not open group by budget_id, window_name) closed
         on closed.budget_id = budget.id and closed.window_name = budget.window_name
-      where budget.spent <> prior + coalesce(closed.amount, 0)`,
+      where budget.spent <> spent_outside_slices + coalesce(closed.amount, 0)`,
   },
   {
     name: "a budget's slice has spent what its receipts cost",

@@ -27,7 +27,7 @@ export const originRules: readonly Rule[] = [
     sql: `
       select payment.id as id, 'an entry' as expected, 'none in lot ' || cast(payment.lot_id as text) as found
       from payment
-      where not copied and not exists (
+      where not exists (
         select 1 from lot_entry where lot_entry.lot_id = payment.lot_id and lot_entry.payment_id = payment.id)`,
   },
   {
@@ -43,13 +43,6 @@ export const originRules: readonly Rule[] = [
     sql: `
       select budget.id as id, api_key.account_id as expected, budget.account_id as found
       from budget join api_key on api_key.id = budget.id where budget.account_id <> api_key.account_id`,
-  },
-  {
-    name: "a budget counts what was spent in other databases only where its account has moved",
-    table: "budget",
-    sql: `
-      select budget.id as id, 0 as expected, carried as found
-      from budget where carried <> 0 and not exists (select 1 from account_move where account_move.account_id = budget.account_id)`,
   },
 ];
 

@@ -10,15 +10,6 @@ export interface Rule {
   readonly only?: "postgresql" | "sqlite";
 }
 
-/** Condition for moves that have taken money out of this database or brought it here. */
-const wasCarried = "state in ('sent', 'done', 'arrived')";
-/** The money that a move carries, less the debt that goes with it. */
-const carried = "money - debt";
-/** A column of moves: positive when it comes here, negative when it leaves. */
-const byMoves = (column: string) => `
-  select account_id as id, case when incoming then ${column} else -${column} end as amount
-  from account_move where ${wasCarried}`;
-
 /**
  * The sums of each account, in the form that `readSum` reads. `granted` is summed from payments, each other sum from
  * the table that keeps it. The balance is `unspent` less `lent`, the part that open slices have spent. Receipts are
@@ -27,25 +18,16 @@ const byMoves = (column: string) => `
 export const accountSums = `
   select account.id, account.debt, coalesce(requests.count, 0) as receipts,
     ${[
-      ...[
-        textColumns("granted", "paid_in"),
-        textColumns("moved", "moves"),
-        textColumns("refunded", "lots"),
-        textColumns("expired", "lots"),
-      ],
+      ...[textColumns("granted", "paid_in"), textColumns("refunded", "lots"), textColumns("expired", "lots")],
       ...[textColumns("unspent", "lots"), textColumns("lent", "slices"), textColumns("spent", "requests")],
     ].join(", ")}
   from account
-  left join (select account_id, ${sumColumns("amount", "granted")} from payment where kind <> 'refund' and not copied group by account_id) paid_in
+  left join (select account_id, ${sumColumns("amount", "granted")} from payment where kind <> 'refund' group by account_id) paid_in
     on paid_in.account_id = account.id
-  left join (select account_id, ${sumColumns("refunded - coalesce(elsewhere, 0)", "refunded")}, ${sumColumns("expired", "expired")},
+  left join (select account_id, ${sumColumns("refunded", "refunded")}, ${sumColumns("expired", "expired")},
       ${sumColumns("granted - spent - refunded - expired", "unspent")}
-    from lot left join (select lot_id, cast(sum(refunded) as bigint) as elsewhere from lot_move group by lot_id) moved on moved.lot_id = lot.id
-    group by account_id) lots
+    from lot group by account_id) lots
     on lots.account_id = account.id
-  left join (select account_id, ${sumColumns(`case when incoming then ${carried} else -(${carried}) end`, "moved")}
-    from account_move where ${wasCarried} group by account_id) moves
-    on moves.account_id = account.id
   left join (select account_id, ${sumColumns("spent", "lent")} from slice where open group by account_id) slices
     on slices.account_id = account.id
   left join (
@@ -83,21 +65,7 @@ const lotEntries = (kind: string) =>
 
 export const rules: readonly Rule[] = [
   sums("a lot is worth what its grants say", "lot", "id", "lot.granted", lotEntries("grant")),
-  sums(
-    "a lot's refunds are its refund entries, and what of it is in other databases",
-    "lot",
-    "id",
-    "lot.refunded",
-    `select id, sum(amount) as amount from (
-       ${lotEntries("refund")} union all select lot_id, sum(refunded) from lot_move group by lot_id) gone group by id`,
-  ),
-  sums(
-    "a move carries the money of its lots",
-    "account_move",
-    "id",
-    `case when ${wasCarried} then account_move.money else 0 end`,
-    "select move_id as id, sum(carried) as amount from lot_move group by move_id",
-  ),
+  sums("a lot's refunds are its refund entries", "lot", "id", "lot.refunded", lotEntries("refund")),
   sums("a lot's expiry is its expiry entries", "lot", "id", "lot.expired", lotEntries("expire")),
   sums(
     "a lot's spending is that of its closed slices and the debt it paid",
@@ -215,8 +183,7 @@ export const rules: readonly Rule[] = [
     `select id, ${fittingSum("amount")} as amount from (
        select account_id as id, shortfall as amount from (${hourlySums}) hours where shortfall > 0
        union all select lot.account_id, -lot_entry.amount from lot_entry join lot on lot.id = lot_entry.lot_id
-       where lot_entry.kind = 'debt'
-       union all ${byMoves("debt")}) owed group by id`,
+       where lot_entry.kind = 'debt') owed group by id`,
   ),
   sums(
     "an account has paid what its payments less its refunds say",
@@ -225,14 +192,13 @@ export const rules: readonly Rule[] = [
     "account.paid_total",
     `select id, ${fittingSum("amount")} as amount from (
        select account_id as id, case kind when 'paid' then amount when 'refund' then -amount else 0 end as amount
-       from payment where not copied
-       union all ${byMoves("paid_total")}) paid group by id`,
+       from payment) paid group by id`,
   ),
   sums(
     "a payment is in the lots",
     "payment",
     "id",
-    "case when payment.copied then coalesce(children.amount, 0) else payment.amount end",
+    "payment.amount",
     `select payment_id as id, sum(amount) as amount from lot_entry where kind in ('grant', 'refund') group by payment_id`,
   ),
 ];

@@ -2,7 +2,7 @@ import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { validate as isUuid } from "uuid";
 import type { ListReceiptsRequest } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import type { Receipt } from "#gen/tollgate/metering/v1/usage_pb.js";
-import { mergeLists, type PageStart, readPage } from "../../../../lib/rpc/pages.ts";
+import { type PageStart, readPage } from "../../../../lib/rpc/pages.ts";
 import { isStorable } from "../../../../lib/text/storable.ts";
 import { Usage, UsageLine } from "../../../storage/entities/metering/usage.ts";
 import type { Storage } from "../../../storage/orm.ts";
@@ -14,15 +14,14 @@ import { toReceipt } from "./receipts.ts";
 type Asked = Omit<ListReceiptsRequest, "$typeName" | "$unknown">;
 
 /**
- * A page of the receipts of these databases, newest first. Reads a snapshot, for which SQLite has a thread, because a
+ * A page of receipts, newest first. Reads a snapshot, for which SQLite has a thread, because a
  * filter with few matches may look at many rows. Throws INVALID_ARGUMENT for a page token of another list.
  */
-export async function listReceipts(storages: readonly Storage[], asked: Asked) {
-  const lists = storages.map((storage) => (start: PageStart) => readRuns(storage, asked, start));
+export async function listReceipts(storage: Storage, asked: Asked) {
   const { entries, nextPageToken } = await readPage(
     `receipts of ${JSON.stringify(toFilters(asked))}`,
     asked,
-    mergeLists(lists, newestFirst),
+    (start) => readRuns(storage, asked, start),
     ({ settledMs, usage }) => `${settledMs} ${usage.runId} ${usage.requestId}`,
     (key) => keyPattern.test(key) && isStorable(key),
   );
@@ -36,15 +35,6 @@ interface StoredRun {
   readonly settledMs: number;
   readonly usage: Usage;
   readonly lines: readonly UsageLine[];
-}
-
-/** The same order as the query's. */
-function newestFirst(one: StoredRun, other: StoredRun): number {
-  const [a, b] = [one.usage, other.usage];
-  return (
-    other.settledMs - one.settledMs ||
-    (a.runId < b.runId ? 1 : a.runId > b.runId ? -1 : a.requestId < b.requestId ? 1 : -1)
-  );
 }
 
 function toFilters({ accountId, keyId, model, requestId, from, to }: Asked) {

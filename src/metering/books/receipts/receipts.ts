@@ -2,14 +2,12 @@ import { type Duration, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { validate as isUuid } from "uuid";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { type Receipt, type ReceiptHold, ReceiptStatus } from "#gen/tollgate/metering/v1/usage_pb.js";
-import { readDetail } from "../../../../lib/errors/detail.ts";
 import { failure } from "../../../../lib/errors/failure.ts";
 import { readRequestTime } from "../../../../lib/ids/request-id.ts";
 import { isStorable } from "../../../../lib/text/storable.ts";
 import { toDuration } from "../../../../lib/time/duration.ts";
 import { Usage, UsageLine } from "../../../storage/entities/metering/usage.ts";
 import type { Storage } from "../../../storage/orm.ts";
-import type { Storages } from "../../../storage/storages.ts";
 import { dayMs, findArchive } from "../../retention/kept-from.ts";
 import { receiptLines, shortfallLine } from "./receipt-lines.ts";
 
@@ -22,33 +20,6 @@ const statuses = {
   failed: ReceiptStatus.FAILED,
   recovered: ReceiptStatus.RECOVERED,
 } as const satisfies Record<Usage["status"], ReceiptStatus>;
-
-/**
- * Finds the receipts of a request's runs. Given an account, looks in the account's databases; otherwise in the database
- * that the request's id names, then in all others, because callers may choose ids themselves. Throws as readReceipts.
- */
-export async function findReceipts(storages: Storages, requestId: string, accountId: string | undefined) {
-  const [named, ...others] = accountId === undefined ? storages.forRequest(requestId) : storages.everywhere(accountId);
-  try {
-    return await readReceipts(named as Storage, requestId, accountId);
-  } catch (error) {
-    for (const storage of others) {
-      const found = await readReceipts(storage, requestId, accountId).catch(ignoreMissing);
-      if (found !== undefined) {
-        return found;
-      }
-    }
-    throw error;
-  }
-}
-
-/** Ignores a missing receipt. Throws any other error again. */
-function ignoreMissing(error: unknown): undefined {
-  const reason = readDetail(error)?.reason;
-  if (reason !== Reason.RECEIPT_NOT_FOUND && reason !== Reason.RECEIPT_ARCHIVED) {
-    throw error;
-  }
-}
 
 /**
  * The receipts of a request's runs, oldest first; at least one. Given an account, only its own receipts are seen:

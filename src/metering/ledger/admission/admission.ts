@@ -1,6 +1,5 @@
 import type { Random } from "../../../../lib/ids/random.ts";
 import type { Clock } from "../../../../lib/time/clock.ts";
-import { moving } from "../../../storage/moving.ts";
 import type { ChargedTokens, PicoUsd } from "../../interface.ts";
 import type { Prices, Rates } from "../../prices/interface.ts";
 import type { BudgetCache } from "../budget/budget-cache.ts";
@@ -63,7 +62,7 @@ export class Admission {
       return undefined;
     }
     const { wallet } = cached;
-    if (wallet.closed || wallet.debt !== 0n || wallet.hasExpired(clock.now())) {
+    if (wallet.debt !== 0n || wallet.hasExpired(clock.now())) {
       return undefined;
     }
     const rates = wallet.rates.max(request.model);
@@ -95,9 +94,6 @@ export class Admission {
       throw duplicate(request);
     }
     const cached = await wallets.open(accountId);
-    if (cached.wallet.closed) {
-      await cached.refresh(); // the account may be open again or back in this database
-    }
     const ticket = cached.queue.enter(patienceMs, signal);
     let lateLooks = 0;
     try {
@@ -107,9 +103,6 @@ export class Admission {
         const inTime = await ticket.turn();
         await cached.payDebt();
         let funded = await this.#fundAll(cached, request, wanted);
-        if (cached.wallet.closed) {
-          throw moving();
-        }
         if (!isFunded(cached, funded, wanted) && count !== undefined) {
           const inputTokens = Math.min(request.inputTokens, (await count()) ?? request.inputTokens);
           wanted = { inputTokens, outputTokens: request.outputTokens };

@@ -1,5 +1,4 @@
 import { readRequestTime } from "../../../../lib/ids/request-id.ts";
-import { readIdShard } from "../../../../lib/ids/shard.ts";
 import { dayMs } from "../../retention/kept-from.ts";
 import { firstRun, type Run } from "../run.ts";
 import type { Charge } from "./charge.ts";
@@ -13,7 +12,7 @@ export const agedReason =
 
 /** A charge, and the run that it is known by. The rest of a run has its own id, which carries no time. */
 export interface KnownCharge {
-  readonly charge: Pick<Charge, "accountId" | "settledAt" | "status">;
+  readonly charge: Pick<Charge, "settledAt" | "status">;
   readonly run: Run;
 }
 
@@ -50,20 +49,15 @@ function isAged(charge: KnownCharge, keptFrom: number): boolean {
 }
 
 /** The earliest time that a charge tells, in milliseconds since the epoch. NaN when it tells none. */
-function readTime({ run, charge: { accountId, settledAt, status } }: KnownCharge): number {
-  const began = run.runId === firstRun ? readRequestTime(run.requestId) : readRunTime(run, accountId);
+function readTime({ run, charge: { settledAt, status } }: KnownCharge): number {
+  const began = run.runId === firstRun ? readRequestTime(run.requestId) : readRunTime(run);
   // A recovered charge was made when a core found the run in its journal, possibly long after the run.
   const ended = status === "recovered" ? undefined : settledAt;
   return Math.min(began ?? ended ?? Number.NaN, ended ?? Number.POSITIVE_INFINITY);
 }
 
-/**
- * Undefined: the id carries no time, such as the id of a rest. That is a UUIDv8, too, but its digits are a hash, so it
- * names another shard than its account's, except one in 4,096 on shards other than 0.
- */
-function readRunTime({ runId }: Run, accountId: string): number | undefined {
-  const [, high, low, version] = /^([0-9a-f]{8})-([0-9a-f]{4})-([78])/.exec(runId) ?? [];
-  const shard = readIdShard(accountId);
-  const isTimed = version === "7" || (version === "8" && shard > 0 && readIdShard(runId) === shard);
-  return isTimed ? Number.parseInt(`${high}${low}`, 16) : undefined;
+/** Undefined: the id carries no time, such as the id of a rest, which is a hash. */
+function readRunTime({ runId }: Run): number | undefined {
+  const [, high, low] = /^([0-9a-f]{8})-([0-9a-f]{4})-7/.exec(runId) ?? [];
+  return high === undefined ? undefined : Number.parseInt(`${high}${low}`, 16);
 }

@@ -66,8 +66,6 @@ export interface Lease {
   readonly elsewhere: bigint;
   /** The account's debt in pico-USD. */
   readonly debt: bigint;
-  /** Whether the account is moving to another database or has moved: nothing of it is leased. */
-  readonly closed: boolean;
   /** The newest price version in the store. Undefined: there is none. */
   readonly newestPrices: VersionMark | undefined;
 }

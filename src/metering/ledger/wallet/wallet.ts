@@ -31,7 +31,6 @@ export class Wallet {
   #unleased = 0n;
   #elsewhere = 0n;
   #debt = 0n;
-  #closed = false;
 
   /** `onBroken` is called once, with the first broken invariant. */
   constructor(accountId: string, book: PriceBook, onBroken: (broken: BrokenInvariant) => void) {
@@ -68,13 +67,6 @@ export class Wallet {
   /** The account's debt, as far as this core knows. Free money pays it before it can be held. */
   get debt(): bigint {
     return this.#debt;
-  }
-
-  /**
-   * Whether the account had left the database, or was about to, when this core last looked. Then no new request runs.
-   */
-  get closed(): boolean {
-    return this.#closed;
   }
 
   /** Whether there is a debt and money that could pay it. */
@@ -119,7 +111,6 @@ export class Wallet {
       this.#unleased = lease.unleased;
       this.#elsewhere = lease.elsewhere;
       this.#debt = lease.debt;
-      this.#closed = lease.closed;
       if (lease.slices.length > 0) {
         this.#slices.add(lease.slices);
         this.rates.keepNeeded();

@@ -8,7 +8,7 @@ import type { Statement } from "./executor.ts";
 export const makeBudget: Statement = {
   name: "make budget",
   text: `
-  insert into budget (id, window_name, account_id, bound, prior, leased, spent) values ($1, $2, $3, 0, 0, 0, 0)
+  insert into budget (id, window_name, account_id, leased_under, spent_outside_slices, leased, spent) values ($1, $2, $3, 0, 0, 0, 0)
   on conflict (id, window_name) do nothing`,
 };
 
@@ -16,7 +16,7 @@ export const makeBudget: Statement = {
 export const lockBudget: Statement = {
   name: "lock budget",
   text: `
-  select bound, leased, spent + carried as spent, ${countEpoch("$3", "$4")} as own from budget where id = $1 and window_name = $2 for update`,
+  select leased_under, leased, spent, ${countEpoch("$3", "$4")} as own from budget where id = $1 and window_name = $2 for update`,
 };
 
 /** The end of a window that never ends: the last hour that a database counts, in milliseconds. */
@@ -40,7 +40,7 @@ const charged = chargedWithin({
 /** $1 budget, $2 window. No row: the window is counted anew at its next lease. */
 export const lockCounted: Statement = {
   name: "lock counted budget",
-  text: "select bound, prior from budget where id = $1 and window_name = $2 and bound <> 0 for update",
+  text: "select leased_under, spent_outside_slices from budget where id = $1 and window_name = $2 and leased_under <> 0 for update",
 };
 
 /** $2 window, $4 the limit. Counts anew what the keys of the chain were charged in the window outside of its slices. */
@@ -51,8 +51,8 @@ export const recountBudget: Statement = {
     select greatest(0, coalesce(sum(cost), 0) - coalesce((
       select sum(spent) from budget_slice where budget_id = $1 and window_name = $2), 0))::bigint as cost
     from (${charged}) parts)
-  update budget set bound = $4, spent = spent - prior + counted.cost, prior = counted.cost
-  from counted where id = $1 and window_name = $2 returning leased, spent + carried as spent, prior`,
+  update budget set leased_under = $4, spent = spent - spent_outside_slices + counted.cost, spent_outside_slices = counted.cost
+  from counted where id = $1 and window_name = $2 returning leased, spent, spent_outside_slices`,
 };
 
 /**
@@ -162,10 +162,8 @@ export const budgetSpendingSql: Statement = {
   name: "budget spending",
   text: `
   select coalesce(
-    (select budget.spent + budget.carried + coalesce((select sum(slice.spent) from budget_slice slice
+    (select budget.spent + coalesce((select sum(slice.spent) from budget_slice slice
        where slice.budget_id = budget.id and slice.window_name = budget.window_name and slice.open), 0)
-     from budget where id = $1 and window_name = $2 and bound = $4),
-    (select sum(cost) from (${charged}) parts) + coalesce((
-      select carried from budget where id = $1 and window_name = $2), 0),
-    (select carried from budget where id = $1 and window_name = $2), 0)::text as spent`,
+     from budget where id = $1 and window_name = $2 and leased_under = $4),
+    (select sum(cost) from (${charged}) parts), 0)::text as spent`,
 };

@@ -37,10 +37,10 @@ interface StoredSliceRow {
 }
 
 interface BudgetRow {
-  readonly bound?: string;
+  readonly leased_under?: string;
   readonly leased: string;
   readonly spent: string;
-  readonly prior?: string;
+  readonly spent_outside_slices?: string;
   /** The number of rows of this core's epoch. */
   readonly own?: number;
 }
@@ -69,7 +69,7 @@ export class Budgets {
     await query(makeBudget, [...window, accountId]);
     let [row] = await query<BudgetRow>(lockBudget, [...window, coreId, epoch]);
     await this.#core.ensure(query, row?.own ?? 1);
-    if (Number(row?.bound) !== limit) {
+    if (Number(row?.leased_under) !== limit) {
       [row] = await query<BudgetRow>(recountBudget, [...window, windowStart, limit, windowEnd ?? endless]);
     }
     const free = Math.max(0, limit - Number(row?.leased ?? 0) - Number(row?.spent ?? 0));
@@ -111,13 +111,16 @@ export class Budgets {
 
   recount({ budgetId, windowName, windowStart, windowEnd }: BudgetWindowRequest): Promise<boolean> {
     return this.#executor.transaction(async (query) => {
-      const [before] = await query<{ bound: string; prior: string }>(lockCounted, [budgetId, windowName]);
+      const [before] = await query<{ leased_under: string; spent_outside_slices: string }>(lockCounted, [
+        budgetId,
+        windowName,
+      ]);
       if (before === undefined) {
         return false;
       }
-      const values = [budgetId, windowName, windowStart, before.bound, windowEnd ?? endless];
+      const values = [budgetId, windowName, windowStart, before.leased_under, windowEnd ?? endless];
       const [after] = await query<BudgetRow>(recountBudget, values);
-      return after?.prior !== before.prior;
+      return after?.spent_outside_slices !== before.spent_outside_slices;
     });
   }
 

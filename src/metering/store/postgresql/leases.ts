@@ -18,7 +18,7 @@ const lockLots: Statement = {
   select id, ${countEpoch("$4", "$5")} as own from lot where ${withFreeMoney} and id = any(array(
     select page.id from account, lateral (
       ${firstLots({ account: "account.id", now: "$2::timestamptz", limit: "$3::int" })}) page
-    where account.id = any($1::uuid[]) and account.move_id is null))
+    where account.id = any($1::uuid[])))
   order by id for update`,
 };
 
@@ -58,9 +58,9 @@ const leaseSql: Statement = {
 const factsSql: Statement = {
   name: "facts",
   text: `
-  select account.id, ${ms("account.created_at")} as created_at, account.paid_total::text, account.debt::text, account.move_id is not null as closed,
+  select account.id, ${ms("account.created_at")} as created_at, account.paid_total::text, account.debt::text,
     (coalesce(slices.paid, 0) + coalesce(paid.free, 0))::text as paid_left,
-    case when account.move_id is null then coalesce(lots.free, 0) else 0 end::text as unleased, coalesce(slices.elsewhere, 0)::text as elsewhere,
+    coalesce(lots.free, 0)::text as unleased, coalesce(slices.elsewhere, 0)::text as elsewhere,
     prices.id as price_version, prices.mark as price_mark
   from account
   left join (select id, mark from price_version order by id desc limit 1) prices on true
@@ -157,7 +157,6 @@ interface FactsRow {
   readonly unleased: string;
   readonly elsewhere: string;
   readonly debt: string;
-  readonly closed: boolean;
   readonly price_version: number | null;
   readonly price_mark: string;
 }
@@ -170,7 +169,6 @@ function toLease(row: FactsRow, slices: readonly LeasedSlice[]): Lease {
     unleased: BigInt(row.unleased),
     elsewhere: BigInt(row.elsewhere),
     debt: BigInt(row.debt),
-    closed: row.closed,
     newestPrices: row.price_version === null ? undefined : { version: row.price_version, mark: row.price_mark },
     slices,
   };

@@ -41,14 +41,15 @@ const spending = `
   select coalesce(
     (select spent + coalesce((select sum(slice.spent) from budget_slice slice
        where slice.budget_id = budget.id and slice.window_name = budget.window_name and slice.open), 0)
-     from budget where id = ?1 and window_name = ?2 and bound = ?7),
+     from budget where id = ?1 and window_name = ?2 and leased_under = ?7),
     (select sum(cost) from (${charged})), 0) as spent`;
 
 /** The start and the end of a window in days and in hours. */
 const toSlots = ({ windowStart, windowEnd = endless }: BudgetWindowRequest) =>
   [dayMs, hourMs].flatMap((slotMs) => [Math.floor(windowStart / slotMs), Math.floor(windowEnd / slotMs)]);
 
-const countedRow = "select bound, prior from budget where id = ? and window_name = ? and bound <> 0";
+const countedRow =
+  "select leased_under, spent_outside_slices from budget where id = ? and window_name = ? and leased_under <> 0";
 
 const extendSlice = `
   insert into budget_slice (id, budget_id, window_name, core_id, epoch, granted, spent, open)
@@ -59,7 +60,7 @@ const ownSlices = `
   select id, granted - spent as unspent from budget_slice where open and core_id = ? and epoch = ?`;
 
 interface BudgetRow {
-  readonly bound: PicoUsd;
+  readonly leased_under: PicoUsd;
   readonly leased: PicoUsd;
   readonly spent: PicoUsd;
 }
@@ -82,18 +83,18 @@ export class Budgets {
     const { budgetId, accountId, windowName, limit, sliceId, isMade, least, most } = request;
     const window = [budgetId, windowName];
     run.run(
-      `insert into budget (id, window_name, account_id, bound, prior, leased, spent) values (?, ?, ?, 0, 0, 0, 0)
+      `insert into budget (id, window_name, account_id, leased_under, spent_outside_slices, leased, spent) values (?, ?, ?, 0, 0, 0, 0)
        on conflict do nothing`,
       [...window, accountId],
     );
     const read = () =>
       run.get<BudgetRow>(
-        "select bound, leased, spent from budget where id = ? and window_name = ?",
+        "select leased_under, leased, spent from budget where id = ? and window_name = ?",
         window,
       ) as BudgetRow;
     let row = read();
-    if (row.bound !== limit) {
-      setPrior(run, request, limit);
+    if (row.leased_under !== limit) {
+      countOutsideSlices(run, request, limit);
       row = read();
     }
     const free = Math.max(0, limit - row.leased - row.spent);
@@ -169,8 +170,13 @@ export class Budgets {
   recount(request: BudgetWindowRequest): Promise<boolean> {
     return this.#executor.transaction((run) => {
       const { budgetId, windowName } = request;
-      const before = run.get<{ bound: PicoUsd; prior: PicoUsd }>(countedRow, [budgetId, windowName]);
-      return before !== undefined && setPrior(run, request, before.bound) !== before.prior;
+      const before = run.get<{ leased_under: PicoUsd; spent_outside_slices: PicoUsd }>(countedRow, [
+        budgetId,
+        windowName,
+      ]);
+      return (
+        before !== undefined && countOutsideSlices(run, request, before.leased_under) !== before.spent_outside_slices
+      );
     });
   }
 }
@@ -178,13 +184,13 @@ export class Budgets {
 /**
  * Counts anew what the keys of a budget were charged outside of its slices. Returns that sum. Call it in a transaction.
  */
-function setPrior(run: Runner, request: BudgetWindowRequest, limit: PicoUsd): PicoUsd {
+function countOutsideSlices(run: Runner, request: BudgetWindowRequest, limit: PicoUsd): PicoUsd {
   const window = [request.budgetId, request.windowName];
   const cost = run.get<{ cost: PicoUsd }>(recount, [...window, ...toSlots(request)])?.cost ?? 0;
-  run.run("update budget set bound = ?, spent = spent - prior + ?, prior = ? where id = ? and window_name = ?", [
-    ...[limit, cost, cost],
-    ...window,
-  ]);
+  run.run(
+    "update budget set leased_under = ?, spent = spent - spent_outside_slices + ?, spent_outside_slices = ? where id = ? and window_name = ?",
+    [...[limit, cost, cost], ...window],
+  );
   return cost;
 }
 

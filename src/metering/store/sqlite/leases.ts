@@ -91,7 +91,7 @@ export class Leases {
     const [unleased, paidLeft] = [BigInt(facts?.unleased ?? 0), BigInt(facts?.paidLeft ?? 0)];
     const newestPrices = run.get<VersionMark>(newestPricesSql, []);
     const paidTotal = BigInt(account.paidTotal);
-    return { createdAt, paidTotal, paidLeft, slices, unleased, elsewhere: 0n, debt, closed: false, newestPrices };
+    return { createdAt, paidTotal, paidLeft, slices, unleased, elsewhere: 0n, debt, newestPrices };
   }
 
   #makeSlice(run: Runner, accountId: string, lot: LotRow, granted: PicoUsd): LeasedSlice {

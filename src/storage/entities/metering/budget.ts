@@ -11,22 +11,17 @@ export const Budget = defineEntity({
     windowName: p.string().primary(),
     accountId: p.uuid(),
     /** The limit under which it was last leased. 0: the key's limit or period was set since then. */
-    bound: amount(),
+    leasedUnder: amount(),
     /** The keys' spending in the window outside of its slices, counted when the limit was set or changed. */
-    prior: amount(),
+    spentOutsideSlices: amount(),
     /** Lent to cores: the sum of its open slices. */
     leased: amount(),
-    /** Spent: `prior`, plus spending through closed slices, plus charges that came after their slice was closed. */
+    /** Spent: `spentOutsideSlices`, plus spending through closed slices, plus charges that came after their slice was closed. */
     spent: amount(),
-    /**
-     * Spent in the window in other databases before the account came here. Once the account has left: its own spending,
-     * negative.
-     */
-    carried: amount().default(0),
     /** The part of the limit, in percent, that events have announced as spent. */
-    told: p.integer().default(0),
+    announcedPercent: p.integer().default(0),
   },
-  checks: [{ name: "budget_parts", expression: "prior >= 0 and leased >= 0 and spent >= 0" }],
+  checks: [{ name: "budget_parts", expression: "spent_outside_slices >= 0 and leased >= 0 and spent >= 0" }],
 });
 export type Budget = InferEntity<typeof Budget>;
 

@@ -24,7 +24,7 @@ export const Lot = defineEntity({
     spent: amount(),
     /** Lent to cores: the sum of its open slices. */
     leased: amount(),
-    /** Paid back, or in another database: `LotMove` tells how much is there. */
+    /** Paid back. */
     refunded: amount(),
     expired: amount(),
     priceVersionId: () => p.manyToOne(PriceVersion).mapToPk().joinColumn("price_version_id"),

@@ -82,15 +82,15 @@ export function testReceipts(): void {
     const receipts = await json("receipts", id);
     expect(receipts).toHaveLength(4);
     const file = join(site.folder, "receipts.jsonl");
-    expect(await json("export", "receipts", file, "--account", id)).toEqual({ file, receipts: 4 });
+    expect(await json("export", "receipts", file, "--account", id)).toEqual({ file, rows: 4 });
     const text = await readFile(file, "utf8");
     const lines = text.trimEnd().split("\n");
     expect(lines.map((line) => JSON.parse(line))).toEqual(receipts);
     expect((await refusal("export", "receipts", file, "--account", id)).notes).toMatch(/--resume/);
     await writeFile(file, text.slice(0, text.indexOf("\n") * 2));
-    expect(await json("export", "receipts", file, "--account", id, "--resume")).toEqual({ file, receipts: 3 });
+    expect(await json("export", "receipts", file, "--account", id, "--resume")).toEqual({ file, rows: 3 });
     expect(await readFile(file, "utf8")).toBe(text);
-    expect(await json("export", "receipts", file, "--account", id, "--resume")).toEqual({ file, receipts: 0 });
+    expect(await json("export", "receipts", file, "--account", id, "--resume")).toEqual({ file, rows: 0 });
 
     const margins = await json("margin");
     expect(margins).toContainEqual({

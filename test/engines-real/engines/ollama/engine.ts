@@ -3,8 +3,7 @@ import { cached, logOf } from "../../cache.ts";
 import type { RealEngine } from "../../engine.ts";
 import { contextLength } from "../../model/models.ts";
 import { runCommand } from "../../programs.ts";
-import { downloadSource } from "../../python.ts";
-import { llamaPackage } from "../llama-cpp/engine.ts";
+import { llamaSource } from "../llama-cpp/build-server.ts";
 import { makeModel } from "./make-model.ts";
 
 const version = "0.17.4";
@@ -18,7 +17,7 @@ export const ollama: RealEngine = {
   async install() {
     await runCommand(["go", "install", `github.com/ollama/ollama@v${version}`], {
       log: logOf("install-ollama"),
-      env: { GOBIN: bin(), CGO_ENABLED: "1", CPATH: join(await downloadSource(llamaPackage), "llama.cpp", "vendor") },
+      env: { GOBIN: bin(), CGO_ENABLED: "1", CPATH: join(await llamaSource(), "vendor") },
     });
   },
   async start(_kind, port) {

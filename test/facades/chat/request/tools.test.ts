@@ -38,6 +38,21 @@ test.each<[choice: unknown, mode: ToolChoiceMode, name: string]>([
   expect(conversation({ tools: [tool], tool_choice: toolChoice })?.toolChoice).toMatchObject({ mode, name });
 });
 
+const named = (name: string) => ({ type: "function", function: { name } });
+const allowed = (mode: string, ...names: string[]) => ({
+  type: "allowed_tools",
+  allowed_tools: { mode, tools: names.map(named) },
+});
+
+test.each<[choice: unknown, mode: ToolChoiceMode, names: string[]]>([
+  [allowed("auto", "g"), ToolChoiceMode.AUTO, ["g"]],
+  [allowed("required", "h", "f"), ToolChoiceMode.REQUIRED, ["f", "h"]],
+])("tool_choice %j leaves the allowed tools", (toolChoice, mode, names) => {
+  const asked = conversation({ tools: [tool, named("g"), named("h")], tool_choice: toolChoice });
+  expect(asked?.toolChoice).toMatchObject({ mode, name: "" });
+  expect(asked?.tools.map(({ name }) => name)).toEqual(names);
+});
+
 test.each([
   [{ tools: [] }],
   [{ tools: [], tool_choice: "auto" }],
@@ -55,7 +70,12 @@ test.each([
   [{ tool_choice: "required" }, "tool_choice"],
   [{ tool_choice: { type: "function", function: { name: "f" } } }, "tool_choice.function.name"],
   [{ tools: [tool], tool_choice: { type: "function", function: { name: "g" } } }, "tool_choice.function.name"],
-  [{ tools: [tool], tool_choice: { type: "allowed_tools" } }, "tool_choice.type"],
+  [{ tools: [tool], tool_choice: { type: "custom" } }, "tool_choice.type"],
+  [{ tools: [tool], tool_choice: { type: "allowed_tools" } }, "tool_choice.allowed_tools"],
+  [{ tools: [tool], tool_choice: allowed("always", "f") }, "tool_choice.allowed_tools.mode"],
+  [{ tools: [tool], tool_choice: allowed("auto") }, "tool_choice.allowed_tools.tools"],
+  [{ tools: [tool], tool_choice: allowed("auto", "f", "g") }, "tool_choice.allowed_tools.tools[1].function.name"],
+  [{ tool_choice: allowed("auto", "f") }, "tool_choice.allowed_tools.tools[0].function.name"],
   [{ tools: [tool, { type: "custom", custom: {} }] }, "tools[1].type"],
   [{ tools: [tool, { type: "function", function: { name: "" } }] }, "tools[1].function.name"],
   [{ tools: [{ type: "function", function: { name: "f", parameters: "{}" } }] }, "tools[0].function.parameters"],

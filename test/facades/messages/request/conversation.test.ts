@@ -141,7 +141,7 @@ test.each<[string, object[], object[]]>([
       { role: Role.TOOL, toolCallId: "t3" },
       { role: Role.TOOL, toolCallId: "t4", text: "Error: No such city" },
       { role: Role.TOOL, toolCallId: "t5" },
-      { role: Role.TOOL, toolCallId: "t6" },
+      { role: Role.TOOL, toolCallId: "t6", text: "Loaded tool: x" },
       user("And now?"),
     ],
   ],
@@ -215,6 +215,23 @@ test.each<[string, object[], object[]]>([
   ],
 ])("turns: %s", (_, messages, expected) => {
   expect(turns(messages)).toEqual(expected);
+});
+
+test("a system turn is shown until the next user's turn, if it says so", () => {
+  const hint = (clear_at: string | null) => ({ role: "system", content: clear_at ?? "null", clear_at });
+  const messages = [{ role: "user", content: "Hi" }, hint("next_user_message"), hint("never"), hint(null)];
+  const kept = ["never", "null"].map((said) => ({ role: Role.SYSTEM, text: said }));
+  expect(turns(messages)).toEqual([user("Hi"), { role: Role.SYSTEM, text: "next_user_message" }, ...kept]);
+  expect(turns([...messages, { role: "user", content: "Go" }])).toEqual([user("Hi"), ...kept, user("Go")]);
+});
+
+test("a system turn may have no content", () => {
+  expect(
+    turns([
+      { role: "user", content: "Hi" },
+      { role: "system", output_config: {} },
+    ]),
+  ).toEqual([user("Hi")]);
 });
 
 test.each<[object, string]>([

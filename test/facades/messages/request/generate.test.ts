@@ -13,6 +13,13 @@ function translate(fields: object) {
   return generateRequest(decode({ ...plain, ...fields }), "r1");
 }
 
+/** A conversation with a system turn for each output_config. */
+function turnsOf(...configs: (object | null)[]) {
+  return {
+    messages: [...plain.messages, ...configs.map((output_config) => ({ role: "system", content: [], output_config }))],
+  };
+}
+
 test("a plain request", () => {
   const request = translate({});
   expect(request).toMatchObject({ requestId: "r1", model: "m", maxOutputTokens: 100, stopSequences: [] });
@@ -48,6 +55,8 @@ test.each([
   [{ thinking: { type: "disabled" }, output_config: { effort: "max" } }, Thinking.OFF],
   [{ output_config: { effort: "high" } }, Thinking.UNSPECIFIED], // a model that is off by default needs `enabled`
   [{ output_config: { effort: null, format: null } }, Thinking.UNSPECIFIED],
+  [{ thinking: { type: "adaptive" }, ...turnsOf({ effort: "low" }, {}, { effort: "max" }, null) }, Thinking.MAX],
+  [{ thinking: { type: "adaptive" }, output_config: { effort: "low" }, ...turnsOf({}) }, Thinking.LOW],
 ])("thinking %j", (fields, thinking) => {
   expect(translate(fields).thinking).toBe(thinking);
 });
@@ -96,6 +105,7 @@ test.each([
   [{ output_config: { effort: "ultra" } }, "output_config.effort"],
   [{ output_config: { format: { type: "json_schema", schema: {} } } }, "output_config.format"],
   [{ output_format: { type: "json_schema", schema: {} } }, "output_format"],
+  [{ compaction: { type: "summarize" } }, "compaction"],
 ])("%j is refused at %s", (fields, param) => {
   expect(() => translate(fields)).toThrow(expect.objectContaining({ status: 400, param }));
 });

@@ -36,9 +36,12 @@ test("a whole message, byte for byte", async () => {
     '{"id":"msg_r1","type":"message","role":"assistant","model":"m","content":[' +
       '{"type":"thinking","thinking":"Hmm","signature":"tollgate"},' +
       '{"type":"text","text":"Hi there"},' +
-      '{"type":"tool_use","id":"call_0","name":"weather","input":{"b":1,"a":2}}],' +
+      '{"type":"tool_use","id":"call_0","name":"weather","input":{"b":1,"a":2},"caller":{"type":"direct"}}],' +
       '"stop_reason":"tool_use","stop_sequence":null,"usage":{"input_tokens":12,"cache_creation_input_tokens":0,' +
-      '"cache_read_input_tokens":0,"output_tokens":5,"output_tokens_details":{"thinking_tokens":2}}}',
+      '"cache_read_input_tokens":0,"output_tokens":5,"output_tokens_details":{"thinking_tokens":2},' +
+      '"service_tier":null,"cache_creation":null,"inference_geo":null,"server_tool_use":null,"speed":null,' +
+      '"iterations":null,"fallback_credit":null},"container":null,"context_management":null,"stop_details":null,' +
+      '"diagnostics":null}',
   );
 });
 
@@ -50,7 +53,9 @@ test.each(["", "{", '{"city":"Par', "null", "[1]", '"x"', "{} {}", "not json"])(
   "input %j reads as {}",
   async (input) => {
     const { content } = JSON.parse(await body([started(), call(0), args(0, input), finished(FinishReason.LENGTH)]));
-    expect(content).toEqual([{ type: "tool_use", id: "call_0", name: "weather", input: {} }]);
+    expect(content).toEqual([
+      { type: "tool_use", id: "call_0", name: "weather", input: {}, caller: { type: "direct" } },
+    ]);
   },
 );
 
@@ -68,7 +73,10 @@ test("any stream of events, however cut, builds the same answer and usage", asyn
         text: ofType("text")
           .map((block: { text: string }) => block.text)
           .join(""),
-        calls: ofType("tool_use").map(({ type: _, ...made }: { type: string }) => made),
+        calls: ofType("tool_use").map(({ type: _, caller, ...made }: { type: string; caller: object }) => {
+          expect(caller).toEqual({ type: "direct" });
+          return made;
+        }),
         stopReason: message.stop_reason,
         inputTokensAtStart: message.usage.input_tokens,
         usage: message.usage,

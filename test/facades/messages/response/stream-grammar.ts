@@ -90,7 +90,7 @@ function block(rest: Frame[], answer: DecodedAnswer): void {
   const index = answer.blocks.length;
   assert(start.index === index, `block ${index} has its index`);
   const head = object(start.content_block);
-  assert(!("citations" in head) && !("caller" in head), "no null citations or caller");
+  assert(!("citations" in head) && head.caller !== null, "no null citations or caller");
   answer.blocks.push(String(head.type));
   const deltas: Record<string, unknown>[] = [];
   while (rest[0]?.event === "content_block_delta") {

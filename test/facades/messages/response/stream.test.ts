@@ -49,7 +49,7 @@ test("a whole stream, byte for byte", () => {
   expect(body(events)).toBe(
     [
       `event: message_start`,
-      `data: {"type":"message_start","message":{"id":"msg_r1","type":"message","role":"assistant","model":"m","content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":12,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":0}}}`,
+      `data: {"type":"message_start","message":{"id":"msg_r1","type":"message","role":"assistant","model":"m","content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":12,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":0,"output_tokens_details":null,"service_tier":null,"cache_creation":null,"inference_geo":null,"server_tool_use":null,"speed":null,"iterations":null,"fallback_credit":null},"container":null,"context_management":null,"stop_details":null,"diagnostics":null}}`,
       ``,
       `event: content_block_start`,
       `data: {"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"","signature":""}}`,
@@ -73,7 +73,7 @@ test("a whole stream, byte for byte", () => {
       `data: {"type":"content_block_stop","index":1}`,
       ``,
       `event: message_delta`,
-      `data: {"type":"message_delta","delta":{"stop_reason":"end_turn","stop_sequence":null},"usage":{"input_tokens":12,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":5,"output_tokens_details":{"thinking_tokens":3}}}`,
+      `data: {"type":"message_delta","delta":{"stop_reason":"end_turn","stop_sequence":null,"container":null,"stop_details":null},"usage":{"input_tokens":12,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":5,"output_tokens_details":{"thinking_tokens":3},"service_tier":null,"cache_creation":null,"inference_geo":null,"server_tool_use":null,"speed":null,"iterations":null,"fallback_credit":null},"context_management":null}`,
       ``,
       `event: message_stop`,
       `data: {"type":"message_stop"}`,

@@ -8,7 +8,7 @@ import { Member } from "../../../../src/fleet/servers/member.ts";
 import type { Place } from "../../../../src/fleet/servers/place.ts";
 import { Pool } from "../../../../src/fleet/servers/pool.ts";
 import type { FleetChannel } from "../../../../src/fleet/sharing/channel.ts";
-import { SharedServers, toName } from "../../../../src/fleet/sharing/shared-servers.ts";
+import { otherQueues, SharedServers, toName } from "../../../../src/fleet/sharing/shared-servers.ts";
 import { Sharing } from "../../../../src/fleet/sharing/sharing.ts";
 import { chatRequest } from "../../../engines/requests.ts";
 import { SeededRandom } from "../../seeded-random.ts";
@@ -239,7 +239,10 @@ function createCore(
   const limits = { queue: 100_000, reserve: isOwn ? config.fleet.reserve : 0 };
   const pool: Pool = new Pool("m", policy, clock, limits);
   pools.push(pool);
-  pool.onChange = () => shared?.changed();
+  if (shared !== undefined) {
+    pool.onChange = () => shared.changed();
+    pool.others = otherQueues(shared, "m");
+  }
   for (const [i, server] of (config.models[0]?.servers ?? []).entries()) {
     const settings = { clock, openMs: 5000, onFree: () => pool.pump() };
     const member = new Member(`server-${i}`, "m", server, {} as Engine, settings); // the pool never calls an engine

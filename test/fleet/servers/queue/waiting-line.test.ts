@@ -1,9 +1,10 @@
 import { expect, test } from "@jest/globals";
 import { WaitingLine } from "../../../../src/fleet/servers/queue/waiting-line.ts";
+import { ManualClock } from "../../../support/clocks/manual-clock.ts";
 
 /** A line of waiters by their keys, in the order of their arrival; each turn takes one place. */
 function lineOf(keys: string, held: Record<string, number> = {}) {
-  const line = new WaitingLine<{ key: string; deadline: number }>((key) => held[key] ?? 0);
+  const line = new WaitingLine<{ key: string; deadline: number }>((key) => held[key] ?? 0, new ManualClock());
   [...keys].forEach((key, deadline) => {
     line.push({ key, deadline });
   });

@@ -89,7 +89,7 @@ describe.each(dialects)("%s", (dialect) => {
       expect(done).toBe(true); // there is no usage
     }
     for (const filter of [...filters, { requestId: "r" }]) {
-      await listReceipts([spy], { ...all, requestId: "", pageSize: 10, pageToken: "", ...filter });
+      await listReceipts(spy, { ...all, requestId: "", pageSize: 10, pageToken: "", ...filter });
     }
     expect(asked.length).toBeGreaterThan(50);
     for (const query of asked) {

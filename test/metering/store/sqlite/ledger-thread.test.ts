@@ -1,4 +1,5 @@
 import { channel } from "node:diagnostics_channel";
+import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -30,7 +31,7 @@ beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), "tollgate-thread-"));
   clock = new ManualClock(Date.now());
   metering = await openMetering({ clock, threadClock: clock, url: `sqlite:${join(directory, "tollgate.db")}` });
-  other = new DatabaseSync(join(directory, "tollgate.db"));
+  other = new DatabaseSync(join(directory, "tollgate.db"), { timeout: 5000 }); // the thread may just be writing
 });
 afterEach(async () => {
   await clock.until(metering.close());
@@ -74,30 +75,44 @@ test("a charge that it ends in is stored once, on the slices that the core has",
   expect(await prove()).toMatchObject({ ok: true, receipts: 1n });
 });
 
-/** Has a call begin while the file is locked, and lets so much time pass that its thread is given up. */
-async function silence<T>(call: () => Promise<T>): Promise<PromiseSettledResult<T>[]> {
-  const silent = threads.at(-1);
+/**
+ * Has a call begin while the file is locked, and lets so much time pass that its thread is given up: at once, since
+ * SQLite waits for the lock in real time. `giveVoice` lets the thread go on to its end, and the next one start.
+ */
+async function silence<T>(call: () => Promise<T>) {
+  const silent = threads.at(-1) as Worker;
+  const over = once(silent, "exit"); // a thread that has not begun to wait for the lock ends as soon as it is given up
+  const asked = nextCall(silent);
   other.exec("begin immediate");
   const called = Promise.allSettled([call()]);
-  await clock.advanceAsync(29_000);
+  await clock.until(asked);
+  clock.advance(29_000);
   expect(threads.at(-1)).toBe(silent);
-  await clock.advanceAsync(1000);
-  return called;
+  clock.advance(1000);
+  const giveVoice = async () => {
+    other.exec("rollback");
+    await over;
+    await clock.advanceAsync(100);
+  };
+  return { outcomes: await called, giveVoice };
 }
 
-/** Lets the silent thread go on to its end, and the next one start. */
-async function giveVoice(): Promise<void> {
-  const over = new Promise((resolve) => threads.at(-1)?.once("exit", resolve));
-  other.exec("rollback");
-  await over;
-  await clock.advanceAsync(100);
+/** Resolves when the thread is sent its next call. */
+function nextCall(worker: Worker): Promise<void> {
+  return new Promise((resolve) => {
+    const { postMessage } = worker;
+    worker.postMessage = (...message: Parameters<typeof postMessage>) => {
+      postMessage.apply(worker, message);
+      resolve();
+    };
+  });
 }
 
 test("a thread that lives and answers nothing for 30 seconds is given up: what asked it fails as unavailable", async () => {
   const account = await metering.account({ paid: usd });
-  const [outcome] = await silence(() => metering.ledger.hold(request(account, output(1)), never));
-  expect(outcome?.status).toBe("rejected");
-  expect(readDetail((outcome as PromiseRejectedResult).reason)?.reason).toBe(Reason.LEDGER_UNAVAILABLE);
+  const { outcomes, giveVoice } = await silence(() => metering.ledger.hold(request(account, output(1)), never));
+  expect(outcomes[0]?.status).toBe("rejected");
+  expect(readDetail((outcomes[0] as PromiseRejectedResult).reason)?.reason).toBe(Reason.LEDGER_UNAVAILABLE);
   const count = threads.length;
   await expect(metering.store.identify()).rejects.toThrow("cannot be reached");
   await giveVoice();
@@ -113,7 +128,7 @@ test("a charge that a silent thread has not answered, and may yet commit, is sto
   const account = await metering.account({ paid: usd });
   const hold = await clock.until(metering.ledger.hold(request(account, output(10)), never));
   let settled: Promise<unknown> = Promise.resolve();
-  await silence(async () => {
+  const { giveVoice } = await silence(async () => {
     settled = hold.settle(output(10), "completed");
   });
   await giveVoice();

@@ -3,48 +3,67 @@ import { type Head, HeadReader } from "./head.ts";
 import { HttpFault, type RequestMessage, type ResponseHandler } from "./interface.ts";
 import { ResponseParser, type ResponseSink } from "./response-parser.ts";
 
+/** A call as a connection carries it. */
+export interface Carried {
+  readonly message: RequestMessage;
+  readonly handler: ResponseHandler;
+}
+
 /** Receives a connection's events. */
-export interface ConnectionOwner {
+export interface ConnectionOwner<Call extends Carried> {
   /** The connection can carry another call. `idleSeconds`: how long the server promises to keep it, if it does. */
-  onIdle(connection: Connection, idleSeconds: number | undefined): void;
+  onIdle(connection: Connection<Call>, idleSeconds: number | undefined): void;
   /** The connection is closed. */
-  onClosed(connection: Connection): void;
+  onClosed(connection: Connection<Call>): void;
+  /**
+   * The server closed a kept connection, and the call on it got no byte: most likely the server was closing it when the
+   * call was sent.
+   */
+  onUnanswered(call: Call): void;
 }
 
 /** One connected socket. It carries one call at a time. */
-export class Connection implements ResponseSink {
+export class Connection<Call extends Carried> implements ResponseSink {
   readonly #socket: Socket;
-  readonly #owner: ConnectionOwner;
+  readonly #owner: ConnectionOwner<Call>;
   readonly #heads = new HeadReader();
-  #handler: ResponseHandler | undefined;
+  #call: Call | undefined;
   #parser: ResponseParser | undefined;
   #head: Head | undefined;
   #paused = false;
   #closed = false;
+  /** Whether it was idle before the call. */
+  #kept = false;
+  /** Whether a byte came for the call. */
+  #answered = false;
+  /** Further calls that the server takes on it, by its own words. */
+  #callsLeft = Number.POSITIVE_INFINITY;
   /** Ticks of the owner's clock without a byte, while one is awaited. */
   #silentTurns = 0;
 
-  constructor(socket: Socket, owner: ConnectionOwner) {
+  constructor(socket: Socket, owner: ConnectionOwner<Call>) {
     this.#socket = socket;
     this.#owner = owner;
     socket.on("data", (piece: Buffer) => this.#read(piece));
     socket.on("end", () => this.#end());
-    socket.on("error", (error) => this.#close(error));
-    socket.on("close", () => this.#close(new HttpFault("CLOSED", "the server closed the connection")));
+    socket.on("error", (error) => this.#lose(error));
+    socket.on("close", () => this.#lose(closedByServer()));
   }
 
-  /** Sends a call. The connection must be idle. */
-  start(host: string, message: RequestMessage, handler: ResponseHandler): void {
-    this.#handler = handler;
+  /** Sends a call. The connection must be idle. `isKept`: it was so for a while, and is not new. */
+  start(host: string, call: Call, isKept: boolean): void {
+    this.#call = call;
+    this.#kept = isKept;
+    this.#answered = false;
     this.#parser = new ResponseParser(this, this.#heads);
     this.#silentTurns = 0;
     this.#socket.ref();
-    this.#socket.write(encodeRequest(host, message));
+    this.#socket.write(encodeRequest(host, call.message));
   }
 
-  /** Whether the connection carries this handler's call: a call that has ended must not control the next one. */
-  carries(handler: ResponseHandler): boolean {
-    return this.#handler === handler;
+  /** Whether the connection carries this call: a call that has ended must not control the next one. */
+  carries(call: Call): boolean {
+    return this.#call === call;
   }
 
   pause(): void {
@@ -65,7 +84,7 @@ export class Connection implements ResponseSink {
 
   /** A tick of the owner's clock. `mostSilentTurns` ticks without a byte end the call. */
   tick(mostSilentTurns: number): void {
-    if (this.#handler === undefined || this.#paused) {
+    if (this.#call === undefined || this.#paused) {
       return;
     }
     this.#silentTurns++;
@@ -75,12 +94,17 @@ export class Connection implements ResponseSink {
   }
 
   onHead(head: Head): void {
+    if (this.#kept && head.status === 408 && !head.keepsAlive) {
+      this.#answered = false; // a farewell to an idle connection, sent before the call arrived: RFC 9110, 15.5.9
+      this.#lose(closedByServer());
+      return;
+    }
     this.#head = head;
-    this.#handler?.onStart(head.status, head.headers);
+    this.#call?.handler.onStart(head.status, head.headers);
   }
 
   onData(piece: Buffer): void {
-    this.#handler?.onData(piece);
+    this.#call?.handler.onData(piece);
   }
 
   #read(piece: Buffer): void {
@@ -90,6 +114,7 @@ export class Connection implements ResponseSink {
       return;
     }
     this.#silentTurns = 0;
+    this.#answered = true;
     try {
       parser.push(piece);
     } catch (error) {
@@ -99,7 +124,7 @@ export class Connection implements ResponseSink {
     if (parser.done) {
       this.#finish();
     } else {
-      this.#handler?.onRead();
+      this.#call?.handler.onRead();
     }
   }
 
@@ -107,17 +132,17 @@ export class Connection implements ResponseSink {
     if (this.#parser?.end() === true) {
       this.#finish();
     } else {
-      this.#close(new HttpFault("CLOSED", "the server closed the connection"));
+      this.#lose(closedByServer());
     }
   }
 
   /** The answer is complete. The connection is kept, unless it ends or the request is still being sent. */
   #finish(): void {
-    const [handler, head] = [this.#handler, this.#head];
-    this.#handler = undefined;
+    const [call, head] = [this.#call, this.#head];
+    this.#call = undefined;
     this.#parser = undefined;
     this.#head = undefined;
-    if (head?.keepsAlive === true && this.#socket.writable && this.#socket.writableLength === 0 && !this.#closed) {
+    if (head !== undefined && this.#isKept(head)) {
       if (this.#paused) {
         this.resume();
       }
@@ -126,7 +151,25 @@ export class Connection implements ResponseSink {
     } else {
       this.#close(undefined);
     }
-    handler?.onEnd();
+    call?.handler.onEnd();
+  }
+
+  /** The call that the server announces as the last one is not sent: servers count in different ways. */
+  #isKept({ keepsAlive, callsLeft = Number.POSITIVE_INFINITY }: Head): boolean {
+    this.#callsLeft = Math.min(this.#callsLeft, callsLeft) - 1;
+    const isWritten = this.#socket.writable && this.#socket.writableLength === 0;
+    return keepsAlive && this.#callsLeft > 0 && isWritten && !this.#closed;
+  }
+
+  /** The connection ended on the server's side. */
+  #lose(error: Error): void {
+    const call = this.#call;
+    if (call === undefined || this.#closed || !this.#kept || this.#answered) {
+      this.#close(error);
+      return;
+    }
+    this.#close(undefined);
+    this.#owner.onUnanswered(call);
   }
 
   #close(error: Error | undefined): void {
@@ -134,15 +177,17 @@ export class Connection implements ResponseSink {
       return;
     }
     this.#closed = true;
-    const handler = this.#handler;
-    this.#handler = undefined;
+    const call = this.#call;
+    this.#call = undefined;
     this.#socket.destroy();
     this.#owner.onClosed(this);
     if (error !== undefined) {
-      handler?.onError(error);
+      call?.handler.onError(error);
     }
   }
 }
+
+const closedByServer = () => new HttpFault("CLOSED", "the server closed the connection");
 
 /** Allowed in a header's value, a path or a host: visible ASCII and the space. */
 const visible = /^[\x20-\x7e]*$/;

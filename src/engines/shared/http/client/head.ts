@@ -12,6 +12,8 @@ export interface Head {
   readonly keepsAlive: boolean;
   /** Seconds that the server promises to keep an idle connection. Undefined: no promise. */
   readonly idleSeconds: number | undefined;
+  /** Further calls for which the server promises to keep the connection. Undefined: no promise. */
+  readonly callsLeft: number | undefined;
 }
 
 const statusLine = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/;
@@ -37,7 +39,8 @@ export function parseHead(text: string): Head {
     headers,
     framing: status < 200 || status === 204 || status === 304 ? noBody : toFraming(headers),
     keepsAlive: keepsAlive(headers, minor === "1"),
-    idleSeconds: idleSeconds(headers["keep-alive"]),
+    idleSeconds: promised(headers["keep-alive"], /\btimeout\s*=\s*"?(\d{1,6})\b/i),
+    callsLeft: promised(headers["keep-alive"], /\bmax\s*=\s*"?(\d{1,6})\b/i),
   };
 }
 
@@ -98,7 +101,8 @@ function keepsAlive({ connection }: ResponseHeaders, isHttp11: boolean): boolean
   return isHttp11 ? !/\bclose\b/.test(words) : /\bkeep-alive\b/.test(words);
 }
 
-function idleSeconds(value: string | string[] | undefined): number | undefined {
-  const [, seconds] = typeof value === "string" ? (/\btimeout=(\d{1,6})\b/i.exec(value) ?? []) : [];
-  return seconds === undefined ? undefined : Number(seconds);
+/** A figure of the `Keep-Alive` header, such as `timeout=5, max=100`. */
+function promised(value: string | string[] | undefined, figure: RegExp): number | undefined {
+  const [, digits] = value === undefined ? [] : (figure.exec([value].flat().join(",")) ?? []);
+  return digits === undefined ? undefined : Number(digits);
 }

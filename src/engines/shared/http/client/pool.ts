@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import { type ConnectOptions, Connector } from "./connect.ts";
-import { Connection, checkMessage } from "./connection.ts";
+import { type Carried, Connection, checkMessage } from "./connection.ts";
 import { type HttpCall, HttpFault, type RequestMessage, type ResponseHandler } from "./interface.ts";
 
 /** How a pool connects. */
@@ -25,30 +25,35 @@ const longestTurnMs = 1000;
 
 /** A connection without a call. */
 interface Idle {
-  readonly connection: Connection;
+  readonly connection: Connection<Call>;
   /** On the monotonic clock. */
   readonly until: number;
 }
 
 /** A call, waiting for a connection or running on one. */
-interface Call {
-  readonly message: RequestMessage;
-  readonly handler: ResponseHandler;
-  connection: Connection | undefined;
+interface Call extends Carried {
+  connection: Connection<Call> | undefined;
 }
 
-/** HTTP/1.1 connections to one origin, kept open between calls. */
+/**
+ * HTTP/1.1 connections to one origin, kept open between calls. A kept connection gets its next call only after all that
+ * had arrived was read: a server may be closing it, or have sent what nobody asked for, which must not become an answer.
+ * A call whose kept connection ends all the same without a byte of an answer is sent once more, on a new one.
+ */
 export class HttpPool {
   readonly #host: string;
   readonly #options: PoolOptions;
   readonly #connector: Connector;
   readonly #connecting = new Set<Socket>();
-  readonly #open = new Set<Connection>();
-  /** The most recently used one is last, and is used first. */
+  readonly #open = new Set<Connection<Call>>();
+  /** The one that has been idle longest is first, and is used first: the last one may be about to be closed. */
   readonly #idle: Idle[] = [];
   readonly #waiting = new Set<Call>();
+  /** Calls whose kept connection ended: they wait for a new one. */
+  readonly #again = new Set<Call>();
   readonly #turnMs: number;
   #clock: NodeJS.Timeout | undefined;
+  #serving: NodeJS.Immediate | undefined;
   #destroyed = false;
 
   constructor(origin: string, options: PoolOptions) {
@@ -67,14 +72,17 @@ export class HttpPool {
     if (this.#destroyed) {
       queueMicrotask(() => handler.onError(new HttpFault("DESTROYED", "the connections are closed")));
     } else {
-      this.#begin(call);
+      this.#waiting.add(call);
+      this.#serveSoon();
+      this.#connectWanted();
     }
-    const carrier = () => (call.connection?.carries(handler) === true ? call.connection : undefined);
+    const carrier = () => (call.connection?.carries(call) === true ? call.connection : undefined);
     return {
       pause: () => carrier()?.pause(),
       resume: () => carrier()?.resume(),
       abort: () => {
         this.#waiting.delete(call);
+        this.#again.delete(call);
         carrier()?.destroy();
       },
     };
@@ -91,24 +99,23 @@ export class HttpPool {
     for (const connection of [...this.#open]) {
       connection.destroy(reason);
     }
-    for (const { handler } of this.#waiting) {
+    for (const { handler } of [...this.#again, ...this.#waiting]) {
       handler.onError(reason);
     }
+    this.#again.clear();
     this.#waiting.clear();
+    clearImmediate(this.#serving);
   }
 
-  /** Starts a call at once on an idle connection, as nearly always; not while other calls wait. */
-  #begin(call: Call): void {
-    const connection = this.#waiting.size === 0 ? this.#takeIdle() : undefined;
-    if (connection === undefined) {
-      this.#waiting.add(call);
+  /** Gives out idle connections once everything that has arrived was read. */
+  #serveSoon(): void {
+    this.#serving ??= setImmediate(() => {
+      this.#serving = undefined;
       this.#serve();
-    } else {
-      this.#run(call, connection);
-    }
+    });
   }
 
-  /** Gives idle connections to waiting calls, and opens more where the limit allows. */
+  /** Gives idle connections to waiting calls, first come first served, and opens more where the limit allows. */
   #serve(): void {
     for (const call of this.#waiting) {
       const connection = this.#takeIdle();
@@ -116,18 +123,22 @@ export class HttpPool {
         break;
       }
       this.#waiting.delete(call);
-      this.#run(call, connection);
+      this.#run(call, connection, true);
     }
+    this.#connectWanted();
+  }
+
+  #run(call: Call, connection: Connection<Call>, isKept: boolean): void {
+    call.connection = connection;
+    connection.start(this.#host, call, isKept);
+  }
+
+  #connectWanted(): void {
     const free = this.#options.connections - this.#open.size;
-    const wanted = Math.min(this.#waiting.size, free);
+    const wanted = Math.min(free, this.#again.size + Math.max(0, this.#waiting.size - this.#idle.length));
     while (this.#connecting.size < wanted) {
       this.#connect();
     }
-  }
-
-  #run(call: Call, connection: Connection): void {
-    call.connection = connection;
-    connection.start(this.#host, call.message, call.handler);
   }
 
   #connect(): void {
@@ -138,31 +149,56 @@ export class HttpPool {
       },
       onFailed: (error) => {
         this.#connecting.delete(socket);
-        this.#failOne(error);
+        this.#takeFirst()?.handler.onError(error);
       },
     });
     this.#connecting.add(socket);
   }
 
   #add(socket: Socket): void {
-    const connection = new Connection(socket, {
+    const connection = new Connection<Call>(socket, {
       onIdle: (idle, seconds) => this.#keep(idle, seconds),
       onClosed: (closed) => this.#drop(closed),
+      onUnanswered: (call) => this.#sendAgain(call),
     });
     this.#open.add(connection);
     this.#clock ??= setInterval(() => this.#tick(), this.#turnMs).unref();
-    this.#keep(connection, undefined);
+    const call = this.#takeFirst();
+    if (call === undefined) {
+      this.#keep(connection, undefined);
+    } else {
+      this.#run(call, connection, false);
+    }
   }
 
-  #keep(connection: Connection, promisedSeconds: number | undefined): void {
+  /** The call to which the next new connection, or the failure to make one, belongs. */
+  #takeFirst(): Call | undefined {
+    for (const calls of [this.#again, this.#waiting]) {
+      for (const call of calls) {
+        calls.delete(call);
+        return call;
+      }
+    }
+    return undefined;
+  }
+
+  #sendAgain(call: Call): void {
+    call.connection = undefined;
+    this.#again.add(call);
+    this.#connectWanted();
+  }
+
+  #keep(connection: Connection<Call>, promisedSeconds: number | undefined): void {
     const idleMs =
       promisedSeconds === undefined ? usualIdleMs : Math.min(longestIdleMs, promisedSeconds * 1000 - idleMarginMs);
     this.#idle.push({ connection, until: performance.now() + idleMs });
-    this.#serve();
+    if (this.#waiting.size > 0) {
+      this.#serveSoon();
+    }
   }
 
-  #takeIdle(): Connection | undefined {
-    for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
+  #takeIdle(): Connection<Call> | undefined {
+    for (let idle = this.#idle.shift(); idle !== undefined; idle = this.#idle.shift()) {
       if (idle.until > performance.now()) {
         return idle.connection;
       }
@@ -171,7 +207,7 @@ export class HttpPool {
     return undefined;
   }
 
-  #drop(connection: Connection): void {
+  #drop(connection: Connection<Call>): void {
     this.#open.delete(connection);
     const index = this.#idle.findIndex((idle) => idle.connection === connection);
     if (index !== -1) {
@@ -181,17 +217,8 @@ export class HttpPool {
       clearInterval(this.#clock);
       this.#clock = undefined;
     }
-    if (!this.#destroyed) {
-      this.#serve();
-    }
-  }
-
-  /** A connection attempt failed: the call that has waited longest fails. */
-  #failOne(error: Error): void {
-    for (const call of this.#waiting) {
-      this.#waiting.delete(call);
-      call.handler.onError(error);
-      return;
+    if (this.#waiting.size > 0 && !this.#destroyed) {
+      this.#serveSoon();
     }
   }
 

@@ -1,73 +1,11 @@
 import { once } from "node:events";
-import { createServer, type Server, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
-import type { HttpCall, ResponseHandler } from "../../../../../src/engines/shared/http/client/interface.ts";
+import type { HttpCall } from "../../../../../src/engines/shared/http/client/interface.ts";
 import { HttpPool } from "../../../../../src/engines/shared/http/client/pool.ts";
 import { eventually } from "../../../../support/eventually.ts";
+import { hello, Outcome, RawServer } from "./raw-server.ts";
 
-/** A server that answers what a test says, and keeps what it got on each connection. */
-class RawServer {
-  readonly #server: Server;
-  readonly sockets: Socket[] = [];
-  readonly received: string[] = [];
-  answer: (socket: Socket, request: string) => void = (socket) => socket.write(hello);
-
-  constructor() {
-    this.#server = createServer((socket) => {
-      this.sockets.push(socket);
-      socket.on("error", () => {});
-      socket.on("data", (piece) => {
-        this.received.push(piece.toString());
-        this.answer(socket, piece.toString());
-      });
-    });
-  }
-
-  async listen(): Promise<string> {
-    this.#server.listen(0, "127.0.0.1");
-    await once(this.#server, "listening");
-    const address = this.#server.address();
-    return `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}`;
-  }
-
-  close(): void {
-    for (const socket of this.sockets) {
-      socket.destroy();
-    }
-    this.#server.close();
-  }
-}
-
-/** The answer of a call, as text, or its failure. */
-class Outcome implements ResponseHandler {
-  status = 0;
-  text = "";
-  readonly #over = Promise.withResolvers<this>();
-  readonly #begun = Promise.withResolvers<void>();
-  get over() {
-    return this.#over.promise;
-  }
-  /** The first byte of the body is there. */
-  get begun() {
-    return this.#begun.promise;
-  }
-  onStart(status: number) {
-    this.status = status;
-  }
-  onData(piece: Buffer) {
-    this.text += piece.toString();
-    this.#begun.resolve();
-  }
-  onRead() {}
-  onEnd() {
-    this.#over.resolve(this);
-  }
-  onError(error: Error) {
-    this.#over.reject(error);
-  }
-}
-
-const hello = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
 const options = { connections: 2, connectTimeoutMs: 2000, silenceTimeoutMs: 5000 };
 const get = { method: "GET", path: "/x", headers: {}, body: undefined } as const;
 

@@ -39,9 +39,14 @@ test.each(Object.entries(outages))(
     const metering = await openMetering({
       ...{ url: door.url, patience, clock: systemClock, journal, coreId: journal.coreId },
     });
-    const account = await metering.account({ paid: 100 * usd });
+    // One has leased all that it will spend, so that charges go on in an outage; the other leases again and again.
+    const accounts = [await metering.account({ paid: 100 * usd }), await metering.account({ paid: 100 * usd })];
+    const [rich = ""] = accounts;
+    (
+      await metering.ledger.hold(request(rich, { inputTokens: 0, outputTokens: (50 * usd) / 250_000 }), never)
+    ).release();
     const acknowledged: string[] = [];
-    const spend = async () => {
+    const spend = async (account: string) => {
       const wanted = request(account, { inputTokens: 100, outputTokens: 100 });
       const hold = await metering.ledger.hold(wanted, never);
       await pause(5, "an answer takes a while");
@@ -50,9 +55,9 @@ test.each(Object.entries(outages))(
     };
     let stopping = false;
     const refusals = new Set<Reason | undefined>();
-    const load = Array.from({ length: 16 }, async () => {
+    const load = Array.from({ length: 16 }, async (_, at) => {
       while (!stopping) {
-        await spend().catch(async (error: unknown) => {
+        await spend(accounts[at % 2] ?? rich).catch(async (error: unknown) => {
           refusals.add(readDetail(error)?.reason);
           await pause(20, "a refused caller asks again a little later");
         });
@@ -92,5 +97,5 @@ test.each(Object.entries(outages))(
     await door.shut();
     rmSync(directory, { recursive: true, force: true });
   },
-  60_000,
+  120_000,
 );
