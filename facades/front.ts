@@ -1,11 +1,11 @@
 import type { RequestListener } from "node:http";
 import type { Transport } from "@connectrpc/connect";
 import Koa, { type DefaultState } from "koa";
-import { readPackaged } from "../lib/assets.ts";
-import type { AnswerMalformed } from "../lib/door/malformed.ts";
-import { newRequestId } from "../lib/ids/request-id.ts";
-import { UnreadAnswers } from "../lib/net/unread-answers.ts";
-import type { Overload } from "../lib/overload/monitor.ts";
+import { readPackaged } from "#lib/assets.ts";
+import type { AnswerMalformed } from "#lib/door/malformed.ts";
+import { newRequestId } from "#lib/ids/request-id.ts";
+import { UnreadAnswers } from "#lib/net/unread-answers.ts";
+import type { Overload } from "#lib/overload/monitor.ts";
 import { ProxiedRequests } from "./http/connection/proxied-requests.ts";
 import { readHead } from "./http/connection/read-head.ts";
 import { createCoreClients } from "./http/core/core-clients.ts";

@@ -14,7 +14,7 @@ export interface Bounds {
 
 /**
  * Every sampling field of the contract, with its name in JSON and in the configuration and the contract's bounds. The
- * engines' names for it are in src/engines/shared/sampling.ts.
+ * engines' names for it are in src/fleet/engines/shared/sampling.ts.
  */
 export const samplingFields = {
   temperature: { name: "temperature", bounds: readBounds("temperature") },

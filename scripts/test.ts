@@ -1,5 +1,5 @@
 // Runs every check and test: `npm test`. Arguments go to jest, and then only jest runs:
-// `npm test -- test/metering`.
+// `npm test -- test/money`.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { constants, setPriority } from "node:os";

@@ -1,5 +1,5 @@
-import { keepYoungSpaceSmall } from "../lib/overload/young-space.ts";
-import { hideSqliteWarning } from "../lib/workarounds/sqlite-warning.ts";
+import { keepYoungSpaceSmall } from "#lib/overload/young-space.ts";
+import { hideSqliteWarning } from "#lib/workarounds/sqlite-warning.ts";
 import { run, stays } from "./cli/program.ts";
 import { processIo } from "./cli/shared/io.ts";
 

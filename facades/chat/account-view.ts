@@ -10,10 +10,10 @@ import {
 } from "#gen/tollgate/chat/v1/account_view_pb.js";
 import { UsageGroup } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import { type Receipt, ReceiptStatus, type UsageRow } from "#gen/tollgate/metering/v1/usage_pb.js";
-import { formatUsd } from "../../lib/money.ts";
-import { readWiredClass } from "../../lib/service-class.ts";
-import { type Duration, toMilliseconds } from "../../lib/time/duration.ts";
-import { parseMoment } from "../../lib/time/moment.ts";
+import { formatUsd } from "#lib/money.ts";
+import { readWiredClass } from "#lib/service-class.ts";
+import { type Duration, toMilliseconds } from "#lib/time/duration.ts";
+import { parseMoment } from "#lib/time/moment.ts";
 import type { CoreClients } from "../http/core/core-clients.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { usdAmount } from "../http/json/decimal.ts";

@@ -1,7 +1,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { ErrorResponseSchema } from "#gen/tollgate/chat/v1/error_pb.js";
 import { type ErrorDetail, Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { readDetail, readTokenBound } from "../../lib/errors/detail.ts";
+import { readDetail, readTokenBound } from "#lib/errors/detail.ts";
 import { jsonEncoder } from "../http/json/encoder.ts";
 import { RequestError, type RequestErrorStatus } from "../http/request/error.ts";
 import { retryAfterHeader } from "../http/response/retry-after.ts";

@@ -2,8 +2,8 @@ import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 import { type ApiKey, BudgetPeriod } from "#gen/tollgate/accounts/v1/api_key_pb.js";
 import type { GetKeyStatusResponse } from "#gen/tollgate/accounts/v1/caller_requests_pb.js";
 import type { KeyLimits, TestAuthResponse } from "#gen/tollgate/chat/v1/key_status_pb.js";
-import { readWiredClass } from "../../lib/service-class.ts";
-import { toMilliseconds } from "../../lib/time/duration.ts";
+import { readWiredClass } from "#lib/service-class.ts";
+import { toMilliseconds } from "#lib/time/duration.ts";
 import { decimal } from "../http/json/decimal.ts";
 
 /** What a caller may know about its key, in this surface's format. */

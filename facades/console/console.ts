@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { CatalogueService } from "#gen/tollgate/catalogue/v1/catalogue_service_pb.js";
-import { createClient } from "../../lib/rpc/client.ts";
-import { readAll } from "../../lib/rpc/pages.ts";
+import { createClient } from "#lib/rpc/client.ts";
+import { readAll } from "#lib/rpc/pages.ts";
 import { homeHeaders, renderHome, wantsPage } from "../http/home/page.ts";
 import { sendFile } from "../http/home/static-files.ts";
 import { callPaths } from "./calls/forward.ts";

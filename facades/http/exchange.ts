@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { CallOptions } from "@connectrpc/connect";
-import { newRequestId } from "../../lib/ids/request-id.ts";
-import { toNetwork } from "../../lib/net/network.ts";
-import { sendWhole } from "../../lib/net/send-whole.ts";
-import { type RateLimitState, readRateLimit } from "../../lib/rpc/rate-limit.ts";
-import type { PublicSurface } from "../../lib/surface-names.ts";
+import { newRequestId } from "#lib/ids/request-id.ts";
+import { toNetwork } from "#lib/net/network.ts";
+import { sendWhole } from "#lib/net/send-whole.ts";
+import { type RateLimitState, readRateLimit } from "#lib/rpc/rate-limit.ts";
+import type { PublicSurface } from "#lib/surface-names.ts";
 import type { BodyLimits } from "./request/body-limits.ts";
 import { clientAddress } from "./request/client-address.ts";
 import { type CallHeaders, callHeaders, type KeyHeader } from "./request/credentials.ts";

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
-import type { Random } from "../../lib/ids/random.ts";
-import type { Clock } from "../../lib/time/clock.ts";
+import type { Random } from "#lib/ids/random.ts";
+import type { Clock } from "#lib/time/clock.ts";
 import type { IsTrustedProxy } from "./request/client-address.ts";
 
 /** Why a client was refused or cut off to keep room for others. */

@@ -6,7 +6,7 @@ import {
   ErrorResponseSchema,
   ErrorType,
 } from "#gen/tollgate/messages/v1/error_pb.js";
-import { readDetail, readTokenBound } from "../../lib/errors/detail.ts";
+import { readDetail, readTokenBound } from "#lib/errors/detail.ts";
 import { jsonEncoder } from "../http/json/encoder.ts";
 import { RequestError, type RequestErrorStatus } from "../http/request/error.ts";
 import { retryAfterHeader } from "../http/response/retry-after.ts";

@@ -13,10 +13,10 @@ import { PriceSchema } from "#gen/tollgate/metering/v1/price_pb.js";
 import { ReceiptArchiveSchema } from "#gen/tollgate/metering/v1/receipt_archive_pb.js";
 import { ReceiptSchema, UsageRowSchema } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { OperatorSchema } from "#gen/tollgate/operators/v1/operator_pb.js";
-import * as documents from "../../src/cli/admin/output/documents.ts";
-import { deliveryDocument, eventDocument, webhookDocument } from "../../src/cli/admin/output/event-documents.ts";
-import * as metering from "../../src/cli/admin/output/metering-documents.ts";
-import { groups, usageDocument } from "../../src/cli/admin/usage.ts";
+import * as documents from "#src/cli/admin/output/documents.ts";
+import { deliveryDocument, eventDocument, webhookDocument } from "#src/cli/admin/output/event-documents.ts";
+import * as metering from "#src/cli/admin/output/metering-documents.ts";
+import { groups, usageDocument } from "#src/cli/admin/usage.ts";
 
 // What each command that asks a core prints with --json: documents of messages that have all that they may have.
 

@@ -1,5 +1,5 @@
 import type { Command, Option } from "commander";
-import { createProgram } from "../../src/cli/program.ts";
+import { createProgram } from "#src/cli/program.ts";
 import { answers, showFields } from "./answers.ts";
 import { code, table } from "./markdown.ts";
 

@@ -1,4 +1,4 @@
-import { configJsonSchema } from "../../src/config/json-schema.ts";
+import { configJsonSchema } from "#src/config/json-schema.ts";
 import { code, table } from "./markdown.ts";
 
 interface Schema {

@@ -3,7 +3,7 @@
 
 import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { configJsonSchema } from "../../src/config/json-schema.ts";
+import { configJsonSchema } from "#src/config/json-schema.ts";
 import { commandReference } from "./commands.ts";
 import { configurationReference } from "./configuration.ts";
 import { withGenerated } from "./markdown.ts";

@@ -1,6 +1,6 @@
 import { Command, CommanderError } from "commander";
-import { readPackaged } from "../../lib/assets.ts";
-import { ConfigError } from "../config/config-error.ts";
+import { readPackaged } from "#lib/assets.ts";
+import { ConfigError } from "#src/config/config-error.ts";
 import { commands } from "./commands.ts";
 import type { Io } from "./shared/io.ts";
 

@@ -1,9 +1,9 @@
 import { Code, ConnectError, type Transport } from "@connectrpc/connect";
 import { type Session, SessionsService } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
-import { clientAddressHeader } from "../../lib/rpc/call-headers.ts";
-import { createClient } from "../../lib/rpc/client.ts";
-import type { Clock } from "../../lib/time/clock.ts";
-import type { CallHead, Gate } from "../grpc/server/gate.ts";
+import { clientAddressHeader } from "#lib/rpc/call-headers.ts";
+import { createClient } from "#lib/rpc/client.ts";
+import type { Clock } from "#lib/time/clock.ts";
+import type { CallHead, Gate } from "#src/wire/grpc/server/gate.ts";
 
 /** Milliseconds for which the core's answer about a session is believed. The core itself judges each call anew. */
 const trustMs = 5000;

@@ -1,8 +1,8 @@
-import type { Logger } from "../../lib/logger.ts";
-import type { Overload } from "../../lib/overload/monitor.ts";
-import type { Setting } from "../config/effective.ts";
-import type { Config } from "../config/schema.ts";
-import type { Secrets } from "../config/secrets.ts";
+import type { Logger } from "#lib/logger.ts";
+import type { Overload } from "#lib/overload/monitor.ts";
+import type { Setting } from "#src/config/effective.ts";
+import type { Config } from "#src/config/schema.ts";
+import type { Secrets } from "#src/config/secrets.ts";
 import { composeAccess } from "./core/access.ts";
 import { startRetention } from "./core/books/retention.ts";
 import { composeEvents } from "./core/events.ts";

@@ -1,7 +1,7 @@
+import { readPackagedFolder } from "#lib/assets.ts";
+import { Door } from "#lib/door/door.ts";
+import { startHttpServer } from "#lib/door/http-server.ts";
 import { createSite } from "../../facades/documentation/site.ts";
-import { readPackagedFolder } from "../../lib/assets.ts";
-import { Door } from "../../lib/door/door.ts";
-import { startHttpServer } from "../../lib/door/http-server.ts";
 import type { ProcessOptions } from "./options.ts";
 import { Lifecycle } from "./process/lifecycle.ts";
 import { createLogger } from "./process/logger.ts";

@@ -1,4 +1,4 @@
-import type { ClientTlsFiles } from "../config/tls/client-tls.ts";
+import type { ClientTlsFiles } from "#src/config/tls/client-tls.ts";
 import type { LogFormat } from "./process/logger.ts";
 
 /** Options of every long-running command. */

@@ -1,6 +1,6 @@
-import { defaultModels } from "../simulator/fleet.ts";
-import type { SimulatorOptions } from "../simulator/options.ts";
-import { startSimulator } from "../simulator/server.ts";
+import { defaultModels } from "../../simulator/fleet.ts";
+import type { SimulatorOptions } from "../../simulator/options.ts";
+import { startSimulator } from "../../simulator/server.ts";
 import type { ProcessOptions } from "./options.ts";
 import { Lifecycle } from "./process/lifecycle.ts";
 import { createLogger } from "./process/logger.ts";

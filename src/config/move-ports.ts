@@ -1,4 +1,4 @@
-import { parseAddress } from "../../lib/net/address.ts";
+import { parseAddress } from "#lib/net/address.ts";
 import type { Config } from "./schema.ts";
 
 type Listen = Config["listen"];

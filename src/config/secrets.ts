@@ -1,18 +1,13 @@
 import { link, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { explainDiskFault } from "../../lib/errors/disk-faults.ts";
-import type { Random } from "../../lib/ids/random.ts";
+import { explainDiskFault } from "#lib/errors/disk-faults.ts";
+import type { Pepper } from "#lib/ids/pepper.ts";
+import type { Random } from "#lib/ids/random.ts";
 import { ConfigError } from "./config-error.ts";
 import { readDataDir } from "./data-dir.ts";
 import { type Environment, readSecretFile, readSetting, type SettingName } from "./environment.ts";
 import type { Config } from "./schema.ts";
 import { isGuessable, strongSecret } from "./secret-strength.ts";
-
-/** A secret for making key digests. A digest names the version of its pepper. */
-export interface Pepper {
-  readonly version: number;
-  readonly secret: string;
-}
 
 /** An internal service that calls on behalf of accounts. */
 export interface ServiceCredential {

@@ -1,5 +1,5 @@
-import type { ServedModel } from "../catalogue/interface.ts";
 import { type AttemptSettings, distrust } from "./attempts.ts";
+import type { ServedModel } from "./catalogue/interface.ts";
 import { isBelievableInput } from "./health/believable-tokens.ts";
 import { describe, isImplausible, isServersFault, isTransient, toFailure } from "./health/failures.ts";
 import { Watchdog } from "./health/watchdog.ts";

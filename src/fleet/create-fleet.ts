@@ -1,7 +1,7 @@
-import type { ServedModel } from "../catalogue/interface.ts";
+import type { ServedModel } from "./catalogue/interface.ts";
 import { PooledFleet } from "./fleet.ts";
 import type { Fleet, FleetObserver } from "./interface.ts";
-import { Roster, type RosterSettings } from "./servers/roster.ts";
+import { Roster, type RosterSettings } from "./roster.ts";
 
 /** Dependencies. */
 export interface FleetSettings extends RosterSettings {

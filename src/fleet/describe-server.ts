@@ -1,9 +1,9 @@
 import { type Server, ServerState } from "#gen/tollgate/catalogue/v1/server_pb.js";
-import { parseUsd } from "../../lib/money.ts";
-import type { Routing } from "../config/schema.ts";
+import { parseUsd } from "#lib/money.ts";
+import type { Routing } from "#src/config/schema.ts";
 import type { FleetSharing } from "./interface.ts";
 import type { Member } from "./servers/member.ts";
-import { toName } from "./sharing/shared-servers.ts";
+import { toName } from "./shared-servers.ts";
 
 /**
  * Describes a server for the catalogue. `routing` is how the model's servers are chosen. `sharing` is undefined where

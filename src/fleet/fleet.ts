@@ -1,20 +1,20 @@
 import type { Server } from "#gen/tollgate/catalogue/v1/server_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { failure } from "../../lib/errors/failure.ts";
-import { estimateTokens } from "../../lib/text/estimate-tokens.ts";
-import type { ServedModel } from "../catalogue/interface.ts";
-import type { EngineEmbeddings, EngineOutput } from "../engines/interface.ts";
+import { failure } from "#lib/errors/failure.ts";
+import { estimateTokens } from "#lib/text/estimate-tokens.ts";
 import { type AttemptSettings, Attempts } from "./attempts.ts";
+import type { ServedModel } from "./catalogue/interface.ts";
 import { countOn } from "./count-on.ts";
 import { describeServer } from "./describe-server.ts";
+import type { EngineEmbeddings, EngineOutput } from "./engines/interface.ts";
 import { FleetGeneration } from "./generation.ts";
 import { believeInputs } from "./health/believe-inputs.ts";
 import { serverFailed, toFailure } from "./health/failures.ts";
 import { type TimeLimits, Watchdog } from "./health/watchdog.ts";
 import type { Fleet, FleetChange, FleetEmbedRequest, FleetRequest, FleetSharing } from "./interface.ts";
+import type { Roster } from "./roster.ts";
 import type { Member } from "./servers/member.ts";
 import type { Pool } from "./servers/pool.ts";
-import type { Roster } from "./servers/roster.ts";
 import { unitVector } from "./unit-vectors.ts";
 import { utilisation } from "./utilisation.ts";
 

@@ -1,6 +1,6 @@
-import type { ServedModel } from "../catalogue/interface.ts";
-import type { EngineOutput } from "../engines/interface.ts";
 import type { Attempts } from "./attempts.ts";
+import type { ServedModel } from "./catalogue/interface.ts";
+import type { EngineOutput } from "./engines/interface.ts";
 import { toFailure } from "./health/failures.ts";
 import { Plausibility } from "./health/plausibility.ts";
 import type { Watchdog } from "./health/watchdog.ts";

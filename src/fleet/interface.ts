@@ -1,7 +1,7 @@
 import type { Server } from "#gen/tollgate/catalogue/v1/server_pb.js";
-import type { ServiceClass } from "../../lib/service-class.ts";
-import type { ServedModel } from "../catalogue/interface.ts";
-import type { EngineEmbeddings, EngineEmbedRequest, EngineOutput, EngineRequest } from "../engines/interface.ts";
+import type { ServiceClass } from "#lib/service-class.ts";
+import type { ServedModel } from "./catalogue/interface.ts";
+import type { EngineEmbeddings, EngineEmbedRequest, EngineOutput, EngineRequest } from "./engines/interface.ts";
 
 /** The rank of a request among those that wait for a server. */
 export interface Turn {

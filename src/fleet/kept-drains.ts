@@ -1,10 +1,10 @@
 import { ServerState } from "#gen/tollgate/catalogue/v1/server_pb.js";
-import type { Logger } from "../../lib/logger.ts";
-import type { Clock } from "../../lib/time/clock.ts";
-import { repeat } from "../../lib/time/repeat.ts";
-import { Setting } from "../storage/entities/setting.ts";
-import type { Storage } from "../storage/orm.ts";
-import { inTransaction } from "../storage/transaction.ts";
+import type { Logger } from "#lib/logger.ts";
+import type { Clock } from "#lib/time/clock.ts";
+import { repeat } from "#lib/time/repeat.ts";
+import { Setting } from "#src/storage/entities/setting.ts";
+import type { Storage } from "#src/storage/orm.ts";
+import { inTransaction } from "#src/storage/transaction.ts";
 import type { Fleet } from "./interface.ts";
 
 /** Milliseconds between two reads of what other cores drained and resumed. */

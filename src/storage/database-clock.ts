@@ -1,6 +1,6 @@
-import type { Logger } from "../../lib/logger.ts";
-import type { Clock } from "../../lib/time/clock.ts";
-import { repeat } from "../../lib/time/repeat.ts";
+import type { Logger } from "#lib/logger.ts";
+import type { Clock } from "#lib/time/clock.ts";
+import { repeat } from "#lib/time/repeat.ts";
 import type { Storage } from "./orm.ts";
 
 /** Clocks further apart than this cannot all be right. */

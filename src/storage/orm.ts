@@ -5,7 +5,7 @@ import { Migrator } from "@mikro-orm/migrations";
 import { PostgreSqlDriver } from "@mikro-orm/postgresql";
 import { type AbstractSqlDriver, MikroORM, type SqlEntityManager, SqliteDriver } from "@mikro-orm/sql";
 import type { ClientBase, Pool, QueryConfig } from "pg";
-import { explainDiskFault } from "../../lib/errors/disk-faults.ts";
+import { explainDiskFault } from "#lib/errors/disk-faults.ts";
 import { entities } from "./entities/index.ts";
 import { migrations as postgresqlMigrations } from "./migrations/postgresql/index.ts";
 import { migrations as sqliteMigrations } from "./migrations/sqlite/index.ts";

@@ -1,9 +1,9 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { Registry } from "prom-client";
-import { Door } from "../../lib/door/door.ts";
-import { startHttpServer } from "../../lib/door/http-server.ts";
-import type { ServerTls } from "../../lib/net/tls-identity.ts";
-import type { Overload } from "../../lib/overload/monitor.ts";
+import { Door } from "#lib/door/door.ts";
+import { startHttpServer } from "#lib/door/http-server.ts";
+import type { ServerTls } from "#lib/net/tls-identity.ts";
+import type { Overload } from "#lib/overload/monitor.ts";
 
 /** Whether the process wants traffic. SIGTERM turns it off before anything stops. */
 export interface Readiness {

@@ -1,9 +1,9 @@
 import { Code } from "@connectrpc/connect";
 import { Counter, type Registry } from "prom-client";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { methodName } from "../../lib/rpc/method-name.ts";
-import type { CallObserver } from "../interceptors/observation/observe.ts";
-import { limitNames } from "../interceptors/observation/refused-limit.ts";
+import { methodName } from "#lib/rpc/method-name.ts";
+import type { CallObserver } from "#src/wire/interceptors/observation/observe.ts";
+import { limitNames } from "#src/wire/interceptors/observation/refused-limit.ts";
 import { TalliedCounter } from "./tallies/counter.ts";
 import { TalliedHistogram } from "./tallies/histogram.ts";
 

@@ -1,7 +1,7 @@
 import { Counter, type Registry } from "prom-client";
-import type { BoundName, ListenerName } from "../../lib/door/bounds.ts";
-import type { Logger } from "../../lib/logger.ts";
-import type { Clock } from "../../lib/time/clock.ts";
+import type { BoundName, ListenerName } from "#lib/door/bounds.ts";
+import type { Logger } from "#lib/logger.ts";
+import type { Clock } from "#lib/time/clock.ts";
 
 /** Milliseconds between two lines of the log: a flood of clients is no flood of lines. */
 const intervalMs = 60_000;

@@ -1,8 +1,8 @@
 import { Counter, type Registry } from "prom-client";
-import type { Clock } from "../../lib/time/clock.ts";
-import type { EmbeddingsObserver } from "../embeddings/interface.ts";
-import type { EngineUsage } from "../engines/interface.ts";
-import type { GenerationObserver, InferenceObserver } from "../inference/interface.ts";
+import type { Clock } from "#lib/time/clock.ts";
+import type { EngineUsage } from "#src/fleet/engines/interface.ts";
+import type { EmbeddingsObserver } from "#src/services/embeddings/interface.ts";
+import type { GenerationObserver, InferenceObserver } from "#src/services/inference/interface.ts";
 import { TalliedCounter } from "./tallies/counter.ts";
 import { TalliedHistogram } from "./tallies/histogram.ts";
 

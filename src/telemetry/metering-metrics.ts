@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
-import type { Clock } from "../../lib/time/clock.ts";
-import type { LedgerState } from "../metering/ledger/interface.ts";
-import type { MeteringObserver } from "../metering/observer.ts";
+import type { Clock } from "#lib/time/clock.ts";
+import type { LedgerState } from "#src/money/model/ledger.ts";
+import type { MeteringObserver } from "#src/money/model/observer.ts";
 import { TalliedCounter } from "./tallies/counter.ts";
 
 /** Pico-USD in one USD. Floating point is enough for graphs; receipts and balances are exact. */

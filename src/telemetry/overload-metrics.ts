@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from "prom-client";
-import type { OverloadMonitor, Shortage } from "../../lib/overload/monitor.ts";
+import type { OverloadMonitor, Shortage } from "#lib/overload/monitor.ts";
 
 const shortages: readonly Shortage[] = ["event_loop", "memory"];
 

@@ -2,7 +2,7 @@ import { appendFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
-import { encode } from "../../src/metering/journal/journal-record.ts";
+import { encode } from "#src/money/journal/journal-record.ts";
 import { eventually } from "../support/eventually.ts";
 import { createSite, freePorts, type Site, startTollgate, type Tollgate } from "../support/tollgate.ts";
 import { scrape } from "../telemetry/scrape.ts";

@@ -1,5 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { answerChunks, type HostileServer, startHostileServer, textChunk } from "../engines/hostile/hostile-server.ts";
+import {
+  answerChunks,
+  type HostileServer,
+  startHostileServer,
+  textChunk,
+} from "../fleet/engines/hostile/hostile-server.ts";
 import { eventually } from "../support/eventually.ts";
 import { createSite, freePorts, logs, type Site, startTollgate, type Tollgate } from "../support/tollgate.ts";
 

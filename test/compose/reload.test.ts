@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import OpenAI from "openai";
-import { startSimulator } from "../../src/simulator/server.ts";
+import { startSimulator } from "../../simulator/server.ts";
 import { eventually } from "../support/eventually.ts";
 import { createSite, freePorts, logs, type Site, startTollgate, type Tollgate } from "../support/tollgate.ts";
 import { scrape } from "../telemetry/scrape.ts";

@@ -6,12 +6,12 @@ import pg from "pg";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
-import { readDetail } from "../../lib/errors/detail.ts";
-import { systemRandom } from "../../lib/ids/random.ts";
-import { newRequestId } from "../../lib/ids/request-id.ts";
-import { parseUsd } from "../../lib/money.ts";
-import { defaultFleetConfig, startDefaultFleet } from "../../src/simulator/fleet.ts";
-import type { Simulator } from "../../src/simulator/server.ts";
+import { readDetail } from "#lib/errors/detail.ts";
+import { systemRandom } from "#lib/ids/random.ts";
+import { newRequestId } from "#lib/ids/request-id.ts";
+import { parseUsd } from "#lib/money.ts";
+import { defaultFleetConfig, startDefaultFleet } from "../../simulator/fleet.ts";
+import type { Simulator } from "../../simulator/server.ts";
 import { eventually } from "../support/eventually.ts";
 import { createSite, freePorts, logsCalls, type Site, startTollgate, type Tollgate } from "../support/tollgate.ts";
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { type PostgresqlServer, startPostgresql } from "../../scripts/test-services/postgres-server.ts";
 import { startRedis } from "../../scripts/test-services/redis.ts";
-import { type Simulator, startSimulator } from "../../src/simulator/server.ts";
+import { type Simulator, startSimulator } from "../../simulator/server.ts";
 import { eventually } from "../support/eventually.ts";
 import { createSite, freePorts, type Site, startTollgate, type Tollgate } from "../support/tollgate.ts";
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { defaultFleetConfig, startDefaultFleet } from "../../src/simulator/fleet.ts";
-import type { Simulator } from "../../src/simulator/server.ts";
+import { defaultFleetConfig, startDefaultFleet } from "../../simulator/fleet.ts";
+import type { Simulator } from "../../simulator/server.ts";
 import { createSite, freePorts, type Site, startTollgate, type Tollgate } from "../support/tollgate.ts";
 
 // One process, or core and facade apart: a client must not be able to tell.

@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { type Place, readDataDir, usualDataDir } from "../../src/config/data-dir.ts";
+import { type Place, readDataDir, usualDataDir } from "#src/config/data-dir.ts";
 
 const bare: Place = { isClone: false, platform: "linux", home: "/home/ada", environment: {}, has: () => false };
 

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { effectiveConfig } from "../../src/config/effective.ts";
+import { effectiveConfig } from "#src/config/effective.ts";
 
 let folder: string;
 let file: string;

@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "@jest/globals";
-import { ConfigError } from "../../src/config/config-error.ts";
-import { defaultConfig, loadConfig, parseConfig } from "../../src/config/load.ts";
+import { ConfigError } from "#src/config/config-error.ts";
+import { defaultConfig, loadConfig, parseConfig } from "#src/config/load.ts";
 
 /** The messages of a text that must be refused. */
 function refusals(text: string): string[] {

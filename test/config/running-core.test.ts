@@ -4,7 +4,7 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promise
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
-import { announceRunning, isAlive, readRunning } from "../../src/config/running-core.ts";
+import { announceRunning, isAlive, readRunning } from "#src/config/running-core.ts";
 
 let folder: string;
 beforeEach(async () => {

@@ -2,9 +2,9 @@ import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
-import { systemRandom } from "../../lib/ids/random.ts";
-import { parseConfig } from "../../src/config/load.ts";
-import { readOperatorToken, readSecrets } from "../../src/config/secrets.ts";
+import { systemRandom } from "#lib/ids/random.ts";
+import { parseConfig } from "#src/config/load.ts";
+import { readOperatorToken, readSecrets } from "#src/config/secrets.ts";
 
 const token = "operator-token-of-the-test-0123456789";
 const pepper = "pepper-of-the-test-0123456789-0123456789";

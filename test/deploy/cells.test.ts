@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { freePort } from "../../scripts/test-services/free-port.ts";
 import { type Balancer, startHaproxy } from "../../scripts/test-services/haproxy.ts";
-import { defaultFleetConfig, startDefaultFleet } from "../../src/simulator/fleet.ts";
-import type { Simulator } from "../../src/simulator/server.ts";
+import { defaultFleetConfig, startDefaultFleet } from "../../simulator/fleet.ts";
+import type { Simulator } from "../../simulator/server.ts";
 import { eventually } from "../support/eventually.ts";
 import { createSite, freePorts, type Site, startTollgate, type Tollgate } from "../support/tollgate.ts";
 import { readDeploy } from "./files.ts";

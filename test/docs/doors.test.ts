@@ -11,10 +11,10 @@ import { BooksService } from "#gen/tollgate/metering/v1/books_service_pb.js";
 import { MarginService } from "#gen/tollgate/metering/v1/margin_service_pb.js";
 import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import { OperatorsService } from "#gen/tollgate/operators/v1/operators_service_pb.js";
+import { createProgram } from "#src/cli/program.ts";
+import { configJsonSchema } from "#src/config/json-schema.ts";
+import { limitNames } from "#src/wire/interceptors/observation/refused-limit.ts";
 import { answers } from "../../scripts/docs/answers.ts";
-import { createProgram } from "../../src/cli/program.ts";
-import { configJsonSchema } from "../../src/config/json-schema.ts";
-import { limitNames } from "../../src/interceptors/observation/refused-limit.ts";
 import { doors } from "./doors.ts";
 
 // Every limit, every view of usage and everything that goes out can be reached through all doors that it is to have.

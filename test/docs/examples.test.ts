@@ -2,8 +2,8 @@ import { readdir, readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "@jest/globals";
 import { isMap, parseDocument } from "yaml";
-import { parseConfig } from "../../src/config/load.ts";
-import { configSchema } from "../../src/config/schema.ts";
+import { parseConfig } from "#src/config/load.ts";
+import { configSchema } from "#src/config/schema.ts";
 
 const folder = fileURLToPath(new URL("../../", import.meta.url));
 /** All but the page for client developers, which configures other programs. */

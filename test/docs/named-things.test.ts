@@ -3,8 +3,8 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "@jest/globals";
 import type { Command } from "commander";
 import { parse } from "yaml";
-import { createProgram } from "../../src/cli/program.ts";
-import { configJsonSchema } from "../../src/config/json-schema.ts";
+import { createProgram } from "#src/cli/program.ts";
+import { configJsonSchema } from "#src/config/json-schema.ts";
 
 // Whatever the documents name is there: commands with their options, fields, metrics, alerts, variables, scripts, files.
 

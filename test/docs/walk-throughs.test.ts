@@ -36,7 +36,7 @@ test("an engine's folder has the files that the walk-through names", () => {
   const engines = [...folders].filter((name) => !["shared", "llama-cpp-embedded"].includes(name));
   expect(engines.length).toBeGreaterThan(8);
   for (const engine of engines) {
-    const found = readdirSync(`${root}src/engines/${engine}`);
+    const found = readdirSync(`${root}src/fleet/engines/${engine}`);
     expect(found).toContain("driver.ts");
     expect(found).toContain("inspect.ts");
     expect(found.includes("dialect.ts") || found.includes("engine.ts")).toBe(true);
@@ -45,11 +45,9 @@ test("an engine's folder has the files that the walk-through names", () => {
 
 test("a sampling field stands in the files that the walk-through names and in no other", () => {
   const field = /presencePenalty|presence_penalty/;
-  const found = files.filter(
-    (path) => !path.startsWith("src/simulator/") && field.test(readFileSync(root + path, "utf8")),
-  );
+  const found = files.filter((path) => !path.startsWith("simulator/") && field.test(readFileSync(root + path, "utf8")));
   const steps = named("A sampling field").map((path) =>
-    path === "binding.ts" ? "src/engines/llama-cpp-embedded/binding.ts" : path,
+    path === "binding.ts" ? "src/fleet/engines/llama-cpp-embedded/binding.ts" : path,
   );
   const completions = "proto/tollgate/chat/v1/completion.proto"; // the second form of the same surface
   expect(found.filter((path) => path !== completions).sort()).toEqual([...steps].sort());
@@ -67,7 +65,7 @@ test("both surfaces have the files that the walk-through names", () => {
 });
 
 test("a receipt's column passes through the files that the walk-through names", () => {
-  const steps = named("A receipt's column").filter((path) => path !== "src/metering/store/usage-columns.ts");
+  const steps = named("A receipt's column").filter((path) => path !== "src/money/store/usage-columns.ts");
   expect(steps.length).toBeLessThanOrEqual(7);
   for (const path of steps) {
     expect(readFileSync(root + path, "utf8")).toMatch(/outputTokens|output_tokens/);

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { Code } from "@connectrpc/connect";
 import { describe, expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { withRateLimit } from "../../lib/rpc/rate-limit.ts";
+import { withRateLimit } from "#lib/rpc/rate-limit.ts";
 import { startFront } from "./http/front-server.ts";
 import { refused, scriptedCore } from "./http/scripted-core.ts";
 

@@ -3,6 +3,8 @@ import { describe, test } from "@jest/globals";
 import { CreateChatCompletionRequestSchema } from "#gen/tollgate/chat/v1/chat_completion_pb.js";
 import { CreateMessageRequestSchema } from "#gen/tollgate/messages/v1/create_message_pb.js";
 import { ListModelsRequestSchema } from "#gen/tollgate/messages/v1/model_pb.js";
+import { readMediaType } from "#lib/text/media-type.ts";
+import { readTokenBound } from "#src/services/limits/token-bound.ts";
 import { generateRequest as generateFromChat } from "../../facades/chat/request/generate.ts";
 import { isSameOrigin } from "../../facades/console/calls/same-origin.ts";
 import { isPage } from "../../facades/console/pages/page-paths.ts";
@@ -17,8 +19,6 @@ import { callHeaders } from "../../facades/http/request/credentials.ts";
 import { queryReader } from "../../facades/http/request/query.ts";
 import { readSession } from "../../facades/http/request/session.ts";
 import { generateRequest as generateFromMessages } from "../../facades/messages/request/generate.ts";
-import { readMediaType } from "../../lib/text/media-type.ts";
-import { readTokenBound } from "../../src/interceptors/limits/token-bound.ts";
 import { expectLinear } from "../support/work.ts";
 
 // What a client sends costs work that grows with its bytes and not with their square: of a head, of paths and queries,

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { ReceiptStatus } from "#gen/tollgate/metering/v1/usage_pb.js";
-import { listen } from "../../lib/net/listen.ts";
+import { listen } from "#lib/net/listen.ts";
 import { eventually } from "../support/eventually.ts";
 import { createSite, freePorts, type Site, startTollgate, type Tollgate } from "../support/tollgate.ts";
 import { type Books, openBooks, operatorToken } from "./books.ts";

@@ -2,7 +2,7 @@ import { createClient } from "@connectrpc/connect";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { CatalogueService } from "#gen/tollgate/catalogue/v1/catalogue_service_pb.js";
 import { BreakerState, type Server, ServerState } from "#gen/tollgate/catalogue/v1/server_pb.js";
-import { type ChannelTransport, createChannelTransport } from "../../src/grpc/client/channel-transport.ts";
+import { type ChannelTransport, createChannelTransport } from "#src/wire/grpc/client/channel-transport.ts";
 import { eventually } from "../support/eventually.ts";
 import { pause } from "../support/pause.ts";
 import { createSite, freePorts, type Site, startTollgate, type Tollgate } from "../support/tollgate.ts";

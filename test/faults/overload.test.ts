@@ -6,7 +6,7 @@ import { createConnectTransport } from "@connectrpc/connect-node";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import { Health, HealthCheckResponse_ServingStatus } from "#gen/grpc/health/v1/health_pb.js";
 import { CatalogueService } from "#gen/tollgate/catalogue/v1/catalogue_service_pb.js";
-import { createChannelTransport } from "../../src/grpc/client/channel-transport.ts";
+import { createChannelTransport } from "#src/wire/grpc/client/channel-transport.ts";
 import { eventually } from "../support/eventually.ts";
 import { createSite, freePorts, logs, type Site, startTollgate, type Tollgate } from "../support/tollgate.ts";
 

@@ -1,7 +1,7 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { FinishReason } from "#gen/tollgate/inference/v1/generation_event_pb.js";
-import { failure } from "../../lib/errors/failure.ts";
-import { toDuration } from "../../lib/time/duration.ts";
+import { failure } from "#lib/errors/failure.ts";
+import { toDuration } from "#lib/time/duration.ts";
 import {
   type Engine,
   type EngineEmbeddings,
@@ -10,7 +10,7 @@ import {
   type EngineLoad,
   type EngineOutput,
   type EngineRequest,
-} from "../../src/engines/interface.ts";
+} from "#src/fleet/engines/interface.ts";
 
 /** The error of a broken server. */
 export const broken = (transient = true) =>

@@ -1,15 +1,15 @@
 import type { input } from "zod";
-import { readDetail } from "../../lib/errors/detail.ts";
-import type { Lookup } from "../../lib/net/lookup.ts";
-import type { ServedModel } from "../../src/catalogue/interface.ts";
-import { configSchema } from "../../src/config/schema.ts";
-import type { EngineOutput } from "../../src/engines/interface.ts";
-import { createFleet } from "../../src/fleet/create-fleet.ts";
-import type { Fleet, FleetRequest, HealthChange } from "../../src/fleet/interface.ts";
-import type { FleetChannel } from "../../src/fleet/sharing/channel.ts";
-import { chatRequest } from "../engines/requests.ts";
+import { readDetail } from "#lib/errors/detail.ts";
+import type { Lookup } from "#lib/net/lookup.ts";
+import { configSchema } from "#src/config/schema.ts";
+import type { ServedModel } from "#src/fleet/catalogue/interface.ts";
+import { createFleet } from "#src/fleet/create-fleet.ts";
+import type { EngineOutput } from "#src/fleet/engines/interface.ts";
+import type { Fleet, FleetRequest, HealthChange } from "#src/fleet/interface.ts";
+import type { FleetChannel } from "#src/fleet/sharing/channel.ts";
 import { ManualClock } from "../support/clocks/manual-clock.ts";
 import { silentLogger } from "../support/loggers.ts";
+import { chatRequest } from "./engines/requests.ts";
 import { FakeEngine } from "./fake-engine.ts";
 import { SeededRandom } from "./seeded-random.ts";
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { readDetail } from "../../lib/errors/detail.ts";
-import { failure } from "../../lib/errors/failure.ts";
-import { chatRequest } from "../engines/requests.ts";
+import { readDetail } from "#lib/errors/detail.ts";
+import { failure } from "#lib/errors/failure.ts";
+import { chatRequest } from "./engines/requests.ts";
 import { broken, full, output, unreachable, whole } from "./fake-engine.ts";
 import { fixture, settle, toReason } from "./fixture.ts";
 

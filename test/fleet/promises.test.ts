@@ -1,8 +1,8 @@
 import { expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { readDetail } from "../../lib/errors/detail.ts";
-import type { FleetRequest } from "../../src/fleet/interface.ts";
-import { textRequest } from "../engines/requests.ts";
+import { readDetail } from "#lib/errors/detail.ts";
+import type { FleetRequest } from "#src/fleet/interface.ts";
+import { textRequest } from "./engines/requests.ts";
 import { whole } from "./fake-engine.ts";
 import { fixture, settle, toReason } from "./fixture.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { readDetail } from "../../lib/errors/detail.ts";
-import { textRequest } from "../engines/requests.ts";
+import { readDetail } from "#lib/errors/detail.ts";
+import { textRequest } from "./engines/requests.ts";
 import { whole } from "./fake-engine.ts";
 import { fixture, settle, toReason } from "./fixture.ts";
 

@@ -1,9 +1,9 @@
 import { expect, test } from "@jest/globals";
 import { ServerState } from "#gen/tollgate/catalogue/v1/server_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { readDetail } from "../../lib/errors/detail.ts";
-import type { ServedModel } from "../../src/catalogue/interface.ts";
-import type { Fleet } from "../../src/fleet/interface.ts";
+import { readDetail } from "#lib/errors/detail.ts";
+import type { ServedModel } from "#src/fleet/catalogue/interface.ts";
+import type { Fleet } from "#src/fleet/interface.ts";
 import { output, whole } from "./fake-engine.ts";
 import { fixture, settle } from "./fixture.ts";
 

@@ -1,16 +1,16 @@
 import { createServer } from "node:net";
 import { afterEach, expect, test } from "@jest/globals";
-import { systemRandom } from "../../lib/ids/random.ts";
-import { systemLookup } from "../../lib/net/lookup.ts";
-import { systemClock } from "../../lib/time/clock.ts";
-import { configSchema } from "../../src/config/schema.ts";
-import { createEngine } from "../../src/engines/create-engine.ts";
-import type { EngineOutput } from "../../src/engines/interface.ts";
-import { createFleet } from "../../src/fleet/create-fleet.ts";
-import { startSimulator } from "../../src/simulator/server.ts";
-import { chatRequest } from "../engines/requests.ts";
+import { systemRandom } from "#lib/ids/random.ts";
+import { systemLookup } from "#lib/net/lookup.ts";
+import { systemClock } from "#lib/time/clock.ts";
+import { configSchema } from "#src/config/schema.ts";
+import { createFleet } from "#src/fleet/create-fleet.ts";
+import { createEngine } from "#src/fleet/engines/create-engine.ts";
+import type { EngineOutput } from "#src/fleet/engines/interface.ts";
+import { startSimulator } from "../../simulator/server.ts";
 import { eventually } from "../support/eventually.ts";
 import { silentLogger } from "../support/loggers.ts";
+import { chatRequest } from "./engines/requests.ts";
 
 // A name with several addresses of this machine, behind each of which a real server listens.
 

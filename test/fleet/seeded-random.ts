@@ -1,4 +1,4 @@
-import type { Random } from "../../lib/ids/random.ts";
+import type { Random } from "#lib/ids/random.ts";
 
 /** Randomness that repeats itself: mulberry32. */
 export class SeededRandom implements Random {

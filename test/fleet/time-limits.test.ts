@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { FinishReason } from "#gen/tollgate/inference/v1/generation_event_pb.js";
-import { chatRequest } from "../engines/requests.ts";
+import { chatRequest } from "./engines/requests.ts";
 import { output } from "./fake-engine.ts";
 import { fixture, settle, toReason } from "./fixture.ts";
 

@@ -8,8 +8,8 @@ import { BudgetPeriod } from "#gen/tollgate/accounts/v1/api_key_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { ServiceClass } from "#gen/tollgate/inference/v1/service_class_pb.js";
 import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
-import { readDetail } from "../../lib/errors/detail.ts";
-import { formatUsd } from "../../lib/money.ts";
+import { readDetail } from "#lib/errors/detail.ts";
+import { formatUsd } from "#lib/money.ts";
 import { enterArchivedDay } from "../support/archived-receipt.ts";
 import { models, type Service, startService } from "../support/service.ts";
 

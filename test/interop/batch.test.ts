@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { OpenAI as LangChain } from "@langchain/openai";
 import OpenAI from "openai";
-import { type Simulator, startSimulator } from "../../src/simulator/server.ts";
+import { type Simulator, startSimulator } from "../../simulator/server.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Service, serveModels } from "../support/service.ts";
 

@@ -1,8 +1,8 @@
 import Anthropic from "@anthropic-ai/sdk";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import OpenAI from "openai";
-import { type Simulator, startSimulator } from "../../src/simulator/server.ts";
-import { type SglangBridge, startSglangBridge } from "../engines/sglang-grpc/bridge.ts";
+import { type Simulator, startSimulator } from "../../simulator/server.ts";
+import { type SglangBridge, startSglangBridge } from "../fleet/engines/sglang-grpc/bridge.ts";
 import { type Service, serveModels } from "../support/service.ts";
 
 // Agents and LangChain shorten a conversation when they see certain words and codes, whichever engine refused it.

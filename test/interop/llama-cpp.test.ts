@@ -9,8 +9,8 @@ import { ChatAnthropic } from "@langchain/anthropic";
 import { ChatOpenAI } from "@langchain/openai";
 import { generateText, streamText } from "ai";
 import OpenAI from "openai";
+import { describeGguf } from "#src/fleet/engines/llama-cpp-embedded/describe.ts";
 import { writeChatModel, writeEmbeddingModel } from "../../scripts/tiny-gguf.ts";
-import { describeGguf } from "../../src/engines/llama-cpp-embedded/describe.ts";
 import { type Service, serveModels } from "../support/service.ts";
 
 // Every client over a real llama.cpp. The weights are random, so what it says is noise; its counts are not.

@@ -3,8 +3,8 @@ import { createClient } from "@connectrpc/connect";
 import { afterEach, expect, test } from "@jest/globals";
 import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { ReceiptStatus } from "#gen/tollgate/metering/v1/usage_pb.js";
-import { createChannelTransport } from "../../src/grpc/client/channel-transport.ts";
-import { type Simulator, startSimulator } from "../../src/simulator/server.ts";
+import { createChannelTransport } from "#src/wire/grpc/client/channel-transport.ts";
+import { type Simulator, startSimulator } from "../../simulator/server.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Service, serveModels } from "../support/service.ts";
 

@@ -1,4 +1,4 @@
-import type { Money } from "../../src/compose/core/money.ts";
+import type { Money } from "#src/compose/core/money.ts";
 import { storeKeys } from "./cores/stored-keys.ts";
 import type { SimulatedServer } from "./database/server.ts";
 import type { Meaning } from "./database/statement.ts";

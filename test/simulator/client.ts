@@ -1,5 +1,5 @@
 import { request } from "node:http";
-import type { Simulator } from "../../src/simulator/server.ts";
+import type { Simulator } from "../../simulator/server.ts";
 
 type Target = Pick<Simulator, "url">;
 

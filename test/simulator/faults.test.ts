@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "@jest/globals";
-import { faultInHeader, faultInPrompt } from "../../src/simulator/faults.ts";
-import { type DialectName, dialectNames } from "../../src/simulator/options.ts";
-import { type Simulator, startSimulator } from "../../src/simulator/server.ts";
+import { faultInHeader, faultInPrompt } from "../../simulator/faults.ts";
+import { type DialectName, dialectNames } from "../../simulator/options.ts";
+import { type Simulator, startSimulator } from "../../simulator/server.ts";
 import { ManualClock } from "../support/clocks/manual-clock.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Answer, ask, call, eventsIn, joined, post, raw, stream } from "./client.ts";

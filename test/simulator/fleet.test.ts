@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
-import { configSchema } from "../../src/config/schema.ts";
-import { defaultFleetConfig, defaultModels, startDefaultFleet } from "../../src/simulator/fleet.ts";
+import { configSchema } from "#src/config/schema.ts";
+import { defaultFleetConfig, defaultModels, startDefaultFleet } from "../../simulator/fleet.ts";
 import { ask, call } from "./client.ts";
 
 test("the default fleet's configuration is valid and reaches every model", async () => {

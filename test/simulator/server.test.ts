@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { type Simulator, startSimulator } from "../../src/simulator/server.ts";
+import { type Simulator, startSimulator } from "../../simulator/server.ts";
 import { ManualClock } from "../support/clocks/manual-clock.ts";
 import { steadyClock } from "../support/clocks/steady-clock.ts";
 import { eventually } from "../support/eventually.ts";

@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
+import { Account } from "#src/storage/entities/account.ts";
+import { ApiKey } from "#src/storage/entities/api-key.ts";
+import { openStorage } from "#src/storage/orm.ts";
 import { type PostgresqlServer, startPostgresql } from "../../scripts/test-services/postgres-server.ts";
-import { Account } from "../../src/storage/entities/account.ts";
-import { ApiKey } from "../../src/storage/entities/api-key.ts";
-import { openStorage } from "../../src/storage/orm.ts";
 
 let server: PostgresqlServer;
 let directory: string;

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { Client } from "pg";
+import { reconcile } from "#src/money/books/proof/reconcile.ts";
+import { openStorage } from "#src/storage/orm.ts";
 import { type Pooler, startPooler } from "../../scripts/test-services/pgbouncer.ts";
 import { type PostgresqlServer, startPostgresql } from "../../scripts/test-services/postgres-server.ts";
-import { reconcile } from "../../src/metering/books/proof/reconcile.ts";
-import { openStorage } from "../../src/storage/orm.ts";
-import { never, openMetering, request, run, usd } from "../metering/fixture.ts";
+import { never, openMetering, request, run, usd } from "../money/fixture.ts";
 import { ManualClock } from "../support/clocks/manual-clock.ts";
 
 // A real PgBouncer in transaction mode, of any version: that of the distribution knows no prepared statements.

@@ -1,12 +1,12 @@
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "@jest/globals";
 import { Client, type PoolClient, type QueryConfig } from "pg";
-import { systemRandom } from "../../lib/ids/random.ts";
+import { systemRandom } from "#lib/ids/random.ts";
+import { PostgresqlLedgerStore } from "#src/money/store/postgresql/store.ts";
+import { isUnreachable } from "#src/storage/availability/unreachable.ts";
+import { openStorage, type PostgresqlStorage } from "#src/storage/orm.ts";
+import type { BriefQuery } from "#src/storage/workarounds/answer-limit.ts";
 import { type PostgresqlServer, startPostgresql } from "../../scripts/test-services/postgres-server.ts";
-import { PostgresqlLedgerStore } from "../../src/metering/store/postgresql/store.ts";
-import { isUnreachable } from "../../src/storage/availability/unreachable.ts";
-import { openStorage, type PostgresqlStorage } from "../../src/storage/orm.ts";
-import type { BriefQuery } from "../../src/storage/workarounds/answer-limit.ts";
 import { type Door, startDoor } from "../support/door.ts";
 import { eventually } from "../support/eventually.ts";
 import { pause } from "../support/pause.ts";

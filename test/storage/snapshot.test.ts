@@ -1,8 +1,8 @@
 import { describe, expect, test } from "@jest/globals";
-import { Setting } from "../../src/storage/entities/setting.ts";
-import { openStorage } from "../../src/storage/orm.ts";
-import { pieceSize, type Row } from "../../src/storage/snapshot.ts";
-import { databases, dialects } from "../metering/databases.ts";
+import { Setting } from "#src/storage/entities/setting.ts";
+import { openStorage } from "#src/storage/orm.ts";
+import { pieceSize, type Row } from "#src/storage/snapshot.ts";
+import { databases, dialects } from "../money/databases.ts";
 import { pause } from "../support/pause.ts";
 
 const newDatabase = databases();

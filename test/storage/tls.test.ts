@@ -2,8 +2,8 @@ import { chownSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { openStorage } from "#src/storage/orm.ts";
 import { type PostgresqlServer, startPostgresql } from "../../scripts/test-services/postgres-server.ts";
-import { openStorage } from "../../src/storage/orm.ts";
 import { createAuthority, writeIdentity } from "../support/certificates.ts";
 
 let server: PostgresqlServer;

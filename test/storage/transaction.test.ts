@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
-import { systemRandom } from "../../lib/ids/random.ts";
+import { systemRandom } from "#lib/ids/random.ts";
+import { Accounts } from "#src/identity/accounts/accounts.ts";
+import { ApiKeys } from "#src/identity/accounts/keys/api-keys.ts";
+import { publish } from "#src/money/prices/price-versions.ts";
+import { isUnreachable } from "#src/storage/availability/unreachable.ts";
+import { inTransaction } from "#src/storage/transaction.ts";
 import { type PostgresqlServer, startPostgresql } from "../../scripts/test-services/postgres-server.ts";
-import { Accounts } from "../../src/accounts/accounts.ts";
-import { ApiKeys } from "../../src/accounts/keys/api-keys.ts";
-import { publish } from "../../src/metering/prices/price-versions.ts";
-import { isUnreachable } from "../../src/storage/availability/unreachable.ts";
-import { inTransaction } from "../../src/storage/transaction.ts";
-import { type Metering, openMetering, testModel, usd } from "../metering/fixture.ts";
+import { type Metering, openMetering, testModel, usd } from "../money/fixture.ts";
 import { ManualClock } from "../support/clocks/manual-clock.ts";
 
 // A server that ends every other transaction that writes, as it does one that another locked out.

@@ -1,8 +1,8 @@
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "@jest/globals";
 import pg from "pg";
-import { openStorage } from "../../src/storage/orm.ts";
-import { dialects, emptyDatabases } from "../metering/databases.ts";
+import { openStorage } from "#src/storage/orm.ts";
+import { dialects, emptyDatabases } from "../money/databases.ts";
 
 const newDatabase = emptyDatabases();
 

@@ -1,4 +1,4 @@
-import type { Logger } from "../../lib/logger.ts";
+import type { Logger } from "#lib/logger.ts";
 
 /** Drops everything. */
 export const silentLogger: Logger = { debug() {}, info() {}, warn() {}, error() {} };

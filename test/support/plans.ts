@@ -1,5 +1,5 @@
 import { jest } from "@jest/globals";
-import type { Storage } from "../../src/storage/orm.ts";
+import type { Storage } from "#src/storage/orm.ts";
 
 /** A query, and the steps in which the database executes it. */
 export interface Plan {

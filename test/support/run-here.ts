@@ -1,5 +1,5 @@
-import { run } from "../../src/cli/program.ts";
-import type { Environment } from "../../src/config/environment.ts";
+import { run } from "#src/cli/program.ts";
+import type { Environment } from "#src/config/environment.ts";
 
 /** The result of a command that ran in this process. */
 export interface Outcome {

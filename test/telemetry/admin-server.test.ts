@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
 import { Counter, Registry } from "prom-client";
-import type { Shortage } from "../../lib/overload/monitor.ts";
-import { startAdminServer } from "../../src/telemetry/admin-server.ts";
+import type { Shortage } from "#lib/overload/monitor.ts";
+import { startAdminServer } from "#src/telemetry/admin-server.ts";
 
 test("serves metrics and health, and says which address is taken", async () => {
   const registry = new Registry();

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { type Received, type ScriptedServer, scriptedServer } from "../engines/scripted-server.ts";
+import { type Received, type ScriptedServer, scriptedServer } from "../fleet/engines/scripted-server.ts";
 import { createSite, freePorts, type Site, startTollgate, type Tollgate } from "../support/tollgate.ts";
 
 // Whatever goes wrong, the log never quotes what clients or engines said, nor a key or token.

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { json, type ScriptedServer, scriptedServer } from "../engines/scripted-server.ts";
+import { json, type ScriptedServer, scriptedServer } from "../fleet/engines/scripted-server.ts";
 import { createSite, freePorts, type Site, startTollgate, type Tollgate } from "../support/tollgate.ts";
 
 // Facade and core apart, an engine and a collector over real HTTP: one trace from the client to the engine.

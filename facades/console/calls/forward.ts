@@ -2,7 +2,7 @@ import type { DescMethod, DescMethodServerStreaming, DescMethodUnary, DescServic
 import type { HandlerContext, ServiceImpl, Transport } from "@connectrpc/connect";
 import { Role } from "#gen/tollgate/access/v1/access_pb.js";
 import { SessionsService } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
-import { createClient } from "../../../lib/rpc/client.ts";
+import { createClient } from "#lib/rpc/client.ts";
 import { allowedMethods } from "./allowed-methods.ts";
 import { forwardedServices } from "./services.ts";
 

@@ -3,7 +3,7 @@ import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { Role } from "#gen/tollgate/access/v1/access_pb.js";
 import type { Session } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
-import { readDetail } from "../../../lib/errors/detail.ts";
+import { readDetail } from "#lib/errors/detail.ts";
 
 /** What a page learns about its session. */
 export function toSessionJson(session: Session, facts: object): object {

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { readMediaType } from "../../../lib/text/media-type.ts";
+import { readMediaType } from "#lib/text/media-type.ts";
 
 /** More bytes than any credential needs. */
 const maxBody = 4096;

@@ -4,7 +4,7 @@ import { CatalogueService } from "#gen/tollgate/catalogue/v1/catalogue_service_p
 import { EmbeddingsService } from "#gen/tollgate/embeddings/v1/embeddings_service_pb.js";
 import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
-import { createClient } from "../../../lib/rpc/client.ts";
+import { createClient } from "#lib/rpc/client.ts";
 
 /** Clients of the core's services that the surfaces call. */
 export interface CoreClients {

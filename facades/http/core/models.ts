@@ -1,5 +1,5 @@
 import type { Model } from "#gen/tollgate/catalogue/v1/model_pb.js";
-import { readAll } from "../../../lib/rpc/pages.ts";
+import { readAll } from "#lib/rpc/pages.ts";
 import type { Exchange } from "../exchange.ts";
 import type { CoreClients } from "./core-clients.ts";
 

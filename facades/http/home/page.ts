@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { type Model, ModelKind } from "#gen/tollgate/catalogue/v1/model_pb.js";
-import { formatRate } from "../../../lib/money.ts";
+import { formatRate } from "#lib/money.ts";
 import { escapeHtml } from "./escape-html.ts";
 
 /** The facts on the page beside the models. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { extname } from "node:path";
-import { readMediaType } from "../../../lib/text/media-type.ts";
+import { readMediaType } from "#lib/text/media-type.ts";
 
 /** Built files by their paths below the build folder, such as "assets/app-1a2b.js" and "assets/app-1a2b.js.br". */
 export type StaticFiles = ReadonlyMap<string, Uint8Array>;

@@ -1,4 +1,4 @@
-import type { Overload } from "../../../lib/overload/monitor.ts";
+import type { Overload } from "#lib/overload/monitor.ts";
 import { checkHead } from "../connection/check-head.ts";
 import type { ProxiedRequests } from "../connection/proxied-requests.ts";
 import { healthPath } from "../exchange.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "../../../lib/time/clock.ts";
+import type { Clock } from "#lib/time/clock.ts";
 import { drain } from "../request/body.ts";
 import { hasBody } from "../request/has-body.ts";
 import type { Layer } from "./layer.ts";

@@ -1,4 +1,4 @@
-import type { UnreadAnswers } from "../../../lib/net/unread-answers.ts";
+import type { UnreadAnswers } from "#lib/net/unread-answers.ts";
 import type { BodyBudget } from "./body-budget.ts";
 import type { BodyPace } from "./body-pace.ts";
 

@@ -1,4 +1,4 @@
-import type { Clock } from "../../../lib/time/clock.ts";
+import type { Clock } from "#lib/time/clock.ts";
 
 /** Milliseconds that a body may take whatever its pace. */
 const graceMs = 10_000;

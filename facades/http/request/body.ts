@@ -1,8 +1,8 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import { ConnectError } from "@connectrpc/connect";
-import { readMediaType } from "../../../lib/text/media-type.ts";
-import type { Clock } from "../../../lib/time/clock.ts";
+import { readMediaType } from "#lib/text/media-type.ts";
+import type { Clock } from "#lib/time/clock.ts";
 import type { Exchange } from "../exchange.ts";
 import type { BodyLease } from "./body-budget.ts";
 import { BodyBuffer } from "./body-buffer.ts";

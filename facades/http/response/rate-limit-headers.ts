@@ -1,4 +1,4 @@
-import type { RateLimitState, TokenLimitState } from "../../../lib/rpc/rate-limit.ts";
+import type { RateLimitState, TokenLimitState } from "#lib/rpc/rate-limit.ts";
 
 /** Adds the rate-limit headers of both vendors' clients: `x-ratelimit-*` and `anthropic-ratelimit-*`. */
 export function addRateLimit(headers: Record<string, string>, state: RateLimitState, now: number): void {

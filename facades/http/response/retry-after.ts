@@ -1,5 +1,5 @@
 import type { ErrorDetail } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { toMilliseconds } from "../../../lib/time/duration.ts";
+import { toMilliseconds } from "#lib/time/duration.ts";
 
 /**
  * When a retry can succeed, in whole seconds from 1 to 60, which every client reads. The AI SDK and older messages SDKs

@@ -1,8 +1,8 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { GenerationEvent } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 import type { GenerateResponse } from "#gen/tollgate/inference/v1/inference_service_pb.js";
-import { readDetail } from "../../../lib/errors/detail.ts";
-import { watchEnd } from "../../../lib/net/send-whole.ts";
+import { readDetail } from "#lib/errors/detail.ts";
+import { watchEnd } from "#lib/net/send-whole.ts";
 import type { Exchange } from "../exchange.ts";
 import { FramedChunks } from "../workarounds/framed-chunks.ts";
 import { escapeLineEnds } from "./line-ends.ts";

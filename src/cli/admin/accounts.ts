@@ -3,7 +3,7 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { createClient, type Transport } from "@connectrpc/connect";
 import type { Command } from "commander";
 import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
-import { readAll } from "../../../lib/rpc/pages.ts";
+import { readAll } from "#lib/rpc/pages.ts";
 import { count, moment, orNone, usd } from "../shared/arguments.ts";
 import type { Io } from "../shared/io.ts";
 import { classOption, readClass } from "../shared/service-class.ts";

@@ -1,7 +1,7 @@
 import { createClient } from "@connectrpc/connect";
 import type { Command } from "commander";
 import { BooksService } from "#gen/tollgate/metering/v1/books_service_pb.js";
-import { readAll } from "../../../lib/rpc/pages.ts";
+import { readAll } from "#lib/rpc/pages.ts";
 import type { Io } from "../shared/io.ts";
 import { addQuestion } from "./ask-core.ts";
 import { archiveDocument } from "./output/metering-documents.ts";

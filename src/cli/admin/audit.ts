@@ -2,7 +2,7 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { createClient } from "@connectrpc/connect";
 import type { Command } from "commander";
 import { AuditService } from "#gen/tollgate/audit/v1/audit_service_pb.js";
-import { readAll } from "../../../lib/rpc/pages.ts";
+import { readAll } from "#lib/rpc/pages.ts";
 import { count, moment } from "../shared/arguments.ts";
 import type { Io } from "../shared/io.ts";
 import { addQuestion } from "./ask-core.ts";

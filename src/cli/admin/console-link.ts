@@ -3,9 +3,9 @@ import { createClient } from "@connectrpc/connect";
 import { type Command, Option } from "commander";
 import { Role } from "#gen/tollgate/access/v1/access_pb.js";
 import { SessionsService } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
-import { readDataDir } from "../../config/data-dir.ts";
-import type { Environment } from "../../config/environment.ts";
-import { isAlive, readRunning } from "../../config/running-core.ts";
+import { readDataDir } from "#src/config/data-dir.ts";
+import type { Environment } from "#src/config/environment.ts";
+import { isAlive, readRunning } from "#src/config/running-core.ts";
 import type { Io } from "../shared/io.ts";
 import { addQuestion } from "./ask-core.ts";
 

@@ -2,7 +2,7 @@ import { createClient, type Transport } from "@connectrpc/connect";
 import { type Command, Option } from "commander";
 import { Role } from "#gen/tollgate/access/v1/access_pb.js";
 import { OperatorsService } from "#gen/tollgate/operators/v1/operators_service_pb.js";
-import { readAll } from "../../../lib/rpc/pages.ts";
+import { readAll } from "#lib/rpc/pages.ts";
 import type { Io } from "../shared/io.ts";
 import { required } from "./accounts.ts";
 import { addQuestion } from "./ask-core.ts";

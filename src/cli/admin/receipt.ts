@@ -2,7 +2,7 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { createClient } from "@connectrpc/connect";
 import type { Command } from "commander";
 import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
-import { readAll } from "../../../lib/rpc/pages.ts";
+import { readAll } from "#lib/rpc/pages.ts";
 import { count, moment } from "../shared/arguments.ts";
 import type { Io } from "../shared/io.ts";
 import { required } from "./accounts.ts";

@@ -1,7 +1,7 @@
 import { createClient, type Transport } from "@connectrpc/connect";
 import { type Command, Option } from "commander";
 import { BooksService, BooksSum, type ReconcileResponse } from "#gen/tollgate/metering/v1/books_service_pb.js";
-import { readAll } from "../../../lib/rpc/pages.ts";
+import { readAll } from "#lib/rpc/pages.ts";
 import type { Io } from "../shared/io.ts";
 import { whileTelling } from "../shared/progress.ts";
 import { addQuestion } from "./ask-core.ts";

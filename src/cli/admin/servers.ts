@@ -1,7 +1,7 @@
 import { createClient, type Transport } from "@connectrpc/connect";
 import type { Command } from "commander";
 import { CatalogueService } from "#gen/tollgate/catalogue/v1/catalogue_service_pb.js";
-import { readAll } from "../../../lib/rpc/pages.ts";
+import { readAll } from "#lib/rpc/pages.ts";
 import type { Io } from "../shared/io.ts";
 import { required } from "./accounts.ts";
 import { addQuestion } from "./ask-core.ts";

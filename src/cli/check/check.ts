@@ -1,9 +1,9 @@
-import type { Environment } from "../../config/environment.ts";
-import { loadConfig } from "../../config/load.ts";
-import type { Config } from "../../config/schema.ts";
-import { isGuessable, strongSecret } from "../../config/secret-strength.ts";
-import { peekSecrets, type Secrets } from "../../config/secrets.ts";
-import { findUnshared } from "../../config/shared-port.ts";
+import type { Environment } from "#src/config/environment.ts";
+import { loadConfig } from "#src/config/load.ts";
+import type { Config } from "#src/config/schema.ts";
+import { isGuessable, strongSecret } from "#src/config/secret-strength.ts";
+import { peekSecrets, type Secrets } from "#src/config/secrets.ts";
+import { findUnshared } from "#src/config/shared-port.ts";
 import type { Finding } from "./finding.ts";
 import { checkListen } from "./listen.ts";
 import { checkRateLimits } from "./rate-limits.ts";

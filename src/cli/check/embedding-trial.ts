@@ -1,8 +1,8 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { readDetail } from "../../../lib/errors/detail.ts";
-import { systemRandom } from "../../../lib/ids/random.ts";
-import { cutsInputs } from "../../../lib/text/cut-inputs.ts";
-import { type Engine, type EngineEmbeddings, UnrefusedInput } from "../../engines/interface.ts";
+import { readDetail } from "#lib/errors/detail.ts";
+import { systemRandom } from "#lib/ids/random.ts";
+import { cutsInputs } from "#lib/text/cut-inputs.ts";
+import { type Engine, type EngineEmbeddings, UnrefusedInput } from "#src/fleet/engines/interface.ts";
 import {
   type Remark,
   type Subject,
@@ -10,7 +10,7 @@ import {
   toRemarks,
   warning,
   wrong,
-} from "../../engines/shared/inspection/inspection.ts";
+} from "#src/fleet/engines/shared/inspection/inspection.ts";
 
 /** The number of words beyond the context. Each has at least one token. */
 const excess = 64;

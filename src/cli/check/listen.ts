@@ -1,6 +1,6 @@
 import { createServer } from "node:net";
-import { parseAddress } from "../../../lib/net/address.ts";
-import type { Config } from "../../config/schema.ts";
+import { parseAddress } from "#lib/net/address.ts";
+import type { Config } from "#src/config/schema.ts";
 import { type Finding, toReason } from "./finding.ts";
 
 const names = ["http", "grpc", "connect", "admin"] as const;

@@ -1,7 +1,7 @@
-import type { Config } from "../../config/schema.ts";
-import { createEngine } from "../../engines/create-engine.ts";
-import { inspectServer, startCommand } from "../../engines/inspect-server.ts";
-import { type Engine, EngineFault, type EngineModel } from "../../engines/interface.ts";
+import type { Config } from "#src/config/schema.ts";
+import { createEngine } from "#src/fleet/engines/create-engine.ts";
+import { inspectServer, startCommand } from "#src/fleet/engines/inspect-server.ts";
+import { type Engine, EngineFault, type EngineModel } from "#src/fleet/engines/interface.ts";
 import {
   type Inspection,
   type Remark,
@@ -9,8 +9,8 @@ import {
   servedName,
   warning,
   wrong,
-} from "../../engines/shared/inspection/inspection.ts";
-import { plainText } from "../../engines/shared/inspection/told.ts";
+} from "#src/fleet/engines/shared/inspection/inspection.ts";
+import { plainText } from "#src/fleet/engines/shared/inspection/told.ts";
 import { tryEmbedding } from "./embedding-trial.ts";
 import { type Finding, patienceMs, type Status, toReason } from "./finding.ts";
 

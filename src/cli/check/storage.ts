@@ -2,7 +2,7 @@ import { access, constants, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Client } from "pg";
-import { explainEncoding } from "../../storage/session.ts";
+import { explainEncoding } from "#src/storage/session.ts";
 import { type Finding, patienceMs, toReason } from "./finding.ts";
 
 /** Checks that the database can be used. Changes nothing. */

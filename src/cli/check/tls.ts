@@ -1,5 +1,5 @@
 import { X509Certificate } from "node:crypto";
-import { readTls, type TlsFiles } from "../../config/tls/tls.ts";
+import { readTls, type TlsFiles } from "#src/config/tls/tls.ts";
 import { type Finding, toReason } from "./finding.ts";
 
 const dayMs = 86_400_000;

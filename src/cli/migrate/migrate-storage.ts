@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
-import { reconcile } from "../../metering/books/proof/reconcile.ts";
-import { copyStorage } from "../../storage/copy.ts";
-import { openStorage, type Storage } from "../../storage/orm.ts";
+import { reconcile } from "#src/money/books/proof/reconcile.ts";
+import { copyStorage } from "#src/storage/copy.ts";
+import { openStorage, type Storage } from "#src/storage/orm.ts";
 import { reconcileDocument } from "../admin/output/metering-documents.ts";
 import type { Document } from "../admin/output/render.ts";
 import type { Io } from "../shared/io.ts";

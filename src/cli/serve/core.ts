@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { CoreOptions } from "../../compose/options.ts";
+import type { CoreOptions } from "#src/compose/options.ts";
 import { logOption } from "./log-option.ts";
 
 /** `tollgate core` */
@@ -9,5 +9,5 @@ export function addCore(program: Command): void {
     .description("run the gRPC core alone")
     .requiredOption("--config <file>", "the configuration file")
     .addOption(logOption())
-    .action(async (options: CoreOptions) => (await import("../../compose.ts")).core(options));
+    .action(async (options: CoreOptions) => (await import("#src/compose/index.ts")).core(options));
 }

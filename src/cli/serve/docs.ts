@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { DocumentationOptions } from "../../compose.ts";
+import type { DocumentationOptions } from "#src/compose/index.ts";
 import { logOption } from "./log-option.ts";
 
 /** `tollgate docs` */
@@ -9,5 +9,5 @@ export function addDocs(program: Command): void {
     .description("serve this documentation, with search, to a browser")
     .option("--listen <address>", "where", "127.0.0.1:8090")
     .addOption(logOption())
-    .action(async (options: DocumentationOptions) => (await import("../../compose.ts")).documentation(options));
+    .action(async (options: DocumentationOptions) => (await import("#src/compose/index.ts")).documentation(options));
 }

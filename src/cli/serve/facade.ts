@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { FacadeOptions } from "../../compose/options.ts";
+import type { FacadeOptions } from "#src/compose/options.ts";
 import { addTlsOptions } from "../shared/tls-options.ts";
 import { logOption } from "./log-option.ts";
 
@@ -11,5 +11,7 @@ export function addFacade(program: Command): void {
     .requiredOption("--core <target>", "the cores: host:port, dns:///host:port or ipv4:host:port,host:port")
     .option("--config <file>", "the configuration file, for where to listen")
     .addOption(logOption());
-  addTlsOptions(command).action(async (options: FacadeOptions) => (await import("../../compose.ts")).facade(options));
+  addTlsOptions(command).action(async (options: FacadeOptions) =>
+    (await import("#src/compose/index.ts")).facade(options),
+  );
 }

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { ServeOptions } from "../../compose/options.ts";
+import type { ServeOptions } from "#src/compose/options.ts";
 import { basePort } from "../shared/arguments.ts";
 import { logOption } from "./log-option.ts";
 
@@ -18,5 +18,5 @@ export function addServe(program: Command): void {
     )
     .option("--no-console", "leave the console out")
     .addOption(logOption())
-    .action(async (options: ServeOptions) => (await import("../../compose.ts")).serve(options));
+    .action(async (options: ServeOptions) => (await import("#src/compose/index.ts")).serve(options));
 }

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import { effectiveConfig } from "../../config/effective.ts";
-import { configJsonSchema } from "../../config/json-schema.ts";
+import { effectiveConfig } from "#src/config/effective.ts";
+import { configJsonSchema } from "#src/config/json-schema.ts";
 import { renderJson, renderText } from "../admin/output/render.ts";
 import type { Io } from "./io.ts";
 

@@ -1,4 +1,4 @@
-import type { Environment } from "../../config/environment.ts";
+import type { Environment } from "#src/config/environment.ts";
 
 /** The process as commands see it. */
 export interface Io {

@@ -1,4 +1,4 @@
-import { describeProgress, type Progress, progressEveryMs, type Report } from "../../../lib/text/progress.ts";
+import { describeProgress, type Progress, progressEveryMs, type Report } from "#lib/text/progress.ts";
 import type { Io } from "./io.ts";
 
 /** Shows at a terminal the progress of a task that reports its steps, even while one step takes long. */

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import type { SimulateOptions } from "../../compose/simulate.ts";
-import { simulatedNames } from "../../engines/names.ts";
-import type { ModelOptions } from "../../simulator/options.ts";
+import { simulatedNames } from "#lib/engine-names.ts";
+import type { SimulateOptions } from "#src/compose/simulate.ts";
+import type { ModelOptions } from "../../../simulator/options.ts";
 import { logOption } from "../serve/log-option.ts";
 import { amount, port, words } from "../shared/arguments.ts";
 
@@ -30,7 +30,7 @@ export function addSim(program: Command): void {
     .option("--loading <ms>", "how long it loads its models after the start and answers 503", amount, 0)
     .option("--seed <n>", "the seed of requests that have none", amount, 0)
     .addOption(logOption())
-    .action(async (options: SimulateOptions) => (await import("../../compose.ts")).simulate(options));
+    .action(async (options: SimulateOptions) => (await import("#src/compose/index.ts")).simulate(options));
 }
 
 function models(text: string, before: readonly ModelOptions[] = []): ModelOptions[] {

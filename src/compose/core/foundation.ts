@@ -1,14 +1,14 @@
-import { type Random, systemRandom } from "../../../lib/ids/random.ts";
-import type { Logger } from "../../../lib/logger.ts";
-import { keepDirectoryPrivate } from "../../../lib/private-files.ts";
-import { systemClock } from "../../../lib/time/clock.ts";
-import { type ConfiguredCatalogue, createCatalogue } from "../../catalogue/catalogue.ts";
-import type { Config } from "../../config/schema.ts";
-import type { Secrets } from "../../config/secrets.ts";
-import { type Announce, createAnnounce } from "../../events/announcer.ts";
-import { DatabaseClock } from "../../storage/database-clock.ts";
-import { openStorage, type Storage } from "../../storage/orm.ts";
-import { type CoreMetrics, coreMetrics } from "../../telemetry/core-metrics.ts";
+import { type Random, systemRandom } from "#lib/ids/random.ts";
+import type { Logger } from "#lib/logger.ts";
+import { keepDirectoryPrivate } from "#lib/private-files.ts";
+import { systemClock } from "#lib/time/clock.ts";
+import type { Config } from "#src/config/schema.ts";
+import type { Secrets } from "#src/config/secrets.ts";
+import { type ConfiguredCatalogue, createCatalogue } from "#src/fleet/catalogue/catalogue.ts";
+import { DatabaseClock } from "#src/storage/database-clock.ts";
+import { openStorage, type Storage } from "#src/storage/orm.ts";
+import { type Announce, createAnnounce } from "#src/storage/outbox/announcer.ts";
+import { type CoreMetrics, coreMetrics } from "#src/telemetry/core-metrics.ts";
 import type { Telemetry } from "../process/tracing.ts";
 
 /** Dependencies of every part of the core. */

@@ -1,7 +1,7 @@
 import type { Interceptor } from "@connectrpc/connect";
-import type { Gate } from "../../grpc/server/gate.ts";
-import type { ServiceRegistration } from "../../grpc/server/registration.ts";
-import type { PaymentWebhook } from "../../payments/stripe-webhook.ts";
+import type { PaymentWebhook } from "#src/money/payments/stripe-webhook.ts";
+import type { Gate } from "#src/wire/grpc/server/gate.ts";
+import type { ServiceRegistration } from "#src/wire/grpc/server/registration.ts";
 import type { Reload } from "./reload.ts";
 
 /** A running part of the core. */

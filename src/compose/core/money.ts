@@ -1,14 +1,14 @@
 import { BooksService } from "#gen/tollgate/metering/v1/books_service_pb.js";
 import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import { PricesService } from "#gen/tollgate/metering/v1/prices_service_pb.js";
-import { registration } from "../../grpc/server/registration.ts";
-import { createBooksService } from "../../metering/books/books-service.ts";
-import { createMeteringService } from "../../metering/metering-service.ts";
-import { createPrices } from "../../metering/prices/prices.ts";
-import { createPricesService } from "../../metering/prices/prices-service.ts";
-import { findRatePolicy } from "../../metering/rate-limits/max-rpm.ts";
-import { openWindows } from "../../metering/rate-limits/open-windows.ts";
-import { type ConfiguredRateLimits, createRateLimits } from "../../metering/rate-limits/rate-limits.ts";
+import { createPrices } from "#src/money/prices/prices.ts";
+import { findRatePolicy } from "#src/money/rate-limits/max-rpm.ts";
+import { openWindows } from "#src/money/rate-limits/open-windows.ts";
+import { type ConfiguredRateLimits, createRateLimits } from "#src/money/rate-limits/rate-limits.ts";
+import { createBooksService } from "#src/services/metering/books-service.ts";
+import { createMeteringService } from "#src/services/metering/metering-service.ts";
+import { createPricesService } from "#src/services/metering/prices-service.ts";
+import { registration } from "#src/wire/grpc/server/registration.ts";
 import { type Books, composeBooks, type MoneyFoundation, type MoneyGround, openGround } from "./books/books.ts";
 import type { Part } from "./interface.ts";
 

@@ -1,9 +1,9 @@
-import type { ConfiguredCatalogue } from "../../catalogue/catalogue.ts";
-import type { Config } from "../../config/schema.ts";
-import type { Fleet } from "../../fleet/interface.ts";
-import type { PriceList } from "../../metering/prices/price-list.ts";
-import { findRatePolicy } from "../../metering/rate-limits/max-rpm.ts";
-import type { ConfiguredRateLimits } from "../../metering/rate-limits/rate-limits.ts";
+import type { Config } from "#src/config/schema.ts";
+import type { ConfiguredCatalogue } from "#src/fleet/catalogue/catalogue.ts";
+import type { Fleet } from "#src/fleet/interface.ts";
+import type { PriceList } from "#src/money/prices/price-list.ts";
+import { findRatePolicy } from "#src/money/rate-limits/max-rpm.ts";
+import type { ConfiguredRateLimits } from "#src/money/rate-limits/rate-limits.ts";
 
 /**
  * Takes over models, servers, prices and rate limits from another configuration. Throws, and changes nothing, when it

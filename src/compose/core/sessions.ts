@@ -1,22 +1,22 @@
 import { validate as isUuid } from "uuid";
 import type { Role } from "#gen/tollgate/access/v1/access_pb.js";
 import { SessionsService } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
-import type { Accounts } from "../../accounts/accounts.ts";
-import type { KeyAuthenticator } from "../../accounts/authenticator.ts";
-import type { Operator, SessionFinder } from "../../accounts/interface.ts";
-import type { ApiKeys } from "../../accounts/keys/api-keys.ts";
-import { requireId } from "../../accounts/validate.ts";
-import { createSeal } from "../../events/sealed.ts";
-import { registration, type ServiceRegistration } from "../../grpc/server/registration.ts";
-import { readRole, toRole } from "../../operators/messages.ts";
-import type { Operators } from "../../operators/operators.ts";
-import { rootName } from "../../operators/operators-service.ts";
-import { OidcSignIn } from "../../sessions/oidc/oidc-sign-in.ts";
-import { Provider } from "../../sessions/oidc/provider.ts";
-import { isSessionToken } from "../../sessions/session-token.ts";
-import { Sessions } from "../../sessions/sessions.ts";
-import { createSessionsService } from "../../sessions/sessions-service.ts";
-import type { ConsoleSession } from "../../storage/entities/console-session.ts";
+import { createSeal } from "#lib/sealed.ts";
+import { requireId } from "#lib/validate-id.ts";
+import type { Accounts } from "#src/identity/accounts/accounts.ts";
+import type { KeyAuthenticator } from "#src/identity/accounts/authenticator.ts";
+import type { ApiKeys } from "#src/identity/accounts/keys/api-keys.ts";
+import type { Operators } from "#src/identity/operators/operators.ts";
+import { OidcSignIn } from "#src/identity/sessions/oidc/oidc-sign-in.ts";
+import { Provider } from "#src/identity/sessions/oidc/provider.ts";
+import { isSessionToken } from "#src/identity/sessions/session-token.ts";
+import { Sessions } from "#src/identity/sessions/sessions.ts";
+import { readRole, toRole } from "#src/services/operator-messages.ts";
+import { rootName } from "#src/services/operators-service.ts";
+import { createSessionsService } from "#src/services/sessions-service.ts";
+import type { ConsoleSession } from "#src/storage/entities/console-session.ts";
+import { registration, type ServiceRegistration } from "#src/wire/grpc/server/registration.ts";
+import type { Operator, SessionFinder } from "#src/wire/principal.ts";
 import type { Foundation } from "./foundation.ts";
 
 /** Dependencies. */

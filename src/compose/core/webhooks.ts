@@ -1,8 +1,8 @@
 import { createClient } from "@connectrpc/connect";
 import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
-import { createDirectTransport } from "../../grpc/direct/direct-transport.ts";
-import type { Payment } from "../../payments/stripe-payment.ts";
-import { createStripeWebhook, stripePath } from "../../payments/stripe-webhook.ts";
+import type { Payment } from "#src/money/payments/stripe-payment.ts";
+import { createStripeWebhook, stripePath } from "#src/money/payments/stripe-webhook.ts";
+import { createDirectTransport } from "#src/wire/grpc/direct/direct-transport.ts";
 import type { Foundation } from "./foundation.ts";
 import type { Core } from "./interface.ts";
 

@@ -2,8 +2,8 @@ import { existsSync, realpathSync } from "node:fs";
 import { hostname } from "node:os";
 import { delimiter, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { isBinary, packagedFile } from "../../../lib/assets.ts";
-import type { Environment } from "../../config/environment.ts";
+import { isBinary, packagedFile } from "#lib/assets.ts";
+import type { Environment } from "#src/config/environment.ts";
 
 /** The command that runs this program from another shell, in any working directory. */
 export function invocation(environment: Environment): string {

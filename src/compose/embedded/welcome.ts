@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import type { ModelConfig } from "../../config/schema.ts";
+import type { ModelConfig } from "#src/config/schema.ts";
 import type { Demo } from "./demo.ts";
 
 /** The greeting of an embedded service: its models, and a command to try. */

@@ -1,8 +1,8 @@
-import type { Logger } from "../../../lib/logger.ts";
-import { letYoungSpaceGrow } from "../../../lib/overload/young-space.ts";
-import { defaultConfig } from "../../config/load.ts";
-import type { Config } from "../../config/schema.ts";
-import type { Readiness } from "../../telemetry/admin-server.ts";
+import type { Logger } from "#lib/logger.ts";
+import { letYoungSpaceGrow } from "#lib/overload/young-space.ts";
+import { defaultConfig } from "#src/config/load.ts";
+import type { Config } from "#src/config/schema.ts";
+import type { Readiness } from "#src/telemetry/admin-server.ts";
 
 /** Ends a part. Work that still runs after the grace, in milliseconds, is cut off. */
 export type Stop = (graceMs: number) => Promise<void>;

@@ -1,11 +1,11 @@
 import type { Registry } from "prom-client";
-import type { Logger } from "../../../lib/logger.ts";
-import { collectGarbage } from "../../../lib/overload/collect-garbage.ts";
-import { readUsedMemory } from "../../../lib/overload/memory.ts";
-import { type Overload, OverloadMonitor } from "../../../lib/overload/monitor.ts";
-import { systemClock } from "../../../lib/time/clock.ts";
-import type { Config } from "../../config/schema.ts";
-import { watchOverload } from "../../telemetry/overload-metrics.ts";
+import type { Logger } from "#lib/logger.ts";
+import { collectGarbage } from "#lib/overload/collect-garbage.ts";
+import { readUsedMemory } from "#lib/overload/memory.ts";
+import { type Overload, OverloadMonitor } from "#lib/overload/monitor.ts";
+import { systemClock } from "#lib/time/clock.ts";
+import type { Config } from "#src/config/schema.ts";
+import { watchOverload } from "#src/telemetry/overload-metrics.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 
 /** Watches the load of this process until it stops. */

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Logger } from "../../../lib/logger.ts";
-import { ConfigError } from "../../config/config-error.ts";
-import type { Config } from "../../config/schema.ts";
+import type { Logger } from "#lib/logger.ts";
+import { ConfigError } from "#src/config/config-error.ts";
+import type { Config } from "#src/config/schema.ts";
 import type { Core } from "../core/interface.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 

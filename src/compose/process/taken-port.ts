@@ -1,8 +1,8 @@
 import { createServer } from "node:net";
-import { parseAddress } from "../../../lib/net/address.ts";
-import { listPorts, maxBasePort, movePorts } from "../../config/move-ports.ts";
-import { isAlive, readRunning } from "../../config/running-core.ts";
-import type { Config } from "../../config/schema.ts";
+import { parseAddress } from "#lib/net/address.ts";
+import { listPorts, maxBasePort, movePorts } from "#src/config/move-ports.ts";
+import { isAlive, readRunning } from "#src/config/running-core.ts";
+import type { Config } from "#src/config/schema.ts";
 
 type Listen = Config["listen"];
 

@@ -1,7 +1,7 @@
 import type { Tracer } from "@opentelemetry/api";
 import type { Registry } from "prom-client";
-import type { BoundName, ListenerName } from "../../../lib/door/bounds.ts";
-import type { Logger } from "../../../lib/logger.ts";
+import type { BoundName, ListenerName } from "#lib/door/bounds.ts";
+import type { Logger } from "#lib/logger.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 
 /** The metrics and traces of a process. */
@@ -19,7 +19,7 @@ export async function startTracing(lifecycle: Lifecycle, logger: Logger): Promis
   if (!(env.OTEL_EXPORTER_OTLP_ENDPOINT || env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT)) {
     return undefined;
   }
-  const { exportingTracer } = await import("../../telemetry/traces/sdk.ts");
+  const { exportingTracer } = await import("#src/telemetry/traces/sdk.ts");
   const { tracer, close } = exportingTracer(env, logger);
   lifecycle.onStop("traces", close);
   return tracer;

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { isLoopback, parseAddress } from "../../../lib/net/address.ts";
+import { isLoopback, parseAddress } from "#lib/net/address.ts";
 import { address, network } from "./values.ts";
 
 const file = z.string().min(1);

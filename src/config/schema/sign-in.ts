@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { isLoopback } from "../../../lib/net/address.ts";
+import { isLoopback } from "#lib/net/address.ts";
 import { plainName } from "./values.ts";
 
 /** An identity provider whose users sign in to the console as customers. */

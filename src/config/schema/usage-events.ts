@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { isLoopback } from "../../../lib/net/address.ts";
+import { isLoopback } from "#lib/net/address.ts";
 
 function isSafe(text: string): boolean {
   const { protocol, hostname } = URL.canParse(text) ? new URL(text) : { protocol: "", hostname: "" };

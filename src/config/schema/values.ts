@@ -1,7 +1,7 @@
 import * as z from "zod";
-import { maxPicoUsd, parseRate, parseUsd } from "../../../lib/money.ts";
-import { parseAddress } from "../../../lib/net/address.ts";
-import { parseNetwork } from "../../../lib/net/networks.ts";
+import { maxPicoUsd, parseRate, parseUsd } from "#lib/money.ts";
+import { parseAddress } from "#lib/net/address.ts";
+import { parseNetwork } from "#lib/net/networks.ts";
 
 /** An amount of USD. Coerced, so that it may be written without quotes: load.ts passes it as it is written. */
 export const usd = z.coerce.string().refine((text) => (parseUsd(text) ?? maxPicoUsd) < maxPicoUsd, {

@@ -1,4 +1,4 @@
-import type { ClientTls } from "../../../lib/net/tls-identity.ts";
+import type { ClientTls } from "#lib/net/tls-identity.ts";
 import { ConfigError } from "../config-error.ts";
 import { readPem, verifyUsable } from "./read-pem.ts";
 

@@ -1,6 +1,6 @@
-import type { Logger } from "../../../lib/logger.ts";
-import type { ServerTls, TlsIdentity } from "../../../lib/net/tls-identity.ts";
-import type { Clock } from "../../../lib/time/clock.ts";
+import type { Logger } from "#lib/logger.ts";
+import type { ServerTls, TlsIdentity } from "#lib/net/tls-identity.ts";
+import type { Clock } from "#lib/time/clock.ts";
 import type { Config } from "../schema.ts";
 import { readPem, verifyUsable } from "./read-pem.ts";
 

@@ -1,4 +1,4 @@
-import type { EngineLoad } from "../../engines/interface.ts";
+import type { EngineLoad } from "../engines/interface.ts";
 
 /** The most requests that are believed to run or wait on a server. The contract carries them as uint32. */
 const mostRequests = 1_000_000;

@@ -1,6 +1,6 @@
 import { type Conversation, Role } from "#gen/tollgate/inference/v1/conversation_pb.js";
-import { byteBound } from "../../../lib/text/byte-bound.ts";
-import type { ServedModel } from "../../catalogue/interface.ts";
+import { byteBound } from "#lib/text/byte-bound.ts";
+import type { ServedModel } from "../catalogue/interface.ts";
 import type { FleetRequest } from "../interface.ts";
 
 // Bounds on the tokens that an honest server can count. They are wider than the hold for a request: a count beyond them

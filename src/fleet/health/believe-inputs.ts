@@ -1,7 +1,7 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { failure } from "../../../lib/errors/failure.ts";
-import type { ServedModel } from "../../catalogue/interface.ts";
-import { UnrefusedInput } from "../../engines/interface.ts";
+import { failure } from "#lib/errors/failure.ts";
+import type { ServedModel } from "../catalogue/interface.ts";
+import { UnrefusedInput } from "../engines/interface.ts";
 import { believableInputs, isWholeNumber, templateTokens } from "./believable-tokens.ts";
 import { serverFailed } from "./failures.ts";
 

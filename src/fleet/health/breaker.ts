@@ -1,5 +1,5 @@
 import { BreakerState } from "#gen/tollgate/catalogue/v1/server_pb.js";
-import type { Clock } from "../../../lib/time/clock.ts";
+import type { Clock } from "#lib/time/clock.ts";
 
 /** Consecutive failures that open a breaker. */
 const threshold = 3;

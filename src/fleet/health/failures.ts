@@ -1,9 +1,9 @@
 import { ConnectError } from "@connectrpc/connect";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { readDetail } from "../../../lib/errors/detail.ts";
-import { failure } from "../../../lib/errors/failure.ts";
-import { toDuration, toMilliseconds } from "../../../lib/time/duration.ts";
-import { EngineFault, ImplausibleAnswer } from "../../engines/interface.ts";
+import { readDetail } from "#lib/errors/detail.ts";
+import { failure } from "#lib/errors/failure.ts";
+import { toDuration, toMilliseconds } from "#lib/time/duration.ts";
+import { EngineFault, ImplausibleAnswer } from "../engines/interface.ts";
 
 // These functions judge a server by a failed call that ran on it.
 

@@ -1,5 +1,5 @@
-import type { ServedModel } from "../../catalogue/interface.ts";
-import type { EngineOutput, EngineUsage } from "../../engines/interface.ts";
+import type { ServedModel } from "../catalogue/interface.ts";
+import type { EngineOutput, EngineUsage } from "../engines/interface.ts";
 import type { FleetRequest } from "../interface.ts";
 import { believableInput, isBelievableInput } from "./believable-tokens.ts";
 import { serverFailed } from "./failures.ts";

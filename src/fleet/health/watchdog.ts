@@ -1,7 +1,7 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { failure } from "../../../lib/errors/failure.ts";
-import type { Clock } from "../../../lib/time/clock.ts";
-import { EngineFault } from "../../engines/interface.ts";
+import { failure } from "#lib/errors/failure.ts";
+import type { Clock } from "#lib/time/clock.ts";
+import { EngineFault } from "../engines/interface.ts";
 
 /** How long an engine may take, in milliseconds. */
 export interface TimeLimits {

@@ -1,7 +1,7 @@
-import type { Random } from "../../../lib/ids/random.ts";
-import type { Routing } from "../../config/schema.ts";
+import type { Random } from "#lib/ids/random.ts";
+import type { Routing } from "#src/config/schema.ts";
+import type { OnPrompt, Policy } from "../servers/policy.ts";
 import { LeastLoad } from "./least-load.ts";
-import type { OnPrompt, Policy } from "./policy.ts";
 import { PrefixAffinity } from "./prefix-affinity.ts";
 import { RoundRobin } from "./round-robin.ts";
 import { Weighted } from "./weighted.ts";

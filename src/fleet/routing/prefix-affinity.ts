@@ -1,9 +1,6 @@
-import type { Random } from "../../../lib/ids/random.ts";
-import { charactersPerToken } from "../../../lib/text/estimate-tokens.ts";
+import type { Random } from "#lib/ids/random.ts";
+import { charactersPerToken } from "#lib/text/estimate-tokens.ts";
 import type { Member } from "../servers/member.ts";
-import { ServerCaches } from "./cache/server-caches.ts";
-import { estimateCost, estimateLoss } from "./cost.ts";
-import { lessLoaded } from "./least-load.ts";
 import {
   type Choice,
   isAnyBacklogged,
@@ -12,10 +9,14 @@ import {
   type RoutingRequest,
   type Told,
   toReaders,
-} from "./policy.ts";
+} from "../servers/policy.ts";
+import { RunningRatio } from "../servers/running-ratio.ts";
+import type { SentPrompt } from "../servers/sent-prompt.ts";
+import { ServerCaches } from "./cache/server-caches.ts";
+import { estimateCost, estimateLoss } from "./cost.ts";
+import { lessLoaded } from "./least-load.ts";
 import { PromptBlocks } from "./prompt-blocks.ts";
-import { RunningRatio } from "./running-ratio.ts";
-import { type SentPrompt, SentPrompts } from "./sent-prompts.ts";
+import { SentPrompts } from "./sent-prompts.ts";
 import { homeOf } from "./session-home.ts";
 import { assignSlots, toSlot } from "./slots.ts";
 

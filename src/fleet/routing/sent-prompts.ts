@@ -1,3 +1,4 @@
+import { SentPrompt } from "../servers/sent-prompt.ts";
 import type { BlocksOfText } from "./prompt-blocks.ts";
 
 /** The most answered prompts kept for reuse. More are left to the garbage collector. */
@@ -5,26 +6,6 @@ const mostIdle = 1024;
 
 /** A prompt's room is rounded up to a multiple of this many blocks. */
 const roundedTo = 32;
-
-/** A prompt that was sent to a server and what was believed about it, kept until the server has answered. */
-export class SentPrompt implements BlocksOfText {
-  count = 0;
-  hashes = new Int32Array(0);
-  ends = new Int32Array(0);
-  /** The prompt's tokens, estimated. */
-  tokens = 0;
-  /** Tokens of its beginning that the server was believed to have in its cache. */
-  knownTokens = 0;
-  /**
-   * The last use of that beginning's last block, by the use counter of the server's cache. Undefined: the block was not
-   * in the cache.
-   */
-  usedAt: number | undefined;
-  /** Whether the prompt continues an earlier answer, and its server was chosen for having read that. */
-  isReturn = false;
-  /** Whether the prompt was answered. The object may hold another prompt by then. */
-  isOver = true;
-}
 
 /** The prompts on their way. Their arrays are reused: new ones would be most of a choice's garbage. */
 export class SentPrompts {

@@ -1,6 +1,6 @@
-import type { Logger } from "../../../lib/logger.ts";
-import type { Lookup } from "../../../lib/net/lookup.ts";
-import type { Clock } from "../../../lib/time/clock.ts";
+import type { Logger } from "#lib/logger.ts";
+import type { Lookup } from "#lib/net/lookup.ts";
+import type { Clock } from "#lib/time/clock.ts";
 
 /** Dependencies. */
 export interface AddressSettings {

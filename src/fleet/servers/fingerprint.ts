@@ -1,5 +1,5 @@
-import type { ServedModel } from "../../catalogue/interface.ts";
-import type { ServerConfig } from "../../config/schema.ts";
+import type { ServerConfig } from "#src/config/schema.ts";
+import type { ServedModel } from "../catalogue/interface.ts";
 
 /**
  * Everything about a server and its model that its adapter may depend on: all but prices, routing and weights. When it

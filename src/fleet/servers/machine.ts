@@ -1,4 +1,4 @@
-import type { EngineLoad } from "../../engines/interface.ts";
+import type { EngineLoad } from "../engines/interface.ts";
 import { believableLoad } from "../health/believable-load.ts";
 
 /** A model on a machine. */

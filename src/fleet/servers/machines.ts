@@ -1,4 +1,4 @@
-import type { ServerConfig } from "../../config/schema.ts";
+import type { ServerConfig } from "#src/config/schema.ts";
 import { Machine } from "./machine.ts";
 
 /** The machines of all models' servers. Models at one address share a machine. */

@@ -1,4 +1,4 @@
-import type { ServerConfig } from "../../config/schema.ts";
+import type { ServerConfig } from "#src/config/schema.ts";
 
 /**
  * A server's name, which stays the same as long as its address does: `10.0.0.5:8000/deepseek-v4`, and

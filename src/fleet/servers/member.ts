@@ -1,7 +1,7 @@
 import { BreakerState } from "#gen/tollgate/catalogue/v1/server_pb.js";
-import type { Clock } from "../../../lib/time/clock.ts";
-import type { ServerConfig } from "../../config/schema.ts";
-import type { Engine, EngineLoad, EngineRequest } from "../../engines/interface.ts";
+import type { Clock } from "#lib/time/clock.ts";
+import type { ServerConfig } from "#src/config/schema.ts";
+import type { Engine, EngineLoad, EngineRequest } from "../engines/interface.ts";
 import { Breaker } from "../health/breaker.ts";
 import type { FleetRequest } from "../interface.ts";
 import { type Load, nothing } from "../sharing/news.ts";

@@ -1,4 +1,4 @@
-import type { ServiceClass } from "../../../lib/service-class.ts";
+import type { ServiceClass } from "#lib/service-class.ts";
 import type { Head, VirtualTimes } from "../servers/queue/standing.ts";
 
 /** A core's load on a server. */

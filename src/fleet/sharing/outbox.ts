@@ -1,4 +1,4 @@
-import type { Clock } from "../../../lib/time/clock.ts";
+import type { Clock } from "#lib/time/clock.ts";
 import type { FleetChannel } from "./channel.ts";
 import { encode, pack } from "./encode.ts";
 import type { News } from "./news.ts";

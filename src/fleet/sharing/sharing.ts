@@ -1,6 +1,6 @@
-import type { Random } from "../../../lib/ids/random.ts";
-import type { ServiceClass } from "../../../lib/service-class.ts";
-import type { Clock } from "../../../lib/time/clock.ts";
+import type { Random } from "#lib/ids/random.ts";
+import type { ServiceClass } from "#lib/service-class.ts";
+import type { Clock } from "#lib/time/clock.ts";
 import type { FleetSharing } from "../interface.ts";
 import type { OtherHead } from "../servers/queue/other-queues.ts";
 import type { FleetChannel } from "./channel.ts";

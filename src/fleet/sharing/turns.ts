@@ -1,5 +1,5 @@
-import type { Random } from "../../../lib/ids/random.ts";
-import type { Clock } from "../../../lib/time/clock.ts";
+import type { Random } from "#lib/ids/random.ts";
+import type { Clock } from "#lib/time/clock.ts";
 
 /** The longest wait for a turn, in milliseconds: so many for each other core, up to the maximum. */
 const msPerCore = 30;

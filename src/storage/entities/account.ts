@@ -1,5 +1,5 @@
 import { defineEntity, type InferEntity, p } from "@mikro-orm/core";
-import { serviceClasses } from "../../../lib/service-class.ts";
+import { serviceClasses } from "#lib/service-class.ts";
 import { amount } from "./amount.ts";
 
 /** The level of a balance, best first: above its threshold, below it, or too little for a request. */
@@ -48,4 +48,9 @@ export type Account = InferEntity<typeof Account>;
 /** A name without case and compatibility forms, as bytes, which all databases sort alike whatever their collation. */
 export function toNameKey(name: string): Buffer {
   return Buffer.from(name.normalize("NFKC").toLowerCase());
+}
+
+/** Whether no new request of the account runs. */
+export function isFrozen({ frozenAt }: Pick<Account, "frozenAt">): boolean {
+  return frozenAt !== null && frozenAt !== undefined;
 }

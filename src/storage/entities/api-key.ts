@@ -1,5 +1,5 @@
 import { defineEntity, type InferEntity, p } from "@mikro-orm/core";
-import { serviceClasses } from "../../../lib/service-class.ts";
+import { serviceClasses } from "#lib/service-class.ts";
 import { Account } from "./account.ts";
 import { amount } from "./amount.ts";
 

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { keepFilePrivate } from "../../../lib/private-files.ts";
+import { keepFilePrivate } from "#lib/private-files.ts";
 
 const sqliteBusy = 5;
 

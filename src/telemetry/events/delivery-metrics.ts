@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from "prom-client";
-import type { DeliveryObserver } from "../../events/delivery/dispatcher.ts";
+import type { DeliveryObserver } from "#src/delivery/webhooks/dispatcher.ts";
 
 /** Counts deliveries of events by outcome. */
 export function deliveryMetrics(registry: Registry): DeliveryObserver {

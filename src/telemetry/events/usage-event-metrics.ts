@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from "prom-client";
-import type { UsageEventsObserver } from "../../usage-events/usage-sender.ts";
+import type { UsageEventsObserver } from "#src/delivery/usage/usage-sender.ts";
 
 /** Counts usage events on their way to the receiver. */
 export function usageEventMetrics(registry: Registry): UsageEventsObserver {

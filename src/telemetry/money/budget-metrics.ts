@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Registry } from "prom-client";
-import type { BudgetCounts } from "../../metering/thresholds/budget-census.ts";
-import { type AnnouncedPercent, announcedPercents } from "../../metering/thresholds/budget-events.ts";
-import { type BudgetPeriod, budgetPeriods } from "../../storage/entities/api-key.ts";
+import type { BudgetCounts } from "#src/money/thresholds/budget-census.ts";
+import { type AnnouncedPercent, announcedPercents } from "#src/money/thresholds/budget-events.ts";
+import { type BudgetPeriod, budgetPeriods } from "#src/storage/entities/api-key.ts";
 
 const picosAUsd = 1e12;
 

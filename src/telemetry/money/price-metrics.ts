@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from "prom-client";
-import type { Prices } from "../../metering/prices/interface.ts";
+import type { Prices } from "#src/money/model/rates.ts";
 
 /** Shows live prices at every scrape. */
 export function watchPrices(registry: Registry, prices: Prices, models: () => readonly string[]): void {

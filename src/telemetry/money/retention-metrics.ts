@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from "prom-client";
-import type { RetentionObserver } from "../../metering/retention/retention.ts";
+import type { RetentionObserver } from "#src/money/retention/retention.ts";
 
 /** Measures the removal of old receipts from the books. */
 export function retentionMetrics(registry: Registry): RetentionObserver {

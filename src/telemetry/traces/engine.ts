@@ -1,9 +1,15 @@
 import { type Attributes, type Span, SpanKind, SpanStatusCode, type Tracer } from "@opentelemetry/api";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { FinishReason } from "#gen/tollgate/inference/v1/generation_event_pb.js";
-import { readDetail } from "../../../lib/errors/detail.ts";
-import type { TraceContext } from "../../../lib/rpc/trace-context.ts";
-import type { Engine, EngineEmbedRequest, EngineOutput, EngineRequest, EngineUsage } from "../../engines/interface.ts";
+import { readDetail } from "#lib/errors/detail.ts";
+import type { TraceContext } from "#lib/rpc/trace-context.ts";
+import type {
+  Engine,
+  EngineEmbedRequest,
+  EngineOutput,
+  EngineRequest,
+  EngineUsage,
+} from "#src/fleet/engines/interface.ts";
 import { startSpan } from "./span.ts";
 
 /** The name of an inference server in spans. */

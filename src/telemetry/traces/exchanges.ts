@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { SpanKind, SpanStatusCode, type Tracer } from "@opentelemetry/api";
-import type { TraceContext } from "../../../lib/rpc/trace-context.ts";
+import type { TraceContext } from "#lib/rpc/trace-context.ts";
 import { startSpan } from "./span.ts";
 
 /** Makes a span for an HTTP exchange, as a child of the span in the client's headers. */

@@ -11,7 +11,7 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from "@opentelemetry/sdk-trace";
-import type { Logger } from "../../../lib/logger.ts";
+import type { Logger } from "#lib/logger.ts";
 
 /** A tracer whose spans go to the collector that the variables OTEL_EXPORTER_OTLP_… name. */
 export interface ExportingTracer {

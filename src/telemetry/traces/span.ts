@@ -8,7 +8,7 @@ import {
   trace,
 } from "@opentelemetry/api";
 import { W3CTraceContextPropagator } from "@opentelemetry/core";
-import type { TraceContext } from "../../../lib/rpc/trace-context.ts";
+import type { TraceContext } from "#lib/rpc/trace-context.ts";
 
 /** A running span, and its context for children. */
 export interface StartedSpan {

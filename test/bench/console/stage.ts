@@ -1,8 +1,8 @@
 import type { Browser, Page } from "playwright-core";
+import { openStorage } from "#src/storage/orm.ts";
 import { buildConsole } from "../../../scripts/console/build.ts";
 import { startChromium } from "../../../scripts/test-services/chromium.ts";
-import { defaultFleetConfig, defaultModels, startDefaultFleet } from "../../../src/simulator/fleet.ts";
-import { openStorage } from "../../../src/storage/orm.ts";
+import { defaultFleetConfig, defaultModels, startDefaultFleet } from "../../../simulator/fleet.ts";
 import { createSite, freePorts, startTollgate, type Tollgate } from "../../support/tollgate.ts";
 import { coreSecrets } from "../core-secrets.ts";
 import { fill, type Size } from "./fill.ts";

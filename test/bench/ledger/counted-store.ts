@@ -1,5 +1,5 @@
 import type { Pool } from "pg";
-import type { LedgerStore } from "../../../src/metering/store/ledger-store.ts";
+import type { LedgerStore } from "#src/money/model/store/ledger.ts";
 
 /** What the ledger has asked of its store so far. */
 export interface Counts {

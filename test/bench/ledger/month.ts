@@ -1,10 +1,10 @@
 import { v7 } from "uuid";
-import { systemRandom } from "../../../lib/ids/random.ts";
-import { systemClock } from "../../../lib/time/clock.ts";
-import { configSchema } from "../../../src/config/schema.ts";
-import { createPrices } from "../../../src/metering/prices/prices.ts";
-import { allAccounts, hourOf, sumNames, sumsOfReceipts, sumsOfSums } from "../../../src/metering/store/rollups.ts";
-import type { Storage } from "../../../src/storage/orm.ts";
+import { systemRandom } from "#lib/ids/random.ts";
+import { systemClock } from "#lib/time/clock.ts";
+import { configSchema } from "#src/config/schema.ts";
+import { createPrices } from "#src/money/prices/prices.ts";
+import { allAccounts, hourOf, sumNames, sumsOfReceipts, sumsOfSums } from "#src/money/store/rollups.ts";
+import type { Storage } from "#src/storage/orm.ts";
 import { fillSpans } from "../usage/spans.ts";
 import { createAccounts } from "./accounts.ts";
 import { createKeys } from "./payers.ts";

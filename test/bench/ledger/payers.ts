@@ -1,8 +1,8 @@
-import type { Random } from "../../../lib/ids/random.ts";
-import { toBudget } from "../../../src/accounts/keys/key-budget.ts";
-import type { HoldRequest } from "../../../src/metering/ledger/interface.ts";
-import { ApiKey } from "../../../src/storage/entities/api-key.ts";
-import type { Storage } from "../../../src/storage/orm.ts";
+import type { Random } from "#lib/ids/random.ts";
+import { toBudget } from "#src/identity/accounts/keys/key-budget.ts";
+import type { HoldRequest } from "#src/money/model/ledger.ts";
+import { ApiKey } from "#src/storage/entities/api-key.ts";
+import type { Storage } from "#src/storage/orm.ts";
 
 /** Who pays for a request. */
 export type Payer = Pick<HoldRequest, "accountId" | "keyId" | "budget">;

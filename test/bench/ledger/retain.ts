@@ -1,11 +1,11 @@
 import { mkdtemp } from "node:fs/promises";
 import { join } from "node:path";
-import { systemRandom } from "../../../lib/ids/random.ts";
-import type { Logger } from "../../../lib/logger.ts";
-import { type Clock, systemClock } from "../../../lib/time/clock.ts";
-import type { ReceiptStore } from "../../../src/metering/retention/receipt-store.ts";
-import { Retention } from "../../../src/metering/retention/retention.ts";
-import type { Storage } from "../../../src/storage/orm.ts";
+import { systemRandom } from "#lib/ids/random.ts";
+import type { Logger } from "#lib/logger.ts";
+import { type Clock, systemClock } from "#lib/time/clock.ts";
+import type { ReceiptStore } from "#src/money/model/store/receipt.ts";
+import { Retention } from "#src/money/retention/retention.ts";
+import type { Storage } from "#src/storage/orm.ts";
 import { type Percentiles, percentiles } from "../report/statistics.ts";
 
 /** What the retention has done so far. Times in milliseconds. */

@@ -1,4 +1,4 @@
-import type { Routing } from "../../../src/config/schema.ts";
+import type { Routing } from "#src/config/schema.ts";
 import { type Outcome, policies, simulate } from "../../fleet/routing/simulation/simulate.ts";
 import { assistants, chats, strangers } from "../../fleet/routing/simulation/workloads.ts";
 import { barChart } from "../plots/bar-chart.ts";

@@ -1,5 +1,5 @@
-import { defaultFleetConfig, startDefaultFleet } from "../../../src/simulator/fleet.ts";
-import { openStorage } from "../../../src/storage/orm.ts";
+import { openStorage } from "#src/storage/orm.ts";
+import { defaultFleetConfig, startDefaultFleet } from "../../../simulator/fleet.ts";
 import { createSite, freePorts, startTollgate } from "../../support/tollgate.ts";
 import { coreSecrets } from "../core-secrets.ts";
 import { percentiles, spread } from "../report/statistics.ts";

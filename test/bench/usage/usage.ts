@@ -1,9 +1,9 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { StreamUsageRequestSchema, UsageGroup } from "#gen/tollgate/metering/v1/metering_service_pb.js";
-import { collectGarbage } from "../../../lib/overload/collect-garbage.ts";
-import { streamUsage } from "../../../src/metering/books/receipts/usage.ts";
-import { openStorage, type Storage } from "../../../src/storage/orm.ts";
+import { collectGarbage } from "#lib/overload/collect-garbage.ts";
+import { streamUsage } from "#src/money/books/receipts/usage.ts";
+import { openStorage, type Storage } from "#src/storage/orm.ts";
 import { openDatabases, type Store, stores } from "../ledger/databases.ts";
 import { watchStalls } from "../measure/stalls.ts";
 import { percentiles, spread } from "../report/statistics.ts";

@@ -3,8 +3,8 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, test } from "@jest/globals";
 import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
-import { registration } from "../../../src/grpc/server/registration.ts";
-import { startGrpcServer } from "../../../src/grpc/server/server.ts";
+import { registration } from "#src/wire/grpc/server/registration.ts";
+import { startGrpcServer } from "#src/wire/grpc/server/server.ts";
 import { runHere } from "../../support/run-here.ts";
 
 const environment = { TOLLGATE_OPERATOR_TOKEN: "secret" };

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { Receiver, signatureOf } from "../../events/receiver.ts";
+import { Receiver, signatureOf } from "../../delivery/webhooks/receiver.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type Outcome, runHere } from "../../support/run-here.ts";
 import { createSite, freePorts, type Site, startTollgate, type Tollgate } from "../../support/tollgate.ts";

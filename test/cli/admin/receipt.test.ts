@@ -1,12 +1,12 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { v7 } from "uuid";
-import { parseRate, parseUsd } from "../../../lib/money.ts";
-import { receiptDocument } from "../../../src/cli/admin/output/metering-documents.ts";
-import { renderJson } from "../../../src/cli/admin/output/render.ts";
-import { readReceipts } from "../../../src/metering/books/receipts/receipts.ts";
-import { databases, dialects } from "../../metering/databases.ts";
-import { type Metering, never, openMetering, request, run, testModel, usd } from "../../metering/fixture.ts";
+import { parseRate, parseUsd } from "#lib/money.ts";
+import { receiptDocument } from "#src/cli/admin/output/metering-documents.ts";
+import { renderJson } from "#src/cli/admin/output/render.ts";
+import { readReceipts } from "#src/money/books/receipts/receipts.ts";
+import { databases, dialects } from "../../money/databases.ts";
+import { type Metering, never, openMetering, request, run, testModel, usd } from "../../money/fixture.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
 
 // Somebody with nothing but the printed receipt works it out by hand, as docs/money.md says.

@@ -6,8 +6,8 @@ import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { freePort } from "../../../scripts/test-services/free-port.ts";
 import { type PostgresqlServer, startPostgresql } from "../../../scripts/test-services/postgres-server.ts";
 import { startRedis } from "../../../scripts/test-services/redis.ts";
-import { type Simulator, startSimulator } from "../../../src/simulator/server.ts";
-import { json, scriptedServer } from "../../engines/scripted-server.ts";
+import { type Simulator, startSimulator } from "../../../simulator/server.ts";
+import { json, scriptedServer } from "../../fleet/engines/scripted-server.ts";
 import { runHere } from "../../support/run-here.ts";
 
 let folder: string;

@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { amount, count, deadline, moment, port, rate, span, usd, words } from "../../../src/cli/shared/arguments.ts";
+import { amount, count, deadline, moment, port, rate, span, usd, words } from "#src/cli/shared/arguments.ts";
 
 test.each([
   [usd, "10", 10_000_000_000_000n],

@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { whileTelling, whileWaiting } from "../../../src/cli/shared/progress.ts";
+import { whileTelling, whileWaiting } from "#src/cli/shared/progress.ts";
 
 test("a task that reports its steps tells where it is, also while one takes long; a short one nothing", async () => {
   const notes: string[] = [];

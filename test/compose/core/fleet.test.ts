@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { tellLoading } from "../../../src/compose/core/fleet.ts";
+import { tellLoading } from "#src/compose/core/fleet.ts";
 
 test("how far a model is that is loaded into this process is told every two seconds", () => {
   const told: string[] = [];

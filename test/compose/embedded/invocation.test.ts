@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { invocationFor, readContainer } from "../../../src/compose/embedded/invocation.ts";
+import { invocationFor, readContainer } from "#src/compose/embedded/invocation.ts";
 
 test.each([
   [["/run/.containerenv"], "3f2a01bc9d8e", { engine: "podman", name: "3f2a01bc9d8e" }],

@@ -1,7 +1,7 @@
 import { Code, type ConnectError } from "@connectrpc/connect";
 import { describe, expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { withRateLimit } from "../../../lib/rpc/rate-limit.ts";
+import { withRateLimit } from "#lib/rpc/rate-limit.ts";
 import { startFront } from "../http/front-server.ts";
 import { expectDescribed, expectDescribedRequest } from "../http/openapi.ts";
 import { type EventInit, finished, refused, type Script, scriptedCore, started } from "../http/scripted-core.ts";

@@ -1,8 +1,8 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import { createClient } from "@connectrpc/connect";
 import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
-import { type RunningConsole, startConsole } from "../../../src/compose/console.ts";
-import { configSchema } from "../../../src/config/schema.ts";
+import { type RunningConsole, startConsole } from "#src/compose/console.ts";
+import { configSchema } from "#src/config/schema.ts";
 import { errorLogger } from "../../support/loggers.ts";
 import { type Service, startService } from "../../support/service.ts";
 

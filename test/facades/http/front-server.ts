@@ -1,11 +1,11 @@
 import type { Transport } from "@connectrpc/connect";
+import type { ConnectionLimits } from "#lib/door/connections.ts";
+import { Door } from "#lib/door/door.ts";
+import { type HttpServer, startHttpServer } from "#lib/door/http-server.ts";
+import type { Overload } from "#lib/overload/monitor.ts";
+import type { Clock } from "#lib/time/clock.ts";
 import { createFront, type FrontLimits } from "../../../facades/front.ts";
 import type { IsTrustedProxy } from "../../../facades/http/request/client-address.ts";
-import type { ConnectionLimits } from "../../../lib/door/connections.ts";
-import { Door } from "../../../lib/door/door.ts";
-import { type HttpServer, startHttpServer } from "../../../lib/door/http-server.ts";
-import type { Overload } from "../../../lib/overload/monitor.ts";
-import type { Clock } from "../../../lib/time/clock.ts";
 import { steadyClock } from "../../support/clocks/steady-clock.ts";
 
 /** A front over a core, listening on a free port. */

@@ -18,9 +18,9 @@ import {
   InferenceService,
 } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
-import { type RateLimitState, writeRateLimit } from "../../../lib/rpc/rate-limit.ts";
-import { createDirectTransport } from "../../../src/grpc/direct/direct-transport.ts";
-import { registration } from "../../../src/grpc/server/registration.ts";
+import { type RateLimitState, writeRateLimit } from "#lib/rpc/rate-limit.ts";
+import { createDirectTransport } from "#src/wire/grpc/direct/direct-transport.ts";
+import { registration } from "#src/wire/grpc/server/registration.ts";
 
 /** What a scripted core does; each part may be replaced by a test. */
 export interface Script {

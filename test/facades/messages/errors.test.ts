@@ -1,11 +1,11 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import type { TokenBoundFacts } from "#lib/errors/detail.ts";
+import { type ErrorFacts, failure } from "#lib/errors/failure.ts";
+import { toDuration } from "#lib/time/duration.ts";
 import { RequestError } from "../../../facades/http/request/error.ts";
 import { errorOf } from "../../../facades/messages/errors.ts";
-import type { TokenBoundFacts } from "../../../lib/errors/detail.ts";
-import { type ErrorFacts, failure } from "../../../lib/errors/failure.ts";
-import { toDuration } from "../../../lib/time/duration.ts";
 
 function answerTo(error: unknown) {
   const { status, body, headers } = errorOf(error, "req_r1");

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "@jest/globals";
-import { configSchema } from "../../../src/config/schema.ts";
-import type { Engine } from "../../../src/engines/interface.ts";
-import { LeastLoad } from "../../../src/fleet/routing/least-load.ts";
-import type { Choice, Policy, RoutingRequest } from "../../../src/fleet/routing/policy.ts";
-import { PrefixAffinity } from "../../../src/fleet/routing/prefix-affinity.ts";
-import { RoundRobin } from "../../../src/fleet/routing/round-robin.ts";
-import { Member } from "../../../src/fleet/servers/member.ts";
-import { textRequest } from "../../engines/requests.ts";
+import { configSchema } from "#src/config/schema.ts";
+import type { Engine } from "#src/fleet/engines/interface.ts";
+import { LeastLoad } from "#src/fleet/routing/least-load.ts";
+import { PrefixAffinity } from "#src/fleet/routing/prefix-affinity.ts";
+import { RoundRobin } from "#src/fleet/routing/round-robin.ts";
+import { Member } from "#src/fleet/servers/member.ts";
+import type { Choice, Policy, RoutingRequest } from "#src/fleet/servers/policy.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
+import { textRequest } from "../engines/requests.ts";
 import { SeededRandom } from "../seeded-random.ts";
 
 function members(count: number, capacity = 100): Member[] {

@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
-import { PrefixIndex } from "../../../src/fleet/routing/prefix-index.ts";
-import type { BlocksOfText } from "../../../src/fleet/routing/prompt-blocks.ts";
+import { PrefixIndex } from "#src/fleet/routing/prefix-index.ts";
+import type { BlocksOfText } from "#src/fleet/routing/prompt-blocks.ts";
 import { SeededRandom } from "../seeded-random.ts";
 
 /** A prompt of blocks by their names, of a hundred characters each. */

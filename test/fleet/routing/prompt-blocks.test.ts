@@ -1,9 +1,9 @@
 import { create } from "@bufbuild/protobuf";
 import { expect, test } from "@jest/globals";
 import { ConversationSchema, Role } from "#gen/tollgate/inference/v1/conversation_pb.js";
-import type { FleetRequest } from "../../../src/fleet/interface.ts";
-import { maxBlocks, PromptBlocks } from "../../../src/fleet/routing/prompt-blocks.ts";
-import { chatRequest, textRequest } from "../../engines/requests.ts";
+import type { FleetRequest } from "#src/fleet/interface.ts";
+import { maxBlocks, PromptBlocks } from "#src/fleet/routing/prompt-blocks.ts";
+import { chatRequest, textRequest } from "../engines/requests.ts";
 
 /** The blocks' hashes as text. */
 function blocks(request: FleetRequest): string[] {

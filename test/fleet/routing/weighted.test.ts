@@ -1,11 +1,11 @@
 import { describe, expect, test } from "@jest/globals";
-import { configSchema, type Routing } from "../../../src/config/schema.ts";
-import type { Engine } from "../../../src/engines/interface.ts";
-import { createPolicy } from "../../../src/fleet/routing/create-policy.ts";
-import type { Policy, RoutingRequest } from "../../../src/fleet/routing/policy.ts";
-import { Member } from "../../../src/fleet/servers/member.ts";
-import { chatRequest } from "../../engines/requests.ts";
+import { configSchema, type Routing } from "#src/config/schema.ts";
+import type { Engine } from "#src/fleet/engines/interface.ts";
+import { createPolicy } from "#src/fleet/routing/create-policy.ts";
+import { Member } from "#src/fleet/servers/member.ts";
+import type { Policy, RoutingRequest } from "#src/fleet/servers/policy.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
+import { chatRequest } from "../engines/requests.ts";
 import { SeededRandom } from "../seeded-random.ts";
 
 /** Servers of these weights, numbered. */

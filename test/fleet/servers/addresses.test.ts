@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
-import type { Logger } from "../../../lib/logger.ts";
-import { Addresses } from "../../../src/fleet/servers/addresses.ts";
+import type { Logger } from "#lib/logger.ts";
+import { Addresses } from "#src/fleet/servers/addresses.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
 import { settle } from "../fixture.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { FirstToken } from "../../../src/fleet/servers/first-token.ts";
+import { FirstToken } from "#src/fleet/servers/first-token.ts";
 import { SeededRandom } from "../seeded-random.ts";
 
 test.each<[string, (tokens: number) => number]>([

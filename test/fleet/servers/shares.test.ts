@@ -1,11 +1,11 @@
 import { describe, expect, test } from "@jest/globals";
-import { configSchema } from "../../../src/config/schema.ts";
-import type { Engine } from "../../../src/engines/interface.ts";
-import { RoundRobin } from "../../../src/fleet/routing/round-robin.ts";
-import { Member } from "../../../src/fleet/servers/member.ts";
-import { Pool } from "../../../src/fleet/servers/pool.ts";
-import { textRequest } from "../../engines/requests.ts";
+import { configSchema } from "#src/config/schema.ts";
+import type { Engine } from "#src/fleet/engines/interface.ts";
+import { RoundRobin } from "#src/fleet/routing/round-robin.ts";
+import { Member } from "#src/fleet/servers/member.ts";
+import { Pool } from "#src/fleet/servers/pool.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
+import { textRequest } from "../engines/requests.ts";
 import { settle } from "../fixture.ts";
 
 /** A pool with one server. */

@@ -1,8 +1,8 @@
 import { expect, test } from "@jest/globals";
-import { decode } from "../../../src/fleet/sharing/decode.ts";
-import { encode, join } from "../../../src/fleet/sharing/encode.ts";
-import { longestMessage } from "../../../src/fleet/sharing/format.ts";
-import type { News } from "../../../src/fleet/sharing/news.ts";
+import { decode } from "#src/fleet/sharing/decode.ts";
+import { encode, join } from "#src/fleet/sharing/encode.ts";
+import { longestMessage } from "#src/fleet/sharing/format.ts";
+import type { News } from "#src/fleet/sharing/news.ts";
 
 const core = "00112233445566778899aabbccddeeff";
 const load = { inFlight: 3, unreadTokens: 12_000, tokensInFlight: 40_000 };

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import type { ServiceClass } from "../../../lib/service-class.ts";
+import type { ServiceClass } from "#lib/service-class.ts";
+import type { FleetRequest } from "#src/fleet/interface.ts";
 import { freePort } from "../../../scripts/test-services/free-port.ts";
 import { startOwnRedis } from "../../../scripts/test-services/redis.ts";
-import type { FleetRequest } from "../../../src/fleet/interface.ts";
 import type { Fixture } from "../fixture.ts";
 import { RedisCores } from "./redis-cores.ts";
 

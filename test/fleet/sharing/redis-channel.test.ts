@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
+import { RedisChannel } from "#src/fleet/sharing/redis-channel.ts";
 import { freePort } from "../../../scripts/test-services/free-port.ts";
 import { startOwnRedis } from "../../../scripts/test-services/redis.ts";
-import { RedisChannel } from "../../../src/fleet/sharing/redis-channel.ts";
 import { startDoor } from "../../support/door.ts";
 import { eventually } from "../../support/eventually.ts";
 

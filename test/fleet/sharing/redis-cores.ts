@@ -1,5 +1,5 @@
-import type { FleetChannel } from "../../../src/fleet/sharing/channel.ts";
-import { RedisChannel } from "../../../src/fleet/sharing/redis-channel.ts";
+import type { FleetChannel } from "#src/fleet/sharing/channel.ts";
+import { RedisChannel } from "#src/fleet/sharing/redis-channel.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
 import { eventually } from "../../support/eventually.ts";
 import { whole } from "../fake-engine.ts";

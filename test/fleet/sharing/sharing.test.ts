@@ -1,8 +1,8 @@
 import { expect, test } from "@jest/globals";
 import { BreakerState } from "#gen/tollgate/catalogue/v1/server_pb.js";
-import type { FleetChannel } from "../../../src/fleet/sharing/channel.ts";
-import { chatRequest } from "../../engines/requests.ts";
+import type { FleetChannel } from "#src/fleet/sharing/channel.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
+import { chatRequest } from "../engines/requests.ts";
 import { broken } from "../fake-engine.ts";
 import { type Fixture, fixture, settle } from "../fixture.ts";
 

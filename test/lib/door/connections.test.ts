@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events";
 import type { Socket } from "node:net";
 import { expect, test } from "@jest/globals";
-import { Connections } from "../../../lib/door/connections.ts";
+import { Connections } from "#lib/door/connections.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
 
 /** A connection that is only counted. */

@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { type IncomingMessage, type RequestListener, request, type ServerResponse } from "node:http";
 import { connect, type Socket } from "node:net";
 import { expect, test } from "@jest/globals";
-import { Door } from "../../../lib/door/door.ts";
-import { startHttpServer } from "../../../lib/door/http-server.ts";
+import { Door } from "#lib/door/door.ts";
+import { startHttpServer } from "#lib/door/http-server.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
 import { eventually } from "../../support/eventually.ts";
 

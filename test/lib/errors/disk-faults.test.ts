@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { explainDiskFault } from "../../../lib/errors/disk-faults.ts";
+import { explainDiskFault } from "#lib/errors/disk-faults.ts";
 
 const fault = (fields: object, message = "raw") => Object.assign(new Error(message), fields);
 const full = fault({ errcode: 13 }, "database or disk is full");

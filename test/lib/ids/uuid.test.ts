@@ -1,7 +1,7 @@
 import { randomFillSync } from "node:crypto";
 import { expect, test } from "@jest/globals";
 import { validate, version } from "uuid";
-import { uuidSource } from "../../../lib/ids/uuid.ts";
+import { uuidSource } from "#lib/ids/uuid.ts";
 
 const madeAt = 1_767_225_600_000;
 

@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { reachable } from "../../../lib/net/address.ts";
+import { reachable } from "#lib/net/address.ts";
 
 test.each([
   ["0.0.0.0:8080", "127.0.0.1:8080"],

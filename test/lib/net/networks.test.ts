@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { inNetworks, parseNetwork } from "../../../lib/net/networks.ts";
+import { inNetworks, parseNetwork } from "#lib/net/networks.ts";
 
 test.each([
   ["10.0.0.0/8", { address: "10.0.0.0", prefix: 8, family: "ipv4" }],

@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { Duplex } from "node:stream";
 import { setImmediate as turn } from "node:timers/promises";
 import { beforeEach, expect, test } from "@jest/globals";
-import { sendWhole, watchEnd } from "../../../lib/net/send-whole.ts";
-import { UnreadAnswers } from "../../../lib/net/unread-answers.ts";
+import { sendWhole, watchEnd } from "#lib/net/send-whole.ts";
+import { UnreadAnswers } from "#lib/net/unread-answers.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
 
 const KiB = 1024;

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from "@jest/globals";
-import { type UnreadAnswer, UnreadAnswers } from "../../../lib/net/unread-answers.ts";
+import { type UnreadAnswer, UnreadAnswers } from "#lib/net/unread-answers.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
 
 let clock: ManualClock;

@@ -1,6 +1,6 @@
 import { totalmem } from "node:os";
 import { expect, test } from "@jest/globals";
-import { boundToMemory, readUsedMemory } from "../../../lib/overload/memory.ts";
+import { boundToMemory, readUsedMemory } from "#lib/overload/memory.ts";
 
 test("memory in use is a part of what there is", () => {
   const used = readUsedMemory();

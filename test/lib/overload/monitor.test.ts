@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from "@jest/globals";
-import { OverloadMonitor } from "../../../lib/overload/monitor.ts";
-import type { Clock } from "../../../lib/time/clock.ts";
+import { OverloadMonitor } from "#lib/overload/monitor.ts";
+import type { Clock } from "#lib/time/clock.ts";
 
 /** A clock whose timer comes as late as a test says. */
 class LateClock implements Clock {

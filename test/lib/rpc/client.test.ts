@@ -2,12 +2,12 @@ import { Code, ConnectError, createContextKey, createContextValues, type Transpo
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
-import { readDetail } from "../../../lib/errors/detail.ts";
-import { failure } from "../../../lib/errors/failure.ts";
-import { createClient } from "../../../lib/rpc/client.ts";
-import { registration } from "../../../src/grpc/server/registration.ts";
-import { ScriptedService, texts, textsOf, untilAborted } from "../../grpc/scripted-service.ts";
-import { openChannel, openDirect, type Route } from "../../grpc/transports.ts";
+import { readDetail } from "#lib/errors/detail.ts";
+import { failure } from "#lib/errors/failure.ts";
+import { createClient } from "#lib/rpc/client.ts";
+import { registration } from "#src/wire/grpc/server/registration.ts";
+import { ScriptedService, texts, textsOf, untilAborted } from "../../wire/grpc/scripted-service.ts";
+import { openChannel, openDirect, type Route } from "../../wire/grpc/transports.ts";
 
 const opened: Route[] = [];
 afterEach(async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { readDetail } from "../../../lib/errors/detail.ts";
-import { type PageRequest, pageSizes, readAll, readPage, toPageOf } from "../../../lib/rpc/pages.ts";
+import { readDetail } from "#lib/errors/detail.ts";
+import { type PageRequest, pageSizes, readAll, readPage, toPageOf } from "#lib/rpc/pages.ts";
 
 const self = (text: string) => text;
 const names = (count: number) => Array.from({ length: count }, (_, at) => `entry ${at}`);

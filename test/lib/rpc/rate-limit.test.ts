@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { readRateLimit, writeRateLimit } from "../../../lib/rpc/rate-limit.ts";
+import { readRateLimit, writeRateLimit } from "#lib/rpc/rate-limit.ts";
 
 test.each([
   [{ limit: 60, remaining: 59, resetAfterMs: 250 }, "limit=60, remaining=59, reset=0.25"],

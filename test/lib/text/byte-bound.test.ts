@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { byteBound } from "../../../lib/text/byte-bound.ts";
+import { byteBound } from "#lib/text/byte-bound.ts";
 
 test.each([
   ["", 0],

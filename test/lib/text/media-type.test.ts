@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { readMediaType } from "../../../lib/text/media-type.ts";
+import { readMediaType } from "#lib/text/media-type.ts";
 
 test.each([
   ["application/json", "application/json"],

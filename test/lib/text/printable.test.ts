@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { isPrintable, toPrintable } from "../../../lib/text/printable.ts";
+import { isPrintable, toPrintable } from "#lib/text/printable.ts";
 
 test.each([
   ["Ada", "Ada"],

@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { describeProgress, trackProgress } from "../../../lib/text/progress.ts";
+import { describeProgress, trackProgress } from "#lib/text/progress.ts";
 
 test("a task of known size tells where it is every two seconds, and how long it still takes", () => {
   const notes: string[] = [];

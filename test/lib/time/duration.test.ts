@@ -1,7 +1,7 @@
 import { create, toJson } from "@bufbuild/protobuf";
 import { DurationSchema } from "@bufbuild/protobuf/wkt";
 import { expect, test } from "@jest/globals";
-import { toDuration, toMilliseconds } from "../../../lib/time/duration.ts";
+import { toDuration, toMilliseconds } from "#lib/time/duration.ts";
 
 test.each([
   [0, "0s"],

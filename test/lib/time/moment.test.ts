@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { parseMoment } from "../../../lib/time/moment.ts";
+import { parseMoment } from "#lib/time/moment.ts";
 
 test.each([
   ["2026-01-31", "2026-01-31T00:00:00.000Z"],

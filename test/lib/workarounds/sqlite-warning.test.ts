@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "@jest/globals";
-import { withoutSqlite } from "../../../lib/workarounds/sqlite-warning.ts";
+import { withoutSqlite } from "#lib/workarounds/sqlite-warning.ts";
 
 test("the warning of SQLite is hidden, all others are passed on", () => {
   const seen: unknown[][] = [];

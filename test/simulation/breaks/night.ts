@@ -1,4 +1,4 @@
-import { BudgetRecounts } from "../../../src/metering/thresholds/budget-recounts.ts";
+import { BudgetRecounts } from "#src/money/thresholds/budget-recounts.ts";
 import { chargeStatements } from "../database/charges.ts";
 import type { Meaning } from "../database/statement.ts";
 import { Night } from "../world/night.ts";

@@ -1,4 +1,4 @@
-import type { Budget, Caller } from "../../../src/accounts/interface.ts";
+import type { Budget, Caller } from "#src/wire/principal.ts";
 import type { Dice } from "../world/dice.ts";
 
 /** One USD in pico-USD. */

@@ -1,6 +1,6 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { readDetail } from "../../../lib/errors/detail.ts";
-import type { Budget } from "../../../src/accounts/interface.ts";
+import { readDetail } from "#lib/errors/detail.ts";
+import type { Budget } from "#src/wire/principal.ts";
 import type { Dice } from "../world/dice.ts";
 import type { History } from "../world/history.ts";
 import type { Timeline } from "../world/timeline.ts";

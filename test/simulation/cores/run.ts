@@ -1,7 +1,7 @@
-import type { ChargedTokens } from "../../../src/metering/interface.ts";
-import type { Hold } from "../../../src/metering/ledger/interface.ts";
-import type { SettleStatus } from "../../../src/metering/ledger/settlement/interface.ts";
-import type { Rates } from "../../../src/metering/prices/interface.ts";
+import type { SettleStatus } from "#src/money/model/charges/settlement.ts";
+import type { ChargedTokens } from "#src/money/model/interface.ts";
+import type { Hold } from "#src/money/model/ledger.ts";
+import type { Rates } from "#src/money/model/rates.ts";
 import type { SimulatedProcess } from "../world/process.ts";
 
 /** A request as its client and its engine know it. Judges compare the books with it. */

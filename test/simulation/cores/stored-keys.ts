@@ -1,4 +1,4 @@
-import type { Budget } from "../../../src/accounts/interface.ts";
+import type { Budget } from "#src/wire/principal.ts";
 import type { SimulatedServer } from "../database/server.ts";
 import type { Customer } from "./customers.ts";
 

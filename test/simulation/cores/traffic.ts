@@ -1,8 +1,8 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { readDetail } from "../../../lib/errors/detail.ts";
-import type { ChargedTokens } from "../../../src/metering/interface.ts";
-import type { Rates } from "../../../src/metering/prices/interface.ts";
-import { isUnreachable } from "../../../src/storage/availability/unreachable.ts";
+import { readDetail } from "#lib/errors/detail.ts";
+import type { ChargedTokens } from "#src/money/model/interface.ts";
+import type { Rates } from "#src/money/model/rates.ts";
+import { isUnreachable } from "#src/storage/availability/unreachable.ts";
 import type { Dice } from "../world/dice.ts";
 import type { History } from "../world/history.ts";
 import type { Timeline } from "../world/timeline.ts";

@@ -1,17 +1,10 @@
-import {
-  addToTally,
-  foldable,
-  foldInto,
-  hourOf,
-  sumNames,
-  sumsOfReceipts,
-} from "../../../src/metering/store/rollups.ts";
-import { addToSpans, isBuilt } from "../../../src/metering/store/spans.ts";
-import { lineColumns, listNames, usageColumns } from "../../../src/metering/store/usage-columns.ts";
+import { addToTally, foldable, foldInto, hourOf, sumNames, sumsOfReceipts } from "#src/money/store/rollups.ts";
+import { addToSpans, isBuilt } from "#src/money/store/spans.ts";
+import { lineColumns, listNames, usageColumns } from "#src/money/store/usage-columns.ts";
 import { spendBudgets } from "./budgets.ts";
 import { type Meaning, parseArray, type Tables } from "./statement.ts";
 
-// Implements the statements about charges, like settlement.ts and tallies.ts of src/metering/store/postgresql.
+// Implements the statements about charges, like settlement.ts and tallies.ts of src/money/store/postgresql.
 
 type Value = string | number | null;
 type Row = Readonly<Record<string, Value>>;

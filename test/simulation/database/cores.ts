@@ -1,7 +1,7 @@
 import { closeBudgetSlices } from "./budgets.ts";
 import type { Meaning, Tables } from "./statement.ts";
 
-// Implements the statements about cores and their slices, like src/metering/store/postgresql/statements.ts.
+// Implements the statements about cores and their slices, like src/money/store/postgresql/statements.ts.
 
 const sliceColumns = `
   slice.id, slice.lot_id, slice.account_id, slice.granted, slice.spent, kind, priority, price_version_id,

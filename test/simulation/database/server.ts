@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import { openStorage, type SqliteStorage } from "../../../src/storage/orm.ts";
+import { openStorage, type SqliteStorage } from "#src/storage/orm.ts";
 import { type Recorded, Recording } from "../replay/recording.ts";
 import { budgetStatements } from "./budgets.ts";
 import { chargeStatements } from "./charges.ts";

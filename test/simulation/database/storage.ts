@@ -1,8 +1,8 @@
 import type { Pool } from "pg";
-import { monthOf } from "../../../src/metering/books/proof/budget-rules.ts";
-import { hourOf } from "../../../src/metering/store/rollups.ts";
-import type { PostgresqlStorage, Storage } from "../../../src/storage/orm.ts";
-import { memorySnapshot } from "../../../src/storage/snapshot.ts";
+import { monthOf } from "#src/money/books/proof/budget-rules.ts";
+import { hourOf } from "#src/money/store/rollups.ts";
+import type { PostgresqlStorage, Storage } from "#src/storage/orm.ts";
+import { memorySnapshot } from "#src/storage/snapshot.ts";
 import type { SimulatedServer } from "./server.ts";
 import type { Wire } from "./wire.ts";
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { databases } from "../../metering/databases.ts";
+import { databases } from "../../money/databases.ts";
 import { lotStatements } from "../database/lots.ts";
 import { SimulatedServer } from "../database/server.ts";
 import type { Meaning } from "../database/statement.ts";

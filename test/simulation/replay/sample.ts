@@ -1,5 +1,5 @@
+import { openStorage } from "#src/storage/orm.ts";
 import { type PostgresqlServer, startPostgresql } from "../../../scripts/test-services/postgres-server.ts";
-import { openStorage } from "../../../src/storage/orm.ts";
 import { pause } from "../../support/pause.ts";
 import { SimulatedServer } from "../database/server.ts";
 import { replayWorld } from "./replay-world.ts";

@@ -1,5 +1,5 @@
-import type { Random } from "../../../lib/ids/random.ts";
-import { uuidSource } from "../../../lib/ids/uuid.ts";
+import type { Random } from "#lib/ids/random.ts";
+import { uuidSource } from "#lib/ids/uuid.ts";
 
 /** Reproducible randomness: mulberry32. Each part of the world has its own dice, so that parts stay independent. */
 export class Dice implements Random {

@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import type { Disk } from "../../../src/metering/journal/disk.ts";
+import type { Disk } from "#src/money/journal/disk.ts";
 import type { Dice } from "./dice.ts";
 import type { SimulatedProcess } from "./process.ts";
 import type { Timeline } from "./timeline.ts";

@@ -1,6 +1,6 @@
 import { inspect } from "node:util";
-import type { Logger } from "../../../lib/logger.ts";
-import type { MeteringObserver } from "../../../src/metering/observer.ts";
+import type { Logger } from "#lib/logger.ts";
+import type { MeteringObserver } from "#src/money/model/observer.ts";
 import type { Judge } from "../judges/names.ts";
 import type { SimulatedProcess } from "./process.ts";
 import type { Timeline } from "./timeline.ts";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
-import type { ArchiveGround } from "../../../src/metering/retention/write-archive.ts";
-import type { ReceiptArchive } from "../../../src/storage/entities/metering/archive.ts";
+import type { ArchiveGround } from "#src/money/retention/write-archive.ts";
+import type { ReceiptArchive } from "#src/storage/entities/metering/archive.ts";
 import type { Machine } from "../cores/machine.ts";
 import type { Run } from "../cores/run.ts";
 import type { SimulatedServer } from "../database/server.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "../../../lib/time/clock.ts";
+import type { Clock } from "#lib/time/clock.ts";
 import type { Timeline } from "./timeline.ts";
 
 /** How a machine's clocks run. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { type DialectName, dialectNames } from "../../../src/simulator/options.ts";
-import { type Simulator, startSimulator } from "../../../src/simulator/server.ts";
+import { type DialectName, dialectNames } from "../../../simulator/options.ts";
+import { type Simulator, startSimulator } from "../../../simulator/server.ts";
 import { type Answer, ask, call, joined, joinedCalls, post, stream } from "../client.ts";
 
 /** What is characteristic of a dialect's chat. */

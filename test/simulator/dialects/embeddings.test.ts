@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
-import type { DialectName, SimulatorOptions } from "../../../src/simulator/options.ts";
-import { type Simulator, startSimulator } from "../../../src/simulator/server.ts";
+import type { DialectName, SimulatorOptions } from "../../../simulator/options.ts";
+import { type Simulator, startSimulator } from "../../../simulator/server.ts";
 import { type Answer, call, get, post } from "../client.ts";
 
 const long = "word ".repeat(9000); // 9,001 tokens

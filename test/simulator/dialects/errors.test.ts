@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
-import { type DialectName, dialectNames } from "../../../src/simulator/options.ts";
-import { type Simulator, startSimulator } from "../../../src/simulator/server.ts";
+import { type DialectName, dialectNames } from "../../../simulator/options.ts";
+import { type Simulator, startSimulator } from "../../../simulator/server.ts";
 import { type Answer, ask, call } from "../client.ts";
 
 const chat = "/v1/chat/completions";

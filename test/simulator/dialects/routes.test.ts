@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
-import { type DialectName, dialectNames } from "../../../src/simulator/options.ts";
-import { startSimulator } from "../../../src/simulator/server.ts";
+import { type DialectName, dialectNames } from "../../../simulator/options.ts";
+import { startSimulator } from "../../../simulator/server.ts";
 import { ask, call, get } from "../client.ts";
 
 const question = ask("How many tokens is this?");

@@ -1,8 +1,8 @@
 import { expect, test } from "@jest/globals";
-import { answer, type Limits, type Question } from "../../../src/simulator/engine/answer.ts";
-import { directivesIn } from "../../../src/simulator/engine/directives.ts";
-import type { Output, TokenKind } from "../../../src/simulator/engine/output.ts";
-import { encode, special } from "../../../src/simulator/engine/text/tokenizer.ts";
+import { answer, type Limits, type Question } from "../../../simulator/engine/answer.ts";
+import { directivesIn } from "../../../simulator/engine/directives.ts";
+import type { Output, TokenKind } from "../../../simulator/engine/output.ts";
+import { encode, special } from "../../../simulator/engine/text/tokenizer.ts";
 
 const limits: Limits = { maxTokens: 10_000, minTokens: 0, ignoreEnd: false, stop: [], keepStop: false };
 

@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { thinkingDepth } from "../../../src/simulator/engine/thinking.ts";
+import { thinkingDepth } from "../../../simulator/engine/thinking.ts";
 
 test.each([
   ["none", false, true, "max", "none"],

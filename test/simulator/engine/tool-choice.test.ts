@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
-import { seeded } from "../../../src/simulator/engine/text/random.ts";
-import { makeSample } from "../../../src/simulator/engine/tool-choice.ts";
+import { seeded } from "../../../simulator/engine/text/random.ts";
+import { makeSample } from "../../../simulator/engine/tool-choice.ts";
 
 test.each([
   [{ const: 5 }, 5],

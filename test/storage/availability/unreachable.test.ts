@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
+import { isUnreachable } from "#src/storage/availability/unreachable.ts";
+import { openStorage } from "#src/storage/orm.ts";
 import { startPostgresql } from "../../../scripts/test-services/postgres-server.ts";
-import { isUnreachable } from "../../../src/storage/availability/unreachable.ts";
-import { openStorage } from "../../../src/storage/orm.ts";
 
 const coded = (code: string) => Object.assign(new Error("some words"), { code });
 

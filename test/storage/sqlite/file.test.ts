@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
-import { lockFile, openSqlite } from "../../../src/storage/sqlite/file.ts";
+import { lockFile, openSqlite } from "#src/storage/sqlite/file.ts";
 
 let path: string;
 beforeEach(() => {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { Kysely, PostgresDialect } from "kysely";
 import { Pool } from "pg";
+import { openStorage } from "#src/storage/orm.ts";
 import { type PostgresqlServer, startPostgresql } from "../../../scripts/test-services/postgres-server.ts";
-import { openStorage } from "../../../src/storage/orm.ts";
 
 let server: PostgresqlServer;
 beforeAll(async () => {

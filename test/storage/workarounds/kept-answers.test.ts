@@ -2,8 +2,8 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { Pool, type QueryConfig } from "pg";
-import { forgetAnswers } from "../../../src/storage/workarounds/kept-answers.ts";
-import { databases } from "../../metering/databases.ts";
+import { forgetAnswers } from "#src/storage/workarounds/kept-answers.ts";
+import { databases } from "../../money/databases.ts";
 
 const newDatabase = databases();
 const statements = 300;

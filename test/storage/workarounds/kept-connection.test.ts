@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "@jest/globals";
 import { Kysely, SqliteDialect, sql } from "kysely";
-import { openStorage, type SqliteStorage } from "../../../src/storage/orm.ts";
-import { inTransaction } from "../../../src/storage/transaction.ts";
+import { openStorage, type SqliteStorage } from "#src/storage/orm.ts";
+import { inTransaction } from "#src/storage/transaction.ts";
 
 // One connection for everybody: whatever becomes of a transaction, the next one has to get it.
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { Kysely, PostgresDialect } from "kysely";
 import { Pool } from "pg";
+import { openStorage, type PostgresqlStorage } from "#src/storage/orm.ts";
 import { type PostgresqlServer, startPostgresql } from "../../../scripts/test-services/postgres-server.ts";
-import { openStorage, type PostgresqlStorage } from "../../../src/storage/orm.ts";
 import { eventually } from "../../support/eventually.ts";
 
 // A database server that dies under transactions, again and again: more of them than the pool has connections.

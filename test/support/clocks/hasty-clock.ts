@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from "../../../lib/time/clock.ts";
+import { type Clock, systemClock } from "#lib/time/clock.ts";
 
 const haste = 6;
 

@@ -1,4 +1,4 @@
-import type { Clock } from "../../../lib/time/clock.ts";
+import type { Clock } from "#lib/time/clock.ts";
 import { pause } from "../pause.ts";
 import { TimerHeap } from "./timer-heap.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import { Counter, Registry } from "prom-client";
-import { TalliedCounter } from "../../../src/telemetry/tallies/counter.ts";
+import { TalliedCounter } from "#src/telemetry/tallies/counter.ts";
 
 const options = { name: "answers_total", help: "Answers.", labelNames: ["model", "kind"] as const };
 

@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { Histogram, Registry } from "prom-client";
-import { TalliedHistogram } from "../../../src/telemetry/tallies/histogram.ts";
+import { TalliedHistogram } from "#src/telemetry/tallies/histogram.ts";
 
 const options = { name: "wait_seconds", help: "Waits.", labelNames: ["server", "model"] as const };
 const buckets = [0.01, 0.5, 1, 30];

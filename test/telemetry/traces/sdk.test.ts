@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { toSampler } from "../../../src/telemetry/traces/sdk.ts";
+import { toSampler } from "#src/telemetry/traces/sdk.ts";
 
 test.each<[NodeJS.ProcessEnv, RegExp]>([
   [{}, /^ParentBased\{root=AlwaysOnSampler/],

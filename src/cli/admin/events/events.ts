@@ -1,7 +1,7 @@
 import { createClient, type Transport } from "@connectrpc/connect";
 import type { Command } from "commander";
 import { EventsService } from "#gen/tollgate/events/v1/events_service_pb.js";
-import { readAll } from "../../../../lib/rpc/pages.ts";
+import { readAll } from "#lib/rpc/pages.ts";
 import { count, words } from "../../shared/arguments.ts";
 import type { Io } from "../../shared/io.ts";
 import { addQuestion } from "../ask-core.ts";

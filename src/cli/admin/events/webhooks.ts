@@ -2,7 +2,7 @@ import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import { createClient, type Transport } from "@connectrpc/connect";
 import { type Command, Option } from "commander";
 import { WebhooksService } from "#gen/tollgate/events/v1/webhooks_service_pb.js";
-import { readAll } from "../../../../lib/rpc/pages.ts";
+import { readAll } from "#lib/rpc/pages.ts";
 import { count, span, words } from "../../shared/arguments.ts";
 import type { Io } from "../../shared/io.ts";
 import { required } from "../accounts.ts";

@@ -6,7 +6,7 @@ import type { AuditEvent } from "#gen/tollgate/audit/v1/audit_service_pb.js";
 import { BreakerState, type Server, ServerState } from "#gen/tollgate/catalogue/v1/server_pb.js";
 import { type Price, PriceReason } from "#gen/tollgate/metering/v1/price_pb.js";
 import type { Operator } from "#gen/tollgate/operators/v1/operator_pb.js";
-import { formatRate, formatUsd } from "../../../../lib/money.ts";
+import { formatRate, formatUsd } from "#lib/money.ts";
 import { showClass } from "../../shared/service-class.ts";
 
 // The contract's messages as the documents that commands print. USD are exact decimal strings, times RFC 3339, and

@@ -3,8 +3,8 @@ import type { DeadLetter } from "#gen/tollgate/metering/v1/dead_letter_pb.js";
 import type { Margin } from "#gen/tollgate/metering/v1/margin_service_pb.js";
 import type { ReceiptArchive } from "#gen/tollgate/metering/v1/receipt_archive_pb.js";
 import { type Receipt, ReceiptStatus } from "#gen/tollgate/metering/v1/usage_pb.js";
-import { formatRate, formatUsd } from "../../../../lib/money.ts";
-import { toMilliseconds } from "../../../../lib/time/duration.ts";
+import { formatRate, formatUsd } from "#lib/money.ts";
+import { toMilliseconds } from "#lib/time/duration.ts";
 import { time, word } from "./documents.ts";
 
 // The ledger's messages as the documents that commands print, as in documents.ts.

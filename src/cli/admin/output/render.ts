@@ -1,5 +1,5 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { toPrintable } from "../../../../lib/text/printable.ts";
+import { toPrintable } from "#lib/text/printable.ts";
 
 /** The output of a command: JSON for machines, tables for people. */
 export type Document = DocumentRow | readonly DocumentRow[];

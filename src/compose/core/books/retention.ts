@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import type { SqlEntityManager } from "@mikro-orm/sql";
-import { formatUsd } from "../../../../lib/money.ts";
-import type { AuditTrail } from "../../../audit/audit-trail.ts";
-import { WorkLease } from "../../../events/work-lease.ts";
-import { toArchiveMessage } from "../../../metering/retention/archives.ts";
-import { Retention } from "../../../metering/retention/retention.ts";
-import type { ReceiptArchive } from "../../../storage/entities/metering/archive.ts";
+import { formatUsd } from "#lib/money.ts";
+import type { AuditTrail } from "#src/identity/audit/audit-trail.ts";
+import { toArchiveMessage } from "#src/money/retention/archives.ts";
+import { Retention } from "#src/money/retention/retention.ts";
+import type { ReceiptArchive } from "#src/storage/entities/metering/archive.ts";
+import { WorkLease } from "#src/storage/work-lease.ts";
 import type { Foundation } from "../foundation.ts";
 import type { Books } from "./books.ts";
 

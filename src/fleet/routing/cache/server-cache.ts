@@ -1,4 +1,4 @@
-import { charactersPerToken } from "../../../../lib/text/estimate-tokens.ts";
+import { charactersPerToken } from "#lib/text/estimate-tokens.ts";
 import type { BlocksOfText } from "../prompt-blocks.ts";
 import { CachedBlocks, type OnChange, type UseCount } from "./cached-blocks.ts";
 

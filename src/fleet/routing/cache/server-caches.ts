@@ -1,7 +1,7 @@
 import type { Member } from "../../servers/member.ts";
+import { RunningRatio } from "../../servers/running-ratio.ts";
 import { PrefixIndex } from "../prefix-index.ts";
 import type { BlocksOfText } from "../prompt-blocks.ts";
-import { RunningRatio } from "../running-ratio.ts";
 import { toSlot } from "../slots.ts";
 import { ServerCache } from "./server-cache.ts";
 

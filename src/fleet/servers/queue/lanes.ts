@@ -1,5 +1,5 @@
-import { type ServiceClass, serviceClasses } from "../../../../lib/service-class.ts";
-import type { Clock } from "../../../../lib/time/clock.ts";
+import { type ServiceClass, serviceClasses } from "#lib/service-class.ts";
+import type { Clock } from "#lib/time/clock.ts";
 import type { Place } from "../place.ts";
 import type { Shares } from "../shares.ts";
 import type { Standing, VirtualTimes } from "./standing.ts";

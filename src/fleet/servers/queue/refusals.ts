@@ -1,7 +1,7 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { failure } from "../../../../lib/errors/failure.ts";
-import { toDuration } from "../../../../lib/time/duration.ts";
-import { EngineFault } from "../../../engines/interface.ts";
+import { failure } from "#lib/errors/failure.ts";
+import { toDuration } from "#lib/time/duration.ts";
+import { EngineFault } from "../../engines/interface.ts";
 
 const retryAfterMs = 2000;
 

@@ -1,5 +1,5 @@
-import type { ServiceClass } from "../../../../lib/service-class.ts";
-import type { Clock } from "../../../../lib/time/clock.ts";
+import type { ServiceClass } from "#lib/service-class.ts";
+import type { Clock } from "#lib/time/clock.ts";
 import type { Place } from "../place.ts";
 import type { Wish } from "../wish.ts";
 

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import type { Interceptor } from "@connectrpc/connect";
 import { expect, jest, test } from "@jest/globals";
 import type { StreamUsageResponse } from "#gen/tollgate/metering/v1/metering_service_pb.js";
-import { exportUsage } from "../../../../src/cli/admin/export/usage.ts";
-import { readOperatorToken } from "../../../../src/config/secrets.ts";
-import { createChannelTransport } from "../../../../src/grpc/client/channel-transport.ts";
+import { exportUsage } from "#src/cli/admin/export/usage.ts";
+import { readOperatorToken } from "#src/config/secrets.ts";
+import { createChannelTransport } from "#src/wire/grpc/client/channel-transport.ts";
 import { chat, iso, json, newAccount, refusal, service, site, testModel, uuid } from "../administered.ts";
 
 /** The commands of receipts. */

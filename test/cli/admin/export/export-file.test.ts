@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { openExport } from "../../../../src/cli/admin/export/export-file.ts";
-import { columnsOf, type FormatName, formats } from "../../../../src/cli/admin/export/formats.ts";
+import { openExport } from "#src/cli/admin/export/export-file.ts";
+import { columnsOf, type FormatName, formats } from "#src/cli/admin/export/formats.ts";
 
 let directory: string;
 beforeAll(async () => {

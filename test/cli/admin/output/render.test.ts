@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { renderJson, renderText } from "../../../../src/cli/admin/output/render.ts";
+import { renderJson, renderText } from "#src/cli/admin/output/render.ts";
 
 test("a list is a table, numbers to the right", () => {
   const rows = [

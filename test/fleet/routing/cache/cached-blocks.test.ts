@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { CachedBlocks } from "../../../../src/fleet/routing/cache/cached-blocks.ts";
+import { CachedBlocks } from "#src/fleet/routing/cache/cached-blocks.ts";
 import { SeededRandom } from "../../seeded-random.ts";
 
 function create(most = 1000) {

@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { ServerCache } from "../../../../src/fleet/routing/cache/server-cache.ts";
+import { ServerCache } from "#src/fleet/routing/cache/server-cache.ts";
 
 test("a prompt that is used over and over takes no more of the cache than once, whatever its blocks' lengths", () => {
   const lost: number[] = [];

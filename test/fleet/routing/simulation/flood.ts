@@ -1,11 +1,11 @@
-import { configSchema } from "../../../../src/config/schema.ts";
-import type { Engine } from "../../../../src/engines/interface.ts";
-import { createPolicy } from "../../../../src/fleet/routing/create-policy.ts";
-import { Member } from "../../../../src/fleet/servers/member.ts";
-import type { Place } from "../../../../src/fleet/servers/place.ts";
-import { Pool } from "../../../../src/fleet/servers/pool.ts";
-import { textRequest } from "../../../engines/requests.ts";
+import { configSchema } from "#src/config/schema.ts";
+import type { Engine } from "#src/fleet/engines/interface.ts";
+import { createPolicy } from "#src/fleet/routing/create-policy.ts";
+import { Member } from "#src/fleet/servers/member.ts";
+import type { Place } from "#src/fleet/servers/place.ts";
+import { Pool } from "#src/fleet/servers/pool.ts";
 import { ManualClock } from "../../../support/clocks/manual-clock.ts";
+import { textRequest } from "../../engines/requests.ts";
 import { SeededRandom } from "../../seeded-random.ts";
 import { GpuServer, h100 } from "./gpu-server.ts";
 

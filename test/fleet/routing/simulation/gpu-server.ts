@@ -1,4 +1,4 @@
-import type { Member } from "../../../../src/fleet/servers/member.ts";
+import type { Member } from "#src/fleet/servers/member.ts";
 import type { ManualClock } from "../../../support/clocks/manual-clock.ts";
 
 /** What a GPU does: of an 8B model on one H100, as measured. */

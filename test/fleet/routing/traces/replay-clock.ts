@@ -1,4 +1,4 @@
-import type { Clock } from "../../../../lib/time/clock.ts";
+import type { Clock } from "#lib/time/clock.ts";
 import { TimerHeap } from "../../../support/clocks/timer-heap.ts";
 
 /** A clock that jumps from one timer to the next, and lets promises run between them. */

@@ -1,13 +1,13 @@
 import { expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import type { ServiceClass } from "../../../../lib/service-class.ts";
-import { configSchema } from "../../../../src/config/schema.ts";
-import type { Engine } from "../../../../src/engines/interface.ts";
-import { RoundRobin } from "../../../../src/fleet/routing/round-robin.ts";
-import { Member } from "../../../../src/fleet/servers/member.ts";
-import type { Place } from "../../../../src/fleet/servers/place.ts";
-import { Pool } from "../../../../src/fleet/servers/pool.ts";
-import type { Wish } from "../../../../src/fleet/servers/wish.ts";
+import type { ServiceClass } from "#lib/service-class.ts";
+import { configSchema } from "#src/config/schema.ts";
+import type { Engine } from "#src/fleet/engines/interface.ts";
+import { RoundRobin } from "#src/fleet/routing/round-robin.ts";
+import { Member } from "#src/fleet/servers/member.ts";
+import type { Place } from "#src/fleet/servers/place.ts";
+import { Pool } from "#src/fleet/servers/pool.ts";
+import type { Wish } from "#src/fleet/servers/wish.ts";
 import { ManualClock } from "../../../support/clocks/manual-clock.ts";
 import { settle, toReason } from "../../fixture.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { TokenTurns } from "../../../../src/fleet/servers/queue/token-turns.ts";
+import { TokenTurns } from "#src/fleet/servers/queue/token-turns.ts";
 
 test("who was served fewer tokens is next", () => {
   const turns = new TokenTurns();

@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { WaitingLine } from "../../../../src/fleet/servers/queue/waiting-line.ts";
+import { WaitingLine } from "#src/fleet/servers/queue/waiting-line.ts";
 import { ManualClock } from "../../../support/clocks/manual-clock.ts";
 
 /** A line of waiters by their keys, in the order of their arrival; each turn takes one place. */

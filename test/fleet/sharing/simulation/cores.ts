@@ -1,14 +1,14 @@
-import type { ServiceClass } from "../../../../lib/service-class.ts";
-import type { Clock } from "../../../../lib/time/clock.ts";
-import { configSchema } from "../../../../src/config/schema.ts";
-import type { Engine } from "../../../../src/engines/interface.ts";
-import { LeastLoad } from "../../../../src/fleet/routing/least-load.ts";
-import { Member } from "../../../../src/fleet/servers/member.ts";
-import type { Place } from "../../../../src/fleet/servers/place.ts";
-import { Pool } from "../../../../src/fleet/servers/pool.ts";
-import type { FleetChannel } from "../../../../src/fleet/sharing/channel.ts";
-import { otherQueues, SharedServers } from "../../../../src/fleet/sharing/shared-servers.ts";
-import { Sharing } from "../../../../src/fleet/sharing/sharing.ts";
+import type { ServiceClass } from "#lib/service-class.ts";
+import type { Clock } from "#lib/time/clock.ts";
+import { configSchema } from "#src/config/schema.ts";
+import type { Engine } from "#src/fleet/engines/interface.ts";
+import { LeastLoad } from "#src/fleet/routing/least-load.ts";
+import { Member } from "#src/fleet/servers/member.ts";
+import type { Place } from "#src/fleet/servers/place.ts";
+import { Pool } from "#src/fleet/servers/pool.ts";
+import { otherQueues, SharedServers } from "#src/fleet/shared-servers.ts";
+import type { FleetChannel } from "#src/fleet/sharing/channel.ts";
+import { Sharing } from "#src/fleet/sharing/sharing.ts";
 import { ManualClock } from "../../../support/clocks/manual-clock.ts";
 import { SeededRandom } from "../../seeded-random.ts";
 

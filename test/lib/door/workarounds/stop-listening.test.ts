@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { expect, test } from "@jest/globals";
-import { stopListening } from "../../../../lib/door/workarounds/stop-listening.ts";
+import { stopListening } from "#lib/door/workarounds/stop-listening.ts";
 
 /** How a connection ends that has sent nothing when its server stops, and asks right after. */
 async function askWhileStopping(stop: (server: Server) => void): Promise<string> {

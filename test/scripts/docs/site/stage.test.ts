@@ -43,7 +43,7 @@ test.each([
   ["![a](images/b.svg)", "![a](/files/docs/images/b.svg)"],
   ['<img src="images/b.svg">', '<img src="/files/docs/images/b.svg">'],
   ["[a](../package.json)", '<a href="/files/package.json" target="_self">a</a>'],
-  ["[a](../src/metering/README.md)", '<a href="/files/src/metering/README.md.txt" target="_self">a</a>'],
+  ["[a](../src/money/README.md)", '<a href="/files/src/money/README.md.txt" target="_self">a</a>'],
   ["[a](https://example.com) [b](#c)", "[a](https://example.com) [b](#c)"],
   ["```\n[a](money.md)\n```\n", "```\n[a](money.md)\n```\n"],
 ])("%j becomes %j", (text, site) => {

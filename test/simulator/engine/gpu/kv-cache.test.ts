@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { type Block, KvCache } from "../../../../src/simulator/engine/gpu/kv-cache.ts";
+import { type Block, KvCache } from "../../../../simulator/engine/gpu/kv-cache.ts";
 
 function take(cache: KvCache): Block {
   const block = cache.take();

@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
-import { defaultGpu, type Gpu } from "../../../../src/simulator/engine/gpu/gpu.ts";
-import { Scheduler } from "../../../../src/simulator/engine/gpu/scheduler.ts";
-import type { Sequence } from "../../../../src/simulator/engine/gpu/sequence.ts";
+import { defaultGpu, type Gpu } from "../../../../simulator/engine/gpu/gpu.ts";
+import { Scheduler } from "../../../../simulator/engine/gpu/scheduler.ts";
+import type { Sequence } from "../../../../simulator/engine/gpu/sequence.ts";
 import { ManualClock } from "../../../support/clocks/manual-clock.ts";
 
 const simple: Gpu = { ...defaultGpu, stepBase: 10, stepPerSequence: 0, prefillPerSecond: 1000, prefillChunk: 100 };

@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { encode, pieces, tokenId, vocabularySize } from "../../../../src/simulator/engine/text/tokenizer.ts";
+import { encode, pieces, tokenId, vocabularySize } from "../../../../simulator/engine/text/tokenizer.ts";
 
 const texts = [
   "",

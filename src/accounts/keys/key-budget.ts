@@ -1,7 +1,0 @@
-import type { ApiKey } from "../../storage/entities/api-key.ts";
-import type { Budget } from "../interface.ts";
-
-/** The spending limit of a key, shared with its rotation chain. Undefined: as much as its account has. */
-export function toBudget({ id, limitsOf, budget, budgetPeriod }: ApiKey): Budget | undefined {
-  return budget ? { id: limitsOf ?? id, limit: budget, period: budgetPeriod ?? "total" } : undefined;
-}

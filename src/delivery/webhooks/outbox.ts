@@ -1,0 +1,128 @@
+import type { Random } from "#lib/ids/random.ts";
+import type { Clock } from "#lib/time/clock.ts";
+import { Delivery, Event, Webhook } from "#src/storage/entities/event.ts";
+import type { Storage } from "#src/storage/orm.ts";
+import { readTime } from "#src/storage/read-entity.ts";
+import { inTransaction } from "#src/storage/transaction.ts";
+import { Batches, nextTurn } from "./batches.ts";
+import { type Ended, giveUpOld, writeEnds } from "./ends.ts";
+import type { Attempt } from "./send.ts";
+import { readUnspread, spreadEvents } from "./spread.ts";
+
+/** The most transactions of a turn that make deliveries. The next turn makes the rest. */
+const mostSteps = 50;
+/** The most attempts whose ends are written in one transaction. */
+const endsAtOnce = 16;
+/** Deliveries of events that are too old, given up in one transaction. */
+const givenUpAtOnce = 100;
+/** The most deliveries that are counted: this is done each second. */
+const mostCounted = 10_000;
+/** How long events are kept. */
+export const keepMs = 30 * 86_400_000;
+
+/** The stored deliveries to make. One core at a time works on them. */
+export class Outbox {
+  readonly #storage: Storage;
+  readonly #clock: Pick<Clock, "now">;
+  readonly #random: Random;
+  /** Writes the ends of attempts together: on SQLite each transaction stops the event loop until it is on the disk. */
+  readonly #ends: Batches<Ended, Delivery["status"] | undefined>;
+
+  constructor(parts: { storage: Storage; clock: Pick<Clock, "now">; random: Random }) {
+    this.#storage = parts.storage;
+    this.#clock = parts.clock;
+    this.#random = parts.random;
+    this.#ends = new Batches(endsAtOnce, (ended) => {
+      const now = new Date(this.#clock.now());
+      return inTransaction(this.#storage, (em) => writeEnds(em, ended, now));
+    });
+  }
+
+  /** Makes the deliveries of events that have none yet. Returns the number of these events. */
+  async spread(): Promise<number> {
+    const parts = { random: this.#random, now: new Date(this.#clock.now()) };
+    let count = 0;
+    for (let step = 0; step < mostSteps; step++) {
+      // Looks without a transaction, as this happens each second: on SQLite a transaction stops the event loop while
+      // the ledger's thread commits.
+      if ((await readUnspread(this.#storage.orm.em.fork(), 1)).length === 0) {
+        break;
+      }
+      count += await inTransaction(this.#storage, (em) => spreadEvents(em, parts));
+      await nextTurn();
+    }
+    return count;
+  }
+
+  /**
+   * Deliveries that are to be tried now, the longest due first, without those of the given endpoints and those under
+   * way.
+   */
+  due(busyWebhooks: readonly string[], limit: number, underway: readonly string[] = []): Promise<Delivery[]> {
+    const now = new Date(this.#clock.now());
+    const others = {
+      ...(busyWebhooks.length === 0 ? {} : { webhookId: { $nin: [...busyWebhooks] } }),
+      ...(underway.length === 0 ? {} : { id: { $nin: [...underway] } }),
+    };
+    const where = { status: "pending" as const, nextAt: { $lte: now }, ...others };
+    return this.#storage.orm.em.fork().find(Delivery, where, { orderBy: { nextAt: "asc" }, limit });
+  }
+
+  /** A delivery's event and endpoint. Undefined: the endpoint was deleted. */
+  async read({ webhookId, eventId }: Delivery): Promise<{ webhook: Webhook; event: Event } | undefined> {
+    const em = this.#storage.orm.em.fork();
+    const webhook = await em.findOne(Webhook, webhookId);
+    const event = await em.findOne(Event, eventId);
+    return webhook === null || event === null ? undefined : { webhook, event };
+  }
+
+  /**
+   * Stores the outcome of an attempt. When the delivery is over, the next one of its lane becomes due. Returns the new
+   * status. Undefined: the delivery is not pending any more.
+   */
+  finish(
+    { id, webhookId }: Pick<Delivery, "id" | "webhookId">,
+    startedAt: Date,
+    attempt: Attempt,
+  ): Promise<Delivery["status"] | undefined> {
+    return this.#ends.add({ id, webhookId, startedAt, attempt });
+  }
+
+  /**
+   * The number of waiting deliveries, at most `mostCounted`, and the age of the oldest event among them, in
+   * milliseconds. The first delivery of each lane is in the index of due ones.
+   */
+  async backlog(): Promise<{ readonly waiting: number; readonly oldestMs: number }> {
+    const [found] = await this.#storage.orm.em.fork().execute<{ waiting: string; oldest: Date | string | null }[]>(
+      `select count(*) as waiting, (
+         select min(at) from (
+           select at from delivery where status = 'pending' and next_at is not null order by next_at limit ${mostCounted}) due) as oldest
+       from (select 1 from delivery where status = 'pending' limit ${mostCounted}) pending`,
+    );
+    const oldest = found?.oldest ?? undefined;
+    const at = oldest === undefined ? undefined : readTime(oldest).getTime();
+    return {
+      waiting: Number(found?.waiting ?? 0),
+      oldestMs: at === undefined ? 0 : Math.max(0, this.#clock.now() - at),
+    };
+  }
+
+  /**
+   * Gives up deliveries of events that are too old, and drops these events with what is over of them. Returns how many deliveries
+   * were given up: an endpoint that takes nothing keeps those that wait behind its first.
+   */
+  async purge(): Promise<number> {
+    const now = new Date(this.#clock.now());
+    const before = new Date(now.getTime() - keepMs);
+    let givenUp = 0;
+    for (let last = -1; last !== 0; givenUp += last) {
+      last = await inTransaction(this.#storage, (em) => giveUpOld(em, before, now, givenUpAtOnce));
+      await nextTurn();
+    }
+    await inTransaction(this.#storage, async (em) => {
+      await em.nativeDelete(Delivery, { at: { $lt: before }, status: { $ne: "pending" } });
+      await em.nativeDelete(Event, { at: { $lt: before }, spread: true });
+    });
+    return givenUp;
+  }
+}

@@ -1,0 +1,136 @@
+import { LockMode } from "@mikro-orm/sql";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { failure } from "#lib/errors/failure.ts";
+import type { Random } from "#lib/ids/random.ts";
+import type { PageStart } from "#lib/rpc/pages.ts";
+import type { Seal } from "#lib/sealed.ts";
+import type { Clock } from "#lib/time/clock.ts";
+import { Delivery, Event, Webhook } from "#src/storage/entities/event.ts";
+import type { Storage } from "#src/storage/orm.ts";
+import { inTransaction } from "#src/storage/transaction.ts";
+import { newWebhookSecret } from "./signature.ts";
+
+const mostWebhooks = 100;
+
+/** Dependencies. */
+export interface WebhooksParts {
+  readonly storage: Storage;
+  readonly clock: Pick<Clock, "now">;
+  readonly random: Random;
+  readonly seal: Seal;
+}
+
+/** An endpoint with a new secret. */
+export interface NewWebhook {
+  readonly webhook: Webhook;
+  readonly secret: string;
+}
+
+/** The stored endpoints, their deliveries, and past events. Ids are UUIDs. */
+export class Webhooks {
+  readonly #parts: WebhooksParts;
+
+  constructor(parts: WebhooksParts) {
+    this.#parts = parts;
+  }
+
+  /** Throws INVALID_ARGUMENT when there are too many. */
+  create(url: string, events: readonly string[]): Promise<NewWebhook> {
+    const { storage, clock, random, seal } = this.#parts;
+    const secret = newWebhookSecret(random);
+    return inTransaction(storage, async (em) => {
+      if ((await em.count(Webhook)) >= mostWebhooks) {
+        throw failure(Reason.INVALID_ARGUMENT, `There may be ${mostWebhooks} webhooks at most: delete one first.`);
+      }
+      const webhook = em.create(Webhook, {
+        id: random.uuid(),
+        url,
+        events: events.join(","),
+        secret: seal.close(secret),
+        previousSecret: null,
+        previousUntil: null,
+        createdAt: new Date(clock.now()),
+      });
+      em.persist(webhook);
+      return { webhook, secret };
+    });
+  }
+
+  /** Throws WEBHOOK_NOT_FOUND. */
+  async get(id: string): Promise<Webhook> {
+    return required(await this.#parts.storage.orm.em.fork().findOne(Webhook, id));
+  }
+
+  /** Oldest first: ids sort by age. */
+  list({ after, limit }: PageStart): Promise<Webhook[]> {
+    const where = after === undefined ? {} : { id: { $gt: after } };
+    return this.#parts.storage.orm.em.fork().find(Webhook, where, { orderBy: { id: "asc" }, limit });
+  }
+
+  /** Makes another secret. The old one also signs for `overlapMs` milliseconds. Throws WEBHOOK_NOT_FOUND. */
+  rotate(id: string, overlapMs: number): Promise<NewWebhook> {
+    const { storage, clock, random, seal } = this.#parts;
+    const secret = newWebhookSecret(random);
+    return inTransaction(storage, async (em) => {
+      const webhook = required(await em.findOne(Webhook, id));
+      webhook.previousSecret = overlapMs > 0 ? webhook.secret : null;
+      webhook.previousUntil = overlapMs > 0 ? new Date(clock.now() + overlapMs) : null;
+      webhook.secret = seal.close(secret);
+      return { webhook, secret };
+    });
+  }
+
+  /** Throws WEBHOOK_NOT_FOUND. */
+  delete(id: string): Promise<Webhook> {
+    return inTransaction(this.#parts.storage, async (em) => {
+      const webhook = required(await em.findOne(Webhook, id, { lockMode: LockMode.PESSIMISTIC_WRITE }));
+      await em.nativeDelete(Delivery, { webhookId: id });
+      await em.nativeDelete(Webhook, { id });
+      return webhook;
+    });
+  }
+
+  /** Newest event first, after the event of a key. */
+  deliveries(webhookId: string, { after, limit }: PageStart): Promise<Delivery[]> {
+    const behind = after === undefined ? undefined : readEventKey(after);
+    const where =
+      behind === undefined
+        ? []
+        : [{ $or: [{ at: { $lt: behind.at } }, { at: behind.at, eventId: { $lt: behind.id } }] }];
+    const orderBy = { at: "desc", eventId: "desc" } as const;
+    return this.#parts.storage.orm.em.fork().find(Delivery, { $and: [{ webhookId }, ...where] }, { orderBy, limit });
+  }
+
+  /** Past events, newest first, after the event of a key. */
+  events({ after, limit }: PageStart, types: readonly string[]): Promise<Event[]> {
+    const behind = after === undefined ? undefined : readEventKey(after);
+    const ofTypes = types.length === 0 ? {} : { type: { $in: [...types] } };
+    const place =
+      behind === undefined ? {} : { $or: [{ at: { $lt: behind.at } }, { at: behind.at, id: { $lt: behind.id } }] };
+    const orderBy = { at: "desc", id: "desc" } as const;
+    return this.#parts.storage.orm.em.fork().find(Event, { ...place, ...ofTypes }, { orderBy, limit });
+  }
+}
+
+/** An event's key in a list. */
+export function toEventKey(at: Date, id: string): string {
+  return `${at.getTime()}_${id}`;
+}
+
+/** Undefined: the text is no key. */
+export function readEventKey(key: string): { readonly at: Date; readonly id: string } | undefined {
+  const [, ms, id] = /^(\d{1,15})_([0-9a-f-]{36})$/.exec(key) ?? [];
+  return ms === undefined || id === undefined ? undefined : { at: new Date(Number(ms)), id };
+}
+
+function required(webhook: Webhook | null): Webhook {
+  if (webhook === null) {
+    throw noWebhook();
+  }
+  return webhook;
+}
+
+/** The error for an unknown id. */
+export function noWebhook(): Error {
+  return failure(Reason.WEBHOOK_NOT_FOUND, "There is no such webhook.", { parameter: "webhook_id" });
+}

@@ -1,0 +1,133 @@
+import { LockMode, type SqlEntityManager } from "@mikro-orm/sql";
+import { validate as isUuid, NIL } from "uuid";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { failure } from "#lib/errors/failure.ts";
+import type { PageStart } from "#lib/rpc/pages.ts";
+import { Account, toNameKey } from "#src/storage/entities/account.ts";
+import type { Storage } from "#src/storage/orm.ts";
+import type { Announce } from "#src/storage/outbox/announcer.ts";
+import { inTransaction } from "#src/storage/transaction.ts";
+
+/** This byte sorts after every byte of UTF-8. */
+const pastAllText = Buffer.from([0xff]);
+
+/** The key after which a list by name continues behind an account. */
+export function toListKey({ id, name }: Pick<Account, "id" | "name">): string {
+  return `${id} ${toNameKey(name).toString("base64")}`;
+}
+
+/** Whether a text is such a key. */
+export function isListKey(text: string): boolean {
+  const [id = "", key, ...rest] = text.split(" ");
+  return isUuid(id) && key !== undefined && rest.length === 0;
+}
+
+function readListKey(text: string): [key: Buffer, id: string] {
+  const [id = "", key = ""] = text.split(" ");
+  return [Buffer.from(key, "base64"), id];
+}
+
+/** Judges balances where an account's threshold changes, in the transaction that changes it and has locked the account. */
+export interface ThresholdWatch {
+  judge(em: SqlEntityManager, account: Account): Promise<void>;
+}
+
+/** The stored accounts, without their money. Ids are UUIDs. */
+export class Accounts {
+  readonly #storage: Storage;
+  readonly #announce: Announce | undefined;
+  readonly #balances: ThresholdWatch | undefined;
+
+  /**
+   * `announce` absent: frozen accounts are not announced. `balances` absent: balances are not judged when a threshold
+   * is set.
+   */
+  constructor(storage: Storage, announce?: Announce, balances?: ThresholdWatch) {
+    this.#storage = storage;
+    this.#announce = announce;
+    this.#balances = balances;
+  }
+
+  /** Throws ACCOUNT_NOT_FOUND. */
+  async get(id: string): Promise<Account> {
+    const account = await this.#storage.orm.em.fork().findOne(Account, id);
+    if (!account) {
+      throw failure(Reason.ACCOUNT_NOT_FOUND, "There is no such account.");
+    }
+    return account;
+  }
+
+  /** Accounts after the given id, oldest first: ids sort by age. Only the accounts with these ids, if there are any. */
+  async list({ after, limit }: PageStart, ids: readonly string[] = []): Promise<Account[]> {
+    const id = { ...(after === undefined ? {} : { $gt: after }), ...(ids.length === 0 ? {} : { $in: [...ids] }) };
+    const where = Object.keys(id).length === 0 ? {} : { id };
+    return this.#storage.orm.em.fork().find(Account, where, { orderBy: { id: "asc" }, limit });
+  }
+
+  /**
+   * Accounts whose names begin with a text, ordered by name, after a key made by `toListKey`. A page is read from the
+   * index alone, however many accounts there are.
+   */
+  async listByName(start: string, { after, limit }: PageStart): Promise<Account[]> {
+    const em = this.#storage.orm.em.fork();
+    const first = toNameKey(start);
+    const [key, id] = after === undefined ? [first, NIL] : readListKey(after);
+    const rows = await em.execute<{ id: string }[]>(
+      `select id from account where (name_key, id) > (?, ?) and name_key >= ? and name_key < ?
+       order by name_key, id limit ?`,
+      [key, id, first, Buffer.concat([first, pastAllText]), limit],
+    );
+    const found = await em.find(Account, { id: { $in: rows.map((row) => row.id) } });
+    const byId = new Map(found.map((account) => [account.id, account]));
+    return rows.flatMap((row) => byId.get(row.id) ?? []);
+  }
+
+  /** The account that a request made. Undefined: it has made none. */
+  async madeBy(requestId: string): Promise<Account | undefined> {
+    return (await this.#storage.orm.em.fork().findOne(Account, { requestId })) ?? undefined;
+  }
+
+  /** Undefined: there is no such account. */
+  async find(id: string): Promise<Account | undefined> {
+    return (await this.#storage.orm.em.fork().findOne(Account, id)) ?? undefined;
+  }
+
+  /** Throws ACCOUNT_NOT_FOUND. */
+  async update(
+    id: string,
+    facts: Partial<Pick<Account, "name" | "maxKeys" | "maxInFlight" | "serviceClass" | "lowBalance">>,
+  ): Promise<Account> {
+    await inTransaction(this.#storage, async (em) => {
+      const key = facts.name === undefined ? {} : { nameKey: toNameKey(facts.name) };
+      await em.nativeUpdate(Account, id, { ...facts, ...key });
+      if (facts.lowBalance !== undefined) {
+        const account = await em.findOne(Account, id, { lockMode: LockMode.PESSIMISTIC_WRITE });
+        await (account && this.#balances?.judge(em, account));
+      }
+    });
+    return this.get(id);
+  }
+
+  /** Freezes an account. A frozen account gets the new reason. Throws ACCOUNT_NOT_FOUND. */
+  async freeze(id: string, reason: string, now: Date): Promise<Account> {
+    await inTransaction(this.#storage, async (em) => {
+      const frozen = await em.nativeUpdate(Account, { id, frozenAt: null }, { frozenAt: now });
+      if (frozen > 0) {
+        await this.#announce?.(em, { type: "account.frozen", accountId: id, data: { reason } });
+      }
+      await em.nativeUpdate(Account, id, { frozenReason: reason });
+    });
+    return this.get(id);
+  }
+
+  /** Throws ACCOUNT_NOT_FOUND. */
+  async unfreeze(id: string): Promise<Account> {
+    await inTransaction(this.#storage, async (em) => {
+      const frozen = { id, frozenAt: { $ne: null } };
+      if ((await em.nativeUpdate(Account, frozen, { frozenAt: null, frozenReason: null })) > 0) {
+        await this.#announce?.(em, { type: "account.unfrozen", accountId: id, data: {} });
+      }
+    });
+    return this.get(id);
+  }
+}

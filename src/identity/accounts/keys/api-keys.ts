@@ -1,0 +1,224 @@
+import type { FilterQuery } from "@mikro-orm/core";
+import type { SqlEntityManager } from "@mikro-orm/sql";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { failure } from "#lib/errors/failure.ts";
+import type { PageStart } from "#lib/rpc/pages.ts";
+import type { Clock } from "#lib/time/clock.ts";
+import { ApiKey } from "#src/storage/entities/api-key.ts";
+import { Budget } from "#src/storage/entities/metering/budget.ts";
+import type { Storage } from "#src/storage/orm.ts";
+import type { Announce } from "#src/storage/outbox/announcer.ts";
+import { inTransaction } from "#src/storage/transaction.ts";
+import type { KeyDigest } from "./key-filter.ts";
+import { type KeyLimits, requireBudget, settlePeriod } from "./key-limits.ts";
+import { findKey, lockAccount, refuseRepetition, requireRoom, requireRotatable } from "./key-rules.ts";
+import { addKey, type NewKey, type NewKeyOptions } from "./new-key.ts";
+
+/** Digests in one page. */
+const digestPage = 10_000;
+
+/** Dependencies. */
+export interface ApiKeysOptions extends NewKeyOptions {
+  readonly storage: Storage;
+  readonly clock: Clock;
+  /** Announces keys that are made, rotated and revoked. Absent: they are not announced. */
+  readonly announce?: Announce;
+  /** Called with the digest of each new key. */
+  readonly added?: (digest: Uint8Array) => void;
+}
+
+/** The stored keys of all accounts. Ids are UUIDs. */
+export class ApiKeys {
+  readonly #options: ApiKeysOptions;
+
+  constructor(options: ApiKeysOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * The key that has one of these digests, all of one secret. The first digest is by the pepper of new keys. A key
+   * found by an older pepper is stored under the first digest from then on.
+   */
+  async find(digests: readonly [Buffer, ...Buffer[]]): Promise<ApiKey | undefined> {
+    const em = this.#options.storage.orm.em.fork();
+    const key = (await em.findOne(ApiKey, { digest: { $in: [...digests] } })) ?? undefined;
+    const [digest] = digests;
+    if (key !== undefined && !digest.equals(key.digest)) {
+      const renewed = { digest, pepperVersion: this.#options.pepper.version };
+      await em.nativeUpdate(ApiKey, { id: key.id }, renewed).catch(() => {}); // its next use tries again
+    }
+    return key;
+  }
+
+  /** A page of the digests of all keys, including ended ones, in the order of ids, after an id. */
+  async digestsAfter(id: string): Promise<KeyDigest[]> {
+    return this.#digests({ id: { $gt: id } }, digestPage);
+  }
+
+  /** Digests of all keys of some accounts. */
+  async digestsOfAccounts(accountIds: readonly string[]): Promise<KeyDigest[]> {
+    return this.#digests({ accountId: { $in: [...accountIds] } });
+  }
+
+  async #digests(where: FilterQuery<ApiKey>, limit?: number): Promise<KeyDigest[]> {
+    const em = this.#options.storage.orm.em.fork();
+    return em.find(ApiKey, where, {
+      fields: ["id", "digest"],
+      orderBy: { id: "asc" },
+      disableIdentityMap: true,
+      ...(limit !== undefined && { limit }),
+    });
+  }
+
+  /** The number of live keys by the version of their digest's pepper. */
+  async countByPepper(): Promise<ReadonlyMap<number, number>> {
+    const now = new Date(this.#options.clock.now());
+    const live = { revokedAt: null, $or: [{ expiresAt: null }, { expiresAt: { $gt: now } }] };
+    const counts = new Map<number, number>();
+    const em = this.#options.storage.orm.em.fork();
+    const versions = await em.createQueryBuilder(ApiKey, "key").select("key.pepperVersion", true).where(live).execute();
+    for (const { pepperVersion } of versions as { pepperVersion: number }[]) {
+      counts.set(pepperVersion, await em.count(ApiKey, { ...live, pepperVersion }));
+    }
+    return counts;
+  }
+
+  /** Throws KEY_NOT_FOUND. */
+  async get(id: string): Promise<ApiKey> {
+    return findKey(this.#options.storage.orm.em.fork(), id);
+  }
+
+  /** An account's keys, including ended ones, oldest first: ids sort by age. */
+  async list(accountId: string, { after, limit }: PageStart): Promise<ApiKey[]> {
+    const em = this.#options.storage.orm.em.fork();
+    const where = { accountId, ...(after === undefined ? {} : { id: { $gt: after } }) };
+    return em.find(ApiKey, where, { orderBy: { id: "asc" }, limit });
+  }
+
+  /**
+   * Makes a key. The request's id may be empty. Throws ACCOUNT_NOT_FOUND, KEY_ALREADY_MADE when the request was sent
+   * before, KEY_LIMIT_REACHED when the account has as many live keys as it may have, and INVALID_ARGUMENT for a period
+   * without a budget.
+   */
+  async create(accountId: string, name: string, limits: Partial<KeyLimits> = {}, requestId = ""): Promise<NewKey> {
+    requireBudget(limits, limits.budget);
+    return this.#make(async (em, now) => {
+      const account = await lockAccount(em, accountId);
+      await refuseRepetition(em, accountId, requestId);
+      await requireRoom(em, account, now);
+      const made = addKey(em, this.#options, now, { ...limits, accountId, name, rotatedFrom: null, requestId });
+      await this.#tell(em, "key.created", made.key);
+      return made;
+    });
+  }
+
+  /**
+   * Makes a key that replaces another. The old key works on for the overlap, in milliseconds; without an overlap it is
+   * revoked. Throws KEY_NOT_FOUND, KEY_ALREADY_MADE when the request was sent before, and KEY_STATE_CONFLICT for a key
+   * that has ended or is being rotated.
+   */
+  async rotate(id: string, overlapMs: number, requestId = ""): Promise<NewKey> {
+    return this.#make(async (em, now) => {
+      const { accountId } = await findKey(em, id);
+      await lockAccount(em, accountId);
+      await refuseRepetition(em, accountId, requestId);
+      const old = await em.refreshOrFail(await findKey(em, id));
+      const before = overlapMs > 0 && old.rotatedFrom ? await em.findOne(ApiKey, old.rotatedFrom) : null;
+      requireRotatable(old, before, now);
+      const { name, rpm, models, expiresAt, tokensPerMinute, maxInFlight, serviceClass, budget, budgetPeriod } = old;
+      const limits = { rpm, models, expiresAt, tokensPerMinute, maxInFlight, serviceClass, budget, budgetPeriod };
+      const limitsOf = old.limitsOf ?? old.id;
+      const made = addKey(em, this.#options, now, { ...limits, limitsOf, accountId, name, rotatedFrom: id, requestId });
+      const end = new Date(now.getTime() + overlapMs);
+      if (!old.expiresAt || end < old.expiresAt) {
+        old.expiresAt = end;
+      }
+      if (overlapMs === 0) {
+        old.revokedAt = now; // not only by its expiry: a core whose clock is behind would let it work on
+      }
+      old.rotatedTo = made.key.id;
+      await this.#tell(em, "key.rotated", made.key);
+      return made;
+    });
+  }
+
+  /** Ends a key. A key that was revoked before stays as it is. Throws KEY_NOT_FOUND. */
+  async revoke(id: string): Promise<ApiKey> {
+    return this.#change(async (em, now) => {
+      await lockAccount(em, (await findKey(em, id)).accountId);
+      const key = await em.refreshOrFail(await findKey(em, id));
+      if (!key.revokedAt) {
+        key.revokedAt = now;
+        await this.#tell(em, "key.revoked", key);
+      }
+      return key;
+    });
+  }
+
+  /**
+   * Changes a key's label or limits; null lifts a limit. Throws KEY_NOT_FOUND, KEY_STATE_CONFLICT for the expiry of a
+   * key that has been rotated, KEY_LIMIT_REACHED when an expired key is to live again and the account has no room for
+   * it, and INVALID_ARGUMENT for a period without a budget.
+   */
+  async update(id: string, facts: Partial<KeyLimits & Pick<ApiKey, "name">>): Promise<ApiKey> {
+    return this.#change(async (em, now) => {
+      const account = await lockAccount(em, (await findKey(em, id)).accountId);
+      const key = await em.refreshOrFail(await findKey(em, id));
+      if (facts.expiresAt !== undefined) {
+        if (key.rotatedTo) {
+          throw failure(Reason.KEY_STATE_CONFLICT, `The key has been rotated: ${key.rotatedTo} takes its place.`);
+        }
+        if (key.expiresAt && key.expiresAt <= now && !key.revokedAt) {
+          await requireRoom(em, account, now);
+        }
+      }
+      Object.assign(key, facts);
+      requireBudget(facts, key.budget);
+      key.budgetPeriod = settlePeriod(key);
+      if (facts.budget !== undefined || facts.budgetPeriod !== undefined) {
+        await shareBudget(em, key);
+      }
+      return key;
+    });
+  }
+
+  /** Stores when keys were last used. */
+  async storeLastUsed(ids: readonly string[], at: Date): Promise<void> {
+    const older = { id: { $in: [...ids] }, $or: [{ lastUsedAt: null }, { lastUsedAt: { $lt: at } }] };
+    await inTransaction(this.#options.storage, (em) => em.nativeUpdate(ApiKey, older, { lastUsedAt: at }));
+  }
+
+  /** Announces a key in the transaction that changes it. */
+  async #tell(em: SqlEntityManager, type: "key.created" | "key.rotated" | "key.revoked", key: ApiKey): Promise<void> {
+    await em.flush();
+    const from = type === "key.rotated" ? { rotated_from: key.rotatedFrom ?? null } : {};
+    await this.#options.announce?.(em, {
+      type,
+      accountId: key.accountId,
+      data: { key_id: key.id, name: key.name, prefix: key.prefix, last4: key.last4, ...from },
+    });
+  }
+
+  async #make(change: (em: SqlEntityManager, now: Date) => Promise<NewKey>): Promise<NewKey> {
+    const made = await this.#change(change);
+    this.#options.added?.(made.key.digest);
+    return made;
+  }
+
+  #change<T>(change: (em: SqlEntityManager, now: Date) => Promise<T>): Promise<T> {
+    const now = new Date(this.#options.clock.now());
+    return inTransaction(this.#options.storage, (em) => change(em, now));
+  }
+}
+
+/** Copies the budget of a changed key to all keys of its chain, which share it. */
+async function shareBudget(em: SqlEntityManager, key: ApiKey): Promise<void> {
+  await em.flush();
+  const { id, accountId, limitsOf, budget = null, budgetPeriod = null } = key;
+  const budgetId = limitsOf ?? id;
+  // All keys of a chain are of one account, so the query reads only that account's keys.
+  const sharing = { accountId, $or: [{ id: budgetId }, { limitsOf: budgetId }] };
+  await em.nativeUpdate(ApiKey, sharing, { budget, budgetPeriod });
+  // Money spent without the limit, or in windows of another period, is counted at the budget's next lease.
+  await em.nativeUpdate(Budget, { id: budgetId }, { leasedUnder: 0, announcedPercent: 0 });
+}

@@ -1,0 +1,76 @@
+import { LockMode } from "@mikro-orm/core";
+import type { SqlEntityManager } from "@mikro-orm/sql";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { failure } from "#lib/errors/failure.ts";
+import { Account } from "#src/storage/entities/account.ts";
+import { ApiKey } from "#src/storage/entities/api-key.ts";
+
+/** Refuses a request that has made a key before, so that a repetition does not make a second key. */
+export async function refuseRepetition(em: SqlEntityManager, accountId: string, requestId: string): Promise<void> {
+  if (requestId === "") {
+    return;
+  }
+  const made = await em.findOne(ApiKey, { accountId, requestId });
+  if (made === null) {
+    return;
+  }
+  throw failure(
+    Reason.KEY_ALREADY_MADE,
+    `This request has made the key ${made.id}, whose secret was shown then and is not stored. If it did not arrive, revoke that key and make another by a request with an id of its own.`,
+    { made: made.id },
+  );
+}
+
+/**
+ * Throws KEY_STATE_CONFLICT for a key that has ended or is being rotated, and when the new key would overlap with both
+ * this key and `before`, which this key replaced. Null: it replaced none, or nothing overlaps.
+ */
+export function requireRotatable(key: ApiKey, before: ApiKey | null, now: Date): void {
+  const refuse = (message: string) => failure(Reason.KEY_STATE_CONFLICT, message);
+  if (key.revokedAt) {
+    throw refuse("The key has been revoked.");
+  }
+  if (key.rotatedTo) {
+    throw refuse(`The key has already been rotated: ${key.rotatedTo} takes its place.`);
+  }
+  if (key.expiresAt && key.expiresAt <= now) {
+    throw refuse("The key has expired.");
+  }
+  if (before?.expiresAt && before.expiresAt > now && !before.revokedAt) {
+    throw refuse(`The key ${before.id}, whose place this one takes, has not run out: revoke it first.`);
+  }
+}
+
+/** Throws KEY_LIMIT_REACHED when a locked account has as many live keys as it may have. */
+export async function requireRoom(em: SqlEntityManager, { id, maxKeys }: Account, now: Date): Promise<void> {
+  // A replaced key does not count while it runs out.
+  const live = await em.count(ApiKey, {
+    accountId: id,
+    revokedAt: null,
+    rotatedTo: null,
+    $or: [{ expiresAt: null }, { expiresAt: { $gt: now } }],
+  });
+  if (live >= maxKeys) {
+    throw failure(Reason.KEY_LIMIT_REACHED, `The account may have at most ${maxKeys} live keys.`, {
+      bound: { case: "keys", value: { limit: maxKeys, actual: live } },
+    });
+  }
+}
+
+/** Makes changes to one account's keys wait for each other. SQLite has a single writer anyway. */
+export async function lockAccount(em: SqlEntityManager, id: string): Promise<Account> {
+  const account = await em.findOne(Account, id, { lockMode: LockMode.PESSIMISTIC_WRITE });
+  if (!account) {
+    throw failure(Reason.ACCOUNT_NOT_FOUND, "There is no such account.");
+  }
+  return account;
+}
+
+/** Throws KEY_NOT_FOUND. */
+export async function findKey(em: SqlEntityManager, id: string): Promise<ApiKey> {
+  const key = await em.findOne(ApiKey, id);
+  if (!key) {
+    throw failure(Reason.KEY_NOT_FOUND, "There is no such key.");
+  }
+  return key;
+}

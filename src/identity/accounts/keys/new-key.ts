@@ -1,0 +1,62 @@
+import type { SqlEntityManager } from "@mikro-orm/sql";
+import type { Pepper } from "#lib/ids/pepper.ts";
+import type { Random } from "#lib/ids/random.ts";
+import { ApiKey } from "#src/storage/entities/api-key.ts";
+import { newApiKey, toDigest, toHints } from "./api-key.ts";
+import { type KeyLimits, settlePeriod } from "./key-limits.ts";
+
+/** The settings for making keys. */
+export interface NewKeyOptions {
+  readonly random: Random;
+  /** The beginning of every new key, such as "tg-". */
+  readonly prefix: string;
+  /** Makes the digests of new keys. */
+  readonly pepper: Pepper;
+}
+
+/** A key just made. The secret is stored nowhere. */
+export interface NewKey {
+  readonly key: ApiKey;
+  readonly secret: string;
+}
+
+/** The properties of a new key. */
+export interface KeyFacts extends Pick<ApiKey, "accountId" | "name" | "rotatedFrom">, Partial<KeyLimits> {
+  /** The key whose budget and counters it shares. Undefined: it has its own. */
+  readonly limitsOf?: string;
+  /** Empty: none. */
+  readonly requestId: string;
+}
+
+/** Makes a key with a new secret. Call it in the transaction that stores it. */
+export function addKey(
+  em: SqlEntityManager,
+  { random, prefix, pepper }: NewKeyOptions,
+  now: Date,
+  facts: KeyFacts,
+): NewKey {
+  const secret = newApiKey(prefix, random);
+  const key = em.create(ApiKey, {
+    id: random.uuid(),
+    rpm: null,
+    models: null,
+    tokensPerMinute: null,
+    maxInFlight: null,
+    serviceClass: null,
+    budget: null,
+    limitsOf: null,
+    expiresAt: null,
+    ...facts,
+    budgetPeriod: settlePeriod({ budget: null, budgetPeriod: null, ...facts }),
+    requestId: facts.requestId || null,
+    ...toHints(secret),
+    digest: toDigest(secret, pepper),
+    pepperVersion: pepper.version,
+    createdAt: now,
+    revokedAt: null,
+    lastUsedAt: null,
+    rotatedTo: null,
+  });
+  em.persist(key);
+  return { key, secret };
+}

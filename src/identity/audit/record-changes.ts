@@ -1,0 +1,96 @@
+import type { DescMethod, JsonObject } from "@bufbuild/protobuf";
+import type { Interceptor, UnaryRequest, UnaryResponse } from "@connectrpc/connect";
+import { Access, Role } from "#gen/tollgate/access/v1/access_pb.js";
+import type { Logger } from "#lib/logger.ts";
+import type { Next } from "#src/wire/grpc/apply-interceptors.ts";
+import { readAccess, readRole } from "#src/wire/interceptors/access/authenticate.ts";
+import { readClientAddress, type TrustsPeer } from "#src/wire/interceptors/access/client-address.ts";
+import { principalKey } from "#src/wire/interceptors/access/principal.ts";
+import { type Change, type ChangeFacts, changeKey } from "#src/wire/interceptors/changes/change.ts";
+import { toPublicJson } from "#src/wire/interceptors/changes/public-json.ts";
+import type { Operator } from "#src/wire/principal.ts";
+import type { AuditTrail, NewAuditEvent } from "./audit-trail.ts";
+
+/** Dependencies. */
+export interface RecorderParts {
+  readonly trail: Pick<AuditTrail, "add" | "addWithin">;
+  readonly trusts: TrustsPeer;
+  readonly logger: Logger;
+  /** Called for a change that was made but could not be noted. */
+  readonly lost: () => void;
+}
+
+/**
+ * Notes every change that an operator makes: each call of a method for operators whose least role is above reader. When
+ * money moves, the handler notes the change in the money's own transaction. Any other change is noted as soon as it is
+ * made. Comes after the interceptor that identifies the caller.
+ */
+export function recordChanges({ trail, trusts, logger, lost }: RecorderParts): Interceptor {
+  const record = async (next: Next, request: UnaryRequest, principal: Operator) => {
+    const asked = toPublicJson(request.method.input, request.message);
+    const head = readHead(request, principal, trusts);
+    const change: Change = {
+      settled: false,
+      note: (em, facts) => trail.addWithin(em, { ...head, ...merge(asked, facts) }),
+    };
+    request.contextValues.set(changeKey, change);
+    const response = await next(request);
+    if (change.settled || response.stream) {
+      return response;
+    }
+    const event = { ...head, ...readOutcome(asked, change.before, response) };
+    try {
+      await trail.add(event);
+    } catch (error) {
+      lost();
+      logger.error({ error, event }, "a change is not in the audit log: it was made, and could not be noted");
+    }
+    return response;
+  };
+  return (next) => (request) => {
+    const principal = request.contextValues.get(principalKey);
+    return principal?.kind !== "operator" || request.stream || !isChange(request.method)
+      ? next(request)
+      : record(next, request, principal);
+  };
+}
+
+/** Whether a method changes something: only operators may call it, and readers may not. Public methods only read. */
+function isChange(method: DescMethod): boolean {
+  const needed = readAccess(method);
+  const isForOperators = needed === Access.OPERATOR || needed === Access.CALLER_OR_OPERATOR;
+  return isForOperators && readRole(method) > Role.READER;
+}
+
+function readHead(request: UnaryRequest, { id, name }: Operator, trusts: TrustsPeer) {
+  return {
+    operator: name,
+    operatorId: id === "" ? null : id,
+    method: `${request.service.typeName}/${request.method.name}`,
+    address: readClientAddress(request, trusts),
+  };
+}
+
+type Outcome = Pick<NewAuditEvent, "target" | "before" | "after">;
+
+function merge(asked: JsonObject, { target, before, after }: ChangeFacts): Outcome {
+  return { target, before, after: { ...asked, ...after } };
+}
+
+function readOutcome(asked: JsonObject, before: JsonObject | undefined, response: UnaryResponse): Outcome {
+  const answered = toPublicJson(response.method.output, response.message);
+  return { target: readTarget(asked, answered), before, after: { ...asked, ...answered } };
+}
+
+/** The id of the object that was made or changed: from the answer, otherwise from the request. */
+function readTarget(asked: JsonObject, answered: JsonObject): string {
+  for (const value of Object.values(answered)) {
+    if (typeof value === "object" && value !== null && "id" in value && typeof value.id === "string") {
+      return value.id;
+    }
+  }
+  const named = Object.entries(asked).find(
+    ([name]) => name === "model" || (/_id$/.test(name) && name !== "request_id"),
+  );
+  return typeof named?.[1] === "string" ? named[1] : "";
+}

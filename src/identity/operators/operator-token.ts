@@ -1,0 +1,24 @@
+import { hash } from "node:crypto";
+import { isChecked, newCheckedSecret } from "#lib/ids/checked-secret.ts";
+import type { Random } from "#lib/ids/random.ts";
+
+/** The prefix of every operator's token. The underscore tells it from an API key. */
+const prefix = "tgop_";
+const shape = /^tgop_[0-9A-Za-z]{49}$/;
+
+/** Makes a token. */
+export function newOperatorToken(random: Random): string {
+  return newCheckedSecret(prefix, random);
+}
+
+/** Whether a text can be a token of a stored operator at all. */
+export function isOperatorToken(text: string): boolean {
+  return shape.test(text) && isChecked(text);
+}
+
+/**
+ * The digest that is stored in place of a token, 32 bytes. A plain digest is enough: nobody guesses 256 random bits.
+ */
+export function toDigest(token: string): Buffer {
+  return hash("sha256", token, "buffer");
+}

@@ -1,0 +1,163 @@
+import type { SqlEntityManager } from "@mikro-orm/sql";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { failure } from "#lib/errors/failure.ts";
+import type { Random } from "#lib/ids/random.ts";
+import type { Clock } from "#lib/time/clock.ts";
+import { ConsoleSession, SignInLink } from "#src/storage/entities/console-session.ts";
+import type { Storage } from "#src/storage/orm.ts";
+import { inTransaction } from "#src/storage/transaction.ts";
+import { isLinkToken, isSessionToken, newLinkToken, newSessionToken, toDigest } from "./session-token.ts";
+
+/** How long a session lasts, in milliseconds. */
+const sessionMs = 12 * 3_600_000;
+/** How long a link can be used, in milliseconds. */
+const linkMs = 600_000;
+/** The most live sessions of one account or operator. The oldest ends when another begins. */
+const mostLive = 100;
+/** The most keys that one session may make. */
+const mostKeys = 10;
+
+/** The owner of a session or a link. */
+export type Owner = Pick<ConsoleSession, "role" | "operatorId" | "accountId" | "keyId">;
+
+/** A new session. The token is stored nowhere. */
+export interface NewSession {
+  readonly session: ConsoleSession;
+  readonly token: string;
+}
+
+/** Dependencies. */
+export interface SessionsParts {
+  readonly storage: Storage;
+  readonly clock: Pick<Clock, "now">;
+  readonly random: Random;
+  /** The configured operator token, to which sessions and links are bound. */
+  readonly operatorToken: string;
+}
+
+/** The stored sessions and sign-in links of the console. */
+export class Sessions {
+  readonly #parts: SessionsParts;
+
+  constructor(parts: SessionsParts) {
+    this.#parts = parts;
+  }
+
+  /** Makes a link that signs an operator in once. */
+  async createLink(owner: Pick<SignInLink, "role" | "operatorId">): Promise<{ token: string; expiresAt: Date }> {
+    const { storage, random } = this.#parts;
+    const token = newLinkToken(random);
+    const now = this.#now();
+    const expiresAt = new Date(now.getTime() + linkMs);
+    await inTransaction(storage, async (em) => {
+      await em.nativeDelete(SignInLink, { expiresAt: { $lte: now } });
+      em.persist(em.create(SignInLink, { id: random.uuid(), digest: this.#digest(token), ...owner, expiresAt }));
+    });
+    return { token, expiresAt };
+  }
+
+  /**
+   * Ends a link and opens its session. Throws UNAUTHENTICATED when the link was used, is too old, or does not exist.
+   */
+  async redeem(linkToken: string): Promise<NewSession> {
+    const digest = isLinkToken(linkToken) ? this.#digest(linkToken) : undefined;
+    // Looked at before a transaction begins: anybody can try links, and a transaction keeps others waiting.
+    const exists = digest && (await this.#findLink(this.#parts.storage.orm.em.fork(), digest)) !== null;
+    const opened =
+      exists &&
+      (await inTransaction(this.#parts.storage, async (em) => {
+        const link = await this.#findLink(em, digest);
+        // Of several people who use it at once, only the one whose deletion finds it is let in.
+        if (link === null || (await em.nativeDelete(SignInLink, { digest })) === 0) {
+          return undefined;
+        }
+        const { role, operatorId } = link;
+        return this.#open(em, { role, operatorId, accountId: null, keyId: null });
+      }));
+    if (!opened) {
+      throw failure(Reason.UNAUTHENTICATED, "The link was used, is older than ten minutes, or is none.");
+    }
+    return opened;
+  }
+
+  /** Opens a session. */
+  create(owner: Owner): Promise<NewSession> {
+    return inTransaction(this.#parts.storage, (em) => this.#open(em, owner));
+  }
+
+  /** The session of a token. Undefined: it has ended. */
+  async find(token: string): Promise<ConsoleSession | undefined> {
+    if (!isSessionToken(token)) {
+      return undefined;
+    }
+    const where = { digest: this.#digest(token), expiresAt: { $gt: this.#now() } };
+    return (await this.#parts.storage.orm.em.fork().findOne(ConsoleSession, where)) ?? undefined;
+  }
+
+  /** Throws UNAUTHENTICATED when the session has ended. */
+  async get(id: string): Promise<ConsoleSession> {
+    const session = await this.#parts.storage.orm.em.fork().findOne(ConsoleSession, { id });
+    if (session === null) {
+      throw ended();
+    }
+    return session;
+  }
+
+  /**
+   * Notes a key that ends with a session. Throws UNAUTHENTICATED when the session has ended, INVALID_ARGUMENT when it
+   * has too many keys.
+   */
+  addKey(id: string, keyId: string): Promise<void> {
+    return inTransaction(this.#parts.storage, async (em) => {
+      const session = await em.findOne(ConsoleSession, { id });
+      if (session === null) {
+        throw ended();
+      }
+      if (session.keyIds.length >= mostKeys) {
+        throw failure(Reason.INVALID_ARGUMENT, `A session may make ${mostKeys} keys: sign out and in again.`);
+      }
+      session.keyIds = [...session.keyIds, keyId];
+    });
+  }
+
+  /** Ends a session. */
+  async end(id: string): Promise<void> {
+    await inTransaction(this.#parts.storage, (em) => em.nativeDelete(ConsoleSession, { id }));
+  }
+
+  #findLink(em: SqlEntityManager, digest: Buffer): Promise<SignInLink | null> {
+    return em.findOne(SignInLink, { digest, expiresAt: { $gt: this.#now() } });
+  }
+
+  async #open(em: SqlEntityManager, owner: Owner): Promise<NewSession> {
+    const { random } = this.#parts;
+    const now = this.#now();
+    await em.nativeDelete(ConsoleSession, { expiresAt: { $lte: now } });
+    const { accountId = null, operatorId = null } = owner;
+    const whose = { accountId, operatorId };
+    const newest = await em.find(ConsoleSession, whose, {
+      ...{ orderBy: { id: "desc" }, limit: mostLive - 1, fields: ["id"] },
+    });
+    await em.nativeDelete(ConsoleSession, { ...whose, id: { $nin: newest.map(({ id }) => id) } });
+    const token = newSessionToken(random);
+    const session = em.create(ConsoleSession, {
+      ...{ id: random.uuid(), digest: this.#digest(token), createdAt: now, keyIds: [] },
+      ...owner,
+      expiresAt: new Date(now.getTime() + sessionMs),
+    });
+    em.persist(session);
+    return { session, token };
+  }
+
+  #digest(token: string): Buffer {
+    return toDigest(token, this.#parts.operatorToken);
+  }
+
+  #now(): Date {
+    return new Date(this.#parts.clock.now());
+  }
+}
+
+function ended(): Error {
+  return failure(Reason.UNAUTHENTICATED, "The session has ended.");
+}

@@ -1,0 +1,98 @@
+import type { Random } from "#lib/ids/random.ts";
+import type { Logger } from "#lib/logger.ts";
+import { repeat } from "#lib/time/repeat.ts";
+import type { ModelConfig } from "#src/config/schema.ts";
+import type { JudgedClock } from "#src/storage/database-clock.ts";
+import type { Storage } from "#src/storage/orm.ts";
+import { expireLots } from "./books/expiry.ts";
+import { reconcile } from "./books/proof/reconcile.ts";
+import type { DeadLetters } from "./ledger/settlement/dead-letters.ts";
+import type { BalanceJudge } from "./model/balances.ts";
+import type { CoreLedger } from "./model/core-ledger.ts";
+import type { MeteringObserver } from "./model/observer.ts";
+import type { LedgerStore } from "./model/store/ledger.ts";
+import { createPriceController } from "./prices/price-controller.ts";
+import type { PriceList } from "./prices/price-list.ts";
+
+const pricesMs = 5000;
+const expiryMs = 60_000;
+const foldMs = 60_000;
+const buildMs = 60_000;
+/** A core is busiest at its start, so the building of sums waits this long. */
+const firstBuildMs = 10_000;
+/** After each step of the building, this many times its duration is left to charges. */
+const buildPause = 4;
+const hourMs = 3_600_000;
+const deadLettersMs = 30_000;
+const firstCountMs = 1000;
+const reconcileMs = 3_600_000;
+/** The first proof comes early, because most changes happen at a start. */
+const firstReconcileMs = 60_000;
+
+/** Dependencies of the work beside requests. */
+export interface BackgroundParts {
+  readonly storage: Storage;
+  readonly ledger: Pick<CoreLedger, "unknownSlices">;
+  readonly store: Pick<LedgerStore, "foldTallies" | "buildSpans">;
+  readonly prices: PriceList;
+  /** Judges the balances that lapsed money leaves. Absent: they are not judged. */
+  readonly balances?: Pick<BalanceJudge, "judgeFall">;
+  readonly models: () => readonly ModelConfig[];
+  /** The part of a model's capacity that is in use. */
+  readonly utilisation: (model: string) => number;
+  readonly pricing: { readonly interval_s: number; readonly max_step: number };
+  readonly clock: JudgedClock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly deadLetters: Pick<DeadLetters, "count">;
+  readonly observer: Pick<MeteringObserver, "reconciled" | "deadLetters">;
+}
+
+/**
+ * Starts the work that keeps the books in order while requests run: prices move and are read again, lots expire, and
+ * the books are proved repeatedly. A finding is logged as an alarm and left as it is. Returns the function that ends
+ * all of this work.
+ */
+export function startBackground(parts: BackgroundParts): () => void {
+  const { storage, ledger, prices, models, utilisation, pricing, clock, random, logger, deadLetters, observer } = parts;
+  const intervalMs = pricing.interval_s * 1000;
+  const maxStep = pricing.max_step;
+  const movePrices = createPriceController({ prices, models, utilisation, maxStep, intervalMs, clock });
+  // Cores that share a store should not all prove the same books at the same time.
+  const apart = 0.5 + random.fraction();
+  const proveBooks = async () => {
+    const proof = await reconcile(storage, ledger);
+    observer.reconciled(proof);
+    if (!proof.ok) {
+      logger.error({ findings: proof.findings.slice(0, 10) }, "the books do not add up");
+    }
+  };
+  const foldTallies = async () => {
+    while ((await parts.store.foldTallies(Math.floor(clock.now() / hourMs))) > 0) {}
+  };
+  let ended = false;
+  const buildSpans = async () => {
+    for (let since = clock.monotonic(); !ended && (await parts.store.buildSpans()); since = clock.monotonic()) {
+      const pauseMs = Math.max(1, buildPause * (clock.monotonic() - since));
+      await new Promise<void>((resolve) => clock.after(pauseMs, resolve));
+    }
+  };
+  const countDeadLetters = async () => observer.deadLetters(await deadLetters.count());
+  const jobs = [
+    repeat(clock, intervalMs, logger, "move prices", movePrices),
+    repeat(clock, expiryMs, logger, "let lots expire", () => expireLots(parts)),
+    repeat(clock, foldMs, logger, "sum the usage of hours that are over", foldTallies),
+    repeat(clock, buildMs, logger, "build the sums of usage in longer spans", buildSpans, firstBuildMs),
+    repeat(clock, reconcileMs * apart, logger, "prove the books", proveBooks, firstReconcileMs * apart),
+    repeat(clock, deadLettersMs, logger, "count the dead letters", countDeadLetters, firstCountMs),
+  ];
+  if (storage.dialect === "postgresql") {
+    jobs.push(repeat(clock, pricesMs, logger, "read the prices", () => prices.refresh()));
+  }
+  return () => {
+    ended = true;
+    for (const stop of jobs) {
+      stop();
+    }
+  };
+}

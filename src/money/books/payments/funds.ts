@@ -1,0 +1,217 @@
+import { LockMode, type SqlEntityManager, UniqueConstraintViolationException } from "@mikro-orm/sql";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { failure } from "#lib/errors/failure.ts";
+import type { Random } from "#lib/ids/random.ts";
+import type { Clock } from "#lib/time/clock.ts";
+import { Account, toNameKey } from "#src/storage/entities/account.ts";
+import { Lot, LotEntry } from "#src/storage/entities/metering/lot.ts";
+import { PriceVersion } from "#src/storage/entities/metering/price.ts";
+import { Payment } from "#src/storage/entities/payment.ts";
+import type { Storage } from "#src/storage/orm.ts";
+import { inTransaction } from "#src/storage/transaction.ts";
+import { createDebts, payDebt } from "../../ledger/wallet/debts.ts";
+import type { BalanceJudge } from "../../model/balances.ts";
+import type { CoreLedger } from "../../model/core-ledger.ts";
+import type { Alongside, Credit, Funds, Movement } from "../../model/payments.ts";
+import { priorities } from "../../model/spending-order.ts";
+import { readLots, readStatement, readStatements } from "../statement.ts";
+import { readCredited } from "./credited.ts";
+import { readPayments } from "./payment-list.ts";
+import { addPaid, checkAmount, checkLimits, type PaymentLimits, sameBefore } from "./payments.ts";
+import { insist, owes, takeBack } from "./refunds.ts";
+
+/** Dependencies. */
+export interface FundsParts {
+  readonly storage: Storage;
+  readonly ledger: CoreLedger;
+  readonly limits: PaymentLimits;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Called with every movement. Absent: movements are not announced. */
+  readonly announce?: Alongside;
+  /** Judges the balance before and after each movement. Absent: it is not judged. */
+  readonly balances?: BalanceJudge | undefined;
+}
+
+/** Makes lots of incoming money, and takes unspent money out of lots again. */
+export function createFunds({ storage, ledger, limits, clock, random, announce, balances }: FundsParts): Funds {
+  const debts = createDebts({ storage, clock, random, balances });
+  const held = (accountId: string) => ledger.held(accountId);
+
+  /** Runs one transaction that holds the account's lock. */
+  async function withAccount<T>(
+    accountId: string,
+    run: (em: SqlEntityManager, account: Account) => Promise<T>,
+  ): Promise<T> {
+    try {
+      return await tryWithAccount(accountId, run);
+    } catch (error) {
+      // Another account used the same reference meanwhile; the second try sees it.
+      if (error instanceof UniqueConstraintViolationException) {
+        return tryWithAccount(accountId, run);
+      }
+      throw error;
+    }
+  }
+
+  function tryWithAccount<T>(
+    accountId: string,
+    run: (em: SqlEntityManager, account: Account) => Promise<T>,
+  ): Promise<T> {
+    return inTransaction(storage, async (em) => {
+      const account = await em.findOne(Account, accountId, { lockMode: LockMode.PESSIMISTIC_WRITE });
+      if (account === null) {
+        throw failure(Reason.ACCOUNT_NOT_FOUND, `There is no account ${accountId}.`, { parameter: "account_id" });
+      }
+      return run(em, account);
+    });
+  }
+
+  async function addLot(em: SqlEntityManager, account: Account, credit: Credit): Promise<string> {
+    const { kind, amount, reference } = credit;
+    const at = new Date(clock.now());
+    const lotId = random.uuid();
+    const paymentId = random.uuid();
+    const [version] = await em.find(PriceVersion, {}, { orderBy: { id: "desc" }, limit: 1 });
+    if (version === undefined) {
+      throw new Error("money cannot come in before there are prices");
+    }
+    await em.insert(Payment, { id: paymentId, accountId: account.id, kind, amount, reference, lotId, at });
+    await em.insert(Lot, {
+      id: lotId,
+      accountId: account.id,
+      kind,
+      priority: priorities[kind],
+      granted: amount,
+      spent: 0,
+      leased: 0,
+      refunded: 0,
+      expired: 0,
+      priceVersionId: version.id,
+      createdAt: at,
+      expiresAt: credit.expiresAt ?? null,
+      paymentId,
+    });
+    await em.insert(LotEntry, { id: random.uuid(), lotId, kind: "grant", amount, paymentId, at });
+    await payDebt(em, account, { clock, random });
+    if (kind === "paid") {
+      account.paidTotal = addPaid(account.paidTotal, BigInt(amount));
+      account.lastPaid = amount;
+    }
+    return lotId;
+  }
+
+  /** Announces a movement and judges the balance that it leaves, in the movement's own transaction. */
+  async function tell(
+    em: SqlEntityManager,
+    account: Account,
+    movement: Movement,
+    alongside: Alongside | undefined,
+  ): Promise<void> {
+    await em.flush();
+    await announce?.(em, movement);
+    await alongside?.(em, movement);
+    await balances?.judge(em, account);
+  }
+
+  /** Adds a lot and announces it. */
+  async function takeIn(
+    em: SqlEntityManager,
+    account: Account,
+    credit: Credit,
+    alongside?: Alongside,
+  ): Promise<string> {
+    const before = account.paidTotal;
+    await balances?.judgeFall(em, account);
+    const lotId = await addLot(em, account, credit);
+    const paidTotal = { before, after: account.paidTotal };
+    const { kind, amount, reference } = credit;
+    await tell(em, account, { accountId: account.id, kind, amount, reference, lotId, paidTotal }, alongside);
+    return lotId;
+  }
+
+  return {
+    async open(account, freeGrant, alongside) {
+      await inTransaction(storage, async (em) => {
+        const row = em.create(Account, {
+          requestId: null,
+          ...account,
+          nameKey: toNameKey(account.name),
+          createdAt: new Date(clock.now()),
+          paidTotal: 0n,
+          debt: 0n,
+          balanceTold: "exhausted", // it never had money, so there is nothing to tell
+        });
+        await em.flush();
+        await alongside?.(em);
+        if (freeGrant === 0) {
+          return;
+        }
+        checkAmount(freeGrant);
+        const reference = `free:${account.id}`;
+        await takeIn(em, row, {
+          accountId: account.id,
+          kind: "free",
+          amount: freeGrant,
+          reference,
+        });
+      });
+    },
+
+    async credit(credit, alongside) {
+      checkAmount(credit.amount);
+      try {
+        const lotId = await withAccount(credit.accountId, async (em, account) => {
+          const before = await sameBefore(em, credit);
+          if (before !== undefined) {
+            return before;
+          }
+          if (credit.kind === "paid") {
+            await checkLimits(em, account.id, credit.amount, { limits, clock });
+          }
+          return takeIn(em, account, credit, alongside);
+        });
+        return { lotId };
+      } finally {
+        await ledger.refresh(credit.accountId); // also when the reply was lost: the money may have come in
+      }
+    },
+
+    async refund(refund, alongside) {
+      checkAmount(refund.amount);
+      const { accountId, amount, reference } = refund;
+      const attempt = async () => {
+        await debts.pay(accountId); // in its own transaction, so that the debt stays paid when the refund is refused
+        return withAccount(accountId, async (em, account) => {
+          const before = await sameBefore(em, { ...refund, kind: "refund" });
+          if (before !== undefined) {
+            return before;
+          }
+          await payDebt(em, account, { clock, random });
+          if (account.debt > 0n) {
+            throw owes(amount, account.debt);
+          }
+          const id = random.uuid();
+          const paidBefore = account.paidTotal;
+          const lotId = await takeBack(em, account, { amount, paymentId: id }, { clock, random });
+          const at = new Date(clock.now());
+          await em.insert(Payment, { id, accountId, kind: "refund", amount, reference, lotId, at });
+          const paidTotal = { before: paidBefore, after: account.paidTotal };
+          await tell(em, account, { accountId, kind: "refund", amount, reference, lotId, paidTotal }, alongside);
+          return lotId;
+        });
+      };
+      try {
+        return { lotId: await ledger.withFreeReturned(accountId, () => insist({ storage, clock }, attempt)) };
+      } finally {
+        await ledger.refresh(accountId);
+      }
+    },
+
+    statement: (accountId) => readStatement(storage, accountId, { held, now: clock.now() }),
+    statements: (accountIds) => readStatements(storage, accountIds, { held, now: clock.now() }),
+    credited: (accountId) => readCredited(storage, accountId, clock.now()),
+    payments: (accountId, start) => readPayments(storage, accountId, start),
+    lots: (accountId, start) => readLots(storage, accountId, { ...start, now: clock.now() }),
+  };
+}

@@ -1,0 +1,204 @@
+import { fittingSum, sumColumns, textColumns } from "#src/storage/exact-sum.ts";
+import { hourlySums } from "../../store/rollups.ts";
+
+/** An invariant: a query for the rows that break it, as id, expected and found. */
+export interface Rule {
+  readonly name: string;
+  readonly table: string;
+  readonly sql: string;
+  /** The database that the rule is for. Undefined: both. */
+  readonly only?: "postgresql" | "sqlite";
+}
+
+/**
+ * The sums of each account, in the form that `readSum` reads. `granted` is summed from payments, each other sum from
+ * the table that keeps it. The balance is `unspent` less `lent`, the part that open slices have spent. Receipts are
+ * counted by the hourly sums.
+ */
+export const accountSums = `
+  select account.id, account.debt, coalesce(requests.count, 0) as receipts,
+    ${[
+      ...[textColumns("granted", "paid_in"), textColumns("refunded", "lots"), textColumns("expired", "lots")],
+      ...[textColumns("unspent", "lots"), textColumns("lent", "slices"), textColumns("spent", "requests")],
+    ].join(", ")}
+  from account
+  left join (select account_id, ${sumColumns("amount", "granted")} from payment where kind <> 'refund' group by account_id) paid_in
+    on paid_in.account_id = account.id
+  left join (select account_id, ${sumColumns("refunded", "refunded")}, ${sumColumns("expired", "expired")},
+      ${sumColumns("granted - spent - refunded - expired", "unspent")}
+    from lot group by account_id) lots
+    on lots.account_id = account.id
+  left join (select account_id, ${sumColumns("spent", "lent")} from slice where open group by account_id) slices
+    on slices.account_id = account.id
+  left join (
+    select account_id, sum(requests) as count, sum(cost_high) as spent_high, sum(cost_low) as spent_low
+    from (${hourlySums}) hours group by account_id) requests
+    on requests.account_id = account.id
+  order by account.id`;
+
+/** The column of a parent must be the sum over its children. */
+const sums = (name: string, table: string, id: string, column: string, children: string): Rule => ({
+  name,
+  table,
+  sql: `
+    select ${table}.${id} as id, coalesce(children.amount, 0) as expected, ${column} as found
+    from ${table} left join (${children}) children on children.id = ${table}.${id}
+    where ${column} <> coalesce(children.amount, 0)`,
+});
+
+/** The column of a run's receipt must be the sum over the receipt's lines. */
+const receipts = (name: string, column: string, ofLine: string): Rule => ({
+  name,
+  table: "usage",
+  sql: `
+    select usage.request_id as id, coalesce(children.amount, 0) as expected, ${column} as found
+    from usage left join (
+      select request_id, run_id, sum(${ofLine}) as amount from usage_line group by request_id, run_id) children
+      on children.request_id = usage.request_id and children.run_id = usage.run_id
+    where ${column} <> coalesce(children.amount, 0)`,
+});
+/** The lower of a value and a bound. A null bound: no bound. */
+const lower = (value: string, bound: string) => `case when ${bound} < ${value} then ${bound} else ${value} end`;
+
+const lotEntries = (kind: string) =>
+  `select lot_id as id, sum(amount) as amount from lot_entry where kind = '${kind}' group by lot_id`;
+
+export const rules: readonly Rule[] = [
+  sums("a lot is worth what its grants say", "lot", "id", "lot.granted", lotEntries("grant")),
+  sums("a lot's refunds are its refund entries", "lot", "id", "lot.refunded", lotEntries("refund")),
+  sums("a lot's expiry is its expiry entries", "lot", "id", "lot.expired", lotEntries("expire")),
+  sums(
+    "a lot's spending is that of its closed slices and the debt it paid",
+    "lot",
+    "id",
+    "lot.spent",
+    `select id, sum(amount) as amount from (
+       select lot_id as id, spent as amount from slice where not open
+       union all select lot_id, amount from lot_entry where kind = 'debt') spending group by id`,
+  ),
+  sums(
+    "a lot has lent what its open slices were granted",
+    "lot",
+    "id",
+    "lot.leased",
+    "select lot_id as id, sum(granted) as amount from slice where open group by lot_id",
+  ),
+  sums(
+    "a slice has spent what its receipt lines say",
+    "slice",
+    "id",
+    "slice.spent",
+    `select id, sum(amount) as amount from (
+       select slice_id as id, cost as amount from usage_line
+       union all select slice_id, cost from archived_cost) receipts group by id`,
+  ),
+  receipts("a receipt costs what its lines say and what is owed", "usage.cost - usage.shortfall", "cost"),
+  receipts(
+    "a receipt that nothing is owed for has its tokens in its lines",
+    "case when usage.shortfall = 0 and usage.cost > 0 then usage.input_tokens + usage.output_tokens else coalesce(children.amount, 0) end",
+    "input_tokens + output_tokens",
+  ),
+  {
+    name: "what is owed for a receipt is the tokens that no line has at the rates of its admission, but for a shared token",
+    table: "usage",
+    sql: `
+      select request_id as id, owed as expected, shortfall as found from (
+        select usage.request_id, usage.shortfall, usage.max_input_rate, usage.max_output_rate,
+          (usage.input_tokens - coalesce(paid.input, 0)) * usage.max_input_rate
+            + (usage.output_tokens - coalesce(paid.output, 0)) * usage.max_output_rate as owed
+        from usage left join (
+          select request_id, run_id, sum(input_tokens) as input, sum(output_tokens) as output
+          from usage_line group by request_id, run_id) paid
+          on paid.request_id = usage.request_id and paid.run_id = usage.run_id
+        where usage.shortfall > 0 and usage.max_input_rate is not null) receipt
+      where owed < shortfall
+        or owed - shortfall > case when max_input_rate > max_output_rate then max_input_rate else max_output_rate end`,
+  },
+  {
+    name: "a receipt costs no more than its tokens at the rates of its admission",
+    table: "usage",
+    sql: `
+      select request_id as id, input_tokens * max_input_rate + output_tokens * max_output_rate as expected, cost as found
+      from usage where cost > input_tokens * max_input_rate + output_tokens * max_output_rate`,
+  },
+  {
+    name: "a line costs its tokens at its rates, but for a token shared with another lot",
+    table: "usage_line",
+    sql: `
+      select request_id as id, input_tokens * input_rate + output_tokens * output_rate as expected, cost as found
+      from usage_line
+      where abs(cost - (input_tokens * input_rate + output_tokens * output_rate)) >
+        case when input_rate > output_rate then input_rate else output_rate end`,
+  },
+  {
+    name: "a line pays at its lot's price (that of its version, or the first later one that lists the model), or at that of the request's admission if it is lower",
+    table: "usage_line",
+    sql: `
+      select usage_line.request_id as id, price.input as expected, usage_line.input_rate as found
+      from usage_line
+      join usage on usage.request_id = usage_line.request_id and usage.run_id = usage_line.run_id
+      join lot on lot.id = usage_line.lot_id
+      left join price on price.model = usage.model and price.version_id = coalesce(
+        (select max(version_id) from price listed where listed.model = usage.model and listed.version_id <= lot.price_version_id),
+        (select min(version_id) from price listed where listed.model = usage.model and listed.version_id > lot.price_version_id))
+      where price.model is null
+        or ${lower("price.input", "usage.max_input_rate")} <> usage_line.input_rate
+        or ${lower("price.output", "usage.max_output_rate")} <> usage_line.output_rate`,
+  },
+  {
+    name: "a line, its slice, its lot and its receipt are of one account",
+    table: "usage_line",
+    sql: `
+      select usage_line.request_id as id, usage.account_id as expected, lot.account_id as found
+      from usage_line left join usage on usage.request_id = usage_line.request_id and usage.run_id = usage_line.run_id
+      left join slice on slice.id = usage_line.slice_id left join lot on lot.id = usage_line.lot_id
+      where usage.account_id is null or slice.lot_id is null or slice.lot_id <> usage_line.lot_id
+        or slice.account_id <> usage.account_id or lot.account_id <> usage.account_id`,
+  },
+  {
+    // Other cores reclaim a dead core's leases long before this. The ten minutes allow for a clock that is set anew.
+    name: "an open slice belongs to a core that lives or has just died",
+    table: "slice",
+    sql: `
+      select slice.id as id, 'a heartbeat' as expected, coalesce(core.heartbeat_at::text, 'no core') as found
+      from slice left join core on core.id = slice.core_id and core.epoch = slice.epoch
+      where slice.open and (core.id is null or core.heartbeat_at < now() - interval '10 minutes')`,
+    only: "postgresql",
+  },
+  {
+    // One process at a time uses the file, and takes over all open slices when it begins an epoch.
+    name: "an open slice belongs to the last epoch of its core",
+    table: "slice",
+    sql: `
+      select slice.id as id, coalesce(last.epoch, 0) as expected, slice.epoch as found
+      from slice left join (select id, max(epoch) as epoch from core group by id) last on last.id = slice.core_id
+      where slice.open and slice.epoch is not last.epoch`,
+    only: "sqlite",
+  },
+  sums(
+    "an account owes what its receipts fell short of and no lot has paid",
+    "account",
+    "id",
+    "account.debt",
+    `select id, ${fittingSum("amount")} as amount from (
+       select account_id as id, shortfall as amount from (${hourlySums}) hours where shortfall > 0
+       union all select lot.account_id, -lot_entry.amount from lot_entry join lot on lot.id = lot_entry.lot_id
+       where lot_entry.kind = 'debt') owed group by id`,
+  ),
+  sums(
+    "an account has paid what its payments less its refunds say",
+    "account",
+    "id",
+    "account.paid_total",
+    `select id, ${fittingSum("amount")} as amount from (
+       select account_id as id, case kind when 'paid' then amount when 'refund' then -amount else 0 end as amount
+       from payment) paid group by id`,
+  ),
+  sums(
+    "a payment is in the lots",
+    "payment",
+    "id",
+    "payment.amount",
+    `select payment_id as id, sum(amount) as amount from lot_entry where kind in ('grant', 'refund') group by payment_id`,
+  ),
+];

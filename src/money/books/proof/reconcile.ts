@@ -1,0 +1,122 @@
+import type { ReconcileFinding, ReconcileResponse } from "#gen/tollgate/metering/v1/books_service_pb.js";
+import { readSum } from "#src/storage/exact-sum.ts";
+import type { Storage } from "#src/storage/orm.ts";
+import type { Row, Snapshot } from "#src/storage/snapshot.ts";
+import type { CoreLedger } from "../../model/core-ledger.ts";
+import { budgetRules } from "./budget-rules.ts";
+import { originRules } from "./origin-rules.ts";
+import { accountSums, rules } from "./reconcile-rules.ts";
+import { rollupRules } from "./rollup-rules.ts";
+
+const unknownSlice = "an open slice is known to the core that leased it";
+
+/** The progress of a proof: how many rules are proved, how many there are, and which comes next. */
+export interface ReconcileStep {
+  readonly done: number;
+  readonly total: number;
+  readonly rule: string;
+}
+
+/** The rule that each account and the total of all accounts keep. */
+const wholeRule = "top-ups + grants = balance + spend + refunds + expired - debt";
+
+/** The proof stops after this many findings. */
+const mostFindings = 100;
+
+/**
+ * Proves in one snapshot, so that running requests cannot disturb it, that each account and the total of all accounts
+ * add up (top-ups + grants = balance + spend + refunds + expired - debt) and that every stored sum equals
+ * the rows that it sums up. Names the first rows that do not. Given the running core's ledger, also proves that the
+ * core knows all money leased to it, as of the moment, not of the snapshot. Calls `onStep` before each rule.
+ */
+export async function reconcile(
+  storage: Storage,
+  ledger?: Pick<CoreLedger, "unknownSlices">,
+  onStep: (step: ReconcileStep) => void = () => {},
+): Promise<ReconcileResponse> {
+  const proved = [...rules, ...originRules, ...budgetRules, ...rollupRules].filter(
+    ({ only }) => only === undefined || only === storage.dialect,
+  );
+  const total = proved.length + 1;
+  onStep({ done: 0, total, rule: wholeRule });
+  const unknown = (await ledger?.unknownSlices()) ?? [];
+  const snapshot = await storage.snapshot();
+  try {
+    const findings = unknown
+      .slice(0, mostFindings)
+      .map(({ id, unspent }) => finding(unknownSlice, `slice ${id}`, `expected closed, found ${unspent} unspent`));
+    const totals = await addAccounts(snapshot, findings);
+    for (const [index, rule] of proved.entries()) {
+      if (findings.length >= mostFindings) {
+        break;
+      }
+      onStep({ done: index + 1, total, rule: rule.name });
+      for await (const rows of snapshot.rows(`${rule.sql} order by 1 limit ${mostFindings - findings.length}`)) {
+        for (const row of rows) {
+          findings.push(finding(rule.name, `${rule.table} ${row.id}`, `expected ${row.expected}, found ${row.found}`));
+        }
+      }
+    }
+    return {
+      $typeName: "tollgate.metering.v1.ReconcileResponse",
+      ok: findings.length === 0,
+      accounts: totals.accounts,
+      receipts: totals.receipts,
+      grantedPicoUsd: String(totals.granted),
+      balancePicoUsd: String(totals.balance),
+      spentPicoUsd: String(totals.spent),
+      refundedPicoUsd: String(totals.refunded),
+      expiredPicoUsd: String(totals.expired),
+      debtPicoUsd: String(totals.debt),
+      findings,
+    };
+  } finally {
+    await snapshot.close();
+  }
+}
+
+/** Checks the invariant for every account, and sums the accounts up exactly: their total may exceed 64 bits. */
+async function addAccounts(snapshot: Snapshot, findings: ReconcileFinding[]) {
+  const totals = {
+    accounts: 0n,
+    receipts: 0n,
+    granted: 0n,
+    balance: 0n,
+    spent: 0n,
+    refunded: 0n,
+    expired: 0n,
+    debt: 0n,
+  };
+  for await (const rows of snapshot.rows(accountSums)) {
+    for (const row of rows) {
+      const account = readAccount(row);
+      totals.accounts++;
+      for (const name of sumNames) {
+        totals[name] += account[name];
+      }
+      const accounted = account.balance + account.spent + account.refunded + account.expired - account.debt;
+      if (account.granted !== accounted && findings.length < mostFindings) {
+        findings.push(finding(wholeRule, `account ${row.id}`, `expected ${account.granted}, found ${accounted}`));
+      }
+    }
+  }
+  return totals;
+}
+
+const sumNames = ["receipts", "granted", "balance", "spent", "refunded", "expired", "debt"] as const;
+
+function readAccount(row: Row): Record<(typeof sumNames)[number], bigint> {
+  return {
+    receipts: BigInt(String(row.receipts)),
+    granted: readSum(row, "granted"),
+    balance: readSum(row, "unspent") - readSum(row, "lent"),
+    spent: readSum(row, "spent"),
+    refunded: readSum(row, "refunded"),
+    expired: readSum(row, "expired"),
+    debt: BigInt(String(row.debt)),
+  };
+}
+
+function finding(rule: string, row: string, message: string): ReconcileFinding {
+  return { $typeName: "tollgate.metering.v1.ReconcileFinding", rule, row, message };
+}

@@ -1,0 +1,126 @@
+import { keptFromDay } from "../../store/kept-from.ts";
+import { allAccounts, hourlySums, hourOf, sumNames, sumsOfReceipts } from "../../store/rollups.ts";
+import { isBuilt, spanHours } from "../../store/spans.ts";
+import type { Rule } from "./reconcile-rules.ts";
+
+const sides = ["expected", "found"] as const;
+
+/** The sums of one side as the text that a finding shows. */
+const told = (side: string) => sumNames.map((name) => `cast(${side}_${name} as text)`).join(" || ' ' || ");
+
+/** The sums of one side: rows of the other side count as 0. */
+const ofSide = (side: string) =>
+  sumNames.map((name) => `sum(case when side = '${side}' then ${name} else 0 end) as ${side}_${name}`);
+
+/**
+ * Two queries must have the same sums for each key. A finding names the key. The queries are grouped together, not
+ * joined: SQLite compares every row with every other one in a full join.
+ */
+const same = (
+  rule: Pick<Rule, "name" | "only"> & { readonly table?: string },
+  keys: readonly string[],
+  expected: string,
+  found: string,
+): Rule => {
+  const key = keys.join(", ");
+  const rows = (side: string, query: string) =>
+    `select '${side}' as side, ${key}, ${sumNames.join(", ")} from (${query}) ${side}`;
+  return {
+    table: "usage_rollup",
+    ...rule,
+    sql: `
+      select ${keys.map((name) => `cast(${name} as text)`).join(" || ' ' || ")} as id,
+        ${told("expected")} as expected, ${told("found")} as found
+      from (
+        select ${key}, ${sides.flatMap(ofSide).join(", ")}
+        from (${rows("expected", expected)} union all ${rows("found", found)}) parts group by ${key}) sums
+      where ${told("expected")} <> ${told("found")}`,
+  };
+};
+
+const rollups = (span: string, accounts: "=" | "<>") => `
+  select account_id, slot, key_id, model, ${sumNames.join(", ")} from usage_rollup
+  where span = '${span}' and account_id ${accounts} '${allAccounts}'`;
+
+/** The time since which all receipts are kept. */
+const timeOf = {
+  sqlite: `${keptFromDay} * 86400000`,
+  postgresql: `to_timestamp(${keptFromDay}::float8 * 86400)`,
+} as const;
+
+/** The sums of the hours whose receipts are all kept. */
+const keptHours = `select * from (${hourlySums}) hours where hour >= ${keptFromDay} * 24`;
+
+const receipts = (dialect: "sqlite" | "postgresql") => {
+  const hour = hourOf[dialect]("settled_at");
+  return `select account_id, ${hour} as hour, key_id, model, ${sumsOfReceipts} from usage
+    where settled_at >= ${timeOf[dialect]} group by account_id, ${hour}, key_id, model`;
+};
+
+/** The sums of an archive as the text that a finding shows. */
+const toldArchive = (table: string) =>
+  ["receipts", "cost_high", "cost_low"].map((name) => `cast(coalesce(${table}${name}, 0) as text)`).join(" || ' ' || ");
+
+const hourKeys = ["account_id", "hour", "key_id", "model"];
+
+const spans = (detail: string, hours: number) => `
+  select account_id, slot, key_id, model, ${sumNames.join(", ")} from usage_span
+  where detail = '${detail}' and hours = ${hours}`;
+
+const keySpan = ["account_id", "slot", "key_id", "model"];
+
+/**
+ * Spans of an hour equal the rollups, longer spans the sums of the next shorter ones, and spans of accounts the sums of
+ * their keys.
+ */
+const spanRules: readonly Rule[] = spanHours.flatMap((hours, at) => {
+  const shorter = spanHours[at - 1];
+  const name = `${hours} h`;
+  return [
+    same(
+      { name: `the usage of a span of ${name} is that of its hours`, table: "usage_span" },
+      keySpan,
+      shorter === undefined
+        ? `${rollups("hour", "<>")} and ${isBuilt("usage_rollup", "slot")}`
+        : `select account_id, slot * ${shorter} / ${hours} as slot, key_id, model, ${sumNames.join(", ")}
+           from (${spans("key", shorter)}) shorter`,
+      spans("key", hours),
+    ),
+    same(
+      { name: `the usage of an account in a span of ${name} is that of its keys`, table: "usage_span" },
+      ["account_id", "slot"],
+      spans("key", hours),
+      spans("account", hours),
+    ),
+  ];
+});
+
+/** The rules that sums of usage must keep: requests, tokens and cost, hour by hour. */
+export const rollupRules: readonly Rule[] = [
+  ...(["sqlite", "postgresql"] as const).map((only) =>
+    same({ name: "the usage of an hour is that of its receipts", only }, hourKeys, receipts(only), keptHours),
+  ),
+  {
+    name: "the archive of a day has as many receipts, of the same cost, as were counted on that day",
+    table: "receipt_archive",
+    sql: `
+      select cast(day as text) as id, ${toldArchive("usage.")} as expected, ${toldArchive("archive.")} as found
+      from receipt_archive archive left join (
+        select slot, sum(requests) as receipts, sum(cost_high) as cost_high, sum(cost_low) as cost_low from usage_rollup
+        where account_id = '${allAccounts}' and span = 'day' group by slot) usage on usage.slot = archive.day
+      where ${toldArchive("usage.")} <> ${toldArchive("archive.")}`,
+  },
+  same(
+    { name: "the usage of a day is that of its hours" },
+    ["account_id", "slot", "key_id", "model"],
+    `select account_id, slot / 24 as slot, key_id, model, ${sumNames.join(", ")} from usage_rollup where span = 'hour'`,
+    `select account_id, slot, key_id, model, ${sumNames.join(", ")} from usage_rollup where span = 'day'`,
+  ),
+  same(
+    { name: "the usage of all accounts is that of each of them" },
+    ["slot", "model"],
+    rollups("hour", "<>"),
+    rollups("hour", "="),
+  ),
+  ...spanRules,
+];

@@ -1,0 +1,102 @@
+import { timestampMs } from "@bufbuild/protobuf/wkt";
+import { validate as isUuid } from "uuid";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { type StreamUsageRequest, UsageGroup } from "#gen/tollgate/metering/v1/metering_service_pb.js";
+import type { UsageRow } from "#gen/tollgate/metering/v1/usage_pb.js";
+import { failure } from "#lib/errors/failure.ts";
+import { readSum } from "#src/storage/exact-sum.ts";
+import type { Storage } from "#src/storage/orm.ts";
+import { pieceSize, type Row, type Snapshot } from "#src/storage/snapshot.ts";
+import { readKeptFrom } from "../../store/kept-from.ts";
+import { usageQuery } from "./usage-query.ts";
+
+const mostInt64 = 2n ** 63n - 1n;
+const hourMs = 3_600_000;
+const usual = [UsageGroup.ACCOUNT, UsageGroup.KEY, UsageGroup.MODEL];
+
+/**
+ * Sums requests, tokens and cost, piece by piece. Reads the sums of hours and days, and receipts only for the parts of
+ * hours at the span's ends.
+ */
+export async function* streamUsage(storage: Storage, request: StreamUsageRequest): AsyncGenerator<UsageRow[]> {
+  // PostgreSQL fails when a text that is no UUID is compared with one; such a text matches no account anyway.
+  if (request.accountId !== "" && !isUuid(request.accountId)) {
+    return;
+  }
+  await refuseParts(storage, request);
+  const groups = new Set(request.groupBy.length > 0 ? request.groupBy : usual);
+  const snapshot = await storage.snapshot();
+  try {
+    const accountId = request.accountId || (await findAccount(snapshot, request.keyId));
+    const isBuilt = accountId !== "" || (await areSpansBuilt(snapshot));
+    const { sql, parameters } = usageQuery(storage.dialect, {
+      isBuilt,
+      ...{ accountId, keyId: request.keyId, model: request.model, groups, dearest: request.dearest },
+      ...(request.from && { fromMs: timestampMs(request.from) }),
+      ...(request.to && { toMs: timestampMs(request.to) }),
+    });
+    if (request.dearest > 0 && request.dearest <= pieceSize) {
+      const dearest = await snapshot.few(sql, parameters);
+      if (dearest.length > 0) {
+        yield dearest.map(toUsageRow);
+      }
+      return;
+    }
+    for await (const rows of snapshot.rows(sql, parameters)) {
+      yield rows.map(toUsageRow);
+    }
+  } finally {
+    await snapshot.close();
+  }
+}
+
+/**
+ * Throws INVALID_ARGUMENT for a span that begins or ends within an hour whose receipts have left the books, because
+ * only the sum of the whole hour is left.
+ */
+async function refuseParts(storage: Storage, { from, to }: Pick<StreamUsageRequest, "from" | "to">): Promise<void> {
+  for (const [parameter, time] of Object.entries({ from, to })) {
+    const ms = time && timestampMs(time);
+    if (ms !== undefined && ms % hourMs !== 0 && ms < (await readKeptFrom(storage))) {
+      throw failure(
+        Reason.INVALID_ARGUMENT,
+        `The usage of that time is kept by the hour: ${parameter} must be a whole one.`,
+        { parameter },
+      );
+    }
+  }
+}
+
+async function areSpansBuilt(snapshot: Snapshot): Promise<boolean> {
+  return (await snapshot.few("select 1 from usage_span_build limit 1")).length === 0;
+}
+
+/** The account of a key, because sums are kept by account. Empty: unknown. */
+async function findAccount(snapshot: Snapshot, keyId: string): Promise<string> {
+  const [found] = isUuid(keyId) ? await snapshot.few("select account_id from api_key where id = ?", [keyId]) : [];
+  return String(found?.account_id ?? "");
+}
+
+function toUsageRow(row: Row): UsageRow {
+  const text = (name: string) => (row[name] === undefined ? "" : String(row[name]));
+  const count = (name: string) => BigInt(String(row[name]));
+  const cost = readSum(row, "cost");
+  return {
+    $typeName: "tollgate.metering.v1.UsageRow",
+    accountId: text("account_id"),
+    keyId: text("key_id"),
+    model: text("model"),
+    day: row.day === undefined ? "" : isoTime(Number(row.day) * 24).slice(0, 10),
+    hour: row.hour === undefined ? "" : isoTime(Number(row.hour)),
+    requests: count("requests"),
+    inputTokens: count("input_tokens"),
+    outputTokens: count("output_tokens"),
+    costPicoUsd: cost < mostInt64 ? cost : mostInt64,
+    totalCostPicoUsd: String(cost),
+  };
+}
+
+/** An hour since 1970 as YYYY-MM-DDTHH:00:00Z. */
+function isoTime(hour: number): string {
+  return new Date(hour * hourMs).toISOString().replace(".000Z", "Z");
+}

@@ -1,0 +1,230 @@
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { andThen } from "#lib/and-then.ts";
+import { failure } from "#lib/errors/failure.ts";
+import type { Random } from "#lib/ids/random.ts";
+import type { Logger } from "#lib/logger.ts";
+import type { Clock } from "#lib/time/clock.ts";
+import type { Budget } from "#src/wire/principal.ts";
+import type { Journal } from "../journal/journal.ts";
+import type { Heard } from "../model/announcements.ts";
+import { toWindowRequest, windowAt } from "../model/budget-window.ts";
+import type { Charge } from "../model/charges/charge.ts";
+import type { CoreLedger } from "../model/core-ledger.ts";
+import type { PicoUsd } from "../model/interface.ts";
+import type { BudgetState, FundingState, Hold, HoldRequest, LedgerState } from "../model/ledger.ts";
+import type { MeteringObserver } from "../model/observer.ts";
+import type { Prices } from "../model/rates.ts";
+import type { LedgerStore } from "../model/store/ledger.ts";
+import type { StoredSlice } from "../model/store/wallet.ts";
+import { unavailable } from "../model/unavailable.ts";
+import type { PriceList } from "../prices/price-list.ts";
+import { Admission } from "./admission/admission.ts";
+import { BudgetCache } from "./budget/budget-cache.ts";
+import { CoreLease } from "./core/core-lease.ts";
+import { recover } from "./recovery.ts";
+import { RunningRequests } from "./running-requests.ts";
+import { findFault } from "./settlement/charge-faults.ts";
+import { Conclusions } from "./settlement/conclusions.ts";
+import type { DeadLetters } from "./settlement/dead-letters.ts";
+import { LateCharges } from "./settlement/late-charges.ts";
+import { Settlement } from "./settlement/settlement.ts";
+import { Settler } from "./settlement/settler/settler.ts";
+import { startUpkeep } from "./upkeep.ts";
+import { WalletCache } from "./wallet/cache/wallet-cache.ts";
+import type { Debts } from "./wallet/debts.ts";
+
+/** Dependencies. */
+export interface LedgerParts {
+  readonly store: LedgerStore;
+  readonly prices: Prices & Pick<PriceList, "book" | "last">;
+  readonly journal: Journal;
+  readonly deadLetters: DeadLetters;
+  readonly debts: Debts;
+  /** The first moment whose receipts are all in the books, in milliseconds since the epoch. 0: all receipts are. */
+  readonly readKeptFrom: () => Promise<number>;
+  readonly clock: Clock;
+  /** Makes run ids. */
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly observer: MeteringObserver;
+}
+
+/** The longest that a reader of the store waits for charges settled before. */
+const mostCatchUpMs = 1000;
+
+/** Opens the ledger: recovers what an earlier process of this core left behind, then takes requests. */
+export async function createLedger(parts: LedgerParts): Promise<CoreLedger> {
+  const ledger = new SliceLedger(parts);
+  await ledger.start();
+  return ledger;
+}
+
+/** Assembles the parts: admission, settlement, settler, wallets. Each knows only those after it. */
+class SliceLedger implements CoreLedger {
+  readonly #parts: LedgerParts;
+  readonly #requests: RunningRequests;
+  readonly #wallets: WalletCache;
+  readonly #budgets: BudgetCache;
+  readonly #late: LateCharges;
+  readonly #settler: Settler;
+  readonly #admission: Admission;
+  readonly #coreLease: CoreLease;
+  readonly #announced: Heard = (accountId) => {
+    if (accountId === undefined) {
+      this.#wallets.doubtAll();
+    } else {
+      this.#wallets.find(accountId)?.announced();
+    }
+    this.#budgets.announced(accountId);
+  };
+  #stopUpkeep = () => {};
+  #closing = false;
+  #closed: Promise<void> | undefined;
+
+  constructor(parts: LedgerParts) {
+    const requests = new RunningRequests(parts.clock);
+    const wallets = new WalletCache({ ...parts, book: parts.prices.book });
+    const budgets = new BudgetCache(parts);
+    const late = new LateCharges({ ...parts, wallets, budgets });
+    const conclusions = new Conclusions({ ...parts, wallets, budgets, requests });
+    const settler = new Settler({ ...parts, conclusions, late });
+    const keeper = new Settlement({ ...parts, settler, requests });
+    const mustBeOpen = () => this.#mustBeOpen();
+    this.#parts = parts;
+    this.#requests = requests;
+    this.#wallets = wallets;
+    this.#budgets = budgets;
+    this.#late = late;
+    this.#settler = settler;
+    this.#admission = new Admission({ ...parts, wallets, budgets, requests, keeper, mustBeOpen });
+    this.#coreLease = new CoreLease(parts);
+  }
+
+  async start(): Promise<void> {
+    const parts = {
+      ...{ ...this.#parts, wallets: this.#wallets, budgets: this.#budgets },
+      ...{ coreLease: this.#coreLease, requests: this.#requests },
+    };
+    await this.#listen();
+    await recover({ ...parts, settler: this.#settler, beat: () => this.#coreLease.renew() });
+    this.#stopUpkeep = startUpkeep({ ...parts, listen: () => this.#listen() });
+  }
+
+  #listen(): Promise<void> {
+    return this.#parts.store.listen(this.#announced);
+  }
+
+  hold(request: HoldRequest, signal: AbortSignal): Promise<Hold> {
+    return this.#admission.hold(request, signal);
+  }
+
+  #mustBeOpen(): void {
+    if (this.#closing) {
+      throw failure(Reason.SHUTTING_DOWN, "This replica is shutting down.");
+    }
+    if (!this.#works) {
+      throw unavailable("Usage cannot be recorded at the moment.");
+    }
+  }
+
+  /** True when usage can be recorded. */
+  get #works(): boolean {
+    const { store, journal } = this.#parts;
+    return !this.#settler.overdue && journal.healthy && this.#coreLease.isValid && !store.isLost;
+  }
+
+  async settleLate(charge: Charge): Promise<void> {
+    if ((await this.#parts.store.settled([charge])).size > 0) {
+      return;
+    }
+    const fault = findFault(charge);
+    if (fault !== undefined) {
+      throw failure(Reason.INVALID_ARGUMENT, `The charge cannot be stored: ${fault}.`);
+    }
+    await this.#settler.settle(await this.#late.make(await this.#toTimely(charge)));
+  }
+
+  /**
+   * A charge of a budget stays in its window while the receipts of that time are in the books. Once they have left,
+   * their archive is written, so the charge counts in today's windows, as does a charge without a budget.
+   */
+  async #toTimely({ budgetSliceId, ...charge }: Charge): Promise<Charge> {
+    const { clock, readKeptFrom } = this.#parts;
+    return budgetSliceId !== undefined && charge.settledAt >= (await readKeptFrom())
+      ? { ...charge, budgetSliceId }
+      : { ...charge, settledAt: Math.floor(clock.now()) };
+  }
+
+  async budgetState({ id, limit, period }: Budget): Promise<BudgetState> {
+    const window = windowAt(period, this.#parts.clock.now());
+    const { spent } = await this.#parts.store.budgetSpending({ ...toWindowRequest(id, window), limit });
+    return { spent, left: Math.max(0, limit - spent), resetsAt: window.endsAt };
+  }
+
+  fundingState(accountId: string): FundingState | Promise<FundingState> {
+    return andThen(this.#wallets.find(accountId) ?? this.#wallets.open(accountId), (cached) => {
+      cached.refreshIfOld();
+      return cached.wallet.fundingState;
+    });
+  }
+
+  held(accountId: string): PicoUsd {
+    return this.#wallets.find(accountId)?.wallet.held ?? 0;
+  }
+
+  state(): LedgerState {
+    const { journal } = this.#parts;
+    const open = this.#requests.open;
+    return {
+      holds: open.length,
+      held: open.reduce((sum, hold) => sum + hold.amount, 0),
+      backlog: this.#settler.backlog,
+      journalBytes: journal.size,
+      journalSetAside: journal.setAside,
+      admits: !this.#closing && this.#works,
+    };
+  }
+
+  caughtUp(): Promise<void> {
+    return this.#settler.caughtUp(mostCatchUpMs);
+  }
+
+  unknownSlices(): Promise<StoredSlice[]> {
+    return this.#wallets.unknownSlices();
+  }
+
+  async refresh(accountId: string): Promise<void> {
+    try {
+      const cached = this.#wallets.find(accountId);
+      await Promise.all([this.#wallets.announce(accountId), cached?.refresh()]);
+      cached?.queue.changed();
+    } catch (error) {
+      this.#parts.logger.warn({ error, accountId }, "money that came in could not be looked up yet");
+    }
+  }
+
+  async callIn(accountId: string): Promise<void> {
+    this.#announced(accountId);
+    await this.#wallets.announce(accountId);
+  }
+
+  async withFreeReturned<T>(accountId: string, run: () => Promise<T>): Promise<T> {
+    await this.#wallets.announce(accountId);
+    return (await this.#wallets.open(accountId)).withFreeReturned(run);
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    this.#closing = true;
+    this.#stopUpkeep();
+    await this.#settler.close();
+    await this.#wallets.close();
+    await this.#budgets.close();
+    await this.#parts.store.end();
+    await this.#parts.journal.close();
+  }
+}

@@ -1,0 +1,128 @@
+import type { Clock } from "#lib/time/clock.ts";
+import type { Journal } from "../../../journal/journal.ts";
+import type { Charge } from "../../../model/charges/charge.ts";
+import type { Run } from "../../../model/charges/run.ts";
+
+/** A charge that the store takes longer than this to store is promised by the journal instead. */
+const patienceMs = 100;
+
+/** A charge whose outcome is still open. */
+export interface OpenCharge {
+  charge: Charge;
+  /** The run that it is known by. The charge has another run id when it is for the rest of that run. */
+  readonly run: Run;
+  promised: boolean;
+  /** True when the store may have taken the charge although its reply was lost. */
+  doubtful: boolean;
+  /** Lets the waiting caller continue. Further calls do nothing. */
+  readonly durable: () => void;
+  readonly refused: (error: Error) => void;
+  /** Called when its slices are lost. Absent: it is made anew. */
+  readonly fenced?: () => void;
+}
+
+/** All charges that wait for the store, and the journal's promises of them meanwhile. */
+export class OpenCharges {
+  readonly #journal: Pick<Journal, "gather" | "promise">;
+  readonly #clock: Pick<Clock, "after">;
+  readonly #promisesFirst: boolean;
+  readonly #open = new Set<OpenCharge>();
+  readonly #unpromised = new Set<OpenCharge>();
+  #promising = false;
+  #emptied: (() => void)[] = [];
+
+  /** `promisesFirst`: every charge is promised at once, so that nobody waits for the store. */
+  constructor(journal: Pick<Journal, "gather" | "promise">, clock: Pick<Clock, "after">, promisesFirst: boolean) {
+    this.#journal = journal;
+    this.#clock = clock;
+    this.#promisesFirst = promisesFirst;
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  add(open: OpenCharge): void {
+    this.#open.add(open);
+    if (!open.promised) {
+      this.#unpromised.add(open);
+      if (this.#promisesFirst && !this.#promising) {
+        void this.#promiseAll();
+      }
+    }
+  }
+
+  delete(open: OpenCharge): void {
+    this.#open.delete(open);
+    this.#unpromised.delete(open);
+    if (this.#open.size === 0 && this.#emptied.length > 0) {
+      for (const resolve of this.#emptied.splice(0)) {
+        resolve();
+      }
+    }
+  }
+
+  /** Resolves when no charge is left. */
+  async emptied(): Promise<void> {
+    while (this.#open.size > 0) {
+      await new Promise<void>((resolve) => this.#emptied.push(resolve));
+    }
+  }
+
+  /**
+   * Promises all waiting charges in the journal, so that their callers need not wait for the store. Returns whether the
+   * journal could.
+   */
+  async promise(): Promise<boolean> {
+    const waiting = [...this.#unpromised];
+    this.#unpromised.clear();
+    if (waiting.length === 0) {
+      return true;
+    }
+    if (!(await this.#journal.promise(waiting.map(({ charge }) => charge)))) {
+      for (const open of waiting) {
+        if (this.#open.has(open)) {
+          this.#unpromised.add(open);
+        }
+      }
+      return false;
+    }
+    for (const open of waiting) {
+      open.promised = true;
+      open.durable();
+    }
+    return true;
+  }
+
+  /**
+   * Promises until nothing is left to promise. Charges that end in one turn, or come while the disk works, form a
+   * group.
+   */
+  async #promiseAll(): Promise<void> {
+    this.#promising = true;
+    do {
+      await this.#journal.gather();
+    } while (this.#unpromised.size > 0 && (await this.promise()));
+    this.#promising = false;
+  }
+
+  /** Promises charges that the work under way delays for long. Call the returned function when that work is done. */
+  promiseWhileSlow(): () => void {
+    let over = false;
+    let stop = () => {};
+    const promise = async () => {
+      await this.promise();
+      if (!over) {
+        next();
+      }
+    };
+    const next = () => {
+      stop = this.#clock.after(patienceMs, () => void promise());
+    };
+    next();
+    return () => {
+      over = true;
+      stop();
+    };
+  }
+}

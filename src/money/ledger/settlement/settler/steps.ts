@@ -1,0 +1,144 @@
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { failure } from "#lib/errors/failure.ts";
+import type { Logger } from "#lib/logger.ts";
+import { isUnreachable } from "#src/storage/availability/unreachable.ts";
+import { runKey } from "../../../model/charges/run.ts";
+import type { ChargeStore, StoredCharge } from "../../../model/store/charge.ts";
+import { type AgedCharges, agedReason } from "../aged-charges.ts";
+import type { Conclusions } from "../conclusions.ts";
+import type { DeadLetters } from "../dead-letters.ts";
+import type { LateCharges } from "../late-charges.ts";
+import { isLasting } from "./lasting.ts";
+import type { OpenCharge, OpenCharges } from "./open-charges.ts";
+import type { Pauses } from "./pauses.ts";
+import { toRest } from "./run-rest.ts";
+
+/** The longest pause between two attempts at a single charge, in milliseconds; no other charge waits for it. */
+const lastRetryMs = 5000;
+/** Failures while the store can be reached after which a charge is given up: about a minute and a half. */
+const mostAttempts = 20;
+
+/** The next step of a charge. giveUp: the charge goes to the dead letters, with this reason. */
+export type Step = "commit" | "rest" | "renew" | "done" | { readonly giveUp: unknown };
+
+/** Dependencies. */
+export interface StepParts {
+  readonly store: Pick<ChargeStore, "settled">;
+  readonly deadLetters: Pick<DeadLetters, "put">;
+  readonly conclusions: Pick<Conclusions, "settled" | "superseded">;
+  readonly late: Pick<LateCharges, "renew">;
+  readonly aged: Pick<AgedCharges, "isAged">;
+  readonly charges: OpenCharges;
+  readonly pauses: Pauses;
+  readonly logger: Logger;
+}
+
+/**
+ * The steps of a single charge that the store did not take at the first commit. Each step is tried until it succeeds or
+ * the ledger closes, and returns the next step. No step rejects.
+ */
+export class Steps {
+  readonly #parts: StepParts;
+
+  constructor(parts: StepParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * The store has a charge of the run: this charge, when the store's reply was lost, or one that a successor of this
+   * core made for the tokens that it knew. Then the rest is charged.
+   */
+  async settleRest(open: OpenCharge): Promise<Step> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const { charge } = open;
+        const stored = (await this.#parts.store.settled([charge])).get(runKey(charge));
+        if (stored === undefined) {
+          return "commit"; // the database has failed over into the past meanwhile
+        }
+        const rest = toRest(charge, stored);
+        if (rest === undefined) {
+          return this.#concludeRepeated(open, stored);
+        }
+        this.#parts.logger.warn({ requestId: charge.requestId, charged: stored }, "the rest of a run is charged");
+        this.#parts.conclusions.superseded(charge);
+        open.charge = rest;
+        return "renew";
+      } catch (error) {
+        this.#parts.logger.error({ error, attempt }, "the store could not say what it had charged of a run");
+      }
+      if (!(await this.#mayTryAgain(attempt))) {
+        return "done";
+      }
+    }
+  }
+
+  #concludeRepeated({ charge, run, doubtful, promised, durable }: OpenCharge, stored: StoredCharge): Step {
+    const { inputTokens, outputTokens, status } = charge;
+    const same = stored.inputTokens === inputTokens && stored.outputTokens === outputTokens && stored.status === status;
+    const mayBeOurs = doubtful || promised;
+    const covered = mayBeOurs || stored.status === "recovered" || charge.runId !== run.runId;
+    const outcome = mayBeOurs && same ? "stored" : covered ? "covered" : "repeated";
+    this.#parts.conclusions.settled(charge, outcome, run);
+    durable();
+    return "done";
+  }
+
+  /** Makes a charge anew. Tries until it can, or until it is clear that it never will. */
+  async renew(open: OpenCharge): Promise<Step> {
+    for (let attempt = 1, failures = 0; ; attempt++) {
+      try {
+        if (await this.#parts.aged.isAged(open)) {
+          return { giveUp: agedReason };
+        }
+        open.charge = await this.#parts.late.renew(open.charge);
+        return "commit";
+      } catch (error) {
+        this.#parts.logger.error({ error, attempt }, "a fenced charge could not be made anew");
+        if (!isUnreachable(error)) {
+          failures++;
+        }
+        if (isLasting(error) || failures >= mostAttempts) {
+          return { giveUp: error };
+        }
+      }
+      if (!(await this.#mayTryAgain(attempt))) {
+        return "done";
+      }
+    }
+  }
+
+  /** Puts a charge that cannot be made among the dead letters. Tries until the database takes it. */
+  async putAway(open: OpenCharge, why: unknown): Promise<Step> {
+    const { charge } = open;
+    const reason = why instanceof Error ? why.message : String(why);
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await this.#parts.deadLetters.put(charge, reason);
+        break;
+      } catch (error) {
+        this.#parts.logger.error({ error, charge, reason }, "a charge that cannot be made could not be put aside");
+      }
+      if (!(await this.#mayTryAgain(attempt))) {
+        return "done";
+      }
+    }
+    this.#parts.logger.error({ charge, reason }, "a charge cannot be made and is among the dead letters");
+    this.#parts.conclusions.settled(charge, "refused", open.run);
+    open.refused(failure(Reason.LEDGER_UNAVAILABLE, "The usage could not be recorded.", {}, why));
+    return "done";
+  }
+
+  /**
+   * Has the journal promise what takes this long, so that no caller waits, and pauses. False: the ledger closes, and
+   * the journal keeps the charge.
+   */
+  async #mayTryAgain(attempt: number): Promise<boolean> {
+    await this.#parts.charges.promise();
+    if (this.#parts.pauses.over) {
+      return false;
+    }
+    await this.#parts.pauses.pause(attempt, lastRetryMs);
+    return true;
+  }
+}

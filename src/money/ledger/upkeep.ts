@@ -1,0 +1,61 @@
+import type { Logger } from "#lib/logger.ts";
+import type { Clock } from "#lib/time/clock.ts";
+import { repeat } from "#lib/time/repeat.ts";
+import type { BudgetCache } from "./budget/budget-cache.ts";
+import type { CoreLease } from "./core/core-lease.ts";
+import type { RunningRequests } from "./running-requests.ts";
+import type { WalletCache } from "./wallet/cache/wallet-cache.ts";
+import type { Debts } from "./wallet/debts.ts";
+
+/** Progress is noted in the journal at this interval: after a kill, requests are charged up to their last note. */
+const noteMs = 1000;
+const tidyMs = 1000;
+/** The interval between audits that compare this core's slices with the store's. */
+const auditMs = 60_000;
+
+/** Dependencies. */
+export interface UpkeepParts {
+  readonly requests: RunningRequests;
+  readonly wallets: WalletCache;
+  readonly budgets: BudgetCache;
+  readonly coreLease: CoreLease;
+  readonly debts: Pick<Debts, "payAll">;
+  /** Restores the connection that brings announcements of other cores. */
+  readonly listen: () => Promise<void>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Starts the periodic work that keeps the ledger in order. Returns the function that ends it. */
+export function startUpkeep({
+  requests,
+  wallets,
+  budgets,
+  coreLease,
+  debts,
+  listen,
+  clock,
+  logger,
+}: UpkeepParts): () => void {
+  const jobs = [
+    repeat(clock, noteMs, logger, "note running requests", async () => requests.noteAll()),
+    repeat(clock, tidyMs, logger, "tidy the ledger", async () => {
+      if (!(await coreLease.renew())) {
+        budgets.loseAll();
+        await wallets.audit();
+        await budgets.audit();
+      }
+      await listen();
+      await wallets.tidy();
+      await budgets.tidy();
+    }),
+    repeat(clock, auditMs, logger, "compare slices with the store", () => wallets.audit()),
+    repeat(clock, auditMs, logger, "compare slices of budgets with the store", () => budgets.audit()),
+    repeat(clock, auditMs, logger, "pay debts", () => debts.payAll()),
+  ];
+  return () => {
+    for (const stop of jobs) {
+      stop();
+    }
+  };
+}

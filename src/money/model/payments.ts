@@ -1,0 +1,98 @@
+import type { SqlEntityManager } from "@mikro-orm/sql";
+import type { PageStart } from "#lib/rpc/pages.ts";
+import type { PicoUsd } from "./interface.ts";
+import type { FundingState } from "./ledger.ts";
+
+/** Money that comes in. */
+export interface Credit {
+  readonly accountId: string;
+  readonly kind: "free" | "grant" | "paid";
+  readonly amount: PicoUsd;
+  /**
+   * Unique over all accounts. A repeated payment returns the first one's lot; a reference with another account, kind or
+   * amount is refused.
+   */
+  readonly reference: string;
+  readonly expiresAt?: Date;
+}
+
+/** Money that moved. */
+export interface Movement {
+  readonly accountId: string;
+  readonly kind: Credit["kind"] | "refund";
+  readonly amount: PicoUsd;
+  readonly reference: string;
+  /** The lot that was made, or the newest one that was refunded from. */
+  readonly lotId: string;
+  /** Everything ever paid in less refunds, before and after the movement. */
+  readonly paidTotal: { readonly before: bigint; readonly after: bigint };
+}
+
+/** Called in the movement's own transaction, which may run more than once. Throwing undoes the movement. */
+export type Alongside = (em: SqlEntityManager, movement: Movement) => Promise<void>;
+
+/** A lot as it stands. */
+export interface LotStatement {
+  readonly id: string;
+  readonly kind: Credit["kind"];
+  readonly granted: PicoUsd;
+  readonly remaining: PicoUsd;
+  readonly priceVersion: string;
+  readonly createdAt: Date;
+  readonly expiresAt?: Date;
+}
+
+/** A payment as it was entered. */
+export interface PaymentStatement {
+  readonly id: string;
+  readonly kind: Credit["kind"] | "refund";
+  readonly amount: PicoUsd;
+  readonly reference: string;
+  readonly lotId: string;
+  readonly at: Date;
+}
+
+/** An account's money as it stands. */
+export interface Statement extends FundingState {
+  /** Unspent money, including held money. */
+  readonly balance: bigint;
+  readonly held: bigint;
+  readonly debt: bigint;
+  /** The first lots with money left, at most 100, in the order of spending. */
+  readonly lots: readonly LotStatement[];
+}
+
+/** Prepaid money that comes in and goes back. A repeated movement moves nothing and is not announced. */
+export interface Funds {
+  /** Creates an account and its free-tier lot (none when the grant is 0) in one transaction. */
+  open(
+    account: { readonly id: string; readonly name: string; readonly maxKeys: number; readonly requestId?: string },
+    freeGrant: PicoUsd,
+    alongside?: (em: SqlEntityManager) => Promise<void>,
+  ): Promise<void>;
+  /** Makes a lot at today's prices. Throws ACCOUNT_NOT_FOUND, PAYMENT_…. */
+  credit(credit: Credit, alongside?: Alongside): Promise<{ readonly lotId: string }>;
+  /** Takes unspent paid money back. Throws ACCOUNT_NOT_FOUND, REFUND_EXCEEDS_BALANCE, PAYMENT_REFERENCE_CONFLICT. */
+  refund(
+    refund: { readonly accountId: string; readonly amount: PicoUsd; readonly reference: string },
+    alongside?: Alongside,
+  ): Promise<{ readonly lotId: string }>;
+  /** Throws ACCOUNT_NOT_FOUND. */
+  statement(accountId: string): Promise<Statement>;
+  /** The statements of accounts, read in a few queries for all of them. Accounts that do not exist are absent. */
+  statements(accountIds: readonly string[]): Promise<ReadonlyMap<string, Statement>>;
+  /**
+   * Lots of an account, spent ones included, oldest first. A lot's key is its id. Empty when there is no such account.
+   */
+  lots(accountId: string, start: PageStart): Promise<readonly LotStatement[]>;
+  /**
+   * All money that came into an account, less refunds and lapsed money. Charges do not change it. 0 when there is no
+   * account.
+   */
+  credited(accountId: string): Promise<bigint>;
+  /**
+   * Payments of an account, newest first. A payment's key is `"<milliseconds> <id>"`. Empty when there is no such
+   * account.
+   */
+  payments(accountId: string, start: PageStart): Promise<readonly PaymentStatement[]>;
+}

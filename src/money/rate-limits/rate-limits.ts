@@ -1,0 +1,106 @@
+import type { ConnectError } from "@connectrpc/connect";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { type ErrorFacts, failure } from "#lib/errors/failure.ts";
+import { type RateLimitState, withRateLimit } from "#lib/rpc/rate-limit.ts";
+import type { Clock } from "#lib/time/clock.ts";
+import { toDuration } from "#lib/time/duration.ts";
+import type { Caller } from "#src/wire/principal.ts";
+import type { FundingState } from "../model/ledger.ts";
+import type { RateLimits } from "./interface.ts";
+import { type MaxRpm, maxInFlight, maxRpm, type RatePolicy, turnWeight } from "./max-rpm.ts";
+import { findLongestWait, quotaRefusal, toDemands, withTokens } from "./run-quotas.ts";
+import type { WindowState, Windows } from "./windows.ts";
+
+/** Dependencies. */
+export interface RateLimitsOptions {
+  readonly policy: RatePolicy;
+  readonly windows: Windows;
+  /** As Ledger.fundingState. */
+  readonly fundingState: (accountId: string) => FundingState | Promise<FundingState>;
+  readonly clock: Clock;
+}
+
+/** Rate limits whose policy can be replaced. */
+export interface ConfiguredRateLimits extends RateLimits {
+  /** Applies this policy from the next request on. Counts stay. */
+  adopt(policy: RatePolicy): void;
+}
+
+/**
+ * Limits each key's requests and tokens a minute and its requests at once. An account's service tokens share one limit.
+ */
+export function createRateLimits(options: RateLimitsOptions): ConfiguredRateLimits {
+  const { windows, fundingState, clock } = options;
+  let { policy } = options;
+  const limitOf = async (caller: Caller) =>
+    maxRpm(policy, caller.rpm, await fundingState(caller.accountId), clock.now());
+  const nameOf = (caller: Caller) => caller.keyId || caller.accountId;
+  return {
+    async begin(caller, tokenBound) {
+      refuseFrozen(caller);
+      const funding = await fundingState(caller.accountId);
+      const now = clock.now();
+      const places = caller.accountMaxInFlight ?? maxInFlight(policy, caller.rpm, funding, now);
+      const max = maxRpm(policy, caller.rpm, funding, now);
+      const demands = toDemands(caller, places, tokenBound);
+      const run = await windows.begin(nameOf(caller), max.limit, demands);
+      const { window, quotas, full } = run;
+      const rateLimit = withTokens(toState(window), demands, quotas);
+      const longest = full === undefined ? undefined : findLongestWait(quotas);
+      if (longest !== undefined && longest.waitMs >= window.waitMs) {
+        throw withRateLimit(quotaRefusal(demands[quotas.indexOf(longest)], longest), rateLimit);
+      }
+      if (!window.admitted) {
+        throw withRateLimit(refusal(max, window), rateLimit);
+      }
+      const weight = turnWeight(policy, funding, now);
+      return {
+        rateLimit,
+        turnWeight: weight,
+        leave: (tokens) => run.end(demands.map(({ kind }) => (kind === "tokens" ? tokens : 0))),
+      };
+    },
+    async admit(caller) {
+      refuseFrozen(caller);
+      const max = await limitOf(caller);
+      const admission = await windows.admit(nameOf(caller), max.limit);
+      if (!admission.admitted) {
+        throw withRateLimit(refusal(max, admission), toState(admission));
+      }
+      return toState(admission);
+    },
+    async read(caller) {
+      return toState(await windows.read(nameOf(caller), (await limitOf(caller)).limit));
+    },
+    adopt(other) {
+      policy = other;
+    },
+  };
+}
+
+function toState({ limit, used, resetAfterMs }: WindowState): RateLimitState {
+  return { limit, remaining: Math.max(0, limit - used), resetAfterMs };
+}
+
+/** Throws ACCOUNT_FROZEN: no new request of a frozen account runs. */
+function refuseFrozen({ frozenReason }: Caller): void {
+  if (frozenReason !== undefined) {
+    throw failure(Reason.ACCOUNT_FROZEN, `The account is frozen: ${frozenReason}`);
+  }
+}
+
+function refusal(max: MaxRpm, { limit, waitMs }: WindowState): ConnectError {
+  const facts: ErrorFacts = {
+    retryAfter: toDuration(waitMs),
+    bound: { case: "requestRate", value: { requestsPerMinute: limit } },
+  };
+  const requests = `${limit} ${limit === 1 ? "request" : "requests"} per minute`;
+  const retry = `Retry in ${Math.ceil(waitMs / 1000)} s`;
+  return max.freeTier
+    ? failure(
+        Reason.FREE_TIER_LIMITED,
+        `Accounts that have free-tier credit alone are limited to ${requests} per key. ${retry}, or top up: the cap lifts within a minute.`,
+        facts,
+      )
+    : failure(Reason.RATE_LIMITED, `The rate limit of this key, ${requests}, is reached. ${retry}.`, facts);
+}

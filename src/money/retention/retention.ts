@@ -1,0 +1,167 @@
+import type { SqlEntityManager } from "@mikro-orm/sql";
+import type { Logger } from "#lib/logger.ts";
+import type { Clock } from "#lib/time/clock.ts";
+import { repeat } from "#lib/time/repeat.ts";
+import { ReceiptArchive } from "#src/storage/entities/metering/archive.ts";
+import { UsageTally } from "#src/storage/entities/metering/rollup.ts";
+import { Usage } from "#src/storage/entities/metering/usage.ts";
+import { inTransaction } from "#src/storage/transaction.ts";
+import type { WorkLease } from "#src/storage/work-lease.ts";
+import type { ReceiptStore } from "../model/store/receipt.ts";
+import { dayMs, readKeptFrom } from "../store/kept-from.ts";
+import { type ArchiveGround, type WrittenArchive, writeArchive } from "./write-archive.ts";
+
+const lookMs = 600_000;
+/** A core is busiest at its start, so old receipts wait this long. */
+const firstLookMs = 60_000;
+/** Receipts removed at once, few enough that no lock is held for more than a few milliseconds. */
+const stepSizes = { sqlite: 40, postgresql: 100 } as const;
+/** After each step, this many times its duration is left to other work. */
+const share = 9;
+const leastPauseMs = 2;
+
+/** Observes how old receipts leave the books. */
+export interface RetentionObserver {
+  /** This many receipts were removed. */
+  removed(receipts: number): void;
+  /** All receipts from `keptFrom` on are kept, in milliseconds since the epoch; the oldest due receipt is `overdueMs` late. */
+  looked(keptFrom: number, overdueMs: number): void;
+}
+
+/** Dependencies. */
+export interface RetentionParts extends ArchiveGround {
+  readonly store: ReceiptStore;
+  /** How many whole days of UTC receipts are kept. */
+  readonly keepDays: number;
+  /** Notes in the audit log that a day was archived, in the transaction that records the archive. */
+  readonly note: (em: SqlEntityManager, archive: ReceiptArchive) => Promise<void>;
+  /** Lets one core do the work for all. */
+  readonly lease: Pick<WorkLease, "hold" | "release">;
+  readonly observer: RetentionObserver;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/**
+ * Takes old receipts out of the books, day by day: a day is written to a file, its digest is entered, and then its
+ * receipts are removed in small steps. Sums of usage and the spending of slices stay, so the books can be proved at
+ * every moment. After any interruption the work continues where it was.
+ */
+export class Retention {
+  readonly #parts: RetentionParts;
+  #ended = false;
+  /** The current or last work. */
+  #working: Promise<unknown> = Promise.resolve();
+
+  constructor(parts: RetentionParts) {
+    this.#parts = parts;
+  }
+
+  /** Starts the work. Returns the function that ends it. */
+  start(): () => Promise<void> {
+    const { clock, logger, lease } = this.#parts;
+    const work = () => {
+      const working = this.work();
+      this.#working = working.catch(() => {});
+      return working;
+    };
+    const stop = repeat(clock, lookMs, logger, "archive old receipts", work, firstLookMs);
+    return async () => {
+      this.#ended = true;
+      stop();
+      await this.#working;
+      await lease.release();
+    };
+  }
+
+  /** Archives and removes all due receipts. When the core ends meanwhile, the rest is left for later. */
+  async work(): Promise<void> {
+    try {
+      await this.#workOff();
+    } catch (error) {
+      if (!this.#ended) {
+        throw error;
+      }
+    }
+  }
+
+  async #workOff(): Promise<void> {
+    while (await this.#isMine()) {
+      await this.#removeArchived();
+      const day = await this.#findDue();
+      if (day === undefined) {
+        return;
+      }
+      await this.#archive(day);
+    }
+  }
+
+  async #isMine(): Promise<boolean> {
+    return !this.#ended && (await this.#parts.lease.hold());
+  }
+
+  /** The oldest due day, once its usage has been summed up. */
+  async #findDue(): Promise<number | undefined> {
+    const { storage, keepDays, clock, observer } = this.#parts;
+    const em = storage.orm.em.fork();
+    const keptFrom = await readKeptFrom(storage);
+    const due = Math.floor(clock.now() / dayMs) - keepDays;
+    const oldest = await em.findOne(
+      Usage,
+      { settledAt: { $gte: new Date(keptFrom), $lt: new Date(due * dayMs) } },
+      { orderBy: { settledAt: "asc" } },
+    );
+    const day = oldest === null ? due : Math.floor(oldest.settledAt.getTime() / dayMs);
+    observer.looked(keptFrom, (due - day) * dayMs);
+    const isSummed = (await em.findOne(UsageTally, { hour: { $lt: (day + 1) * 24 } })) === null;
+    return day < due && isSummed ? day : undefined;
+  }
+
+  async #archive(day: number): Promise<void> {
+    const { storage, clock, note, logger } = this.#parts;
+    const written = await writeArchive(this.#parts, day, this.#pacer());
+    if (!(await this.#isMine())) {
+      return; // another core does it again
+    }
+    const archive: ReceiptArchive = { ...toRow(written), day, at: new Date(clock.now()) };
+    await inTransaction(storage, async (em) => {
+      await em.insert(ReceiptArchive, archive);
+      await note(em, archive);
+    });
+    logger.info({ ...archive }, "the receipts of a day were archived");
+  }
+
+  /** Removes receipts that are in archives. */
+  async #removeArchived(): Promise<void> {
+    const { storage, store, observer } = this.#parts;
+    const before = await readKeptFrom(storage);
+    const most = stepSizes[storage.dialect];
+    const pace = this.#pacer();
+    while (before > 0 && (await this.#isMine())) {
+      const removed = await store.removeReceipts(before, most);
+      observer.removed(removed);
+      if (removed === 0) {
+        return;
+      }
+      await pace();
+    }
+  }
+
+  /** Returns a function that pauses in proportion to the time since its last call. Throws when the work was ended. */
+  #pacer(): () => Promise<void> {
+    const { clock } = this.#parts;
+    let since = clock.monotonic();
+    return async () => {
+      const pauseMs = Math.max(leastPauseMs, share * (clock.monotonic() - since));
+      await new Promise<void>((resolve) => clock.after(pauseMs, resolve));
+      since = clock.monotonic();
+      if (this.#ended) {
+        throw new Error("the core ends");
+      }
+    };
+  }
+}
+
+function toRow({ file, receipts, costHigh, costLow, bytes, sha256 }: WrittenArchive) {
+  return { file, receipts, costHigh, costLow, bytes, sha256 };
+}

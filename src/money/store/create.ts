@@ -1,0 +1,48 @@
+import { Pool } from "pg";
+import type { Random } from "#lib/ids/random.ts";
+import { systemClock } from "#lib/time/clock.ts";
+import type { Storage } from "#src/storage/orm.ts";
+import type { LedgerStore } from "../model/store/ledger.ts";
+import { PostgresqlLedgerStore } from "./postgresql/store.ts";
+import type { ThreadLife } from "./sqlite/ledger-thread.ts";
+import { SqliteLedgerStore } from "./sqlite/store.ts";
+import { SqliteThreadStore } from "./sqlite/thread.ts";
+
+/** Dependencies besides the database. */
+export interface StoreOptions extends ThreadLife {
+  /**
+   * The URL of PostgreSQL itself, behind a transaction pooler. Undefined: there is no pooler, or announcements are not
+   * needed.
+   */
+  readonly listenUrl?: string | undefined;
+  /** Whether each charge is also noted for the receiver of usage events, in its own transaction. Absent: it is not. */
+  readonly usageEvents?: boolean;
+}
+
+/** The longest that connecting to listen for other cores' announcements may take. */
+const connectMs = 10_000;
+
+/**
+ * The ledger's statements for a database, on behalf of one core. A thread that the store uses reports its end to
+ * `options`.
+ */
+export function createLedgerStore(
+  storage: Storage,
+  random: Random,
+  coreId: string,
+  options: StoreOptions = { clock: systemClock, ended() {} },
+): LedgerStore {
+  if (storage.dialect === "postgresql") {
+    const { pool, pooled } = storage;
+    const { listenUrl, usageEvents } = options;
+    const listening =
+      listenUrl === undefined
+        ? undefined
+        : new Pool({ connectionString: listenUrl, max: 1, connectionTimeoutMillis: connectMs, keepAlive: true });
+    return new PostgresqlLedgerStore({ pool, pooled, listening }, random, coreId, usageEvents);
+  }
+  if (storage.files === undefined) {
+    return new SqliteLedgerStore(storage.exclusive, random, coreId, options);
+  }
+  return new SqliteThreadStore(storage.path, storage.files, coreId, options);
+}

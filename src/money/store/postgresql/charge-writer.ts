@@ -1,0 +1,170 @@
+import type { Charge } from "../../model/charges/charge.ts";
+import { type Run, runKey } from "../../model/charges/run.ts";
+import type { SettleOutcome, StoredCharge } from "../../model/store/charge.ts";
+import { addToTally, sumNames, sumsOfReceipts } from "../rollups.ts";
+import { type Column, lineColumns, listNames, usageColumns } from "../usage-columns.ts";
+import type { Epochs } from "./epochs.ts";
+import type { Executor, Statement } from "./executor.ts";
+import { settleValues } from "./values.ts";
+
+/**
+ * Parameters of a settlement: the columns of usage, charge and number of each line, the columns of usage lines, core,
+ * epoch.
+ */
+const placesAt = usageColumns.length + 1;
+const linesAt = placesAt + 2;
+const coreAt = linesAt + lineColumns.length;
+const arrays = (columns: readonly Column<never>[], first: number) =>
+  columns.map(({ type }, at) => `$${first + at}::${type}[]`).join(", ");
+const sliceIds = `$${linesAt + lineColumns.findIndex(({ property }) => property === "sliceId")}::uuid[]`;
+/** A column of a row made from parameters, converted to its stored form. */
+const toStored = ({ name, type }: Column<never>) => (type === "float8" ? `to_timestamp(${name} / 1000)` : name);
+
+/**
+ * A line names the place of its charge, from 1. Returns the places of the charges that were not stored now, and whether
+ * each is fenced. A charge that was stored before, whose reply was lost, is not fenced even if its slices were closed
+ * since. What slices spent is the sum over the lines that this statement stored, never over its input: a run may have
+ * been stored before.
+ *
+ * Slices are found by their ids alone, and checked once they are locked: a planner that took the index of a core's open
+ * slices instead would make the cost of a group grow with the number of accounts.
+ */
+const settleSql = (name: string, further: string): Statement => ({
+  name,
+  text: `
+  with charge as (
+    select * from unnest(${arrays(usageColumns, 1)}) with ordinality as t(${listNames(usageColumns)}, n)),
+  line as (
+    select * from unnest($${placesAt}::int[], $${placesAt + 1}::int[], ${arrays(lineColumns, linesAt)})
+      as t(n, seq, ${listNames(lineColumns)})),
+  locked as (
+    select id, open and core_id = $${coreAt} and epoch = $${coreAt + 1} as mine from slice where id = any(${sliceIds})
+    order by id for update),
+  fenced as (select n from line where slice_id not in (select id from locked where mine)),
+  stored as (
+    insert into usage (${listNames(usageColumns)}) select ${usageColumns.map(toStored).join(", ")}
+    from charge where n not in (select n from fenced)
+    on conflict do nothing returning request_id, run_id),
+  fresh as (select charge.* from charge join stored using (request_id, run_id)),
+  stored_line as (
+    insert into usage_line (request_id, run_id, seq, ${listNames(lineColumns)})
+    select fresh.request_id, fresh.run_id, seq, ${lineColumns.map(({ name }) => `line.${name}`).join(", ")}
+    from line join fresh using (n) returning slice_id, cost),
+  budgeted as (
+    update budget_slice set spent = budget_slice.spent + sums.cost
+    from (select budget_slice_id, sum(cost)::bigint as cost from fresh where budget_slice_id is not null group by 1) sums
+    where budget_slice.id = sums.budget_slice_id
+    returning budget_slice.id, budget_slice.budget_id, budget_slice.window_name, budget_slice.open, sums.cost),
+  late_budget as (
+    update budget set spent = budget.spent + sums.cost
+    from (select budget_id, window_name, sum(cost)::bigint as cost from budgeted where not open group by 1, 2) sums
+    where budget.id = sums.budget_id and budget.window_name = sums.window_name),
+  spent as (
+    update slice set spent = slice.spent + sums.cost
+    from (select slice_id, sum(cost)::bigint as cost from stored_line group by slice_id) sums where slice.id = sums.slice_id),
+  owing as (
+    select id, sums.shortfall from account
+    join (select account_id, sum(shortfall)::bigint as shortfall from fresh where shortfall > 0 group by account_id) sums
+      on sums.account_id = account.id
+    order by id for update of account),
+  owed as (update account set debt = account.debt + owing.shortfall from owing where account.id = owing.id),
+  tallied as (
+    insert into usage_tally (core_id, hour, account_id, key_id, model, ${sumNames.join(", ")}, unbudgeted)
+    select $${coreAt}, floor(settled_at / 3600000)::int as hour, account_id, key_id, model, ${sumsOfReceipts},
+      bool_or(budget_slice_id is null or budget_slice_id not in (select id from budgeted))
+    from fresh group by 2, 3, 4, 5 order by 2, 3, 4, 5
+    on conflict (core_id, hour, account_id, key_id, model) do update set ${addToTally})${further}
+  select n::int, n in (select n from fenced)
+    and not exists (select from usage where usage.request_id = charge.request_id and usage.run_id = charge.run_id) as fenced
+  from charge where n not in (select n from fresh)`,
+});
+const settle = settleSql("settle", "");
+const settleWithEvents = settleSql(
+  "settle with events",
+  `,
+  event as (
+    insert into usage_event (request_id, run_id, at)
+    select request_id, run_id, to_timestamp(settled_at / 1000) from fresh on conflict do nothing)`,
+);
+
+/** $1 request ids, $2 run ids. */
+const settledSql: Statement = {
+  name: "settled",
+  text: `
+  select request_id, run_id, input_tokens, output_tokens, status from usage
+  where (request_id, run_id) in (select * from unnest($1::text[], $2::uuid[]))`,
+};
+
+/** $1 account, $2 request id. */
+const isChargedSql: Statement = {
+  name: "is charged",
+  text: "select 1 from usage where request_id = $2 and account_id = $1 limit 1",
+};
+
+interface StoredChargeRow {
+  readonly request_id: string;
+  readonly run_id: string;
+  readonly input_tokens: string;
+  readonly output_tokens: string;
+  readonly status: StoredCharge["status"];
+}
+
+/** True when an error means that a charge can never be stored. */
+export function isViolation(error: unknown): boolean {
+  const state = String((error as { code?: unknown }).code);
+  return /^(22|23|54)/.test(state); // impossible data, broken constraints, limits of the server exceeded
+}
+
+/** Stores charges, once each, and looks them up. */
+export class ChargeWriter {
+  readonly #executor: Executor;
+  readonly #core: Epochs;
+  readonly #statement: Statement;
+
+  /** `usageEvents`: stored charges are noted for the receiver of usage events. */
+  constructor(executor: Executor, core: Epochs, usageEvents: boolean) {
+    this.#executor = executor;
+    this.#core = core;
+    this.#statement = usageEvents ? settleWithEvents : settle;
+  }
+
+  async settle(group: readonly Charge[]): Promise<SettleOutcome[]> {
+    // Of two charges of the same run in one group only the first is settled.
+    const first = new Map<string, number>();
+    for (const [at, charge] of group.entries()) {
+      const key = runKey(charge);
+      if (!first.has(key)) {
+        first.set(key, at);
+      }
+    }
+    const places = [...first.values()];
+    const charges = places.length === group.length ? group : places.map((at) => group[at] as Charge);
+    const rows = await this.#executor.query<{ n: number; fenced: boolean }>(this.#statement, [
+      ...settleValues(charges),
+      this.#core.coreId,
+      this.#core.epoch,
+    ]);
+    const outcomes = new Array<SettleOutcome>(group.length).fill("repeated");
+    for (const at of places) {
+      outcomes[at] = "stored";
+    }
+    for (const { n, fenced } of rows) {
+      outcomes[places[n - 1] as number] = fenced ? "fenced" : "repeated";
+    }
+    return outcomes;
+  }
+
+  async settled(runs: readonly Run[]): Promise<Map<string, StoredCharge>> {
+    const values = [runs.map(({ requestId }) => requestId), runs.map(({ runId }) => runId)];
+    const rows = await this.#executor.query<StoredChargeRow>(settledSql, values);
+    return new Map(rows.map((row) => [runKey({ requestId: row.request_id, runId: row.run_id }), toStoredCharge(row)]));
+  }
+
+  async isCharged(accountId: string, requestId: string): Promise<boolean> {
+    return (await this.#executor.query(isChargedSql, [accountId, requestId])).length > 0;
+  }
+}
+
+function toStoredCharge(row: StoredChargeRow): StoredCharge {
+  return { inputTokens: Number(row.input_tokens), outputTokens: Number(row.output_tokens), status: row.status };
+}

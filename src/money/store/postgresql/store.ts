@@ -1,0 +1,187 @@
+import type { Pool } from "pg";
+import type { Random } from "#lib/ids/random.ts";
+import type { Heard } from "../../model/announcements.ts";
+import type { Charge } from "../../model/charges/charge.ts";
+import type { Run } from "../../model/charges/run.ts";
+import type {
+  BudgetLease,
+  BudgetRequest,
+  BudgetSliceRange,
+  BudgetSpending,
+  BudgetWindowRequest,
+  SpendingRequest,
+  StoredBudgetSlice,
+} from "../../model/store/budget.ts";
+import type { SettleOutcome, StoredCharge } from "../../model/store/charge.ts";
+import type { CoreBeat, CoreEpoch, Entered, EpochClaim, Heartbeat } from "../../model/store/core.ts";
+import type { LedgerStore } from "../../model/store/ledger.ts";
+import type { UnseenTally } from "../../model/store/tally.ts";
+import type { Lease, LeaseRequest, SlicePart, SliceRange, StoredSlice } from "../../model/store/wallet.ts";
+import { Announcements } from "./announcements.ts";
+import { Budgets } from "./budgets.ts";
+import { ChargeWriter, isViolation } from "./charge-writer.ts";
+import { Epochs } from "./epochs.ts";
+import { Executor } from "./executor.ts";
+import { Leases } from "./leases.ts";
+import { Receipts } from "./receipts.ts";
+import { Slices } from "./slices.ts";
+import { Tallies } from "./tallies.ts";
+
+/** The connections to PostgreSQL. */
+export interface Connections {
+  readonly pool: Pool;
+  /** Whether a pooler may give each transaction another session, which does not know our prepared statements. */
+  readonly pooled: boolean;
+  /**
+   * Connections to the server itself, to listen for other cores. The store ends them. Undefined: the pool's, unless
+   * pooled.
+   */
+  readonly listening?: Pool | undefined;
+}
+
+/**
+ * The ledger in PostgreSQL: many cores, each with slices of the lots. Every statement is atomic. Rows are locked in the
+ * order slice, account, lot, and by id within a table.
+ */
+export class PostgresqlLedgerStore implements LedgerStore {
+  readonly shared = true;
+  readonly isLost = false; // the server keeps its files
+  readonly #epochs: Epochs;
+  readonly #leases: Leases;
+  readonly #slices: Slices;
+  readonly #charges: ChargeWriter;
+  readonly #budgets: Budgets;
+  readonly #tallies: Tallies;
+  readonly #receipts: Receipts;
+  readonly #announcements: Announcements;
+  readonly #listening: Pool | undefined;
+
+  /** `usageEvents`: charges are noted for the receiver of usage events. */
+  constructor({ pool, pooled, listening }: Connections, random: Random, coreId: string, usageEvents = false) {
+    const executor = new Executor(pool, pooled);
+    this.#epochs = new Epochs(executor, random, coreId);
+    this.#leases = new Leases(executor, random, this.#epochs);
+    this.#slices = new Slices(executor, this.#epochs);
+    this.#charges = new ChargeWriter(executor, this.#epochs, usageEvents);
+    this.#budgets = new Budgets(executor, this.#epochs);
+    this.#tallies = new Tallies(executor);
+    this.#receipts = new Receipts(executor);
+    this.#listening = listening;
+    // A pooler's session hears nothing: it belongs to another client the next moment.
+    this.#announcements = new Announcements(
+      { announce: pool, listen: listening ?? (pooled ? undefined : pool) },
+      random.uuid(),
+    );
+  }
+
+  identify(): Promise<string> {
+    return this.#epochs.identify();
+  }
+
+  epochs(): Promise<CoreEpoch[]> {
+    return this.#epochs.known();
+  }
+
+  enter(claim: EpochClaim): Promise<Entered> {
+    return this.#epochs.enter(claim);
+  }
+
+  heartbeat(): Promise<Heartbeat> {
+    return this.#epochs.heartbeat();
+  }
+
+  openSlices(range: SliceRange): Promise<StoredSlice[]> {
+    return this.#slices.open(range);
+  }
+
+  acquire(requests: readonly LeaseRequest[], now: number): Promise<Map<string, Lease>> {
+    return this.#leases.acquire(requests, now);
+  }
+
+  giveBack(parts: readonly SlicePart[]): Promise<void> {
+    return this.#slices.giveBack(parts);
+  }
+
+  close(sliceIds: readonly string[]): Promise<void> {
+    return this.#slices.close(sliceIds);
+  }
+
+  settle(charges: readonly Charge[]): Promise<SettleOutcome[]> {
+    return this.#charges.settle(charges);
+  }
+
+  isViolation(error: unknown): boolean {
+    return isViolation(error);
+  }
+
+  settled(runs: readonly Run[]): Promise<Map<string, StoredCharge>> {
+    return this.#charges.settled(runs);
+  }
+
+  isCharged(accountId: string, requestId: string): Promise<boolean> {
+    return this.#charges.isCharged(accountId, requestId);
+  }
+
+  openBudgetSlices(range: BudgetSliceRange): Promise<StoredBudgetSlice[]> {
+    return this.#budgets.open(range);
+  }
+
+  acquireBudget(request: BudgetRequest): Promise<BudgetLease> {
+    return this.#budgets.acquire(request);
+  }
+
+  giveBackBudgets(parts: readonly SlicePart[]): Promise<void> {
+    return this.#budgets.giveBack(parts);
+  }
+
+  closeBudgets(sliceIds: readonly string[]): Promise<void> {
+    return this.#budgets.close(sliceIds);
+  }
+
+  budgetSpending(window: SpendingRequest): Promise<BudgetSpending> {
+    return this.#budgets.spending(window);
+  }
+
+  recountBudget(window: BudgetWindowRequest): Promise<boolean> {
+    return this.#budgets.recount(window);
+  }
+
+  unseenTallies(limit: number): Promise<UnseenTally[]> {
+    return this.#tallies.unseen(limit);
+  }
+
+  markSeen(tallies: readonly UnseenTally[]): Promise<void> {
+    return this.#tallies.markSeen(tallies);
+  }
+
+  foldTallies(before: number): Promise<number> {
+    return this.#tallies.fold(before);
+  }
+
+  buildSpans(): Promise<boolean> {
+    return this.#tallies.buildSpans();
+  }
+
+  removeReceipts(before: number, most: number): Promise<number> {
+    return this.#receipts.remove(before, most);
+  }
+
+  async reap(dead: readonly CoreBeat[]): Promise<number> {
+    await this.#epochs.bury(dead);
+    await this.#budgets.reap();
+    return this.#slices.reap();
+  }
+
+  announce(accountId: string): Promise<void> {
+    return this.#announcements.announce(accountId);
+  }
+
+  listen(heard: Heard): Promise<void> {
+    return this.#announcements.listen(heard);
+  }
+
+  async end(): Promise<void> {
+    this.#announcements.end();
+    await this.#listening?.end(); // the other pool belongs to its owner
+  }
+}

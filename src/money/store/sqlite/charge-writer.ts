@@ -1,0 +1,133 @@
+import type { Charge } from "../../model/charges/charge.ts";
+import { type Run, runKey } from "../../model/charges/run.ts";
+import type { PicoUsd } from "../../model/interface.ts";
+import type { SettleOutcome, StoredCharge } from "../../model/store/charge.ts";
+import { lineColumns, listNames, usageColumns } from "../usage-columns.ts";
+import { spendBudgets } from "./budgets.ts";
+import type { Epochs } from "./epochs.ts";
+import type { Executor, Runner } from "./executor.ts";
+import { tally } from "./tallies.ts";
+
+/** A value too big, a broken constraint, a type that does not fit. https://www.sqlite.org/rescode.html */
+const violations: ReadonlySet<number> = new Set([18, 19, 20]);
+
+const marks = (columns: readonly unknown[]) => columns.map(() => "?").join(", ");
+
+const insertUsageSql = `
+  insert into usage (${listNames(usageColumns)}) values (${marks(usageColumns)}) on conflict do nothing`;
+
+const insertLine = `
+  insert into usage_line (request_id, run_id, seq, ${listNames(lineColumns)}) values (?, ?, ?, ${marks(lineColumns)})`;
+
+const insertEvent = "insert into usage_event (request_id, run_id, at) values (?, ?, ?) on conflict do nothing";
+
+const spend = "update slice set spent = spent + ? where id = ? and open and epoch = ?";
+
+/** True when an error means that a charge can never be stored. */
+export function isViolation(error: unknown): boolean {
+  const code = ((error as { errcode?: number }).errcode ?? 0) & 0xff; // the primary code, without the extended part
+  return violations.has(code);
+}
+
+/** Stores charges, once each, and looks them up. */
+export class ChargeWriter {
+  readonly #executor: Executor;
+  readonly #core: Epochs;
+  readonly #usageEvents: boolean;
+
+  /** `usageEvents`: stored charges are noted for the receiver of usage events. */
+  constructor(executor: Executor, core: Epochs, usageEvents: boolean) {
+    this.#executor = executor;
+    this.#core = core;
+    this.#usageEvents = usageEvents;
+  }
+
+  settle(charges: readonly Charge[]): Promise<SettleOutcome[]> {
+    return this.#executor.transaction((run) => {
+      const outcomes = charges.map((charge): SettleOutcome => (insertUsage(run, charge) ? "stored" : "repeated"));
+      const stored = charges.filter((_, at) => outcomes[at] === "stored");
+      const lost = this.#spend(run, stored);
+      for (const [at, charge] of charges.entries()) {
+        if (outcomes[at] !== "stored") {
+          continue;
+        }
+        if (lost.size > 0 && charge.lines.some((line) => lost.has(line.sliceId))) {
+          this.#undo(run, charge);
+          outcomes[at] = "fenced";
+        } else {
+          insertLines(run, charge);
+        }
+      }
+      const lasting = charges.filter((_, at) => outcomes[at] === "stored");
+      const forgotten = spendBudgets(run, lasting);
+      tally(run, lasting, { coreId: this.#core.coreId, forgotten });
+      if (this.#usageEvents) {
+        for (const { requestId, runId, settledAt } of lasting) {
+          run.run(insertEvent, [requestId, runId, settledAt]);
+        }
+      }
+      return outcomes;
+    });
+  }
+
+  /** Spends the cost of charges, with one statement for each slice. Returns the slices that are not this core's. */
+  #spend(run: Runner, charges: readonly Charge[]): Set<string> {
+    const costs = new Map<string, PicoUsd>();
+    for (const { lines } of charges) {
+      for (const { sliceId, cost } of lines) {
+        costs.set(sliceId, (costs.get(sliceId) ?? 0) + cost);
+      }
+    }
+    const lost = new Set<string>();
+    for (const [sliceId, cost] of costs) {
+      if (run.run(spend, [cost, sliceId, this.#core.epoch]) === 0) {
+        lost.add(sliceId);
+      }
+    }
+    return lost;
+  }
+
+  /** Takes back the entries of a charge that turned out to be fenced; this almost never happens. */
+  #undo(run: Runner, { requestId, runId, lines }: Charge): void {
+    run.run("delete from usage where request_id = ? and run_id = ?", [requestId, runId]);
+    for (const { sliceId, cost } of lines) {
+      run.run(spend, [-cost, sliceId, this.#core.epoch]);
+    }
+  }
+
+  settled(runs: readonly Run[]): Promise<Map<string, StoredCharge>> {
+    return this.#executor.plain(({ get }) => {
+      const sql = `select input_tokens as inputTokens, output_tokens as outputTokens, status from usage
+        where request_id = ? and run_id = ?`;
+      const charges = new Map<string, StoredCharge>();
+      for (const run of runs) {
+        const stored = get<StoredCharge>(sql, [run.requestId, run.runId]);
+        if (stored !== undefined) {
+          charges.set(runKey(run), { ...stored });
+        }
+      }
+      return charges;
+    });
+  }
+
+  isCharged(accountId: string, requestId: string): Promise<boolean> {
+    const sql = "select 1 from usage where request_id = ? and account_id = ? limit 1";
+    return this.#executor.plain(({ get }) => get(sql, [requestId, accountId]) !== undefined);
+  }
+}
+
+/** Inserts a receipt. Returns whether there was none before. */
+function insertUsage(run: Runner, charge: Charge): boolean {
+  const values = usageColumns.map(({ read }) => read(charge));
+  return run.run(insertUsageSql, values) > 0;
+}
+
+/** Inserts the lines of a receipt, and adds its shortfall to the debt. */
+function insertLines(run: Runner, { requestId, runId, accountId, shortfall, lines }: Charge): void {
+  for (const [seq, line] of lines.entries()) {
+    run.run(insertLine, [requestId, runId, seq, ...lineColumns.map(({ read }) => read(line))]);
+  }
+  if (shortfall > 0) {
+    run.run("update account set debt = debt + ? where id = ?", [shortfall, accountId]);
+  }
+}

@@ -1,0 +1,60 @@
+// The thread that writes the ledger of a SQLite file. It runs one call after the other.
+
+import { parentPort, workerData } from "node:worker_threads";
+import { systemRandom } from "#lib/ids/random.ts";
+import { openSqlite } from "#src/storage/sqlite/file.ts";
+import { type KnownFiles, OpenedFiles } from "#src/storage/sqlite/opened-files.ts";
+import type { LedgerStore } from "../../model/store/ledger.ts";
+import { type FlatCharges, unflatten } from "../flat-charges.ts";
+import { SqliteLedgerStore } from "./store.ts";
+
+/** The data that the thread starts with. */
+export interface StoreSetup {
+  readonly path: string;
+  /** The files that the process has open. */
+  readonly files: KnownFiles;
+  readonly coreId: string;
+  /** The epoch that it continues. 0: none has begun. */
+  readonly epoch: number;
+  /** Whether charges are noted for the receiver of usage events. */
+  readonly usageEvents: boolean;
+}
+
+/** A call of a method of the store. Charges to settle are flattened. */
+export interface StoreCall {
+  readonly id: number;
+  readonly method: Exclude<keyof LedgerStore, "shared" | "isLost" | "isViolation" | "announce" | "listen">;
+  readonly parameters: readonly unknown[];
+}
+
+/** The result of a call, or the error that it threw with SQLite's code and the system's. */
+export type StoreAnswer =
+  | { readonly id: number; readonly result: unknown }
+  | {
+      readonly id: number;
+      readonly error: string;
+      readonly errcode: number | undefined;
+      readonly code: string | undefined;
+    };
+
+const { path, coreId, files: known, ...options } = workerData as StoreSetup;
+const files = new OpenedFiles(path, known);
+files.check(); // a restarted thread must not open another file than the one before
+const database = openSqlite(path);
+const store = new SqliteLedgerStore(async (run) => run(database), systemRandom, coreId, options);
+
+parentPort?.on("message", async ({ id, method, parameters }: StoreCall) => {
+  try {
+    const run = store[method] as (...all: readonly unknown[]) => Promise<unknown>;
+    const given = method === "settle" ? [unflatten(parameters[0] as FlatCharges)] : parameters;
+    const result = await run.apply(store, [...given]);
+    files.check(); // a commit counts only where other processes find it
+    if (method === "end") {
+      database.close();
+    }
+    parentPort?.postMessage({ id, result } satisfies StoreAnswer);
+  } catch (error) {
+    const { message, errcode, code } = error as Error & { errcode?: number; code?: string };
+    parentPort?.postMessage({ id, error: message, errcode, code } satisfies StoreAnswer);
+  }
+});

@@ -1,0 +1,124 @@
+import { LockMode, type SqlEntityManager } from "@mikro-orm/sql";
+import { formatUsd } from "#lib/money.ts";
+import { Budget } from "#src/storage/entities/metering/budget.ts";
+import type { Storage } from "#src/storage/orm.ts";
+import type { Announce } from "#src/storage/outbox/announcer.ts";
+import type { Row } from "#src/storage/snapshot.ts";
+import { inTransaction } from "#src/storage/transaction.ts";
+import { toWindowRequest } from "../model/budget-window.ts";
+import type { PicoUsd } from "../model/interface.ts";
+import type { BudgetStore } from "../model/store/budget.ts";
+import type { PriceList } from "../prices/price-list.ts";
+import { leastCharge } from "./least-charge.ts";
+import { type SpentWindow, toName } from "./spent-windows.ts";
+
+/**
+ * The parts of a limit, in percent, whose spending is announced: once in each window, and again when the limit is set.
+ */
+export const announcedPercents = [80, 100] as const;
+export type AnnouncedPercent = (typeof announcedPercents)[number];
+
+/** Dependencies. */
+export interface BudgetEventsParts {
+  readonly storage: Storage;
+  readonly store: Pick<BudgetStore, "budgetSpending">;
+  readonly prices: Pick<PriceList, "list">;
+  readonly announce: Announce;
+  /** Called with each part of a limit, in percent, that was passed: once in each window. */
+  readonly crossed: (percent: AnnouncedPercent) => void;
+}
+
+/** Announces keys that have spent most of their budget, or all of it. */
+export class BudgetEvents {
+  readonly #parts: BudgetEventsParts;
+
+  constructor(parts: BudgetEventsParts) {
+    this.#parts = parts;
+  }
+
+  /** Announces the keys that have passed a part of their budget, in windows that they were charged in. */
+  async judge(windows: readonly SpentWindow[]): Promise<void> {
+    const { storage } = this.#parts;
+    const stored = await readStored(storage.orm.em.fork(), windows);
+    for (const spent of windows) {
+      const row = stored.get(toName(spent.budgetId, spent.window.name));
+      const amount = row?.leasedUnder === spent.limit ? row.spent : await this.#count(spent);
+      const part = this.#partOf(spent, amount);
+      if (part > (row?.percent ?? 0)) {
+        const announced = await inTransaction(storage, (em) => this.#tell(em, spent, { amount, part }));
+        announced.forEach(this.#parts.crossed);
+      }
+    }
+  }
+
+  /** The spending of a window that was not leased under this limit yet. */
+  async #count({ budgetId, limit, window }: SpentWindow): Promise<PicoUsd> {
+    return (await this.#parts.store.budgetSpending({ ...toWindowRequest(budgetId, window), limit })).spent;
+  }
+
+  #partOf({ key, limit }: SpentWindow, amount: PicoUsd): number {
+    if (amount >= limit - leastCharge(this.#parts.prices, key.models ?? undefined)) {
+      return 100;
+    }
+    return BigInt(amount) * 100n >= BigInt(limit) * 80n ? 80 : 0;
+  }
+
+  /** Announces once, however many cores see it: the window's row is locked meanwhile. Returns the announced parts. */
+  async #tell(
+    em: SqlEntityManager,
+    { key, budgetId, limit, window }: SpentWindow,
+    { amount, part }: { readonly amount: PicoUsd; readonly part: number },
+  ): Promise<AnnouncedPercent[]> {
+    const { accountId, budgetPeriod } = key;
+    const id = { id: budgetId, windowName: window.name };
+    await em.upsert(
+      Budget,
+      { ...id, accountId, leasedUnder: 0, spentOutsideSlices: 0, leased: 0, spent: 0 },
+      { onConflictAction: "ignore" },
+    );
+    const row = await em.findOneOrFail(Budget, id, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
+    const parts = announcedPercents.filter((percent) => percent > row.announcedPercent && percent <= part);
+    for (const percent of parts) {
+      await this.#parts.announce(em, {
+        type: "key.limit",
+        accountId,
+        data: {
+          ...{ key_id: key.id, name: key.name, percent },
+          ...{
+            limit_usd: formatUsd(BigInt(limit)),
+            spent_usd: formatUsd(BigInt(amount)),
+            per: budgetPeriod ?? "total",
+          },
+          resets_at: window.endsAt === undefined ? null : new Date(window.endsAt).toISOString(),
+        },
+      });
+    }
+    if (part > row.announcedPercent) {
+      await em.nativeUpdate(Budget, id, { announcedPercent: part });
+    }
+    return parts;
+  }
+}
+
+/** Rows of budgets, by budget and window. */
+async function readStored(em: SqlEntityManager, windows: readonly SpentWindow[]) {
+  const marks = (values: readonly unknown[]) => values.map(() => "?").join(", ");
+  const ids = [...new Set(windows.map(({ budgetId }) => budgetId))];
+  const names = [...new Set(windows.map(({ window }) => window.name))];
+  const rows =
+    windows.length === 0
+      ? []
+      : await em.execute<Row[]>(
+          `select id, window_name, leased_under, announced_percent, spent + coalesce((
+             select sum(slice.spent) from budget_slice slice
+             where slice.budget_id = budget.id and slice.window_name = budget.window_name and slice.open), 0) as spent
+           from budget where id in (${marks(ids)}) and window_name in (${marks(names)})`,
+          [...ids, ...names],
+        );
+  const read = ({ leased_under, announced_percent, spent }: Row) => ({
+    leasedUnder: Number(leased_under),
+    percent: Number(announced_percent),
+    spent: Number(spent),
+  });
+  return new Map(rows.map((row) => [toName(String(row.id), String(row.window_name)), read(row)]));
+}

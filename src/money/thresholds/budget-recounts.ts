@@ -1,0 +1,69 @@
+import { type BudgetPeriod, budgetPeriods } from "#src/storage/entities/api-key.ts";
+import { Budget } from "#src/storage/entities/metering/budget.ts";
+import type { Storage } from "#src/storage/orm.ts";
+import { toWindowRequest, windowAt } from "../model/budget-window.ts";
+import type { BudgetStore } from "../model/store/budget.ts";
+import type { SpentWindow } from "./spent-windows.ts";
+
+/** Dependencies. */
+export interface BudgetRecountsParts {
+  readonly storage: Storage;
+  readonly store: Pick<BudgetStore, "recountBudget">;
+  /** Has cores give back what they have leased of an account but do not need. */
+  readonly callIn: (accountId: string) => Promise<void>;
+}
+
+/**
+ * Counts charges outside of a budget's slices: requests admitted before their key had the budget, or under another
+ * period of it, hold nothing of it. The whole sum that the keys were charged outside of the slices is counted anew, so
+ * nothing counts twice, however often this is done and by whichever core.
+ */
+export class BudgetRecounts {
+  readonly #parts: BudgetRecountsParts;
+
+  constructor(parts: BudgetRecountsParts) {
+    this.#parts = parts;
+  }
+
+  /** Counts anew the windows that may have charges outside of their slices. */
+  async run(windows: readonly SpentWindow[]): Promise<void> {
+    const { store, callIn } = this.#parts;
+    const changed = new Set<string>();
+    for (const { key, budgetId, window } of await this.#findDoubtful(windows)) {
+      if (await store.recountBudget(toWindowRequest(budgetId, window))) {
+        changed.add(key.accountId);
+      }
+    }
+    for (const accountId of changed) {
+      await callIn(accountId); // cores may have leased money that has turned out to be spent
+    }
+  }
+
+  /**
+   * Windows with charges in no slice, or in slices of another period: then the budget has a row of that period, too.
+   */
+  async #findDoubtful(windows: readonly SpentWindow[]): Promise<SpentWindow[]> {
+    const others = windows
+      .filter(({ unbudgeted }) => !unbudgeted)
+      .flatMap(({ key, budgetId, at }) =>
+        otherPeriods(key.budgetPeriod).map((period) => ({ id: budgetId, windowName: windowAt(period, at).name })),
+      );
+    const found =
+      others.length === 0
+        ? []
+        : await this.#parts.storage.orm.em.fork().find(Budget, {
+            id: { $in: [...new Set(others.map(({ id }) => id))] },
+            windowName: { $in: [...new Set(others.map(({ windowName }) => windowName))] },
+          });
+    const rows = new Set(found.map(({ id, windowName }) => `${id} ${windowName}`));
+    return windows.filter(
+      ({ key, budgetId, at, unbudgeted }) =>
+        unbudgeted ||
+        otherPeriods(key.budgetPeriod).some((period) => rows.has(`${budgetId} ${windowAt(period, at).name}`)),
+    );
+  }
+}
+
+function otherPeriods(period: BudgetPeriod | null | undefined): BudgetPeriod[] {
+  return budgetPeriods.filter((other) => other !== (period ?? "total"));
+}

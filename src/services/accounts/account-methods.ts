@@ -1,0 +1,171 @@
+import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
+import { validate as isUuid } from "uuid";
+import { AccountSchema } from "#gen/tollgate/accounts/v1/account_pb.js";
+import type { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
+import { type PageRequest, readPage } from "#lib/rpc/pages.ts";
+import { readUpdateMask } from "#lib/rpc/update-mask.ts";
+import { readWiredClass } from "#lib/service-class.ts";
+import { invalid, requireId } from "#lib/validate-id.ts";
+import { isListKey, toListKey } from "#src/identity/accounts/accounts.ts";
+import { readBudget } from "#src/identity/accounts/keys/key-limits.ts";
+import type { Account } from "#src/storage/entities/account.ts";
+import { noteBefore, noteWithin } from "#src/wire/interceptors/changes/change.ts";
+import type { AccountsDependencies } from "./dependencies.ts";
+import { accountMessage } from "./messages.ts";
+import { readVisible } from "./read-visible.ts";
+
+/** An account without its money, for lists of names. */
+const withoutMoney = (account: Account) =>
+  accountMessage(account, {
+    ...{ createdAt: account.createdAt.getTime(), paidTotal: account.paidTotal, freeOnly: false },
+    ...{ balance: 0n, held: 0n, debt: account.debt, lots: [] },
+  });
+
+const toId = ({ id }: { readonly id: string }) => id;
+
+/** The methods about accounts themselves. */
+export function createAccountMethods(deps: AccountsDependencies) {
+  const { accounts, funds } = deps;
+
+  async function describe(account: Account) {
+    return { account: accountMessage(account, await funds.statement(account.id)) };
+  }
+
+  async function describeWithAllLots(account: Account, page: PageRequest) {
+    const list = `lots of ${account.id}`;
+    const lots = await readPage(list, page, (start) => funds.lots(account.id, start), toId, isUuid);
+    const statement = await funds.statement(account.id);
+    return {
+      account: accountMessage(account, { ...statement, lots: lots.entries }),
+      nextPageToken: lots.nextPageToken,
+    };
+  }
+
+  async function open(
+    account: { id: string; name: string; maxKeys: number; requestId?: string },
+    context: HandlerContext,
+  ) {
+    const after = { id: account.id, max_keys: account.maxKeys, free_grant_pico_usd: String(deps.freeGrant) };
+    await noteWithin(context, (note) =>
+      funds.open(account, deps.freeGrant, (em) => note(em, { target: account.id, after })),
+    );
+  }
+
+  /** Makes an account unless the same request has made one. */
+  async function openOnce(
+    account: { id: string; name: string; maxKeys: number; requestId: string },
+    context: HandlerContext,
+  ): Promise<Account> {
+    const before = await accounts.madeBy(account.requestId);
+    if (before !== undefined) {
+      return before;
+    }
+    try {
+      await open(account, context);
+    } catch (error) {
+      // The same request was sent twice at once: the database lets only one of them make the account.
+      const other = await accounts.madeBy(account.requestId);
+      if (other === undefined) {
+        throw error;
+      }
+      return other;
+    }
+    return accounts.get(account.id);
+  }
+
+  /** Notes an account's previous state, without its money, for the audit log. Throws ACCOUNT_NOT_FOUND. */
+  async function noteAccount(context: HandlerContext, id: string): Promise<void> {
+    const { name, maxKeys, maxInFlight, lowBalance, frozenReason } = await accounts.get(id);
+    noteBefore(context, AccountSchema, {
+      ...{ id, name, maxKeys },
+      ...(frozenReason ? { frozen: true, frozenReason } : {}),
+      ...(maxInFlight ? { maxInFlight } : {}),
+      ...(lowBalance ? { lowBalancePicoUsd: BigInt(lowBalance) } : {}),
+    });
+  }
+
+  return {
+    async createAccount(request, context) {
+      const { name, requestId, maxKeys = deps.maxKeys } = request;
+      const id = deps.random.uuid();
+      if (requestId === "") {
+        await open({ id, name, maxKeys }, context);
+        return describe(await accounts.get(id));
+      }
+      return describe(await openOnce({ id, name, maxKeys, requestId }, context));
+    },
+
+    async getAccount({ accountId, allLots, ...page }, context) {
+      const account = await readVisible(accounts, accountId, context);
+      if (allLots) {
+        return describeWithAllLots(account, page);
+      }
+      if (page.pageSize !== 0) {
+        throw invalid("page_size", "Only all lots have pages: set all_lots.");
+      }
+      if (page.pageToken !== "") {
+        throw invalid("page_token", "Only all lots have pages: set all_lots.");
+      }
+      return describe(account);
+    },
+
+    async listAccounts(request) {
+      const { name, accountIds } = request;
+      if (name !== "" && accountIds.length > 0) {
+        throw invalid("name", "Accounts are looked for by their ids or by a name, not by both.");
+      }
+      const ids = accountIds.filter((id) => isUuid(id));
+      if (ids.length < accountIds.length && ids.length === 0) {
+        return {};
+      }
+      const { entries, nextPageToken } = await (name === ""
+        ? readPage("accounts", request, (start) => accounts.list(start, ids), toId, isUuid)
+        : readPage(`accounts by ${name}`, request, (start) => accounts.listByName(name, start), toListKey, isListKey));
+      if (request.withoutMoney) {
+        return { accounts: entries.map(withoutMoney), nextPageToken };
+      }
+      const statements = await funds.statements(entries.map(toId));
+      const messages = entries.flatMap((account) => {
+        const statement = statements.get(account.id);
+        return statement === undefined ? [] : [accountMessage(account, statement)];
+      });
+      return { accounts: messages, nextPageToken };
+    },
+
+    async updateAccount(request, context) {
+      const { accountId, name, maxKeys, maxInFlight, lowBalancePicoUsd, serviceClass, updateMask } = request;
+      const id = requireId(accountId, "account");
+      const changes = readUpdateMask(updateMask, {
+        ...{ name, max_keys: maxKeys, max_in_flight: maxInFlight, low_balance_pico_usd: lowBalancePicoUsd },
+        service_class: serviceClass || undefined,
+      });
+      const facts = {
+        ...(changes.has("name") ? { name: name ?? "" } : {}),
+        ...(changes.has("max_keys") ? { maxKeys: maxKeys ?? deps.maxKeys } : {}),
+        ...(changes.has("max_in_flight") ? { maxInFlight: maxInFlight ?? null } : {}),
+        ...(changes.has("service_class") ? { serviceClass: readWiredClass(serviceClass) ?? null } : {}),
+        ...(changes.has("low_balance_pico_usd") ? { lowBalance: readBudget(lowBalancePicoUsd) } : {}),
+      };
+      await noteAccount(context, id);
+      const account = await accounts.update(id, facts);
+      deps.accountChanged(id);
+      return describe(account);
+    },
+
+    async freezeAccount({ accountId, reason }, context) {
+      const id = requireId(accountId, "account");
+      await noteAccount(context, id);
+      const account = await accounts.freeze(id, reason, new Date(deps.clock.now()));
+      deps.accountChanged(id);
+      return describe(account);
+    },
+
+    async unfreezeAccount({ accountId }, context) {
+      const id = requireId(accountId, "account");
+      await noteAccount(context, id);
+      const account = await accounts.unfreeze(id);
+      deps.accountChanged(account.id);
+      return describe(account);
+    },
+  } satisfies Partial<ServiceImpl<typeof AccountsService>>;
+}

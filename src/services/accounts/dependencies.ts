@@ -1,0 +1,27 @@
+import type { Random } from "#lib/ids/random.ts";
+import type { Clock } from "#lib/time/clock.ts";
+import type { Accounts } from "#src/identity/accounts/accounts.ts";
+import type { ApiKeys } from "#src/identity/accounts/keys/api-keys.ts";
+import type { PicoUsd } from "#src/money/model/interface.ts";
+import type { Ledger } from "#src/money/model/ledger.ts";
+import type { Funds } from "#src/money/model/payments.ts";
+
+/** Dependencies of the accounts service. */
+export interface AccountsDependencies {
+  readonly accounts: Accounts;
+  readonly keys: ApiKeys;
+  readonly funds: Funds;
+  /** As Ledger.budgetState. */
+  readonly budgetState: Ledger["budgetState"];
+  readonly clock: Clock;
+  /** Makes the ids of new accounts. */
+  readonly random: Pick<Random, "uuid">;
+  /** Tells this core and all others that can be reached that an account or its keys have changed. */
+  readonly accountChanged: (accountId: string) => void;
+  /** The most live keys of a new account unless its creation says otherwise. */
+  readonly maxKeys: number;
+  /** The free-tier grant of a new account. */
+  readonly freeGrant: PicoUsd;
+  /** Ids of the served models. */
+  readonly models: () => readonly string[];
+}

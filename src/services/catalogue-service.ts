@@ -1,0 +1,99 @@
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
+import type { CatalogueService } from "#gen/tollgate/catalogue/v1/catalogue_service_pb.js";
+import { type Model, ModelKind, ThinkingMode } from "#gen/tollgate/catalogue/v1/model_pb.js";
+import { ServerSchema } from "#gen/tollgate/catalogue/v1/server_pb.js";
+import { readPage, toPageOf } from "#lib/rpc/pages.ts";
+import type { AllowedModels, Catalogue, ServedModel } from "#src/fleet/catalogue/interface.ts";
+import type { Fleet } from "#src/fleet/interface.ts";
+import type { Prices } from "#src/money/model/rates.ts";
+import { principalKey } from "#src/wire/interceptors/access/principal.ts";
+import { noteBefore } from "#src/wire/interceptors/changes/change.ts";
+
+/** Dependencies. */
+export interface CatalogueDependencies {
+  readonly catalogue: Catalogue;
+  readonly prices: Prices;
+  readonly fleet: Fleet;
+  /** Stores an operator's drain of a server, for all cores and across restarts. */
+  readonly onDrain: (server: string, draining: boolean) => Promise<void>;
+}
+
+/** Lists models and live prices for everybody, and servers for the operator. */
+export function createCatalogueService({
+  catalogue,
+  prices,
+  fleet,
+  onDrain,
+}: CatalogueDependencies): ServiceImpl<typeof CatalogueService> {
+  const modelOf = (model: ServedModel) => describe(model, prices);
+  /** Notes a server before its change, for the audit log. */
+  function keepServer(context: HandlerContext, serverId: string): void {
+    const server = fleet.servers().find(({ id }) => id === serverId);
+    if (server !== undefined) {
+      noteBefore(context, ServerSchema, server);
+    }
+  }
+
+  return {
+    async listModels(request, context) {
+      const models = catalogue.list(allowedTo(context));
+      const { entries, nextPageToken } = await readPage("models", request, toPageOf(models, toId), toId);
+      return { models: entries.map(modelOf), nextPageToken };
+    },
+
+    getModel: ({ model }, context) => ({ model: modelOf(catalogue.get(model, allowedTo(context))) }),
+
+    async listServers(request) {
+      const { entries, nextPageToken } = await readPage("servers", request, toPageOf(fleet.servers(), toId), toId);
+      return { servers: [...entries], nextPageToken, cores: 1 + (fleet.sharing?.cores ?? 0) };
+    },
+
+    async drainServer({ serverId }, context) {
+      keepServer(context, serverId);
+      const server = fleet.drain(serverId);
+      await onDrain(serverId, true);
+      return { server };
+    },
+    async resumeServer({ serverId }, context) {
+      keepServer(context, serverId);
+      const server = fleet.resume(serverId);
+      await onDrain(serverId, false);
+      return { server };
+    },
+  };
+}
+
+/** The models that a caller may use. Without a key: all. */
+function allowedTo({ values }: Pick<HandlerContext, "values">): AllowedModels {
+  const principal = values.get(principalKey);
+  return principal?.kind === "caller" ? principal.models : undefined;
+}
+
+const toId = ({ id }: { readonly id: string }) => id;
+
+const thinkingModes = {
+  none: ThinkingMode.NONE,
+  always: ThinkingMode.ALWAYS,
+  default_off: ThinkingMode.DEFAULT_OFF,
+  default_on: ThinkingMode.DEFAULT_ON,
+} as const;
+
+function describe(model: ServedModel, prices: Prices): Model {
+  const rates = prices.live(model.id);
+  const generates = model.kind === "generation";
+  return {
+    $typeName: "tollgate.catalogue.v1.Model",
+    id: model.id,
+    displayName: model.display_name ?? model.id,
+    kind: generates ? ModelKind.GENERATION : ModelKind.EMBEDDING,
+    contextLength: model.context_length,
+    maxOutputTokens: generates ? (model.max_output ?? model.context_length) : 0,
+    inputPicoUsdPerToken: BigInt(rates.input),
+    outputPicoUsdPerToken: BigInt(rates.output),
+    thinking: thinkingModes[model.thinking.mode],
+    thinkingDepths: model.thinking.depths,
+    createdAt: timestampFromDate(model.createdAt),
+    dimensions: generates ? 0 : model.dimensions,
+  };
+}

@@ -1,0 +1,21 @@
+import type { Random } from "#lib/ids/random.ts";
+import type { Logger } from "#lib/logger.ts";
+import type { Catalogue } from "#src/fleet/catalogue/interface.ts";
+import type { Fleet } from "#src/fleet/interface.ts";
+import type { Ledger } from "#src/money/model/ledger.ts";
+import type { ReadAheadSettings } from "./answer/read-ahead.ts";
+import type { InferenceObserver } from "./interface.ts";
+
+/** Dependencies. */
+export interface InferenceDependencies {
+  readonly catalogue: Catalogue;
+  readonly fleet: Fleet;
+  readonly ledger: Ledger;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly observer: InferenceObserver;
+  /** The limits for readers of streamed answers, and the memory that they share. */
+  readonly readers: Pick<ReadAheadSettings, "memory" | "limits" | "clock">;
+  /** Whether accounts are separated in the engines' prefix caches. */
+  readonly cacheSalt: boolean;
+}

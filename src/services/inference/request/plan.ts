@@ -1,0 +1,158 @@
+import type { HandlerContext } from "@connectrpc/connect";
+import type { GenerateRequest } from "#gen/tollgate/inference/v1/inference_service_pb.js";
+import { estimateTokens } from "#lib/text/estimate-tokens.ts";
+import type { ServedModel } from "#src/fleet/catalogue/interface.ts";
+import type { FleetRequest } from "#src/fleet/interface.ts";
+import type { Hold } from "#src/money/model/ledger.ts";
+import { runIdKey } from "#src/wire/interceptors/observation/observe.ts";
+import { traceContextKey } from "#src/wire/interceptors/trace-context.ts";
+import type { Caller } from "#src/wire/principal.ts";
+import { turnWeightKey } from "../../limits/rate-limit.ts";
+import { tallied } from "../../limits/token-tally.ts";
+import type { InferenceDependencies } from "../dependencies.ts";
+import { contextRefusal } from "../output-fit/context-refusal.ts";
+import { limitOutput, type TokenLimits } from "../output-fit/output-limit.ts";
+import { inputBound } from "../output-fit/token-bound.ts";
+import { settleSampling } from "./sampling.ts";
+import { settleServiceClass } from "./service-class.ts";
+import { shareHold } from "./shared-hold.ts";
+import { planThinking } from "./thinking.ts";
+import { validateConversation } from "./validate.ts";
+
+/** A request that is checked and has its money held: ready to run. */
+export interface PlannedGeneration {
+  readonly model: ServedModel;
+  readonly request: FleetRequest;
+  readonly hold: Hold;
+  /** Whether the answer is gathered and sent in one message. */
+  readonly gathered: boolean;
+  /** Counts the prompt. Set where prompt and output may still exceed the context. */
+  readonly countInput?: () => Promise<number | undefined>;
+}
+
+/** A prompt and its length. */
+interface MeasuredPrompt {
+  readonly tokenizable: Pick<FleetRequest, "prompt" | "recipe" | "thinking">;
+  readonly countInput: () => Promise<number | undefined>;
+  readonly limits: TokenLimits;
+}
+
+/** The generations of one request: one, or one for each text of a batch. */
+export interface PlannedRequest {
+  readonly generations: readonly PlannedGeneration[];
+  /** Resolves once all of them have ended and their cost is charged. */
+  settled(): Promise<void>;
+}
+
+/**
+ * Checks a request, applies every default and limit, and holds its worst case. A batch becomes one generation for each
+ * text, under one hold. Throws the ledger's errors.
+ */
+export async function plan(
+  request: GenerateRequest,
+  requestId: string,
+  model: ServedModel,
+  caller: Caller,
+  deps: InferenceDependencies,
+  { signal, values }: Pick<HandlerContext, "signal" | "values">,
+): Promise<PlannedRequest> {
+  if (request.prompt.case === "conversation") {
+    validateConversation(request.prompt.value);
+  }
+  const thinking = planThinking(request.thinking, model.thinking);
+  const measure = (prompt: FleetRequest["prompt"]): MeasuredPrompt | Promise<MeasuredPrompt> => {
+    const tokenizable = { prompt, recipe: model.thinking, ...(thinking === undefined ? {} : { thinking }) };
+    const countInput = once(() => deps.fleet.countTokens(model, tokenizable, signal));
+    const length = { bound: inputBound(prompt), estimate: estimateTokens(prompt), count: countInput };
+    const limits = limitOutput(model, request.maxOutputTokens, length);
+    if (!(limits instanceof Promise)) {
+      return { tokenizable, countInput, limits };
+    }
+    return limits.then(
+      (found) => ({ tokenizable, countInput, limits: found }),
+      (error: unknown): never => {
+        throw contextRefusal(error, model, prompt);
+      },
+    );
+  };
+  const measuring = readPrompts(request).map(measure);
+  const measured = measuring.some((one) => one instanceof Promise)
+    ? await Promise.all(measuring)
+    : (measuring as MeasuredPrompt[]);
+  const sampling = settleSampling(request.sampling, model.sampling);
+  const held = await deps.ledger.hold(
+    {
+      requestId,
+      accountId: caller.accountId,
+      keyId: caller.keyId,
+      budget: caller.budget,
+      model: model.id,
+      inputTokens: sum(measured, ({ limits }) => limits.input),
+      outputTokens: sum(measured, ({ limits }) => limits.output),
+      countInput: async () => sumOfKnown(await Promise.all(measured.map(({ countInput }) => countInput()))),
+    },
+    signal,
+  );
+  const hold = tallied(held, values);
+  values.set(runIdKey, hold.runId);
+  const trace = values.get(traceContextKey);
+  const wanted = measured.map(({ limits }) => limits.output);
+  const { holds, settled } = wanted.length === 1 ? { holds: [hold], settled: async () => {} } : shareHold(hold, wanted);
+  const serviceClass = settleServiceClass(request.serviceClass, caller);
+  const generations = measured.map(({ tokenizable, countInput, limits }, index) => {
+    const part = holds[index] ?? hold;
+    return {
+      model,
+      hold: part,
+      gathered: request.gathered,
+      ...(limits.mayPass && { countInput }),
+      request: {
+        ...tokenizable,
+        requestId,
+        runId: part.runId,
+        accountId: caller.accountId,
+        serviceClass,
+        turnWeight: values.get(turnWeightKey),
+        maxOutputTokens: part.outputTokens,
+        sampling,
+        stopSequences: request.stopSequences,
+        ...(trace && { trace }),
+        ...(request.session && { session: request.session }),
+        ...(deps.cacheSalt ? { cacheSalt: caller.accountId } : {}),
+      },
+    };
+  });
+  return { generations, settled };
+}
+
+function readPrompts({ prompt }: GenerateRequest): FleetRequest["prompt"][] {
+  if (prompt.case === undefined) {
+    throw new Error("a request without a prompt passed the validation");
+  }
+  return prompt.case === "texts" ? prompt.value.texts.map((value) => ({ case: "text", value })) : [prompt];
+}
+
+function sum<T>(values: readonly T[], read: (value: T) => number): number {
+  return values.reduce((total, value) => total + read(value), 0);
+}
+
+/** The sum. Undefined when any count is. */
+function sumOfKnown(counts: readonly (number | undefined)[]): number | undefined {
+  let total = 0;
+  for (const count of counts) {
+    if (count === undefined) {
+      return undefined;
+    }
+    total += count;
+  }
+  return total;
+}
+
+/** Calls `ask` at most once, and returns its result each time. */
+function once<T>(ask: () => Promise<T>): () => Promise<T> {
+  let answer: Promise<T> | undefined;
+  return () => {
+    answer ??= ask();
+    return answer;
+  };
+}

@@ -1,0 +1,111 @@
+import { type Timestamp, timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
+import type { ServiceImpl } from "@connectrpc/connect";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import {
+  type Margin as MarginMessage,
+  type MarginService,
+  MarginSpan,
+  type StreamMarginsRequest,
+} from "#gen/tollgate/metering/v1/margin_service_pb.js";
+import { UsageGroup } from "#gen/tollgate/metering/v1/metering_service_pb.js";
+import { failure } from "#lib/errors/failure.ts";
+import type { PricedServer } from "#lib/server-costs.ts";
+import type { Clock } from "#lib/time/clock.ts";
+import { streamUsage } from "#src/money/books/receipts/usage.ts";
+import type { Storage } from "#src/storage/orm.ts";
+import { type Earned, type Margin, toMargins } from "./margin.ts";
+import { mostSpans, type SpanName, splitSpans } from "./spans.ts";
+
+/** Dependencies. */
+export interface MarginDependencies {
+  readonly storage: Storage;
+  /** The inference servers of this core, with their prices as configured now. */
+  readonly servers: () => readonly PricedServer[];
+  readonly clock: Pick<Clock, "now">;
+}
+
+const dayMs = 86_400_000;
+const spanNames: Readonly<Record<MarginSpan, SpanName | undefined>> = {
+  [MarginSpan.UNSPECIFIED]: undefined,
+  [MarginSpan.HOUR]: "hour",
+  [MarginSpan.DAY]: "day",
+};
+const groups = { hour: UsageGroup.HOUR, day: UsageGroup.DAY } as const satisfies Record<SpanName, UsageGroup>;
+/** The most margins in one message. */
+const pieceSize = 100;
+
+/** Compares the earnings of models with the costs of their servers. */
+export function createMarginService({
+  storage,
+  servers,
+  clock,
+}: MarginDependencies): ServiceImpl<typeof MarginService> {
+  return {
+    async *streamMargins(request) {
+      const { fromMs, toMs, by, spans } = readAsked(request, clock.now());
+      const earned = await readEarned(storage, timestampFromMs(fromMs), timestampFromMs(toMs), by);
+      const priced = servers();
+      let margins: MarginMessage[] = [];
+      for (const { name, ms } of spans) {
+        const ofSpan = toMargins(earned.get(name) ?? [], priced, BigInt(ms));
+        margins.push(...ofSpan.map((margin) => toMessage(margin, by, name)));
+        if (margins.length >= pieceSize) {
+          yield { margins };
+          margins = [];
+        }
+      }
+      if (margins.length > 0) {
+        yield { margins };
+      }
+    },
+  };
+}
+
+/** The requested spans. Throws INVALID_ARGUMENT for an empty range, or too many spans. */
+function readAsked({ from, to, by: span }: StreamMarginsRequest, now: number) {
+  const toMs = to === undefined ? now : timestampMs(to);
+  const fromMs = from === undefined ? toMs - dayMs : timestampMs(from);
+  if (fromMs >= toMs) {
+    throw failure(Reason.INVALID_ARGUMENT, "from must be before to.", { parameter: "from" });
+  }
+  const by = span === undefined ? undefined : spanNames[span];
+  const spans = by === undefined ? [{ name: "", ms: toMs - fromMs }] : splitSpans(by, fromMs, toMs);
+  if (spans === undefined) {
+    const message = `More than ${mostSpans} ${by}s are not told at once: from must be later.`;
+    throw failure(Reason.INVALID_ARGUMENT, message, { parameter: "from" });
+  }
+  return { fromMs, toMs, by, spans };
+}
+
+/** The earnings of models by the name of the hour or day. All are under the empty name when `by` is undefined. */
+async function readEarned(
+  storage: Storage,
+  from: Timestamp,
+  to: Timestamp,
+  by: SpanName | undefined,
+): Promise<Map<string, Earned[]>> {
+  const earned = new Map<string, Earned[]>();
+  const groupBy = [UsageGroup.MODEL, ...(by === undefined ? [] : [groups[by]])];
+  const TypeName = "tollgate.metering.v1.StreamUsageRequest" as const;
+  const asked = { $typeName: TypeName, from, to, groupBy, accountId: "", keyId: "", model: "", dearest: 0 };
+  for await (const rows of streamUsage(storage, asked)) {
+    for (const { model, totalCostPicoUsd, ...row } of rows) {
+      const name = by === undefined ? "" : row[by];
+      const ofSpan = earned.get(name) ?? [];
+      earned.set(name, ofSpan);
+      ofSpan.push({ model, amount: BigInt(totalCostPicoUsd) });
+    }
+  }
+  return earned;
+}
+
+function toMessage({ model, revenue, cost }: Margin, by: SpanName | undefined, name: string): MarginMessage {
+  return {
+    $typeName: "tollgate.metering.v1.Margin",
+    model,
+    hour: by === "hour" ? name : "",
+    day: by === "day" ? name : "",
+    revenuePicoUsd: String(revenue),
+    ...(cost !== undefined && { costPicoUsd: String(cost), marginPicoUsd: String(revenue - cost) }),
+  };
+}

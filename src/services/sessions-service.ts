@@ -1,0 +1,153 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
+import { Role } from "#gen/tollgate/access/v1/access_pb.js";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import type { SessionSchema, SessionsService } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
+import { failure } from "#lib/errors/failure.ts";
+import type { OidcSignIn } from "#src/identity/sessions/oidc/oidc-sign-in.ts";
+import type { NewSession, Owner, Sessions } from "#src/identity/sessions/sessions.ts";
+import type { ConsoleSession } from "#src/storage/entities/console-session.ts";
+import { readOperator, readPrincipal } from "#src/wire/interceptors/access/principal.ts";
+import type { Operator, Principal } from "#src/wire/principal.ts";
+
+/** Dependencies. */
+export interface SessionsDependencies {
+  readonly sessions: Sessions;
+  /** Makes a key that ends at a time. Throws ACCOUNT_NOT_FOUND and KEY_LIMIT_REACHED. */
+  readonly createKey: (accountId: string, expiresAt: Date) => Promise<{ keyId: string; secret: string }>;
+  readonly revokeKey: (keyId: string) => Promise<void>;
+  /** The name of a stored operator. */
+  readonly findName: (operatorId: string) => Promise<string>;
+  /** The name of the configured token's operator. */
+  readonly rootName: string;
+  /** Sign-in by an identity provider. Undefined: none is configured. */
+  readonly oidc: OidcSignIn | undefined;
+  /** Called with each session that ended here. */
+  readonly ended: (sessionId: string) => void;
+  readonly toRole: (role: NonNullable<ConsoleSession["role"]>) => Role;
+  readonly readRole: (role: Role) => NonNullable<ConsoleSession["role"]> | undefined;
+}
+
+/** Signs people in to the console and out of it. */
+export function createSessionsService(deps: SessionsDependencies): ServiceImpl<typeof SessionsService> {
+  const { sessions } = deps;
+
+  const describe = async (session: ConsoleSession): Promise<MessageInitShape<typeof SessionSchema>> => ({
+    id: session.id,
+    role: session.role ? deps.toRole(session.role) : Role.UNSPECIFIED,
+    operatorName: session.role ? await nameOf(session) : "",
+    accountId: session.accountId ?? "",
+    keyId: session.keyId ?? "",
+    expiresAt: timestampFromDate(session.expiresAt),
+  });
+
+  const nameOf = async ({ operatorId }: ConsoleSession) =>
+    operatorId ? await deps.findName(operatorId) : deps.rootName;
+
+  const opened = async ({ session, token }: NewSession) => ({ session: await describe(session), token });
+
+  const requireRole = (role: Role) => {
+    const named = deps.readRole(role);
+    if (named === undefined) {
+      throw failure(Reason.INVALID_ARGUMENT, "role must be ROLE_READER, ROLE_BILLING or ROLE_OWNER.", {
+        parameter: "role",
+      });
+    }
+    return named;
+  };
+
+  const requireOidc = (): OidcSignIn => {
+    if (deps.oidc === undefined) {
+      throw failure(Reason.UNSUPPORTED, "No provider of identities is configured (sign_in.oidc).");
+    }
+    return deps.oidc;
+  };
+
+  const ownerOf = (principal: Principal): Owner => {
+    if (principal.sessionId !== undefined) {
+      throw failure(Reason.PERMISSION_DENIED, "A session opens no other one.");
+    }
+    if (principal.kind === "operator") {
+      const { id, role } = principal;
+      return { role: requireRole(role), operatorId: id || null, accountId: null, keyId: null };
+    }
+    const { accountId, keyId } = principal;
+    if (keyId === "") {
+      throw failure(Reason.PERMISSION_DENIED, "A session needs an API key or an operator's token.");
+    }
+    return { role: null, operatorId: null, accountId, keyId };
+  };
+
+  return {
+    async createSignInLink({ role }, context) {
+      const operator = readOperator(context);
+      if (operator.sessionId !== undefined) {
+        // It would outlive the session, and whoever took that over.
+        throw failure(Reason.PERMISSION_DENIED, "A session makes no links: send the operator's token itself.");
+      }
+      const wanted = role === Role.UNSPECIFIED ? operator.role : role;
+      const named = requireRole(wanted);
+      requireAtMost(wanted, operator);
+      const { token, expiresAt } = await sessions.createLink({ role: named, operatorId: operator.id || null });
+      return { token, expiresAt: timestampFromDate(expiresAt) };
+    },
+
+    async redeemSignInLink({ token }) {
+      return opened(await sessions.redeem(token));
+    },
+
+    getSignInOptions: () => ({ oidcName: deps.oidc?.name ?? "" }),
+
+    beginOidcSignIn: ({ redirectUrl }) => requireOidc().begin(redirectUrl),
+
+    async finishOidcSignIn({ callbackUrl, pending }) {
+      const accountId = await requireOidc().finish(callbackUrl, pending);
+      return opened(await sessions.create({ role: null, operatorId: null, accountId, keyId: null }));
+    },
+
+    async createSession(_, context) {
+      return opened(await sessions.create(ownerOf(readPrincipal(context))));
+    },
+
+    async getSession(_, context) {
+      return { session: await describe(await sessions.get(toSession(context))) };
+    },
+
+    async endSession(_, context) {
+      const id = toSession(context);
+      const { keyIds } = await sessions.get(id);
+      await sessions.end(id);
+      deps.ended(id);
+      for (const keyId of keyIds) {
+        await deps.revokeKey(keyId);
+      }
+      return {};
+    },
+
+    async createSessionKey({ accountId }, context) {
+      const session = await sessions.get(toSession(context));
+      const { keyId, secret } = await deps.createKey(accountId, session.expiresAt);
+      await sessions.addKey(session.id, keyId);
+      return { keyId, secret };
+    },
+  };
+}
+
+/** The id of the caller's session. Throws PERMISSION_DENIED for other credentials. */
+function toSession(context: Pick<HandlerContext, "values">): string {
+  const { sessionId } = readPrincipal(context);
+  if (sessionId === undefined) {
+    throw failure(Reason.PERMISSION_DENIED, "This call is for sessions of the console.");
+  }
+  return sessionId;
+}
+
+function requireAtMost(wanted: Role, { name, role }: Operator): void {
+  if (wanted > role) {
+    throw failure(
+      Reason.PERMISSION_DENIED,
+      `The operator ${name} has the role ${Role[role].toLowerCase()} and gives no higher one.`,
+    );
+  }
+}

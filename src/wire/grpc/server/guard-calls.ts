@@ -1,0 +1,202 @@
+import { ConnectError, createContextValues } from "@connectrpc/connect";
+import type * as grpc from "@grpc/grpc-js";
+import type { BoundName } from "#lib/door/bounds.ts";
+import type { Door } from "#lib/door/door.ts";
+import type { ServedMethod } from "../invoke.ts";
+import { maxInflating } from "../messages/limits.ts";
+import { toHeaders } from "../messages/metadata.ts";
+import { Slots } from "../messages/slots.ts";
+import { toStatus } from "../messages/status.ts";
+import {
+  closeRequest,
+  findConnection,
+  limitInflating,
+  listenBefore,
+  onAnswer,
+  onClose,
+  onRequestBytes,
+} from "../workarounds/server-call.ts";
+import { type CallHead, type Gate, listenerKey, refuse, tooManyCalls } from "./gate.ts";
+import { peerKey } from "./peer.ts";
+import type { Receiving, Reception } from "./receiving.ts";
+import { Standing } from "./standing.ts";
+import { WatchedAnswer } from "./watched-answer.ts";
+
+const heads = new WeakMap<grpc.Metadata, CallHead>();
+
+/** The head of an admitted call, found by the metadata that its handler gets. */
+export function readHead(metadata: grpc.Metadata): Pick<CallHead, "header" | "contextValues"> {
+  return heads.get(metadata) ?? { header: toHeaders(metadata), contextValues: createContextValues() };
+}
+
+/** Admits calls by their headers, and only then reads their messages, within bounds of memory and time. */
+export function guardCalls(served: ReadonlyMap<string, ServedMethod>, bounds: Bounds): grpc.ServerInterceptor {
+  const slots = new Slots(maxInflating);
+  const guard = (method: ServedMethod, call: Call) => {
+    limitInflating(call, slots);
+    listenBefore(call, (listener) => new GuardedCall(call, listener, method, bounds));
+  };
+  return ({ path }, call) => {
+    const method = served.get(path);
+    if (method !== undefined) {
+      guard(method, call);
+    }
+    return call as ReturnType<grpc.ServerInterceptor>;
+  };
+}
+
+/** The bounds of calls. */
+interface Bounds {
+  readonly gate: Gate;
+  readonly receiving: Receiving;
+  readonly door: Door;
+}
+
+const standings = new WeakMap<object, Standing>();
+
+type Call = grpc.ServerInterceptingCallInterface;
+type Listener = Parameters<Call["start"]>[0];
+
+class GuardedCall implements Listener {
+  readonly #call: Call;
+  readonly #listener: Listener;
+  readonly #served: ServedMethod;
+  readonly #bounds: Bounds;
+  #reception: Reception | undefined;
+  #isOver = false;
+
+  constructor(call: Call, listener: Listener, served: ServedMethod, bounds: Bounds) {
+    this.#call = call;
+    this.#listener = listener;
+    this.#served = served;
+    this.#bounds = bounds;
+  }
+
+  onReceiveMetadata(metadata: grpc.Metadata): void {
+    const { method } = this.#served.spec;
+    const contextValues = createContextValues()
+      .set(peerKey, readAddress(this.#call.getPeer()))
+      .set(listenerKey, this.#bounds.door.name);
+    const head = { method, header: toHeaders(metadata), contextValues };
+    Promise.resolve(this.#bounds.gate.admit(head)).then(
+      (payer) => {
+        this.#noteAdmission();
+        if (this.#isOver) {
+          return;
+        }
+        const leave = this.#bounds.door.begin(payer);
+        if (leave === undefined) {
+          return void this.#refuse(head, tooManyCalls());
+        }
+        onClose(this.#call, leave);
+        heads.set(metadata, head);
+        const isStream = this.#served.spec.kind === "bidi_streaming";
+        const reception = this.#bounds.receiving.begin(
+          payer,
+          (reason, bound) => this.#cut(head, reason, bound),
+          isStream,
+        );
+        this.#reception = reception;
+        this.#watchAnswer(payer);
+        onRequestBytes(this.#call, (bytes) => reception.take(bytes));
+        this.#listener.onReceiveMetadata(metadata);
+      },
+      (error: unknown) => {
+        this.#standing().refused();
+        return void this.#refuse(head, ConnectError.from(error));
+      },
+    );
+  }
+
+  #cut(head: CallHead, reason: ConnectError, bound: BoundName): void {
+    this.#bounds.door.refused(bound);
+    void this.#refuse(head, reason);
+  }
+
+  /** Watches the answer until the stream is closed: a client may leave all of it unread. */
+  #watchAnswer(payer: string): void {
+    const { unread } = this.#bounds.door;
+    const isWhole = this.#served.spec.kind === "unary";
+    const call = this.#call;
+    let answer: WatchedAnswer | undefined;
+    onAnswer(call, {
+      wrote(stream) {
+        if (answer !== undefined) {
+          return answer.wrote();
+        }
+        const watched = new WatchedAnswer(payer, isWhole ? stream.waiting : 0, stream);
+        answer = watched;
+        unread.add(watched);
+        onClose(call, () => unread.delete(watched));
+      },
+      took: () => answer?.took(),
+      ended: () => answer?.end(),
+    });
+  }
+
+  onReceiveMessage(message: unknown): void {
+    this.#reception?.next();
+    this.#listener.onReceiveMessage(message);
+  }
+
+  onReceiveHalfClose(): void {
+    this.#reception?.end();
+    this.#listener.onReceiveHalfClose();
+  }
+
+  onCancel(): void {
+    this.#isOver = true;
+    this.#reception?.end();
+    this.#listener.onCancel();
+  }
+
+  #noteAdmission(): void {
+    const standing = this.#standing();
+    const { connections } = this.#bounds.door;
+    const ends = findConnection(this.#call)?.socket;
+    standing.admitted();
+    if (ends !== undefined) {
+      connections.begin(ends);
+    }
+    onClose(this.#call, () => {
+      standing.left();
+      if (ends !== undefined) {
+        connections.end(ends);
+      }
+    });
+  }
+
+  #standing(): Standing {
+    const connection = findConnection(this.#call);
+    const cut = () => {
+      this.#bounds.door.refused("credentials");
+      connection?.destroy();
+    };
+    const standing = (connection && standings.get(connection)) ?? new Standing(cut);
+    if (connection !== undefined) {
+      standings.set(connection, standing);
+    }
+    return standing;
+  }
+
+  async #refuse(head: CallHead, reason: ConnectError): Promise<void> {
+    if (this.#isOver) {
+      return;
+    }
+    this.#isOver = true;
+    this.#reception?.end();
+    const { interceptors, url } = this.#served;
+    const { signal } = new AbortController();
+    const error = await refuse(
+      interceptors,
+      { ...head, method: this.#served.spec.method as never, url, signal },
+      reason,
+    );
+    this.#call.sendStatus(toStatus(error));
+    closeRequest(this.#call);
+  }
+}
+
+function readAddress(peer: string): string {
+  return peer.replace(/:\d+$/, "");
+}

@@ -1,0 +1,106 @@
+import { type DescMethod, getOption } from "@bufbuild/protobuf";
+import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
+import { RateLimitUse, rate_limit_use } from "#gen/tollgate/metering/v1/rate_limit_pb.js";
+import { SessionsService } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
+import { Windows } from "#lib/door/windows.ts";
+import { toNetwork, toWiderNetwork } from "#lib/net/network.ts";
+import { type Clock, systemClock } from "#lib/time/clock.ts";
+import type { Principal } from "../../principal.ts";
+
+/** Calls a minute that no other limit counts. */
+export interface CallRateLimits {
+  /** Of sign-ins and links, for a payer and for an address each. */
+  readonly signIns: number;
+  /** Of reads, for a payer. A key whose own rate is higher has ten reads for each of its requests. */
+  readonly reads: number;
+}
+
+const defaultLimits: CallRateLimits = { signIns: 30, reads: 600 };
+const windowMs = 60_000;
+/** The payers and networks that are counted at a time. */
+const mostOwners = 20_000;
+/** How many times the calls of an address the network around it may make. */
+const widerTimes = 4;
+const readsOfRequest = 10;
+
+/** Counts the calls that no rate of requests counts, so that none is free. */
+export interface CallRates {
+  /**
+   * Returns the milliseconds to wait where there were too many. `principal` undefined: a call without a credential, for
+   * which the address pays. `address` undefined: this process itself calls.
+   */
+  count(method: DescMethod, principal: Principal | undefined, address: string | undefined): number | undefined;
+}
+
+export function createCallRates(
+  limits: Partial<CallRateLimits> = {},
+  clock: Pick<Clock, "monotonic"> = systemClock,
+): CallRates {
+  const { signIns, reads } = { ...defaultLimits, ...limits };
+  const windows = new Windows(windowMs, mostOwners);
+  const take = (owner: string, limit: number) => windows.count(owner, limit, clock.monotonic());
+  const ofAddress = (what: string, address: string, limit: number) =>
+    take(`${what} from ${toNetwork(address)}`, limit) ??
+    take(`${what} around ${toWiderNetwork(address)}`, limit * widerTimes);
+  const countRead = (principal: Principal | undefined, address: string | undefined) => {
+    switch (principal?.kind) {
+      case "caller":
+        return take(`reads of ${principal.accountId}`, Math.max(reads, (principal.rpm ?? 0) * readsOfRequest));
+      case "operator":
+        return undefined; // few people, who read much at once
+      case undefined:
+        return address === undefined ? undefined : ofAddress("reads", address, reads);
+    }
+  };
+  const countSignIn = (principal: Principal | undefined, address: string | undefined) => {
+    const payer = principal?.kind === "caller" ? principal.accountId : principal?.id;
+    return (
+      (payer === undefined ? undefined : take(`sign-ins of ${payer}`, signIns)) ??
+      (address === undefined ? undefined : ofAddress("sign-ins", address, signIns))
+    );
+  };
+  return {
+    count(method, principal, address) {
+      switch (readKind(method)) {
+        case "sign-in":
+          return countSignIn(principal, address);
+        case "read":
+          return countRead(principal, address);
+        case undefined:
+          return undefined;
+      }
+    },
+  };
+}
+
+const signInMethods: ReadonlySet<DescMethod> = new Set([
+  SessionsService.method.createSession,
+  SessionsService.method.createSignInLink,
+  SessionsService.method.redeemSignInLink,
+  SessionsService.method.beginOidcSignIn,
+  SessionsService.method.finishOidcSignIn,
+  SessionsService.method.createSessionKey,
+]);
+
+const kinds = new WeakMap<DescMethod, { readonly kind: "sign-in" | "read" | undefined }>();
+
+/** What a call counts as. Undefined: another limit counts it, or a prober makes it. */
+function readKind(method: DescMethod): "sign-in" | "read" | undefined {
+  let found = kinds.get(method);
+  if (found === undefined) {
+    found = { kind: kindOf(method) };
+    kinds.set(method, found);
+  }
+  return found.kind;
+}
+
+function kindOf(method: DescMethod): "sign-in" | "read" | undefined {
+  if (signInMethods.has(method)) {
+    return "sign-in";
+  }
+  const use = getOption(method, rate_limit_use);
+  // A facade asks who calls before it reads the body of a request that is counted itself.
+  const isCounted =
+    use === RateLimitUse.RUN || use === RateLimitUse.COUNT || method === AccountsService.method.identifyCaller;
+  return isCounted || !method.parent.typeName.startsWith("tollgate.") ? undefined : "read";
+}

@@ -1,0 +1,49 @@
+import { createContextKey, type HandlerContext } from "@connectrpc/connect";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { failure } from "#lib/errors/failure.ts";
+import type { Caller, Operator, Principal } from "../../principal.ts";
+
+/** The authenticated caller. Undefined on public methods, which ask for no credential. */
+export const principalKey = createContextKey<Principal | undefined>(undefined, { description: "principal" });
+
+/** The authenticated caller. Throws PERMISSION_DENIED on public methods, which ask for no credential. */
+export function readPrincipal(context: Pick<HandlerContext, "values">): Principal {
+  const principal = context.values.get(principalKey);
+  if (!principal) {
+    throw failure(Reason.PERMISSION_DENIED, "This call has no authenticated caller.");
+  }
+  return principal;
+}
+
+/** The caller whose account pays. Throws PERMISSION_DENIED for any other principal. */
+export function readCaller(context: Pick<HandlerContext, "values">): Caller {
+  const principal = readPrincipal(context);
+  if (principal.kind !== "caller") {
+    throw failure(Reason.PERMISSION_DENIED, "This call needs an API key, or a service token that names an account.");
+  }
+  return principal;
+}
+
+/** The operator who made the call. Throws PERMISSION_DENIED for any other principal. */
+export function readOperator(context: Pick<HandlerContext, "values">): Operator {
+  const principal = readPrincipal(context);
+  if (principal.kind !== "operator") {
+    throw failure(Reason.PERMISSION_DENIED, "This call needs an operator token.");
+  }
+  return principal;
+}
+
+/**
+ * The account to which an answer is restricted: a caller's own, or the one that an operator names. Empty: an operator
+ * sees all accounts. Throws PERMISSION_DENIED when a caller names another account than its own.
+ */
+export function visibleAccount(context: Pick<HandlerContext, "values">, accountId: string): string {
+  const principal = readPrincipal(context);
+  if (principal.kind === "operator") {
+    return accountId;
+  }
+  if (accountId !== "" && accountId !== principal.accountId) {
+    throw failure(Reason.PERMISSION_DENIED, "A key sees its own account alone.");
+  }
+  return principal.accountId;
+}

@@ -1,0 +1,33 @@
+import type { DescMethod } from "@bufbuild/protobuf";
+import type { Interceptor } from "@connectrpc/connect";
+import { Access } from "#gen/tollgate/access/v1/access_pb.js";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { failure } from "#lib/errors/failure.ts";
+import type { Overload } from "#lib/overload/monitor.ts";
+import { readAccess } from "../access/authenticate.ts";
+
+/**
+ * Refuses new calls with OVERLOADED while the process is overloaded, before their credential is checked. Running calls
+ * go on. Health checks and operators' calls are still answered: operators need them to see what is wrong.
+ */
+export function shedLoad(overload: Overload): Interceptor {
+  return (next) => (request) => {
+    if (overload.shortage !== undefined && isShed(request.method)) {
+      const what = "The service has more work than it can do at the moment.";
+      return Promise.reject(failure(Reason.OVERLOADED, what, { retryAfter: { seconds: 5n } }));
+    }
+    return next(request); // no async function around it: that would cost each call three promises
+  };
+}
+
+function isShed(method: DescMethod): boolean {
+  switch (readAccess(method)) {
+    case Access.CALLER:
+    case Access.PUBLIC_OR_CALLER:
+      return true;
+    case Access.PUBLIC:
+      return method.parent.typeName.startsWith("tollgate.");
+    default:
+      return false;
+  }
+}

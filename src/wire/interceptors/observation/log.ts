@@ -1,0 +1,78 @@
+import { Code } from "@connectrpc/connect";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import type { Logger } from "#lib/logger.ts";
+import { methodName } from "#lib/rpc/method-name.ts";
+import { type Clock, systemClock } from "#lib/time/clock.ts";
+import type { CallObserver } from "./observe.ts";
+
+/** Failures that anybody can cause without a key must not fill the log: beyond so many lines, intervals log a sum. */
+const intervalMs = 10_000;
+const maxRefusals = 50;
+
+/** Writes one log line for each call when it is over. Many calls with wrong credentials are summed up. */
+export function logCalls(log: Logger, clock: Clock = systemClock): CallObserver {
+  const isSummed = createSums(log, clock);
+  return ({ method, requestId, runId, code, reason, ms }) => {
+    if (isSummed(reason)) {
+      return;
+    }
+    const line = {
+      method: methodName(method),
+      ...(requestId && { requestId }),
+      ...(runId && { runId }),
+      code: code === undefined ? "OK" : Code[code],
+      ...(reason !== undefined && { reason: Reason[reason] }),
+      ms: Math.round(ms * 10) / 10,
+    };
+    log[toLevel(code)](line, "call");
+  };
+}
+
+/** Returns a function that tells whether a call's line is left out because a sum covers it. */
+function createSums(log: Logger, clock: Clock): (reason: Reason | undefined) => boolean {
+  let refused = 0;
+  let throttled = 0;
+  let isOpen = false;
+  const close = () => {
+    const leftOut = Math.max(0, refused - maxRefusals);
+    if (leftOut + throttled > 0) {
+      log.warn({ unauthenticated: leftOut, throttled, seconds: intervalMs / 1000 }, "calls with wrong credentials");
+    }
+    [refused, throttled, isOpen] = [0, 0, false];
+  };
+  const open = () => {
+    if (isOpen) {
+      return;
+    }
+    isOpen = true;
+    clock.after(intervalMs, close);
+  };
+  return (reason) => {
+    switch (reason) {
+      case Reason.AUTHENTICATION_THROTTLED:
+        open();
+        throttled += 1;
+        return true;
+      case Reason.UNAUTHENTICATED:
+        open();
+        refused += 1;
+        return refused > maxRefusals;
+      default:
+        return false;
+    }
+  };
+}
+
+function toLevel(code: Code | undefined): "info" | "warn" | "error" {
+  switch (code) {
+    case Code.Internal:
+    case Code.Unknown:
+    case Code.DataLoss:
+      return "error"; // a bug
+    case Code.Unavailable:
+    case Code.DeadlineExceeded:
+      return "warn"; // the operator may have to do something
+    default:
+      return "info";
+  }
+}

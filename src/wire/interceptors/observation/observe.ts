@@ -1,0 +1,75 @@
+import type { DescMethod } from "@bufbuild/protobuf";
+import { type Code, ConnectError, createContextKey, type Interceptor } from "@connectrpc/connect";
+import type { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { readDetail } from "#lib/errors/detail.ts";
+import type { Clock } from "#lib/time/clock.ts";
+import { watchStream } from "../watch-stream.ts";
+import { type LimitName, readRefusedLimit } from "./refused-limit.ts";
+
+/** The id that a handler found or created for its request. Empty: the call has none. */
+export const requestIdKey = createContextKey("", { description: "request id" });
+
+/** The id by which the engine knows a metered call. Empty: no engine was asked. */
+export const runIdKey = createContextKey("", { description: "run id" });
+
+/** A call that is over. */
+export interface EndedCall {
+  readonly method: DescMethod;
+  /** Empty: the call has none. */
+  readonly requestId: string;
+  /** Empty: no engine was asked. */
+  readonly runId: string;
+  /** Undefined: it succeeded. */
+  readonly code: Code | undefined;
+  /** Undefined: it succeeded, was left by its caller, or met a bug. */
+  readonly reason: Reason | undefined;
+  /** Undefined: no limit refused it. */
+  readonly limit: LimitName | undefined;
+  /** The call's duration, in milliseconds. */
+  readonly ms: number;
+}
+
+/** Called with every call when it is over. Never gets a body, a header or a credential. */
+export type CallObserver = (call: EndedCall) => void;
+
+/** How a call ended, from its error, if any, and its signal. */
+export function toOutcome(error: unknown, signal: AbortSignal): Pick<EndedCall, "code" | "reason" | "limit"> {
+  // A stream that its caller left has no error of its own.
+  const cause = error ?? (signal.aborted ? signal.reason : undefined);
+  if (cause === undefined) {
+    return { code: undefined, reason: undefined, limit: undefined };
+  }
+  const detail = readDetail(cause);
+  return { code: ConnectError.from(cause).code, reason: detail?.reason, limit: detail && readRefusedLimit(detail) };
+}
+
+/** Reports every call to the observers, once, however it ends. */
+export function observeCalls(clock: Clock, observers: readonly CallObserver[]): Interceptor {
+  return (next) => async (request) => {
+    const started = clock.monotonic();
+    const tell = (error?: unknown): unknown => {
+      const outcome = toOutcome(error, request.signal);
+      const call: EndedCall = {
+        method: request.method,
+        requestId: request.contextValues.get(requestIdKey),
+        runId: request.contextValues.get(runIdKey),
+        ...outcome,
+        ms: clock.monotonic() - started,
+      };
+      for (const observe of observers) {
+        observe(call);
+      }
+      return error;
+    };
+    try {
+      const response = await next(request);
+      if (response.stream) {
+        return { ...response, message: watchStream(response.message, tell) };
+      }
+      tell();
+      return response;
+    } catch (error) {
+      throw tell(error);
+    }
+  };
+}

@@ -1,0 +1,86 @@
+import type { Role } from "#gen/tollgate/access/v1/access_pb.js";
+import type { ServiceClass } from "#lib/service-class.ts";
+import type { ApiKey, BudgetPeriod } from "#src/storage/entities/api-key.ts";
+
+/** A spending limit in each period for all keys of a rotation chain together, whatever the account has. */
+export interface Budget {
+  /** The id of the chain's first key. */
+  readonly id: string;
+  /** In pico-USD. */
+  readonly limit: number;
+  /** How often it begins anew, in UTC; a week begins on Monday. total: never. */
+  readonly period: BudgetPeriod;
+}
+
+/** The payer of a call, known once its credential has been checked. */
+export interface Caller {
+  readonly kind: "caller";
+  readonly accountId: string;
+  /** The key's id. Empty: a service token. */
+  readonly keyId: string;
+  /** The first key of its chain of rotations: keys of a chain share the counters of limits. Undefined: this key. */
+  readonly limitsOf?: string;
+  /** The key's own requests a minute. Undefined: the account's tier decides. */
+  readonly rpm?: number;
+  /** The key's own tokens a minute. Undefined: no limit. */
+  readonly tokensPerMinute?: number;
+  /** The key's own requests at once. Undefined: only its account's limit. */
+  readonly maxInFlight?: number;
+  /** The spending limit of the key, shared with its rotation chain. Undefined: as much as the account has. */
+  readonly budget?: Budget;
+  /** The class of its requests, and the highest that they may have. Undefined: its account's. */
+  readonly serviceClass?: ServiceClass;
+  /** The class of its account's requests, and the highest that they may have. Undefined: standard. */
+  readonly accountServiceClass?: ServiceClass;
+  /** The only models that it may use. Undefined: all. */
+  readonly models?: ReadonlySet<string>;
+  /** Why its account is frozen. Undefined: it is not frozen. */
+  readonly frozenReason?: string;
+  /** Requests that its account may run at once. Undefined: the account's tier decides. */
+  readonly accountMaxInFlight?: number;
+  /** The console session of the call, with which it may only read. Undefined: it has a credential of its own. */
+  readonly sessionId?: string;
+}
+
+/** A person who runs the service. */
+export interface Operator {
+  readonly kind: "operator";
+  /** The stored operator's id. Empty: the operator of the configured token. */
+  readonly id: string;
+  /** The operator's name in the audit log. */
+  readonly name: string;
+  readonly role: Role;
+  /** The console session of the call. Undefined: the operator's own token. */
+  readonly sessionId?: string;
+}
+
+/** A console session that has not ended. */
+export interface LiveSession {
+  readonly id: string;
+  readonly expiresAt: Date;
+  /** An operator, or a customer's account and the key that the customer signed in with. */
+  readonly owner:
+    | Operator
+    | { readonly kind: "customer"; readonly accountId: string; readonly key: ApiKey | undefined };
+}
+
+/** Finds console sessions by their tokens. */
+export interface SessionFinder {
+  /** Whether a text can be a session's token at all. */
+  isToken(text: string): boolean;
+  /** Undefined: the session has ended, or its owner has no access any more. */
+  find(token: string): Promise<LiveSession | undefined>;
+}
+
+/** The identity behind a call: a customer's key or an operator. */
+export type Principal = Caller | Operator;
+
+/** Checks credentials. */
+export interface Authenticator {
+  /**
+   * Identifies the presenter of a credential: an operator token, an API key, or a service token, which needs the id of
+   * the account that pays. Returns at once when the credential is remembered. Rejects with UNAUTHENTICATED or
+   * PERMISSION_DENIED.
+   */
+  authenticate(credential: string, payingAccountId: string | undefined): Principal | Promise<Principal>;
+}

@@ -1,0 +1,116 @@
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { Code, ConnectError, createClient } from "@connectrpc/connect";
+import { afterEach, describe, expect, test } from "@jest/globals";
+import { AuditService } from "#gen/tollgate/audit/v1/audit_service_pb.js";
+import { systemRandom } from "#lib/ids/random.ts";
+import { AuditTrail } from "#src/identity/audit/audit-trail.ts";
+import { createAuditService } from "#src/services/audit-service.ts";
+import { openStorage, type Storage } from "#src/storage/orm.ts";
+import { inTransaction } from "#src/storage/transaction.ts";
+import { createDirectTransport } from "#src/wire/grpc/direct/direct-transport.ts";
+import { registration } from "#src/wire/grpc/server/registration.ts";
+import { databases, dialects } from "../../money/databases.ts";
+import { ManualClock } from "../../support/clocks/manual-clock.ts";
+
+const newDatabase = databases();
+const open: Storage[] = [];
+afterEach(async () => {
+  for (const storage of open.splice(0)) {
+    await storage.close();
+  }
+});
+
+const event = (target: string) => ({
+  ...{ operator: "Ada", operatorId: null, method: "S/M", target, address: "127.0.0.1" },
+  ...{ before: { name: "a" }, after: { name: "b", nothing: null } },
+});
+
+describe.each(dialects)("%s", (dialect) => {
+  async function start() {
+    const storage = await openStorage(await newDatabase(dialect));
+    open.push(storage);
+    const clock = new ManualClock();
+    const trail = new AuditTrail({ storage, clock, random: systemRandom });
+    const services = [registration(AuditService, createAuditService(trail))];
+    return { storage, clock, trail, client: createClient(AuditService, createDirectTransport(services, [])) };
+  }
+
+  test("changes are listed newest first, page by page, from a time on", async () => {
+    const { clock, trail, client } = await start();
+    const times: number[] = [];
+    for (let i = 0; i < 7; i++) {
+      times.push(clock.now());
+      await trail.add(event(`t${i}`));
+      clock.advance(i % 2 === 0 ? 0 : 1000); // some at the same moment
+    }
+    const seen: string[] = [];
+    let pageToken = "";
+    do {
+      const page = await client.listAuditEvents({ pageSize: 2, pageToken });
+      seen.push(...page.auditEvents.map(({ target }) => target));
+      pageToken = page.nextPageToken;
+    } while (pageToken !== "");
+    expect(seen).toEqual(["t6", "t5", "t4", "t3", "t2", "t1", "t0"]);
+    const from = timestampFromDate(new Date(times[4] ?? 0));
+    const { auditEvents, nextPageToken } = await client.listAuditEvents({ from, pageSize: 2 });
+    const rest = await client.listAuditEvents({ from, pageSize: 2, pageToken: nextPageToken });
+    const since = [...auditEvents, ...rest.auditEvents];
+    expect(since.map(({ target }) => target)).toEqual(["t6", "t5", "t4"]);
+    expect(since[0]).toMatchObject({
+      operator: "Ada",
+      operatorId: "",
+      before: { name: "a" },
+      after: { nothing: null },
+    });
+    const wrong = await client.listAuditEvents({ pageToken: nextPageToken }).catch((error: unknown) => error);
+    expect(ConnectError.from(wrong).code).toBe(Code.InvalidArgument);
+  });
+
+  test.each(["update audit_event set operator = 'Eve'", "delete from audit_event"])(
+    "the database itself refuses to %s",
+    async (sql) => {
+      const { storage, trail } = await start();
+      await trail.add(event("kept"));
+      await expect(storage.orm.em.fork().execute(sql)).rejects.toThrow("append-only");
+      expect((await trail.list({ from: undefined }, { after: undefined, limit: 9 })).length).toBe(1);
+    },
+  );
+
+  if (dialect === "sqlite") {
+    test.each(["id", "rowid"])("nor does an event of the same %s take another's place", async (column) => {
+      const { storage, trail } = await start();
+      await trail.add(event("kept"));
+      const columns = "operator, method, target, after, address, at";
+      const [other, copied] = column === "id" ? ["id", "id"] : ["rowid, id", "rowid, 'another'"];
+      const replaced = `replace into audit_event (${other}, ${columns}) select ${copied}, 'Eve', method, target, after, address, at from audit_event`;
+      await expect(storage.orm.em.fork().execute(replaced)).rejects.toThrow("append-only");
+      const [kept] = await trail.list({ from: undefined }, { after: undefined, limit: 9 });
+      expect(kept).toMatchObject({ operator: event("kept").operator, target: "kept" });
+    });
+  }
+
+  if (dialect === "postgresql") {
+    test("nor is it emptied at once", async () => {
+      const { storage } = await start();
+      await expect(storage.orm.em.fork().execute("truncate audit_event")).rejects.toThrow("append-only");
+    });
+  }
+
+  test("a change that is undone leaves no trace", async () => {
+    const { storage, trail } = await start();
+    const undone = inTransaction(storage, async (em) => {
+      await trail.addWithin(em, event("undone"));
+      throw new Error("undone");
+    });
+    await expect(undone).rejects.toThrow("undone");
+    expect(await trail.list({ from: undefined }, { after: undefined, limit: 9 })).toEqual([]);
+  });
+
+  test("texts beyond what a row takes are cut, and the change is noted all the same", async () => {
+    const { trail } = await start();
+    await trail.add({ ...event("x".repeat(1000)), after: { name: "y".repeat(100_000), nul: "\u0000" } });
+    const [row] = await trail.list({ from: undefined }, { after: undefined, limit: 9 });
+    expect(row?.target.length).toBe(255);
+    expect(JSON.parse(row?.after ?? "")).toEqual({ left_out: expect.stringMatching(/^\d+ characters$/) });
+  });
+});

@@ -1,0 +1,103 @@
+import { afterEach, describe, expect, test } from "@jest/globals";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { readDetail } from "#lib/errors/detail.ts";
+import { systemRandom } from "#lib/ids/random.ts";
+import { Sessions } from "#src/identity/sessions/sessions.ts";
+import { openStorage, type Storage } from "#src/storage/orm.ts";
+import { databases, dialects } from "../../money/databases.ts";
+import { ManualClock } from "../../support/clocks/manual-clock.ts";
+
+const newDatabase = databases();
+const open: Storage[] = [];
+afterEach(async () => {
+  for (const storage of open.splice(0)) {
+    await storage.close();
+  }
+});
+
+const minute = 60_000;
+const root = { role: "owner", operatorId: null } as const;
+const customer = { role: null, operatorId: null, accountId: systemRandom.uuid(), keyId: null } as const;
+
+describe.each(dialects)("%s", (dialect) => {
+  async function start(operatorToken = "secret") {
+    const storage = await openStorage(await newDatabase(dialect));
+    open.push(storage);
+    const clock = new ManualClock();
+    const parts = { storage, clock, random: systemRandom };
+    return { ...parts, sessions: new Sessions({ ...parts, operatorToken }), parts };
+  }
+
+  const reasonOf = (answer: Promise<unknown>) =>
+    answer.then(
+      () => undefined,
+      (error: unknown) => readDetail(error)?.reason,
+    );
+
+  test("no token is stored, of a session or of a link", async () => {
+    const { storage, sessions } = await start();
+    const link = await sessions.createLink(root);
+    const { token } = await sessions.create(customer);
+    const connection = storage.orm.em.getConnection();
+    const rows = [
+      await connection.execute("select * from sign_in_link"),
+      await connection.execute("select * from console_session"),
+    ];
+    expect(rows.map((found: unknown[]) => found.length)).toEqual([1, 1]);
+    expect(JSON.stringify(rows)).not.toContain(link.token.slice(5));
+    expect(JSON.stringify(rows)).not.toContain(token.slice(5));
+  });
+
+  test("a link is good once, for ten minutes", async () => {
+    const { sessions, clock } = await start();
+    const [first, second] = [await sessions.createLink(root), await sessions.createLink(root)];
+    clock.advance(10 * minute - 1);
+    const { token, session } = await sessions.redeem(first.token);
+    expect((await sessions.find(token))?.id).toBe(session.id);
+    expect(await reasonOf(sessions.redeem(first.token))).toBe(Reason.UNAUTHENTICATED);
+    clock.advance(1);
+    expect(await reasonOf(sessions.redeem(second.token))).toBe(Reason.UNAUTHENTICATED);
+    expect(await reasonOf(sessions.redeem(token))).toBe(Reason.UNAUTHENTICATED);
+  });
+
+  test("a session lasts twelve hours, or until it is ended", async () => {
+    const { sessions, clock } = await start();
+    const [first, second] = [await sessions.create(customer), await sessions.create(customer)];
+    await sessions.end(second.session.id);
+    expect(await sessions.find(second.token)).toBeUndefined();
+    clock.advance(12 * 60 * minute - 1);
+    expect(await sessions.find(first.token)).toMatchObject({ accountId: customer.accountId });
+    clock.advance(1);
+    expect(await sessions.find(first.token)).toBeUndefined();
+  });
+
+  test("another operator token ends every session", async () => {
+    const { sessions, parts } = await start();
+    const { token } = await sessions.create(customer);
+    const other = new Sessions({ ...parts, operatorToken: "another" });
+    expect(await other.find(token)).toBeUndefined();
+  });
+
+  test("the oldest of too many sessions of an account ends, and nobody else's", async () => {
+    const { sessions } = await start();
+    const other = await sessions.create({ ...customer, accountId: systemRandom.uuid() });
+    const oldest = await sessions.create(customer);
+    const next = await sessions.create(customer);
+    for (let i = 0; i < 99; i++) {
+      await sessions.create(customer);
+    }
+    expect(await sessions.find(oldest.token)).toBeUndefined();
+    expect(await sessions.find(next.token)).toBeDefined();
+    expect(await sessions.find(other.token)).toBeDefined();
+  });
+
+  test("a session makes ten keys at most", async () => {
+    const { sessions } = await start();
+    const { session } = await sessions.create(customer);
+    for (let i = 0; i < 10; i++) {
+      await sessions.addKey(session.id, systemRandom.uuid());
+    }
+    expect(await reasonOf(sessions.addKey(session.id, systemRandom.uuid()))).toBe(Reason.INVALID_ARGUMENT);
+    expect((await sessions.get(session.id)).keyIds).toHaveLength(10);
+  });
+});

@@ -1,0 +1,258 @@
+import { appendFileSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { crc32 } from "node:zlib";
+import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { FileJournal } from "#src/money/journal/file-journal.ts";
+import { DiskFile, type JournalFile } from "#src/money/journal/journal-file.ts";
+import { encode, type JournalRecord } from "#src/money/journal/journal-record.ts";
+import { firstRun } from "#src/money/model/charges/run.ts";
+import { charge, coreName, decode, entry, JournalDirectory, thisDatabase } from "./journal-directory.ts";
+
+let journals: JournalDirectory;
+beforeEach(() => {
+  journals = new JournalDirectory();
+});
+afterEach(() => journals.remove());
+
+const nothing = () => {};
+
+test("reads what a version without run ids has written", async () => {
+  const { runId: _of, ...note } = entry("r1", 5);
+  const { runId: _too, ...promise } = charge("r2");
+  const lines = [{ note }, { promise }, { note: { ...note, requestId: "r3" } }, { forget: "r3" }];
+  writeFileSync(journals.file, lines.map((record) => encode([record as JournalRecord])).join(""));
+  const now = journals.open();
+  expect(await now.read(thisDatabase)).toEqual({
+    epoch: 0,
+    charges: [{ ...promise, runId: firstRun }],
+    running: [{ ...note, runId: firstRun }],
+  });
+  now.forget({ requestId: "r1", runId: firstRun });
+  await journals.clock.advanceAsync(50);
+  expect((await journals.remainsAfterKill()).running).toEqual([]);
+});
+
+test("remembers running requests with their last note, 50 ms behind", async () => {
+  const now = journals.open();
+  now.note(entry("r1"));
+  now.note(entry("r2"));
+  expect(await journals.remainsAfterKill()).toEqual({ epoch: 0, charges: [], running: [] });
+  await journals.clock.advanceAsync(50);
+  now.note(entry("r1", 256));
+  now.forget(entry("r2"));
+  await journals.clock.advanceAsync(50);
+  expect(await journals.remainsAfterKill()).toEqual({ epoch: 0, charges: [], running: [entry("r1", 256)] });
+});
+
+test("writes nothing for what came and went between two flushes", async () => {
+  const now = journals.open();
+  now.note(entry("r1"));
+  now.forget(entry("r1"));
+  await journals.clock.advanceAsync(1000);
+  expect(statSync(journals.file).size).toBe(0);
+});
+
+test("a promise is on the disk when it resolves, and counts more than a note", async () => {
+  const now = journals.open();
+  now.note(entry("r1", 3));
+  expect(await now.promise([charge("r1"), charge("r2")])).toBe(true);
+  expect(await journals.remainsAfterKill()).toEqual({ epoch: 0, charges: [charge("r1"), charge("r2")], running: [] });
+  now.forget(entry("r1"));
+  await journals.clock.advanceAsync(50);
+  expect(await journals.remainsAfterKill()).toEqual({ epoch: 0, charges: [charge("r2")], running: [] });
+});
+
+test.each([2, 9, 10, 60])("tolerates a tail torn %i bytes before its end", async (cut) => {
+  const now = journals.open();
+  now.note(entry("r1"));
+  await journals.clock.advanceAsync(50);
+  const whole = readFileSync(journals.file).length;
+  now.note(entry("r2"));
+  await journals.clock.advanceAsync(50);
+  const bytes = readFileSync(journals.file);
+  expect(bytes.length).toBeGreaterThan(whole + cut);
+  await now.close();
+  writeFileSync(journals.file, bytes.subarray(0, bytes.length - cut));
+  const next = journals.open();
+  expect((await next.read(thisDatabase)).running).toEqual([entry("r1")]);
+  next.note(entry("r3"));
+  await journals.clock.advanceAsync(50);
+  expect((await journals.remainsAfterKill()).running).toEqual([entry("r1"), entry("r3")]);
+});
+
+test("a rotten line in the middle costs only itself", async () => {
+  const lines = [encode([{ note: entry("r1") }]), encode([{ note: entry("r2") }]), encode([{ note: entry("r3") }])];
+  const rotten = `${lines[0]}${lines[1]?.replace("r2", "rX")}${lines[2]}`;
+  expect(decode(rotten).records).toEqual([{ note: entry("r1") }, { note: entry("r3") }]);
+  expect(decode(rotten).unusable.map((line) => `${Buffer.from(line)}\n`)).toEqual([lines[1]?.replace("r2", "rX")]);
+  const torn = decode(`${lines[0]}\u0000\u0000\u0000`);
+  expect(torn).toMatchObject({ records: [{ note: entry("r1") }], unusable: [], torn: true });
+});
+
+test("a place keeps its core's name, and a second opener takes the next place", async () => {
+  const first = journals.open();
+  const second = journals.open();
+  expect(second.coreId).not.toBe(first.coreId);
+  await first.close();
+  expect(journals.open().coreId).toBe(first.coreId);
+  await second.close();
+});
+
+test("a large file is rewritten with what still counts", async () => {
+  const now = journals.open();
+  now.note(entry("kept"));
+  await journals.clock.advanceAsync(50);
+  const padding = encode([{ forget: "x".repeat(1000) }]);
+  appendFileSync(journals.file, padding.repeat(17_000));
+  await now.close();
+  const next = journals.open();
+  expect(statSync(journals.file).size).toBeLessThan(1000);
+  expect((await next.read(thisDatabase)).running).toEqual([entry("kept")]);
+});
+
+test("a large file whose records all count is not rewritten before it has doubled, and then with what still counts", async () => {
+  const now = journals.open();
+  const size = () => statSync(journals.file).size;
+  const promised = (name: string) =>
+    Array.from({ length: 20_000 }, (_, at) => ({ ...charge(`${name}${at}`), model: "x".repeat(1000) }));
+  const flush = (outputTokens: number) => {
+    now.note(entry("r", outputTokens));
+    return journals.clock.advanceAsync(50);
+  };
+  const early = promised("early");
+  await now.promise(early);
+  await flush(1); // they all count, and are written anew
+  const kept = size();
+  expect(kept).toBeGreaterThan(16 * 1024 * 1024);
+  await flush(2);
+  const line = size() - kept;
+  await flush(3);
+  expect(size()).toBe(kept + 2 * line);
+  for (const { requestId, runId } of early) {
+    now.forget({ requestId, runId });
+  }
+  await now.promise(promised("later"));
+  expect(size()).toBeGreaterThan(1.9 * kept);
+  await flush(4);
+  expect(size()).toBeLessThan(1.1 * kept);
+});
+
+test("a full disk makes it unhealthy until there is room, and nothing is lost meanwhile", async () => {
+  let text = "";
+  let full = false;
+  const disk: JournalFile = {
+    path: "the journal",
+    get size() {
+      return text.length;
+    },
+    read: () => Buffer.from(text),
+    append(more: string) {
+      if (full && more !== "") {
+        throw new Error("ENOSPC");
+      }
+      text += more;
+    },
+    gather: async () => {},
+    sync: async () => {},
+    replace(all: string) {
+      text = all;
+    },
+    setAside: 0,
+    keepAside: nothing,
+    close: nothing,
+  };
+  const now = new FileJournal(disk, { ...journals.parts, coreId: coreName, content: decode(""), unlock: nothing });
+  now.note(entry("r1"));
+  await journals.clock.advanceAsync(50);
+  full = true;
+  now.note(entry("r2"));
+  await journals.clock.advanceAsync(50);
+  expect(now.healthy).toBe(false);
+  expect(await now.promise([charge("r3")])).toBe(false);
+  full = false;
+  await journals.clock.advanceAsync(1000);
+  expect(now.healthy).toBe(true);
+  expect(decode(text).records).toEqual([{ note: entry("r1") }, { note: entry("r2") }]);
+});
+
+describe("what it cannot read", () => {
+  const aside = () => readFileSync(`${journals.file}.aside`);
+  const lines = (...records: JournalRecord[]) => records.map((record) => encode([record]));
+
+  test("damaged lines are counted, told and kept aside byte for byte; the rest is read", async () => {
+    const [first = "", second = "", third = ""] = lines(
+      { note: entry("r1") },
+      { promise: charge("r2") },
+      { note: entry("r3") },
+    );
+    const rotten = Buffer.from(second);
+    rotten[20] = 0xff;
+    writeFileSync(journals.file, Buffer.concat([Buffer.from(first), rotten, Buffer.from(third)]));
+    const now = journals.open();
+    expect((await now.read(thisDatabase)).running).toEqual([entry("r1"), entry("r3")]);
+    expect(now.setAside).toBe(1);
+    expect(journals.log).toEqual(["damaged records of the journal were not charged and are kept aside"]);
+    expect(aside()).toEqual(rotten);
+    expect(decode(readFileSync(journals.file)).unusable).toEqual([]);
+    await now.close();
+    writeFileSync(journals.file, Buffer.concat([readFileSync(journals.file), rotten]));
+    expect(journals.open().setAside).toBe(1); // the same again is kept once
+    expect(aside()).toEqual(rotten);
+  });
+
+  test.each<[string, unknown]>([
+    ["no object", 5],
+    ["null", null],
+    ["a list", [1]],
+    ["nothing", {}],
+    ["two kinds", { note: entry("r2"), forget: "r2" }],
+    ["a note of nothing", { note: null }],
+    ["a note without tokens", { note: { ...entry("r2"), tokens: undefined } }],
+    ["a request's id that is a number", { promise: { ...charge("r2"), requestId: 5 } }],
+    ["a run's id that is a number", { note: { ...entry("r2"), runId: 5 } }],
+    ["a forgotten number", { forget: 5 }],
+    ["a header of nobody", { header: { format: 1 } }],
+  ])("a whole record of a wrong shape (%s) is kept aside, and what is beside it is read", async (_, odd) => {
+    const record = odd as JournalRecord;
+    writeFileSync(journals.file, encode([{ note: entry("r1") }, record, { note: entry("r3") }]));
+    const now = journals.open();
+    expect((await now.read(thisDatabase)).running).toEqual([entry("r1"), entry("r3")]);
+    expect(aside().toString()).toBe(encode([record]));
+  });
+
+  test("whole lines that are no list of records are kept aside", async () => {
+    const line = (json: string) => `${crc32(json).toString(16).padStart(8, "0")} ${json}\n`;
+    const odd = ['{"note":1}', "no json", "[".repeat(1_000_000)].map(line);
+    writeFileSync(journals.file, [encode([{ note: entry("r1") }]), ...odd].join(""));
+    expect((await journals.open().read(thisDatabase)).running).toEqual([entry("r1")]);
+    expect(aside().toString()).toBe(odd.join(""));
+  });
+
+  test.each<[string, object]>([
+    ["a kind of record", { reserve: { requestId: "r2" } }],
+    ["a header", { header: { format: 2, anything: true } }],
+  ])("%s of a later version stops the start and loses nothing", async (_, later) => {
+    const text = encode([later as JournalRecord]) + encode([{ note: entry("r1") }]);
+    writeFileSync(journals.file, text);
+    expect(() => journals.open()).toThrow("was written by a newer tollgate");
+    expect(readFileSync(journals.file, "utf8")).toBe(text);
+  });
+
+  test("while nothing can be kept aside the file stays as it is, and nothing is added to its torn end", async () => {
+    const text = `${encode([{ note: entry("r1") }])}rotten\ntorn`;
+    writeFileSync(journals.file, text);
+    const disk = new DiskFile(journals.file);
+    disk.keepAside = () => {
+      throw new Error("ENOSPC");
+    };
+    const now = new FileJournal(disk, { ...journals.parts, coreId: coreName, content: decode(text), unlock: nothing });
+    expect(now.setAside).toBe(1);
+    now.begin({ databaseId: thisDatabase, epoch: 1 });
+    now.note(entry("r2"));
+    await journals.clock.advanceAsync(50);
+    await now.close();
+    const kept = decode(readFileSync(journals.file));
+    expect(kept.records).toEqual([{ note: entry("r1") }, { note: entry("r2") }]);
+    expect(kept.unusable.map(String).length).toBe(2);
+    expect(kept.owner).toMatchObject({ epoch: 1 });
+  });
+});

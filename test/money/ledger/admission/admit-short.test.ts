@@ -1,0 +1,70 @@
+import { describe, expect, test } from "@jest/globals";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { readDetail } from "#lib/errors/detail.ts";
+import { admitShort, mayBeLeased } from "#src/money/ledger/admission/admit-short.ts";
+import type { BudgetWallet } from "#src/money/ledger/budget/budget-wallet.ts";
+import type { Wallet } from "#src/money/ledger/wallet/wallet.ts";
+
+const rates = { input: 1, output: 1 };
+const wanted = { inputTokens: 0, outputTokens: 1000 };
+
+interface Money {
+  readonly free: number;
+  readonly held: number;
+  readonly unleased: number;
+  readonly elsewhere: number;
+}
+
+/** An account's money, and a budget's where there is one. */
+function toMeans(account: Money, budget?: Money) {
+  const toWallet = ({ free, held }: Money) => ({ free, available: free + held });
+  const [unleased, elsewhere] = [BigInt(account.unleased), BigInt(account.elsewhere)];
+  const wallet = { ...toWallet(account), unleased, elsewhere } as Wallet;
+  if (budget === undefined) {
+    return { wallet, budget: undefined };
+  }
+  const ofBudget = { ...budget, ...toWallet(budget) } as unknown as BudgetWallet;
+  return { wallet, budget: { budget: { id: "key", limit: 5000, period: "day" } as const, wallet: ofBudget } };
+}
+
+describe("a request whose time to wait is over", () => {
+  const rich = { free: 0, held: 0, unleased: 250_000, elsewhere: 100 };
+  const poor = { free: 0, held: 3000, unleased: 0, elsewhere: 0 };
+  const plenty = { free: 0, held: 0, unleased: 4000, elsewhere: 0 };
+
+  test.each([
+    [
+      "the budget, though others called in what this core had leased of the balance",
+      rich,
+      { ...poor, free: 30 },
+      Reason.BUDGET_HELD,
+    ],
+    ["the budget, of which no core has leased a little", rich, { ...poor, unleased: 70 }, Reason.BUDGET_HELD],
+    [
+      "the balance, though others called in what this core had leased of the budget",
+      { ...poor, free: 30 },
+      plenty,
+      Reason.BALANCE_HELD,
+    ],
+    ["the balance of a key without a budget", poor, undefined, Reason.BALANCE_HELD],
+  ])("is told what is held: %s", (_, account, budget, reason) => {
+    let error: unknown;
+    try {
+      admitShort(toMeans(account, budget), rates, wanted, true);
+    } catch (thrown) {
+      error = thrown;
+    }
+    expect(readDetail(error)?.reason).toBe(reason);
+  });
+
+  test.each([
+    ["both have more to lease", rich, plenty, true],
+    ["the balance has, and the budget is leased already", rich, { ...poor, free: 1000 }, true],
+    ["the balance has, and the budget is held", rich, poor, false],
+    ["the budget has, and the balance is held", poor, plenty, false],
+    ["the balance alone has, of a key without a budget", rich, undefined, true],
+    ["all is leased and free", { ...rich, free: 1000 }, undefined, false],
+  ])("may find more: %s, %#", (_, account, budget, found) => {
+    expect(mayBeLeased(toMeans(account, budget), rates, wanted)).toBe(found);
+  });
+});

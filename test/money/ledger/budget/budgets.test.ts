@@ -1,0 +1,284 @@
+import { describe, expect, test } from "@jest/globals";
+import { v7 } from "uuid";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { readDetail } from "#lib/errors/detail.ts";
+import { systemRandom } from "#lib/ids/random.ts";
+import { ApiKeys } from "#src/identity/accounts/keys/api-keys.ts";
+import { reconcile } from "#src/money/books/proof/reconcile.ts";
+import { toWindowRequest, windowAt } from "#src/money/model/budget-window.ts";
+import type { ChargedTokens } from "#src/money/model/interface.ts";
+import type { SpendingRequest } from "#src/money/model/store/budget.ts";
+import type { BudgetPeriod } from "#src/storage/entities/api-key.ts";
+import { BudgetSlice } from "#src/storage/entities/metering/budget.ts";
+import type { Budget } from "#src/wire/principal.ts";
+import { movableClock } from "../../../storage/movable-clock.ts";
+import { ManualClock } from "../../../support/clocks/manual-clock.ts";
+import { databases, dialects } from "../../databases.ts";
+import { type Metering, never, openMetering, request, run, usd } from "../../fixture.ts";
+import { storeKey } from "../../stored-key.ts";
+
+const newDatabase = databases();
+const out = 250_000;
+const dayMs = 86_400_000;
+const beforeMidnightMs = 20_000;
+const output = (outputTokens: number): ChargedTokens => ({ inputTokens: 0, outputTokens });
+const budgetOf = (limit: number, period: BudgetPeriod = "total"): Budget => ({ id: v7(), limit, period });
+
+const reasonOf = (clock: ManualClock, work: Promise<unknown>) =>
+  clock.until(work).then(
+    () => undefined,
+    (error: unknown) => readDetail(error)?.reason,
+  );
+
+describe.each(dialects)("%s", (dialect) => {
+  async function open(url?: string): Promise<{ metering: Metering; clock: ManualClock; url: string }> {
+    const clock = new ManualClock(Date.now());
+    const where = url ?? (await newDatabase(dialect));
+    return { metering: await openMetering({ clock, url: where }), clock, url: where };
+  }
+
+  /** Metering whose clock, and its database's, is shortly before a midnight of UTC. */
+  async function openBeforeMidnight(): Promise<{ metering: Metering; clock: ManualClock; midnight: number }> {
+    const url = await newDatabase(dialect);
+    const midnight = Math.ceil(Date.now() / dayMs) * dayMs;
+    if (dialect === "postgresql") {
+      const turn = await movableClock(url);
+      await turn(midnight - beforeMidnightMs - Date.now());
+    }
+    const clock = new ManualClock(midnight - beforeMidnightMs);
+    return { metering: await openMetering({ clock, url }), clock, midnight };
+  }
+
+  test("a request takes from the balance and from its key's budget, and is clamped to what is left of it", async () => {
+    const { metering, clock } = await open();
+    const account = await metering.account({ paid: 10 * usd });
+    const budget = budgetOf(1000 * out);
+    const first = await clock.until(metering.ledger.hold(request(account, output(600), { budget }), never));
+    await clock.until(first.settle(output(500), "completed"));
+    const second = await clock.until(metering.ledger.hold(request(account, output(800), { budget }), never));
+    expect(second.outputTokens).toBe(500);
+    await clock.until(second.settle(output(500), "completed"));
+    expect(await metering.ledger.budgetState(budget)).toEqual({ spent: 1000 * out, left: 0, resetsAt: undefined });
+    const refused = metering.ledger.hold(request(account, output(1), { budget }), never);
+    await expect(clock.until(refused)).rejects.toThrow("The key's budget of 0.00025 USD in all is spent.");
+    expect(await reasonOf(clock, metering.ledger.hold(request(account, output(1), { budget }), never))).toBe(
+      Reason.BUDGET_EXHAUSTED,
+    );
+    await clock.until(run(metering.ledger, request(account, output(100))));
+    expect(await clock.until(reconcile(metering.storage, metering.ledger))).toMatchObject({ ok: true, findings: [] });
+    await clock.until(metering.close());
+  });
+
+  test("a key whose budget is spent is refused from memory, and served as soon as its limit is raised", async () => {
+    const { metering, clock } = await open();
+    const account = await metering.account({ paid: 10 * usd });
+    const budget = budgetOf(1000 * out);
+    const spend = (under: Budget) => run(metering.ledger, request(account, output(1000), { budget: under }));
+    await clock.until(spend(budget));
+    let looks = 0;
+    const acquire = metering.store.acquireBudget.bind(metering.store);
+    metering.store.acquireBudget = (wanted) => {
+      looks++;
+      return acquire(wanted);
+    };
+    for (let times = 0; times < 20; times++) {
+      expect(await reasonOf(clock, spend(budget))).toBe(Reason.BUDGET_EXHAUSTED);
+    }
+    expect(looks).toBeLessThan(2);
+    await clock.until(spend({ ...budget, limit: 2000 * out }));
+    await clock.until(metering.close());
+  });
+
+  test("a key that rests for minutes is served from memory, and what its core had leased goes back then", async () => {
+    const { metering, clock } = await open();
+    const account = await metering.account({ paid: 10 * usd });
+    const budget = budgetOf(1000 * out);
+    const spend = () => run(metering.ledger, request(account, output(100), { budget }));
+    await clock.until(spend());
+    let looks = 0;
+    const acquire = metering.store.acquireBudget.bind(metering.store);
+    metering.store.acquireBudget = (wanted) => {
+      looks++;
+      return acquire(wanted);
+    };
+    await clock.pass(60_000);
+    await clock.until(spend());
+    expect(looks).toBe(0);
+    await clock.pass(310_000);
+    expect(await metering.storage.orm.em.fork().count(BudgetSlice, { open: true })).toBe(0);
+    await clock.until(metering.close());
+  }, 60_000);
+
+  test("while running requests hold what is left of it others are told to come back", async () => {
+    const { metering, clock } = await open();
+    const account = await metering.account({ paid: 10 * usd });
+    const budget = budgetOf(1000 * out);
+    const hold = await clock.until(metering.ledger.hold(request(account, output(1000), { budget }), never));
+    expect(await reasonOf(clock, metering.ledger.hold(request(account, output(500), { budget }), never))).toBe(
+      Reason.BUDGET_HELD,
+    );
+    hold.release();
+    await clock.until(run(metering.ledger, request(account, output(1000), { budget })));
+    await clock.until(metering.close());
+  }, 60_000);
+
+  test("what comes late counts in the window of its admission; the next one begins whole", async () => {
+    const { metering, clock, midnight } = await openBeforeMidnight();
+    const account = await metering.account({ paid: 10 * usd });
+    const keyId = await storeKey(metering, account);
+    const budget: Budget = { id: keyId, limit: 1000 * out, period: "day" };
+    const late = await clock.until(metering.ledger.hold(request(account, output(900), { keyId, budget }), never));
+    const { resetsAt = 0 } = await metering.ledger.budgetState(budget);
+    const [today, tomorrow] = [metering.time.now(), resetsAt].map((at) => {
+      return { ...toWindowRequest(budget.id, windowAt("day", at)), limit: budget.limit };
+    }) as [SpendingRequest, SpendingRequest];
+    expect(resetsAt).toBe(midnight);
+    await clock.pass(beforeMidnightMs + 1000);
+    expect(metering.time.now()).toBeGreaterThan(midnight);
+    await clock.until(late.settle(output(900), "completed"));
+    expect(await metering.store.budgetSpending(today)).toEqual({ spent: 900 * out });
+    expect(await metering.store.budgetSpending(tomorrow)).toEqual({ spent: 0 });
+    const wanted = request(account, output(1000), { keyId, budget });
+    const whole = await clock.until(metering.ledger.hold(wanted, never));
+    expect(whole.outputTokens).toBe(1000);
+    await clock.until(whole.settle(output(1000), "completed"));
+    expect(await metering.store.budgetSpending(today)).toEqual({ spent: 900 * out });
+    expect(await metering.store.budgetSpending(tomorrow)).toEqual({ spent: 1000 * out });
+    expect(await clock.until(reconcile(metering.storage, metering.ledger))).toMatchObject({ ok: true, findings: [] });
+    await clock.until(metering.close());
+  });
+
+  test("what a killed core had leased and not spent comes back, and what ran counts", async () => {
+    const { metering, clock, url } = await open();
+    const account = await metering.account({ paid: 10 * usd });
+    const budget = budgetOf(1000 * out);
+    await clock.until(run(metering.ledger, request(account, output(300), { budget })));
+    await clock.until(metering.ledger.hold(request(account, output(700), { budget }), never));
+    await metering.storage.orm.em.fork().execute("update core set dead_beat = beats");
+    if (dialect === "sqlite") {
+      await metering.storage.close(); // without a word of the ledger
+    }
+    const next = await open(url);
+    await next.clock.until(next.metering.store.reap([]));
+    const hold = await next.clock.until(next.metering.ledger.hold(request(account, output(1000), { budget }), never));
+    expect(hold.outputTokens).toBe(700);
+    await next.clock.until(hold.settle(output(700), "completed"));
+    expect(await next.metering.ledger.budgetState(budget)).toMatchObject({ left: 0 });
+    await next.clock.until(next.metering.close());
+    if (dialect === "postgresql") {
+      await clock.until(metering.close());
+    }
+  }, 60_000);
+
+  test("a limit counts what the key had spent in the window before it was set, and a changed one what it spends on", async () => {
+    const { metering, clock } = await open();
+    const account = await metering.account({ paid: 10 * usd });
+    const keyId = await storeKey(metering, account);
+    await clock.until(run(metering.ledger, request(account, output(400), { keyId })));
+    const budget: Budget = { id: keyId, limit: 1000 * out, period: "month" };
+    await clock.until(run(metering.ledger, request(account, output(100), { keyId, budget })));
+    expect((await metering.ledger.budgetState(budget)).spent).toBe(500 * out);
+    const raised = { ...budget, limit: 1200 * out };
+    const hold = await clock.until(
+      metering.ledger.hold(request(account, output(900), { keyId, budget: raised }), never),
+    );
+    hold.release();
+    await clock.pass(5000);
+    const rest = await clock.until(
+      metering.ledger.hold(request(account, output(900), { keyId, budget: raised }), never),
+    );
+    expect(rest.outputTokens).toBe(700);
+    rest.release();
+    expect(await clock.until(reconcile(metering.storage, metering.ledger))).toMatchObject({ ok: true, findings: [] });
+    await clock.until(metering.close());
+  });
+
+  test("a lowered limit holds at once, for what was leased by the old one too", async () => {
+    const { metering, clock } = await open();
+    const account = await metering.account({ paid: 10 * usd });
+    const keyId = v7();
+    const old = budgetOf(1000 * out);
+    await clock.until(run(metering.ledger, request(account, output(300), { keyId, budget: old })));
+    const lowered = { ...old, limit: 500 * out };
+    const rest = await clock.until(
+      metering.ledger.hold(request(account, output(900), { keyId, budget: lowered }), never),
+    );
+    expect(rest.outputTokens).toBe(200);
+    await clock.until(rest.settle(output(200), "completed"));
+    expect(
+      await reasonOf(clock, metering.ledger.hold(request(account, output(64), { keyId, budget: lowered }), never)),
+    ).toBe(Reason.BUDGET_EXHAUSTED);
+    expect(await clock.until(reconcile(metering.storage, metering.ledger))).toMatchObject({ ok: true, findings: [] });
+    await clock.until(metering.close());
+  });
+
+  test.each([
+    ["the limit is lifted and set again", { budget: null }, { budget: 1000 * out }],
+    ["the period is changed and changed back", { budgetPeriod: "day" }, { budgetPeriod: "total" }],
+  ] as const)("when %s, what the key spent meanwhile counts", async (_, changed, restored) => {
+    const { metering, clock } = await open();
+    const { storage, time, ledger } = metering;
+    const pepper = { version: 1, secret: "a pepper" };
+    const keys = new ApiKeys({ storage, clock: time, random: systemRandom, prefix: "tg-", pepper });
+    const account = await metering.account({ paid: 10 * usd });
+    const { key } = await keys.create(account, "key", { budget: 1000 * out });
+    const spend = async (tokens: number) => {
+      const { id, budget: limit, budgetPeriod: period } = await keys.get(key.id);
+      const budget = limit && period ? { budget: { id, limit, period } } : {};
+      const hold = await clock.until(ledger.hold(request(account, output(tokens), { keyId: id, ...budget }), never));
+      await clock.until(hold.settle(output(hold.outputTokens), "completed"));
+      return hold.outputTokens;
+    };
+    const update = async (facts: Parameters<typeof keys.update>[1]) => {
+      await keys.update(key.id, facts);
+      await clock.until(ledger.callIn(account)); // as the service of accounts does
+    };
+    expect(await spend(200)).toBe(200);
+    await update(changed);
+    expect(await spend(300)).toBe(300);
+    await update(restored);
+    expect(await spend(1000)).toBe(500);
+    const state = await ledger.budgetState({ id: key.id, limit: 1000 * out, period: "total" });
+    expect(state).toMatchObject({ spent: 1000 * out, left: 0 });
+    expect(await clock.until(reconcile(storage, ledger))).toMatchObject({ ok: true, findings: [] });
+    await clock.until(metering.close());
+  });
+
+  test("200 requests at once on two cores spend it to less than the price of 64 tokens, and not one pico-USD more", async () => {
+    const { metering, clock, url } = await open();
+    const cores = [metering, ...(dialect === "postgresql" ? [await openMetering({ clock, url })] : [])];
+    const account = await metering.account({ paid: 10 * usd });
+    const budget = budgetOf(7777 * out + 3);
+    const spend = async (at: number) => {
+      const core = cores[at % cores.length] as Metering;
+      for (;;) {
+        const hold = await core.ledger.hold(request(account, output(100), { budget }), never);
+        await hold.settle(output(Math.min(hold.outputTokens, 90)), "completed");
+      }
+    };
+    const ends = await clock.until(Promise.allSettled(Array.from({ length: 200 }, (_, at) => spend(at))));
+    const reasons = new Set(ends.map((end) => end.status === "rejected" && readDetail(end.reason)?.reason));
+    expect([...reasons].every((reason) => reason === Reason.BUDGET_EXHAUSTED || reason === Reason.BUDGET_HELD)).toBe(
+      true,
+    );
+    // Once everybody has given back what is free, the rest is spent, whichever core is asked.
+    await clock.pass(8000);
+    for (let rest = 0; rest < 300; rest++) {
+      const reason = await reasonOf(clock, run(metering.ledger, request(account, output(100), { budget })));
+      if (reason === Reason.BUDGET_EXHAUSTED) {
+        break;
+      }
+    }
+    const { spent } = await metering.ledger.budgetState(budget);
+    expect(spent).toBeLessThanOrEqual(budget.limit);
+    expect(spent).toBeGreaterThan(budget.limit - 64 * out);
+    for (const core of cores) {
+      await clock.until(core.ledger.close());
+    }
+    expect(await reconcile(metering.storage)).toMatchObject({ ok: true, findings: [] });
+    expect(await metering.storage.orm.em.fork().count(BudgetSlice, { open: true })).toBe(0);
+    for (const core of cores) {
+      await core.storage.close();
+    }
+  }, 120_000);
+});

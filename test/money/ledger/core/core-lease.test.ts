@@ -1,0 +1,129 @@
+import { beforeEach, expect, test } from "@jest/globals";
+import { CoreLease } from "#src/money/ledger/core/core-lease.ts";
+import type { CoreBeat } from "#src/money/model/store/core.ts";
+import type { LedgerStore } from "#src/money/model/store/ledger.ts";
+import { ManualClock } from "../../../support/clocks/manual-clock.ts";
+
+let clock: ManualClock;
+let asked: string[];
+let away: boolean;
+let wasDead: boolean;
+let reapFails: boolean;
+let other: CoreBeat;
+let coreLease: CoreLease;
+
+const create = (shared: boolean) => {
+  const store = {
+    shared,
+    async heartbeat() {
+      asked.push("beat");
+      if (away) {
+        throw new Error("the store is away");
+      }
+      return { others: [other], wasDead };
+    },
+    async reap(dead: readonly CoreBeat[]) {
+      asked.push(dead.length > 0 ? `reap ${dead.map(({ coreId }) => coreId)}` : "reap");
+      if (reapFails) {
+        throw new Error("the store is away");
+      }
+      return 0;
+    },
+  } as unknown as LedgerStore;
+  const nothing = () => {};
+  const logger = { debug: nothing, info: nothing, warn: nothing, error: nothing };
+  return new CoreLease({ store, clock, logger });
+};
+
+beforeEach(async () => {
+  clock = new ManualClock();
+  asked = [];
+  away = false;
+  wasDead = false;
+  reapFails = false;
+  other = { coreId: "other", epoch: 1, beats: 1 };
+  coreLease = create(true);
+  await coreLease.renew();
+  asked = [];
+});
+
+const pass = async (seconds: number, each = () => {}) => {
+  for (let second = 1; second <= seconds; second++) {
+    clock.advance(1000);
+    each();
+    await coreLease.renew();
+  }
+};
+
+test("beats every five seconds, and looks for the dead each time", async () => {
+  for (let second = 1; second <= 10; second++) {
+    clock.advance(1000);
+    expect(await coreLease.renew()).toBe(true);
+  }
+  expect(asked).toEqual(["beat", "reap", "beat", "reap"]);
+});
+
+test("without a beat its slices are surely its own for 25 seconds", async () => {
+  away = true;
+  clock.advance(24_999);
+  expect(await coreLease.renew()).toBe(true);
+  expect(coreLease.isValid).toBe(true);
+  clock.advance(1);
+  expect(coreLease.isValid).toBe(false);
+});
+
+test("the wall clock does not matter", async () => {
+  clock.jump(3_600_000);
+  expect(coreLease.isValid).toBe(true);
+  clock.jump(-7_200_000);
+  clock.advance(25_000);
+  expect(coreLease.isValid).toBe(false);
+});
+
+test("tries again every second once its time is over, and then says once that slices may be lost", async () => {
+  away = true;
+  clock.advance(26_000);
+  expect([await coreLease.renew(), await coreLease.renew()]).toEqual([true, true]);
+  away = false;
+  expect([await coreLease.renew(), await coreLease.renew()]).toEqual([false, true]);
+  expect(coreLease.isValid).toBe(true);
+});
+
+test("when it comes back it takes nobody for dead before the others could come back too", async () => {
+  await pass(20);
+  clock.advance(26_000);
+  await pass(29);
+  expect(asked).not.toContain("reap other");
+  await pass(10);
+  expect(asked).toContain("reap other");
+});
+
+test("a jump of the wall clock takes nobody for dead and keeps nobody alive", async () => {
+  await pass(29, () => clock.jump(86_400_000));
+  expect(asked).not.toContain("reap other");
+  await pass(6, () => clock.jump(-86_400_000));
+  expect(asked).toContain("reap other");
+});
+
+test("others that beat are never taken for dead", async () => {
+  await pass(100, () => {
+    other = { ...other, beats: other.beats + 1 };
+  });
+  expect(new Set(asked)).toEqual(new Set(["beat", "reap"]));
+});
+
+test("says that slices may be lost when others took it for dead, even if it cannot clean up itself", async () => {
+  wasDead = true;
+  reapFails = true;
+  clock.advance(5000);
+  expect(await coreLease.renew()).toBe(false);
+  expect(coreLease.isValid).toBe(true);
+});
+
+test("a core that is alone needs no beat", async () => {
+  const alone = create(false);
+  clock.advance(3_600_000);
+  expect(await alone.renew()).toBe(true);
+  expect(alone.isValid).toBe(true);
+  expect(asked).toEqual([]);
+});

@@ -1,0 +1,286 @@
+import { describe, expect, test } from "@jest/globals";
+import fc from "fast-check";
+import { v7 } from "uuid";
+import { systemClock } from "#lib/time/clock.ts";
+import { PriceBook } from "#src/money/prices/price-book.ts";
+import { createPrices } from "#src/money/prices/prices.ts";
+import { Price, PriceVersion } from "#src/storage/entities/metering/price.ts";
+import { UsageLine } from "#src/storage/entities/metering/usage.ts";
+import { openStorage, type Storage } from "#src/storage/orm.ts";
+import { ManualClock } from "../../support/clocks/manual-clock.ts";
+import { databases, dialects } from "../databases.ts";
+import { models, openMetering, request, run, testModel, usd } from "../fixture.ts";
+
+const newDatabase = databases();
+
+/** The rows that the ORM and snapshots read while a function runs. */
+async function countRows(storage: Storage, run: () => Promise<unknown>): Promise<number> {
+  const connection = storage.orm.em.getConnection();
+  const execute = connection.execute.bind(connection);
+  let rows = 0;
+  connection.execute = (async (...parameters: Parameters<typeof execute>) => {
+    const result: unknown = await execute(...parameters);
+    if (Array.isArray(result)) {
+      rows += result.length;
+    }
+    return result;
+  }) as typeof connection.execute;
+  const open = storage.snapshot;
+  storage.snapshot = async () => {
+    const snapshot = await open.call(storage);
+    const read = snapshot.rows.bind(snapshot);
+    snapshot.rows = async function* (...parameters) {
+      for await (const piece of read(...parameters)) {
+        rows += piece.length;
+        yield piece;
+      }
+    };
+    return snapshot;
+  };
+  await run();
+  connection.execute = execute;
+  storage.snapshot = open;
+  return rows;
+}
+
+describe.each(dialects)("%s", (dialect) => {
+  const start = async () => {
+    const storage = await openStorage(await newDatabase(dialect));
+    const pricesOf = (...entries: object[]) =>
+      createPrices({ storage, clock: systemClock, models: models(...entries) });
+    return { storage, pricesOf };
+  };
+
+  test("a start publishes what the configuration has changed, and nothing else", async () => {
+    const { storage, pricesOf } = await start();
+    const version = async (prices: Awaited<ReturnType<typeof pricesOf>>) => prices.list().map((price) => price.version);
+    expect(await version(await pricesOf())).toEqual([1]);
+    expect(await version(await pricesOf())).toEqual([1]);
+    expect(await version(await pricesOf({ id: "new" }))).toEqual([1, 2]);
+    const changed = await pricesOf({ id: "new", price: { input: "0.30" } });
+    expect(await version(changed)).toEqual([1, 3]);
+    expect(changed.live("new")).toEqual({ input: 300_000, output: 250_000 });
+    await storage.close();
+  });
+
+  test("what the operator set outlives a start, until the configuration changes its mind", async () => {
+    const { storage, pricesOf } = await start();
+    await (await pricesOf()).set(testModel, { input: 1, output: 2 });
+    expect((await pricesOf()).live(testModel)).toEqual({ input: 1, output: 2 });
+    const { models: _, ...entry } = { models: 0, id: "x", price: { input: "0.30" } };
+    const before = await pricesOf(entry);
+    await before.pin("x", { input: 7 });
+    const after = await pricesOf({ ...entry, price: { input: "0.40" } });
+    expect(after.list()[1]).toMatchObject({ live: { input: 7 }, base: { input: 400_000 }, pinned: true });
+    await storage.close();
+  });
+
+  test("cores that start at the same time publish once, and see each other's changes", async () => {
+    const { storage, pricesOf } = await start();
+    const [first, second] = await Promise.all([pricesOf(), pricesOf(), pricesOf()]);
+    expect(await first.history(testModel, { limit: 10 })).toHaveLength(1);
+    await first.set(testModel, { input: 5, output: 6 });
+    await second.refresh();
+    expect(second.live(testModel)).toEqual({ input: 5, output: 6 });
+    await storage.close();
+  });
+
+  test("a lot pays by its version, or by the first later one that lists the model", async () => {
+    const { storage, pricesOf } = await start();
+    await pricesOf();
+    const prices = await pricesOf({ id: "late" });
+    await prices.set("late", { input: 9, output: 9 });
+    await prices.set(testModel, { input: 1, output: 1 });
+    await prices.set("late", { input: 8, output: 8 });
+    expect(await prices.book.load(1, testModel)).toEqual({ input: 200_000, output: 250_000 });
+    expect(await prices.book.load(4, testModel)).toEqual({ input: 1, output: 1 });
+    expect(await prices.book.load(1, "late")).toEqual({ input: 200_000, output: 250_000 });
+    expect(await prices.book.load(3, "late")).toEqual({ input: 9, output: 9 });
+    expect(await prices.book.load(5, "late")).toEqual({ input: 8, output: 8 });
+    await expect(prices.book.load(1, "never")).rejects.toThrow("was never priced");
+    await storage.close();
+  });
+
+  test("whatever is published, every version says of every model what a whole list would say", async () => {
+    const { storage, pricesOf } = await start();
+    const ids = [testModel, "a", "b", "c"];
+    const step = fc.record({ of: fc.constantFrom(...ids), input: fc.integer({ min: 1, max: 5 }) });
+    /** Every version's whole list, as the rule is told of. */
+    const lists: Map<string, number>[] = [];
+    let configured: string[] = [];
+    let prices = await pricesOf();
+    const note = () => {
+      const before = lists.at(-1) ?? new Map<string, number>();
+      const now = new Map([...before, ...prices.list().map(({ model, live }) => [model, live.input] as const)]);
+      const changed = lists.length === 0 || [...now].some(([model, input]) => before.get(model) !== input);
+      if (changed) {
+        lists.push(now);
+      }
+    };
+    note();
+    for (const { of, input } of fc.sample(step, { numRuns: 30, seed: 6 })) {
+      // A model that is taken out of the configuration and put back keeps its price meanwhile.
+      configured = configured.includes(of) && input === 1 ? configured.filter((id) => id !== of) : [...configured, of];
+      const others = [...new Set(configured)].filter((id) => id !== testModel);
+      prices = await pricesOf(...others.map((id) => ({ id })));
+      note();
+      // The same price again is a version of its own all the same; not what this test is about.
+      if (prices.list().some(({ model, live }) => model === of && live.input !== input)) {
+        await prices.set(of, { input, output: 1 });
+        note();
+      }
+    }
+    for (const [at] of lists.entries()) {
+      for (const [id, input] of knownFrom(lists.slice(at))) {
+        expect([at, id, (await prices.book.load(at + 1, id)).input]).toEqual([at, id, input]);
+      }
+    }
+    await storage.close();
+  });
+
+  /** Each model's price in the first of the lists that has it. */
+  const knownFrom = (lists: readonly Map<string, number>[]) => new Map(lists.toReversed().flatMap((list) => [...list]));
+
+  test("a version stores what it changed, and reading costs the same after any number of versions", async () => {
+    const { storage, pricesOf } = await start();
+    const others = Array.from({ length: 9 }, (_, n) => ({ id: `other-${n}` }));
+    const prices = await pricesOf(...others);
+    const rowsRead = await countRows(storage, () => prices.refresh());
+    for (let input = 1; input <= 60; input++) {
+      await prices.set(testModel, { input, output: 1 });
+    }
+    const em = storage.orm.em.fork();
+    expect([await em.count(PriceVersion), await em.count(Price)]).toEqual([61, 10 + 60]);
+    expect(await countRows(storage, () => prices.refresh())).toBeLessThanOrEqual(rowsRead + 1);
+    expect(await countRows(storage, () => prices.history(testModel, { limit: 5 }))).toBe(5);
+    const move = () => prices.move(new Date(8.64e15), () => undefined);
+    expect(await countRows(storage, move)).toBeLessThanOrEqual(2 * rowsRead + 2);
+    expect(await countRows(storage, () => prices.book.load(30, "other-3"))).toBe(1);
+    const pages = [];
+    for (let before = 62; before > 1; before = pages.at(-1)?.at(-1)?.version ?? 0) {
+      pages.push(await prices.history(testModel, { before, limit: 25 }));
+    }
+    expect(pages.map((page) => page.length)).toEqual([25, 25, 11]);
+    expect(pages.flat().map(({ version }) => version)).toEqual(Array.from({ length: 61 }, (_, n) => 61 - n));
+    await storage.close();
+  });
+
+  test("a long page of past prices leaves the event loop to others", async () => {
+    const { storage, pricesOf } = await start();
+    const prices = await pricesOf();
+    const first = await storage.orm.em.fork().findOneOrFail(Price, { model: testModel });
+    const versions = Array.from({ length: 1000 }, (_, n) => n + 2);
+    const em = storage.orm.em.fork();
+    await em.insertMany(
+      PriceVersion,
+      versions.map((id) => ({ id, publishedAt: new Date(), mark: v7() })),
+    );
+    const { input, output, baseInput, baseOutput, configuredInput, configuredOutput, pinned } = first;
+    const facts = { input, output, baseInput, baseOutput, configuredInput, configuredOutput, pinned };
+    await em.insertMany(
+      Price,
+      versions.map((versionId) => ({
+        ...facts,
+        versionId,
+        model: testModel,
+        reason: "moved" as const,
+        utilisation: 0.5,
+      })),
+    );
+    let turns = 0;
+    let isOver = false;
+    const turn = () => {
+      turns++;
+      if (!isOver) {
+        setImmediate(turn);
+      }
+    };
+    setImmediate(turn);
+    const page = await prices.history(testModel, { limit: 1000 });
+    isOver = true;
+    expect(page).toHaveLength(1000);
+    expect(page[0]).toMatchObject({
+      version: 1001,
+      reason: "moved",
+      utilisation: 0.5,
+      pinned: false,
+      live: { input, output },
+    });
+    expect(turns).toBeGreaterThanOrEqual(10);
+    await storage.close();
+  });
+
+  test("a version that takes the number of a lost one pays by its own prices, and what is configured is listed again", async () => {
+    const clock = new ManualClock(Date.now());
+    const configured = models({ id: "late", price: { input: "0.30", output: "0.30" } });
+    const metering = await openMetering({ clock, url: await newDatabase(dialect) });
+    const { storage, prices, ledger } = metering;
+    const account = await metering.account({ paid: usd });
+    await prices.adopt(configured);
+    await prices.set(testModel, { input: 7, output: 7 });
+    await metering.funds.credit({ accountId: account, kind: "grant", amount: 70, reference: v7() });
+    const output = { inputTokens: 0, outputTokens: 10 };
+    await clock.until(run(ledger, request(account, output)));
+    await clock.until(run(ledger, request(account, output, { model: "late" })));
+    const [gone] = await prices.history(testModel, { limit: 1 });
+    expect(gone?.version).toBe(3);
+
+    // The database goes back to before them, and another core takes their numbers.
+    const em = storage.orm.em.fork();
+    await em.execute("delete from price where version_id > 1");
+    await em.execute("update lot set price_version_id = 1");
+    await em.execute("delete from price_version where id > 1");
+    const elsewhere = await createPrices({ storage, clock, models: models() });
+    for (const input of [20, 30]) {
+      await elsewhere.set(testModel, { input, output: input });
+    }
+    const young = await metering.account({ free: 64 * 30 });
+    const { requestId } = request(young, output);
+    await clock.until(run(ledger, { ...request(young, { inputTokens: 0, outputTokens: 64 }), requestId }));
+    const lines = await em.fork().find(UsageLine, { requestId });
+    expect(new Set(lines.map(({ outputRate }) => outputRate))).toEqual(new Set([30]));
+
+    await prices.refresh();
+    expect(prices.live("late")).toEqual({ input: 300_000, output: 300_000 });
+    expect((await prices.history("late", { limit: 1 }))[0]?.version).toBe(4);
+    expect(prices.live(testModel)).toEqual({ input: 30, output: 30 });
+    await clock.until(metering.close());
+  });
+
+  test("a served model keeps its price while a database that went back has lost it", async () => {
+    const storage = await openStorage(await newDatabase(dialect));
+    const em = storage.orm.em.fork();
+    const book = new PriceBook(storage);
+    const look = book.look.bind(book);
+    const prices = await createPrices({ storage, clock: systemClock, book, models: models({ id: "new" }) });
+    const live = prices.live("new");
+    // The database goes back after a look at its newest version, and before its prices are read.
+    book.look = async (newest) => {
+      await look(newest);
+      await em.execute("delete from price");
+      await em.execute("delete from price_version");
+    };
+    await prices.refresh();
+    expect(prices.live("new")).toEqual(live);
+    expect(prices.list().map(({ model }) => model)).toEqual([testModel, "new"]);
+    book.look = look;
+    await prices.refresh();
+    expect(await prices.history("new", { limit: 10 })).toHaveLength(1);
+    await storage.close();
+  });
+
+  test("the book forgets what was asked for least recently, and reads it again", async () => {
+    const { storage, pricesOf } = await start();
+    const prices = await pricesOf({ id: "other" });
+    await prices.set(testModel, { input: 1, output: 2 });
+    const book = new PriceBook(storage, 2);
+    await book.load(1, testModel);
+    await book.load(1, "other");
+    expect(await countRows(storage, () => book.load(1, testModel))).toBe(0);
+    await book.load(2, testModel);
+    expect(book.size).toBe(2);
+    expect(await countRows(storage, () => book.load(1, testModel))).toBe(0);
+    expect(await countRows(storage, () => book.load(1, "other"))).toBe(1);
+    await storage.close();
+  });
+});

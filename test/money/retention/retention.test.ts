@@ -1,0 +1,361 @@
+import { createHash } from "node:crypto";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
+import { toJson } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { afterAll, describe, expect, test } from "@jest/globals";
+import { v7 } from "uuid";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { UsageGroup } from "#gen/tollgate/metering/v1/metering_service_pb.js";
+import { ReceiptSchema } from "#gen/tollgate/metering/v1/usage_pb.js";
+import { readDetail } from "#lib/errors/detail.ts";
+import { systemRandom } from "#lib/ids/random.ts";
+import type { Clock } from "#lib/time/clock.ts";
+import { systemClock } from "#lib/time/clock.ts";
+import { reconcile } from "#src/money/books/proof/reconcile.ts";
+import { readReceipts } from "#src/money/books/receipts/receipts.ts";
+import { streamUsage } from "#src/money/books/receipts/usage.ts";
+import { type Journal, noJournal } from "#src/money/journal/journal.ts";
+import { agedReason } from "#src/money/ledger/settlement/aged-charges.ts";
+import { toWindowRequest, windowAt } from "#src/money/model/budget-window.ts";
+import type { Charge } from "#src/money/model/charges/charge.ts";
+import { firstRun, runKey } from "#src/money/model/charges/run.ts";
+import { Retention, type RetentionParts } from "#src/money/retention/retention.ts";
+import { dayMs } from "#src/money/store/kept-from.ts";
+import { removeReceiptsSql } from "#src/money/store/postgresql/receipts.ts";
+import { removalStatements } from "#src/money/store/sqlite/receipts.ts";
+import { ReceiptArchive } from "#src/storage/entities/metering/archive.ts";
+import { UsageTally } from "#src/storage/entities/metering/rollup.ts";
+import { Usage, UsageLine } from "#src/storage/entities/metering/usage.ts";
+import type { Storage } from "#src/storage/orm.ts";
+import { movableClock } from "../../storage/movable-clock.ts";
+import { ManualClock } from "../../support/clocks/manual-clock.ts";
+import { silentLogger } from "../../support/loggers.ts";
+import { databases, dialects } from "../databases.ts";
+import { openMetering, request, run, testModel, usd } from "../fixture.ts";
+import { storeKey } from "../stored-key.ts";
+
+const newDatabase = databases();
+const directories: string[] = [];
+afterAll(() => {
+  for (const directory of directories) {
+    rmSync(directory, { recursive: true, force: true });
+  }
+});
+
+const newDirectory = () => {
+  const directory = mkdtempSync(join(tmpdir(), "tollgate-archive-"));
+  directories.push(directory);
+  return directory;
+};
+
+const output = (outputTokens: number) => ({ inputTokens: 10, outputTokens });
+
+describe.each(dialects)("%s", (dialect) => {
+  /** Books with seven receipts of a day, of two lots and a key's budget, and three of the next day. */
+  async function live() {
+    const url = await newDatabase(dialect);
+    const midnight = Math.ceil(Date.now() / dayMs) * dayMs;
+    const turn = dialect === "postgresql" ? await movableClock(url) : async () => {};
+    /** Sets the time of the database. */
+    const setTime = (at: number) => turn(at - Date.now());
+    await setTime(midnight - 20_000);
+    const clock = new ManualClock(midnight - 20_000);
+    const metering = await openMetering({ clock, url });
+    const { ledger, storage, store } = metering;
+    const account = await metering.account({ free: 3_000_000_000, paid: 10 * usd });
+    const keyId = await storeKey(metering, account);
+    const budget = { id: keyId, limit: usd, period: "total" } as const;
+    const ids: string[] = [];
+    const charge = async (tokens: number, more: object = {}) => {
+      const requestId = `req_${v7({ msecs: clock.now() }).replaceAll("-", "")}`;
+      const wanted = request(account, output(tokens), { requestId, ...more });
+      ids.push(wanted.requestId);
+      await clock.until(run(ledger, wanted));
+    };
+    for (let at = 0; at < 7; at++) {
+      await charge(1000 + 700 * at, at % 2 === 0 ? { keyId, budget } : {});
+    }
+    await clock.pass(25_000);
+    for (let at = 0; at < 3; at++) {
+      await charge(100, { keyId, budget });
+    }
+    await store.markSeen(await store.unseenTallies(100));
+    await store.foldTallies(midnight / 3_600_000);
+    const directory = newDirectory();
+    const removed: number[] = [];
+    const looks: (readonly [number, number])[] = [];
+    const noted: ReceiptArchive[] = [];
+    /** In real time, an hour after midnight. */
+    const time: Clock = { ...systemClock, now: () => midnight + 3_600_000, monotonic: () => performance.now() };
+    const retention = (more: Partial<RetentionParts> = {}) =>
+      new Retention({
+        ...{ storage, store, keepDays: 0, directory, clock: time, random: systemRandom, logger: silentLogger },
+        note: async (_, archive) => void noted.push(archive),
+        lease: { hold: async () => true, release: async () => {} },
+        observer: {
+          removed: (count) => void removed.push(count),
+          looked: (keptFrom, overdueMs) => void looks.push([keptFrom, overdueMs]),
+        },
+        ...more,
+      });
+    const settledOn = midnight - 1;
+    return {
+      ...{ ...metering, url, setTime },
+      clock,
+      account,
+      budget,
+      ids,
+      midnight,
+      settledOn,
+      directory,
+      removed,
+      looks,
+      noted,
+      retention,
+    };
+  }
+
+  const prove = async (storage: Storage) => expect(await reconcile(storage)).toMatchObject({ ok: true, findings: [] });
+
+  async function usageOf(storage: Storage, span: object = {}) {
+    const rows = [];
+    const asked = { accountId: "", keyId: "", model: "", groupBy: [UsageGroup.ACCOUNT, UsageGroup.DAY], dearest: 0 };
+    for await (const page of streamUsage(storage, {
+      $typeName: "tollgate.metering.v1.StreamUsageRequest",
+      ...asked,
+      ...span,
+    })) {
+      rows.push(...page);
+    }
+    return rows;
+  }
+
+  test("a day that is due is archived to the last receipt, then removed; books, sums and budgets say the same", async () => {
+    const { storage, store, ledger, ids, budget, clock, midnight, directory, removed, looks, noted, retention, close } =
+      await live();
+    const before = await usageOf(storage);
+    const spent = (await ledger.budgetState(budget)).spent;
+    const receipts = (await Promise.all(ids.slice(0, 7).map((id) => readReceipts(storage, id, undefined)))).flat();
+    await prove(storage);
+    // The smallest steps: the books are proved after each of them.
+    const removeReceipts = async (limit: number) => {
+      const count = await store.removeReceipts(limit, 2);
+      await prove(storage);
+      return count;
+    };
+    await retention({ store: { removeReceipts } }).work();
+    expect(removed).toEqual([2, 2, 2, 1, 0]);
+    expect(looks).toEqual([
+      [0, dayMs],
+      [midnight, 0],
+    ]);
+
+    const day = midnight / dayMs - 1;
+    const name = `receipts-${new Date(day * dayMs).toISOString().slice(0, 10)}.jsonl.gz`;
+    expect(readdirSync(directory)).toEqual([name]);
+    const file = readFileSync(join(directory, name));
+    const lines = gunzipSync(file).toString().trimEnd().split("\n");
+    expect(lines.map((line) => JSON.parse(line))).toEqual(
+      receipts.map((receipt) => toJson(ReceiptSchema, receipt)).toReversed(),
+    );
+    const sha256 = createHash("sha256").update(file).digest("hex");
+    const archive = { day, receipts: 7, file: name, bytes: file.length, sha256 };
+    expect(await storage.orm.em.fork().findAll(ReceiptArchive)).toMatchObject([archive]);
+    expect(noted).toMatchObject([archive]);
+
+    expect(await storage.orm.em.fork().count(Usage)).toBe(3);
+    expect(await storage.orm.em.fork().count(UsageLine)).toBe(3);
+    expect(await usageOf(storage)).toEqual(before);
+    expect((await ledger.budgetState(budget)).spent).toBe(spent);
+    await clock.until(
+      run(ledger, request(noted.length > 0 ? (receipts[0]?.accountId ?? "") : "", output(5), { budget })),
+    );
+    await prove(storage);
+    await clock.until(close());
+    expect(removed).toHaveLength(5);
+  }, 60_000);
+
+  test("a receipt that has left says so and when, one that never was does not; parts of its hours are not summed", async () => {
+    const { storage, ids, clock, midnight, settledOn, retention, close } = await live();
+    await retention().work();
+    const [day, archived] = [settledOn, midnight].map((at) => new Date(at).toISOString().slice(0, 10));
+    const reasonOf = (asked: Promise<unknown>) => asked.then(() => undefined, readDetail);
+    const left = readReceipts(storage, ids[0] ?? "", undefined);
+    await expect(left).rejects.toThrow(
+      `The receipts of ${day} left the books on ${archived}; the operator has an archive of them.`,
+    );
+    expect(await reasonOf(left)).toMatchObject({ reason: Reason.RECEIPT_ARCHIVED, parameter: "request_id" });
+    expect(await readReceipts(storage, ids[8] ?? "", undefined)).toHaveLength(1);
+    for (const unknown of ["my-own-id", `req_${v7().replaceAll("-", "").replace(/^.{8}/, "ffffffff")}`]) {
+      expect(await reasonOf(readReceipts(storage, unknown, undefined))).toMatchObject({
+        reason: Reason.RECEIPT_NOT_FOUND,
+      });
+    }
+    const partly = usageOf(storage, { from: timestampFromMs(settledOn) });
+    expect(await reasonOf(partly)).toMatchObject({ reason: Reason.INVALID_ARGUMENT, parameter: "from" });
+    const wholly = await usageOf(storage, {
+      from: timestampFromMs(midnight - 3_600_000),
+      to: timestampFromMs(midnight),
+    });
+    expect(wholly).toMatchObject([{ requests: 7n }]);
+    expect(await usageOf(storage, { from: timestampFromMs(midnight + 1) })).toMatchObject([{ requests: 3n }]);
+    await clock.until(close());
+  }, 60_000);
+
+  test("work that ends anywhere is taken up where it was; a disk that fails loses nothing", async () => {
+    const { storage, store, clock, settledOn, directory, removed, retention, close } = await live();
+    const file = join(directory, "a file");
+    writeFileSync(file, "");
+    await expect(retention({ directory: file }).work()).rejects.toThrow();
+    // What a process that was killed in the middle of a file has left; the second is of another day, and not this one's.
+    const name = `receipts-${new Date(settledOn).toISOString().slice(0, 10)}.jsonl.gz`;
+    const others = "receipts-2000-01-01.jsonl.gz.part";
+    for (const part of [`${name}.${v7()}.part`, others]) {
+      writeFileSync(join(directory, part), "");
+    }
+    expect(await storage.orm.em.fork().count(Usage)).toBe(10);
+    expect(await storage.orm.em.fork().count(ReceiptArchive)).toBe(0);
+
+    const lostStore = { removeReceipts: () => Promise.reject(new Error("killed")) };
+    await expect(retention({ store: lostStore }).work()).rejects.toThrow("killed");
+    expect(await storage.orm.em.fork().count(Usage)).toBe(10);
+    await prove(storage);
+
+    const loseReply = async (before: number) => {
+      await store.removeReceipts(before, 3);
+      throw new Error("the reply is lost");
+    };
+    await expect(retention({ store: { removeReceipts: loseReply } }).work()).rejects.toThrow("the reply is lost");
+    await prove(storage);
+    await retention().work();
+    expect(removed).toEqual([4, 0]);
+    expect(await storage.orm.em.fork().count(Usage)).toBe(3);
+    expect(readdirSync(directory).toSorted()).toEqual(["a file", others, name].toSorted());
+    await prove(storage);
+    await clock.until(close());
+  }, 60_000);
+
+  test("two cores at once archive a day once; the proof finds one that has not all receipts, and a cost that was taken for one", async () => {
+    const { storage, clock, noted, directory, retention, close } = await live();
+    const works = await Promise.allSettled([retention().work(), retention().work()]);
+    expect(works.some(({ status }) => status === "fulfilled")).toBe(true);
+    expect(await storage.orm.em.fork().count(ReceiptArchive)).toBe(1);
+    expect(noted).toHaveLength(1);
+    expect(readdirSync(directory)).toEqual([noted[0]?.file]);
+    const file = readFileSync(join(directory, noted[0]?.file ?? ""));
+    expect(createHash("sha256").update(file).digest("hex")).toBe(noted[0]?.sha256);
+    expect(await storage.orm.em.fork().count(Usage)).toBe(3);
+    await prove(storage);
+    const em = storage.orm.em.fork();
+    for (const [rule, sql] of [
+      ["the archive of a day", "update receipt_archive set receipts = receipts - 1"],
+      ["the archive of a day", "update receipt_archive set cost_low = cost_low - 1"],
+      ["slice has spent what its receipt", "update archived_cost set cost = cost - 1"],
+    ] as const) {
+      await em.execute(sql);
+      const { findings } = await reconcile(storage);
+      expect(findings.map((finding) => finding.rule).join()).toContain(rule);
+      await em.execute(sql.replace("- 1", "+ 1"));
+    }
+    await prove(storage);
+    await clock.until(close());
+  }, 60_000);
+
+  test("a journal that is older than the receipts charges nothing twice; what an operator settles of it is of today", async () => {
+    const { url, setTime, storage, ledger, account, budget, ids, clock, midnight, retention, close } = await live();
+    const stored = await storage.orm.em.fork().findAll(Usage, { orderBy: { settledAt: "asc" } });
+    await retention().work();
+    const spent = (await ledger.budgetState(budget)).spent;
+    await clock.until(close());
+    await setTime(midnight + 3 * dayMs);
+    const later = new ManualClock(midnight + 3 * dayMs);
+
+    const charge = ({ requestId, runId, keyId, settledAt, outputTokens, budgetSliceId }: Usage): Charge => ({
+      ...{ requestId, runId, accountId: account, keyId, model: testModel, status: "completed", lines: [] },
+      ...{ inputTokens: 10, outputTokens, cost: 0, shortfall: 0, settledAt: settledAt.getTime() },
+      ...(budgetSliceId != null && { budgetSliceId }),
+    });
+    const note = ({ settledAt, status, cost, shortfall, lines, inputTokens, outputTokens, ...run }: Charge) => ({
+      ...run,
+      tokens: { inputTokens, outputTokens },
+    });
+    const [promised, noted, rest, old] = stored.slice(0, 4).map(charge) as [Charge, Charge, Charge, Charge];
+    const restRun = rest.runId.replace(/-7/, "-8");
+    const strange = { ...note(old), requestId: "my-own-id", runId: firstRun };
+    const young = { ...note(old), requestId: v7(), runId: v7({ msecs: midnight + 2 * dayMs }) };
+    const known = stored.slice(7).map(charge);
+    const left = new Set<string>();
+    const journal: Journal = {
+      ...noJournal,
+      read: async () => ({
+        epoch: 0,
+        charges: [promised, { ...rest, runId: restRun }, ...known],
+        running: [note(noted), strange, young],
+      }),
+      forget: (run) => void left.add(runKey(run)),
+    };
+    const opened = await openMetering({ clock: later, url, journal });
+    const usage = () => opened.storage.orm.em.fork().findAll(Usage, { orderBy: { settledAt: "asc" } });
+    expect((await usage()).map(({ requestId }) => requestId)).toEqual([...ids.slice(7), young.requestId]);
+    const letters = await opened.deadLetters.list({ after: undefined, limit: 100 });
+    const aged = [promised.runId, restRun, noted.runId, strange.requestId].toSorted();
+    expect(letters.map(({ id }) => id).toSorted()).toEqual(aged);
+    expect(new Set(letters.map(({ reason }) => reason))).toEqual(new Set([agedReason]));
+    expect(left).toEqual(new Set([...aged, ...known.map(runKey), young.runId]));
+    await prove(opened.storage);
+
+    expect(promised.budgetSliceId).toBeDefined();
+    await later.until(opened.ledger.settleLate(promised));
+    const settled = (await usage()).find(({ runId }) => runId === promised.runId);
+    expect(settled?.settledAt.getTime()).toBeGreaterThanOrEqual(midnight);
+    expect(settled?.budgetSliceId).toBeNull();
+    await opened.store.recountBudget(toWindowRequest(budget.id, windowAt("total", midnight)));
+    expect((await opened.ledger.budgetState(budget)).spent).toBe(spent + (settled?.cost ?? Number.NaN));
+    await prove(opened.storage);
+    await later.until(opened.close());
+  }, 60_000);
+
+  test("nothing leaves before its usage is summed up, nor what is not due, and what leaves is found by indexes", async () => {
+    const { storage, account, clock, retention, midnight, close } = await live();
+    await retention({ keepDays: 1 }).work();
+    const tally = {
+      coreId: v7(),
+      hour: midnight / 3_600_000 - 1,
+      accountId: account,
+      keyId: "",
+      model: "late",
+      seen: false,
+    };
+    const none = { requests: 0, inputTokens: 0, outputTokens: 0, costHigh: 0, costLow: 0, shortfall: 0 };
+    await storage.orm.em.fork().insert(UsageTally, { ...tally, ...none });
+    await retention().work();
+    expect(await storage.orm.em.fork().count(Usage)).toBe(10);
+    const plans: string[] = [];
+    if (storage.dialect === "sqlite") {
+      for (const sql of removalStatements) {
+        const values = Array(sql.split("?").length - 1).fill(1);
+        const steps = await storage.exclusive((database) =>
+          database.prepare(`explain query plan ${sql}`).all(...values),
+        );
+        plans.push(steps.map(({ detail }) => detail).join("\n"));
+      }
+    } else {
+      const client = await storage.pool.connect();
+      await client.query(removeReceiptsSql.text, [0, 1]);
+      expect((await client.query("show synchronous_commit")).rows).toEqual([{ synchronous_commit: "on" }]);
+      await client.query("begin");
+      await client.query(
+        "set local enable_seqscan = off; set local enable_hashjoin = off; set local enable_mergejoin = off",
+      );
+      const { rows } = await client.query(`explain ${removeReceiptsSql.text}`, [Date.now(), 100]);
+      await client.query("rollback");
+      client.release();
+      plans.push(rows.map((row) => row["QUERY PLAN"]).join("\n"));
+    }
+    expect(plans.filter((plan) => /SCAN usage|Seq Scan on usage|TEMP B-TREE/.test(plan))).toEqual([]);
+    await clock.until(close());
+  }, 60_000);
+});

@@ -1,0 +1,15 @@
+import type { MeteringObserver } from "#src/money/model/observer.ts";
+
+/** Listens to nothing. */
+export const silentObserver: MeteringObserver = {
+  charged() {},
+  uncharged() {},
+  deadLettered() {},
+  deadLetters() {},
+  committed() {},
+  refused() {},
+  fenced() {},
+  broken() {},
+  threadEnded() {},
+  reconciled() {},
+};

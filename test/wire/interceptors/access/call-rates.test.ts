@@ -1,0 +1,72 @@
+import { expect, test } from "@jest/globals";
+import { Health } from "#gen/grpc/health/v1/health_pb.js";
+import { Role } from "#gen/tollgate/access/v1/access_pb.js";
+import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
+import { CatalogueService } from "#gen/tollgate/catalogue/v1/catalogue_service_pb.js";
+import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
+import { SessionsService } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
+import { createCallRates } from "#src/wire/interceptors/access/call-rates.ts";
+import type { Principal } from "#src/wire/principal.ts";
+import { ManualClock } from "../../../support/clocks/manual-clock.ts";
+
+const { createSession, redeemSignInLink } = SessionsService.method;
+const { getAccount, identifyCaller } = AccountsService.method;
+const { listModels } = CatalogueService.method;
+const key = (accountId: string, rpm?: number): Principal => ({
+  ...{ kind: "caller", accountId, keyId: "k" },
+  ...(rpm !== undefined && { rpm }),
+});
+const operator: Principal = { kind: "operator", id: "", name: "root", role: Role.OWNER };
+
+/** How many of many calls are admitted. */
+function admitted(count: (at: number) => number | undefined): number {
+  return Array.from({ length: 2000 }, (_, at) => count(at)).filter((wait) => wait === undefined).length;
+}
+
+test("a key signs in 30 times a minute, from wherever, and then has to wait for the rest of it", () => {
+  const clock = new ManualClock();
+  const rates = createCallRates({}, clock);
+  expect(admitted((at) => rates.count(createSession, key("a"), `10.0.${at % 250}.1`))).toBe(30);
+  clock.advance(20_000);
+  expect(rates.count(createSession, key("a"), "10.1.0.1")).toBe(40_000);
+  expect(rates.count(createSession, key("b"), "10.1.0.1")).toBeUndefined();
+  clock.advance(40_000);
+  expect(rates.count(createSession, key("a"), "10.1.0.1")).toBeUndefined();
+});
+
+test.each([
+  ["an address", 30, () => "203.0.113.1"],
+  ["a /24", 120, (at: number) => `203.0.113.${at % 250}`],
+  ["a /64", 30, (at: number) => `2001:db8::${at.toString(16)}`],
+  ["a /56", 120, (at: number) => `2001:db8:0:${(at % 256).toString(16)}::1`],
+])("%s tries %d links a minute", (_, most, address) => {
+  const rates = createCallRates({}, new ManualClock());
+  expect(admitted((at) => rates.count(redeemSignInLink, undefined, address(at)))).toBe(most);
+  expect(rates.count(redeemSignInLink, undefined, "198.51.100.1")).toBeUndefined();
+});
+
+test("an operator signs in 30 times a minute, and reads as much as there is", () => {
+  const rates = createCallRates({}, new ManualClock());
+  expect(admitted((at) => rates.count(createSession, operator, `10.0.${at % 250}.1`))).toBe(30);
+  expect(admitted(() => rates.count(getAccount, operator, "10.0.0.1"))).toBe(2000);
+});
+
+test("a key reads 600 times a minute, or ten times for each of its requests", () => {
+  const rates = createCallRates({}, new ManualClock());
+  expect(admitted(() => rates.count(getAccount, key("a"), "10.0.0.1"))).toBe(600);
+  expect(admitted(() => rates.count(getAccount, key("b", 120), "10.0.0.1"))).toBe(1200);
+});
+
+test("strangers read 600 times a minute from an address", () => {
+  const rates = createCallRates({}, new ManualClock());
+  expect(admitted(() => rates.count(listModels, undefined, "203.0.113.1"))).toBe(600);
+  expect(rates.count(listModels, undefined, "203.0.113.2")).toBeUndefined();
+});
+
+test("requests, which are counted elsewhere, probes and the process itself are not counted", () => {
+  const rates = createCallRates({}, new ManualClock());
+  expect(admitted(() => rates.count(InferenceService.method.generate, key("a"), "10.0.0.1"))).toBe(2000);
+  expect(admitted(() => rates.count(identifyCaller, key("a"), "10.0.0.1"))).toBe(2000);
+  expect(admitted(() => rates.count(Health.method.check, undefined, "10.0.0.1"))).toBe(2000);
+  expect(admitted(() => rates.count(listModels, undefined, undefined))).toBe(2000);
+});
