@@ -290,7 +290,7 @@ export const doors: Readonly<Record<string, Doors>> = {
     openapi: operatorsAlone,
     metrics: ["tollgate_ledger_invariant_ok", "tollgate_ledger_proved_timestamp_seconds", "tollgate_dead_letters"],
     dashboard: ["Books add up", "Since the last proof", "Unbilled, 24 h"],
-    docs: ["money.md: Proof", "operations.md: When reconcile fails"],
+    docs: ["proof.md: The proof of the books", "operations.md: When reconcile fails"],
     console: ["books"],
   },
   "a key, its account and its limits": {

@@ -40,7 +40,7 @@ const namedTests = (page: string) =>
     .filter((name) => existsSync(join(root, "test", name.split("/")[0] ?? "")));
 
 test("every test that the guarantees name is there", () => {
-  const names = namedTests("docs/money.md");
+  const names = namedTests("docs/proof.md");
   expect(names.length).toBeGreaterThan(40);
   expect(names.filter((name) => !existsSync(join(root, "test", `${name}.test.ts`)))).toEqual([]);
 });

@@ -78,8 +78,11 @@ const toSitePage = (page: string) => page.replace(/(^|\/)README\.md$/, "$1index.
 
 /** The pages of the README's table of contents, each by its own heading. */
 function readMenu(root: string, pages: ReadonlySet<string>) {
-  const rows = readFileSync(join(root, "README.md"), "utf8").matchAll(/^\| \[[^\]]+\]\(([^)]+)\) +\|/gm);
-  return Array.from(rows, ([, target = ""]) => {
+  const cells = readFileSync(join(root, "README.md"), "utf8").matchAll(/^\| (\[[^|]+) +\|/gm);
+  const targets = Array.from(cells, ([, cell = ""]) =>
+    Array.from(cell.matchAll(/\]\(([^)]+)\)/g), ([, target = ""]) => target),
+  );
+  return targets.flat().map((target) => {
     const page = [target, `${target}/README.md`].find((name) => pages.has(name));
     if (page === undefined) {
       throw new Error(`README.md: ${target} is no page`);

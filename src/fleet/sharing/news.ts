@@ -1,5 +1,5 @@
 import type { ServiceClass } from "#lib/service-class.ts";
-import type { Head, VirtualTimes } from "../servers/queue/standing.ts";
+import type { Head, VirtualTimes } from "./standing.ts";
 
 /** A core's load on a server. */
 export interface Load {

@@ -1,6 +1,5 @@
-import type { OtherHead } from "../servers/queue/other-queues.ts";
-import type { Head } from "../servers/queue/standing.ts";
 import { type Load, nothing } from "./news.ts";
+import type { Head, OtherHead } from "./standing.ts";
 
 /**
  * Milliseconds of silence after which a core counts as gone, with its load. A core that does not receive its own

@@ -1,6 +1,6 @@
 import type { ServiceClass } from "#lib/service-class.ts";
-import type { Head, VirtualTimes } from "../servers/queue/standing.ts";
 import type { Load } from "./news.ts";
+import type { Head, VirtualTimes } from "./standing.ts";
 
 /** A model's queue on this core in which somebody waits. */
 export interface SharedQueue {

@@ -2,7 +2,6 @@ import type { Random } from "#lib/ids/random.ts";
 import type { ServiceClass } from "#lib/service-class.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import type { FleetSharing } from "../interface.ts";
-import type { OtherHead } from "../servers/queue/other-queues.ts";
 import type { FleetChannel } from "./channel.ts";
 import { decode } from "./decode.ts";
 import { encode } from "./encode.ts";
@@ -11,6 +10,7 @@ import type { Load, News } from "./news.ts";
 import { Outbox } from "./outbox.ts";
 import { type Peer, Peers, silentMs } from "./peers.ts";
 import type { SharedFleet } from "./shared-fleet.ts";
+import type { OtherHead } from "./standing.ts";
 import { Turns } from "./turns.ts";
 
 /** Milliseconds between two messages with all loads. They repair lost messages and show that the core lives. */

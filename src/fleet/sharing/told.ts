@@ -1,7 +1,7 @@
-import type { Head } from "../servers/queue/standing.ts";
 import { encode } from "./encode.ts";
 import { type Load, nothing } from "./news.ts";
 import type { SharedFleet } from "./shared-fleet.ts";
+import type { Head } from "./standing.ts";
 
 /** Encodes what has changed since it was told: this core's loads, and the heads of its queues. */
 export class Told {

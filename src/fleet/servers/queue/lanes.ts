@@ -1,8 +1,8 @@
 import { type ServiceClass, serviceClasses } from "#lib/service-class.ts";
 import type { Clock } from "#lib/time/clock.ts";
+import type { Standing, VirtualTimes } from "../../sharing/standing.ts";
 import type { Place } from "../place.ts";
 import type { Shares } from "../shares.ts";
-import type { Standing, VirtualTimes } from "./standing.ts";
 import { TokenTurns } from "./token-turns.ts";
 import type { Waiter } from "./waiter.ts";
 import { WaitingLine } from "./waiting-line.ts";

@@ -1,12 +1,7 @@
 import type { Load } from "../../sharing/news.ts";
+import type { OtherHead } from "../../sharing/standing.ts";
 import type { Member } from "../member.ts";
 import type { Place } from "../place.ts";
-import type { Head } from "./standing.ts";
-
-/** The head of another core's queue for the same model. */
-export interface OtherHead extends Head {
-  readonly core: string;
-}
 
 /** The queues of other cores for the same model, and how to give them their turn. */
 export interface OtherQueues {

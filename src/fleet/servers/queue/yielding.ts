@@ -1,8 +1,8 @@
+import type { OtherHead, Standing } from "../../sharing/standing.ts";
 import type { Member } from "../member.ts";
 import type { KeptServers } from "./kept-servers.ts";
 import type { Lanes } from "./lanes.ts";
-import { noQueues, type OtherHead, type OtherQueues } from "./other-queues.ts";
-import type { Standing } from "./standing.ts";
+import { noQueues, type OtherQueues } from "./other-queues.ts";
 
 /** Leaves places to requests that wait on other cores and go before this core's. */
 export class Yielding {

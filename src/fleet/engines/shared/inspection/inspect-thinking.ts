@@ -67,5 +67,14 @@ function placeOf({ thoughts, text }: ChatTrial): "apart" | "in the text" | "none
   if (thoughts.trim() !== "") {
     return "apart";
   }
-  return /<\/?think>/.test(text.replace(/^\s*(<think>)?\s*<\/think>/, "")) ? "in the text" : "none seen";
+  return /<\/?think>/.test(dropEmptyThinking(text)) ? "in the text" : "none seen";
+}
+
+function dropEmptyThinking(text: string): string {
+  const thoughts = dropPrefix(text.trimStart(), "<think>").trimStart();
+  return thoughts.startsWith("</think>") ? dropPrefix(thoughts, "</think>") : text;
+}
+
+function dropPrefix(text: string, prefix: string): string {
+  return text.startsWith(prefix) ? text.slice(prefix.length) : text;
 }

@@ -21,3 +21,8 @@ export interface VirtualTimes {
   readonly classes: number;
   readonly accounts: readonly number[];
 }
+
+/** The head of another core's queue for the same model. */
+export interface OtherHead extends Head {
+  readonly core: string;
+}
