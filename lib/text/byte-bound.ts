@@ -9,9 +9,3 @@ export function byteBound(text: string): number {
   }
   return Math.max(bytes, Buffer.byteLength(text.normalize("NFKC")));
 }
-
-/** Tokens that an engine adds around an input of an embedding: beginning and end, a task prefix. */
-const perInput = 16;
-
-/** The most tokens that an engine can count in an input of an embedding. */
-export const inputBound = (input: string): number => byteBound(input) + perInput;

@@ -59,7 +59,8 @@ export class PooledFleet implements Fleet {
       const { member } = place;
       const watchdog = new Watchdog(this.#parts.clock, { ...this.#limits, firstOutput: this.#limits.total }, signal);
       try {
-        const answer = await member.engine.embed({ ...request, model: member.model }, watchdog.signal);
+        const sent = { ...request, model: member.model, templateTokens: this.#templates.of(model) };
+        const answer = await member.engine.embed(sent, watchdog.signal);
         request.onServer?.(member.id);
         const vectors = answer.vectors.map((vector) => this.#unit(vector, model, member));
         member.breaker.succeeded();

@@ -87,6 +87,8 @@ export interface EngineEmbedRequest {
   readonly runId: string;
   readonly model: string;
   readonly inputs: readonly string[];
+  /** Tokens that the model is known to add to each input, such as those of a task prefix. Undefined: unknown. */
+  readonly templateTokens?: number;
   /** Passed on, so that the engine's spans become children of ours. Undefined: nothing is traced. */
   readonly trace?: TraceContext;
 }

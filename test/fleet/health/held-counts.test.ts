@@ -109,3 +109,17 @@ test("no count of inputs is believed beyond its hold", () => {
     fuzzing(500),
   );
 });
+
+test("a count of inputs that the model does not take is refused, whatever its template is known to add", () => {
+  const small = { ...embedding, context_length: 512 };
+  for (const added of [0, 100]) {
+    const templates = new KnownTemplates();
+    templates.learn(small, added);
+    const doubts: string[] = [];
+    const doubt = (what: string) => void doubts.push(what);
+    const cut = () => believeInputs(600, { inputs: ["x".repeat(600)], maxInputTokens: 512 }, small, templates, doubt);
+    expect(cut).toThrow("may have at most 512");
+    expect(doubts).toEqual([]);
+    expect(templates.of(small)).toBe(Math.max(16, added));
+  }
+});

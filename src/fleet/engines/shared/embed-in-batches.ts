@@ -1,8 +1,11 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { readDetail, readTokenBound } from "#lib/errors/detail.ts";
-import { inputBound } from "#lib/text/byte-bound.ts";
-import type { EngineEmbeddings } from "../interface.ts";
+import { byteBound } from "#lib/text/byte-bound.ts";
+import type { EngineEmbeddings, EngineEmbedRequest } from "../interface.ts";
 import { inputTooLong, unrefusedInput } from "./faults.ts";
+
+/** Tokens that an engine adds around an input where it is unknown: beginning and end, a short task prefix. */
+const usualTemplateTokens = 16;
 
 /** How an engine embeds. */
 export interface BatchEmbedder {
@@ -18,7 +21,7 @@ export interface BatchEmbedder {
    * Whether the engine may cut an input that is too long, and says so by its count at most. Each input that may be too
    * long is then embedded alone, so that the count is its own.
    */
-  readonly mayCut?: true;
+  readonly mayCut?: Pick<EngineEmbedRequest, "templateTokens">;
 }
 
 /**
@@ -45,8 +48,9 @@ function endOfBatch(inputs: readonly string[], start: number, { size, limit, may
   if (!mayCut) {
     return end;
   }
+  const { templateTokens = usualTemplateTokens } = mayCut;
   for (let at = start; at < end; at++) {
-    if (inputBound(inputs[at] ?? "") > limit) {
+    if (byteBound(inputs[at] ?? "") + templateTokens > limit) {
       return Math.max(at, start + 1);
     }
   }

@@ -27,13 +27,19 @@ test("inputs are embedded in batches, in their order", async () => {
 });
 
 test("where the engine may cut, an input that may be too long is embedded alone", async () => {
-  const { batches, engine } = embedder({ mayCut: true });
+  const { batches, engine } = embedder({ mayCut: {} });
   await embedInBatches(["a", "b", "c c c c c", "d d d d d", "e", "f"], engine);
   expect(batches).toEqual([["a", "b"], ["c c c c c"], ["d d d d d"], ["e", "f"]]);
 });
 
+test("also one that is too long only with what its model is known to add", async () => {
+  const { batches, engine } = embedder({ mayCut: { templateTokens: 18 } });
+  await embedInBatches(["a", "b b", "c", "d"], engine);
+  expect(batches).toEqual([["a"], ["b b"], ["c", "d"]]);
+});
+
 test("and refused by its count", async () => {
-  const { engine } = embedder({ mayCut: true });
+  const { engine } = embedder({ mayCut: {} });
   const long = "w ".repeat(21).trim();
   const error = await embedInBatches(["a", long], engine).catch((thrown: Error) => thrown);
   expect(readDetail(error)).toMatchObject({

@@ -62,14 +62,15 @@ export class ChatCompletionsEngine implements Engine {
     return openStream(this.#connection, { path, body, headers }, reader, signal);
   }
 
-  embed({ model, runId, inputs, trace }: EngineEmbedRequest, signal: AbortSignal): Promise<EngineEmbeddings> {
+  embed(request: EngineEmbedRequest, signal: AbortSignal): Promise<EngineEmbeddings> {
+    const { model, runId, inputs, trace } = request;
     const headers = { "x-request-id": runId, ...trace };
     const { embedBatch, embedFormat } = this.#dialect;
     const recipe = { mode: "none", depths: false, switch: "chat_template_kwargs" } as const;
     return embedInBatches(inputs, {
       size: embedBatch,
       limit: this.#settings.contextLength,
-      ...(this.#dialect.tokenize === undefined && { mayCut: true }),
+      ...(this.#dialect.tokenize === undefined && { mayCut: request }),
       embed: async (batch) => {
         const body = JSON.stringify({ model, input: batch, encoding_format: embedFormat });
         const answer = await this.#call(
