@@ -25,6 +25,9 @@ function wrongHead({ headers, rawHeaders, httpVersion }: IncomingMessage): Reque
   if (encoding !== undefined && encoding.toLowerCase() !== "chunked") {
     return new RequestError(400, `The transfer encoding ${encoding} is not supported; only chunked is.`);
   }
+  if (encoding !== undefined && httpVersion === "1.0") {
+    return new RequestError(400, "HTTP/1.0 has no transfer encodings.");
+  }
   const { expect } = headers;
   if (expect !== undefined && expect.toLowerCase() !== "100-continue") {
     return new RequestError(417, "Only 100-continue can be expected.");

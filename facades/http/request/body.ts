@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
+import { ConnectError } from "@connectrpc/connect";
 import { readMediaType } from "#lib/text/media-type.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import type { Exchange } from "../exchange.ts";
@@ -157,27 +158,39 @@ class Reception implements PacedBody {
       if (this.received > maxBodyBytes) {
         throw tooLarge();
       }
-      // A body that comes in one piece takes no memory from the budget.
-      if (chunk.length !== this.#declared) {
-        this.#lease.resize(this.#buffer.roomFor(chunk.length));
-      }
-      this.#buffer.add(chunk);
+      this.#keep(chunk);
       if (this.#identify !== undefined && this.received > smallBytes) {
         this.#check(this.#identify);
       }
     } catch (error) {
-      this.#request.pause();
-      this.#done.reject(error);
+      if (this.#identify !== undefined && error instanceof ConnectError) {
+        this.#check(this.#identify, chunk); // a known account has room where strangers have none
+      } else {
+        this.#request.pause();
+        this.#done.reject(error);
+      }
     }
   }
 
-  /** Stops reading until the key is known to be right. */
-  #check(identify: Identify): void {
+  /** Adds a chunk to what is kept. Throws OVERLOADED when there is no room. */
+  #keep(chunk: Buffer): void {
+    // A body that comes in one piece takes no memory from the budget.
+    if (chunk.length !== this.#declared) {
+      this.#lease.resize(this.#buffer.roomFor(chunk.length));
+    }
+    this.#buffer.add(chunk);
+  }
+
+  /** Stops reading until the key is known to be right. `chunk`: it had no room among those of unknown keys. */
+  #check(identify: Identify, chunk?: Buffer): void {
     this.#identify = undefined;
     this.#request.pause();
     identify()
       .then((accountId) => {
         this.#lease.moveTo(accountId);
+        if (chunk !== undefined) {
+          this.#keep(chunk);
+        }
         this.#request.resume();
       })
       .catch((error: unknown) => this.#done.reject(error));

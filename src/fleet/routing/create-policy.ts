@@ -1,6 +1,6 @@
 import type { Random } from "#lib/ids/random.ts";
 import type { Routing } from "#src/config/schema.ts";
-import type { OnPrompt, Policy } from "../servers/policy.ts";
+import type { OnPrompt, Policy } from "../servers/choice/policy.ts";
 import { LeastLoad } from "./least-load.ts";
 import { PrefixAffinity } from "./prefix-affinity.ts";
 import { RoundRobin } from "./round-robin.ts";

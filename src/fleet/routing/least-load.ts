@@ -1,6 +1,6 @@
 import type { Random } from "#lib/ids/random.ts";
+import { type Choice, type Policy, type RoutingRequest, toReaders } from "../servers/choice/policy.ts";
 import type { Member } from "../servers/member.ts";
-import { type Choice, type Policy, type RoutingRequest, toReaders } from "../servers/policy.ts";
 
 /** Chooses the less loaded of two random servers: nearly as even as the least loaded of all, without a rush to one. */
 export class LeastLoad implements Policy {

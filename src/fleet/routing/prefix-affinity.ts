@@ -1,6 +1,5 @@
 import type { Random } from "#lib/ids/random.ts";
 import { charactersPerToken } from "#lib/text/estimate-tokens.ts";
-import type { Member } from "../servers/member.ts";
 import {
   type Choice,
   isAnyBacklogged,
@@ -9,9 +8,10 @@ import {
   type RoutingRequest,
   type Told,
   toReaders,
-} from "../servers/policy.ts";
-import { RunningRatio } from "../servers/running-ratio.ts";
-import type { SentPrompt } from "../servers/sent-prompt.ts";
+} from "../servers/choice/policy.ts";
+import { RunningRatio } from "../servers/choice/running-ratio.ts";
+import type { SentPrompt } from "../servers/choice/sent-prompt.ts";
+import type { Member } from "../servers/member.ts";
 import { ServerCaches } from "./cache/server-caches.ts";
 import { estimateCost, estimateLoss } from "./cost.ts";
 import { lessLoaded } from "./least-load.ts";

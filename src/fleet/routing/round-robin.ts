@@ -1,5 +1,5 @@
+import { type Choice, type Policy, type RoutingRequest, toReaders } from "../servers/choice/policy.ts";
 import type { Member } from "../servers/member.ts";
-import { type Choice, type Policy, type RoutingRequest, toReaders } from "../servers/policy.ts";
 
 /** Each server in turn. */
 export class RoundRobin implements Policy {

@@ -1,4 +1,4 @@
-import { SentPrompt } from "../servers/sent-prompt.ts";
+import { SentPrompt } from "../servers/choice/sent-prompt.ts";
 import type { BlocksOfText } from "./prompt-blocks.ts";
 
 /** The most answered prompts kept for reuse. More are left to the garbage collector. */

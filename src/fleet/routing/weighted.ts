@@ -1,5 +1,5 @@
+import type { Choice, Policy, RoutingRequest, Told } from "../servers/choice/policy.ts";
 import type { Member } from "../servers/member.ts";
-import type { Choice, Policy, RoutingRequest, Told } from "../servers/policy.ts";
 import { PromptBlocks } from "./prompt-blocks.ts";
 
 /** The fractional part of the golden ratio. Any number of its multiples fall evenly between 0 and 1. */

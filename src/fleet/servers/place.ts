@@ -1,7 +1,7 @@
 import type { ServiceClass } from "#lib/service-class.ts";
 import type { EngineUsage } from "../engines/interface.ts";
+import type { Choice } from "./choice/policy.ts";
 import type { Member } from "./member.ts";
-import type { Choice } from "./policy.ts";
 import type { Wish } from "./wish.ts";
 
 /** The expected tokens of a request on a server. */

@@ -1,10 +1,10 @@
 import type { Clock } from "#lib/time/clock.ts";
 import type { FleetConfig } from "#src/config/schema.ts";
 import type { Head } from "../sharing/standing.ts";
+import type { Policy } from "./choice/policy.ts";
 import { ExpectedOutput } from "./expected-output.ts";
 import type { Member } from "./member.ts";
 import { Place } from "./place.ts";
-import type { Policy } from "./policy.ts";
 import { Candidates } from "./queue/candidates.ts";
 import { FirstTokenPromises } from "./queue/first-token-promises.ts";
 import { KeptServers } from "./queue/kept-servers.ts";

@@ -1,6 +1,6 @@
 import type { ServiceClass } from "#lib/service-class.ts";
+import type { RoutingRequest } from "./choice/policy.ts";
 import type { Member } from "./member.ts";
-import type { RoutingRequest } from "./policy.ts";
 
 /** A request for a server. */
 export interface Wish {

@@ -18,6 +18,9 @@ const picoUsdACent = 10_000_000_000n;
  * reference, the payment intent's id. Events without `metadata.account_id` are not for this service.
  */
 export function readStripeEvent(event: Stripe.Event): Outcome {
+  if (typeof event?.data?.object !== "object" || event.data.object === null) {
+    return { refused: "a signed event of a shape that is not known here" };
+  }
   switch (event.type) {
     case "checkout.session.completed": {
       const { metadata, payment_status, payment_intent, amount_total, currency, id } = event.data.object;

@@ -78,14 +78,34 @@ describe("bodies that never end", () => {
   test("of one address have their share, and another address is served", async () => {
     await using front = await startFront(scriptedCore({ refuse }).transport, { limits: { bodyMemory: 2 * MiB } });
     for (let i = 0; i < 100; i++) {
-      open(front, "127.0.0.2").post(path, "x".repeat(60 * KiB), { "content-length": String(64 * KiB) });
+      open(front, "127.0.0.2").post(path, "x".repeat(60 * KiB), {
+        authorization: "",
+        "content-length": String(64 * KiB),
+      });
     }
     const flood = [...clients];
     expect(await askOften(front, 40)).toEqual(Array(40).fill(200));
     await eventually(
       "the address's share is full",
-      () => flood.filter(({ received }) => received.startsWith("HTTP/1.1 503")).length >= 96,
+      () => flood.filter(({ received }) => received.startsWith("HTTP/1.1 401")).length >= 96,
     );
+  }, 60_000);
+
+  test("of many addresses fill what strangers have, and a known key is served all the same", async () => {
+    await using front = await startFront(scriptedCore({ refuse }).transport, { limits: { bodyMemory: 2 * MiB } });
+    for (let i = 0; i < 100; i++) {
+      open(front, `127.0.0.${2 + (i % 5)}`).post(path, "x".repeat(60 * KiB), {
+        authorization: "",
+        "content-length": String(64 * KiB),
+      });
+    }
+    const flood = [...clients];
+    await eventually(
+      "there is no room for strangers",
+      () => flood.filter(({ received }) => received.startsWith("HTTP/1.1 401")).length >= 80,
+    );
+    expect(await askOften(front, 24, "tg-1", "127.0.0.9")).toEqual(Array(24).fill(200));
+    expect(await ask(front, "tg-9", "127.0.0.9")).toBe(401);
   }, 60_000);
 
   test("of one account have their share, and another account is served", async () => {

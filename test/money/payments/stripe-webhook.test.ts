@@ -93,6 +93,16 @@ test.each([
 });
 
 test.each([
+  ["no data", { type: "payment_intent.succeeded", data: undefined }],
+  ["data of another kind", { type: "checkout.session.completed", data: { object: null } }],
+  ["an empty object", { type: "payment_intent.succeeded", data: { object: {} } }],
+])("a signed event with %s is answered, and moves nothing", async (_, event) => {
+  expect(await send(event)).toBe(200);
+  expect(payments).toEqual([]);
+  expect(outcomes).toHaveLength(1);
+});
+
+test.each([
   ["a limit", failure(Reason.PAYMENT_ABOVE_MAXIMUM, "too much"), 200, 1],
   ["an unknown account", failure(Reason.ACCOUNT_NOT_FOUND, "nobody"), 200, 1],
   ["the limit on a day", failure(Reason.PAYMENT_24H_LIMIT, "too much today"), 503, 0],

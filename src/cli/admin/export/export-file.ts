@@ -27,7 +27,7 @@ export async function openExport(
   if (hasRows && !resume) {
     throw new Error(`${path} is there already: name another file, or go on with it by --resume`);
   }
-  const file = await open(path, hasRows ? "r+" : "a");
+  const file = await open(path, hasRows ? "r+" : "a", 0o600); // what customers used is nobody else's
   try {
     const { last, end } = hasRows ? await readLast(file, path, { format, columns }) : { last: undefined, end: 0 };
     if (hasRows) {

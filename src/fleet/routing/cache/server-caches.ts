@@ -1,5 +1,5 @@
+import { RunningRatio } from "../../servers/choice/running-ratio.ts";
 import type { Member } from "../../servers/member.ts";
-import { RunningRatio } from "../../servers/running-ratio.ts";
 import { PrefixIndex } from "../prefix-index.ts";
 import type { BlocksOfText } from "../prompt-blocks.ts";
 import { toSlot } from "../slots.ts";

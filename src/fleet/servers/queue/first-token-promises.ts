@@ -1,7 +1,7 @@
 import type { Clock } from "#lib/time/clock.ts";
+import type { RoutingRequest } from "../choice/policy.ts";
 import type { ExpectedOutput } from "../expected-output.ts";
 import type { Member } from "../member.ts";
-import type { RoutingRequest } from "../policy.ts";
 import type { Wish } from "../wish.ts";
 import type { Lanes } from "./lanes.ts";
 import { Pace, tokensBefore } from "./pace.ts";

@@ -1,5 +1,5 @@
 import { serviceClasses } from "#lib/service-class.ts";
-import { RunningRatio } from "../running-ratio.ts";
+import { RunningRatio } from "../choice/running-ratio.ts";
 import type { Wish } from "../wish.ts";
 import type { Lanes } from "./lanes.ts";
 

@@ -115,6 +115,6 @@ function isTimeout(error: unknown): boolean {
 function readName({ name, email, preferred_username, sub }: Claims): string {
   const found = [name, email, preferred_username].find((text) => typeof text === "string" && text.trim() !== "");
   return String(found ?? sub)
-    .replaceAll(/[\p{Cc}\p{Cs}]/gu, "")
+    .replaceAll(/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, "")
     .slice(0, longestName);
 }

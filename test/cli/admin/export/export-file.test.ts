@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
@@ -63,4 +63,11 @@ describe.each(["jsonl", "csv"] as const)("%s", (name: FormatName) => {
     await expect(write(path, [row("b")], true)).rejects.toThrow(/not written by this command/);
     expect(await readFile(path, "utf8")).toBe("something else\n");
   });
+});
+
+test("an export is its user's alone", async () => {
+  const path = join(directory, "private.csv");
+  const file = await openExport(path, formats.csv, { columns, resume: false });
+  await file.close();
+  expect((await stat(path)).mode & 0o777).toBe(0o600);
 });

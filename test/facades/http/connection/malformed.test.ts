@@ -38,6 +38,11 @@ describe.each([
     ["two lengths", `${head}content-length: 5\r\ncontent-length: 6\r\n\r\n${smuggled}`, 400],
     ["a length and chunks", `${head}content-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n${smuggled}`, 400],
     ["chunks and a length", `${head}transfer-encoding: chunked\r\ncontent-length: 5\r\n\r\n0\r\n\r\n${smuggled}`, 400],
+    [
+      "chunks in HTTP/1.0",
+      `${head.replace("HTTP/1.1", "HTTP/1.0")}transfer-encoding: chunked\r\n\r\n0\r\n\r\n${smuggled}`,
+      400,
+    ],
     ["gzip before chunks", `${head}transfer-encoding: gzip, chunked\r\n\r\n0\r\n\r\n${smuggled}`, 400],
     [
       "gzip and chunks in two lines",

@@ -146,8 +146,11 @@ describe("a body over 2 MiB", () => {
 
 test("bodies that together take too much memory are refused until there is room again", async () => {
   await using front = await startFront(scriptedCore().transport, { limits: { bodyMemory: 8000 } });
-  const slow = new RawClient(front.url);
-  slow.post("/v1/chat/completions", " ".repeat(900), { "content-length": "1000" });
+  // One fills what the address has, the others what the account has.
+  const slow = Array.from({ length: 3 }, () => new RawClient(front.url));
+  for (const client of slow) {
+    client.post("/v1/chat/completions", " ".repeat(900), { "content-length": "1000" });
+  }
   const post = async (path: string) => {
     const client = new RawClient(front.url);
     const chunk = `1f4\r\n${body.padEnd(499)}\r\n0\r\n\r\n`;
@@ -156,14 +159,16 @@ test("bodies that together take too much memory are refused until there is room 
     client.socket.destroy();
     return { status: Number(status), answer };
   };
-  const refusal = await eventually("the slow one has come", async () => {
+  const refusal = await eventually("the slow ones have come", async () => {
     const answer = await post("/v1/chat/completions");
     return answer.status === 200 ? undefined : answer;
   });
   expect(refusal.status).toBe(503);
   expect(refusal.answer).toMatch(/retry-after: 1\r\n/i);
   expect((await post("/v1/messages")).status).toBe(529);
-  slow.socket.destroy();
+  for (const client of slow) {
+    client.socket.destroy();
+  }
   await eventually("there is room", async () => (await post("/v1/chat/completions")).status === 200);
 });
 

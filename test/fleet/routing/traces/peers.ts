@@ -1,5 +1,5 @@
+import type { Choice, Policy, RoutingRequest } from "#src/fleet/servers/choice/policy.ts";
 import type { Member } from "#src/fleet/servers/member.ts";
-import type { Choice, Policy, RoutingRequest } from "#src/fleet/servers/policy.ts";
 import type { Truth } from "./replay.ts";
 
 /** What others' policies have in common here: they get the servers anew with each request. */

@@ -3,9 +3,9 @@ import { ConversationSchema, Role } from "#gen/tollgate/inference/v1/conversatio
 import { configSchema, type Routing } from "#src/config/schema.ts";
 import type { Engine } from "#src/fleet/engines/interface.ts";
 import { createPolicy } from "#src/fleet/routing/create-policy.ts";
+import type { Policy, RoutingRequest } from "#src/fleet/servers/choice/policy.ts";
 import { Member } from "#src/fleet/servers/member.ts";
 import type { Place } from "#src/fleet/servers/place.ts";
-import type { Policy, RoutingRequest } from "#src/fleet/servers/policy.ts";
 import { Pool } from "#src/fleet/servers/pool.ts";
 import { otherQueues, SharedServers, toName } from "#src/fleet/shared-servers.ts";
 import type { FleetChannel } from "#src/fleet/sharing/channel.ts";

@@ -1,6 +1,6 @@
 import type { Routing } from "#src/config/schema.ts";
-import type { FleetRequest } from "../interface.ts";
-import type { Member } from "./member.ts";
+import type { FleetRequest } from "../../interface.ts";
+import type { Member } from "../member.ts";
 import type { SentPrompt } from "./sent-prompt.ts";
 
 /** The facts about a request when its server is chosen. */
