@@ -59,7 +59,7 @@ test("a long text in many pieces takes little more memory than its length, and s
 
 /** Gathers that many pieces of 5 characters in a process of its own, whose heap nothing else uses. */
 async function measure(pieces: number): Promise<{ held: number; bytes: number; events: number }> {
-  const load = (module: string) => `await import(${JSON.stringify(new URL(module, import.meta.url).href)})`;
+  const load = (module: string) => `await import(${JSON.stringify(import.meta.resolve(module))})`;
   const script = `
     const { collectGarbage } = ${load("#lib/overload/collect-garbage.ts")};
     const { textEvent } = ${load("#src/fleet/engines/shared/answer/events.ts")};
