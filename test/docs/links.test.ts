@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, globSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "@jest/globals";
@@ -13,7 +13,7 @@ const read = (page: string) => readFileSync(join(root, page), "utf8");
 const anchorsOf = (page: string) =>
   [...read(page).matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) => toAnchor(heading));
 
-test.each(pages)("every link of %s leads somewhere", (page) => {
+test.each([...pages, ...globSync("src/**/*.md", { cwd: root })])("every link of %s leads somewhere", (page) => {
   for (const [, target = ""] of read(page).matchAll(/\]\((?!https?:)([^)\s]+)\)/g)) {
     const [path = "", anchor] = target.split("#");
     const file = path === "" ? page : join(dirname(page), path);
@@ -33,7 +33,7 @@ test("the README leads to every page, or to the index of its folder", () => {
   expect(pages.filter((page) => page !== "README.md" && !isReached(page))).toEqual([]);
 });
 
-/** Tests as a page names them, without their folder and ending: `metering/books/debts`. */
+/** Tests as a page names them, without their folder and ending: `money/ledger/ledger`. */
 const namedTests = (page: string) =>
   [...read(page).matchAll(/`([a-z-]+(?:\/[a-z0-9-]+)+)`/g)]
     .map(([, name = ""]) => name)

@@ -9,7 +9,9 @@ import { configJsonSchema } from "#src/config/json-schema.ts";
 // Whatever the documents name is there: commands with their options, fields, metrics, alerts, variables, scripts, files.
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
-const pages = globSync(["*.md", "docs/**/*.md"], { cwd: root }).filter((page) => page !== "CHANGELOG.md");
+const pages = globSync(["*.md", "docs/**/*.md", "src/**/*.md"], { cwd: root }).filter(
+  (page) => page !== "CHANGELOG.md",
+);
 const texts = new Map(pages.map((page) => [page, readFileSync(root + page, "utf8")]));
 const program = await createProgram({ environment: {}, print: () => {}, note: () => {}, progress: () => {} });
 const sources = globSync(

@@ -29,6 +29,12 @@ test("the map of architecture.md names every folder", () => {
   expect(folders.map(({ name }) => name).filter((name) => !map.includes(`\`src/${name}/\``))).toEqual([]);
 });
 
+test("the page of src/money names every room", () => {
+  const rooms = readFileSync(`${root}src/money/README.md`, "utf8");
+  const folders = readdirSync(`${root}src/money`, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  expect(folders.map(({ name }) => name).filter((name) => !rooms.includes(`[${name}](${name})`))).toEqual([]);
+});
+
 test("an engine's folder has the files that the walk-through names", () => {
   const of = named("An engine").filter((path) => /^(driver|dialect|engine|inspect|start)\.ts$/.test(path));
   expect(of).toEqual(["dialect.ts", "engine.ts", "inspect.ts", "start.ts"]);

@@ -5,9 +5,14 @@ import type { Clock } from "#lib/time/clock.ts";
 const threshold = 3;
 
 /**
- * Keeps requests away from a server that fails them. It opens after consecutive failures, lets one trial request
- * through once its open time is over, and closes when that request succeeds. It opens at once when the server reports
- * something impossible, and then closes only after a request was believable to its end.
+ * Keeps requests away from a server that fails them.
+ *
+ * CLOSED ── three failures in a row, something impossible, or another core's word ──▶ OPEN
+ * OPEN ── its open time is over ──▶ HALF_OPEN, which lets one trial request through at a time
+ * HALF_OPEN ── the trial has its first output ──▶ CLOSED; ── it fails, or reports something impossible ──▶ OPEN
+ *
+ * A server that reported something impossible is distrusted: only a trial that was believable to its end closes then.
+ * A trial that ends and says nothing about the server makes room for the next one.
  */
 export class Breaker {
   state: BreakerState = BreakerState.CLOSED;

@@ -1,7 +1,8 @@
 import type { Member } from "../servers/member.ts";
 
 // Estimates how long a server would take, in seconds, from figures typical of today's GPUs. Only the proportions of
-// waiting, reading and writing matter, not the absolute times.
+// waiting, reading and writing matter, not the absolute times. The whole score is one line above `#best` of
+// prefix-affinity.ts.
 
 /** Prompt tokens that a server reads in a second. */
 const prefillRate = 8000;

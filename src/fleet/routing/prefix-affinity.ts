@@ -164,7 +164,17 @@ export class PrefixAffinity implements Policy {
     return slot !== undefined && this.#members.length >= 2;
   }
 
-  /** The candidates of about the lowest cost. */
+  /**
+   * The candidates of about the lowest cost. In seconds, with tokens of prompts that a server has yet to read, and with
+   * running requests, the cost of a server is
+   *
+   * (unread + 4 × uncached) / 8000 + 0.2 × running + 0.02 × kv / (1 − kv) + 5 × turnover × found² × uncached / 8000
+   *
+   * `unread` is of requests before this one, `uncached` of this one. `kv` and `found` are parts of one, `turnover` is how
+   * much faster the cache turns over than the slowest one, as a part of the mean. The constants are in cost.ts. At its
+   * session's home a request pays no turnover: a new prompt costs 0.25 s less there, and of a continued one as much is
+   * taken for cached as was found of late.
+   */
   #best(candidates: readonly Member[], route: RoutingRequest): readonly Member[] {
     this.#sought = this.#seeksHome(candidates, route) ? homeOf(this.#blocks.session, candidates) : undefined;
     const { promptTokens } = route;

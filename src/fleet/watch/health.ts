@@ -32,7 +32,14 @@ export interface HealthSettings {
   readonly onUnhealthy: (reason: string) => void;
 }
 
-/** Checks repeatedly whether a server can take work, and reads its load. */
+/**
+ * Checks repeatedly whether a server can take work, and reads its load.
+ *
+ * HEALTHY ── two failed checks in a row ──▶ UNHEALTHY ── a good check, and a trial that works ──▶ HEALTHY
+ *
+ * A server starts healthy, but its first check decides alone, as does the one after a failed request. A refused
+ * connection decides without a check.
+ */
 export class HealthChecker {
   readonly #member: Member;
   readonly #settings: HealthSettings;

@@ -44,6 +44,10 @@ export interface RefillParts {
  * Keeps one piece of leased money filled. When the money runs short, one look into the store serves everybody who lacks
  * some; when the store has none left, the other cores are asked. Money moves in the store one move at a time. A refill
  * knows when a look cannot find anything, so a request that lacks money is refused from memory.
+ *
+ * FRESH ── a change is heard of, money is known to be unleased, or 250 ms pass where cores share ──▶ STALE
+ * STALE ── a request lacks money ──▶ LOOKING ── the store answered ──▶ FRESH; ── no reply ──▶ IN DOUBT
+ * IN DOUBT ── the next look, which first finds out what became of the move ──▶ LOOKING
  */
 export class Refill {
   readonly #money: LeasedMoney;
