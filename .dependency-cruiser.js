@@ -43,10 +43,10 @@ export default {
     { name: "facades-know-no-core", severity: "error", from: { path: "^facades/" }, to: { path: "^src/" } },
     {
       name: "console-knows-the-contract-alone",
-      comment: "It runs in browsers; money is written as everywhere else.",
+      comment: "It runs in browsers; money and limits are written as everywhere else.",
       severity: "error",
       from: { path: "^console/" },
-      to: { path: "^(lib|src|facades|test|scripts|client)/", pathNot: "^lib/money\\.ts$" },
+      to: { path: "^(lib|src|facades|test|scripts|client)/", pathNot: "^lib/(?:money|budget-period|key-limits)\\.ts$" },
     },
     {
       name: "nobody-knows-the-console",

@@ -5,6 +5,9 @@ export const serviceClasses = ["flex", "standard", "priority"] as const;
 
 export type ServiceClass = (typeof serviceClasses)[number];
 
+/** What the class of an account or a key is, for people. */
+export const classMeaning = "the class of its requests where requests wait, and the highest that they may have";
+
 /** The lower one of two classes. */
 export function lowerClass(one: ServiceClass, other: ServiceClass): ServiceClass {
   return serviceClasses.indexOf(one) < serviceClasses.indexOf(other) ? one : other;

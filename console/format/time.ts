@@ -70,14 +70,13 @@ export function formatMs(ms: number, step?: number): string {
 }
 
 /** The value of a browser's date-and-time field, in the reader's zone: "2026-11-22T09:37". */
-export function toLocalTime(timestamp: Timestamp): string {
-  const date = toDate(timestamp);
+export function toLocalTime(date: Date): string {
   const local = new Date(date.getTime() - date.getTimezoneOffset() * minuteMs);
   return local.toISOString().slice(0, "2026-11-22T09:37".length);
 }
 
 /** The time in such a field's value. Undefined: the value is not a time. */
-export function fromLocalTime(text: string): { seconds: bigint } | undefined {
-  const ms = new Date(text).getTime();
-  return Number.isNaN(ms) ? undefined : { seconds: BigInt(Math.floor(ms / 1000)) };
+export function fromLocalTime(text: string): Date | undefined {
+  const date = new Date(text);
+  return Number.isNaN(date.getTime()) ? undefined : date;
 }

@@ -1,5 +1,4 @@
 import { type Timestamp, timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { BudgetPeriod } from "#gen/tollgate/accounts/v1/api_key_pb.js";
 import {
   type GetCreditsResponse,
   type GetGenerationResponse,
@@ -10,8 +9,8 @@ import {
 } from "#gen/tollgate/chat/v1/account_view_pb.js";
 import { UsageGroup } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import { type Receipt, ReceiptStatus, type UsageRow } from "#gen/tollgate/metering/v1/usage_pb.js";
+import { readLimits, showLimits } from "#lib/key-limits.ts";
 import { formatUsd } from "#lib/money.ts";
-import { readWiredClass } from "#lib/service-class.ts";
 import { type Duration, toMilliseconds } from "#lib/time/duration.ts";
 import { parseMoment } from "#lib/time/moment.ts";
 import type { CoreClients } from "../http/core/core-clients.ts";
@@ -29,43 +28,35 @@ const mostUsageRows = 5000;
 export async function readKey(core: CoreClients, exchange: Exchange): Promise<GetKeyResponse> {
   const status = await core.accounts.getKeyStatus({}, exchange.callOptions);
   const { key, freeOnly, frozen } = status;
-  const budget = key?.budgetPicoUsd;
-  const serviceClass = key && readWiredClass(key.serviceClass);
+  const { rpm, usd, per = "total", expires, models = [], ...limits } = showLimits(readLimits(key?.limits));
   const keyId = key?.id ?? "";
   const used = keyId === "" ? 0n : await spent(core, exchange, { keyId });
-  const reset = resets[key?.budgetPeriod ?? BudgetPeriod.UNSPECIFIED];
+  const reset = resets[per];
   return {
     $typeName: "tollgate.chat.v1.GetKeyResponse",
     data: {
       $typeName: "tollgate.chat.v1.KeyInfo",
       label: key === undefined ? "" : key.name || `${key.prefix}…${key.last4}`,
       usage: usdAmount(used),
-      limit: budget === undefined ? "" : usdAmount(budget),
+      limit: key?.limits?.budgetPicoUsd === undefined ? "" : usdAmount(key.limits.budgetPicoUsd),
       limitRemaining: key?.budgetLeftPicoUsd === undefined ? "" : usdAmount(key.budgetLeftPicoUsd),
       ...(reset !== undefined && { limitReset: reset }),
       isFreeTier: freeOnly,
-      ...(key?.expiresAt !== undefined && { expiresAt: rfc3339(key.expiresAt) }),
+      ...(expires !== undefined && { expiresAt: expires }),
       rateLimit: {
         $typeName: "tollgate.chat.v1.KeyRate",
         requests: status.rateLimit?.limit ?? 0,
         interval: "60s",
       },
-      models: key?.models ?? [],
+      models: [...models],
       frozen,
-      ...(key?.tokensPerMinute !== undefined && { tpm: key.tokensPerMinute }),
-      ...(key?.maxInFlight !== undefined && { inFlight: key.maxInFlight }),
-      ...(serviceClass !== undefined && { class: serviceClass }),
+      ...limits,
     },
   };
 }
 
-const resets: Readonly<Record<BudgetPeriod, string | undefined>> = {
-  [BudgetPeriod.UNSPECIFIED]: undefined,
-  [BudgetPeriod.TOTAL]: undefined,
-  [BudgetPeriod.DAY]: "daily",
-  [BudgetPeriod.WEEK]: "weekly",
-  [BudgetPeriod.MONTH]: "monthly",
-};
+/** What an aggregator calls the periods that begin anew. */
+const resets: Readonly<Record<string, string>> = { day: "daily", week: "weekly", month: "monthly" };
 
 /** The money received and the money spent. */
 export async function readCredits(core: CoreClients, exchange: Exchange): Promise<GetCreditsResponse> {

@@ -1,8 +1,8 @@
 import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
-import { type ApiKey, BudgetPeriod } from "#gen/tollgate/accounts/v1/api_key_pb.js";
+import type { ApiKey } from "#gen/tollgate/accounts/v1/api_key_pb.js";
 import type { GetKeyStatusResponse } from "#gen/tollgate/accounts/v1/caller_requests_pb.js";
 import type { KeyLimits, TestAuthResponse } from "#gen/tollgate/chat/v1/key_status_pb.js";
-import { readWiredClass } from "#lib/service-class.ts";
+import { readLimits, showLimits } from "#lib/key-limits.ts";
 import { toMilliseconds } from "#lib/time/duration.ts";
 import { decimal } from "../http/json/decimal.ts";
 
@@ -26,7 +26,7 @@ export function keyStatus({
         name: key.name,
         prefix: key.prefix,
         last4: key.last4,
-        ...(key.expiresAt !== undefined && { expiresAt: rfc3339(key.expiresAt) }),
+        ...(key.limits?.expiresAt !== undefined && { expiresAt: rfc3339(key.limits.expiresAt) }),
       },
     }),
     accountId,
@@ -44,28 +44,16 @@ export function keyStatus({
   };
 }
 
-const periods: Readonly<Record<BudgetPeriod, string | undefined>> = {
-  [BudgetPeriod.UNSPECIFIED]: undefined,
-  [BudgetPeriod.TOTAL]: "total",
-  [BudgetPeriod.DAY]: "day",
-  [BudgetPeriod.WEEK]: "week",
-  [BudgetPeriod.MONTH]: "month",
-};
-
 function toLimits(key: ApiKey): KeyLimits {
-  const serviceClass = readWiredClass(key.serviceClass);
-  const per = periods[key.budgetPeriod];
+  const { rpm, expires, usd, models = [], ...shown } = showLimits(readLimits(key.limits));
   return {
     $typeName: "tollgate.chat.v1.KeyLimits",
-    ...(key.budgetPicoUsd !== undefined && { usd: decimal(key.budgetPicoUsd, 12) }),
-    ...(per !== undefined && { per }),
+    ...shown,
+    models: [...models],
+    ...(key.limits?.budgetPicoUsd !== undefined && { usd: decimal(key.limits.budgetPicoUsd, 12) }),
     ...(key.budgetSpentPicoUsd !== undefined && { usdSpent: decimal(key.budgetSpentPicoUsd, 12) }),
     ...(key.budgetLeftPicoUsd !== undefined && { usdLeft: decimal(key.budgetLeftPicoUsd, 12) }),
     ...(key.budgetResetsAt !== undefined && { resetsAt: rfc3339(key.budgetResetsAt) }),
-    models: key.models,
-    ...(key.tokensPerMinute !== undefined && { tpm: key.tokensPerMinute }),
-    ...(key.maxInFlight !== undefined && { inFlight: key.maxInFlight }),
-    ...(serviceClass !== undefined && { class: serviceClass }),
   };
 }
 

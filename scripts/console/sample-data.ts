@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { createClient, type Transport } from "@connectrpc/connect";
 import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
-import { BudgetPeriod } from "#gen/tollgate/accounts/v1/api_key_pb.js";
+import { BudgetPeriod } from "#gen/tollgate/accounts/v1/key_limits_pb.js";
 import { CatalogueService } from "#gen/tollgate/catalogue/v1/catalogue_service_pb.js";
 import { ModelKind } from "#gen/tollgate/catalogue/v1/model_pb.js";
 
@@ -46,11 +46,15 @@ export async function fill(transport: Transport, url: string): Promise<Sample> {
   const frozen = await make("Paper Boat Studio", []);
   await accounts.freezeAccount({ accountId: frozen, reason: "A chargeback is open" });
   await accounts.grant({ accountId: first, amountPicoUsd: 5n * usd, reference: "welcome" });
-  const { secret } = await accounts.createKey({ accountId: first, name: "production", rpm: 60_000 });
+  const { secret } = await accounts.createKey({ accountId: first, name: "production", limits: { rpm: 60_000 } });
   const budget = { budgetPicoUsd: 20n * usd, budgetPeriod: BudgetPeriod.MONTH };
-  const batch = await accounts.createKey({ accountId: first, name: "batch jobs", tokensPerMinute: 200_000, ...budget });
+  const batch = await accounts.createKey({
+    accountId: first,
+    name: "batch jobs",
+    limits: { tokensPerMinute: 200_000, ...budget },
+  });
   await accounts.rotateKey({ keyId: batch.key?.id ?? "", overlap: { seconds: 7200n } });
-  const other = await accounts.createKey({ accountId: second, name: "production", rpm: 60_000 });
+  const other = await accounts.createKey({ accountId: second, name: "production", limits: { rpm: 60_000 } });
   const { models } = await createClient(CatalogueService, transport).listModels({});
   const served = models.filter(({ kind }) => kind === ModelKind.GENERATION).map(({ id }) => id);
   let isOver = false;

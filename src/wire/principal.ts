@@ -1,6 +1,8 @@
 import type { Role } from "#gen/tollgate/access/v1/access_pb.js";
+import type { BudgetPeriod } from "#lib/budget-period.ts";
+import type { heldLimits } from "#lib/key-limits.ts";
 import type { ServiceClass } from "#lib/service-class.ts";
-import type { ApiKey, BudgetPeriod } from "#src/storage/entities/api-key.ts";
+import type { ApiKey } from "#src/storage/entities/api-key.ts";
 
 /** A spending limit in each period for all keys of a rotation chain together, whatever the account has. */
 export interface Budget {
@@ -12,24 +14,19 @@ export interface Budget {
   readonly period: BudgetPeriod;
 }
 
+/** The limits of a key that need no other form to be enforced. Undefined: its account's, or no limit. */
+export type OwnLimits = Omit<ReturnType<typeof heldLimits>, "budgetPicoUsd" | "budgetPeriod" | "expiresAt" | "models">;
+
 /** The payer of a call, known once its credential has been checked. */
-export interface Caller {
+export interface Caller extends OwnLimits {
   readonly kind: "caller";
   readonly accountId: string;
   /** The key's id. Empty: a service token. */
   readonly keyId: string;
   /** The first key of its chain of rotations: keys of a chain share the counters of limits. Undefined: this key. */
   readonly limitsOf?: string;
-  /** The key's own requests a minute. Undefined: the account's tier decides. */
-  readonly rpm?: number;
-  /** The key's own tokens a minute. Undefined: no limit. */
-  readonly tokensPerMinute?: number;
-  /** The key's own requests at once. Undefined: only its account's limit. */
-  readonly maxInFlight?: number;
   /** The spending limit of the key, shared with its rotation chain. Undefined: as much as the account has. */
   readonly budget?: Budget;
-  /** The class of its requests, and the highest that they may have. Undefined: its account's. */
-  readonly serviceClass?: ServiceClass;
   /** The class of its account's requests, and the highest that they may have. Undefined: standard. */
   readonly accountServiceClass?: ServiceClass;
   /** The only models that it may use. Undefined: all. */

@@ -1,7 +1,7 @@
 import { createClient } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
 import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
-import { BudgetPeriod } from "#gen/tollgate/accounts/v1/api_key_pb.js";
+import { BudgetPeriod } from "#gen/tollgate/accounts/v1/key_limits_pb.js";
 import { type Cell, cellName, shortPrompt } from "./measure/cell.ts";
 import { startHelper } from "./measure/processes.ts";
 import { spread } from "./report/statistics.ts";
@@ -102,6 +102,6 @@ async function createLimitedKey({ connect, operatorToken }: Inside): Promise<Rec
   await accounts.topUp({ accountId, amountPicoUsd: money, reference: "limited" }, options);
   const budget = { budgetPicoUsd: money, budgetPeriod: BudgetPeriod.MONTH };
   const rates = { rpm: 10_000_000, tokensPerMinute: 1_000_000_000, maxInFlight: 10_000 };
-  const { secret } = await accounts.createKey({ accountId, models: [model], ...budget, ...rates }, options);
+  const { secret } = await accounts.createKey({ accountId, limits: { models: [model], ...budget, ...rates } }, options);
   return { authorization: `Bearer ${secret}` };
 }

@@ -171,7 +171,8 @@ test("every limit that a key or an account can be given is in the table", () => 
   const changes = [updateKey, updateAccount].flatMap(({ name, input }) =>
     input.fields
       .filter((field) => !["key_id", "account_id", "update_mask"].includes(field.name))
-      .map((field) => `AccountsService.${name} ${field.name}`),
+      .flatMap((field) => field.message?.fields.map((inner) => `${field.name}.${inner.name}`) ?? [field.name])
+      .map((path) => `AccountsService.${name} ${path}`),
   );
   expect(changes.filter((change) => !contract.has(change))).toEqual([]);
 });

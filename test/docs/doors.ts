@@ -1,6 +1,6 @@
 /** The ways to a thing. One that is absent on purpose says why: "-", then the reason. */
 export interface Doors {
-  /** Methods and fields of the contract, which gRPC and Connect serve alike: "AccountsService.UpdateKey models", or its answer's: "AccountsService.ListKeys > keys.models". */
+  /** Methods and fields of the contract, which gRPC and Connect serve alike: "AccountsService.UpdateKey limits.models", or its answer's: "AccountsService.ListKeys > keys.limits.models". */
   readonly contract: readonly string[] | `- ${string}`;
   /** Commands with an option: "keys set-limits --models", or a field of what they print: "keys list > limits.models". */
   readonly cli: readonly string[] | `- ${string}`;
@@ -28,9 +28,9 @@ const keysPages = ["keys", "account"];
 export const doors: Readonly<Record<string, Doors>> = {
   "a key's budget": {
     contract: [
-      "AccountsService.CreateKey budget_pico_usd",
-      "AccountsService.UpdateKey budget_pico_usd",
-      "AccountsService.UpdateKey budget_period",
+      "AccountsService.CreateKey limits.budget_pico_usd",
+      "AccountsService.UpdateKey limits.budget_pico_usd",
+      "AccountsService.UpdateKey limits.budget_period",
       "AccountsService.ListKeys > keys.budget_spent_pico_usd",
       "AccountsService.ListKeys > keys.budget_left_pico_usd",
       "AccountsService.ListKeys > keys.budget_resets_at",
@@ -54,9 +54,9 @@ export const doors: Readonly<Record<string, Doors>> = {
   },
   "a key's models": {
     contract: [
-      "AccountsService.CreateKey models",
-      "AccountsService.UpdateKey models",
-      "AccountsService.ListKeys > keys.models",
+      "AccountsService.CreateKey limits.models",
+      "AccountsService.UpdateKey limits.models",
+      "AccountsService.ListKeys > keys.limits.models",
     ],
     cli: ["keys create --models", "keys set-limits --models", "keys list > limits.models"],
     openapi: ["GET /v1/key > data.models", "GET /test-auth > limits.models", "POST /v1/chat/completions 404"],
@@ -67,9 +67,9 @@ export const doors: Readonly<Record<string, Doors>> = {
   },
   "a key's end": {
     contract: [
-      "AccountsService.CreateKey expires_at",
-      "AccountsService.UpdateKey expires_at",
-      "AccountsService.ListKeys > keys.expires_at",
+      "AccountsService.CreateKey limits.expires_at",
+      "AccountsService.UpdateKey limits.expires_at",
+      "AccountsService.ListKeys > keys.limits.expires_at",
     ],
     cli: ["keys create --expires", "keys set-limits --expires", "keys list > expires_at"],
     openapi: ["GET /v1/key > data.expires_at", "GET /test-auth > key.expires_at", "POST /v1/messages 401"],
@@ -80,9 +80,9 @@ export const doors: Readonly<Record<string, Doors>> = {
   },
   "a key's tokens a minute": {
     contract: [
-      "AccountsService.CreateKey tokens_per_minute",
-      "AccountsService.UpdateKey tokens_per_minute",
-      "AccountsService.ListKeys > keys.tokens_per_minute",
+      "AccountsService.CreateKey limits.tokens_per_minute",
+      "AccountsService.UpdateKey limits.tokens_per_minute",
+      "AccountsService.ListKeys > keys.limits.tokens_per_minute",
     ],
     cli: ["keys create --tpm", "keys set-limits --tpm", "keys list > limits.tpm"],
     openapi: ["GET /v1/key > data.tpm", "GET /test-auth > limits.tpm", "POST /v1/messages 429"],
@@ -92,7 +92,11 @@ export const doors: Readonly<Record<string, Doors>> = {
     console: keysPages,
   },
   "a key's requests a minute": {
-    contract: ["AccountsService.CreateKey rpm", "AccountsService.UpdateKey rpm", "AccountsService.ListKeys > keys.rpm"],
+    contract: [
+      "AccountsService.CreateKey limits.rpm",
+      "AccountsService.UpdateKey limits.rpm",
+      "AccountsService.ListKeys > keys.limits.rpm",
+    ],
     cli: ["keys create --rpm", "keys set-rpm", "keys list > rpm"],
     openapi: [
       ...["GET /v1/key > data.rate_limit.requests", "GET /test-auth > settings.maxRpm", "POST /v1/messages 429"],
@@ -106,10 +110,10 @@ export const doors: Readonly<Record<string, Doors>> = {
   },
   "requests at once": {
     contract: [
-      "AccountsService.CreateKey max_in_flight",
-      "AccountsService.UpdateKey max_in_flight",
+      "AccountsService.CreateKey limits.max_in_flight",
+      "AccountsService.UpdateKey limits.max_in_flight",
       "AccountsService.UpdateAccount max_in_flight",
-      "AccountsService.ListKeys > keys.max_in_flight",
+      "AccountsService.ListKeys > keys.limits.max_in_flight",
       "AccountsService.GetAccount > account.max_in_flight",
     ],
     cli: [
@@ -125,8 +129,8 @@ export const doors: Readonly<Record<string, Doors>> = {
   },
   "the class of requests": {
     contract: [
-      "AccountsService.CreateKey service_class",
-      "AccountsService.UpdateKey service_class",
+      "AccountsService.CreateKey limits.service_class",
+      "AccountsService.UpdateKey limits.service_class",
       "AccountsService.UpdateAccount service_class",
     ],
     cli: [

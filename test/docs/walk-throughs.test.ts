@@ -11,9 +11,12 @@ const named = (heading: string) => {
   const part = page.split(`### ${heading}\n`)[1]?.split(/^##/m)[0] ?? "";
   return [...part.matchAll(/`([\w./-]+\.(?:ts|proto))`/g)].map(([, path = ""]) => path);
 };
-const files = execFileSync("git", ["ls-files", "src", "lib", "facades", "proto"], { cwd: root, encoding: "utf8" })
+const files = execFileSync("git", ["ls-files", "src", "lib", "facades", "console", "proto"], {
+  cwd: root,
+  encoding: "utf8",
+})
   .split("\n")
-  .filter((path) => /\.(ts|proto)$/.test(path) && existsSync(root + path));
+  .filter((path) => /\.(tsx?|proto)$/.test(path) && existsSync(root + path));
 
 test("every file that CONTRIBUTING.md names is there", () => {
   const paths = [...page.matchAll(/`((?:src|lib|facades|test|scripts|proto|docs)\/[\w./-]+)`/g)].map(
@@ -58,6 +61,15 @@ test("a sampling field stands in the files that the walk-through names and in no
   const completions = "proto/tollgate/chat/v1/completion.proto"; // the second form of the same surface
   expect(found.filter((path) => path !== completions).sort()).toEqual([...steps].sort());
   expect(steps.length).toBeLessThanOrEqual(7);
+});
+
+test("a limit of a key stands in the files that the walk-through names and in no other", () => {
+  const limit = /tokensPerMinute|tokens_per_minute|\btpm\b/;
+  const written = files.filter((path) => !path.startsWith("src/storage/migrations/")); // those are generated
+  const found = written.filter((path) => limit.test(readFileSync(root + path, "utf8")));
+  const steps = named("A limit of a key");
+  expect(found.sort()).toEqual([...steps].sort());
+  expect(steps.length).toBeLessThanOrEqual(8);
 });
 
 test("both surfaces have the files that the walk-through names", () => {

@@ -58,7 +58,10 @@ export function openBooks({ addresses }: Pick<Tollgate, "addresses">) {
       const accountId = made?.id ?? "";
       const amountPicoUsd = usd * 1_000_000_000_000n;
       await accounts.topUp({ accountId, amountPicoUsd, reference: `payment-${accountId}` });
-      const { secret } = await accounts.createKey({ accountId, rpm: 1_000_000, budgetPicoUsd: 2n * amountPicoUsd });
+      const { secret } = await accounts.createKey({
+        accountId,
+        limits: { rpm: 1_000_000, budgetPicoUsd: 2n * amountPicoUsd },
+      });
       return { account: accountId, key: secret };
     },
 

@@ -45,7 +45,7 @@ const noneAway = () => eventually("no core counts alone", () => !service.process
 
 async function newKey(): Promise<string> {
   const { account } = await service.books.customer(100n);
-  return (await service.books.accounts.createKey({ accountId: account, rpm: limit })).secret;
+  return (await service.books.accounts.createKey({ accountId: account, limits: { rpm: limit } })).secret;
 }
 
 /** Asks twice as often as the limit allows, at both processes. Returns how many requests each admitted. */

@@ -4,7 +4,7 @@ import { type Client, createClient } from "@connectrpc/connect";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import OpenAI from "openai";
 import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
-import { BudgetPeriod } from "#gen/tollgate/accounts/v1/api_key_pb.js";
+import { BudgetPeriod } from "#gen/tollgate/accounts/v1/key_limits_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { ServiceClass } from "#gen/tollgate/inference/v1/service_class_pb.js";
 import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
@@ -53,7 +53,7 @@ test("a key, its account's money, an answer and the usage tell the same cost", a
     maxInFlight: 4,
     serviceClass: ServiceClass.FLEX,
   };
-  const { key, secret } = await operator.createKey({ accountId, name: "laptop", ...limits });
+  const { key, secret } = await operator.createKey({ accountId, name: "laptop", limits });
   const answer = await ask(secret);
   const receipt = await service.receipt(answer._request_id);
   const pico = receipt?.costPicoUsd ?? 0n;
@@ -68,7 +68,9 @@ test("a key, its account's money, an answer and the usage tell the same cost", a
     });
   }
   const { keys } = await operator.listKeys({ accountId });
-  expect(keys).toMatchObject([{ budgetSpentPicoUsd: pico, budgetLeftPicoUsd: 10n ** 12n - pico, maxInFlight: 4 }]);
+  expect(keys).toMatchObject([
+    { budgetSpentPicoUsd: pico, budgetLeftPicoUsd: 10n ** 12n - pico, limits: { maxInFlight: 4 } },
+  ]);
   expect((await get("/test-auth", secret)).json).toMatchObject({
     limits: {
       ...{ usd: "1", per: "month", usd_spent: decimal(pico), usd_left: decimal(10n ** 12n - pico) },

@@ -111,15 +111,20 @@ const replacing: readonly Change[] = [
     before: { frozen: true, frozen_reason: "unpaid" },
   },
   {
-    ...{ method: updateKey, target: key, before: { name: "laptop" }, after: { key: { tokens_per_minute: 1000 } } },
-    ask: (made) => ({ ...ofKey(made), tokensPerMinute: 1000 }),
+    ...{
+      method: updateKey,
+      target: key,
+      before: { name: "laptop" },
+      after: { key: { limits: { tokens_per_minute: 1000 } } },
+    },
+    ask: (made) => ({ ...ofKey(made), limits: { tokensPerMinute: 1000 } }),
   },
   {
-    ...{ method: rotateKey, ask: ofKey, before: { name: "laptop", tokens_per_minute: 1000 } },
+    ...{ method: rotateKey, ask: ofKey, before: { name: "laptop", limits: { tokens_per_minute: 1000 } } },
     ...{ target: () => expect.stringMatching(/./), after: { key_id: expect.stringMatching(/./) } },
   },
   {
-    ...{ method: revokeKey, ask: ofKey, target: key, before: { tokens_per_minute: 1000 } },
+    ...{ method: revokeKey, ask: ofKey, target: key, before: { limits: { tokens_per_minute: 1000 } } },
     after: { key: { revoked_at: expect.anything() } },
   },
   {

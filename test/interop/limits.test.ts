@@ -1,11 +1,11 @@
 import Anthropic from "@anthropic-ai/sdk";
+import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { type Client, createClient } from "@connectrpc/connect";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import OpenAI from "openai";
 import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
-import { BudgetPeriod } from "#gen/tollgate/accounts/v1/api_key_pb.js";
-import type { CreateKeyRequest } from "#gen/tollgate/accounts/v1/key_requests_pb.js";
+import { BudgetPeriod, type KeyLimitsSchema } from "#gen/tollgate/accounts/v1/key_limits_pb.js";
 import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import type { UsageRow } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { eventually } from "../support/eventually.ts";
@@ -26,11 +26,9 @@ afterAll(async () => {
   await service[Symbol.asyncDispose]();
 });
 
-type Limits = Omit<Partial<CreateKeyRequest>, "$typeName" | "accountId">;
-
 /** Clients of a new key with limits. */
-async function limited(limits: Limits) {
-  const { key, secret } = await operator.createKey({ accountId, ...limits });
+async function limited(limits: MessageInitShape<typeof KeyLimitsSchema>) {
+  const { key, secret } = await operator.createKey({ accountId, limits });
   return {
     keyId: key?.id ?? "",
     secret,
@@ -58,7 +56,7 @@ test("a key that may use one model sees and uses that one alone", async () => {
   await expect(anthropic.messages.create(wanted)).rejects.toMatchObject({ status: 404, type: "not_found_error" });
   await expect(anthropic.messages.countTokens(wanted)).rejects.toMatchObject({ status: 404 });
 
-  await operator.updateKey({ keyId, updateMask: { paths: ["models"] } });
+  await operator.updateKey({ keyId, updateMask: { paths: ["limits.models"] } });
   expect((await openai.models.list()).data.length).toBeGreaterThan(1);
   expect((await anthropic.messages.create(wanted)).usage.output_tokens).toBeGreaterThan(0);
 });
@@ -75,11 +73,11 @@ test("a key ends at its time, and sooner or later when that is changed", async (
   const { keyId, openai, anthropic } = await limited({ expiresAt: timestampFromMs(Date.now() + 3_600_000) });
   const ask = () => openai.chat.completions.create({ model: models.plain, messages });
   expect((await ask()).choices).toHaveLength(1);
-  await operator.updateKey({ keyId, expiresAt: timestampFromMs(Date.now() + 300) });
+  await operator.updateKey({ keyId, limits: { expiresAt: timestampFromMs(Date.now() + 300) } });
   await eventually("the key has ended", async () => (await ask().catch(({ status }) => status)) === 401);
   const wanted = { model: models.plain, messages, max_tokens: 5 };
   await expect(anthropic.messages.create(wanted)).rejects.toMatchObject({ status: 401, type: "authentication_error" });
-  await operator.updateKey({ keyId, updateMask: { paths: ["expires_at"] } });
+  await operator.updateKey({ keyId, updateMask: { paths: ["limits.expires_at"] } });
   expect((await ask()).choices).toHaveLength(1);
 });
 
@@ -183,7 +181,7 @@ test.each(budgets)(
       const refused = anthropic.messages.create({ ...wanted, stream });
       await expect(refused).rejects.toMatchObject({ status: 400, error: { error: wrong } });
     }
-    await operator.updateKey({ keyId, updateMask: { paths: ["budget_pico_usd"] } });
+    await operator.updateKey({ keyId, updateMask: { paths: ["limits.budget_pico_usd"] } });
     expect((await openai.chat.completions.create({ model: models.plain, messages })).choices).toHaveLength(1);
   },
 );
@@ -194,11 +192,11 @@ test("a limit that is lifted and set again counts what was spent meanwhile, thou
   const long = [{ role: "user" as const, content: "[[sim:tokens=9000]]" }];
   const ask = () => openai.chat.completions.create({ model: models.plain, messages: long, max_tokens: 9000 });
   await ask();
-  await operator.updateKey({ keyId, updateMask: { paths: ["budget_pico_usd"] } });
+  await operator.updateKey({ keyId, updateMask: { paths: ["limits.budget_pico_usd"] } });
   await ask();
   await ask();
   expect(await spentBy(keyId)).toBeGreaterThan(budgetPicoUsd);
-  await operator.updateKey({ keyId, budgetPicoUsd });
+  await operator.updateKey({ keyId, limits: { budgetPicoUsd } });
   await expect(ask()).rejects.toMatchObject({ status: 429, code: "insufficient_quota" });
 });
 
@@ -210,7 +208,7 @@ test("vectors take from a key's budget, and one that is spent refuses them", asy
     message: expect.stringMatching(/budget of 0\.00000003 USD a day/),
   };
   await expect(openai.embeddings.create({ model: models.embedder, input: "too dear" })).rejects.toMatchObject(told);
-  await operator.updateKey({ keyId, budgetPicoUsd: 10n ** 9n });
+  await operator.updateKey({ keyId, limits: { budgetPicoUsd: 10n ** 9n } });
   expect((await openai.embeddings.create({ model: models.embedder, input: "fits" })).data).toHaveLength(1);
 });
 

@@ -66,7 +66,7 @@ test("a key has the class that the operator gave it, and no better one than its 
   await accounts.topUp({ accountId, amountPicoUsd: 10n ** 13n, reference: accountId });
   const [plain, flex] = await Promise.all(
     [ServiceClass.UNSPECIFIED, ServiceClass.FLEX].map((serviceClass) =>
-      accounts.createKey({ accountId, serviceClass }),
+      accounts.createKey({ accountId, limits: { serviceClass } }),
     ),
   );
   await accounts.updateAccount({ accountId, serviceClass: ServiceClass.PRIORITY });

@@ -7,9 +7,8 @@ export async function storeKey({ storage }: Pick<Metering, "storage">, accountId
   const id = v7();
   await storage.orm.em.fork().insert(ApiKey, {
     ...{ id, accountId, name: "", digest: Buffer.from(id), pepperVersion: 1, prefix: "", last4: "" },
-    ...{ rpm: null, createdAt: new Date(), expiresAt: null, revokedAt: null, lastUsedAt: null, rotatedTo: null },
-    ...{ rotatedFrom: null, requestId: null, models: null, tokensPerMinute: null, maxInFlight: null, budget: null },
-    ...{ budgetPeriod: null, limitsOf: null, serviceClass: null },
+    ...{ limits: {}, createdAt: new Date(), revokedAt: null, lastUsedAt: null, rotatedTo: null },
+    ...{ rotatedFrom: null, requestId: null, limitsOf: null },
   });
   return id;
 }

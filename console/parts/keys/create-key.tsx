@@ -24,7 +24,7 @@ export function CreateKey({ accountId, onClose, onCreated }: Props) {
   const [secret, setSecret] = useState("");
   const requestId = useRequestId();
   const send = async (): Promise<void> => {
-    const request = { accountId: account.trim(), name: name.trim(), requestId, ...toLimits(limits) };
+    const request = { accountId: account.trim(), name: name.trim(), requestId, limits: toLimits(limits) };
     setSecret((await accounts.createKey(request)).secret);
     onCreated();
   };

@@ -19,7 +19,7 @@ export function EditKey({ apiKey, onClose, onDone }: Props) {
   const [before] = useState(() => fromKey(apiKey));
   const [limits, setLimits] = useState(before);
   const send = async (): Promise<void> => {
-    const asked = { keyId: apiKey.id, name: name.trim(), ...toLimits(limits) };
+    const asked = { keyId: apiKey.id, name: name.trim(), limits: toLimits(limits) };
     const paths = [...(asked.name === apiKey.name ? [] : ["name"]), ...findChanged(before, limits)];
     if (paths.length > 0) {
       await accounts.updateKey({ ...asked, updateMask: { paths } });

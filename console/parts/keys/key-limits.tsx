@@ -1,50 +1,59 @@
-import { type ApiKey, BudgetPeriod } from "#gen/tollgate/accounts/v1/api_key_pb.js";
-import { ServiceClass } from "#gen/tollgate/inference/v1/service_class_pb.js";
-import { countOf, formatCount, formatShort } from "../../format/numbers.ts";
+import type { ApiKey } from "#gen/tollgate/accounts/v1/api_key_pb.js";
+import type { BudgetPeriod } from "../../../lib/budget-period.ts";
+import { type LimitKind, limitEntries, readLimits } from "../../../lib/key-limits.ts";
+import { countOf, formatCount } from "../../format/numbers.ts";
 import { Amount } from "../figures/amount.tsx";
 import { Meter } from "../figures/figure.tsx";
 
-/** The names of budget periods. */
-export const periodNames: Readonly<Record<BudgetPeriod, string>> = {
-  [BudgetPeriod.UNSPECIFIED]: "in all",
-  [BudgetPeriod.TOTAL]: "in all",
-  [BudgetPeriod.DAY]: "a day",
-  [BudgetPeriod.WEEK]: "a week",
-  [BudgetPeriod.MONTH]: "a month",
+const periodNames: Readonly<Record<BudgetPeriod, string>> = {
+  total: "in all",
+  day: "a day",
+  week: "a week",
+  month: "a month",
 };
 
-/** The names of a key's service class, where the key has its own. */
-const classNames: Readonly<Partial<Record<ServiceClass, string>>> = {
-  [ServiceClass.FLEX]: "flex",
-  [ServiceClass.STANDARD]: "standard",
-  [ServiceClass.PRIORITY]: "priority",
+/** What a limit of each kind is in the list. Kinds that are shown elsewhere have none. */
+const texts: Readonly<Partial<Record<LimitKind, (value: never, unit: string) => string>>> = {
+  count: (count: number, unit) => `${formatCount(count)} ${unit}`,
+  class: (name: string) => name,
+  models: (ids: readonly string[]) => countOf(ids.length, "model"),
 };
 
 /** A key's limits, and how much of its budget is spent. */
 export function KeyLimits({ apiKey }: { readonly apiKey: ApiKey }) {
-  const limits = [
-    apiKey.rpm !== undefined && `${formatCount(apiKey.rpm)} requests/min`,
-    apiKey.tokensPerMinute !== undefined && `${formatShort(apiKey.tokensPerMinute)} tokens/min`,
-    apiKey.maxInFlight !== undefined && `${formatCount(apiKey.maxInFlight)} at once`,
-    classNames[apiKey.serviceClass],
-    apiKey.models.length > 0 && countOf(apiKey.models.length, "model"),
-  ].filter((limit) => limit !== false && limit !== undefined);
-  const hasNone = limits.length === 0 && apiKey.budgetPicoUsd === undefined;
+  const limits = readLimits(apiKey.limits);
+  const shown = limitEntries.flatMap(([field, { kind, unit = "" }]) =>
+    limits[field] === null ? [] : (texts[kind]?.(limits[field] as never, unit) ?? []),
+  );
+  const { budgetPicoUsd, budgetPeriod, models } = limits;
   return (
     <div class="limits">
-      {hasNone && <span class="muted">as its account</span>}
-      {limits.length > 0 && <span title={apiKey.models.join(", ")}>{limits.join(", ")}</span>}
-      {apiKey.budgetPicoUsd !== undefined && <Budget apiKey={apiKey} budget={apiKey.budgetPicoUsd} />}
+      {shown.length === 0 && budgetPicoUsd === null && <span class="muted">as its account</span>}
+      {shown.length > 0 && <span title={models?.join(", ")}>{shown.join(", ")}</span>}
+      {budgetPicoUsd !== null && (
+        <Budget
+          spent={apiKey.budgetSpentPicoUsd ?? 0n}
+          budget={BigInt(budgetPicoUsd)}
+          period={periodNames[budgetPeriod ?? "total"]}
+        />
+      )}
     </div>
   );
 }
 
-function Budget({ apiKey, budget }: { readonly apiKey: ApiKey; readonly budget: bigint }) {
-  const spent = apiKey.budgetSpentPicoUsd ?? 0n;
+function Budget({
+  spent,
+  budget,
+  period,
+}: {
+  readonly spent: bigint;
+  readonly budget: bigint;
+  readonly period: string;
+}) {
   return (
     <span class="budget">
       <span>
-        <Amount pico={spent} /> of <Amount pico={budget} /> {periodNames[apiKey.budgetPeriod]}
+        <Amount pico={spent} /> of <Amount pico={budget} /> {period}
       </span>
       <Meter part={Number(spent) / Number(budget)} />
     </span>

@@ -6,7 +6,8 @@ const soonMs = 7 * 86_400_000;
 
 /** Whether a key is revoked or expired. */
 export function isOver(key: ApiKey): boolean {
-  return key.revokedAt !== undefined || (key.expiresAt !== undefined && toDate(key.expiresAt).getTime() <= Date.now());
+  const end = key.limits?.expiresAt;
+  return key.revokedAt !== undefined || (end !== undefined && toDate(end).getTime() <= Date.now());
 }
 
 /** Whether a key works, and until when. */
@@ -14,10 +15,11 @@ export function KeyState({ apiKey }: { readonly apiKey: ApiKey }) {
   if (apiKey.revokedAt !== undefined) {
     return <Badge>Revoked</Badge>;
   }
-  if (apiKey.expiresAt === undefined) {
+  const end = apiKey.limits?.expiresAt;
+  if (end === undefined) {
     return <Badge tone="good">Active</Badge>;
   }
-  const left = toDate(apiKey.expiresAt).getTime() - Date.now();
+  const left = toDate(end).getTime() - Date.now();
   if (left <= 0) {
     return <Badge>Ended</Badge>;
   }

@@ -1,11 +1,10 @@
 import { Option } from "commander";
 import type { ServiceClass } from "#gen/tollgate/inference/v1/service_class_pb.js";
-import { readWiredClass, serviceClasses, toWiredClass } from "#lib/service-class.ts";
+import { classMeaning, readWiredClass, serviceClasses, toWiredClass } from "#lib/service-class.ts";
 
 /** The option for a class, or none. */
 export function classOption(none: string): Option {
-  const what = `the class of its requests where requests wait, and the highest that they may have; ${none}`;
-  return new Option("--class <class>", what).choices([...serviceClasses, "none"]);
+  return new Option("--class <class>", `${classMeaning}; ${none}`).choices([...serviceClasses, "none"]);
 }
 
 /** A class in the contract's terms; unspecified for none. */

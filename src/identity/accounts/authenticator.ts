@@ -5,6 +5,7 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { andThen, atOnce } from "#lib/and-then.ts";
 import { failure } from "#lib/errors/failure.ts";
 import type { Pepper } from "#lib/ids/pepper.ts";
+import { heldLimits } from "#lib/key-limits.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { toDuration } from "#lib/time/duration.ts";
 import { requireId } from "#lib/validate-id.ts";
@@ -183,21 +184,19 @@ async function inTime<T>(answer: Promise<T>, clock: Clock): Promise<T> {
 
 function toKnownKey(key: ApiKey): KnownKey {
   const budget = toBudget(key);
+  const { budgetPicoUsd, budgetPeriod, expiresAt, models, ...own } = heldLimits(key.limits);
   return {
     caller: {
       kind: "caller",
       accountId: key.accountId,
       keyId: key.id,
       ...(key.limitsOf && { limitsOf: key.limitsOf }),
-      ...(key.rpm && { rpm: key.rpm }),
-      ...(key.tokensPerMinute && { tokensPerMinute: key.tokensPerMinute }),
-      ...(key.maxInFlight && { maxInFlight: key.maxInFlight }),
-      ...(key.serviceClass && { serviceClass: key.serviceClass }),
+      ...own,
       ...(budget && { budget }),
-      ...(key.models && { models: new Set(key.models) }),
+      ...(models && { models: new Set(models) }),
     },
     revoked: Boolean(key.revokedAt),
-    expiresAt: key.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY,
+    expiresAt: expiresAt?.getTime() ?? Number.POSITIVE_INFINITY,
   };
 }
 

@@ -1,7 +1,7 @@
+import { type BudgetPeriod, budgetPeriods } from "#lib/budget-period.ts";
 import type { Logger } from "#lib/logger.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { repeat } from "#lib/time/repeat.ts";
-import { type BudgetPeriod, budgetPeriods } from "#src/storage/entities/api-key.ts";
 import type { Storage } from "#src/storage/orm.ts";
 import type { Row } from "#src/storage/snapshot.ts";
 import type { WorkLease } from "#src/storage/work-lease.ts";

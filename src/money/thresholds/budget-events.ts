@@ -64,7 +64,7 @@ export class BudgetEvents {
   }
 
   #partOf({ key, limit }: SpentWindow, amount: bigint): number {
-    if (amount >= limit - leastCharge(this.#parts.prices, key.models ?? undefined)) {
+    if (amount >= limit - leastCharge(this.#parts.prices, key.limits.models ?? undefined)) {
       return 100;
     }
     return amount * 100n >= BigInt(limit) * 80n ? 80 : 0;
@@ -76,7 +76,7 @@ export class BudgetEvents {
     { key, budgetId, limit, window }: SpentWindow,
     { amount, part }: { readonly amount: bigint; readonly part: number },
   ): Promise<AnnouncedPercent[]> {
-    const { accountId, budgetPeriod } = key;
+    const { accountId, limits } = key;
     const id = { id: budgetId, windowName: window.name };
     await em.upsert(
       Budget,
@@ -98,7 +98,7 @@ export class BudgetEvents {
           ...{
             limit_usd: formatUsd(BigInt(limit)),
             spent_usd: formatUsd(amount),
-            per: budgetPeriod ?? "total",
+            per: limits.budgetPeriod ?? "total",
           },
           resets_at: window.endsAt === undefined ? null : new Date(window.endsAt).toISOString(),
         },

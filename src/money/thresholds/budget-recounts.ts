@@ -1,4 +1,4 @@
-import { type BudgetPeriod, budgetPeriods } from "#src/storage/entities/api-key.ts";
+import { type BudgetPeriod, budgetPeriods } from "#lib/budget-period.ts";
 import { Budget } from "#src/storage/entities/metering/budget.ts";
 import type { Storage } from "#src/storage/orm.ts";
 import { toWindowRequest, windowAt } from "../model/budget-window.ts";
@@ -50,7 +50,10 @@ export class BudgetRecounts {
     const others = windows
       .filter(({ unbudgeted }) => !unbudgeted)
       .flatMap(({ key, budgetId, at }) =>
-        otherPeriods(key.budgetPeriod).map((period) => ({ id: budgetId, windowName: windowAt(period, at).name })),
+        otherPeriods(key.limits.budgetPeriod).map((period) => ({
+          id: budgetId,
+          windowName: windowAt(period, at).name,
+        })),
       );
     const found =
       others.length === 0
@@ -67,7 +70,7 @@ export class BudgetRecounts {
     return windows.filter(
       ({ key, budgetId, at, unbudgeted }) =>
         unbudgeted ||
-        otherPeriods(key.budgetPeriod).some((period) => rows.has(`${budgetId} ${windowAt(period, at).name}`)),
+        otherPeriods(key.limits.budgetPeriod).some((period) => rows.has(`${budgetId} ${windowAt(period, at).name}`)),
     );
   }
 }

@@ -39,7 +39,8 @@ export async function findSpentWindows(
 ): Promise<SpentWindow[]> {
   const ids = [...new Set(charged.map(({ keyId }) => keyId))].filter((id) => id !== "");
   const em = storage.orm.em.fork();
-  const found = ids.length === 0 ? [] : await em.find(ApiKey, { id: { $in: ids }, budget: { $ne: null } });
+  const found =
+    ids.length === 0 ? [] : await em.find(ApiKey, { id: { $in: ids }, limits: { budgetPicoUsd: { $ne: null } } });
   const keys = new Map(found.map((key) => [key.id, key]));
   const windows = new Map<string, SpentWindow>();
   for (const { keyId, at, unbudgeted } of charged) {

@@ -7,7 +7,6 @@ import { readUpdateMask } from "#lib/rpc/update-mask.ts";
 import { readWiredClass } from "#lib/service-class.ts";
 import { invalid, requireId } from "#lib/validate-id.ts";
 import { isListKey, toListKey } from "#src/identity/accounts/accounts.ts";
-import { readBudget } from "#src/identity/accounts/keys/key-limits.ts";
 import type { Account } from "#src/storage/entities/account.ts";
 import { noteBefore, noteWithin } from "#src/wire/interceptors/changes/change.ts";
 import type { AccountsDependencies } from "./dependencies.ts";
@@ -144,7 +143,7 @@ export function createAccountMethods(deps: AccountsDependencies) {
         ...(changes.has("max_keys") ? { maxKeys: maxKeys ?? deps.maxKeys } : {}),
         ...(changes.has("max_in_flight") ? { maxInFlight: maxInFlight ?? null } : {}),
         ...(changes.has("service_class") ? { serviceClass: readWiredClass(serviceClass) ?? null } : {}),
-        ...(changes.has("low_balance_pico_usd") ? { lowBalance: readBudget(lowBalancePicoUsd) } : {}),
+        ...(changes.has("low_balance_pico_usd") ? { lowBalance: toAmount(lowBalancePicoUsd) } : {}),
       };
       await noteAccount(context, id);
       const account = await accounts.update(id, facts);
@@ -168,4 +167,9 @@ export function createAccountMethods(deps: AccountsDependencies) {
       return describe(account);
     },
   } satisfies Partial<ServiceImpl<typeof AccountsService>>;
+}
+
+/** An amount as it is stored. Null: none. */
+function toAmount(picoUsd: bigint | undefined): number | null {
+  return picoUsd === undefined ? null : Number(picoUsd);
 }

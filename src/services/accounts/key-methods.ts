@@ -8,7 +8,7 @@ import { readPage } from "#lib/rpc/pages.ts";
 import { readUpdateMask } from "#lib/rpc/update-mask.ts";
 import { invalid, requireId } from "#lib/validate-id.ts";
 import { toBudget } from "#src/identity/accounts/keys/key-budget.ts";
-import { presentLimits, readLimits } from "#src/identity/accounts/keys/key-limits.ts";
+import { presentLimits, readNamedLimits } from "#src/identity/accounts/keys/key-limits.ts";
 import type { ApiKey } from "#src/storage/entities/api-key.ts";
 import { readCaller } from "#src/wire/interceptors/access/principal.ts";
 import { noteBefore } from "#src/wire/interceptors/changes/change.ts";
@@ -39,9 +39,9 @@ export function createKeyMethods(deps: AccountsDependencies) {
   }
 
   return {
-    async createKey({ accountId, name, requestId, ...fields }) {
+    async createKey({ accountId, name, requestId, limits: asked }) {
       const id = requireId(accountId, "account");
-      const limits = readLimits(fields, readUpdateMask(undefined, presentLimits(fields)), limitRules());
+      const limits = readNamedLimits(asked, readUpdateMask(undefined, presentLimits(asked)), limitRules());
       const { key, secret } = await keys.create(id, name, limits, requestId);
       return { key: await describeKey(key), secret };
     },
@@ -73,15 +73,12 @@ export function createKeyMethods(deps: AccountsDependencies) {
       return { key: await describeKey(key) };
     },
 
-    async updateKey({ keyId, name, updateMask, ...fields }, context) {
-      const changes = readUpdateMask(updateMask, { name, ...presentLimits(fields) });
-      const facts = {
-        ...(changes.has("name") ? { name: name ?? "" } : {}),
-        ...readLimits(fields, changes, limitRules()),
-      };
+    async updateKey({ keyId, name, updateMask, limits: asked }, context) {
+      const changes = readUpdateMask(updateMask, { name, ...presentLimits(asked) });
+      const limits = readNamedLimits(asked, changes, limitRules());
       const id = requireId(keyId, "key");
       await noteKey(context, id);
-      const key = await keys.update(id, facts);
+      const key = await keys.update(id, limits, changes.has("name") ? (name ?? "") : undefined);
       deps.accountChanged(key.accountId);
       return { key: await describeKey(key) };
     },

@@ -1,9 +1,10 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { type AccountSchema, LotKind, PaymentKind, type PaymentSchema } from "#gen/tollgate/accounts/v1/account_pb.js";
-import { type ApiKeySchema, BudgetPeriod } from "#gen/tollgate/accounts/v1/api_key_pb.js";
+import type { ApiKeySchema } from "#gen/tollgate/accounts/v1/api_key_pb.js";
 import type { RateLimitStatusSchema } from "#gen/tollgate/metering/v1/rate_limit_pb.js";
 import { toInt64 } from "#lib/int64.ts";
+import { writeLimits } from "#lib/key-limits.ts";
 import type { RateLimitState } from "#lib/rpc/rate-limit.ts";
 import { toWiredClass } from "#lib/service-class.ts";
 import { toDuration } from "#lib/time/duration.ts";
@@ -70,36 +71,13 @@ export function apiKeyMessage(key: ApiKey, budget?: BudgetState): MessageInitSha
     name: key.name,
     prefix: key.prefix,
     last4: key.last4,
+    limits: writeLimits(key.limits),
     createdAt: timestampFromDate(key.createdAt),
-    ...(key.rpm ? { rpm: key.rpm } : {}),
-    ...(key.expiresAt ? { expiresAt: timestampFromDate(key.expiresAt) } : {}),
     ...(key.revokedAt ? { revokedAt: timestampFromDate(key.revokedAt) } : {}),
     ...(key.lastUsedAt ? { lastUsedAt: timestampFromDate(key.lastUsedAt) } : {}),
-    models: [...(key.models ?? [])],
-    ...(key.tokensPerMinute ? { tokensPerMinute: key.tokensPerMinute } : {}),
-    ...(key.maxInFlight ? { maxInFlight: key.maxInFlight } : {}),
-    ...(key.budget ? { budgetPicoUsd: BigInt(key.budget) } : {}),
-    budgetPeriod: toPeriod(key.budgetPeriod),
-    serviceClass: toWiredClass(key.serviceClass),
     ...(budget && { budgetSpentPicoUsd: budget.spent, budgetLeftPicoUsd: BigInt(budget.left) }),
     ...(budget?.resetsAt !== undefined && { budgetResetsAt: timestampFromMs(budget.resetsAt) }),
   };
-}
-
-function toPeriod(period: ApiKey["budgetPeriod"]): BudgetPeriod {
-  switch (period) {
-    case "total":
-      return BudgetPeriod.TOTAL;
-    case "day":
-      return BudgetPeriod.DAY;
-    case "week":
-      return BudgetPeriod.WEEK;
-    case "month":
-      return BudgetPeriod.MONTH;
-    case null:
-    case undefined:
-      return BudgetPeriod.UNSPECIFIED;
-  }
 }
 
 /** The state of a key's rolling minute as a message of the contract. */

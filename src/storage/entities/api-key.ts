@@ -1,11 +1,6 @@
 import { defineEntity, type InferEntity, p } from "@mikro-orm/core";
-import { serviceClasses } from "#lib/service-class.ts";
 import { Account } from "./account.ts";
-import { amount } from "./amount.ts";
-
-/** How often a budget begins anew, in UTC. total: never. */
-export const budgetPeriods = ["total", "day", "week", "month"] as const;
-export type BudgetPeriod = (typeof budgetPeriods)[number];
+import { KeyLimits } from "./key-limits.ts";
 
 /** A key of an account. The secret is stored nowhere, only its keyed digest. */
 export const ApiKey = defineEntity({
@@ -21,11 +16,8 @@ export const ApiKey = defineEntity({
     prefix: p.string(),
     /** The last four characters of the secret, for people. */
     last4: p.string(),
-    /** Requests a minute for this key alone. Null: the account's tier decides. */
-    rpm: p.integer().nullable(),
+    limits: () => p.embedded(KeyLimits).prefix(false),
     createdAt: p.datetime(3),
-    /** Null: it never expires. */
-    expiresAt: p.datetime(3).nullable(),
     /** Null: it was not revoked. */
     revokedAt: p.datetime(3).nullable(),
     /** Exact to about a minute. Null: never used. */
@@ -36,18 +28,6 @@ export const ApiKey = defineEntity({
     rotatedFrom: p.uuid().nullable(),
     /** The id of the request that made it, so that the request sent again makes no other. Null: it had no id. */
     requestId: p.string().nullable(),
-    /** The only models that it may use. Null: all. */
-    models: p.json<readonly string[]>().nullable(),
-    /** Null: no limit. */
-    tokensPerMinute: p.integer().nullable(),
-    /** The most requests at once. Null: as many as the account. */
-    maxInFlight: p.integer().nullable(),
-    /** The class of its requests, and the highest that they may have. Null: its account's. */
-    serviceClass: p.enum(serviceClasses).nullable(),
-    /** The most that it may spend in a period, in pico-USD. Null: as much as the account has. */
-    budget: amount().nullable(),
-    /** Null: there is no budget. */
-    budgetPeriod: p.enum(budgetPeriods).nullable(),
     /**
      * The first key of its chain of rotations: all keys of the chain share that key's budget and counters. Null: this
      * key.

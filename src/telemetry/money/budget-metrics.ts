@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Registry } from "prom-client";
+import { type BudgetPeriod, budgetPeriods } from "#lib/budget-period.ts";
 import type { BudgetCounts } from "#src/money/thresholds/budget-census.ts";
 import { type AnnouncedPercent, announcedPercents } from "#src/money/thresholds/budget-events.ts";
-import { type BudgetPeriod, budgetPeriods } from "#src/storage/entities/api-key.ts";
 
 const picosAUsd = 1e12;
 

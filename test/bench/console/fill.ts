@@ -90,7 +90,7 @@ async function fillAccounts(storage: Storage, count: number): Promise<void> {
             name: key % 2 === 0 ? "production" : "batch",
           },
           ...{ digest: Buffer.from(`key ${key}`), pepperVersion: 1, prefix: "tg-bench", last4: String(key).slice(-4) },
-          ...{ createdAt: at, rpm: 600, budget: 20 * usd, budgetPeriod: "month" as const },
+          ...{ createdAt: at, limits: { rpm: 600, budgetPicoUsd: 20 * usd, budgetPeriod: "month" as const } },
         })),
     );
   }

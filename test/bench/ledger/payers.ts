@@ -1,4 +1,5 @@
 import type { Random } from "#lib/ids/random.ts";
+import { noLimits } from "#lib/key-limits.ts";
 import { toBudget } from "#src/identity/accounts/keys/key-budget.ts";
 import type { HoldRequest } from "#src/money/model/ledger.ts";
 import { ApiKey } from "#src/storage/entities/api-key.ts";
@@ -22,14 +23,17 @@ export async function createKeys(storage: Storage, random: Random, accounts: rea
       ...{ id: random.uuid(), accountId, name: "", digest: random.bytes(32), pepperVersion: 1, prefix: "", last4: "" },
       ...{
         createdAt: new Date(),
-        expiresAt: null,
         revokedAt: null,
         lastUsedAt: null,
         rotatedTo: null,
         rotatedFrom: null,
       },
-      ...{ requestId: null, rpm: null, models: null, tokensPerMinute: null, maxInFlight: null, serviceClass: null },
-      ...{ budget, budgetPeriod: at % 2 === 0 ? ("day" as const) : ("month" as const), limitsOf: null },
+      limits: {
+        ...noLimits,
+        budgetPicoUsd: budget,
+        budgetPeriod: at % 2 === 0 ? ("day" as const) : ("month" as const),
+      },
+      ...{ requestId: null, limitsOf: null },
     }));
     await storage.orm.em.fork().insertMany(ApiKey, keys);
     payers.push(...keys.map((key) => ({ accountId: key.accountId, keyId: key.id, budget: toBudget(key) })));

@@ -26,7 +26,7 @@ export async function startOperator({ connect, operatorToken }: Inside): Promise
   const options = { headers: { authorization: `Bearer ${operatorToken}` } };
   const account = async (name: string) => (await accounts.createAccount({ name }, options)).account?.id ?? "";
   const key = async (accountId: string, rpm = 1_000_000) =>
-    (await accounts.createKey({ accountId, name: "soak", rpm }, options)).secret;
+    (await accounts.createKey({ accountId, name: "soak", limits: { rpm } }, options)).secret;
   let references = 0;
   const amount = (accountId: string, amountPicoUsd: bigint) => {
     references++;

@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { BudgetPeriod } from "#gen/tollgate/accounts/v1/api_key_pb.js";
+import { BudgetPeriod } from "#gen/tollgate/accounts/v1/key_limits_pb.js";
 import { ServiceClass } from "#gen/tollgate/inference/v1/service_class_pb.js";
 import { startFront } from "../http/front-server.ts";
 import { expectDescribed } from "../http/openapi.ts";
@@ -23,7 +23,7 @@ const noLimits = {
 
 test("the status of a key", async () => {
   const { json, headers } = await testAuth({
-    key: { id: "key_1", name: "ci", prefix: "tg-abc", last4: "wxyz", expiresAt: { seconds: 1769860800n } },
+    key: { id: "key_1", name: "ci", prefix: "tg-abc", last4: "wxyz", limits: { expiresAt: { seconds: 1769860800n } } },
     accountId: "acc_1",
     rateLimit: { limit: 300, remaining: 299, resetAfter: { seconds: 1n, nanos: 500_000_000 } },
     balancePicoUsd: 12_340_000_000_001n,
@@ -53,10 +53,17 @@ test("a key that never expires, and a service token, which is none", async () =>
 });
 
 test("the limits of a key and what it has used of them", async () => {
-  const budget = { budgetPicoUsd: 10n ** 12n, budgetSpentPicoUsd: 1n, budgetLeftPicoUsd: 10n ** 12n - 1n };
-  const resets = { budgetPeriod: BudgetPeriod.MONTH, budgetResetsAt: { seconds: 1769904000n } };
-  const others = { models: ["m"], tokensPerMinute: 1000, maxInFlight: 4, serviceClass: ServiceClass.FLEX };
-  const { json } = await testAuth({ key: { id: "key_1", ...budget, ...resets, ...others } });
+  const budget = { budgetSpentPicoUsd: 1n, budgetLeftPicoUsd: 10n ** 12n - 1n };
+  const resets = { budgetResetsAt: { seconds: 1769904000n } };
+  const limits = {
+    budgetPicoUsd: 10n ** 12n,
+    budgetPeriod: BudgetPeriod.MONTH,
+    models: ["m"],
+    tokensPerMinute: 1000,
+    maxInFlight: 4,
+    serviceClass: ServiceClass.FLEX,
+  };
+  const { json } = await testAuth({ key: { id: "key_1", ...budget, ...resets, limits } });
   expect(json).toMatchObject({
     limits: {
       ...{ usd: "1", per: "month", usd_spent: "0.000000000001", usd_left: "0.999999999999" },

@@ -3,6 +3,7 @@ import { Role } from "#gen/tollgate/access/v1/access_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { readDetail } from "#lib/errors/detail.ts";
 import { systemRandom } from "#lib/ids/random.ts";
+import { noLimits } from "#lib/key-limits.ts";
 import { createAuthenticator } from "#src/identity/accounts/authenticator.ts";
 import { newApiKey, toDigest } from "#src/identity/accounts/keys/api-key.ts";
 import { LastUsed } from "#src/identity/accounts/keys/last-used.ts";
@@ -56,7 +57,7 @@ function setUp() {
   });
   const add = (facts: Partial<ApiKey> = {}, pepper: (typeof peppers)[number] = peppers[0]) => {
     const secret = newApiKey("tg-", systemRandom);
-    const key: Partial<ApiKey> = { id: "k1", accountId: "a1", rpm: null, expiresAt: null, revokedAt: null, ...facts };
+    const key: Partial<ApiKey> = { id: "k1", accountId: "a1", limits: noLimits, revokedAt: null, ...facts };
     stored.set(toDigest(secret, pepper).toString("hex"), key);
     return { secret, key };
   };
@@ -86,7 +87,9 @@ test("an API key is its account's caller, read once", async () => {
 
 test("a key's own limit comes with it", async () => {
   const { authenticator, add } = setUp();
-  expect(await authenticator.authenticate(add({ rpm: 7 }).secret, undefined)).toMatchObject({ rpm: 7 });
+  expect(await authenticator.authenticate(add({ limits: { ...noLimits, rpm: 7 } }).secret, undefined)).toMatchObject({
+    rpm: 7,
+  });
 });
 
 test("a key cannot name another payer", async () => {
@@ -113,7 +116,7 @@ test("unknown, revoked and expired keys are refused, each with its own words", a
   const { authenticator, add, clock } = setUp();
   await expect(authenticator.authenticate(newApiKey("tg-", systemRandom), undefined)).rejects.toThrow("unknown");
   await expect(authenticator.authenticate(add({ revokedAt: new Date() }).secret, undefined)).rejects.toThrow("revoked");
-  const expiring = add({ expiresAt: new Date(clock.now() + 1000) }).secret;
+  const expiring = add({ limits: { ...noLimits, expiresAt: new Date(clock.now() + 1000) } }).secret;
   await authenticator.authenticate(expiring, undefined);
   clock.advance(1000); // the answer remembered is fresh, but the key has run out
   await expect(authenticator.authenticate(expiring, undefined)).rejects.toThrow("expired");

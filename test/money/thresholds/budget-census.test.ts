@@ -14,8 +14,8 @@ describe.each(dialects)("%s", (dialect) => {
     const noon = Math.ceil(Date.now() / dayMs) * dayMs + dayMs / 2;
     const { account, spend, look, keys, clock, storage } = await open(dialect, { at: noon });
     const id = await account({ paid: 20 * usd });
-    const day = { budget: usd, budgetPeriod: "day" } as const;
-    const total = { budget: 2 * usd, budgetPeriod: "total" } as const;
+    const day = { budgetPicoUsd: usd, budgetPeriod: "day" } as const;
+    const total = { budgetPicoUsd: 2 * usd, budgetPeriod: "total" } as const;
     await keys.create(id, "without a budget");
     await keys.create(id, "new", day);
     const most = (await keys.create(id, "spent to 80 %", day)).key;

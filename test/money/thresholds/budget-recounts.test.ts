@@ -50,7 +50,7 @@ async function countAsOlder(watched: Watched, keyId: string): Promise<void> {
   const { accountId } = await keys.get(keyId);
   const em = storage.orm.em.fork();
   await em.execute("update usage_tally set unbudgeted = true"); // as a row is that it has made
-  await keys.update(keyId, { budget: limit });
+  await keys.update(keyId, { budgetPicoUsd: limit });
   const first = await hold(watched, accountId, keyId, 200);
   await clock.until(first.settle(output(200), "completed"));
   await clock.until(look());
@@ -63,7 +63,7 @@ async function countAsOlder(watched: Watched, keyId: string): Promise<void> {
 }
 
 describe.each(dialects)("%s", (dialect) => {
-  async function openKey(budget?: { budget: number; budgetPeriod: "day" }) {
+  async function openKey(budget?: { budgetPicoUsd: number; budgetPeriod: "day" }) {
     const watched = await open(dialect, { at: noon });
     const accountId = await watched.account({ paid: 10 * usd });
     const { key } = await watched.keys.create(accountId, "key", budget ?? {});
@@ -74,7 +74,7 @@ describe.each(dialects)("%s", (dialect) => {
     const { watched, accountId, keyId } = await openKey();
     const { clock, keys, watch, store } = watched;
     const late = await hold(watched, accountId, keyId, 400);
-    await keys.update(keyId, { budget: limit });
+    await keys.update(keyId, { budgetPicoUsd: limit });
     const first = await hold(watched, accountId, keyId, 200);
     await clock.until(first.settle(output(200), "completed"));
     await clock.until(late.settle(output(400), "completed"));
@@ -99,9 +99,9 @@ describe.each(dialects)("%s", (dialect) => {
   }, 60_000);
 
   test.each([
-    ["had no budget", undefined, { budget: limit }],
-    ["had no limit of a week", undefined, { budget: limit, budgetPeriod: "week" }],
-    ["had one of another period", { budget: limit, budgetPeriod: "day" }, { budgetPeriod: "month" }],
+    ["had no budget", undefined, { budgetPicoUsd: limit }],
+    ["had no limit of a week", undefined, { budgetPicoUsd: limit, budgetPeriod: "week" }],
+    ["had one of another period", { budgetPicoUsd: limit, budgetPeriod: "day" }, { budgetPeriod: "month" }],
   ] as const)(
     "what was admitted when its key %s counts once it is charged, and once only",
     async (_, before, after) => {
@@ -136,7 +136,7 @@ describe.each(dialects)("%s", (dialect) => {
     const { clock, keys, look } = watched;
     const late = await hold(watched, accountId, keyId, 400);
     const { key } = await keys.rotate(keyId, 3600);
-    await keys.update(key.id, { budget: limit });
+    await keys.update(key.id, { budgetPicoUsd: limit });
     const first = await hold(watched, accountId, key.id, 200);
     await clock.until(first.settle(output(200), "completed"));
     await clock.until(late.settle(output(400), "completed"));
@@ -156,7 +156,7 @@ describe.each(dialects)("%s", (dialect) => {
     const { watched, accountId, keyId } = await openKey();
     const { clock, keys, look, watch, store } = watched;
     const late = await hold(watched, accountId, keyId, 400);
-    await keys.update(keyId, { budget: limit });
+    await keys.update(keyId, { budgetPicoUsd: limit });
     const first = await hold(watched, accountId, keyId, 200);
     await clock.until(first.settle(output(200), "completed"));
     await clock.until(late.settle(output(400), "completed"));
@@ -174,7 +174,7 @@ describe.each(dialects)("%s", (dialect) => {
     const { watched, accountId, keyId } = await openKey();
     const { clock, keys, store, storage } = watched;
     const late = await hold(watched, accountId, keyId, 400);
-    await keys.update(keyId, { budget: limit });
+    await keys.update(keyId, { budgetPicoUsd: limit });
     const first = await hold(watched, accountId, keyId, 200);
     await clock.until(late.settle(output(400), "completed"));
     await prove(watched); // it is yet to be looked at
@@ -186,7 +186,7 @@ describe.each(dialects)("%s", (dialect) => {
   });
 
   test("charges after the end of a window are not counted in it, though a core behind the time leases of it", async () => {
-    const { watched, accountId, keyId } = await openKey({ budget: limit, budgetPeriod: "day" });
+    const { watched, accountId, keyId } = await openKey({ budgetPicoUsd: limit, budgetPeriod: "day" });
     const { clock, keys, store, ledger, storage } = watched;
     const yesterday = { budgetId: keyId, windowName: `day ${noon / dayMs - 1.5}` };
     const window = { ...yesterday, windowStart: noon - 1.5 * dayMs, windowEnd: noon - dayMs / 2 };
@@ -215,7 +215,7 @@ test("postgresql: what a killed core ran without the budget counts from its jour
   const dying = await openMetering({ clock: lastMoments, url, journal: noted, coreId: noted.coreId });
   const late = await hold({ clock: lastMoments, keys, ledger: dying.ledger }, accountId, key.id, 400);
   late.progress(output(300));
-  await keys.update(key.id, { budget: limit });
+  await keys.update(key.id, { budgetPicoUsd: limit });
   const first = await hold(watched, accountId, key.id, 200);
   await lastMoments.advanceAsync(1100);
   await noted.close(); // what is in the file now is all that is left

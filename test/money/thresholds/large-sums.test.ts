@@ -39,7 +39,7 @@ describe.each(dialects)("%s", (dialect) => {
 
   test("a key that has spent more than 2^53 pico-USD is told that its new budget is spent", async () => {
     const { keys, keyId, accountId, ledger, clock, storage, told, look, crossed } = await openSpender();
-    await keys.update(keyId, { budget: 9000 * usd });
+    await keys.update(keyId, { budgetPicoUsd: 9000 * usd });
     const budget = toBudget(await keys.get(keyId));
     if (budget === undefined) {
       throw new Error("the key has a budget");
@@ -80,7 +80,7 @@ describe.each(dialects)("%s", (dialect) => {
     const ids: string[] = [];
     for (let at = 0; at < 2; at++) {
       const id = await account({ paid: 20 * usd });
-      const { key } = await keys.create(id, "key", { budget: usd });
+      const { key } = await keys.create(id, "key", { budgetPicoUsd: usd });
       // Without its budget, so that its window is counted anew.
       const tokens = { inputTokens: 0, outputTokens: tokensAUsd };
       await clock.until(run(ledger, request(id, tokens, { keyId: key.id })));

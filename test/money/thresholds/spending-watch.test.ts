@@ -84,7 +84,7 @@ describe.each(dialects)("%s", (dialect) => {
   test("a key is told of at 80 % and when its budget is spent, whichever key of its chain spends it", async () => {
     const { account, spend, look, told, keys, crossed } = await open(dialect);
     const id = await account({ paid: 20 * usd });
-    const { key } = await keys.create(id, "batch", { budget: usd, budgetPeriod: "total" });
+    const { key } = await keys.create(id, "batch", { budgetPicoUsd: usd, budgetPeriod: "total" });
     await spend(id, 0.8 * tokensAUsd - 1, key.id);
     await look();
     expect(await told(id)).toEqual([]);
@@ -101,7 +101,7 @@ describe.each(dialects)("%s", (dialect) => {
     const all = ["key.limit", { ...limit, key_id: rotated.id, percent: 100, spent_usd: "0.99998425" }];
     expect(await told(id)).toEqual([most, all]);
 
-    await keys.update(rotated.id, { budget: 2 * usd });
+    await keys.update(rotated.id, { budgetPicoUsd: 2 * usd });
     await spend(id, 1.1 * tokensAUsd, rotated.id);
     await look();
     expect((await told(id)).slice(2).map(([, data]) => [data.percent, data.limit_usd])).toEqual([
@@ -115,7 +115,7 @@ describe.each(dialects)("%s", (dialect) => {
     const midnight = Math.ceil(Date.now() / dayMs) * dayMs;
     const { account, spend, look, told, keys, clock } = await open(dialect, { at: midnight - 20_000 });
     const id = await account({ paid: 20 * usd });
-    const { key } = await keys.create(id, "batch", { budget: usd, budgetPeriod: "day" });
+    const { key } = await keys.create(id, "batch", { budgetPicoUsd: usd, budgetPeriod: "day" });
     await spend(id, tokensAUsd, key.id);
     await clock.pass(30_000);
     await spend(id, 0.9 * tokensAUsd, key.id);

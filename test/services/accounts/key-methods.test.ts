@@ -1,6 +1,6 @@
 import { durationFromMs, timestampDate, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { BudgetPeriod } from "#gen/tollgate/accounts/v1/api_key_pb.js";
+import { BudgetPeriod } from "#gen/tollgate/accounts/v1/key_limits_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { ServiceClass } from "#gen/tollgate/inference/v1/service_class_pb.js";
 import { readDetail } from "#lib/errors/detail.ts";
@@ -39,21 +39,21 @@ test("an account's keys are listed in pages, oldest first", async () => {
 
 test("a key is shown once, listed without its secret, rotated and revoked", async () => {
   const accountId = await newAccount();
-  const made = await client.createKey({ accountId, name: "laptop", rpm: 5 });
+  const made = await client.createKey({ accountId, name: "laptop", limits: { rpm: 5 } });
   expect(made.secret).toMatch(/^tg-[0-9A-Za-z]{49}$/);
-  expect(made.key).toMatchObject({ accountId, name: "laptop", rpm: 5, last4: made.secret.slice(-4) });
+  expect(made.key).toMatchObject({ accountId, name: "laptop", limits: { rpm: 5 }, last4: made.secret.slice(-4) });
   const keyId = made.key?.id ?? "";
 
   const rotated = await client.rotateKey({ keyId, overlap: durationFromMs(1000) });
   expect(rotated.secret).not.toBe(made.secret);
   const { keys } = await client.listKeys({ accountId });
   expect(keys.map((key) => key.id)).toEqual([keyId, rotated.key?.id]);
-  expect(keys[0]?.expiresAt && timestampDate(keys[0].expiresAt).getTime()).toBe(clock.now() + 1000);
+  expect(keys[0]?.limits?.expiresAt && timestampDate(keys[0].limits.expiresAt).getTime()).toBe(clock.now() + 1000);
 
   const revoked = await client.revokeKey({ keyId: rotated.key?.id ?? "" });
   expect(revoked.key?.revokedAt).toBeDefined();
-  expect((await client.updateKey({ keyId, rpm: 9 })).key?.rpm).toBe(9);
-  expect((await client.updateKey({ keyId, updateMask: { paths: ["rpm"] } })).key?.rpm).toBeUndefined();
+  expect((await client.updateKey({ keyId, limits: { rpm: 9 } })).key?.limits?.rpm).toBe(9);
+  expect((await client.updateKey({ keyId, updateMask: { paths: ["limits.rpm"] } })).key?.limits?.rpm).toBeUndefined();
   expect(served.changed.filter((id) => id === accountId)).toHaveLength(4);
 });
 
@@ -68,21 +68,27 @@ test("limits of a key are told, and those that are not named stay", async () => 
     budgetPeriod: BudgetPeriod.MONTH,
     expiresAt: timestampFromMs(clock.now() + 1000),
   };
-  const { key } = await client.createKey({ accountId, ...limits });
+  const { key } = await client.createKey({ accountId, limits });
   const keyId = key?.id ?? "";
-  expect(key).toMatchObject(limits);
-  const lifted = await client.updateKey({ keyId, updateMask: { paths: ["models", "expires_at"] } });
-  expect(lifted.key).toMatchObject({ tokensPerMinute: 1000, maxInFlight: 3, budgetPicoUsd: 5n * usd, models: [] });
-  expect(lifted.key?.expiresAt).toBeUndefined();
+  expect(key).toMatchObject({ limits });
+  const lifted = await client.updateKey({ keyId, updateMask: { paths: ["limits.models", "limits.expires_at"] } });
+  expect(lifted.key?.limits).toMatchObject({
+    tokensPerMinute: 1000,
+    maxInFlight: 3,
+    budgetPicoUsd: 5n * usd,
+    models: [],
+  });
+  expect(lifted.key?.limits?.expiresAt).toBeUndefined();
   const bare = await client.updateKey({ keyId, updateMask: { paths: ["*"] } });
-  expect(bare.key).toMatchObject({
+  const { limits: none } = bare.key ?? {};
+  expect(none).toMatchObject({
     models: [],
     serviceClass: ServiceClass.UNSPECIFIED,
     budgetPeriod: BudgetPeriod.UNSPECIFIED,
   });
-  expect(bare.key?.tokensPerMinute ?? bare.key?.maxInFlight ?? bare.key?.budgetPicoUsd).toBeUndefined();
-  const total = await client.updateKey({ keyId, budgetPicoUsd: usd });
-  expect(total.key).toMatchObject({ budgetPicoUsd: usd, budgetPeriod: BudgetPeriod.TOTAL });
+  expect(none?.tokensPerMinute ?? none?.maxInFlight ?? none?.budgetPicoUsd).toBeUndefined();
+  const total = await client.updateKey({ keyId, limits: { budgetPicoUsd: usd } });
+  expect(total.key?.limits).toMatchObject({ budgetPicoUsd: usd, budgetPeriod: BudgetPeriod.TOTAL });
 });
 
 test("a period of no budget is refused with all that was asked for beside it", async () => {
@@ -90,24 +96,28 @@ test("a period of no budget is refused with all that was asked for beside it", a
   const { key } = await client.createKey({ accountId });
   const keyId = key?.id ?? "";
   const period = { budgetPeriod: BudgetPeriod.MONTH };
-  const lifted = { updateMask: { paths: ["budget_pico_usd", "budget_period"] } };
-  const refused = { reason: Reason.INVALID_ARGUMENT, parameter: "budget_period" };
-  expect(await detail(client.createKey({ accountId, ...period }))).toMatchObject(refused);
-  expect(await detail(client.updateKey({ keyId, ...period, maxInFlight: 3, name: "laptop" }))).toMatchObject(refused);
+  const lifted = { updateMask: { paths: ["limits.budget_pico_usd", "limits.budget_period"] } };
+  const refused = { reason: Reason.INVALID_ARGUMENT, parameter: "limits.budget_period" };
+  expect(await detail(client.createKey({ accountId, limits: period }))).toMatchObject(refused);
+  const beside = { name: "laptop", limits: { ...period, maxInFlight: 3 } };
+  expect(await detail(client.updateKey({ keyId, ...beside }))).toMatchObject(refused);
   const { keys } = await client.listKeys({ accountId });
   expect(keys).toHaveLength(1);
-  expect(keys[0]).toMatchObject({ name: "", budgetPeriod: BudgetPeriod.UNSPECIFIED });
-  expect(keys[0]?.maxInFlight).toBeUndefined();
+  expect(keys[0]).toMatchObject({ name: "", limits: { budgetPeriod: BudgetPeriod.UNSPECIFIED } });
+  expect(keys[0]?.limits?.maxInFlight).toBeUndefined();
 
-  await client.updateKey({ keyId, budgetPicoUsd: usd });
-  expect((await client.updateKey({ keyId, ...period })).key).toMatchObject({ budgetPicoUsd: usd, ...period });
-  expect(await detail(client.updateKey({ keyId, ...period, ...lifted }))).toMatchObject(refused);
-  expect((await client.updateKey({ keyId, ...lifted })).key?.budgetPicoUsd).toBeUndefined();
+  await client.updateKey({ keyId, limits: { budgetPicoUsd: usd } });
+  const { key: monthly } = await client.updateKey({ keyId, limits: period });
+  expect(monthly?.limits).toMatchObject({ budgetPicoUsd: usd, ...period });
+  expect(await detail(client.updateKey({ keyId, limits: period, ...lifted }))).toMatchObject(refused);
+  expect((await client.updateKey({ keyId, ...lifted })).key?.limits?.budgetPicoUsd).toBeUndefined();
 });
 
 test("an unknown model is refused with the nearest that is served", async () => {
   const accountId = await newAccount();
-  await expect(client.createKey({ accountId, models: ["open/caht"] })).rejects.toThrow("Did you mean 'open/chat'?");
+  await expect(client.createKey({ accountId, limits: { models: ["open/caht"] } })).rejects.toThrow(
+    "Did you mean 'open/chat'?",
+  );
 });
 
 test("a request that is sent again makes no second key, and names the one that it made", async () => {
@@ -138,12 +148,17 @@ test("the overlap of a rotation is a day unless it is given", async () => {
   const { key } = await client.createKey({ accountId: await newAccount() });
   await client.rotateKey({ keyId: key?.id ?? "" });
   const { keys } = await client.listKeys({ accountId: key?.accountId ?? "" });
-  expect(keys[0]?.expiresAt && timestampDate(keys[0].expiresAt).getTime()).toBe(clock.now() + 86_400_000);
+  expect(keys[0]?.limits?.expiresAt && timestampDate(keys[0].limits.expiresAt).getTime()).toBe(
+    clock.now() + 86_400_000,
+  );
 });
 
 test("keys that are read tell how their budgets stand", async () => {
   const accountId = await newAccount();
-  const limited = await client.createKey({ accountId, budgetPicoUsd: usd, budgetPeriod: BudgetPeriod.DAY });
+  const limited = await client.createKey({
+    accountId,
+    limits: { budgetPicoUsd: usd, budgetPeriod: BudgetPeriod.DAY },
+  });
   await client.createKey({ accountId });
   const { keys } = await client.listKeys({ accountId });
   const stands = { budgetSpentPicoUsd: 1n, budgetLeftPicoUsd: usd - 1n, budgetResetsAt: timestampFromMs(86_400_000) };

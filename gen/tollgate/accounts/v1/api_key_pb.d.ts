@@ -2,10 +2,10 @@
 // @generated from file tollgate/accounts/v1/api_key.proto (package tollgate.accounts.v1, syntax proto3)
 /* eslint-disable */
 
-import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
+import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
+import type { KeyLimits } from "./key_limits_pb.js";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
-import type { ServiceClass } from "../../inference/v1/service_class_pb.js";
 
 /**
  * Describes the file tollgate/accounts/v1/api_key.proto.
@@ -54,11 +54,11 @@ export declare type ApiKey = Message<"tollgate.accounts.v1.ApiKey"> & {
   last4: string;
 
   /**
-   * The key's own limit of requests a minute. Absent: the account's rate tier decides.
+   * Its limits. Always present.
    *
-   * @generated from field: optional uint32 rpm = 6;
+   * @generated from field: tollgate.accounts.v1.KeyLimits limits = 6;
    */
-  rpm?: number | undefined;
+  limits?: KeyLimits | undefined;
 
   /**
    * When it was created.
@@ -68,66 +68,25 @@ export declare type ApiKey = Message<"tollgate.accounts.v1.ApiKey"> & {
   createdAt?: Timestamp | undefined;
 
   /**
-   * When it expires. Absent: never.
-   *
-   * @generated from field: google.protobuf.Timestamp expires_at = 8;
-   */
-  expiresAt?: Timestamp | undefined;
-
-  /**
    * When it was revoked. Absent: it is not revoked.
    *
-   * @generated from field: google.protobuf.Timestamp revoked_at = 9;
+   * @generated from field: google.protobuf.Timestamp revoked_at = 8;
    */
   revokedAt?: Timestamp | undefined;
 
   /**
    * When it was last used, to about a minute. Absent: never.
    *
-   * @generated from field: google.protobuf.Timestamp last_used_at = 10;
+   * @generated from field: google.protobuf.Timestamp last_used_at = 9;
    */
   lastUsedAt?: Timestamp | undefined;
 
   /**
-   * The only models that it may use, by Model.id. Empty: all served models.
+   * The charges of the current period of its budget, by all keys of its chain of rotations together, in pico-USD. This
+   * field and the next two are set in ListKeys and GetKeyStatus. Absent: there is no budget, or the key was just
+   * changed.
    *
-   * @generated from field: repeated string models = 11;
-   */
-  models: string[];
-
-  /**
-   * The most tokens of prompts and answers in any 60 seconds. Absent: no limit.
-   *
-   * @generated from field: optional uint32 tokens_per_minute = 12;
-   */
-  tokensPerMinute?: number | undefined;
-
-  /**
-   * The most requests that it may run at once. Absent: as many as its account.
-   *
-   * @generated from field: optional uint32 max_in_flight = 13;
-   */
-  maxInFlight?: number | undefined;
-
-  /**
-   * The most that it may spend in a period, in pico-USD (10^-12 USD). Absent: only the account's balance limits it.
-   *
-   * @generated from field: optional int64 budget_pico_usd = 14;
-   */
-  budgetPicoUsd?: bigint | undefined;
-
-  /**
-   * The period of the budget. Unspecified: there is no budget.
-   *
-   * @generated from field: tollgate.accounts.v1.BudgetPeriod budget_period = 15;
-   */
-  budgetPeriod: BudgetPeriod;
-
-  /**
-   * The charges of the current period, by all keys of its chain of rotations together, in pico-USD. This field and the
-   * next two are set in ListKeys and GetKeyStatus. Absent: there is no budget, or the key was just changed.
-   *
-   * @generated from field: optional int64 budget_spent_pico_usd = 16;
+   * @generated from field: optional int64 budget_spent_pico_usd = 10;
    */
   budgetSpentPicoUsd?: bigint | undefined;
 
@@ -135,24 +94,16 @@ export declare type ApiKey = Message<"tollgate.accounts.v1.ApiKey"> & {
    * The budget less the charges, at least 0. Running requests may hold a part of it. Absent: like
    * budget_spent_pico_usd.
    *
-   * @generated from field: optional int64 budget_left_pico_usd = 17;
+   * @generated from field: optional int64 budget_left_pico_usd = 11;
    */
   budgetLeftPicoUsd?: bigint | undefined;
 
   /**
    * When the next period begins. Absent: never, or like budget_spent_pico_usd.
    *
-   * @generated from field: google.protobuf.Timestamp budget_resets_at = 18;
+   * @generated from field: google.protobuf.Timestamp budget_resets_at = 12;
    */
   budgetResetsAt?: Timestamp | undefined;
-
-  /**
-   * The default service class of its requests, and the highest that they may have, within its account's. Unspecified:
-   * its account's.
-   *
-   * @generated from field: tollgate.inference.v1.ServiceClass service_class = 20;
-   */
-  serviceClass: ServiceClass;
 };
 
 /**
@@ -160,51 +111,4 @@ export declare type ApiKey = Message<"tollgate.accounts.v1.ApiKey"> & {
  * Use `create(ApiKeySchema)` to create a new message.
  */
 export declare const ApiKeySchema: GenMessage<ApiKey>;
-
-/**
- * The period of a budget. Periods follow UTC.
- *
- * @generated from enum tollgate.accounts.v1.BudgetPeriod
- */
-export enum BudgetPeriod {
-  /**
-   * In a request: like TOTAL. In an answer: there is no budget.
-   *
-   * @generated from enum value: BUDGET_PERIOD_UNSPECIFIED = 0;
-   */
-  UNSPECIFIED = 0,
-
-  /**
-   * One period without end: it bounds the total spending.
-   *
-   * @generated from enum value: BUDGET_PERIOD_TOTAL = 1;
-   */
-  TOTAL = 1,
-
-  /**
-   * Begins at midnight.
-   *
-   * @generated from enum value: BUDGET_PERIOD_DAY = 2;
-   */
-  DAY = 2,
-
-  /**
-   * Begins on Monday at midnight.
-   *
-   * @generated from enum value: BUDGET_PERIOD_WEEK = 3;
-   */
-  WEEK = 3,
-
-  /**
-   * Begins on the first of the month at midnight.
-   *
-   * @generated from enum value: BUDGET_PERIOD_MONTH = 4;
-   */
-  MONTH = 4,
-}
-
-/**
- * Describes the enum tollgate.accounts.v1.BudgetPeriod.
- */
-export declare const BudgetPeriodSchema: GenEnum<BudgetPeriod>;
 

@@ -4,9 +4,9 @@
 
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import type { Duration, FieldMask, Timestamp } from "@bufbuild/protobuf/wkt";
-import type { ApiKey, BudgetPeriod } from "./api_key_pb.js";
-import type { ServiceClass } from "../../inference/v1/service_class_pb.js";
+import type { KeyLimits } from "./key_limits_pb.js";
+import type { ApiKey } from "./api_key_pb.js";
+import type { Duration, FieldMask } from "@bufbuild/protobuf/wkt";
 
 /**
  * Describes the file tollgate/accounts/v1/key_requests.proto.
@@ -34,11 +34,11 @@ export declare type CreateKeyRequest = Message<"tollgate.accounts.v1.CreateKeyRe
   name: string;
 
   /**
-   * The key's own limit of requests a minute, 1 to 10,000,000. Absent: the account's rate tier decides.
+   * Its limits. Absent: it has none of its own.
    *
-   * @generated from field: optional uint32 rpm = 3;
+   * @generated from field: tollgate.accounts.v1.KeyLimits limits = 3;
    */
-  rpm?: number | undefined;
+  limits?: KeyLimits | undefined;
 
   /**
    * Identifies this request, so that sending it again creates nothing twice: 1 to 64 letters, digits, dashes or
@@ -48,57 +48,6 @@ export declare type CreateKeyRequest = Message<"tollgate.accounts.v1.CreateKeyRe
    * @generated from field: string request_id = 4;
    */
   requestId: string;
-
-  /**
-   * The only models that it may use, by Model.id, at most 1,000. A model that is not served is refused. Empty: all
-   * served models.
-   *
-   * @generated from field: repeated string models = 5;
-   */
-  models: string[];
-
-  /**
-   * When it expires, in the future. Absent: never.
-   *
-   * @generated from field: google.protobuf.Timestamp expires_at = 6;
-   */
-  expiresAt?: Timestamp | undefined;
-
-  /**
-   * The most tokens of prompts and answers in any 60 seconds, 1 to 1,000,000,000. Absent: no limit.
-   *
-   * @generated from field: optional uint32 tokens_per_minute = 7;
-   */
-  tokensPerMinute?: number | undefined;
-
-  /**
-   * The most requests that it may run at once, 1 to 1,000,000. Absent: as many as its account.
-   *
-   * @generated from field: optional uint32 max_in_flight = 8;
-   */
-  maxInFlight?: number | undefined;
-
-  /**
-   * The most that it may spend in a period, above zero. Absent: only the account's balance limits it.
-   *
-   * @generated from field: optional int64 budget_pico_usd = 9;
-   */
-  budgetPicoUsd?: bigint | undefined;
-
-  /**
-   * The period of the budget. Unspecified: one period without end. A period without a budget is refused.
-   *
-   * @generated from field: tollgate.accounts.v1.BudgetPeriod budget_period = 10;
-   */
-  budgetPeriod: BudgetPeriod;
-
-  /**
-   * The default service class of its requests, and the highest that they may have; never higher than its account's.
-   * Unspecified: its account's.
-   *
-   * @generated from field: tollgate.inference.v1.ServiceClass service_class = 20;
-   */
-  serviceClass: ServiceClass;
 };
 
 /**
@@ -318,74 +267,19 @@ export declare type UpdateKeyRequest = Message<"tollgate.accounts.v1.UpdateKeyRe
   name?: string | undefined;
 
   /**
-   * The key's own limit of requests a minute, 1 to 10,000,000. Absent, and named in update_mask: the account's rate
-   * tier decides.
+   * The new limits. One that is absent, and named in update_mask, is lifted.
    *
-   * @generated from field: optional uint32 rpm = 3;
+   * @generated from field: tollgate.accounts.v1.KeyLimits limits = 3;
    */
-  rpm?: number | undefined;
+  limits?: KeyLimits | undefined;
 
   /**
-   * The fields to change, by their names here, or "*" for all. Absent or empty: the fields that are present.
+   * The fields to change, by their names here and the limits one by one, such as "limits.rpm", or "*" for all. Absent or
+   * empty: the fields that are present.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 4;
    */
   updateMask?: FieldMask | undefined;
-
-  /**
-   * The only models that it may use, by Model.id, at most 1,000. A model that is not served is refused. Empty, and
-   * named in update_mask: all served models.
-   *
-   * @generated from field: repeated string models = 5;
-   */
-  models: string[];
-
-  /**
-   * When it expires, in the future. Refused for a key that was rotated. Absent, and named in update_mask: never.
-   *
-   * @generated from field: google.protobuf.Timestamp expires_at = 6;
-   */
-  expiresAt?: Timestamp | undefined;
-
-  /**
-   * The most tokens of prompts and answers in any 60 seconds, 1 to 1,000,000,000. Absent, and named in update_mask: no
-   * limit.
-   *
-   * @generated from field: optional uint32 tokens_per_minute = 7;
-   */
-  tokensPerMinute?: number | undefined;
-
-  /**
-   * The most requests that it may run at once, 1 to 1,000,000. Absent, and named in update_mask: as many as its
-   * account.
-   *
-   * @generated from field: optional uint32 max_in_flight = 8;
-   */
-  maxInFlight?: number | undefined;
-
-  /**
-   * The most that it may spend in a period, above zero. Spending of the current period before this change counts.
-   * Absent, and named in update_mask: only the account's balance limits it.
-   *
-   * @generated from field: optional int64 budget_pico_usd = 9;
-   */
-  budgetPicoUsd?: bigint | undefined;
-
-  /**
-   * The period of the budget. Unspecified, and named in update_mask: one period without end. A period for a key that
-   * has no budget after this change is refused, with the whole change.
-   *
-   * @generated from field: tollgate.accounts.v1.BudgetPeriod budget_period = 10;
-   */
-  budgetPeriod: BudgetPeriod;
-
-  /**
-   * The default service class of its requests, and the highest that they may have; never higher than its account's.
-   * Unspecified, and named in update_mask: its account's.
-   *
-   * @generated from field: tollgate.inference.v1.ServiceClass service_class = 20;
-   */
-  serviceClass: ServiceClass;
 };
 
 /**

@@ -3,40 +3,33 @@ import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import { createClient, type Transport } from "@connectrpc/connect";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
+import { keyLimits } from "#lib/key-limits.ts";
 import { readAll } from "#lib/rpc/pages.ts";
 import { count, span } from "../../shared/arguments.ts";
 import type { Io } from "../../shared/io.ts";
 import { required } from "../accounts.ts";
 import { addQuestion } from "../ask-core.ts";
 import { keyDocument } from "../output/documents.ts";
-import { addLimitOptions, type LimitOptions, readLimitOptions, requireBudget } from "./key-limits.ts";
+import { addLimitOptions, type LimitOptions, limitFlags, readLimitOptions, requireBudget } from "./key-limits.ts";
 
 const shownOnce = "The key is shown only now: it is not stored.";
-
-/** Sets the rate limit, or clears it when none is given. */
-const rpmAlone = { paths: ["rpm"] };
 
 /** `tollgate keys …` */
 export function addKeys(program: Command, io: Io): void {
   const group = program.command("keys").description("API keys of accounts");
   const client = (core: Transport) => createClient(AccountsService, core);
 
-  addQuestion<[string], LimitOptions & { name?: string; rpm?: number }>(group, "create <account>", io, {
+  addQuestion<[string], LimitOptions & { name?: string }>(group, "create <account>", io, {
     description: "make a key and show it, the only time",
     options: (command) =>
-      addLimitOptions(
-        command
-          .option("--name <name>", "a label")
-          .option("--rpm <n>", "requests a minute for this key alone; the account's tier decides unless set", count),
-      ),
-    ask: async (core, { name = "", rpm, ...limits }, accountId) => {
-      requireBudget(limits, limits.usd !== undefined);
+      addLimitOptions(command.option("--name <name>", "a label").option("--rpm <n>", keyLimits.rpm.help, count)),
+    ask: async (core, { name = "", ...options }, accountId) => {
+      requireBudget(options, options.usd !== undefined);
       const made = await client(core).createKey({
         accountId,
         name,
         requestId: randomUUID(),
-        ...(rpm === undefined ? {} : { rpm }),
-        ...readLimitOptions(limits).limits,
+        limits: readLimitOptions(options).limits,
       });
       return { id: required(made.key).id, key: made.secret };
     },
@@ -76,11 +69,9 @@ export function addKeys(program: Command, io: Io): void {
     ask: async (core, options, keyId) => {
       const { limits, paths } = readLimitOptions(options);
       if (paths.length === 0) {
-        throw new Error(
-          "no limit is named: name one of --usd, --per, --models, --expires, --tpm, --in-flight, --class",
-        );
+        throw new Error(`no limit is named: name one of ${limitFlags}`);
       }
-      return keyDocument(required((await client(core).updateKey({ keyId, updateMask: { paths }, ...limits })).key));
+      return keyDocument(required((await client(core).updateKey({ keyId, updateMask: { paths }, limits })).key));
     },
   });
   addQuestion<[string, number | undefined], object>(group, "set-rpm", io, {
@@ -90,12 +81,8 @@ export function addKeys(program: Command, io: Io): void {
         .argument("<key>")
         .argument("<n>", 'requests a minute, or "none" to let the account\'s tier decide', ownRpm),
     ask: async (core, _, keyId, rpm) => {
-      const changed = await client(core).updateKey({
-        keyId,
-        updateMask: rpmAlone,
-        ...(rpm === undefined ? {} : { rpm }),
-      });
-      return keyDocument(required(changed.key));
+      const { limits, paths } = readLimitOptions({ rpm: rpm ?? "none" });
+      return keyDocument(required((await client(core).updateKey({ keyId, updateMask: { paths }, limits })).key));
     },
   });
 }

@@ -1,12 +1,14 @@
 import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 import { Role } from "#gen/tollgate/access/v1/access_pb.js";
 import { type Account, LotKind, type Payment, PaymentKind } from "#gen/tollgate/accounts/v1/account_pb.js";
-import { type ApiKey, BudgetPeriod } from "#gen/tollgate/accounts/v1/api_key_pb.js";
+import type { ApiKey } from "#gen/tollgate/accounts/v1/api_key_pb.js";
 import type { AuditEvent } from "#gen/tollgate/audit/v1/audit_service_pb.js";
 import { BreakerState, type Server, ServerState } from "#gen/tollgate/catalogue/v1/server_pb.js";
 import { type Price, PriceReason } from "#gen/tollgate/metering/v1/price_pb.js";
 import type { Operator } from "#gen/tollgate/operators/v1/operator_pb.js";
+import { limitEntries, readLimits, showLimits } from "#lib/key-limits.ts";
 import { formatRate, formatUsd } from "#lib/money.ts";
+import { separate } from "#lib/text/separate.ts";
 import { showClass } from "../../shared/service-class.ts";
 
 // The contract's messages as the documents that commands print. USD are exact decimal strings, times RFC 3339, and
@@ -57,31 +59,25 @@ export function paymentDocument(payment: Payment) {
 }
 
 export function keyDocument(key: ApiKey) {
+  const shown = showLimits(readLimits(key.limits));
+  const all = limitEntries.map(([, { name }]) => [separate(name, "_"), shown[name as keyof typeof shown] ?? null]);
+  const { rpm, expires, ...limits } = Object.fromEntries(all);
   return {
     id: key.id,
     name: key.name,
     prefix: key.prefix,
     last4: key.last4,
-    rpm: key.rpm ?? null,
+    rpm,
     created_at: time(key.createdAt),
-    expires_at: time(key.expiresAt),
+    expires_at: expires,
     revoked_at: time(key.revokedAt),
     last_used_at: time(key.lastUsedAt),
-    limits: limitsDocument(key),
-  };
-}
-
-function limitsDocument(key: ApiKey) {
-  return {
-    usd: key.budgetPicoUsd === undefined ? null : formatUsd(key.budgetPicoUsd),
-    per: key.budgetPicoUsd === undefined ? null : word(BudgetPeriod, key.budgetPeriod),
-    usd_spent: key.budgetSpentPicoUsd === undefined ? null : formatUsd(key.budgetSpentPicoUsd),
-    usd_left: key.budgetLeftPicoUsd === undefined ? null : formatUsd(key.budgetLeftPicoUsd),
-    resets_at: time(key.budgetResetsAt),
-    models: key.models.length === 0 ? null : key.models,
-    tpm: key.tokensPerMinute ?? null,
-    in_flight: key.maxInFlight ?? null,
-    class: showClass(key.serviceClass),
+    limits: {
+      ...limits,
+      usd_spent: key.budgetSpentPicoUsd === undefined ? null : formatUsd(key.budgetSpentPicoUsd),
+      usd_left: key.budgetLeftPicoUsd === undefined ? null : formatUsd(key.budgetLeftPicoUsd),
+      resets_at: time(key.budgetResetsAt),
+    },
   };
 }
 

@@ -2,6 +2,7 @@ import type { FilterQuery } from "@mikro-orm/core";
 import type { SqlEntityManager } from "@mikro-orm/sql";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "#lib/errors/failure.ts";
+import type { LimitValues } from "#lib/key-limits.ts";
 import type { PageStart } from "#lib/rpc/pages.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { ApiKey } from "#src/storage/entities/api-key.ts";
@@ -10,8 +11,16 @@ import type { Storage } from "#src/storage/orm.ts";
 import type { Announce } from "#src/storage/outbox/announcer.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
 import type { KeyDigest } from "./key-filter.ts";
-import { type KeyLimits, requireBudget, settlePeriod } from "./key-limits.ts";
-import { findKey, lockAccount, refuseRepetition, requireRoom, requireRotatable } from "./key-rules.ts";
+import { requireBudget, settlePeriod } from "./key-limits.ts";
+import {
+  findKey,
+  hasExpired,
+  lockAccount,
+  refuseRepetition,
+  requireRoom,
+  requireRotatable,
+  unexpired,
+} from "./key-rules.ts";
 import { addKey, type NewKey, type NewKeyOptions } from "./new-key.ts";
 
 /** Digests in one page. */
@@ -73,7 +82,7 @@ export class ApiKeys {
   /** The number of live keys by the version of their digest's pepper. */
   async countByPepper(): Promise<ReadonlyMap<number, number>> {
     const now = new Date(this.#options.clock.now());
-    const live = { revokedAt: null, $or: [{ expiresAt: null }, { expiresAt: { $gt: now } }] };
+    const live = { revokedAt: null, ...unexpired(now) };
     const counts = new Map<number, number>();
     const em = this.#options.storage.orm.em.fork();
     const versions = await em.createQueryBuilder(ApiKey, "key").select("key.pepperVersion", true).where(live).execute();
@@ -100,13 +109,13 @@ export class ApiKeys {
    * before, KEY_LIMIT_REACHED when the account has as many live keys as it may have, and INVALID_ARGUMENT for a period
    * without a budget.
    */
-  async create(accountId: string, name: string, limits: Partial<KeyLimits> = {}, requestId = ""): Promise<NewKey> {
-    requireBudget(limits, limits.budget);
+  async create(accountId: string, name: string, limits: LimitValues = {}, requestId = ""): Promise<NewKey> {
+    requireBudget(limits, limits);
     return this.#make(async (em, now) => {
       const account = await lockAccount(em, accountId);
       await refuseRepetition(em, accountId, requestId);
       await requireRoom(em, account, now);
-      const made = addKey(em, this.#options, now, { ...limits, accountId, name, rotatedFrom: null, requestId });
+      const made = addKey(em, this.#options, now, { limits, accountId, name, rotatedFrom: null, requestId });
       await this.#tell(em, "key.created", made.key);
       return made;
     });
@@ -125,13 +134,12 @@ export class ApiKeys {
       const old = await em.refreshOrFail(await findKey(em, id));
       const before = overlapMs > 0 && old.rotatedFrom ? await em.findOne(ApiKey, old.rotatedFrom) : null;
       requireRotatable(old, before, now);
-      const { name, rpm, models, expiresAt, tokensPerMinute, maxInFlight, serviceClass, budget, budgetPeriod } = old;
-      const limits = { rpm, models, expiresAt, tokensPerMinute, maxInFlight, serviceClass, budget, budgetPeriod };
-      const limitsOf = old.limitsOf ?? old.id;
-      const made = addKey(em, this.#options, now, { ...limits, limitsOf, accountId, name, rotatedFrom: id, requestId });
+      const { name, limits, limitsOf = null } = old;
+      const facts = { accountId, name, limits, limitsOf: limitsOf ?? id, rotatedFrom: id, requestId };
+      const made = addKey(em, this.#options, now, facts);
       const end = new Date(now.getTime() + overlapMs);
-      if (!old.expiresAt || end < old.expiresAt) {
-        old.expiresAt = end;
+      if (!limits.expiresAt || end < limits.expiresAt) {
+        limits.expiresAt = end;
       }
       if (overlapMs === 0) {
         old.revokedAt = now; // not only by its expiry: a core whose clock is behind would let it work on
@@ -160,22 +168,23 @@ export class ApiKeys {
    * key that has been rotated, KEY_LIMIT_REACHED when an expired key is to live again and the account has no room for
    * it, and INVALID_ARGUMENT for a period without a budget.
    */
-  async update(id: string, facts: Partial<KeyLimits & Pick<ApiKey, "name">>): Promise<ApiKey> {
+  async update(id: string, limits: LimitValues, name?: string): Promise<ApiKey> {
     return this.#change(async (em, now) => {
       const account = await lockAccount(em, (await findKey(em, id)).accountId);
       const key = await em.refreshOrFail(await findKey(em, id));
-      if (facts.expiresAt !== undefined) {
+      if (limits.expiresAt !== undefined) {
         if (key.rotatedTo) {
           throw failure(Reason.KEY_STATE_CONFLICT, `The key has been rotated: ${key.rotatedTo} takes its place.`);
         }
-        if (key.expiresAt && key.expiresAt <= now && !key.revokedAt) {
+        if (hasExpired(key, now) && !key.revokedAt) {
           await requireRoom(em, account, now);
         }
       }
-      Object.assign(key, facts);
-      requireBudget(facts, key.budget);
-      key.budgetPeriod = settlePeriod(key);
-      if (facts.budget !== undefined || facts.budgetPeriod !== undefined) {
+      key.name = name ?? key.name;
+      Object.assign(key.limits, limits);
+      requireBudget(limits, key.limits);
+      key.limits.budgetPeriod = settlePeriod(key.limits);
+      if (limits.budgetPicoUsd !== undefined || limits.budgetPeriod !== undefined) {
         await shareBudget(em, key);
       }
       return key;
@@ -214,11 +223,12 @@ export class ApiKeys {
 /** Copies the budget of a changed key to all keys of its chain, which share it. */
 async function shareBudget(em: SqlEntityManager, key: ApiKey): Promise<void> {
   await em.flush();
-  const { id, accountId, limitsOf, budget = null, budgetPeriod = null } = key;
+  const { id, accountId, limitsOf } = key;
+  const { budgetPicoUsd = null, budgetPeriod = null } = key.limits;
   const budgetId = limitsOf ?? id;
   // All keys of a chain are of one account, so the query reads only that account's keys.
   const sharing = { accountId, $or: [{ id: budgetId }, { limitsOf: budgetId }] };
-  await em.nativeUpdate(ApiKey, sharing, { budget, budgetPeriod });
+  await em.nativeUpdate(ApiKey, sharing, { limits: { budgetPicoUsd, budgetPeriod } });
   // Money spent without the limit, or in windows of another period, is counted at the budget's next lease.
   await em.nativeUpdate(Budget, { id: budgetId }, { leasedUnder: 0, announcedPercent: 0 });
 }

@@ -33,12 +33,22 @@ export function requireRotatable(key: ApiKey, before: ApiKey | null, now: Date):
   if (key.rotatedTo) {
     throw refuse(`The key has already been rotated: ${key.rotatedTo} takes its place.`);
   }
-  if (key.expiresAt && key.expiresAt <= now) {
+  if (hasExpired(key, now)) {
     throw refuse("The key has expired.");
   }
-  if (before?.expiresAt && before.expiresAt > now && !before.revokedAt) {
+  if (before?.limits.expiresAt && !hasExpired(before, now) && !before.revokedAt) {
     throw refuse(`The key ${before.id}, whose place this one takes, has not run out: revoke it first.`);
   }
+}
+
+/** Whether a key has expired, revoked or not. */
+export function hasExpired({ limits }: ApiKey, now: Date): boolean {
+  return Boolean(limits.expiresAt && limits.expiresAt <= now);
+}
+
+/** Selects the keys that have not expired. */
+export function unexpired(now: Date) {
+  return { $or: [{ limits: { expiresAt: null } }, { limits: { expiresAt: { $gt: now } } }] };
 }
 
 /** Throws KEY_LIMIT_REACHED when a locked account has as many live keys as it may have. */
@@ -48,7 +58,7 @@ export async function requireRoom(em: SqlEntityManager, { id, maxKeys }: Account
     accountId: id,
     revokedAt: null,
     rotatedTo: null,
-    $or: [{ expiresAt: null }, { expiresAt: { $gt: now } }],
+    ...unexpired(now),
   });
   if (live >= maxKeys) {
     throw failure(Reason.KEY_LIMIT_REACHED, `The account may have at most ${maxKeys} live keys.`, {

@@ -1,9 +1,10 @@
 import type { SqlEntityManager } from "@mikro-orm/sql";
 import type { Pepper } from "#lib/ids/pepper.ts";
 import type { Random } from "#lib/ids/random.ts";
+import { type LimitValues, noLimits } from "#lib/key-limits.ts";
 import { ApiKey } from "#src/storage/entities/api-key.ts";
 import { newApiKey, toDigest, toHints } from "./api-key.ts";
-import { type KeyLimits, settlePeriod } from "./key-limits.ts";
+import { settlePeriod } from "./key-limits.ts";
 
 /** The settings for making keys. */
 export interface NewKeyOptions {
@@ -21,7 +22,8 @@ export interface NewKey {
 }
 
 /** The properties of a new key. */
-export interface KeyFacts extends Pick<ApiKey, "accountId" | "name" | "rotatedFrom">, Partial<KeyLimits> {
+export interface KeyFacts extends Pick<ApiKey, "accountId" | "name" | "rotatedFrom"> {
+  readonly limits: LimitValues;
   /** The key whose budget and counters it shares. Undefined: it has its own. */
   readonly limitsOf?: string;
   /** Empty: none. */
@@ -38,16 +40,9 @@ export function addKey(
   const secret = newApiKey(prefix, random);
   const key = em.create(ApiKey, {
     id: random.uuid(),
-    rpm: null,
-    models: null,
-    tokensPerMinute: null,
-    maxInFlight: null,
-    serviceClass: null,
-    budget: null,
     limitsOf: null,
-    expiresAt: null,
     ...facts,
-    budgetPeriod: settlePeriod({ budget: null, budgetPeriod: null, ...facts }),
+    limits: { ...noLimits, ...facts.limits, budgetPeriod: settlePeriod(facts.limits) },
     requestId: facts.requestId || null,
     ...toHints(secret),
     digest: toDigest(secret, pepper),

@@ -53,7 +53,7 @@ describe.each(dialects)("%s", (dialect) => {
     const { key, secret } = await keys.create(accountId, "laptop", { rpm: 7 });
     const digest = toDigest(secret, pepper);
     const found = await keys.find([digest, toDigest(secret, { version: 1, secret: "another" })]);
-    expect(found).toMatchObject({ id: key.id, accountId, name: "laptop", rpm: 7, pepperVersion: 3 });
+    expect(found).toMatchObject({ id: key.id, accountId, name: "laptop", limits: { rpm: 7 }, pepperVersion: 3 });
     expect(found).toMatchObject({ prefix: secret.slice(0, 7), last4: secret.slice(-4) });
     expect(JSON.stringify(await storage.orm.em.getConnection().execute("select * from api_key"))).not.toContain(secret);
     expect(await keys.find([toDigest("another", pepper)])).toBeUndefined();
@@ -100,9 +100,9 @@ describe.each(dialects)("%s", (dialect) => {
     const accountId = await account(1);
     const { key: old } = await keys.create(accountId, "server", { rpm: 9 });
     const { key: next } = await keys.rotate(old.id, hour);
-    expect(next).toMatchObject({ accountId, name: "server", rpm: 9, rotatedFrom: old.id });
-    expect(next.expiresAt ?? null).toBeNull();
-    expect((await keys.get(old.id)).expiresAt?.getTime()).toBe(clock.now() + hour);
+    expect(next).toMatchObject({ accountId, name: "server", limits: { rpm: 9 }, rotatedFrom: old.id });
+    expect(next.limits.expiresAt ?? null).toBeNull();
+    expect((await keys.get(old.id)).limits.expiresAt?.getTime()).toBe(clock.now() + hour);
     expect(await reasonOf(keys.create(accountId, ""))).toBe(Reason.KEY_LIMIT_REACHED);
     expect(await reasonOf(keys.rotate(old.id, hour))).toBe(Reason.KEY_STATE_CONFLICT);
     // The chain of overlaps does not grow; an emergency may cut it short.
@@ -110,7 +110,7 @@ describe.each(dialects)("%s", (dialect) => {
     const { key: third } = await keys.rotate(next.id, 0);
     // Revoked, as a time alone would let it work on where a core's clock is behind.
     const now = new Date(clock.now());
-    expect(await keys.get(next.id)).toMatchObject({ expiresAt: now, revokedAt: now });
+    expect(await keys.get(next.id)).toMatchObject({ limits: { expiresAt: now }, revokedAt: now });
     expect((await keys.get(old.id)).revokedAt).toBeNull();
     clock.advance(hour);
     expect((await keys.rotate(third.id, hour)).key.rotatedFrom).toBe(third.id);
@@ -134,9 +134,9 @@ describe.each(dialects)("%s", (dialect) => {
   test("a key's own limit can be set and taken away", async () => {
     const { key } = await keys.create(await account(), "");
     await keys.update(key.id, { rpm: 500 });
-    expect((await keys.get(key.id)).rpm).toBe(500);
+    expect((await keys.get(key.id)).limits.rpm).toBe(500);
     await keys.update(key.id, { rpm: null });
-    expect((await keys.get(key.id)).rpm ?? null).toBeNull();
+    expect((await keys.get(key.id)).limits.rpm ?? null).toBeNull();
   });
 
   test("a key's limits are stored, changed one by one and carried over by rotations", async () => {
@@ -146,25 +146,31 @@ describe.each(dialects)("%s", (dialect) => {
       tokensPerMinute: 1000,
       maxInFlight: 3,
       serviceClass: "flex" as const,
-      budget: 10 ** 12,
+      budgetPicoUsd: 10 ** 12,
       budgetPeriod: "month" as const,
       expiresAt: new Date(clock.now() + 10 * hour),
     };
     const { key } = await keys.create(await account(), "", limits);
-    expect(await keys.get(key.id)).toMatchObject(limits);
+    expect(await keys.get(key.id)).toMatchObject({ limits });
     const { key: next } = await keys.rotate(key.id, hour);
-    expect(await keys.get(next.id)).toMatchObject({ ...limits, limitsOf: key.id });
+    expect(await keys.get(next.id)).toMatchObject({ limits, limitsOf: key.id });
     const { key: last } = await keys.rotate(next.id, 0);
-    expect(await keys.get(last.id)).toMatchObject({ ...limits, limitsOf: key.id });
+    expect(await keys.get(last.id)).toMatchObject({ limits, limitsOf: key.id });
     await keys.update(last.id, { models: null, tokensPerMinute: null });
     const { models, tokensPerMinute, ...others } = limits;
-    expect(await keys.get(last.id)).toMatchObject({ ...others, models: null, tokensPerMinute: null });
-    expect(await keys.update(last.id, { budget: null })).toMatchObject({ budget: null, budgetPeriod: null });
+    expect(await keys.get(last.id)).toMatchObject({ limits: { ...others, models: null, tokensPerMinute: null } });
+    expect(await keys.update(last.id, { budgetPicoUsd: null })).toMatchObject({
+      limits: { budgetPicoUsd: null, budgetPeriod: null },
+    });
     await expect(keys.update(last.id, { budgetPeriod: "day" })).rejects.toThrow(
       "no budget that this could be the period of",
     );
-    expect(await keys.update(last.id, { budget: 5 })).toMatchObject({ budget: 5, budgetPeriod: "total" });
-    expect(await keys.update(last.id, { budgetPeriod: "day" })).toMatchObject({ budget: 5, budgetPeriod: "day" });
+    expect(await keys.update(last.id, { budgetPicoUsd: 5 })).toMatchObject({
+      limits: { budgetPicoUsd: 5, budgetPeriod: "total" },
+    });
+    expect(await keys.update(last.id, { budgetPeriod: "day" })).toMatchObject({
+      limits: { budgetPicoUsd: 5, budgetPeriod: "day" },
+    });
   });
 
   test("a key that expired lives again where the account has room for it, one that was rotated does not", async () => {
@@ -174,7 +180,7 @@ describe.each(dialects)("%s", (dialect) => {
     const { key: other } = await keys.create(accountId, "");
     expect(await reasonOf(keys.update(key.id, { expiresAt: null }))).toBe(Reason.KEY_LIMIT_REACHED);
     await keys.revoke(other.id);
-    expect((await keys.update(key.id, { expiresAt: null })).expiresAt).toBeNull();
+    expect((await keys.update(key.id, { expiresAt: null })).limits.expiresAt).toBeNull();
     await keys.rotate(key.id, hour);
     expect(await reasonOf(keys.update(key.id, { expiresAt: null }))).toBe(Reason.KEY_STATE_CONFLICT);
   });

@@ -44,7 +44,7 @@ async function open(url: string): Promise<Books> {
     await em.insert(Account, { id, name: id, nameKey: toNameKey(id), createdAt: at, ...none });
     for (const keyId of keys.slice(1)) {
       const secret = { digest: Buffer.from(keyId), pepperVersion: 1, prefix: "tg", last4: "0000" };
-      await em.insert(ApiKey, { id: keyId, accountId: id, name: "", createdAt: at, rpm: 1, ...secret });
+      await em.insert(ApiKey, { id: keyId, accountId: id, name: "", createdAt: at, limits: { rpm: 1 }, ...secret });
     }
   }
   return { storage, store, accounts };

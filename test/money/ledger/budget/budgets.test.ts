@@ -1,6 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import type { BudgetPeriod } from "#lib/budget-period.ts";
 import { readDetail } from "#lib/errors/detail.ts";
 import { systemRandom } from "#lib/ids/random.ts";
 import { ApiKeys } from "#src/identity/accounts/keys/api-keys.ts";
@@ -8,7 +9,6 @@ import { reconcile } from "#src/money/books/proof/reconcile.ts";
 import { toWindowRequest, windowAt } from "#src/money/model/budget-window.ts";
 import type { ChargedTokens } from "#src/money/model/interface.ts";
 import type { SpendingRequest } from "#src/money/model/store/budget.ts";
-import type { BudgetPeriod } from "#src/storage/entities/api-key.ts";
 import { BudgetSlice } from "#src/storage/entities/metering/budget.ts";
 import type { Budget } from "#src/wire/principal.ts";
 import { movableClock } from "../../../storage/movable-clock.ts";
@@ -217,7 +217,7 @@ describe.each(dialects)("%s", (dialect) => {
   });
 
   test.each([
-    ["the limit is lifted and set again", { budget: null }, { budget: 1000 * out }],
+    ["the limit is lifted and set again", { budgetPicoUsd: null }, { budgetPicoUsd: 1000 * out }],
     ["the period is changed and changed back", { budgetPeriod: "day" }, { budgetPeriod: "total" }],
   ] as const)("when %s, what the key spent meanwhile counts", async (_, changed, restored) => {
     const { metering, clock } = await open();
@@ -225,9 +225,10 @@ describe.each(dialects)("%s", (dialect) => {
     const pepper = { version: 1, secret: "a pepper" };
     const keys = new ApiKeys({ storage, clock: time, random: systemRandom, prefix: "tg-", pepper });
     const account = await metering.account({ paid: 10 * usd });
-    const { key } = await keys.create(account, "key", { budget: 1000 * out });
+    const { key } = await keys.create(account, "key", { budgetPicoUsd: 1000 * out });
     const spend = async (tokens: number) => {
-      const { id, budget: limit, budgetPeriod: period } = await keys.get(key.id);
+      const { id, limits } = await keys.get(key.id);
+      const { budgetPicoUsd: limit, budgetPeriod: period } = limits;
       const budget = limit && period ? { budget: { id, limit, period } } : {};
       const hold = await clock.until(ledger.hold(request(account, output(tokens), { keyId: id, ...budget }), never));
       await clock.until(hold.settle(output(hold.outputTokens), "completed"));

@@ -3,7 +3,8 @@ import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { UpdateAccountRequestSchema } from "#gen/tollgate/accounts/v1/account_requests_pb.js";
 import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
-import { CreateKeyRequestSchema, UpdateKeyRequestSchema } from "#gen/tollgate/accounts/v1/key_requests_pb.js";
+import { KeyLimitsSchema } from "#gen/tollgate/accounts/v1/key_limits_pb.js";
+import { CreateKeyRequestSchema } from "#gen/tollgate/accounts/v1/key_requests_pb.js";
 import { EmbeddingsService } from "#gen/tollgate/embeddings/v1/embeddings_service_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { Role } from "#gen/tollgate/inference/v1/conversation_pb.js";
@@ -166,18 +167,16 @@ describe.each(routes)("over %s", (_name, open) => {
 });
 
 test.each([
-  [CreateKeyRequestSchema, "budgetPeriod", 9, ["budget_period", "budget_period must be total, day, week or month."]],
-  [UpdateKeyRequestSchema, "budgetPeriod", -1, ["budget_period", "budget_period must be total, day, week or month."]],
-  [CreateKeyRequestSchema, "serviceClass", 77, ["service_class", "service_class must be flex, standard or priority."]],
-  [UpdateKeyRequestSchema, "serviceClass", 77, ["service_class", "service_class must be flex, standard or priority."]],
+  [KeyLimitsSchema, "budgetPeriod", 9, ["budget_period", "budget_period must be total, day, week or month."]],
+  [KeyLimitsSchema, "serviceClass", 77, ["service_class", "service_class must be flex, standard or priority."]],
   [
     UpdateAccountRequestSchema,
     "serviceClass",
     77,
     ["service_class", "service_class must be flex, standard or priority."],
   ],
-  [CreateKeyRequestSchema, "budgetPeriod", 0, undefined],
-  [CreateKeyRequestSchema, "budgetPeriod", 2, undefined],
+  [KeyLimitsSchema, "budgetPeriod", 0, undefined],
+  [KeyLimitsSchema, "budgetPeriod", 2, undefined],
 ] as const)("%# a value that the enum does not have is refused, and none is not", (schema, field, value, refused) => {
   const found = createChecks()(schema)?.(create(schema, { [field]: value } as object));
   expect(found && [found.path, found.message]).toEqual(refused);
