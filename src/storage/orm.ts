@@ -10,7 +10,7 @@ import { entities } from "./entities/index.ts";
 import { migrations as postgresqlMigrations } from "./migrations/postgresql/index.ts";
 import { migrations as sqliteMigrations } from "./migrations/sqlite/index.ts";
 import { checkServer, sessionSetup } from "./session.ts";
-import { limited, memorySnapshot, openPostgresqlSnapshot, type Snapshot } from "./snapshot.ts";
+import { limited, memorySnapshot, openPostgresqlSnapshot, type Reach, type Snapshot } from "./snapshot.ts";
 import { sqliteDialect } from "./sqlite/dialect.ts";
 import { lockFile, openSqlite } from "./sqlite/file.ts";
 import { OpenedFiles } from "./sqlite/opened-files.ts";
@@ -39,9 +39,9 @@ interface Common {
   readonly orm: MikroORM<AbstractSqlDriver, SqlEntityManager>;
   /**
    * Opens a snapshot, which the caller closes. Waits while too many are open, because each takes a thread or a
-   * connection.
+   * connection. Reads some rows, unless told that it reads whole tables.
    */
-  snapshot(): Promise<Snapshot>;
+  snapshot(reach?: Reach): Promise<Snapshot>;
   /** Closes the connections and releases the lock. */
   close(): Promise<void>;
 }
@@ -180,7 +180,7 @@ async function openServer(url: string, { connectMs, answerMs }: Patience) {
     throw new Error("the driver made no connection pool");
   }
   const connections = pool;
-  const snapshot = limited(() => openPostgresqlSnapshot(connections));
+  const snapshot = limited((reach) => openPostgresqlSnapshot(connections, reach));
   const close = () => endPool(connections, () => orm.close());
   const storage: PostgresqlStorage = { dialect: "postgresql", orm, pool, pooled: false, snapshot, close };
   return { storage, limit };

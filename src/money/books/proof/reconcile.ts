@@ -5,7 +5,7 @@ import type { Row, Snapshot } from "#src/storage/snapshot.ts";
 import type { CoreLedger } from "../../model/core-ledger.ts";
 import { budgetRules } from "./budget-rules.ts";
 import { originRules } from "./origin-rules.ts";
-import { accountSums, rules } from "./reconcile-rules.ts";
+import { accountSums, type Rule, rules } from "./reconcile-rules.ts";
 import { rollupRules } from "./rollup-rules.ts";
 
 const unknownSlice = "an open slice is known to the core that leased it";
@@ -23,6 +23,13 @@ const wholeRule = "top-ups + grants = balance + spend + refunds + expired - debt
 /** The proof stops after this many findings. */
 const mostFindings = 100;
 
+/** The rules for a database, in the order in which they are proved. */
+export function rulesOf(dialect: Storage["dialect"]): readonly Rule[] {
+  return [...rules, ...originRules, ...budgetRules, ...rollupRules].filter(
+    ({ only }) => only === undefined || only === dialect,
+  );
+}
+
 /**
  * Proves in one snapshot, so that running requests cannot disturb it, that each account and the total of all accounts
  * add up (top-ups + grants = balance + spend + refunds + expired - debt) and that every stored sum equals
@@ -34,13 +41,11 @@ export async function reconcile(
   ledger?: Pick<CoreLedger, "unknownSlices">,
   onStep: (step: ReconcileStep) => void = () => {},
 ): Promise<ReconcileResponse> {
-  const proved = [...rules, ...originRules, ...budgetRules, ...rollupRules].filter(
-    ({ only }) => only === undefined || only === storage.dialect,
-  );
+  const proved = rulesOf(storage.dialect);
   const total = proved.length + 1;
   onStep({ done: 0, total, rule: wholeRule });
   const unknown = (await ledger?.unknownSlices()) ?? [];
-  const snapshot = await storage.snapshot();
+  const snapshot = await storage.snapshot("tables");
   try {
     const findings = unknown
       .slice(0, mostFindings)
