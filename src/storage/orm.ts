@@ -9,6 +9,7 @@ import { explainDiskFault } from "#lib/errors/disk-faults.ts";
 import { entities } from "./entities/index.ts";
 import { migrations as postgresqlMigrations } from "./migrations/postgresql/index.ts";
 import { migrations as sqliteMigrations } from "./migrations/sqlite/index.ts";
+import { listMigrationsIn, makeSchema, schemaOf } from "./postgresql/schema.ts";
 import { checkServer, sessionSetup } from "./session.ts";
 import { limited, memorySnapshot, openPostgresqlSnapshot, type Reach, type Snapshot } from "./snapshot.ts";
 import { sqliteDialect } from "./sqlite/dialect.ts";
@@ -86,11 +87,16 @@ export async function openStorage(
   const { storage, limit } = await openServer(url, patience);
   let pooled = false;
   await migrated(storage, async () => {
+    const schema = schemaOf(url);
+    if (schema !== undefined) {
+      await makeSchema(storage.pool, schema);
+    }
     const server = await checkServer(storage.pool);
     for (const finding of server.findings) {
       warn(finding);
     }
     pooled = server.pooled;
+    listMigrationsIn(storage.orm, server.schema);
     await migrateAlone(storage);
   });
   limit.begin(patience.answerMs); // only now: a migration may build an index over all rows

@@ -10,6 +10,13 @@ export const storage = z
       .describe(
         "sqlite:PATH or postgresql://…; TOLLGATE_STORAGE_URL wins. Default: tollgate.db in the data directory.",
       ),
+    schema: z
+      .string()
+      .regex(/^[a-z_][a-z0-9_]{0,62}$/, "must be a name of small letters, digits and underscores")
+      .optional()
+      .describe(
+        "The schema of the tables in PostgreSQL, made at the first start: several services can share a database. Default: that of the role's search_path.",
+      ),
     listen_url: z
       .string()
       .regex(/^postgres(ql)?:\/\//, "must start with postgresql://")
