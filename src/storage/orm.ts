@@ -9,7 +9,10 @@ import { explainDiskFault } from "#lib/errors/disk-faults.ts";
 import { entities } from "./entities/index.ts";
 import { migrations as postgresqlMigrations } from "./migrations/postgresql/index.ts";
 import { migrations as sqliteMigrations } from "./migrations/sqlite/index.ts";
+import { History, readPosition } from "./postgresql/history.ts";
+import { primaryClient } from "./postgresql/primary.ts";
 import { listMigrationsIn, makeSchema, schemaOf } from "./postgresql/schema.ts";
+import { serversOf } from "./postgresql/servers.ts";
 import { checkServer, sessionSetup } from "./session.ts";
 import { limited, memorySnapshot, openPostgresqlSnapshot, type Reach, type Snapshot } from "./snapshot.ts";
 import { sqliteDialect } from "./sqlite/dialect.ts";
@@ -67,7 +70,7 @@ export interface PostgresqlStorage extends Common {
 }
 
 /**
- * Opens `sqlite:PATH`, `sqlite::memory:` or `postgresql://…` and brings its schema up to date. Throws when another
+ * Opens `sqlite:PATH`, `sqlite::memory:` or `postgresql://…`, of several servers the one that takes writes, and brings its schema up to date. Throws when another
  * process has the SQLite file, when a newer version of the program or one from before the first release made the
  * schema, or when the server cannot be written to. Warns of dangerous settings of a server.
  */
@@ -157,17 +160,21 @@ async function openFile(path: string): Promise<SqliteStorage> {
 async function openServer(url: string, { connectMs, answerMs }: Patience) {
   let pool: Pool | undefined;
   const limit = new AnswerLimit();
+  const history = new History();
+  const servers = serversOf(url);
   const orm = await MikroORM.init({
     ...common("postgresql", postgresqlMigrations),
     driver: PostgreSqlDriver,
-    clientUrl: url,
+    clientUrl: servers[0],
     driverOptions: {
-      connectionString: url, // the ORM drops the URL's parameters, including sslmode
+      connectionString: servers[0], // the ORM drops the URL's parameters, including sslmode
+      ...(servers.length > 1 && { Client: primaryClient(servers, history, connectMs) }),
       connectionTimeoutMillis: connectMs,
       keepAlive: true,
       keepAliveInitialDelayMillis: probeAfterMs,
-      onConnect: (client: ClientBase) => {
-        return client.query({ text: sessionSetup(answerMs), query_timeout: connectMs } as QueryConfig);
+      onConnect: async (client: ClientBase) => {
+        await client.query({ text: sessionSetup(answerMs), query_timeout: connectMs } as QueryConfig);
+        history.follow(await readPosition(client, connectMs));
       },
       onPoolCreated: (created: Pool) => {
         pool = created;

@@ -2,7 +2,10 @@ import { access, constants, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Client } from "pg";
+import { History } from "#src/storage/postgresql/history.ts";
+import { primaryClient } from "#src/storage/postgresql/primary.ts";
 import { schemaOf } from "#src/storage/postgresql/schema.ts";
+import { serversOf } from "#src/storage/postgresql/servers.ts";
 import { explainEncoding } from "#src/storage/session.ts";
 import { type Finding, patienceMs, toReason } from "./finding.ts";
 
@@ -44,14 +47,21 @@ async function checkServer(url: string): Promise<Finding> {
   const part = "storage";
   let client: Client;
   try {
-    client = new Client({ connectionString: url, connectionTimeoutMillis: patienceMs, query_timeout: patienceMs });
+    const servers = serversOf(url);
+    const Driver = servers.length === 1 ? Client : primaryClient(servers, new History(), patienceMs);
+    client = new Driver({
+      connectionString: servers[0],
+      connectionTimeoutMillis: patienceMs,
+      query_timeout: patienceMs,
+    });
   } catch (error) {
     const mend = "special characters of a password have to be percent-encoded, such as %40 for @";
     return { part, status: "wrong", message: `TOLLGATE_STORAGE_URL or storage.url: ${toReason(error)}: ${mend}` };
   }
-  const where = `PostgreSQL at ${client.host}:${client.port}/${client.database}`;
+  let where = `PostgreSQL at ${client.host}:${client.port}/${client.database}`;
   try {
     await client.connect();
+    where = `PostgreSQL at ${client.host}:${client.port}/${client.database}`; // of several, the one that takes writes
     const { rows } = await client.query<ServerState>(
       `select current_setting('server_version') as version, current_schema() as schema,
         has_schema_privilege(current_schema(), 'create') as may,

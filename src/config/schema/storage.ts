@@ -8,7 +8,7 @@ export const storage = z
       .regex(/^(sqlite:|postgres(ql)?:\/\/)/, "must start with sqlite: or postgresql://")
       .optional()
       .describe(
-        "sqlite:PATH or postgresql://…; TOLLGATE_STORAGE_URL wins. Default: tollgate.db in the data directory.",
+        "sqlite:PATH or postgresql://…, of several servers (postgresql://user@a:5432,b:5432/db) the one that takes writes; TOLLGATE_STORAGE_URL wins. Default: tollgate.db in the data directory.",
       ),
     schema: z
       .string()
