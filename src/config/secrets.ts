@@ -8,6 +8,7 @@ import { readDataDir } from "./data-dir.ts";
 import { type Environment, readSecretFile, readSetting, type SettingName } from "./environment.ts";
 import type { Config } from "./schema.ts";
 import { isGuessable, strongSecret } from "./secret-strength.ts";
+import { withSchema } from "./storage-url.ts";
 
 /** An internal service that calls on behalf of accounts. */
 export interface ServiceCredential {
@@ -71,10 +72,12 @@ async function readSecretsWith(
   keep: (dataDir: string, name: string) => Promise<string>,
 ): Promise<Secrets> {
   const dataDir = await readDataDir(environment);
-  const storageUrl =
+  const storageUrl = withSchema(
     (await readSetting(environment, "TOLLGATE_STORAGE_URL")) ??
-    config.storage.url ??
-    `sqlite:${join(dataDir, "tollgate.db")}`;
+      config.storage.url ??
+      `sqlite:${join(dataDir, "tollgate.db")}`,
+    config.storage.schema,
+  );
   const embedded = storageUrl.startsWith("sqlite:");
   const missing: string[] = [];
   const secret = async (name: SettingName, file: string) => {

@@ -4,8 +4,9 @@ import { repeat } from "#lib/time/repeat.ts";
 import type { ModelConfig } from "#src/config/schema.ts";
 import type { JudgedClock } from "#src/storage/database-clock.ts";
 import type { Storage } from "#src/storage/orm.ts";
+import { WorkLease } from "#src/storage/work-lease.ts";
 import { expireLots } from "./books/expiry.ts";
-import { reconcile } from "./books/proof/reconcile.ts";
+import { SharedProof } from "./books/proof/shared-proof.ts";
 import type { DeadLetters } from "./ledger/settlement/dead-letters.ts";
 import type { BalanceJudge } from "./model/balances.ts";
 import type { CoreLedger } from "./model/core-ledger.ts";
@@ -20,9 +21,7 @@ const foldMs = 60_000;
 const hourMs = 3_600_000;
 const deadLettersMs = 30_000;
 const firstCountMs = 1000;
-const reconcileMs = 3_600_000;
-/** The first proof comes early, because most changes happen at a start. */
-const firstReconcileMs = 60_000;
+const firstProofMs = 60_000;
 
 /** Dependencies of the work beside requests. */
 export interface BackgroundParts {
@@ -40,28 +39,20 @@ export interface BackgroundParts {
   readonly random: Random;
   readonly logger: Logger;
   readonly deadLetters: Pick<DeadLetters, "count">;
-  readonly observer: Pick<MeteringObserver, "reconciled" | "deadLetters">;
+  readonly observer: Pick<MeteringObserver, "reconciled" | "provedElsewhere" | "deadLetters">;
 }
 
 /**
  * Starts the work that keeps the books in order while requests run: prices move and are read again, lots expire, and
- * the books are proved repeatedly. A finding is logged as an alarm and left as it is. Returns the function that ends
- * all of this work.
+ * the books are proved repeatedly. Returns the function that ends all of this work.
  */
 export function startBackground(parts: BackgroundParts): () => void {
   const { storage, ledger, prices, models, utilisation, pricing, clock, random, logger, deadLetters, observer } = parts;
   const intervalMs = pricing.interval_s * 1000;
   const maxStep = pricing.max_step;
   const movePrices = createPriceController({ prices, models, utilisation, maxStep, intervalMs, clock });
-  // Cores that share a store should not all prove the same books at the same time.
-  const apart = 0.5 + random.fraction();
-  const proveBooks = async () => {
-    const proof = await reconcile(storage, ledger);
-    observer.reconciled(proof);
-    if (!proof.ok) {
-      logger.error({ findings: proof.findings.slice(0, 10) }, "the books do not add up");
-    }
-  };
+  const lease = new WorkLease({ storage, clock, random, name: "proof" });
+  const proof = new SharedProof({ storage, ledger, lease, clock, logger, observer });
   const foldTallies = async () => {
     while ((await parts.store.foldTallies(Math.floor(clock.now() / hourMs))) > 0) {}
   };
@@ -70,7 +61,8 @@ export function startBackground(parts: BackgroundParts): () => void {
     repeat(clock, intervalMs, logger, "move prices", movePrices),
     repeat(clock, expiryMs, logger, "let lots expire", () => expireLots(parts)),
     repeat(clock, foldMs, logger, "sum the usage of hours that are over", foldTallies),
-    repeat(clock, reconcileMs * apart, logger, "prove the books", proveBooks, firstReconcileMs * apart),
+    // Cores that start together should not all want the first proof at the same moment.
+    proof.start(firstProofMs * (0.5 + random.fraction())),
     repeat(clock, deadLettersMs, logger, "count the dead letters", countDeadLetters, firstCountMs),
   ];
   if (storage.dialect === "postgresql") {

@@ -9,8 +9,12 @@ import { explainDiskFault } from "#lib/errors/disk-faults.ts";
 import { entities } from "./entities/index.ts";
 import { migrations as postgresqlMigrations } from "./migrations/postgresql/index.ts";
 import { migrations as sqliteMigrations } from "./migrations/sqlite/index.ts";
+import { History, readPosition } from "./postgresql/history.ts";
+import { primaryClient } from "./postgresql/primary.ts";
+import { listMigrationsIn, makeSchema, schemaOf } from "./postgresql/schema.ts";
+import { serversOf } from "./postgresql/servers.ts";
 import { checkServer, sessionSetup } from "./session.ts";
-import { limited, memorySnapshot, openPostgresqlSnapshot, type Snapshot } from "./snapshot.ts";
+import { limited, memorySnapshot, openPostgresqlSnapshot, type Reach, type Snapshot } from "./snapshot.ts";
 import { sqliteDialect } from "./sqlite/dialect.ts";
 import { lockFile, openSqlite } from "./sqlite/file.ts";
 import { OpenedFiles } from "./sqlite/opened-files.ts";
@@ -39,9 +43,9 @@ interface Common {
   readonly orm: MikroORM<AbstractSqlDriver, SqlEntityManager>;
   /**
    * Opens a snapshot, which the caller closes. Waits while too many are open, because each takes a thread or a
-   * connection.
+   * connection. Reads some rows, unless told that it reads whole tables.
    */
-  snapshot(): Promise<Snapshot>;
+  snapshot(reach?: Reach): Promise<Snapshot>;
   /** Closes the connections and releases the lock. */
   close(): Promise<void>;
 }
@@ -66,7 +70,7 @@ export interface PostgresqlStorage extends Common {
 }
 
 /**
- * Opens `sqlite:PATH`, `sqlite::memory:` or `postgresql://…` and brings its schema up to date. Throws when another
+ * Opens `sqlite:PATH`, `sqlite::memory:` or `postgresql://…`, of several servers the one that takes writes, and brings its schema up to date. Throws when another
  * process has the SQLite file, when a newer version of the program or one from before the first release made the
  * schema, or when the server cannot be written to. Warns of dangerous settings of a server.
  */
@@ -86,11 +90,16 @@ export async function openStorage(
   const { storage, limit } = await openServer(url, patience);
   let pooled = false;
   await migrated(storage, async () => {
+    const schema = schemaOf(url);
+    if (schema !== undefined) {
+      await makeSchema(storage.pool, schema);
+    }
     const server = await checkServer(storage.pool);
     for (const finding of server.findings) {
       warn(finding);
     }
     pooled = server.pooled;
+    listMigrationsIn(storage.orm, server.schema);
     await migrateAlone(storage);
   });
   limit.begin(patience.answerMs); // only now: a migration may build an index over all rows
@@ -151,17 +160,21 @@ async function openFile(path: string): Promise<SqliteStorage> {
 async function openServer(url: string, { connectMs, answerMs }: Patience) {
   let pool: Pool | undefined;
   const limit = new AnswerLimit();
+  const history = new History();
+  const servers = serversOf(url);
   const orm = await MikroORM.init({
     ...common("postgresql", postgresqlMigrations),
     driver: PostgreSqlDriver,
-    clientUrl: url,
+    clientUrl: servers[0],
     driverOptions: {
-      connectionString: url, // the ORM drops the URL's parameters, including sslmode
+      connectionString: servers[0], // the ORM drops the URL's parameters, including sslmode
+      ...(servers.length > 1 && { Client: primaryClient(servers, history, connectMs) }),
       connectionTimeoutMillis: connectMs,
       keepAlive: true,
       keepAliveInitialDelayMillis: probeAfterMs,
-      onConnect: (client: ClientBase) => {
-        return client.query({ text: sessionSetup(answerMs), query_timeout: connectMs } as QueryConfig);
+      onConnect: async (client: ClientBase) => {
+        await client.query({ text: sessionSetup(answerMs), query_timeout: connectMs } as QueryConfig);
+        history.follow(await readPosition(client, connectMs));
       },
       onPoolCreated: (created: Pool) => {
         pool = created;
@@ -180,7 +193,7 @@ async function openServer(url: string, { connectMs, answerMs }: Patience) {
     throw new Error("the driver made no connection pool");
   }
   const connections = pool;
-  const snapshot = limited(() => openPostgresqlSnapshot(connections));
+  const snapshot = limited((reach) => openPostgresqlSnapshot(connections, reach));
   const close = () => endPool(connections, () => orm.close());
   const storage: PostgresqlStorage = { dialect: "postgresql", orm, pool, pooled: false, snapshot, close };
   return { storage, limit };

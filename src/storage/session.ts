@@ -54,6 +54,8 @@ export interface ServerCheck {
   readonly findings: readonly string[];
   /** Whether a pooler stands before the server. */
   readonly pooled: boolean;
+  /** The schema of the tables. */
+  readonly schema: string;
 }
 
 /** Checks that a server can be trusted with money. Throws, in words, when it cannot be written to at all. */
@@ -64,7 +66,8 @@ export async function checkServer(pool: Pool): Promise<ServerCheck> {
     const { processID } = client as { processID?: number | null };
     const pooled = processID != null && processID !== direct.pid;
     // Behind a pooler only the settings that a session begins with are certain.
-    return { findings: judge(pooled ? await readState(client, "reset_val") : direct, pooled), pooled };
+    const findings = judge(pooled ? await readState(client, "reset_val") : direct, pooled);
+    return { findings, pooled, schema: String(direct.schema) };
   } finally {
     client.release();
   }

@@ -43,13 +43,22 @@ export function memorySnapshot(database: DatabaseSync): Snapshot {
 const beginSnapshot = `begin isolation level repeatable read, read only;
   set local idle_in_transaction_session_timeout = 0; set local cursor_tuple_fraction = 1; set local jit = off`;
 
+/** What a snapshot is for: some rows that an index finds, or every row of whole tables. */
+export type Reach = "rows" | "tables";
+
+/**
+ * Whole tables are hashed or sorted to be joined. The planner takes a receipt's two ids for independent, expects one row
+ * where millions come, and would compare each with every row of the next table.
+ */
+const joinTables = "set local enable_nestloop = off";
+
 type Piece = Promise<QueryResult<Row>>;
 
 /** A snapshot of a PostgreSQL database, on its own connection. */
-export async function openPostgresqlSnapshot(pool: Pool): Promise<Snapshot> {
+export async function openPostgresqlSnapshot(pool: Pool, reach: Reach): Promise<Snapshot> {
   const client = await pool.connect();
   try {
-    await client.query(beginSnapshot);
+    await client.query(reach === "tables" ? `${beginSnapshot}; ${joinTables}` : beginSnapshot);
   } catch (error) {
     client.release(true);
     throw error;
@@ -103,7 +112,7 @@ function toNumbered(sql: string): string {
 }
 
 /** Limits how many snapshots are open at once. Further ones wait until one is closed. */
-export function limited(open: () => Promise<Snapshot>): () => Promise<Snapshot> {
+export function limited(open: (reach: Reach) => Promise<Snapshot>): (reach?: Reach) => Promise<Snapshot> {
   const waiting: (() => void)[] = [];
   let free = mostSnapshots;
   const leave = () => {
@@ -114,14 +123,14 @@ export function limited(open: () => Promise<Snapshot>): () => Promise<Snapshot> 
       next();
     }
   };
-  return async () => {
+  return async (reach = "rows") => {
     if (free > 0) {
       free--;
     } else {
       await new Promise<void>((resolve) => waiting.push(resolve));
     }
     try {
-      const snapshot = await open();
+      const snapshot = await open(reach);
       return { ...snapshot, close: () => snapshot.close().finally(leave) };
     } catch (error) {
       leave();

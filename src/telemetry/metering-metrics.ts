@@ -123,6 +123,10 @@ export function meteringMetrics(registry: Registry, clock: Clock, models: () => 
       invariant.set(ok ? 1 : 0);
       provedAt.set(clock.now() / 1000);
     },
+    provedElsewhere(at, ok) {
+      invariant.set(ok ? 1 : 0);
+      provedAt.set(at / 1000);
+    },
   };
 }
 

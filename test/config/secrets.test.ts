@@ -133,3 +133,20 @@ test("service tokens come from files and variables", async () => {
 test("a missing operator token says where it was looked for", async () => {
   await expect(readOperatorToken({ TOLLGATE_DATA_DIR: folder })).rejects.toThrow(join(folder, "operator-token"));
 });
+
+test("a schema becomes a setting of the sessions, beside those that the address has", async () => {
+  const read = async (url: string) => {
+    const environment = { TOLLGATE_STORAGE_URL: url, TOLLGATE_OPERATOR_TOKEN: token, TOLLGATE_KEY_PEPPER: pepper };
+    const { storageUrl } = await readSecrets(
+      parseConfig("storage: { schema: one }", "t.yaml"),
+      { ...environment, TOLLGATE_DATA_DIR: folder },
+      systemRandom,
+    );
+    return storageUrl;
+  };
+  expect(await read("postgresql://u:p@h/db")).toBe("postgresql://u:p@h/db?options=-c%20search_path%3Done");
+  expect(await read("postgresql://u:p@h/db?sslmode=require&options=-c%20jit%3Doff")).toBe(
+    "postgresql://u:p@h/db?sslmode=require&options=-c%20jit%3Doff%20-c%20search_path%3Done",
+  );
+  await expect(read("sqlite:tollgate.db")).rejects.toThrow("storage.schema: only PostgreSQL has schemas");
+});

@@ -12,4 +12,5 @@ export const silentObserver: MeteringObserver = {
   broken() {},
   threadEnded() {},
   reconciled() {},
+  provedElsewhere() {},
 };

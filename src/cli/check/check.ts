@@ -4,6 +4,7 @@ import type { Config } from "#src/config/schema.ts";
 import { isGuessable, strongSecret } from "#src/config/secret-strength.ts";
 import { peekSecrets, type Secrets } from "#src/config/secrets.ts";
 import { findUnshared } from "#src/config/shared-port.ts";
+import { serversOf } from "#src/storage/postgresql/servers.ts";
 import type { Finding } from "./finding.ts";
 import { checkListen } from "./listen.ts";
 import { checkRateLimits } from "./rate-limits.ts";
@@ -34,7 +35,7 @@ async function checkShared({ listen, models }: Config, secrets: Secrets): Promis
 
 function checkFile(file: string, { storage, rate_limits }: Config): Finding[] {
   const part = "configuration";
-  const exposed = [storage.url ?? "", rate_limits.url].filter((url) => URL.parse(url)?.password);
+  const exposed = [...serversOf(storage.url ?? ""), rate_limits.url].filter((url) => URL.parse(url)?.password);
   if (exposed.length === 0) {
     return [{ part, status: "ok", message: `${file} is valid` }];
   }

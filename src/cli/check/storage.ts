@@ -2,6 +2,10 @@ import { access, constants, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Client } from "pg";
+import { History } from "#src/storage/postgresql/history.ts";
+import { primaryClient } from "#src/storage/postgresql/primary.ts";
+import { schemaOf } from "#src/storage/postgresql/schema.ts";
+import { serversOf } from "#src/storage/postgresql/servers.ts";
 import { explainEncoding } from "#src/storage/session.ts";
 import { type Finding, patienceMs, toReason } from "./finding.ts";
 
@@ -43,21 +47,33 @@ async function checkServer(url: string): Promise<Finding> {
   const part = "storage";
   let client: Client;
   try {
-    client = new Client({ connectionString: url, connectionTimeoutMillis: patienceMs, query_timeout: patienceMs });
+    const servers = serversOf(url);
+    const Driver = servers.length === 1 ? Client : primaryClient(servers, new History(), patienceMs);
+    client = new Driver({
+      connectionString: servers[0],
+      connectionTimeoutMillis: patienceMs,
+      query_timeout: patienceMs,
+    });
   } catch (error) {
     const mend = "special characters of a password have to be percent-encoded, such as %40 for @";
     return { part, status: "wrong", message: `TOLLGATE_STORAGE_URL or storage.url: ${toReason(error)}: ${mend}` };
   }
-  const where = `PostgreSQL at ${client.host}:${client.port}/${client.database}`;
+  let where = `PostgreSQL at ${client.host}:${client.port}/${client.database}`;
   try {
     await client.connect();
-    const { rows } = await client.query<{ version: string; may: boolean; database: string; encoding: string }>(
-      `select current_setting('server_version') as version, has_schema_privilege(current_schema(), 'create') as may,
+    where = `PostgreSQL at ${client.host}:${client.port}/${client.database}`; // of several, the one that takes writes
+    const { rows } = await client.query<ServerState>(
+      `select current_setting('server_version') as version, current_schema() as schema,
+        has_schema_privilege(current_schema(), 'create') as may,
+        has_database_privilege(current_database(), 'create') as may_make_schema,
         current_database() as database, current_setting('server_encoding') as encoding`,
     );
     const [found] = rows;
     if (found !== undefined && found.encoding !== "UTF8") {
       return { part, status: "wrong", message: `${where}: ${explainEncoding(found.database, found.encoding)}` };
+    }
+    if (found?.schema === null) {
+      return { part, ...judgeSchema(schemaOf(url), where, found) };
     }
     if (!found?.may) {
       const mend = `grant create on the schema to ${client.user}: the migrations make tables`;
@@ -70,4 +86,26 @@ async function checkServer(url: string): Promise<Finding> {
   } finally {
     await client.end().catch(() => {});
   }
+}
+
+interface ServerState {
+  readonly version: string;
+  /** Null: there is none of the names in search_path. */
+  readonly schema: string | null;
+  readonly may: boolean | null;
+  readonly may_make_schema: boolean;
+  readonly database: string;
+  readonly encoding: string;
+}
+
+/** Judges a schema that does not exist. Undefined: the role names it, and nobody told us to make it. */
+function judgeSchema(schema: string | undefined, where: string, found: ServerState): Omit<Finding, "part"> {
+  if (schema !== undefined && found.may_make_schema) {
+    return { status: "ok", message: `${where}, version ${found.version}: the schema ${schema} will be made` };
+  }
+  const mend =
+    schema === undefined
+      ? "the role's search_path names no schema that exists: create one, or set search_path"
+      : `the schema ${schema} does not exist, and the role may make none: create it for the role`;
+  return { status: "wrong", message: `${where}: ${mend}` };
 }

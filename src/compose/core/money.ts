@@ -41,7 +41,7 @@ export async function composeMoney(
     services: [
       registration(MeteringService, createMeteringService({ storage })),
       registration(PricesService, createPricesService(prices, storage)),
-      registration(BooksService, createBooksService({ storage, ledger, deadLetters, observer, logger })),
+      registration(BooksService, createBooksService({ storage, ledger, deadLetters, observer, clock, logger })),
     ],
     async stop() {
       await windows.close();

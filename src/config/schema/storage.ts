@@ -8,7 +8,14 @@ export const storage = z
       .regex(/^(sqlite:|postgres(ql)?:\/\/)/, "must start with sqlite: or postgresql://")
       .optional()
       .describe(
-        "sqlite:PATH or postgresql://…; TOLLGATE_STORAGE_URL wins. Default: tollgate.db in the data directory.",
+        "sqlite:PATH or postgresql://…, of several servers (postgresql://user@a:5432,b:5432/db) the one that takes writes; TOLLGATE_STORAGE_URL wins. Default: tollgate.db in the data directory.",
+      ),
+    schema: z
+      .string()
+      .regex(/^[a-z_][a-z0-9_]{0,62}$/, "must be a name of small letters, digits and underscores")
+      .optional()
+      .describe(
+        "The schema of the tables in PostgreSQL, made at the first start: several services can share a database. Default: that of the role's search_path.",
       ),
     listen_url: z
       .string()

@@ -22,6 +22,8 @@ export interface MeteringObserver {
   broken(): void;
   /** The thread that writes the ledger of a SQLite file ended and is started again. */
   threadEnded(): void;
-  /** The books were proved, or the proof failed. */
+  /** This core proved the books, or the proof failed. */
   reconciled(proof: ReconcileResponse): void;
+  /** Another core proved the books at a time, for all, or its proof failed. */
+  provedElsewhere(at: number, ok: boolean): void;
 }

@@ -2,12 +2,14 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { validate as isUuid } from "uuid";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import type { BooksService } from "#gen/tollgate/metering/v1/books_service_pb.js";
+import type { BooksService, ReconcileResponse } from "#gen/tollgate/metering/v1/books_service_pb.js";
 import { type DeadLetter, DeadLetterSchema } from "#gen/tollgate/metering/v1/dead_letter_pb.js";
 import { failure } from "#lib/errors/failure.ts";
 import type { Logger } from "#lib/logger.ts";
 import { readPage } from "#lib/rpc/pages.ts";
+import type { Clock } from "#lib/time/clock.ts";
 import { hasAddends, readAddends } from "#src/money/books/proof/addends.ts";
+import { storeLastProof } from "#src/money/books/proof/last-proof.ts";
 import { type ReconcileStep, reconcile } from "#src/money/books/proof/reconcile.ts";
 import type { DeadLetters, LostCharge } from "#src/money/ledger/settlement/dead-letters.ts";
 import type { CoreLedger } from "#src/money/model/core-ledger.ts";
@@ -22,12 +24,13 @@ export interface BooksDependencies {
   readonly ledger: Pick<CoreLedger, "settleLate" | "unknownSlices">;
   readonly deadLetters: DeadLetters;
   readonly observer: Pick<MeteringObserver, "reconciled">;
+  readonly clock: Clock;
   readonly logger: Logger;
 }
 
 /** Proves that the books add up, and handles charges that could not be entered. */
 export function createBooksService(deps: BooksDependencies): ServiceImpl<typeof BooksService> {
-  const { storage, ledger, deadLetters, observer, logger } = deps;
+  const { storage, ledger, deadLetters, observer, clock, logger } = deps;
 
   /** Throws RECEIPT_NOT_FOUND. */
   const find = async (id: string): Promise<LostCharge> => {
@@ -38,21 +41,24 @@ export function createBooksService(deps: BooksDependencies): ServiceImpl<typeof 
     return found;
   };
 
+  const told = async (proof: ReconcileResponse): Promise<ReconcileResponse> => {
+    observer.reconciled(proof);
+    await storeLastProof(storage, { at: clock.now(), proof }).catch((error: unknown) =>
+      logger.warn({ error }, "the other cores do not hear of the proof of the books"),
+    );
+    return proof;
+  };
+
   return {
-    async reconcile() {
-      const proof = await reconcile(storage, ledger);
-      observer.reconciled(proof);
-      return proof;
-    },
+    reconcile: async () => told(await reconcile(storage, ledger)),
 
     async *streamReconcile() {
       const steps = new Steps();
-      // Proves at its own pace: a caller who reads slowly must not keep the snapshot open.
+      // Proves at its own pace: a caller who reads slowly must not keep a snapshot open.
       const proving = reconcile(storage, ledger, (step) => steps.add(step)).finally(() => steps.end());
       proving.catch(() => {}); // awaited below, after all steps are told
       yield* steps;
-      const proof = await proving;
-      observer.reconciled(proof);
+      const proof = await told(await proving);
       yield { done: steps.total, total: steps.total, proof };
     },
 

@@ -251,7 +251,7 @@ async function measure(job: LedgerJob, requests: Requests, counts: Counts): Prom
   const after = await look();
   const stalls = await tellStalls?.();
   const past = (name: keyof typeof before) => after[name] - before[name];
-  const databaseCpu = usage(job.processes).cpu - database;
+  const databaseCpu = Math.max(0, usage(job.processes).cpu - database); // within a tick of the kernel's clock
   const othersCpu = machineUsage() - usage([process.ppid]).cpu - others;
   await load.stop();
   return {

@@ -1,11 +1,16 @@
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { expect, test } from "@jest/globals";
+import { eventually } from "../../support/eventually.ts";
 import { descendants, parseMachine, parseResident, parseSchedstat, parseStat, usage } from "./cpu.ts";
+
+/** The kernel tells what children used in ticks of 10 ms. */
+const tick = 10_000;
 
 test("reads parent and CPU time, whatever the command is called", () => {
   const rest = `S 41 42 42 0 -1 4194560 900 0 0 0 150 25 9 9 20 0 11 0 5000 1000000 2000`;
-  const expected = { parent: 41, cpu: 1_750_000 };
+  const expected = { parent: 41, cpu: 1_750_000, ended: 180_000 };
   expect(parseStat(`42 (node) ${rest}`)).toEqual(expected);
   expect(parseStat(`42 (a) b (c) ${rest}`)).toEqual(expected);
 });
@@ -39,4 +44,18 @@ test("counts what threads used that have ended", async () => {
   const busy = "const before = process.cpuUsage().user; while (process.cpuUsage().user < before + 200_000);";
   await once(new Worker(busy, { eval: true }), "exit");
   expect(usage([process.pid]).cpu - before).toBeGreaterThan(150_000);
+});
+
+test("counts what processes used that have ended, as connections of a database do", async () => {
+  const busy = "const before = process.cpuUsage().user; while (process.cpuUsage().user < before + 200_000);";
+  const child = spawn(process.execPath, ["-e", `${busy} process.stdin.once("data", () => process.exit())`]);
+  const { pid = 0 } = child;
+  const used = () => usage([process.pid]).cpu;
+  const before = used();
+  await eventually("the child has worked", () => usage([pid]).cpu > 200_000);
+  const running = used();
+  child.stdin.end("\n");
+  await once(child, "exit");
+  expect(used()).toBeGreaterThan(running - tick);
+  expect(used() - before).toBeGreaterThan(150_000);
 });

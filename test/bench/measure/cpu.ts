@@ -11,11 +11,15 @@ export interface Usage {
 /** Kernel clock ticks a second; Linux fixes what it shows to user space at 100. */
 const ticksPerSecond = 100;
 
-/** One line of /proc/PID/stat: the parent, and user plus system time in microseconds. See proc_pid_stat(5). */
-export function parseStat(line: string): { parent: number; cpu: number } {
+/**
+ * One line of /proc/PID/stat: the parent, and user plus system time in microseconds, its own and that of the children that
+ * have ended. See proc_pid_stat(5).
+ */
+export function parseStat(line: string): { parent: number; cpu: number; ended: number } {
   // The second field is the command in parentheses and may itself hold spaces and parentheses.
   const fields = line.slice(line.lastIndexOf(")") + 2).split(" ");
-  return { parent: Number(fields[1]), cpu: ((Number(fields[11]) + Number(fields[12])) * 1e6) / ticksPerSecond };
+  const time = (first: number) => ((Number(fields[first]) + Number(fields[first + 1])) * 1e6) / ticksPerSecond;
+  return { parent: Number(fields[1]), cpu: time(11), ended: time(13) };
 }
 
 /** The first number of a schedstat file: time on a CPU in nanoseconds; here in microseconds. */
@@ -52,7 +56,7 @@ export function descendants(parents: ReadonlyMap<number, number>, roots: readonl
   return [...found];
 }
 
-/** What process trees have used so far, from /proc. A process that has ended no longer counts. */
+/** What process trees have used so far, from /proc. A process that has ended counts in its parent, which waited for it. */
 export function usage(roots: readonly number[]): Usage {
   if (process.platform !== "linux") {
     throw new Error("the benchmark reads CPU time from /proc, which only Linux has; run it on Linux or in a container");
@@ -79,7 +83,8 @@ function cpuOf(pid: number): number {
   const threads = list(`/proc/${pid}/task`).map((thread) => read(`/proc/${pid}/task/${thread}/schedstat`));
   const counted = threads.filter((line) => line !== "").reduce((sum, line) => sum + parseSchedstat(line), 0);
   const stat = read(`/proc/${pid}/stat`);
-  return Math.max(counted, stat === "" ? 0 : parseStat(stat).cpu);
+  const { cpu, ended } = stat === "" ? { cpu: 0, ended: 0 } : parseStat(stat);
+  return Math.max(counted, cpu) + ended;
 }
 
 function parents(): Map<number, number> {

@@ -29,7 +29,7 @@ describe.each(dialects)("%s", (dialect) => {
     const clock = new ManualClock(Date.UTC(2026, 4, 1));
     const metering = await openMetering({ clock, url: await newDatabase(dialect) });
     const { storage, ledger, deadLetters } = metering;
-    const parts = { storage, ledger, deadLetters, observer: silentObserver, logger: silentLogger };
+    const parts = { storage, ledger, deadLetters, observer: silentObserver, clock, logger: silentLogger };
     const service = createClient(
       BooksService,
       createDirectTransport([registration(BooksService, createBooksService(parts))], []),
@@ -55,7 +55,7 @@ describe.each(dialects)("%s", (dialect) => {
     const clock = new ManualClock(Date.UTC(2026, 4, 1));
     const metering = await openMetering({ clock, url: await newDatabase(dialect) });
     const { storage, ledger, deadLetters, funds } = metering;
-    const parts = { storage, ledger, deadLetters, observer: silentObserver, logger: silentLogger };
+    const parts = { storage, ledger, deadLetters, observer: silentObserver, clock, logger: silentLogger };
     const service = createClient(
       BooksService,
       createDirectTransport([registration(BooksService, createBooksService(parts))], []),

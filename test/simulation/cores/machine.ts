@@ -250,5 +250,5 @@ export class Machine {
 
 const silent: MeteringObserver = {
   ...{ charged() {}, uncharged() {}, deadLettered() {}, deadLetters() {}, committed() {}, refused() {} },
-  ...{ fenced() {}, broken() {}, threadEnded() {}, reconciled() {} },
+  ...{ fenced() {}, broken() {}, threadEnded() {}, reconciled() {}, provedElsewhere() {} },
 };

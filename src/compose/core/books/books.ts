@@ -43,7 +43,7 @@ export interface MoneyGround {
 export interface Books {
   readonly prices: PriceList;
   readonly observer: MeteringObserver;
-  /** When this core last proved the books, and with what result. Undefined: not yet. */
+  /** When a core last proved the books, and with what result. Undefined: not yet. */
   readonly lastProof: () => Proof | undefined;
   readonly deadLetters: DeadLetters;
   readonly ledger: CoreLedger;
@@ -99,6 +99,10 @@ export async function composeBooks(
       inTransaction(storage, (em) => announce(em, event)).catch((error: unknown) =>
         logger.error({ error }, "could not tell of the proof of the books"),
       );
+    },
+    provedElsewhere(at, ok) {
+      proved = { at, ok };
+      metrics.metering.provedElsewhere(at, ok);
     },
   };
   const balances = new BalanceEvents({ prices, clock, announce });

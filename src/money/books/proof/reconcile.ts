@@ -5,7 +5,7 @@ import type { Row, Snapshot } from "#src/storage/snapshot.ts";
 import type { CoreLedger } from "../../model/core-ledger.ts";
 import { budgetRules } from "./budget-rules.ts";
 import { originRules } from "./origin-rules.ts";
-import { accountSums, rules } from "./reconcile-rules.ts";
+import { accountSums, type Rule, rules } from "./reconcile-rules.ts";
 import { rollupRules } from "./rollup-rules.ts";
 
 const unknownSlice = "an open slice is known to the core that leased it";
@@ -23,55 +23,75 @@ const wholeRule = "top-ups + grants = balance + spend + refunds + expired - debt
 /** The proof stops after this many findings. */
 const mostFindings = 100;
 
+/** The rules for a database, in the order in which they are proved. */
+export function rulesOf(dialect: Storage["dialect"]): readonly Rule[] {
+  return [...rules, ...originRules, ...budgetRules, ...rollupRules].filter(
+    ({ only }) => only === undefined || only === dialect,
+  );
+}
+
+/** The money that is leased to the running core and that it does not know of, as of the moment, not of a snapshot. */
+export async function unknownSlices(ledger: Pick<CoreLedger, "unknownSlices">): Promise<ReconcileFinding[]> {
+  const unknown = await ledger.unknownSlices();
+  return unknown
+    .slice(0, mostFindings)
+    .map(({ id, unspent }) => finding(unknownSlice, `slice ${id}`, `expected closed, found ${unspent} unspent`));
+}
+
 /**
- * Proves in one snapshot, so that running requests cannot disturb it, that each account and the total of all accounts
- * add up (top-ups + grants = balance + spend + refunds + expired - debt) and that every stored sum equals
- * the rows that it sums up. Names the first rows that do not. Given the running core's ledger, also proves that the
- * core knows all money leased to it, as of the moment, not of the snapshot. Calls `onStep` before each rule.
+ * Proves that each account and the total of all accounts add up (top-ups + grants = balance + spend + refunds + expired -
+ * debt) and that every stored sum equals the rows that it sums up. Names the first rows that do not. Each rule is proved
+ * in a snapshot of its own, which running requests cannot disturb: no rule needs what another one read, and row versions
+ * that a snapshot keeps make charges slow. Given the running core's ledger, also proves that the core knows all money
+ * leased to it. Calls `onStep` before each rule.
  */
 export async function reconcile(
   storage: Storage,
   ledger?: Pick<CoreLedger, "unknownSlices">,
   onStep: (step: ReconcileStep) => void = () => {},
 ): Promise<ReconcileResponse> {
-  const proved = [...rules, ...originRules, ...budgetRules, ...rollupRules].filter(
-    ({ only }) => only === undefined || only === storage.dialect,
-  );
+  const proved = rulesOf(storage.dialect);
   const total = proved.length + 1;
   onStep({ done: 0, total, rule: wholeRule });
-  const unknown = (await ledger?.unknownSlices()) ?? [];
-  const snapshot = await storage.snapshot();
-  try {
-    const findings = unknown
-      .slice(0, mostFindings)
-      .map(({ id, unspent }) => finding(unknownSlice, `slice ${id}`, `expected closed, found ${unspent} unspent`));
-    const totals = await addAccounts(snapshot, findings);
-    for (const [index, rule] of proved.entries()) {
-      if (findings.length >= mostFindings) {
-        break;
-      }
-      onStep({ done: index + 1, total, rule: rule.name });
-      for await (const rows of snapshot.rows(`${rule.sql} order by 1 limit ${mostFindings - findings.length}`)) {
-        for (const row of rows) {
-          findings.push(finding(rule.name, `${rule.table} ${row.id}`, `expected ${row.expected}, found ${row.found}`));
-        }
-      }
+  const findings = ledger === undefined ? [] : await unknownSlices(ledger);
+  const totals = await inSnapshot(storage, (snapshot) => addAccounts(snapshot, findings));
+  for (const [index, rule] of proved.entries()) {
+    if (findings.length >= mostFindings) {
+      break;
     }
-    return {
-      $typeName: "tollgate.metering.v1.ReconcileResponse",
-      ok: findings.length === 0,
-      accounts: totals.accounts,
-      receipts: totals.receipts,
-      grantedPicoUsd: String(totals.granted),
-      balancePicoUsd: String(totals.balance),
-      spentPicoUsd: String(totals.spent),
-      refundedPicoUsd: String(totals.refunded),
-      expiredPicoUsd: String(totals.expired),
-      debtPicoUsd: String(totals.debt),
-      findings,
-    };
+    onStep({ done: index + 1, total, rule: rule.name });
+    await inSnapshot(storage, (snapshot) => addBreaches(snapshot, rule, findings));
+  }
+  return {
+    $typeName: "tollgate.metering.v1.ReconcileResponse",
+    ok: findings.length === 0,
+    accounts: totals.accounts,
+    receipts: totals.receipts,
+    grantedPicoUsd: String(totals.granted),
+    balancePicoUsd: String(totals.balance),
+    spentPicoUsd: String(totals.spent),
+    refundedPicoUsd: String(totals.refunded),
+    expiredPicoUsd: String(totals.expired),
+    debtPicoUsd: String(totals.debt),
+    findings,
+  };
+}
+
+async function inSnapshot<T>(storage: Storage, read: (snapshot: Snapshot) => Promise<T>): Promise<T> {
+  const snapshot = await storage.snapshot("tables");
+  try {
+    return await read(snapshot);
   } finally {
     await snapshot.close();
+  }
+}
+
+/** Adds the first rows that break a rule. */
+async function addBreaches(snapshot: Snapshot, rule: Rule, findings: ReconcileFinding[]): Promise<void> {
+  for await (const rows of snapshot.rows(`${rule.sql} order by 1 limit ${mostFindings - findings.length}`)) {
+    for (const row of rows) {
+      findings.push(finding(rule.name, `${rule.table} ${row.id}`, `expected ${row.expected}, found ${row.found}`));
+    }
   }
 }
 

@@ -1,0 +1,64 @@
+import type { ClientBase, QueryConfig } from "pg";
+
+/** Where a server's history stands: each promotion of a standby begins the next timeline. */
+export interface Position {
+  readonly standby: boolean;
+  /** Made by initdb, and the same on all copies of a server. */
+  readonly system: string;
+  /** Null: the server is a standby. */
+  readonly timeline: number | null;
+}
+
+/** Privileges and functions that some services of others do not have: then nothing is known of their history. */
+const unsupported = /^(42501|42883|0A000)$/;
+
+const position = `
+  select pg_is_in_recovery() as standby, (select system_identifier::text from pg_control_system()) as system,
+    case when pg_is_in_recovery() then null
+      else ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::int end as timeline`;
+
+/** Undefined: the server does not tell. Waits `answerMs` at most. */
+export async function readPosition(client: ClientBase, answerMs: number): Promise<Position | undefined> {
+  try {
+    const query = { text: position, query_timeout: answerMs } as QueryConfig;
+    return (await client.query<Position>(query)).rows[0];
+  } catch (error) {
+    if (unsupported.test(String((error as { code?: string }).code))) {
+      return undefined;
+    }
+    throw error;
+  }
+}
+
+/**
+ * The history of the database that this process writes to. An old primary that comes back beside the new one has a history
+ * that ends before the promotion: what it stores would be lost, and what the new one has would be done twice.
+ */
+export class History {
+  #last: (Position & { readonly timeline: number }) | undefined;
+
+  /** Goes on from a position of a server. Throws when the process has written to a later one. */
+  follow(position: Position | undefined): void {
+    const fault = this.faultOf(position);
+    if (fault !== undefined) {
+      throw fault;
+    }
+    if (position !== undefined && position.timeline !== null) {
+      this.#last = { ...position, timeline: position.timeline };
+    }
+  }
+
+  /** Why the process must not write to a server at this position. Undefined: it may, as far as is known. */
+  faultOf(position: Position | undefined): Error | undefined {
+    const last = this.#last;
+    if (last === undefined || position === undefined || position.timeline === null) {
+      return undefined;
+    }
+    if (position.system === last.system && position.timeline >= last.timeline) {
+      return undefined;
+    }
+    const found = position.system === last.system ? `timeline ${position.timeline}` : "a timeline of another server";
+    const message = `PostgreSQL: this database is on ${found}, and this core has written to timeline ${last.timeline}: it is no continuation of what the core knows. Stop this server, or make it a standby of the new primary; after a restore, restart the core`;
+    return Object.assign(new Error(message), { code: "ESTALE" });
+  }
+}

@@ -1,0 +1,126 @@
+import { describe, expect, test } from "@jest/globals";
+import { systemRandom } from "#lib/ids/random.ts";
+import type { Logger } from "#lib/logger.ts";
+import { rulesOf } from "#src/money/books/proof/reconcile.ts";
+import { SharedProof } from "#src/money/books/proof/shared-proof.ts";
+import type { StoredSlice } from "#src/money/model/store/wallet.ts";
+import { openStorage, type Storage } from "#src/storage/orm.ts";
+import { WorkLease } from "#src/storage/work-lease.ts";
+import { ManualClock } from "../../../support/clocks/manual-clock.ts";
+import { databases, dialects } from "../../databases.ts";
+
+const newDatabase = databases();
+const minute = 60_000;
+
+/** A core's share in the proof of the books of a database, and what it shows of it. */
+function core(storage: Storage, clock: ManualClock, unknown: StoredSlice[] = []) {
+  const shown: string[] = [];
+  const logger: Logger = {
+    ...{ debug() {}, info() {}, warn() {} },
+    error: (_, message) => void shown.push(`alarm: ${message}`),
+  };
+  const lease = new WorkLease({ storage, clock, random: systemRandom, name: "proof" });
+  const proof = new SharedProof({
+    ...{ storage, lease, clock, logger },
+    ledger: { unknownSlices: async () => unknown },
+    observer: {
+      reconciled: ({ ok }) => void shown.push(`proved ${ok}`),
+      provedElsewhere: (_, ok) => void shown.push(`heard ${ok}`),
+    },
+  });
+  return { proof, lease, shown };
+}
+
+describe.each(dialects)("%s", (dialect) => {
+  test("one core proves for all, the others show its result, and an hour later any of them proves again", async () => {
+    const clock = new ManualClock(Date.now());
+    const storage = await openStorage(await newDatabase(dialect));
+    const [one, two] = [core(storage, clock), core(storage, clock)];
+    for (const { proof } of [one, two, one, two]) {
+      await proof.look();
+    }
+    expect([one.shown, two.shown]).toEqual([["proved true"], ["heard true"]]);
+
+    clock.advance(59 * minute);
+    await two.proof.look();
+    expect(two.shown).toEqual(["heard true"]);
+    clock.advance(minute);
+    await two.proof.look();
+    await one.proof.look();
+    expect([one.shown, two.shown]).toEqual([
+      ["proved true", "heard true"],
+      ["heard true", "proved true"],
+    ]);
+    await storage.close();
+  });
+
+  test("a core that comes later wants a proof from after its start, but not at once", async () => {
+    const clock = new ManualClock(Date.now());
+    const storage = await openStorage(await newDatabase(dialect));
+    await core(storage, clock).proof.look();
+    clock.advance(minute);
+    const late = core(storage, clock);
+    await late.proof.look();
+    clock.advance(9 * minute);
+    await late.proof.look();
+    expect(late.shown).toEqual(["heard true", "proved true"]);
+    await storage.close();
+  });
+
+  test("while a core proves, no other does; when it dies, another takes over", async () => {
+    const clock = new ManualClock(Date.now());
+    const storage = await openStorage(await newDatabase(dialect));
+    const [dying, other] = [core(storage, clock), core(storage, clock)];
+    expect(await dying.lease.hold()).toBe(true);
+    await other.proof.look();
+    expect(other.shown).toEqual([]);
+    clock.advance(16_000);
+    await other.proof.look();
+    expect(other.shown).toEqual(["proved true"]);
+    await storage.close();
+  });
+
+  test("every core shows a finding; money that a core does not know of is its own", async () => {
+    const clock = new ManualClock(Date.now());
+    const storage = await openStorage(await newDatabase(dialect));
+    const [one, forgetful] = [
+      core(storage, clock),
+      core(storage, clock, [{ id: "s", accountId: "a", granted: 1, unspent: 5 }]),
+    ];
+    await one.proof.look();
+    await forgetful.proof.look();
+    expect(one.shown).toEqual(["proved true"]);
+    expect(forgetful.shown).toEqual(["heard true", "proved false", "alarm: the books do not add up"]);
+    await storage.orm.em
+      .fork()
+      .execute("insert into account (id, name, max_keys, created_at, paid_total, debt) values (?, '', 1, ?, 0, 7)", [
+        "00000000-0000-7000-8000-000000000001",
+        new Date(),
+      ]);
+    clock.advance(60 * minute);
+    await one.proof.look();
+    const third = core(storage, clock);
+    await third.proof.look();
+    expect(one.shown).toEqual(["proved true", "proved false", "alarm: the books do not add up"]);
+    expect(third.shown).toEqual(["heard false"]);
+    await storage.close();
+  });
+
+  test("each rule has a snapshot of its own, and none is kept for the next", async () => {
+    const clock = new ManualClock(Date.now());
+    const storage = await openStorage(await newDatabase(dialect));
+    let [made, open, most] = [0, 0, 0];
+    const counted: Storage = {
+      ...storage,
+      async snapshot(reach) {
+        const snapshot = await storage.snapshot(reach);
+        made++;
+        most = Math.max(most, ++open);
+        return { ...snapshot, close: () => snapshot.close().finally(() => open--) };
+      },
+    };
+    await core(counted, clock).proof.look();
+    expect([made, open, most]).toEqual([rulesOf(dialect).length + 1, 0, 1]);
+    await storage.close();
+  });
+});
