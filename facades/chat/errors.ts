@@ -85,8 +85,12 @@ const answers = {
     }),
   [Reason.INPUT_TOO_LONG]: ({ message }) =>
     answer(400, "invalid_request_error", "context_length_exceeded", message, { param: "input" }),
-  [Reason.UNAUTHENTICATED]: ({ message }) =>
-    answer(401, "invalid_request_error", "invalid_api_key", wrongKey(message), { headers: noRetry }),
+  [Reason.UNAUTHENTICATED]: ({ detail, message }) => {
+    const isMissing = detail.parameter === "authorization";
+    return answer(401, "invalid_request_error", "invalid_api_key", isMissing ? message : wrongKey(message), {
+      headers: noRetry,
+    });
+  },
   [Reason.PERMISSION_DENIED]: ({ message }) => answer(403, "invalid_request_error", "permission_denied", message),
   [Reason.RECEIPT_NOT_FOUND]: ({ message }) =>
     answer(404, "invalid_request_error", "generation_not_found", message, { param: "id" }),

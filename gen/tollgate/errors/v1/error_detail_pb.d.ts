@@ -267,7 +267,7 @@ export enum Reason {
   UNSUPPORTED = 2,
 
   /**
-   * The credential is missing, unknown, revoked or expired.
+   * The credential is missing, unknown, revoked or expired. `parameter` is "authorization" when it is missing.
    *
    * @generated from enum value: REASON_UNAUTHENTICATED = 3;
    */
