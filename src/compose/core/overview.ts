@@ -5,6 +5,7 @@ import { SettingsService } from "#gen/tollgate/settings/v1/settings_service_pb.j
 import { toHourlyCost } from "#lib/server-costs.ts";
 import type { Setting } from "#src/config/effective.ts";
 import type { Fleet } from "#src/fleet/interface.ts";
+import { readBeginning } from "#src/money/prices/beginning.ts";
 import { createMarginService } from "#src/services/metering/margin-service.ts";
 import { createOverviewService } from "#src/services/overview/overview-service.ts";
 import { Sampler } from "#src/services/overview/sampler.ts";
@@ -38,9 +39,14 @@ export function composeOverview(
       storage.orm.em.fork().count(Core, { heartbeatAt: { $gt: new Date(clock.now() - silentMs) }, deadBeat: null }),
   });
   const stop = sampler.start();
+  const margins = {
+    ...{ storage, clock },
+    servers: () => fleet.servers(),
+    readBeginning: () => readBeginning(storage),
+  };
   return {
     services: [
-      registration(MarginService, createMarginService({ storage, servers: () => fleet.servers(), clock })),
+      registration(MarginService, createMarginService(margins)),
       registration(OverviewService, createOverviewService(sampler)),
       registration(SettingsService, createSettingsService(settings)),
     ],

@@ -21,6 +21,7 @@ import type { Announce } from "#src/storage/outbox/announcer.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
 import { readPicoUsd } from "../amount.ts";
 import type { Foundation } from "../foundation.ts";
+import { type Proof, readLastProof } from "./last-proof.ts";
 import { describeProof } from "./proof-event.ts";
 
 /** The part of the foundation that the ledger depends on. */
@@ -43,7 +44,7 @@ export interface MoneyGround {
 export interface Books {
   readonly prices: PriceList;
   readonly observer: MeteringObserver;
-  /** When this core last proved the books, and with what result. Undefined: not yet. */
+  /** When the books were last proved, and with what result: by this core, or before it started. Undefined: never. */
   readonly lastProof: () => Proof | undefined;
   readonly deadLetters: DeadLetters;
   readonly ledger: CoreLedger;
@@ -63,12 +64,6 @@ export interface Books {
   readonly balances: BalanceEvents;
   /** The announcements about accounts between cores that share a store. */
   readonly announcements: Pick<LedgerStore, "listen" | "announce">;
-}
-
-/** The time of a proof of the books, and its result. */
-export interface Proof {
-  readonly at: number;
-  readonly ok: boolean;
 }
 
 /** Opens the journal in the data directory, and the ledger's statements for the database. */
@@ -95,7 +90,7 @@ export async function composeBooks(
 ): Promise<Books> {
   const { config, logger, metrics, random, clock, storage, announce } = foundation;
   const deadLetters = new DeadLetters({ storage, clock, coreId: journal.coreId });
-  let proved: Proof | undefined;
+  let proved = await readLastProof(storage);
   const observer: MeteringObserver = {
     ...metrics.metering,
     reconciled(proof) {
