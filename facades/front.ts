@@ -12,6 +12,7 @@ import { createCoreClients } from "./http/core/core-clients.ts";
 import { readModels } from "./http/core/models.ts";
 import { healthPath } from "./http/exchange.ts";
 import { homeHeaders, readBaseUrl, renderHome, wantsPage } from "./http/home/page.ts";
+import { renderStatus, toStatusJson } from "./http/home/status.ts";
 import { admit } from "./http/middleware/admit.ts";
 import { answerErrors } from "./http/middleware/answer-errors.ts";
 import { drainRefused } from "./http/middleware/drain-refused.ts";
@@ -77,6 +78,17 @@ export function createFront(options: FrontOptions): Front {
       }
       const facts = { baseUrl: readBaseUrl(request), hasSignIn: false };
       exchange.send(200, renderHome(await readModels(core, exchange), facts), homeHeaders);
+    },
+  });
+
+  routes.add({
+    verb: "GET",
+    path: "/status",
+    async handle(exchange) {
+      const status = await core.status.getPublicStatus({}, exchange.callOptions);
+      return wantsPage(exchange.request)
+        ? exchange.send(200, renderStatus(status), homeHeaders)
+        : exchange.send(200, toStatusJson(status), { vary: "accept" });
     },
   });
 

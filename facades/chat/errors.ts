@@ -74,6 +74,8 @@ const limited = ({ message, headers }: Failure) =>
   answer(429, "rate_limit_error", "rate_limit_exceeded", message, { headers });
 const overloaded = ({ message, headers }: Failure) =>
   answer(503, "server_error", "overloaded", message, { headers: { "retry-after": "1", ...headers } });
+const unavailable = ({ message, headers }: Failure) =>
+  answer(503, "server_error", "unavailable", message, { headers: { "retry-after": "1", ...headers } });
 
 /** One answer for each reason. A new reason does not compile until it has an answer here. */
 const answers = {
@@ -118,8 +120,8 @@ const answers = {
   [Reason.ENGINE_FAILED]: ({ message, headers }) => answer(502, "server_error", "upstream_error", message, { headers }),
   [Reason.OVERLOADED]: overloaded,
   [Reason.SHUTTING_DOWN]: overloaded,
-  [Reason.LEDGER_UNAVAILABLE]: ({ message, headers }) =>
-    answer(503, "server_error", "unavailable", message, { headers: { "retry-after": "1", ...headers } }),
+  [Reason.LEDGER_UNAVAILABLE]: unavailable,
+  [Reason.NO_SERVER]: unavailable,
   [Reason.TIMEOUT]: ({ message, headers }) => answer(504, "server_error", "timeout", message, { headers }),
   // No request of this surface can meet these.
   [Reason.UNSPECIFIED]: unexpected,

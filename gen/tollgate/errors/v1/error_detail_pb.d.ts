@@ -524,6 +524,14 @@ export enum Reason {
    * @generated from enum value: REASON_RECEIPT_ARCHIVED = 53;
    */
   RECEIPT_ARCHIVED = 53,
+
+  /**
+   * No server of the model is up: all failed their checks, or are cut off after failures. `retry_after` is when they are
+   * checked again.
+   *
+   * @generated from enum value: REASON_NO_SERVER = 60;
+   */
+  NO_SERVER = 60,
 }
 
 /**

@@ -139,7 +139,7 @@ export declare type OverviewSample = Message<"tollgate.overview.v1.OverviewSampl
   serversPicoUsdPerHour?: bigint | undefined;
 
   /**
-   * When this core last proved the books. Absent: not since it started.
+   * When the books were last proved. Absent: never, as far as events tell.
    *
    * @generated from field: google.protobuf.Timestamp books_proved_at = 13;
    */
