@@ -18,6 +18,7 @@ import { answerErrors } from "./http/middleware/answer-errors.ts";
 import { drainRefused } from "./http/middleware/drain-refused.ts";
 import type { Shared } from "./http/middleware/layer.ts";
 import { openExchange } from "./http/middleware/open-exchange.ts";
+import { createRefusalLog } from "./http/middleware/refusal-log.ts";
 import { runEndpoint } from "./http/middleware/run-endpoint.ts";
 import { BodyBudget } from "./http/request/body-budget.ts";
 import { BodyPace } from "./http/request/body-pace.ts";
@@ -100,7 +101,7 @@ export function createFront(options: FrontOptions): Front {
   const app = new Koa<DefaultState, Shared>();
   app.silent = true; // Koa only reports that a client has gone
   app.use(openExchange(options, bodyLimits));
-  app.use(answerErrors(choose));
+  app.use(answerErrors(choose, createRefusalLog(options.logger, clock)));
   app.use(drainRefused(clock));
   app.use(admit(overload, new ProxiedRequests(limits.requestsPerAddress, options.isTrustedProxy)));
   app.use(runEndpoint(routes, choose));
