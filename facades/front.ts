@@ -12,11 +12,13 @@ import { createCoreClients } from "./http/core/core-clients.ts";
 import { readModels } from "./http/core/models.ts";
 import { healthPath } from "./http/exchange.ts";
 import { homeHeaders, readBaseUrl, renderHome, wantsPage } from "./http/home/page.ts";
+import { renderStatus, toStatusJson } from "./http/home/status.ts";
 import { admit } from "./http/middleware/admit.ts";
 import { answerErrors } from "./http/middleware/answer-errors.ts";
 import { drainRefused } from "./http/middleware/drain-refused.ts";
 import type { Shared } from "./http/middleware/layer.ts";
 import { openExchange } from "./http/middleware/open-exchange.ts";
+import { createRefusalLog } from "./http/middleware/refusal-log.ts";
 import { runEndpoint } from "./http/middleware/run-endpoint.ts";
 import { BodyBudget } from "./http/request/body-budget.ts";
 import { BodyPace } from "./http/request/body-pace.ts";
@@ -80,6 +82,17 @@ export function createFront(options: FrontOptions): Front {
     },
   });
 
+  routes.add({
+    verb: "GET",
+    path: "/status",
+    async handle(exchange) {
+      const status = await core.status.getPublicStatus({}, exchange.callOptions);
+      return wantsPage(exchange.request)
+        ? exchange.send(200, renderStatus(status), homeHeaders)
+        : exchange.send(200, toStatusJson(status), { vary: "accept" });
+    },
+  });
+
   const bodyLimits = {
     budget: new BodyBudget(limits.bodyMemory),
     pace: new BodyPace(clock, limits.minBodyRate),
@@ -88,7 +101,7 @@ export function createFront(options: FrontOptions): Front {
   const app = new Koa<DefaultState, Shared>();
   app.silent = true; // Koa only reports that a client has gone
   app.use(openExchange(options, bodyLimits));
-  app.use(answerErrors(choose));
+  app.use(answerErrors(choose, createRefusalLog(options.logger, clock)));
   app.use(drainRefused(clock));
   app.use(admit(overload, new ProxiedRequests(limits.requestsPerAddress, options.isTrustedProxy)));
   app.use(runEndpoint(routes, choose));

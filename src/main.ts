@@ -1,6 +1,7 @@
 import { keepYoungSpaceSmall } from "#lib/overload/young-space.ts";
 import { hideSqliteWarning } from "#lib/workarounds/sqlite-warning.ts";
 import { run, stays } from "./cli/program.ts";
+import { endWithReader } from "./cli/shared/closed-pipe.ts";
 import { processIo } from "./cli/shared/io.ts";
 
 // A launcher that was killed cannot pass on that it was: its end is this process's end.
@@ -13,6 +14,8 @@ hideSqliteWarning();
 const args = process.argv.slice(2);
 if (stays(args)) {
   keepYoungSpaceSmall(); // before it loads what it needs
+} else {
+  endWithReader(); // a service outlives whoever reads its log
 }
 const code = await run(args, processIo);
 // Parts that started before another failed must not keep the process alive; success runs on or ends by itself.

@@ -1,5 +1,6 @@
 import { path } from "./router.ts";
 import { isCustomer, session, signOut } from "./session.ts";
+import { troubles, useTroubles } from "./status.ts";
 
 interface Entry {
   readonly name: string;
@@ -36,6 +37,18 @@ const groups: readonly { readonly name: string; readonly entries: readonly Entry
   },
 ];
 
+/** The number of things that are wrong. */
+function TroubleMark() {
+  useTroubles();
+  const { length } = troubles.value;
+  return length === 0 ? null : (
+    <span class="trouble-mark">
+      {length}
+      <span class="visually-hidden"> wrong</span>
+    </span>
+  );
+}
+
 export function Navigation() {
   // Receipts are part of usage.
   const isAt = (to: string) =>
@@ -58,6 +71,7 @@ export function Navigation() {
               <li key={entry.path}>
                 <a href={entry.path} aria-current={isAt(entry.path) ? "page" : undefined}>
                   {entry.name}
+                  {entry.path === "/overview" && !isCustomer.value && <TroubleMark />}
                 </a>
               </li>
             ))}

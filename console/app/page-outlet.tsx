@@ -2,6 +2,7 @@ import { signal } from "@preact/signals";
 import type { ComponentType } from "preact";
 import { useEffect } from "preact/hooks";
 import { Page } from "../parts/page.tsx";
+import { type Load, loadPage } from "./load-page.ts";
 import type { PageProps } from "./page-props.ts";
 import { navigate, path } from "./router.ts";
 import { findRoute } from "./routes.ts";
@@ -39,13 +40,9 @@ export function PageOutlet() {
   return <Shown key={shown.value.path} id={id} />;
 }
 
-async function show(
-  wanted: string,
-  id: string,
-  load: () => Promise<{ default: ComponentType<PageProps> }>,
-): Promise<void> {
-  const { default: component } = await load();
-  if (path.peek() !== wanted) {
+async function show(wanted: string, id: string, load: Load): Promise<void> {
+  const component = await loadPage(wanted, load);
+  if (component === undefined || path.peek() !== wanted) {
     return;
   }
   const isFirst = shown.peek() === undefined;

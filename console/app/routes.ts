@@ -1,7 +1,4 @@
-import type { ComponentType } from "preact";
-import type { PageProps } from "./page-props.ts";
-
-type Load = () => Promise<{ readonly default: ComponentType<PageProps> }>;
+import type { Load } from "./load-page.ts";
 
 interface Route {
   /** The beginning of the path. The rest is the id. */

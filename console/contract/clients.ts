@@ -10,6 +10,7 @@ import { PricesService } from "#gen/tollgate/metering/v1/prices_service_pb.js";
 import { OperatorsService } from "#gen/tollgate/operators/v1/operators_service_pb.js";
 import { OverviewService } from "#gen/tollgate/overview/v1/overview_service_pb.js";
 import { SettingsService } from "#gen/tollgate/settings/v1/settings_service_pb.js";
+import { StatusService } from "#gen/tollgate/status/v1/status_service_pb.js";
 import { transport } from "./transport.ts";
 
 export const accounts = createClient(AccountsService, transport);
@@ -22,4 +23,5 @@ export const operators = createClient(OperatorsService, transport);
 export const overview = createClient(OverviewService, transport);
 export const prices = createClient(PricesService, transport);
 export const settings = createClient(SettingsService, transport);
+export const status = createClient(StatusService, transport);
 export const webhooks = createClient(WebhooksService, transport);

@@ -74,6 +74,8 @@ const limited = ({ message, headers }: Failure) =>
   answer(429, "rate_limit_error", "rate_limit_exceeded", message, { headers });
 const overloaded = ({ message, headers }: Failure) =>
   answer(503, "server_error", "overloaded", message, { headers: { "retry-after": "1", ...headers } });
+const unavailable = ({ message, headers }: Failure) =>
+  answer(503, "server_error", "unavailable", message, { headers: { "retry-after": "1", ...headers } });
 
 /** One answer for each reason. A new reason does not compile until it has an answer here. */
 const answers = {
@@ -85,8 +87,12 @@ const answers = {
     }),
   [Reason.INPUT_TOO_LONG]: ({ message }) =>
     answer(400, "invalid_request_error", "context_length_exceeded", message, { param: "input" }),
-  [Reason.UNAUTHENTICATED]: ({ message }) =>
-    answer(401, "invalid_request_error", "invalid_api_key", wrongKey(message), { headers: noRetry }),
+  [Reason.UNAUTHENTICATED]: ({ detail, message }) => {
+    const isMissing = detail.parameter === "authorization";
+    return answer(401, "invalid_request_error", "invalid_api_key", isMissing ? message : wrongKey(message), {
+      headers: noRetry,
+    });
+  },
   [Reason.PERMISSION_DENIED]: ({ message }) => answer(403, "invalid_request_error", "permission_denied", message),
   [Reason.RECEIPT_NOT_FOUND]: ({ message }) =>
     answer(404, "invalid_request_error", "generation_not_found", message, { param: "id" }),
@@ -114,8 +120,8 @@ const answers = {
   [Reason.ENGINE_FAILED]: ({ message, headers }) => answer(502, "server_error", "upstream_error", message, { headers }),
   [Reason.OVERLOADED]: overloaded,
   [Reason.SHUTTING_DOWN]: overloaded,
-  [Reason.LEDGER_UNAVAILABLE]: ({ message, headers }) =>
-    answer(503, "server_error", "unavailable", message, { headers: { "retry-after": "1", ...headers } }),
+  [Reason.LEDGER_UNAVAILABLE]: unavailable,
+  [Reason.NO_SERVER]: unavailable,
   [Reason.TIMEOUT]: ({ message, headers }) => answer(504, "server_error", "timeout", message, { headers }),
   // No request of this surface can meet these.
   [Reason.UNSPECIFIED]: unexpected,

@@ -3,6 +3,7 @@ import type { CallOptions } from "@connectrpc/connect";
 import { newRequestId } from "#lib/ids/request-id.ts";
 import { toNetwork } from "#lib/net/network.ts";
 import { sendWhole } from "#lib/net/send-whole.ts";
+import { requestIdHeader } from "#lib/rpc/call-headers.ts";
 import { type RateLimitState, readRateLimit } from "#lib/rpc/rate-limit.ts";
 import type { PublicSurface } from "#lib/surface-names.ts";
 import type { BodyLimits } from "./request/body-limits.ts";
@@ -74,7 +75,7 @@ export class Exchange {
   get callOptions(): { headers: CallHeaders; signal: AbortSignal } & CallOptions {
     const headers = callHeaders(this.request, this.address, this.keyHeader, this.surface);
     return {
-      headers: Object.assign(headers, this.#trace?.headers),
+      headers: Object.assign(headers, { [requestIdHeader]: this.requestId }, this.#trace?.headers),
       signal: this.#gone.signal,
       onHeader: this.noteRateLimit,
     };

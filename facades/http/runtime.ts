@@ -37,8 +37,9 @@ export interface Runtime {
   readonly clock: Clock;
   readonly random: Pick<Random, "uuid">;
   readonly logger: {
-    /** Logs an error. Never gets a prompt, an answer or a key. */
+    // Neither ever gets a prompt, an answer or a key.
     error(fields: object, message: string): void;
+    info(fields: object, message: string): void;
   };
   readonly observer: ExchangeObserver;
   /** Undefined: no proxy stands in front. */

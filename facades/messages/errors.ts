@@ -104,6 +104,7 @@ const answers = {
   [Reason.TIMEOUT]: ({ message, retry }) => answer(504, ErrorType.TIMEOUT, message, retry),
   [Reason.OVERLOADED]: overloaded,
   [Reason.SHUTTING_DOWN]: overloaded,
+  [Reason.NO_SERVER]: overloaded,
   // No request of this surface can meet these.
   [Reason.UNSPECIFIED]: unexpected,
   [Reason.ACCOUNT_NOT_FOUND]: unexpected,

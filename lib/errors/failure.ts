@@ -76,6 +76,7 @@ function toCode(reason: Reason): Code {
     case Reason.KEY_STATE_CONFLICT:
       return Code.FailedPrecondition;
     case Reason.OVERLOADED:
+    case Reason.NO_SERVER:
     case Reason.ENGINE_FAILED:
     case Reason.LEDGER_UNAVAILABLE:
     case Reason.SHUTTING_DOWN:

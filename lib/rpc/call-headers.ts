@@ -3,5 +3,8 @@
 /** The name of the surface. */
 export const surfaceHeader = "x-tollgate-surface";
 
+/** The id of the HTTP request, for calls that are refused before their message is read. */
+export const requestIdHeader = "x-tollgate-request-id";
+
 /** The address of the client. */
 export const clientAddressHeader = "x-tollgate-client-address";

@@ -1,6 +1,6 @@
 /** Time, injected so that tests can control it. Nothing else in the core asks the system for the time. */
 export interface Clock {
-  /** Milliseconds since the Unix epoch, for what people and other machines read. May jump. */
+  /** Whole milliseconds since the Unix epoch, for what people and other machines read. May jump. */
   now(): number;
   /** Milliseconds from an arbitrary start, for measuring spans. Never goes back. */
   monotonic(): number;

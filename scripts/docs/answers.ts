@@ -13,6 +13,7 @@ import { PriceSchema } from "#gen/tollgate/metering/v1/price_pb.js";
 import { ReceiptArchiveSchema } from "#gen/tollgate/metering/v1/receipt_archive_pb.js";
 import { ReceiptSchema, UsageRowSchema } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { OperatorSchema } from "#gen/tollgate/operators/v1/operator_pb.js";
+import { GetStatusResponseSchema } from "#gen/tollgate/status/v1/status_service_pb.js";
 import * as documents from "#src/cli/admin/output/documents.ts";
 import { deliveryDocument, eventDocument, webhookDocument } from "#src/cli/admin/output/event-documents.ts";
 import * as metering from "#src/cli/admin/output/metering-documents.ts";
@@ -69,6 +70,7 @@ export const answers: Readonly<Record<string, object>> = {
   "charges settle": { id: "", request_id: "", account_id: "" },
   "charges drop": letter,
   reconcile: metering.reconcileDocument(proof),
+  status: documents.statusDocument(sample(GetStatusResponseSchema)),
   "servers list": [server],
   "servers drain": server,
   "servers resume": server,

@@ -30,7 +30,7 @@ export const floors: Buildings = {
     ["storage", "config"],
   ],
   "src/services": [
-    ["inference", "embeddings", "accounts", "metering", "overview"],
+    ["inference", "embeddings", "accounts", "metering", "overview", "status"],
     [
       "audit-service",
       "catalogue-service",

@@ -29,6 +29,7 @@ export const commands: Readonly<Record<string, () => Promise<Add>>> = {
   archives: async () => (await import("./admin/archives.ts")).addArchives,
   charges: async () => (await import("./admin/charges.ts")).addCharges,
   reconcile: async () => (await import("./admin/reconcile.ts")).addReconcile,
+  status: async () => (await import("./admin/status.ts")).addStatus,
   servers: async () => (await import("./admin/servers.ts")).addServers,
   operators: async () => (await import("./admin/operators.ts")).addOperators,
   "console-link": async () => (await import("./admin/console-link.ts")).addConsoleLink,

@@ -52,7 +52,7 @@ export class DatabaseClock implements JudgedClock {
   }
 
   now(): number {
-    return this.#machine.monotonic() + this.#offset;
+    return Math.floor(this.#machine.monotonic() + this.#offset);
   }
 
   monotonic(): number {

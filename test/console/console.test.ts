@@ -96,7 +96,7 @@ test("a cold overview weighs less than its budget and asks no other host", async
 });
 
 test("a lost connection is said, and mended by itself", async () => {
-  expect(await together().lost).toEqual(["said", "mended", "waited", "open"]);
+  expect(await together().lost).toEqual(["said", "mended", "loaded", "waited", "open"]);
 }, 120_000);
 
 test("what the page shows is what the ledger holds", async () => {

@@ -16,6 +16,14 @@ export async function loseConnection(stage: Stage): Promise<readonly string[]> {
   await context.setOffline(false);
   await page.getByText("The connection to Tollgate is lost").waitFor({ state: "detached" });
   steps.push("mended");
+  // A page that was never opened before waits for its code.
+  await context.setOffline(true);
+  await page.getByRole("link", { name: "Books" }).click();
+  await page.getByText("The connection to Tollgate is lost").waitFor();
+  await context.setOffline(false);
+  await page.getByRole("heading", { level: 1, name: "Books" }).waitFor();
+  steps.push("loaded");
+  await page.goto("/fleet");
   // Who opens a page meanwhile is not taken for signed out.
   await page.route("**/session", (route) => route.abort());
   await page.reload();

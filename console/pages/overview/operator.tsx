@@ -7,6 +7,7 @@ import { Now } from "./now.tsx";
 import { Plots } from "./plots.tsx";
 import { Refusals } from "./refusals.tsx";
 import { Today } from "./today.tsx";
+import { Troubles } from "./troubles.tsx";
 import { Welcome } from "./welcome.tsx";
 
 /** Samples that plots show: five minutes, one sample a second. */
@@ -22,6 +23,7 @@ export function OperatorOverview() {
   const newest = samples?.at(-1);
   return (
     <Page title="Overview" lead="The service, second by second.">
+      <Troubles />
       {error !== undefined && <Failure error={error} />}
       {samples === undefined || newest === undefined ? (
         <p class="loading" aria-hidden="true">

@@ -5,14 +5,16 @@ import { rememberOpener } from "./opener.ts";
 interface Props {
   readonly title: string;
   readonly onClose: () => void;
+  /** Whether Escape leaves it open, because what it shows is never shown again. */
+  readonly isKept?: boolean;
   readonly children: ComponentChildren;
 }
 
 /**
- * A dialog over the page. Escape closes it. The browser keeps the focus inside; afterwards the focus returns to the
+ * A dialog over the page. Escape closes it, unless it is kept. The browser keeps the focus inside; afterwards the focus returns to the
  * element that opened it.
  */
-export function Dialog({ title, onClose, children }: Props) {
+export function Dialog({ title, onClose, isKept = false, children }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
   useEffect(() => {
@@ -30,7 +32,15 @@ export function Dialog({ title, onClose, children }: Props) {
       aria-labelledby={id}
       onCancel={(event) => {
         event.preventDefault();
-        onClose();
+        if (!isKept) {
+          onClose();
+        }
+      }}
+      onKeyDown={(event) => {
+        // Browsers close a dialog at the second Escape in a row without asking.
+        if (isKept && event.key === "Escape") {
+          event.preventDefault();
+        }
       }}
     >
       <h2 id={id}>{title}</h2>

@@ -29,7 +29,7 @@ export function CreateKey({ accountId, onClose, onCreated }: Props) {
     onCreated();
   };
   return (
-    <Dialog title={secret === "" ? "Create key" : "The new key"} onClose={onClose}>
+    <Dialog title={secret === "" ? "Create key" : "The new key"} onClose={onClose} isKept={secret !== ""}>
       {secret === "" ? (
         <ActionForm verb="Create" send={send} onCancel={onClose}>
           <AccountField label="Account" value={account} onInput={setAccount} />

@@ -32,7 +32,11 @@ export function RotateKey({ apiKey, onClose, onCreated }: Props) {
     onCreated();
   };
   return (
-    <Dialog title={secret === "" ? `Rotate ${apiKey.name || `…${apiKey.last4}`}` : "The new key"} onClose={onClose}>
+    <Dialog
+      title={secret === "" ? `Rotate ${apiKey.name || `…${apiKey.last4}`}` : "The new key"}
+      onClose={onClose}
+      isKept={secret !== ""}
+    >
       {secret === "" ? (
         <ActionForm verb="Rotate" send={send} onCancel={onClose}>
           <p class="muted">The new key has the same limits, and both share what these allow while both work.</p>

@@ -11,6 +11,7 @@ import { PricesService } from "#gen/tollgate/metering/v1/prices_service_pb.js";
 import { OperatorsService } from "#gen/tollgate/operators/v1/operators_service_pb.js";
 import { OverviewService } from "#gen/tollgate/overview/v1/overview_service_pb.js";
 import { SettingsService } from "#gen/tollgate/settings/v1/settings_service_pb.js";
+import { StatusService } from "#gen/tollgate/status/v1/status_service_pb.js";
 
 /**
  * The services that the console's pages call. Left out are services that run requests, which an API key pays for, and
@@ -28,5 +29,6 @@ export const forwardedServices: readonly DescService[] = [
   OverviewService,
   PricesService,
   SettingsService,
+  StatusService,
   WebhooksService,
 ];

@@ -1,12 +1,13 @@
 import type { ServerResponse } from "node:http";
 import { escapeHtml } from "../../http/home/escape-html.ts";
+import { mark, style } from "../../http/home/page.ts";
 
-/** Answers with a small page without script or style: a heading and a sentence for people. */
+/** Answers with a small page without script, in the style of the public page: a heading and a sentence for people. */
 export function sendNote(response: ServerResponse, status: number, title: string, sentence: string, head = ""): void {
   const body = `<!doctype html>
 <html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"><title>${escapeHtml(title)} · Tollgate</title>${head}</head>
-<body><main><h1>${escapeHtml(title)}</h1><p>${escapeHtml(sentence)}</p></main></body>
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"><title>${escapeHtml(title)} · Tollgate</title><style>${style}</style>${head}</head>
+<body><header><span class="brand">${mark}Tollgate</span></header><main><h1>${escapeHtml(title)}</h1><p>${escapeHtml(sentence)}</p></main></body>
 </html>
 `;
   response.writeHead(status, {

@@ -1,9 +1,10 @@
 import type { ServerResponse } from "node:http";
+import { styleSource } from "../../http/home/page.ts";
 
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
-  "style-src 'self'",
+  `style-src 'self' ${styleSource}`,
   "connect-src 'self'",
   "img-src 'self' data:",
   "font-src 'self'",

@@ -4,6 +4,7 @@ import { CatalogueService } from "#gen/tollgate/catalogue/v1/catalogue_service_p
 import { EmbeddingsService } from "#gen/tollgate/embeddings/v1/embeddings_service_pb.js";
 import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
+import { StatusService } from "#gen/tollgate/status/v1/status_service_pb.js";
 import { createClient } from "#lib/rpc/client.ts";
 
 /** Clients of the core's services that the surfaces call. */
@@ -13,6 +14,7 @@ export interface CoreClients {
   readonly embeddings: Client<typeof EmbeddingsService>;
   readonly inference: Client<typeof InferenceService>;
   readonly metering: Client<typeof MeteringService>;
+  readonly status: Client<typeof StatusService>;
 }
 
 /** Creates the core's clients over a transport: in process, or to another machine. */
@@ -23,5 +25,6 @@ export function createCoreClients(transport: Transport): CoreClients {
     embeddings: createClient(EmbeddingsService, transport),
     inference: createClient(InferenceService, transport),
     metering: createClient(MeteringService, transport),
+    status: createClient(StatusService, transport),
   };
 }

@@ -13,7 +13,7 @@ export interface HomeFacts {
 }
 
 /** The console's colours and measures, inlined because the page loads no other file. */
-const style = `:root{color-scheme:light dark;font:15px/1.55 system-ui,sans-serif;background:light-dark(#fbfbfa,#131413);color:light-dark(#1a1c1a,#ecedea)}
+export const style = `:root{color-scheme:light dark;font:15px/1.55 system-ui,sans-serif;background:light-dark(#fbfbfa,#131413);color:light-dark(#1a1c1a,#ecedea)}
 body{max-width:46rem;margin:0 auto;padding:clamp(1.5rem,6vw,4rem) 1rem}
 header{display:flex;align-items:center;justify-content:space-between;gap:1rem;margin-bottom:2rem}
 .brand{display:flex;align-items:center;gap:.6rem;font-weight:600}
@@ -36,12 +36,16 @@ pre{padding:1rem;margin:.75rem 0;font-size:.85rem;line-height:1.6}
 .small,footer{font-size:.85rem;color:light-dark(#5c605b,#a3a8a1)}
 footer{margin-top:2.5rem}`;
 
-const mark = `<svg viewBox="0 0 32 32" width="28" height="28" aria-hidden="true"><rect width="32" height="32" rx="8" fill="currentColor"/><path d="M9 8v17M9 12.5 24 8.500" fill="none" stroke="#fff" stroke-width="3.2" stroke-linecap="round"/></svg>`;
+/** The brand's mark. */
+export const mark = `<svg viewBox="0 0 32 32" width="28" height="28" aria-hidden="true"><rect width="32" height="32" rx="8" fill="currentColor"/><path d="M9 8v17M9 12.5 24 8.500" fill="none" stroke="#fff" stroke-width="3.2" stroke-linecap="round"/></svg>`;
+
+/** What a policy needs to allow the style. */
+export const styleSource = `'sha256-${hash("sha256", style, "base64")}'`;
 
 /** The page's headers. The page runs no script and has one inline style. */
 export const homeHeaders = {
   "content-type": "text/html; charset=utf-8",
-  "content-security-policy": `default-src 'none'; style-src 'sha256-${hash("sha256", style, "base64")}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+  "content-security-policy": `default-src 'none'; style-src ${styleSource}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
   "x-content-type-options": "nosniff",
   "referrer-policy": "no-referrer",
   "cache-control": "no-store",

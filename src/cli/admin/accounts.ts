@@ -4,7 +4,7 @@ import { createClient, type Transport } from "@connectrpc/connect";
 import type { Command } from "commander";
 import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
 import { readAll } from "#lib/rpc/pages.ts";
-import { count, moment, orNone, usd } from "../shared/arguments.ts";
+import { count, deadline, orNone, usd } from "../shared/arguments.ts";
 import type { Io } from "../shared/io.ts";
 import { classOption, readClass } from "../shared/service-class.ts";
 import { addQuestion } from "./ask-core.ts";
@@ -122,7 +122,12 @@ export function addAccounts(program: Command, io: Io): void {
   });
   addQuestion<[string], Movement & { expires?: Date }>(group, "grant <account>", io, {
     description: "give money away; it counts as unpaid",
-    options: (command) => movement(command).option("--expires <time>", "when it lapses; never unless set", moment),
+    options: (command) =>
+      movement(command).option(
+        "--expires <time>",
+        "when it lapses, such as 30d or 2026-01-31T12:00:00Z; never unless set",
+        deadline,
+      ),
     ask: async (core, { usd, ref, expires }, accountId) => {
       const expiresAt = expires ? { expiresAt: timestampFromDate(expires) } : {};
       return movementDocument(

@@ -12,6 +12,7 @@ import { readOperatorToken } from "#src/config/secrets.ts";
 import { type ClientTlsFiles, readClientTls } from "#src/config/tls/client-tls.ts";
 import { createChannelTransport } from "#src/wire/grpc/client/channel-transport.ts";
 import { createTlsCredentials } from "#src/wire/grpc/workarounds/tls-server-name.ts";
+import { coreTarget } from "../shared/arguments.ts";
 import type { Io } from "../shared/io.ts";
 import { whileWaiting } from "../shared/progress.ts";
 import { addTlsOptions } from "../shared/tls-options.ts";
@@ -55,6 +56,7 @@ export function addQuestion<Args extends readonly unknown[], Options>(
     .option(
       "--core <target>",
       "the core to ask; the one that runs on the data directory, or 127.0.0.1:50051, unless set",
+      coreTarget,
     )
     .option("--insecure", "send the operator token without TLS to a core on another machine")
     .option("--json", "print one JSON document");

@@ -1,6 +1,7 @@
 import { createClient, type Transport } from "@connectrpc/connect";
 import type { Command } from "commander";
 import { PricesService } from "#gen/tollgate/metering/v1/prices_service_pb.js";
+import { formatRate } from "#lib/money.ts";
 import { readAll } from "#lib/rpc/pages.ts";
 import { count, rate } from "../shared/arguments.ts";
 import type { Io } from "../shared/io.ts";
@@ -34,13 +35,19 @@ export function addPrices(program: Command, io: Io): void {
       return found.map(priceDocument);
     },
   });
-  addQuestion<[string], { input: bigint; output?: bigint }>(group, "set <model>", io, {
+  addQuestion<[string], { input: bigint; output?: bigint; yes?: true }>(group, "set <model>", io, {
     description: "set the base and the live price at once; money that came in before keeps its own",
     options: (command) =>
       command
         .requiredOption("--input <usd>", "for 1M input tokens", rate)
-        .option("--output <usd>", "for 1M output tokens; its base stays unless set", rate),
-    ask: async (core, { input, output }, model) => {
+        .option("--output <usd>", "for 1M output tokens; its base stays unless set", rate)
+        .option("--yes", "a price that more than doubles or halves is meant"),
+    ask: async (core, { input, output, yes }, model) => {
+      const before = yes ? undefined : (await list(core)).find((price) => price.model === model);
+      if (before !== undefined) {
+        refuseLargeChange(before.inputPicoUsdPerToken, input, "input");
+        refuseLargeChange(before.outputPicoUsdPerToken, output, "output");
+      }
       const set = {
         ...{ model, inputPicoUsdPerToken: input },
         ...(output !== undefined && { outputPicoUsdPerToken: output }),
@@ -67,4 +74,12 @@ export function addPrices(program: Command, io: Io): void {
     description: "let a price move again",
     ask: async (core, _, model) => priceDocument(required((await client(core).unpinPrice({ model })).price)),
   });
+}
+
+/** Throws where a price more than doubles or halves, which may be a typing error; the console asks then, too. */
+function refuseLargeChange(before: bigint, after: bigint | undefined, what: string): void {
+  if (after !== undefined && before > 0n && (after > 2n * before || 2n * after < before)) {
+    const change = `${what} price from ${formatRate(before)} to ${formatRate(after)} USD per 1M tokens`;
+    throw new Error(`the ${change} is a large change: say --yes if it is meant`);
+  }
 }

@@ -110,6 +110,23 @@ export function moment(text: string): Date {
   return date;
 }
 
+/** The URL of an inference server. Without a scheme it is http. */
+export function serverUrl(text: string): string {
+  const url = /^https?:\/\//i.test(text) ? text : `http://${text}`;
+  if (!URL.canParse(url) || /^\w+:\/\/.+:\/\//.test(url)) {
+    throw new InvalidArgumentError("It must be where the server listens, such as http://127.0.0.1:8000.");
+  }
+  return url;
+}
+
+/** The target of a core. An http URL is its host and port: gRPC has no scheme. */
+export function coreTarget(text: string): string {
+  if (/^https:\/\//i.test(text)) {
+    throw new InvalidArgumentError("It must be host:port; TLS is spoken with --ca.");
+  }
+  return text.replace(/^http:\/\/([^/]+)\/?$/i, "$1");
+}
+
 /** Words separated by commas, appended to those of earlier uses of the same option. */
 export function words(text: string, before: readonly string[] = []): string[] {
   const added = text.split(",").map((word) => word.trim());

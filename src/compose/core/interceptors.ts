@@ -18,7 +18,7 @@ import type { CoreInterceptors } from "./interface.ts";
 import type { Money } from "./money.ts";
 
 export function createInterceptors(
-  { tracer, metrics, clock, logger }: Foundation,
+  { tracer, metrics, clock, logger, catalogue }: Foundation,
   { gate, trail, trusts }: Pick<Access, "gate" | "trail" | "trusts">,
   overload: Overload,
   { rateLimits, ledger }: Pick<Money, "rateLimits" | "ledger">,
@@ -36,6 +36,7 @@ export function createInterceptors(
     catchUp(ledger),
   ];
   const tracing = tracer === undefined ? [] : [traceCalls(tracer)];
-  const observing = observeCalls(clock, [logCalls(logger, clock), metrics.calls]);
+  const isServed = (model: string) => catalogue.list().some(({ id }) => id === model);
+  const observing = observeCalls(clock, [logCalls(logger, clock), metrics.calls], { trusts, isServed });
   return { interceptors: [...tracing, observing, ...ownInterceptors], ownInterceptors };
 }

@@ -2,13 +2,18 @@ import type { Registry } from "prom-client";
 import { MarginService } from "#gen/tollgate/metering/v1/margin_service_pb.js";
 import { OverviewService } from "#gen/tollgate/overview/v1/overview_service_pb.js";
 import { SettingsService } from "#gen/tollgate/settings/v1/settings_service_pb.js";
+import { StatusService } from "#gen/tollgate/status/v1/status_service_pb.js";
 import { toHourlyCost } from "#lib/server-costs.ts";
 import type { Setting } from "#src/config/effective.ts";
 import type { Fleet } from "#src/fleet/interface.ts";
+import { readBeginning } from "#src/money/prices/beginning.ts";
 import { createMarginService } from "#src/services/metering/margin-service.ts";
 import { createOverviewService } from "#src/services/overview/overview-service.ts";
 import { Sampler } from "#src/services/overview/sampler.ts";
 import { createSettingsService } from "#src/services/settings-service.ts";
+import { Status } from "#src/services/status/status.ts";
+import { createStatusService } from "#src/services/status/status-service.ts";
+import { findStoredTroubles } from "#src/services/status/stored-troubles.ts";
 import { Core } from "#src/storage/entities/metering/slice.ts";
 import { readTotals } from "#src/telemetry/read-totals.ts";
 import { registration } from "#src/wire/grpc/server/registration.ts";
@@ -22,7 +27,7 @@ const silentMs = 30_000;
 /** The operator's view of the core as a whole: its live figures and its configuration. */
 export function composeOverview(
   { catalogue, clock, logger, storage }: Foundation,
-  { lastProof }: Pick<Money, "lastProof">,
+  { lastProof, ledger }: Pick<Money, "lastProof" | "ledger">,
   fleet: Fleet,
   registry: Registry,
   settings: readonly Setting[],
@@ -37,13 +42,29 @@ export function composeOverview(
     countCores: () =>
       storage.orm.em.fork().count(Core, { heartbeatAt: { $gt: new Date(clock.now() - silentMs) }, deadBeat: null }),
   });
-  const stop = sampler.start();
+  const status = new Status({
+    ...{ models, clock, logger, lastProof },
+    servers: () => fleet.servers(),
+    admits: () => ledger.state().admits,
+    findStored: (now) => findStoredTroubles(storage, now),
+  });
+  const stops = [sampler.start(), status.start()];
+  const margins = {
+    ...{ storage, clock },
+    servers: () => fleet.servers(),
+    readBeginning: () => readBeginning(storage),
+  };
   return {
     services: [
-      registration(MarginService, createMarginService({ storage, servers: () => fleet.servers(), clock })),
+      registration(MarginService, createMarginService(margins)),
       registration(OverviewService, createOverviewService(sampler)),
       registration(SettingsService, createSettingsService(settings)),
+      registration(StatusService, createStatusService(status)),
     ],
-    stop: async () => stop(),
+    async stop() {
+      for (const stop of stops) {
+        stop();
+      }
+    },
   };
 }

@@ -89,6 +89,11 @@ export class Member implements Tenant {
     return this.healthy && !this.draining && this.breaker.state !== BreakerState.OPEN;
   }
 
+  /** Whether it failed its checks, or requests. One that was not checked yet may be up. */
+  get isDown(): boolean {
+    return (!this.healthy && this.lastError !== "") || this.breaker.state === BreakerState.OPEN;
+  }
+
   /** Whether it can take a request now. */
   get available(): boolean {
     const { keptFor, isPaused } = this.machine;

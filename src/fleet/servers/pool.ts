@@ -11,7 +11,7 @@ import { KeptServers } from "./queue/kept-servers.ts";
 import { Lanes } from "./queue/lanes.ts";
 import { makeRoom } from "./queue/make-room.ts";
 import type { OtherQueues } from "./queue/other-queues.ts";
-import { modelIsBusy, modelIsGone } from "./queue/refusals.ts";
+import { modelIsBusy, modelIsGone, noServerIsUp } from "./queue/refusals.ts";
 import { type Waiter, waitFor } from "./queue/waiter.ts";
 import { Yielding } from "./queue/yielding.ts";
 import { type FreeRoom, findFreeRoom, Shares } from "./shares.ts";
@@ -24,6 +24,8 @@ export class Pool {
   #policy: Policy;
   readonly #clock: Clock;
   readonly #maxWaiting: number;
+  /** Until a server that is down has been checked again. */
+  readonly #checkMs: number;
   /** What accounts have running. */
   readonly shares: Shares;
   readonly #output = new ExpectedOutput();
@@ -42,12 +44,13 @@ export class Pool {
     modelId: string,
     policy: Policy,
     clock: Clock,
-    { queue, reserve }: Pick<FleetConfig, "queue" | "reserve">,
+    { queue, reserve, health_interval_s }: Pick<FleetConfig, "queue" | "reserve" | "health_interval_s">,
   ) {
     this.modelId = modelId;
     this.#policy = policy;
     this.#clock = clock;
     this.#maxWaiting = queue;
+    this.#checkMs = health_interval_s * 1000;
     this.shares = new Shares(reserve);
     this.line = new Lanes(this.shares, clock);
     this.#yielding = new Yielding(this.line);
@@ -113,8 +116,8 @@ export class Pool {
   }
 
   /**
-   * Takes a place on a server, which `release` gives back. Throws OVERLOADED when the queue is full or the deadline
-   * passes, MODEL_NOT_FOUND when the model is no longer served, and the signal's reason when it aborts first.
+   * Takes a place on a server, which `release` gives back. Throws NO_SERVER at once when none is up, OVERLOADED when the
+   * queue is full or the deadline passes, MODEL_NOT_FOUND when the model is no longer served, and the signal's reason when it aborts first.
    */
   acquire(wish: Wish, signal: AbortSignal): Place | Promise<Place> {
     this.#promises.restart();
@@ -126,13 +129,16 @@ export class Pool {
     if (this.#closed) {
       throw modelIsGone(this.modelId);
     }
+    if (this.#isDown) {
+      throw this.#noServer();
+    }
     const lateBy = this.#promises.lateBy(wish, this.#members);
     if (lateBy > 0) {
       throw this.#shed(wish, lateBy);
     }
     makeRoom(this.line, this.#maxWaiting, wish, (why) => this.#busy(why));
     const isPromise = wish.deadline === wish.promisedBy;
-    const onLate = () => (isPromise ? this.#shed(wish, 0) : this.#busy("no server became free in time"));
+    const onLate = () => (isPromise ? this.#shed(wish, 0) : this.#late());
     const waiting = waitFor(wish, this.line, this.#clock, signal, onLate);
     waiting.catch(() => {
       this.#kept.free();
@@ -296,6 +302,22 @@ export class Pool {
   #shed(wish: Wish, lateByMs: number): Error {
     wish.onShed?.();
     return this.#busy("no server would keep the promised first token", Math.max(1000, lateByMs));
+  }
+
+  /** Whether no server is up: those that are not drained are down. */
+  get #isDown(): boolean {
+    const used = this.#members.filter(({ draining }) => !draining);
+    return used.length > 0 && used.every(({ isDown }) => isDown);
+  }
+
+  /** The error of a request that waited in vain. */
+  #late(): Error {
+    return this.#isDown ? this.#noServer() : this.#busy("no server became free in time");
+  }
+
+  #noServer(): Error {
+    const [last] = this.#members.filter(({ isDown }) => isDown);
+    return noServerIsUp(`no server is up: ${last?.id} ${last?.lastError}`, this.#checkMs);
   }
 
   #busy(why: string, retryMs?: number): Error {

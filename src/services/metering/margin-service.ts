@@ -14,13 +14,15 @@ import type { Clock } from "#lib/time/clock.ts";
 import { streamUsage } from "#src/money/books/receipts/usage.ts";
 import type { Storage } from "#src/storage/orm.ts";
 import { type Earned, type Margin, toMargins } from "./margin.ts";
-import { mostSpans, type SpanName, splitSpans } from "./spans.ts";
+import { lengthFrom, mostSpans, type SpanName, splitSpans } from "./spans.ts";
 
 /** Dependencies. */
 export interface MarginDependencies {
   readonly storage: Storage;
   /** The inference servers of this core, with their prices as configured now. */
   readonly servers: () => readonly PricedServer[];
+  /** When the service began to serve: before it, servers cost nothing. */
+  readonly readBeginning: () => Promise<number>;
   readonly clock: Pick<Clock, "now">;
 }
 
@@ -38,11 +40,12 @@ const pieceSize = 100;
 export function createMarginService({
   storage,
   servers,
+  readBeginning,
   clock,
 }: MarginDependencies): ServiceImpl<typeof MarginService> {
   return {
     async *streamMargins(request) {
-      const { fromMs, toMs, by, spans } = readAsked(request, clock.now());
+      const { fromMs, toMs, by, spans } = readAsked(request, clock.now(), await readBeginning());
       const earned = await readEarned(storage, timestampFromMs(fromMs), timestampFromMs(toMs), by);
       const priced = servers();
       let margins: MarginMessage[] = [];
@@ -62,14 +65,15 @@ export function createMarginService({
 }
 
 /** The requested spans. Throws INVALID_ARGUMENT for an empty range, or too many spans. */
-function readAsked({ from, to, by: span }: StreamMarginsRequest, now: number) {
+function readAsked({ from, to, by: span }: StreamMarginsRequest, now: number, beganMs: number) {
   const toMs = to === undefined ? now : timestampMs(to);
   const fromMs = from === undefined ? toMs - dayMs : timestampMs(from);
   if (fromMs >= toMs) {
     throw failure(Reason.INVALID_ARGUMENT, "from must be before to.", { parameter: "from" });
   }
   const by = span === undefined ? undefined : spanNames[span];
-  const spans = by === undefined ? [{ name: "", ms: toMs - fromMs }] : splitSpans(by, fromMs, toMs);
+  const spans =
+    by === undefined ? [{ name: "", ms: lengthFrom(beganMs, fromMs, toMs) }] : splitSpans(by, fromMs, toMs, beganMs);
   if (spans === undefined) {
     const message = `More than ${mostSpans} ${by}s are not told at once: from must be later.`;
     throw failure(Reason.INVALID_ARGUMENT, message, { parameter: "from" });

@@ -29,7 +29,7 @@ export interface SamplerParts {
   readonly queued: () => number;
   /** The cost of the servers in an hour, in pico-USD. Undefined: one of them has no price. */
   readonly serversCost: () => bigint | undefined;
-  /** When a core last proved the books, and with what result. Undefined: not yet. */
+  /** When a core last proved the books, and with what result. Undefined: never. */
   readonly lastProof: () => { readonly at: number; readonly ok: boolean } | undefined;
   /** The number of cores that share the database. */
   readonly countCores: () => Promise<number>;

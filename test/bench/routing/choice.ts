@@ -164,7 +164,11 @@ function createPool(servers: number, random: SeededRandom): Pool {
     member.inFlight = random.between(0, 20);
     return member;
   });
-  const pool = new Pool("m", createPolicy("prefix", prefix_blocks, random), clock, { queue: 0, reserve: 0.125 });
+  const pool = new Pool("m", createPolicy("prefix", prefix_blocks, random), clock, {
+    queue: 0,
+    reserve: 0.125,
+    health_interval_s: 5,
+  });
   pool.replace(members);
   return pool;
 }

@@ -1,5 +1,17 @@
 import { expect, test } from "@jest/globals";
-import { amount, count, deadline, moment, port, rate, span, usd, words } from "#src/cli/shared/arguments.ts";
+import {
+  amount,
+  coreTarget,
+  count,
+  deadline,
+  moment,
+  port,
+  rate,
+  serverUrl,
+  span,
+  usd,
+  words,
+} from "#src/cli/shared/arguments.ts";
 
 test.each([
   [usd, "10", 10_000_000_000_000n],
@@ -20,6 +32,11 @@ test.each([
   [moment, "2026-01-31", new Date("2026-01-31T00:00:00Z")],
   [moment, "2026-01-31T12:00:00+02:00", new Date("2026-01-31T10:00:00Z")],
   [words, "a, b", ["a", "b"]],
+  [serverUrl, "127.0.0.1:8000", "http://127.0.0.1:8000"],
+  [serverUrl, "gpu.example:8000", "http://gpu.example:8000"],
+  [serverUrl, "https://gpu.example", "https://gpu.example"],
+  [coreTarget, "http://127.0.0.1:50051", "127.0.0.1:50051"],
+  [coreTarget, "dns:///core.example:50051", "dns:///core.example:50051"],
 ] as const)("%p reads %j", (parse, text, value) => {
   expect(parse(text)).toEqual(value);
 });
@@ -34,6 +51,8 @@ test.each([
   [deadline, ["0", "soon", "-1d", "999999999d", "9999999999d", "2026-02-30"]],
   [moment, ["yesterday", "2026-13-01", "2026-02-30", "2026-01-31 12:00", "2026-01-31T12:00:00"]],
   [words, ["", "a,,b"]],
+  [serverUrl, ["", "ftp://gpu.example", "http://"]],
+  [coreTarget, ["https://core.example:50051"]],
 ] as const)("%p refuses %j", (parse, texts) => {
   for (const text of texts) {
     expect(() => parse(text)).toThrow("It must be");

@@ -120,6 +120,11 @@ test("a wrong key is told in words that LiteLLM looks for", () => {
   expect(JSON.parse(body).error.message).toBe("Incorrect API key provided: The API key has expired.");
 });
 
+test("no key is not told as a wrong one", () => {
+  const missing = refused(Reason.UNAUTHENTICATED, "No API key.", Code.Unauthenticated, { parameter: "authorization" });
+  expect(JSON.parse(errorOf(missing).body).error.message).toBe("No API key.");
+});
+
 test("a context that is too small is told in words that clients look for", () => {
   const message = (facts: Parameters<typeof refused>[3]) =>
     JSON.parse(errorOf(refused(Reason.CONTEXT_LENGTH_EXCEEDED, "Too long.", Code.InvalidArgument, facts)).body).error

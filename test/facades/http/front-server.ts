@@ -60,7 +60,7 @@ export async function startFront(transport: Transport, settings: FrontSettings =
     overload: settings.overload ?? { shortage: undefined },
     clock: settings.clock ?? steadyClock,
     random: { uuid: () => `0199f0a0-0000-7000-8000-${String(++ids).padStart(12, "0")}` },
-    logger: { error: (fields) => errors.push(fields) },
+    logger: { info() {}, error: (fields) => errors.push(fields) },
     observer: { opened() {}, streamed() {}, closed() {}, refused: door.refused },
   });
   const server = await startHttpServer(front.listener, "127.0.0.1:0", {

@@ -20,7 +20,7 @@ function poolOf(count: number, maxWaiting = 10, server: object = { capacity: 1 }
   const { models } = configSchema.parse({
     models: [{ id: "m", servers: Array.from({ length: count }, (_, i) => ({ url: `http://${i}:1`, ...server })) }],
   });
-  const pool = new Pool("m", new RoundRobin(), clock, { queue: maxWaiting, reserve: 0 });
+  const pool = new Pool("m", new RoundRobin(), clock, { queue: maxWaiting, reserve: 0, health_interval_s: 5 });
   const onFree = () => pool.pump();
   const members = (models[0]?.servers ?? []).map(
     (server, i) => new Member(`${i}`, "m", server, {} as Engine, { clock, openMs: 1000, onFree }),

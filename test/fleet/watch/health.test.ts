@@ -1,5 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { BreakerState, ServerState } from "#gen/tollgate/catalogue/v1/server_pb.js";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { readDetail } from "#lib/errors/detail.ts";
 import { unrefusedInput } from "#src/fleet/engines/shared/faults.ts";
 import { broken, output, unreachable, whole } from "../fake-engine.ts";
 import { fixture, settle } from "../fixture.ts";
@@ -74,13 +76,13 @@ test("a server that refuses connections is out at once, and back as soon as it l
   engine?.scripts.push([unreachable()]);
   await expect(fleet.run()).rejects.toThrow("failed");
   expect(fleet.fleet.servers()[0]).toMatchObject({ state: ServerState.UNHEALTHY, lastError: "ECONNREFUSED" });
-  const waiting = fleet.run();
+  await expect(fleet.run()).rejects.toThrow("No server of this model is up.");
   if (engine) {
     engine.health = undefined;
   }
   await rounds(fleet, 1);
   expect(fleet.fleet.servers()[0]?.state).toBe(ServerState.HEALTHY);
-  expect(await waiting).toEqual(whole);
+  expect(await fleet.run()).toEqual(whole);
 });
 
 test("a failed request brings the next check forward, and a failed check is enough then", async () => {
@@ -168,22 +170,22 @@ describe("an embedding server", () => {
   });
 });
 
-test("requests that wait go to a server that comes back", async () => {
-  const fleet = fixture([1], { queue_timeout_s: 60 });
+test("while no server is up, requests are told so and when to come again, and one that comes back takes them", async () => {
+  const fleet = fixture([1], { queue_timeout_s: 60, health_interval_s: 5 });
   const [engine] = fleet.engines;
   if (engine) {
     engine.health = broken();
   }
   await settle();
   await rounds(fleet, 2);
-  const answer = fleet.run();
-  await settle();
+  const refusal = await fleet.run().catch((error: unknown) => error);
+  expect(readDetail(refusal)).toMatchObject({ reason: Reason.NO_SERVER, retryAfter: { seconds: 5n } });
   expect(engine?.requests).toHaveLength(0);
   if (engine) {
     engine.health = undefined;
   }
   await rounds(fleet, 1);
-  expect(await answer).toEqual(whole);
+  expect(await fleet.run()).toEqual(whole);
 });
 
 test("shows what a server tells of its load", async () => {

@@ -30,10 +30,11 @@ async function openCharged() {
 }
 
 /** The margins of two accounts with a request of 50 tokens each, on these servers. */
-async function ask(servers: readonly PricedServer[], asked: object = {}) {
+async function ask(servers: readonly PricedServer[], asked: object = {}, began = 0) {
   const metering = opened[0] ?? (await openCharged());
   clock.advance(1); // what is charged now is not before now
-  const service = createMarginService({ storage: metering.storage, servers: () => servers, clock });
+  const readBeginning = async () => began;
+  const service = createMarginService({ storage: metering.storage, servers: () => servers, readBeginning, clock });
   const margins = [];
   for await (const piece of service.streamMargins(create(StreamMarginsRequestSchema, asked), context)) {
     margins.push(...(piece.margins ?? []));
@@ -58,6 +59,14 @@ test("a model's margin of a day is exact: what it earned of all accounts less it
     "-24000000000",
     String(revenue - 24_000_000_000n),
   ]);
+});
+
+test("servers cost nothing before the service began", async () => {
+  await ask(priced);
+  const margins = await ask(priced, {}, clock.now() + 1 - 3_600_000);
+  expect(margins.map(({ costPicoUsd }) => costPicoUsd)).toEqual(["1000000000", "1000000000"]);
+  const hours = await ask(priced, { by: MarginSpan.HOUR }, clock.now() + 1);
+  expect(new Set(hours.map(({ costPicoUsd }) => costPicoUsd))).toEqual(new Set(["0"]));
 });
 
 test("hours are kept apart, those without a request among them, and come to the same", async () => {

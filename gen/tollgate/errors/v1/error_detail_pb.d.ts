@@ -267,7 +267,7 @@ export enum Reason {
   UNSUPPORTED = 2,
 
   /**
-   * The credential is missing, unknown, revoked or expired.
+   * The credential is missing, unknown, revoked or expired. `parameter` is "authorization" when it is missing.
    *
    * @generated from enum value: REASON_UNAUTHENTICATED = 3;
    */
@@ -524,6 +524,14 @@ export enum Reason {
    * @generated from enum value: REASON_RECEIPT_ARCHIVED = 53;
    */
   RECEIPT_ARCHIVED = 53,
+
+  /**
+   * No server of the model is up: all failed their checks, or are cut off after failures. `retry_after` is when they are
+   * checked again.
+   *
+   * @generated from enum value: REASON_NO_SERVER = 60;
+   */
+  NO_SERVER = 60,
 }
 
 /**

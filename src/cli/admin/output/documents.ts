@@ -6,6 +6,7 @@ import type { AuditEvent } from "#gen/tollgate/audit/v1/audit_service_pb.js";
 import { BreakerState, type Server, ServerState } from "#gen/tollgate/catalogue/v1/server_pb.js";
 import { type Price, PriceReason } from "#gen/tollgate/metering/v1/price_pb.js";
 import type { Operator } from "#gen/tollgate/operators/v1/operator_pb.js";
+import type { GetStatusResponse } from "#gen/tollgate/status/v1/status_service_pb.js";
 import { limitEntries, readLimits, showLimits } from "#lib/key-limits.ts";
 import { formatRate, formatUsd } from "#lib/money.ts";
 import { separate } from "#lib/text/separate.ts";
@@ -140,6 +141,17 @@ export function serverDocument(server: Server) {
     usd_per_hour: server.picoUsdPerHour === undefined ? null : formatUsd(server.picoUsdPerHour),
     last_error: server.lastError === "" ? null : server.lastError,
   };
+}
+
+export function statusDocument({ ok, red }: Pick<GetStatusResponse, "ok" | "red">) {
+  const troubles = red.map(({ what, model, server, reason, since }) => ({
+    what,
+    ...(model !== "" && { model }),
+    ...(server !== "" && { server }),
+    reason,
+    since: time(since),
+  }));
+  return { ok, red: troubles };
 }
 
 /** A part of a whole, rounded to a thousandth. */

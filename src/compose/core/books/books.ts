@@ -3,6 +3,7 @@ import { formatUsd } from "#lib/money.ts";
 import type { Config } from "#src/config/schema.ts";
 import { createFunds } from "#src/money/books/payments/funds.ts";
 import type { PaymentLimits } from "#src/money/books/payments/payments.ts";
+import { readLastProof } from "#src/money/books/proof/last-proof.ts";
 import { openCoreJournal } from "#src/money/journal/core-journal.ts";
 import type { CoreJournal } from "#src/money/journal/file-journal.ts";
 import { createLedger } from "#src/money/ledger/ledger.ts";
@@ -43,7 +44,7 @@ export interface MoneyGround {
 export interface Books {
   readonly prices: PriceList;
   readonly observer: MeteringObserver;
-  /** When a core last proved the books, and with what result. Undefined: not yet. */
+  /** When a core last proved the books, and with what result. Undefined: never. */
   readonly lastProof: () => Proof | undefined;
   readonly deadLetters: DeadLetters;
   readonly ledger: CoreLedger;
@@ -88,7 +89,8 @@ export async function composeBooks(
 ): Promise<Books> {
   const { config, logger, metrics, random, clock, storage, announce } = foundation;
   const deadLetters = new DeadLetters({ storage, clock, coreId: journal.coreId });
-  let proved: Proof | undefined;
+  const last = await readLastProof(storage);
+  let proved: Proof | undefined = last && { at: last.at, ok: last.proof.ok };
   const observer: MeteringObserver = {
     ...metrics.metering,
     reconciled(proof) {

@@ -10,6 +10,16 @@ export function modelIsGone(modelId: string): Error {
   return failure(Reason.MODEL_NOT_FOUND, `The model '${modelId}' is no longer served.`, { parameter: "model" });
 }
 
+/** The error of a request whose model has no server that is up. `retryMs`: when they are checked again. */
+export function noServerIsUp(why: string, retryMs: number): Error {
+  return failure(
+    Reason.NO_SERVER,
+    "No server of this model is up.",
+    { retryAfter: toDuration(Math.ceil(retryMs)) },
+    new EngineFault(why, false),
+  );
+}
+
 /** The error of a request that gets no server. `retryMs`: when a retry makes sense. `why` goes to the log only. */
 export function modelIsBusy(why: string, retryMs: number = retryAfterMs): Error {
   return failure(

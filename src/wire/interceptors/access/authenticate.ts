@@ -218,10 +218,9 @@ function throttled(waitMs: number): ConnectError {
 function readCredential(header: Headers): string {
   const [, credential] = /^Bearer +(\S+) *$/i.exec(header.get("authorization") ?? "") ?? [];
   if (credential === undefined) {
-    throw failure(
-      Reason.UNAUTHENTICATED,
-      "A credential is missing. Send the header: authorization: Bearer <credential>.",
-    );
+    throw failure(Reason.UNAUTHENTICATED, "No API key. Send `Authorization: Bearer tg-…`.", {
+      parameter: "authorization",
+    });
   }
   return credential;
 }

@@ -12,7 +12,7 @@ const maxRefusals = 50;
 /** Writes one log line for each call when it is over. Many calls with wrong credentials are summed up. */
 export function logCalls(log: Logger, clock: Clock = systemClock): CallObserver {
   const isSummed = createSums(log, clock);
-  return ({ method, requestId, runId, code, reason, ms }) => {
+  return ({ method, requestId, runId, code, reason, caller, ms }) => {
     if (isSummed(reason)) {
       return;
     }
@@ -22,6 +22,7 @@ export function logCalls(log: Logger, clock: Clock = systemClock): CallObserver 
       ...(runId && { runId }),
       code: code === undefined ? "OK" : Code[code],
       ...(reason !== undefined && { reason: Reason[reason] }),
+      ...caller,
       ms: Math.round(ms * 10) / 10,
     };
     log[toLevel(code)](line, "call");

@@ -2,8 +2,10 @@ import type { DescMethod } from "@bufbuild/protobuf";
 import { type Code, ConnectError, createContextKey, type Interceptor } from "@connectrpc/connect";
 import type { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { readDetail } from "#lib/errors/detail.ts";
+import { requestIdHeader } from "#lib/rpc/call-headers.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { watchStream } from "../watch-stream.ts";
+import { type CallerFacts, type Known, readCallerFacts } from "./caller-facts.ts";
 import { type LimitName, readRefusedLimit } from "./refused-limit.ts";
 
 /** The id that a handler found or created for its request. Empty: the call has none. */
@@ -25,6 +27,8 @@ export interface EndedCall {
   readonly reason: Reason | undefined;
   /** Undefined: no limit refused it. */
   readonly limit: LimitName | undefined;
+  /** Whose call it was. Undefined: it succeeded. */
+  readonly caller: CallerFacts | undefined;
   /** The call's duration, in milliseconds. */
   readonly ms: number;
 }
@@ -43,17 +47,21 @@ export function toOutcome(error: unknown, signal: AbortSignal): Pick<EndedCall, 
   return { code: ConnectError.from(cause).code, reason: detail?.reason, limit: detail && readRefusedLimit(detail) };
 }
 
+const nobody: Known = { trusts: () => false, isServed: () => false };
+
 /** Reports every call to the observers, once, however it ends. */
-export function observeCalls(clock: Clock, observers: readonly CallObserver[]): Interceptor {
+export function observeCalls(clock: Clock, observers: readonly CallObserver[], known: Known = nobody): Interceptor {
   return (next) => async (request) => {
     const started = clock.monotonic();
     const tell = (error?: unknown): unknown => {
       const outcome = toOutcome(error, request.signal);
+      const isRefused = outcome.code !== undefined;
       const call: EndedCall = {
         method: request.method,
-        requestId: request.contextValues.get(requestIdKey),
+        requestId: request.contextValues.get(requestIdKey) || (isRefused ? readNamed(request.header) : ""),
         runId: request.contextValues.get(runIdKey),
         ...outcome,
+        caller: isRefused ? readCallerFacts(request, known) : undefined,
         ms: clock.monotonic() - started,
       };
       for (const observe of observers) {
@@ -72,4 +80,10 @@ export function observeCalls(clock: Clock, observers: readonly CallObserver[]): 
       throw tell(error);
     }
   };
+}
+
+/** The id that a facade gave its request. Empty: none, or nothing like an id. */
+function readNamed(header: Headers): string {
+  const named = header.get(requestIdHeader) ?? "";
+  return /^[\w.:-]{1,128}$/.test(named) ? named : "";
 }

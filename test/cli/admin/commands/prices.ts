@@ -37,5 +37,8 @@ export function testPrices(): void {
     expect(history.length).toBeGreaterThanOrEqual(4);
     expect(await json("prices", "history", testModel, "--limit", "2")).toEqual(history.slice(0, 2));
     await refusal("prices", "set", "no-such-model", "--input", "1");
+    const large = await refusal("prices", "set", testModel, "--input", "17.5");
+    expect(large.notes).toContain("the input price from 0.35 to 17.50 USD per 1M tokens is a large change: say --yes");
+    expect(await json("prices", "set", testModel, "--input", "17.5", "--yes")).toMatchObject({ input: "17.50" });
   });
 }

@@ -74,7 +74,7 @@ export function simulate(policy: Routing, { workload, servers, minutes, troubles
   const fleet = createServers(servers, clock, () => pool.pump());
   const members = fleet.map(({ member }) => member);
   const pool: Pool = new Pool("m", createPolicy(policy, 262_144, random), clock, {
-    ...{ queue: Number.POSITIVE_INFINITY, reserve: 0.125 },
+    ...{ queue: Number.POSITIVE_INFINITY, reserve: 0.125, health_interval_s: 5 },
   });
   pool.replace(members);
   const byMember = new Map(fleet.map((server) => [server.member, server]));

@@ -236,7 +236,7 @@ function createCore(
   const policy = isOwn
     ? createPolicy(routing, prefix_blocks, random, (member, ...prompt) => shared?.prompted(toName(member), ...prompt))
     : routing(truth);
-  const limits = { queue: 100_000, reserve: isOwn ? config.fleet.reserve : 0 };
+  const limits = { queue: 100_000, reserve: isOwn ? config.fleet.reserve : 0, health_interval_s: 5 };
   const pool: Pool = new Pool("m", policy, clock, limits);
   pools.push(pool);
   if (shared !== undefined) {

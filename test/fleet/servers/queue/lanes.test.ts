@@ -15,7 +15,7 @@ import { settle, toReason } from "../../fixture.ts";
 async function busy(queue = 1000) {
   const clock = new ManualClock();
   const { models } = configSchema.parse({ models: [{ id: "m", servers: [{ url: "http://0:1", capacity: 1 }] }] });
-  const pool = new Pool("m", new RoundRobin(), clock, { queue, reserve: 0 });
+  const pool = new Pool("m", new RoundRobin(), clock, { queue, reserve: 0, health_interval_s: 5 });
   const settings = { clock, openMs: 1000, onFree: () => pool.pump() };
   pool.replace((models[0]?.servers ?? []).map((config) => new Member("0", "m", config, {} as Engine, settings)));
   const order: string[] = [];

@@ -178,7 +178,7 @@ describe.each(routes)("over %s", (_name, open) => {
   }
 });
 
-test("only health, reflection, the model list and ways to sign in are public, and no method forgot to say", async () => {
+test("only health, reflection, the model list, the status and ways to sign in are public, and no method forgot to say", async () => {
   const methods = (await contractServices()).flatMap((service) => service.methods);
   const open = methods.filter((method) => [Access.PUBLIC, Access.PUBLIC_OR_CALLER].includes(readAccess(method)));
   expect(open.map(({ name, parent }) => `${parent.typeName}/${name}`).sort()).toEqual([
@@ -193,6 +193,7 @@ test("only health, reflection, the model list and ways to sign in are public, an
     "tollgate.sessions.v1.SessionsService/FinishOidcSignIn",
     "tollgate.sessions.v1.SessionsService/GetSignInOptions",
     "tollgate.sessions.v1.SessionsService/RedeemSignInLink",
+    "tollgate.status.v1.StatusService/GetPublicStatus",
   ]);
   expect(methods.filter((method) => readAccess(method) === Access.UNSPECIFIED)).toEqual([]);
 });

@@ -160,7 +160,16 @@ describe("calls with wrong credentials", () => {
     const observer = logCalls(log, clock);
     const method = InferenceService.method.countTokens;
     for (const reason of reasons) {
-      observer({ method, requestId: "", runId: "", code: Code.Unauthenticated, reason, limit: undefined, ms: 1 });
+      observer({
+        method,
+        requestId: "",
+        runId: "",
+        code: Code.Unauthenticated,
+        reason,
+        limit: undefined,
+        caller: undefined,
+        ms: 1,
+      });
     }
     return { log, clock };
   }

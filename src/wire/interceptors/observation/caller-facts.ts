@@ -1,0 +1,50 @@
+import type { Message } from "@bufbuild/protobuf";
+import type { StreamRequest, UnaryRequest } from "@connectrpc/connect";
+import { toNetwork } from "#lib/net/network.ts";
+import { OneMessage } from "../../grpc/messages/request-messages.ts";
+import { readClientAddress, type TrustsPeer } from "../access/client-address.ts";
+import { principalKey } from "../access/principal.ts";
+
+/** Whose call it was and what it asked for, as far as it is known: what somebody looks for who asks why it failed. */
+export interface CallerFacts {
+  /** The account that would have paid. */
+  readonly account?: string;
+  readonly operator?: string;
+  /** The last four characters of an API key. */
+  readonly key?: string;
+  /** A served model: any other name is a caller's text, which no log gets. */
+  readonly model?: string;
+  /** The network of the client's address. */
+  readonly address: string;
+}
+
+/** What is needed to read them. */
+export interface Known {
+  /** Whether a peer is believed where its clients are. */
+  readonly trusts: TrustsPeer;
+  readonly isServed: (model: string) => boolean;
+}
+
+/** Reads the facts of a call. */
+export function readCallerFacts(request: UnaryRequest | StreamRequest, { trusts, isServed }: Known): CallerFacts {
+  const principal = request.contextValues.get(principalKey);
+  const key = lastFour(request.header.get("authorization"));
+  const model = readModel(request);
+  return {
+    ...(principal?.kind === "caller" && { account: principal.accountId }),
+    ...(principal?.kind === "operator" && { operator: principal.name }),
+    ...(key !== undefined && { key }),
+    ...(isServed(model) && { model }),
+    address: toNetwork(readClientAddress(request, trusts)),
+  };
+}
+
+/** Only of what has the shape of a key: a configured token may be short. */
+function lastFour(authorization: string | null): string | undefined {
+  return /^Bearer [a-z0-9]{1,12}[-_][0-9A-Za-z]{45}([0-9A-Za-z]{4})$/.exec(authorization ?? "")?.[1];
+}
+
+function readModel({ message }: UnaryRequest | StreamRequest): string {
+  const asked: Message | AsyncIterable<Message> = message instanceof OneMessage ? message.message : message;
+  return "model" in asked && typeof asked.model === "string" ? asked.model : "";
+}

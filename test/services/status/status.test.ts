@@ -1,0 +1,46 @@
+import { expect, test } from "@jest/globals";
+import { Status, type StatusParts } from "#src/services/status/status.ts";
+import { ManualClock } from "../../support/clocks/manual-clock.ts";
+import { errorLogger } from "../../support/loggers.ts";
+
+function open(parts: Partial<StatusParts> = {}) {
+  const clock = Object.assign(new ManualClock(), { agrees: true });
+  const status = new Status({
+    models: () => [],
+    servers: () => [],
+    lastProof: () => undefined,
+    admits: () => true,
+    findStored: async () => [],
+    ...{ clock, logger: errorLogger },
+    ...parts,
+  });
+  return { clock, status };
+}
+
+test("a trouble is told since it was first seen, and no longer than it lasts", async () => {
+  const models: { id: string }[] = [{ id: "m" }];
+  const { clock, status } = open({ models: () => models });
+  const since = clock.now();
+  await status.look();
+  clock.advance(3000);
+  expect(status.read()).toMatchObject([{ what: "no_server", model: "m", since }]);
+  models.pop();
+  expect(status.read()).toEqual([]);
+});
+
+test("books that failed or are old, a ledger that takes nothing and clocks apart are told, what clients notice first", () => {
+  let proof = { at: 0, ok: false };
+  const { clock, status } = open({ lastProof: () => proof, admits: () => false });
+  clock.agrees = false;
+  expect(status.read().map(({ what }) => what)).toEqual(["database", "books_failed", "clocks_apart"]);
+  proof = { at: clock.now() - 4 * 3_600_000, ok: true };
+  expect(status.read().map(({ what }) => what)).toEqual(["database", "books_old", "clocks_apart"]);
+  proof = { at: clock.now() - 3_600_000, ok: true };
+  expect(status.read().map(({ what }) => what)).toEqual(["database", "clocks_apart"]);
+});
+
+test("a database that cannot be asked is told once", async () => {
+  const { status } = open({ admits: () => false, findStored: () => Promise.reject(new Error("gone")) });
+  await status.look();
+  expect(status.read()).toMatchObject([{ what: "database", reason: "The database cannot be asked at the moment." }]);
+});
