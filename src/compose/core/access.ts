@@ -5,11 +5,11 @@ import type { Config } from "#src/config/schema.ts";
 import { Accounts } from "#src/identity/accounts/accounts.ts";
 import { createAuthenticator } from "#src/identity/accounts/authenticator.ts";
 import { ApiKeys } from "#src/identity/accounts/keys/api-keys.ts";
-import { KeyFilter } from "#src/identity/accounts/keys/key-filter.ts";
 import { LastUsed } from "#src/identity/accounts/keys/last-used.ts";
 import { reportPeppers } from "#src/identity/accounts/keys/report-peppers.ts";
 import { verifyPeppers } from "#src/identity/accounts/keys/verify-peppers.ts";
 import { AuditTrail } from "#src/identity/audit/audit-trail.ts";
+import { DigestFilter } from "#src/identity/digests/digest-filter.ts";
 import { LiveTokens } from "#src/identity/operators/live-tokens.ts";
 import { Operators } from "#src/identity/operators/operators.ts";
 import { createAccountsService } from "#src/services/accounts/accounts-service.ts";
@@ -48,7 +48,7 @@ export async function composeAccess(
     ...{ storage, clock, random, pepper, prefix: config.keys.prefix, announce },
     added: (digest) => keyFilter.add(digest),
   });
-  const keyFilter = new KeyFilter(
+  const keyFilter = new DigestFilter(
     { after: (id) => keys.digestsAfter(id), ofAccounts: (accountIds) => keys.digestsOfAccounts(accountIds) },
     clock,
   );
@@ -113,6 +113,7 @@ export async function composeAccess(
     ...{ trail, trusts },
     async stop() {
       stopKeyFilter();
+      sessions.stop();
       await lastUsed.flush();
     },
   };

@@ -42,8 +42,8 @@ const keyName = "console";
 export function composeSessions(
   foundation: Foundation,
   { operators, keys, authenticator, accountChanged, accounts, openAccount }: SessionsParts,
-): { finder: SessionFinder; service: ServiceRegistration } {
-  const { storage, clock, random, secrets } = foundation;
+): { finder: SessionFinder; service: ServiceRegistration; stop: () => void } {
+  const { storage, clock, random, secrets, logger } = foundation;
   const sessions = new Sessions({ storage, clock, random, operatorToken: secrets.operatorToken });
   const service = createSessionsService({
     sessions,
@@ -62,6 +62,7 @@ export function composeSessions(
   });
   return {
     service: registration(SessionsService, service),
+    stop: sessions.filter.start(logger),
     finder: {
       isToken: isSessionToken,
       async find(token) {
