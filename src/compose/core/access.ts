@@ -14,6 +14,7 @@ import { LiveTokens } from "#src/identity/operators/live-tokens.ts";
 import { Operators } from "#src/identity/operators/operators.ts";
 import { createAccountsService } from "#src/services/accounts/accounts-service.ts";
 import { createAuditService } from "#src/services/audit-service.ts";
+import { limitOnHead } from "#src/services/limits/limit-on-head.ts";
 import { toRole } from "#src/services/operator-messages.ts";
 import { createOperatorsService } from "#src/services/operators-service.ts";
 import type { Gate } from "#src/wire/grpc/server/gate.ts";
@@ -39,7 +40,7 @@ export interface Access extends Part {
 
 export async function composeAccess(
   foundation: Foundation,
-  { funds, ledger, balances, announcements }: Money,
+  { funds, ledger, balances, announcements, rateLimits }: Money,
 ): Promise<Access> {
   const { config, secrets, logger, random, clock, storage, catalogue, announce, refused } = foundation;
   const [pepper] = secrets.peppers;
@@ -109,7 +110,10 @@ export async function composeAccess(
       registration(OperatorsService, createOperatorsService({ operators, changed: () => liveTokens.forget() })),
       sessions.service,
     ],
-    gate: createGate(authenticator, createFailedAttempts({}, clock), trusts, createCallRates({}, clock), refused),
+    gate: limitOnHead(
+      createGate(authenticator, createFailedAttempts({}, clock), trusts, createCallRates({}, clock), refused),
+      rateLimits,
+    ),
     ...{ trail, trusts },
     async stop() {
       stopKeyFilter();
