@@ -61,7 +61,7 @@ export async function composeAccess(
   const trusts = readTrust(config);
   const lastUsed = new LastUsed((ids, at) => keys.storeLastUsed(ids, at), clock, logger);
   const sessions = composeSessions(foundation, {
-    ...{ operators, keys, accounts },
+    ...{ operators, keys, accounts, trusts },
     openAccount: (account) => funds.open(account, Number(readPicoUsd(config.free_tier.grant_usd))),
     authenticator: () => authenticator,
     accountChanged: (accountId) => accountChanged(accountId),
