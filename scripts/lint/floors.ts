@@ -49,7 +49,7 @@ export const floors: Buildings = {
     ["store", "rate-limits", "journal", "prices"],
     ["model"],
   ],
-  "src/identity": [["accounts", "sessions", "operators", "audit"]],
+  "src/identity": [["accounts", "sessions", "operators", "audit"], ["digests"]],
   "src/fleet": [
     ["create-fleet"],
     ["fleet"],

@@ -47,6 +47,7 @@ export function createConsoleGate(transport: Transport, clock: Pick<Clock, "mono
       known.delete(credential);
       return ask(head, credential);
     },
+    judge: async () => {}, // the core judges the streams that it sends
   };
 }
 

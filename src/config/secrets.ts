@@ -149,6 +149,9 @@ async function readService(service: Config["services"][number], environment: Env
   if (token === "") {
     throw new ConfigError(`${where}: ${service.token_file ?? service.token_env} holds no token`);
   }
+  if (isGuessable(token)) {
+    throw new ConfigError(`${where}: ${service.token_file ?? service.token_env} ${strongSecret}`);
+  }
   return { name: service.name, token, ...(service.accounts ? { accounts: service.accounts } : {}) };
 }
 

@@ -8,6 +8,7 @@ import { failure } from "#lib/errors/failure.ts";
 import type { OidcSignIn } from "#src/identity/sessions/oidc/oidc-sign-in.ts";
 import type { NewSession, Owner, Sessions } from "#src/identity/sessions/sessions.ts";
 import type { ConsoleSession } from "#src/storage/entities/console-session.ts";
+import { readClientAddress, type TrustsPeer } from "#src/wire/interceptors/access/client-address.ts";
 import { readOperator, readPrincipal } from "#src/wire/interceptors/access/principal.ts";
 import type { Operator, Principal } from "#src/wire/principal.ts";
 
@@ -23,6 +24,8 @@ export interface SessionsDependencies {
   readonly rootName: string;
   /** Sign-in by an identity provider. Undefined: none is configured. */
   readonly oidc: OidcSignIn | undefined;
+  /** Judges which peers are trusted to state the addresses of browsers. */
+  readonly trusts: TrustsPeer;
   /** Called with each session that ended here. */
   readonly ended: (sessionId: string) => void;
   readonly toRole: (role: NonNullable<ConsoleSession["role"]>) => Role;
@@ -101,8 +104,9 @@ export function createSessionsService(deps: SessionsDependencies): ServiceImpl<t
 
     beginOidcSignIn: ({ redirectUrl }) => requireOidc().begin(redirectUrl),
 
-    async finishOidcSignIn({ callbackUrl, pending }) {
-      const accountId = await requireOidc().finish(callbackUrl, pending);
+    async finishOidcSignIn({ callbackUrl, pending }, { requestHeader: header, values: contextValues }) {
+      const address = readClientAddress({ header, contextValues }, deps.trusts);
+      const accountId = await requireOidc().finish(callbackUrl, pending, address);
       return opened(await sessions.create({ role: null, operatorId: null, accountId, keyId: null }));
     },
 

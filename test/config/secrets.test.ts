@@ -120,14 +120,20 @@ test("a new pepper stands before the old ones", async () => {
 
 test("service tokens come from files and variables", async () => {
   const file = join(folder, "billing");
-  await writeFile(file, "billing-token");
+  const [billing, batch] = ["billing-0123456789abcdef01234567", "batch-0123456789abcdef0123456789"];
+  await writeFile(file, billing);
   const yaml = `services: [{ name: billing, token_file: "${file}", accounts: [a] }, { name: batch, token_env: BATCH }]`;
   const environment = { TOLLGATE_DATA_DIR: folder };
-  expect((await read({ ...environment, BATCH: "batch-token" }, yaml)).services).toEqual([
-    { name: "billing", token: "billing-token", accounts: ["a"] },
-    { name: "batch", token: "batch-token" },
+  expect((await read({ ...environment, BATCH: batch }, yaml)).services).toEqual([
+    { name: "billing", token: billing, accounts: ["a"] },
+    { name: "batch", token: batch },
   ]);
   await expect(read(environment, yaml)).rejects.toThrow("services: batch: BATCH holds no token");
+  await expect(read({ ...environment, BATCH: "batch-token" }, yaml)).rejects.toThrow(
+    "services: batch: BATCH needs 32 characters or more that nobody can guess",
+  );
+  await writeFile(file, "changeme");
+  await expect(read({ ...environment, BATCH: batch }, yaml)).rejects.toThrow(/services: billing: .*billing needs 32/);
 });
 
 test("a missing operator token says where it was looked for", async () => {

@@ -5,15 +5,16 @@ import type { Config } from "#src/config/schema.ts";
 import { Accounts } from "#src/identity/accounts/accounts.ts";
 import { createAuthenticator } from "#src/identity/accounts/authenticator.ts";
 import { ApiKeys } from "#src/identity/accounts/keys/api-keys.ts";
-import { KeyFilter } from "#src/identity/accounts/keys/key-filter.ts";
 import { LastUsed } from "#src/identity/accounts/keys/last-used.ts";
 import { reportPeppers } from "#src/identity/accounts/keys/report-peppers.ts";
 import { verifyPeppers } from "#src/identity/accounts/keys/verify-peppers.ts";
 import { AuditTrail } from "#src/identity/audit/audit-trail.ts";
+import { DigestFilter } from "#src/identity/digests/digest-filter.ts";
 import { LiveTokens } from "#src/identity/operators/live-tokens.ts";
 import { Operators } from "#src/identity/operators/operators.ts";
 import { createAccountsService } from "#src/services/accounts/accounts-service.ts";
 import { createAuditService } from "#src/services/audit-service.ts";
+import { limitOnHead } from "#src/services/limits/limit-on-head.ts";
 import { toRole } from "#src/services/operator-messages.ts";
 import { createOperatorsService } from "#src/services/operators-service.ts";
 import type { Gate } from "#src/wire/grpc/server/gate.ts";
@@ -39,7 +40,7 @@ export interface Access extends Part {
 
 export async function composeAccess(
   foundation: Foundation,
-  { funds, ledger, balances, announcements }: Money,
+  { funds, ledger, balances, announcements, rateLimits }: Money,
 ): Promise<Access> {
   const { config, secrets, logger, random, clock, storage, catalogue, announce, refused } = foundation;
   const [pepper] = secrets.peppers;
@@ -48,7 +49,7 @@ export async function composeAccess(
     ...{ storage, clock, random, pepper, prefix: config.keys.prefix, announce },
     added: (digest) => keyFilter.add(digest),
   });
-  const keyFilter = new KeyFilter(
+  const keyFilter = new DigestFilter(
     { after: (id) => keys.digestsAfter(id), ofAccounts: (accountIds) => keys.digestsOfAccounts(accountIds) },
     clock,
   );
@@ -60,7 +61,7 @@ export async function composeAccess(
   const trusts = readTrust(config);
   const lastUsed = new LastUsed((ids, at) => keys.storeLastUsed(ids, at), clock, logger);
   const sessions = composeSessions(foundation, {
-    ...{ operators, keys, accounts },
+    ...{ operators, keys, accounts, trusts },
     openAccount: (account) => funds.open(account, Number(readPicoUsd(config.free_tier.grant_usd))),
     authenticator: () => authenticator,
     accountChanged: (accountId) => accountChanged(accountId),
@@ -109,10 +110,14 @@ export async function composeAccess(
       registration(OperatorsService, createOperatorsService({ operators, changed: () => liveTokens.forget() })),
       sessions.service,
     ],
-    gate: createGate(authenticator, createFailedAttempts({}, clock), trusts, createCallRates({}, clock), refused),
+    gate: limitOnHead(
+      createGate(authenticator, createFailedAttempts({}, clock), trusts, createCallRates({}, clock), refused),
+      rateLimits,
+    ),
     ...{ trail, trusts },
     async stop() {
       stopKeyFilter();
+      sessions.stop();
       await lastUsed.flush();
     },
   };

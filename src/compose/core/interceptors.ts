@@ -7,6 +7,7 @@ import { isUnreachable } from "#src/storage/availability/unreachable.ts";
 import { traceCalls } from "#src/telemetry/traces/calls.ts";
 import type { ServiceRegistration } from "#src/wire/grpc/server/registration.ts";
 import { authenticate } from "#src/wire/interceptors/access/authenticate.ts";
+import { judgeStreams } from "#src/wire/interceptors/access/judge-streams.ts";
 import { hideErrors } from "#src/wire/interceptors/errors.ts";
 import { shedLoad } from "#src/wire/interceptors/limits/shed-load.ts";
 import { logCalls } from "#src/wire/interceptors/observation/log.ts";
@@ -30,6 +31,7 @@ export function createInterceptors(
       isUnreachable(error) ? unavailable("The database cannot be reached at the moment.", error) : undefined,
     ),
     authenticate(gate),
+    judgeStreams(gate, clock),
     recordChanges({ trail, trusts, logger, lost: metrics.audit }),
     limitRates(rateLimits),
     validateRequests(services.map(({ service }) => service)),

@@ -39,7 +39,7 @@ export async function composeMoney(
     windows,
     rateLimits,
     services: [
-      registration(MeteringService, createMeteringService({ storage })),
+      registration(MeteringService, createMeteringService({ storage, clock })),
       registration(PricesService, createPricesService(prices, storage)),
       registration(BooksService, createBooksService({ storage, ledger, deadLetters, observer, clock, logger })),
     ],

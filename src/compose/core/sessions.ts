@@ -16,6 +16,7 @@ import { rootName } from "#src/services/operators-service.ts";
 import { createSessionsService } from "#src/services/sessions-service.ts";
 import type { ConsoleSession } from "#src/storage/entities/console-session.ts";
 import { registration, type ServiceRegistration } from "#src/wire/grpc/server/registration.ts";
+import type { TrustsPeer } from "#src/wire/interceptors/access/client-address.ts";
 import type { Operator, SessionFinder } from "#src/wire/principal.ts";
 import type { Foundation } from "./foundation.ts";
 
@@ -26,6 +27,8 @@ interface SessionsParts {
   readonly authenticator: () => KeyAuthenticator;
   readonly accountChanged: (accountId: string) => void;
   readonly accounts: Accounts;
+  /** Judges which peers are trusted to state the addresses of browsers. */
+  readonly trusts: TrustsPeer;
   /** Makes an account with the free tier's money. */
   readonly openAccount: (account: {
     readonly id: string;
@@ -41,9 +44,9 @@ const keyName = "console";
 /** Console sessions: finds them by their tokens, and opens and ends them by a service. */
 export function composeSessions(
   foundation: Foundation,
-  { operators, keys, authenticator, accountChanged, accounts, openAccount }: SessionsParts,
-): { finder: SessionFinder; service: ServiceRegistration } {
-  const { storage, clock, random, secrets } = foundation;
+  { operators, keys, authenticator, accountChanged, accounts, openAccount, trusts }: SessionsParts,
+): { finder: SessionFinder; service: ServiceRegistration; stop: () => void } {
+  const { storage, clock, random, secrets, logger } = foundation;
   const sessions = new Sessions({ storage, clock, random, operatorToken: secrets.operatorToken });
   const service = createSessionsService({
     sessions,
@@ -58,10 +61,11 @@ export function composeSessions(
     rootName,
     oidc: composeOidc(foundation, { accounts, openAccount }),
     ended: (id) => authenticator().forgetSession(id),
-    ...{ toRole, readRole },
+    ...{ toRole, readRole, trusts },
   });
   return {
     service: registration(SessionsService, service),
+    stop: sessions.filter.start(logger),
     finder: {
       isToken: isSessionToken,
       async find(token) {

@@ -6,6 +6,7 @@ import type { Clock } from "#lib/time/clock.ts";
 import { ConsoleSession, SignInLink } from "#src/storage/entities/console-session.ts";
 import type { Storage } from "#src/storage/orm.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
+import { DigestFilter, type StoredDigest } from "../digests/digest-filter.ts";
 import { isLinkToken, isSessionToken, newLinkToken, newSessionToken, toDigest } from "./session-token.ts";
 
 /** How long a session lasts, in milliseconds. */
@@ -16,6 +17,8 @@ const linkMs = 600_000;
 const mostLive = 100;
 /** The most keys that one session may make. */
 const mostKeys = 10;
+/** How many digests are read at a time. */
+const digestPage = 10_000;
 
 /** The owner of a session or a link. */
 export type Owner = Pick<ConsoleSession, "role" | "operatorId" | "accountId" | "keyId">;
@@ -29,7 +32,7 @@ export interface NewSession {
 /** Dependencies. */
 export interface SessionsParts {
   readonly storage: Storage;
-  readonly clock: Pick<Clock, "now">;
+  readonly clock: Clock;
   readonly random: Random;
   /** The configured operator token, to which sessions and links are bound. */
   readonly operatorToken: string;
@@ -38,9 +41,12 @@ export interface SessionsParts {
 /** The stored sessions and sign-in links of the console. */
 export class Sessions {
   readonly #parts: SessionsParts;
+  /** The digests of sessions and links: wrong tokens do not each ask the database. */
+  readonly filter: DigestFilter;
 
   constructor(parts: SessionsParts) {
     this.#parts = parts;
+    this.filter = new DigestFilter({ after: (id) => this.#digestsAfter(id), ofAccounts: async () => [] }, parts.clock);
   }
 
   /** Makes a link that signs an operator in once. */
@@ -53,6 +59,7 @@ export class Sessions {
       await em.nativeDelete(SignInLink, { expiresAt: { $lte: now } });
       em.persist(em.create(SignInLink, { id: random.uuid(), digest: this.#digest(token), ...owner, expiresAt }));
     });
+    this.filter.add(this.#digest(token));
     return { token, expiresAt };
   }
 
@@ -62,7 +69,10 @@ export class Sessions {
   async redeem(linkToken: string): Promise<NewSession> {
     const digest = isLinkToken(linkToken) ? this.#digest(linkToken) : undefined;
     // Looked at before a transaction begins: anybody can try links, and a transaction keeps others waiting.
-    const exists = digest && (await this.#findLink(this.#parts.storage.orm.em.fork(), digest)) !== null;
+    const exists =
+      digest !== undefined &&
+      (await this.filter.mayExist([digest])) &&
+      (await this.#findLink(this.#parts.storage.orm.em.fork(), digest)) !== null;
     const opened =
       exists &&
       (await inTransaction(this.#parts.storage, async (em) => {
@@ -90,7 +100,11 @@ export class Sessions {
     if (!isSessionToken(token)) {
       return undefined;
     }
-    const where = { digest: this.#digest(token), expiresAt: { $gt: this.#now() } };
+    const digest = this.#digest(token);
+    if (!(await this.filter.mayExist([digest]))) {
+      return undefined;
+    }
+    const where = { digest, expiresAt: { $gt: this.#now() } };
     return (await this.#parts.storage.orm.em.fork().findOne(ConsoleSession, where)) ?? undefined;
   }
 
@@ -129,6 +143,23 @@ export class Sessions {
     return em.findOne(SignInLink, { digest, expiresAt: { $gt: this.#now() } });
   }
 
+  /** The next sessions and links after an id, in the order of ids. */
+  async #digestsAfter(id: string): Promise<readonly StoredDigest[]> {
+    const em = this.#parts.storage.orm.em.fork();
+    const where = { id: { $gt: id } };
+    const options = {
+      fields: ["id", "digest"],
+      orderBy: { id: "asc" },
+      limit: digestPage,
+      disableIdentityMap: true,
+    } as const;
+    const found: StoredDigest[] = [
+      ...(await em.find(ConsoleSession, where, options)),
+      ...(await em.find(SignInLink, where, options)),
+    ];
+    return found.toSorted((a, b) => (a.id < b.id ? -1 : 1)).slice(0, digestPage);
+  }
+
   async #open(em: SqlEntityManager, owner: Owner): Promise<NewSession> {
     const { random } = this.#parts;
     const now = this.#now();
@@ -146,6 +177,7 @@ export class Sessions {
       expiresAt: new Date(now.getTime() + sessionMs),
     });
     em.persist(session);
+    this.filter.add(session.digest);
     return { session, token };
   }
 

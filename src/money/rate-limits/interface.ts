@@ -22,6 +22,11 @@ export interface RateLimits {
    * a minute. Also throws RATE_LIMITED when too little of any of these is left; then nothing is counted.
    */
   begin(caller: Caller, tokenBound: number): Promise<RateLimitedRun>;
+  /**
+   * Throws, or rejects with, the error of `admit` or `begin` for a caller that was refused a moment ago and would be
+   * again, whatever it asks for. Counts nothing.
+   */
+  refuseAgain(caller: Caller): void | Promise<void>;
   /** The caller's rate-limit state. Counts nothing. */
   read(caller: Caller): Promise<RateLimitState>;
 }

@@ -8,6 +8,7 @@ import type { Caller } from "#src/wire/principal.ts";
 import type { FundingState } from "../model/ledger.ts";
 import type { RateLimits } from "./interface.ts";
 import { type MaxRpm, maxInFlight, maxRpm, type RatePolicy, turnWeight } from "./max-rpm.ts";
+import { RecentRefusals } from "./recent-refusals.ts";
 import { findLongestWait, quotaRefusal, toDemands, withTokens } from "./run-quotas.ts";
 import type { WindowState, Windows } from "./windows.ts";
 
@@ -35,6 +36,23 @@ export function createRateLimits(options: RateLimitsOptions): ConfiguredRateLimi
   const limitOf = async (caller: Caller) =>
     maxRpm(policy, caller.rpm, await fundingState(caller.accountId), clock.now());
   const nameOf = (caller: Caller) => caller.keyId || caller.accountId;
+  const recent = new RecentRefusals(clock);
+  /** The error for a request beyond the minute's limit. */
+  const beyond = (
+    caller: Caller,
+    max: MaxRpm,
+    window: WindowState,
+    toldOf: (state: RateLimitState) => RateLimitState,
+  ) => {
+    const error = (laterMs: number) => {
+      const waitMs = window.waitMs - laterMs;
+      const resetAfterMs = Math.max(0, window.resetAfterMs - laterMs);
+      const state = { ...window, waitMs, resetAfterMs };
+      return withRateLimit(refusal(max, state), toldOf(toState(state)));
+    };
+    recent.noteWindow(nameOf(caller), { waitMs: window.waitMs, limit: max.limit, error });
+    return error(0);
+  };
   return {
     async begin(caller, tokenBound) {
       refuseFrozen(caller);
@@ -48,16 +66,24 @@ export function createRateLimits(options: RateLimitsOptions): ConfiguredRateLimi
       const rateLimit = withTokens(toState(window), demands, quotas);
       const longest = full === undefined ? undefined : findLongestWait(quotas);
       if (longest !== undefined && longest.waitMs >= window.waitMs) {
-        throw withRateLimit(quotaRefusal(demands[quotas.indexOf(longest)], longest), rateLimit);
+        const demand = demands[quotas.indexOf(longest)];
+        const error = () => withRateLimit(quotaRefusal(demand, longest), rateLimit);
+        if (demand?.kind !== "tokens") {
+          recent.notePlaces(caller.accountId, nameOf(caller), { waitMs: longest.waitMs, limit: longest.limit, error });
+        }
+        throw error();
       }
       if (!window.admitted) {
-        throw withRateLimit(refusal(max, window), rateLimit);
+        throw beyond(caller, max, window, (state) => withTokens(state, demands, quotas));
       }
       const weight = turnWeight(policy, funding, now);
       return {
         rateLimit,
         turnWeight: weight,
-        leave: (tokens) => run.end(demands.map(({ kind }) => (kind === "tokens" ? tokens : 0))),
+        leave(tokens) {
+          recent.free(caller.accountId);
+          run.end(demands.map(({ kind }) => (kind === "tokens" ? tokens : 0)));
+        },
       };
     },
     async admit(caller) {
@@ -65,15 +91,28 @@ export function createRateLimits(options: RateLimitsOptions): ConfiguredRateLimi
       const max = await limitOf(caller);
       const admission = await windows.admit(nameOf(caller), max.limit);
       if (!admission.admitted) {
-        throw withRateLimit(refusal(max, admission), toState(admission));
+        throw beyond(caller, max, admission, (state) => state);
       }
       return toState(admission);
+    },
+    refuseAgain(caller) {
+      refuseFrozen(caller);
+      if (!recent.has(caller.accountId, nameOf(caller))) {
+        return;
+      }
+      return limitOf(caller).then(({ limit }) => {
+        const error = recent.find(caller.accountId, nameOf(caller), (refused) => limit > refused);
+        if (error !== undefined) {
+          throw error;
+        }
+      });
     },
     async read(caller) {
       return toState(await windows.read(nameOf(caller), (await limitOf(caller)).limit));
     },
     adopt(other) {
       policy = other;
+      recent.clear();
     },
   };
 }

@@ -121,7 +121,7 @@ async function tell(next: Next, request: Request, state: RateLimitState): Promis
 const uses = new WeakMap<DescMethod, RateLimitUse>();
 
 /** What a method does to its caller's rate limit. */
-function readUse(method: DescMethod): RateLimitUse {
+export function readUse(method: DescMethod): RateLimitUse {
   let found = uses.get(method);
   if (found === undefined) {
     found = getOption(method, rate_limit_use);

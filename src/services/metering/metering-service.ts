@@ -1,18 +1,22 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
+import type { Clock } from "#lib/time/clock.ts";
 import { listReceipts } from "#src/money/books/receipts/receipt-list.ts";
 import { readReceipts } from "#src/money/books/receipts/receipts.ts";
 import { streamUsage } from "#src/money/books/receipts/usage.ts";
 import type { Storage } from "#src/storage/orm.ts";
-import { visibleAccount } from "#src/wire/interceptors/access/principal.ts";
+import { readPrincipal, visibleAccount } from "#src/wire/interceptors/access/principal.ts";
+import { SnapshotReaders } from "./snapshot-readers.ts";
 
 /** Dependencies. */
 export interface MeteringDependencies {
   readonly storage: Storage;
+  readonly clock: Pick<Clock, "after">;
 }
 
 /** Limits, receipts and usage. */
-export function createMeteringService({ storage }: MeteringDependencies): ServiceImpl<typeof MeteringService> {
+export function createMeteringService({ storage, clock }: MeteringDependencies): ServiceImpl<typeof MeteringService> {
+  const readers = new SnapshotReaders(clock);
   return {
     async countRequest() {
       return {}; // the rate limit's interceptor has counted it
@@ -31,7 +35,9 @@ export function createMeteringService({ storage }: MeteringDependencies): Servic
 
     async *streamUsage(request, context) {
       const visible = { ...request, accountId: visibleAccount(context, request.accountId) };
-      for await (const rows of streamUsage(storage, visible)) {
+      const payer = readPrincipal(context);
+      const account = payer.kind === "caller" ? payer.accountId : undefined;
+      for await (const rows of readers.read(account, context.signal, () => streamUsage(storage, visible))) {
         if (rows.length > 0) {
           yield { rows };
         }

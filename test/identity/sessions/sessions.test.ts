@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { readDetail } from "#lib/errors/detail.ts";
 import { systemRandom } from "#lib/ids/random.ts";
+import { newLinkToken, newSessionToken } from "#src/identity/sessions/session-token.ts";
 import { Sessions } from "#src/identity/sessions/sessions.ts";
 import { openStorage, type Storage } from "#src/storage/orm.ts";
 import { databases, dialects } from "../../money/databases.ts";
@@ -69,6 +70,40 @@ describe.each(dialects)("%s", (dialect) => {
     expect(await sessions.find(first.token)).toMatchObject({ accountId: customer.accountId });
     clock.advance(1);
     expect(await sessions.find(first.token)).toBeUndefined();
+  });
+
+  test("wrong tokens ask for no session and no link, and together ten times a second for new ones", async () => {
+    const { storage, sessions, clock } = await start();
+    await sessions.filter.load();
+    let asked = 0;
+    const { em } = storage.orm;
+    const fork = em.fork.bind(em);
+    em.fork = ((...options: []) => {
+      asked += 1;
+      return fork(...options);
+    }) as typeof em.fork;
+    const since = clock.monotonic();
+    for (let round = 0; round < 10; round += 1) {
+      const tries = Array.from({ length: 25 }, () => sessions.find(newSessionToken(systemRandom)));
+      const links = Array.from({ length: 25 }, () => reasonOf(sessions.redeem(newLinkToken(systemRandom))));
+      await clock.until(Promise.all([...tries, ...links]));
+    }
+    expect(asked).toBeLessThanOrEqual(2 * (1 + (clock.monotonic() - since) / 100)); // new ones, and that there are no more
+  });
+
+  test("a session and a link of another core work at their first use, and are forgotten once over", async () => {
+    const { sessions, clock, parts } = await start();
+    const other = new Sessions({ ...parts, operatorToken: "secret" });
+    await Promise.all([sessions.filter.load(), other.filter.load()]);
+    const { token, session } = await other.create(customer);
+    expect((await clock.until(sessions.find(token)))?.id).toBe(session.id);
+    const link = await other.createLink(root);
+    expect((await clock.until(sessions.redeem(link.token))).session.role).toBe("owner");
+    expect(sessions.filter.size).toBe(3);
+    clock.advance(24 * 60 * minute);
+    await sessions.create(customer); // which deletes what is over
+    await sessions.filter.load();
+    expect(sessions.filter.size).toBe(1);
   });
 
   test("another operator token ends every session", async () => {

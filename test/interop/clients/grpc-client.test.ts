@@ -10,7 +10,7 @@ import { createSite, freePorts, type Site, startTollgate, type Tollgate } from "
 
 // An internal service with a generated client against the real program, as docs/grpc.md tells.
 
-const token = "service-token-of-batch";
+const token = "service-token-of-batch-0123456789";
 const model = "tollgate-sim/plain";
 const example = fileURLToPath(new URL("../../../docs/examples/client.ts", import.meta.url));
 let site: Site;

@@ -29,7 +29,10 @@ const operator: Principal = { kind: "operator", id: "", name: "root", role: Role
 const caller = (accountId: string): Principal => ({ kind: "caller", accountId, keyId: "k" });
 
 const as = (principal: Principal) =>
-  ({ values: createContextValues().set(principalKey, principal) }) as unknown as HandlerContext;
+  ({
+    values: createContextValues().set(principalKey, principal),
+    signal: new AbortController().signal,
+  }) as unknown as HandlerContext;
 
 const reasonOf = async (call: () => unknown) => {
   try {
@@ -50,7 +53,7 @@ describe.each(dialects)("%s", (dialect) => {
       await (await movableClock(url))(minuteToMidnight - Date.now());
     }
     const metering = await openMetering({ clock, url });
-    const service = createMeteringService({ storage: metering.storage });
+    const service = createMeteringService({ storage: metering.storage, clock });
     const usage = async (principal: Principal, of: object): Promise<UsageRow[]> => {
       const rows: UsageRow[] = [];
       const answer = service.streamUsage(create(StreamUsageRequestSchema, of), as(principal));

@@ -10,7 +10,7 @@ import { Budget } from "#src/storage/entities/metering/budget.ts";
 import type { Storage } from "#src/storage/orm.ts";
 import type { Announce } from "#src/storage/outbox/announcer.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
-import type { KeyDigest } from "./key-filter.ts";
+import type { StoredDigest } from "../../digests/digest-filter.ts";
 import { requireBudget, settlePeriod } from "./key-limits.ts";
 import {
   findKey,
@@ -60,16 +60,16 @@ export class ApiKeys {
   }
 
   /** A page of the digests of all keys, including ended ones, in the order of ids, after an id. */
-  async digestsAfter(id: string): Promise<KeyDigest[]> {
+  async digestsAfter(id: string): Promise<StoredDigest[]> {
     return this.#digests({ id: { $gt: id } }, digestPage);
   }
 
   /** Digests of all keys of some accounts. */
-  async digestsOfAccounts(accountIds: readonly string[]): Promise<KeyDigest[]> {
+  async digestsOfAccounts(accountIds: readonly string[]): Promise<StoredDigest[]> {
     return this.#digests({ accountId: { $in: [...accountIds] } });
   }
 
-  async #digests(where: FilterQuery<ApiKey>, limit?: number): Promise<KeyDigest[]> {
+  async #digests(where: FilterQuery<ApiKey>, limit?: number): Promise<StoredDigest[]> {
     const em = this.#options.storage.orm.em.fork();
     return em.find(ApiKey, where, {
       fields: ["id", "digest"],

@@ -1,15 +1,22 @@
 import { hash } from "node:crypto";
 import { AuthorizationResponseError, ResponseBodyError } from "openid-client";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { NetworkCounts } from "#lib/door/network-counts.ts";
+import { Windows } from "#lib/door/windows.ts";
 import { failure } from "#lib/errors/failure.ts";
 import type { Logger } from "#lib/logger.ts";
+import { toNetwork, toWiderNetwork } from "#lib/net/network.ts";
 import type { Seal } from "#lib/sealed.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { openPending, sealPending } from "./pending.ts";
 import type { Claims, Provider } from "./provider.ts";
 
-/** The most calls of the provider at once. Further people are told to try again. */
-const mostAtOnce = 32;
+/** The most calls of the provider at once, and of a network and the one around it. Others are told to try again. */
+const mostAtOnce = { total: 32, network: 4, wider: 8 };
+/** For so long a used sign-in is remembered, as long as one may take. */
+const usedMs = 600_000;
+/** The used sign-ins that are remembered. */
+const mostUsed = 20_000;
 const longestName = 200;
 
 /** Dependencies. */
@@ -35,6 +42,8 @@ export interface OidcParts {
 /** Sign-in by an identity provider: the provider identifies the person, and this class finds the person's account. */
 export class OidcSignIn {
   readonly #parts: OidcParts;
+  readonly #used = new Windows(usedMs, mostUsed);
+  readonly #networks = new NetworkCounts();
   #underWay = 0;
 
   constructor(parts: OidcParts) {
@@ -50,19 +59,31 @@ export class OidcSignIn {
       throw failure(Reason.INVALID_ARGUMENT, "redirect_url must be an http address.", { parameter: "redirect_url" });
     }
     const { provider, seal, clock } = this.#parts;
-    const { url, checks } = await this.#ask(() => provider.begin(redirectUrl));
+    // Takes no place: the provider is asked about itself once for all, and who begins may never come back.
+    const { url, checks } = await this.#explain(() => provider.begin(redirectUrl));
     return { authorizationUrl: url, pending: sealPending(seal, checks, clock.now()) };
   }
 
-  /** The account of the person that the provider vouches for. Throws UNAUTHENTICATED, PERMISSION_DENIED. */
-  async finish(callbackUrl: string, pending: string): Promise<string> {
+  /**
+   * The account of the person that the provider vouches for. A sign-in that was begun can be finished once, whatever
+   * comes of it. `address`: the browser's. Throws UNAUTHENTICATED, PERMISSION_DENIED, OVERLOADED.
+   */
+  async finish(callbackUrl: string, pending: string, address: string): Promise<string> {
     const { provider, seal, clock } = this.#parts;
     const checks = openPending(seal, pending, clock.now());
     const callback = URL.parse(callbackUrl);
     if (checks === undefined || callback === null) {
       throw failure(Reason.UNAUTHENTICATED, "The sign-in took too long, or was begun in another browser. Begin again.");
     }
-    return this.#findAccount(await this.#ask(() => provider.finish(callback, checks)));
+    const leave = this.#enter(address);
+    try {
+      if (this.#used.count(checks.state, 1, clock.now()) !== undefined) {
+        throw failure(Reason.UNAUTHENTICATED, "This sign-in was finished before. Begin again.");
+      }
+      return await this.#findAccount(await this.#explain(() => provider.finish(callback, checks)));
+    } finally {
+      leave();
+    }
   }
 
   async #findAccount(claims: Claims): Promise<string> {
@@ -82,15 +103,27 @@ export class OidcSignIn {
     return create(readName(claims), requestId);
   }
 
-  /**
-   * Calls the provider, for few people at once. Throws UNAUTHENTICATED when it refuses, OVERLOADED when it cannot be
-   * reached.
-   */
-  async #ask<Answer>(question: () => Promise<Answer>): Promise<Answer> {
-    if (this.#underWay >= mostAtOnce) {
-      throw failure(Reason.OVERLOADED, "Many people sign in at the moment. Try again.");
+  /** Takes a place for a call of the provider. Returns the function that gives it back. Throws OVERLOADED. */
+  #enter(address: string): () => void {
+    const [own, wider] = [toNetwork(address), toWiderNetwork(address)];
+    const around = `around ${wider}`;
+    const isRoom = this.#underWay < mostAtOnce.total && this.#networks.add(own, mostAtOnce.network);
+    if (isRoom && this.#networks.add(around, mostAtOnce.wider)) {
+      this.#underWay += 1;
+      return () => {
+        this.#underWay -= 1;
+        this.#networks.remove(own);
+        this.#networks.remove(around);
+      };
     }
-    this.#underWay += 1;
+    if (isRoom) {
+      this.#networks.remove(own);
+    }
+    throw failure(Reason.OVERLOADED, "Many people sign in at the moment. Try again.");
+  }
+
+  /** Asks the provider. Throws UNAUTHENTICATED when it refuses, OVERLOADED when it cannot be reached. */
+  async #explain<Answer>(question: () => Promise<Answer>): Promise<Answer> {
     try {
       return await question();
     } catch (error) {
@@ -101,8 +134,6 @@ export class OidcSignIn {
       }
       const why = error instanceof AuthorizationResponseError || error instanceof ResponseBodyError ? error.error : "";
       throw failure(Reason.UNAUTHENTICATED, `${name} did not sign you in${why && ` (${why})`}. Begin again.`);
-    } finally {
-      this.#underWay -= 1;
     }
   }
 }

@@ -1,4 +1,5 @@
 import * as client from "openid-client";
+import { boundedFetch } from "./bounded-fetch.ts";
 
 /** The settings of an identity provider. */
 export interface ProviderConfig {
@@ -74,7 +75,8 @@ export class Provider {
       execute.push(client.allowInsecureRequests); // configured only for a provider on this machine
     }
     const auth = this.#secret === undefined ? client.None() : undefined;
-    this.#known ??= client.discovery(url, client_id, this.#secret, auth, { execute, timeout }).catch((error) => {
+    const options = { execute, timeout, [client.customFetch]: boundedFetch };
+    this.#known ??= client.discovery(url, client_id, this.#secret, auth, options).catch((error) => {
       this.#known = undefined; // the next call discovers it again
       throw error;
     });

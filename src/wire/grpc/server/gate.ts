@@ -26,10 +26,12 @@ export interface Gate {
    * waits. Throws, or rejects with, a ConnectError.
    */
   admit(head: CallHead): string | Promise<string>;
+  /** Judges a running call again, and counts nothing. Rejects with a ConnectError where it would not be admitted now. */
+  judge(head: CallHead): Promise<void>;
 }
 
 /** The gate of a server whose interceptors check everything themselves. */
-export const openGate: Gate = { admit: () => "" };
+export const openGate: Gate = { admit: () => "", judge: async () => {} };
 
 /** The refusal of a call whose payer has too many under way. */
 export function tooManyCalls(): ConnectError {

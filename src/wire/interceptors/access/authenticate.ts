@@ -57,15 +57,7 @@ export function createGate(
   };
   /** Admits a known principal if it may call the method, and returns the payer. */
   const enter = (head: CallHead, needed: Access, principal: Principal): string => {
-    if (!isAllowed(needed, principal)) {
-      throw denied(needed);
-    }
-    if (principal.kind === "caller" && principal.sessionId !== undefined && !isRead(needed, head.method)) {
-      throw readsAlone();
-    }
-    if (principal.kind === "operator" && principal.role < readRole(head.method)) {
-      throw lacking(readRole(head.method), principal);
-    }
+    demand(needed, head.method, principal);
     return admitted(head, principal);
   };
   const admitted = (head: CallHead, principal: Principal): string => {
@@ -116,7 +108,24 @@ export function createGate(
       }
       return atOnce(() => andThen(check(head), (principal) => enter(head, needed, principal)));
     },
+    async judge({ method, header }) {
+      const account = header.get(accountHeader) ?? undefined;
+      demand(readAccess(method), method, await authenticator.authenticate(readCredential(header), account));
+    },
   };
+}
+
+/** Throws PERMISSION_DENIED when a principal may not call a method. */
+function demand(needed: Access, method: DescMethod, principal: Principal): void {
+  if (!isAllowed(needed, principal)) {
+    throw denied(needed);
+  }
+  if (principal.kind === "caller" && principal.sessionId !== undefined && !isRead(needed, method)) {
+    throw readsAlone();
+  }
+  if (principal.kind === "operator" && principal.role < readRole(method)) {
+    throw lacking(readRole(method), principal);
+  }
 }
 
 /** Applies a gate to calls that have not passed it: servers ask the gate before they read a call's message. */

@@ -31,6 +31,7 @@ export const gate: Gate = {
     }
     return "payer";
   },
+  judge: async () => {},
 };
 
 export type Kind = "unary" | "stream";

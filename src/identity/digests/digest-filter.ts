@@ -3,8 +3,8 @@ import type { Clock } from "#lib/time/clock.ts";
 import { repeat } from "#lib/time/repeat.ts";
 import { DigestSet } from "./digest-set.ts";
 
-/** The part of a key that the filter needs. */
-export interface KeyDigest {
+/** The part of a key, session or link that the filter needs. */
+export interface StoredDigest {
   /** UUIDv7: ids sort by creation time. */
   readonly id: string;
   readonly digest: Uint8Array;
@@ -13,9 +13,9 @@ export interface KeyDigest {
 /** The source of the filter's digests. */
 export interface DigestSource {
   /** The next keys after an id, in the order of ids. Empty: there are no more. */
-  after(id: string): Promise<readonly KeyDigest[]>;
+  after(id: string): Promise<readonly StoredDigest[]>;
   /** All keys of some accounts. */
-  ofAccounts(accountIds: readonly string[]): Promise<readonly KeyDigest[]>;
+  ofAccounts(accountIds: readonly string[]): Promise<readonly StoredDigest[]>;
 }
 
 /** The least time between two queries, however many keys are unknown. */
@@ -28,15 +28,17 @@ const maxAnnounced = 1000;
 const firstId = "00000000-0000-7000-8000-000000000000";
 
 /**
- * Recognizes keys that do not exist without asking the database about each. A flood of wrong keys costs the database
- * ten small queries a second, and each wrong key waits for the next one. So a key that another core has just made is
- * known here at its first use, even if its announcement has not come yet. Until all digests have been read, every key
- * may exist.
+ * Recognizes keys, and tokens of sessions and links, that do not exist without asking the database about each. A flood
+ * of wrong keys costs the database ten small queries a second, and each wrong key waits for the next one. So a key that
+ * another core has just made is known here at its first use, even if its announcement has not come yet. Until all
+ * digests have been read, every key may exist.
  */
-export class KeyFilter {
+export class DigestFilter {
   readonly #source: DigestSource;
   readonly #clock: Clock;
-  readonly #known = new DigestSet();
+  #known = new DigestSet();
+  /** The digests that are read now in place of the known ones: without those that are no longer stored. */
+  #fresh: DigestSet | undefined;
   #announced = new Set<string>();
   #isLoaded = false;
   #latest = firstId;
@@ -62,13 +64,21 @@ export class KeyFilter {
 
   /** Reads all digests. */
   async load(): Promise<void> {
-    await this.#read(firstId);
+    const fresh = new DigestSet();
+    this.#fresh = fresh;
+    try {
+      await this.#read(firstId);
+      this.#known = fresh;
+    } finally {
+      this.#fresh = undefined;
+    }
     this.#isLoaded = true;
   }
 
   /** Notes a key that this core has just made. */
   add(digest: Uint8Array): void {
     this.#known.add(digest);
+    this.#fresh?.add(digest);
   }
 
   /** Notes that another core has changed an account's keys. */
@@ -115,7 +125,7 @@ export class KeyFilter {
     try {
       const changed = announced.size === 0 ? [] : await this.#source.ofAccounts([...announced]);
       for (const { digest } of changed) {
-        this.#known.add(digest);
+        this.add(digest);
       }
       // A core whose clock is ahead gives its keys ids from the future: this core's own clock bounds them.
       const since = Math.min(readTime(this.#latest), this.#clock.now()) - disagreementMs;
@@ -133,7 +143,7 @@ export class KeyFilter {
     for (;;) {
       const page = await this.#source.after(after);
       for (const { digest } of page) {
-        this.#known.add(digest);
+        this.add(digest);
       }
       const last = page.at(-1);
       if (last === undefined) {

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { DigestSet } from "#src/identity/accounts/keys/digest-set.ts";
+import { DigestSet } from "#src/identity/digests/digest-set.ts";
 
 const digest = (text: string) => hash("sha256", text, "buffer");
 

@@ -7,14 +7,14 @@ import { uuidSource } from "#lib/ids/uuid.ts";
 import { createAuthenticator } from "#src/identity/accounts/authenticator.ts";
 import { newApiKey } from "#src/identity/accounts/keys/api-key.ts";
 import { ApiKeys } from "#src/identity/accounts/keys/api-keys.ts";
-import { KeyFilter } from "#src/identity/accounts/keys/key-filter.ts";
 import { LastUsed } from "#src/identity/accounts/keys/last-used.ts";
+import { DigestFilter } from "#src/identity/digests/digest-filter.ts";
 import { Account } from "#src/storage/entities/account.ts";
 import { openStorage, type Storage } from "#src/storage/orm.ts";
-import { databases, dialects } from "../../../money/databases.ts";
-import { ManualClock } from "../../../support/clocks/manual-clock.ts";
-import { silentLogger } from "../../../support/loggers.ts";
-import { noSessions } from "../no-sessions.ts";
+import { databases, dialects } from "../../money/databases.ts";
+import { ManualClock } from "../../support/clocks/manual-clock.ts";
+import { silentLogger } from "../../support/loggers.ts";
+import { noSessions } from "../accounts/no-sessions.ts";
 
 const pepper = { version: 1, secret: "pepper" };
 
@@ -54,7 +54,7 @@ describe.each(dialects)("%s", (dialect) => {
       questions.read += 1;
       return keys.digestsAfter(id);
     };
-    const filter = new KeyFilter({ after, ofAccounts: (ids) => keys.digestsOfAccounts(ids) }, clock);
+    const filter = new DigestFilter({ after, ofAccounts: (ids) => keys.digestsOfAccounts(ids) }, clock);
     await filter.load();
     const authenticator = createAuthenticator({
       sessions: noSessions,
@@ -136,7 +136,7 @@ describe.each(dialects)("%s", (dialect) => {
 
   test("until all digests were read every key may exist", async () => {
     const { keys } = await startCore();
-    const filter = new KeyFilter(
+    const filter = new DigestFilter(
       { after: (id) => keys.digestsAfter(id), ofAccounts: (ids) => keys.digestsOfAccounts(ids) },
       new ManualClock(),
     );
