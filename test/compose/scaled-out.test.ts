@@ -132,12 +132,15 @@ test("Retry-After tells when the next request is admitted, whichever core is ask
   const wait = await waitOf();
   expect(wait).toBeGreaterThan(50);
   expect(wait).toBeLessThanOrEqual(60);
+  // A core repeats a refusal for up to a second, in which the test's clock has moved.
   await age(id, wait - 10);
-  const left = await waitOf();
-  expect(left).toBeGreaterThan(0);
-  expect(left).toBeLessThanOrEqual(10);
+  let left = wait;
+  await eventually("what is left is told", async () => {
+    left = await waitOf();
+    return left > 0 && left <= 10;
+  });
   await age(id, left);
-  expect(await status()).toBe(200);
+  await eventually("the next request is admitted", async () => (await status()) === 200);
 }, 60_000);
 
 /** Moves a key's requests into the past, as if so many seconds had gone by. */

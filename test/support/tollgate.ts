@@ -109,7 +109,7 @@ export async function startTollgate(site: Site, ...args: string[]): Promise<Toll
     admin: async (...command) => {
       const { code, output, notes } = await runHere([...command, "--core", String(addresses.grpc), "--json"], site.env);
       if (code !== 0) {
-        throw new Error(notes);
+        throw new Error(notes + output);
       }
       return JSON.parse(output);
     },

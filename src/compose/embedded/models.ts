@@ -60,4 +60,4 @@ async function listModels(url: string): Promise<ModelInput[]> {
 const hint = ({ engine, url }: DiscoveredServer) =>
   `An inference server (${engine}) listens on ${url}. To serve it, end this and start: ${invocation(process.env)} --server ${url}`;
 
-const parse = (models: ModelInput[]): ModelConfig[] => configSchema.pick({ models: true }).parse({ models }).models;
+const parse = (models: ModelInput[]): ModelConfig[] => configSchema.shape.models.parse(models);
