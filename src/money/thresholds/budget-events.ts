@@ -78,17 +78,16 @@ export class BudgetEvents {
   ): Promise<AnnouncedPercent[]> {
     const { accountId, limits } = key;
     const id = { id: budgetId, windowName: window.name };
-    await em.upsert(
-      Budget,
-      { ...id, accountId, leasedUnder: 0, spentOutsideSlices: 0, leased: 0, spent: 0 },
-      { onConflictAction: "ignore" },
-    );
-    const row = await em.findOneOrFail(Budget, id, {
-      lockMode: LockMode.PESSIMISTIC_WRITE,
-      refresh: true,
-      fields: ["announcedPercent"],
-    });
-    const parts = announcedPercents.filter((percent) => percent > row.announcedPercent && percent <= part);
+    // The row is never an entity here: a flush would write sums that others have changed since they were read.
+    const empty = { ...id, accountId, leasedUnder: 0, spentOutsideSlices: 0, leased: 0, spent: 0 };
+    await em.createQueryBuilder(Budget).insert(empty).onConflict(["id", "windowName"]).ignore().execute();
+    const locked = em
+      .createQueryBuilder(Budget)
+      .select("announcedPercent")
+      .where(id)
+      .setLockMode(LockMode.PESSIMISTIC_WRITE);
+    const { announcedPercent } = await locked.execute<Pick<Budget, "announcedPercent">>("get");
+    const parts = announcedPercents.filter((percent) => percent > announcedPercent && percent <= part);
     for (const percent of parts) {
       await this.#parts.announce(em, {
         type: "key.limit",
@@ -104,7 +103,7 @@ export class BudgetEvents {
         },
       });
     }
-    if (part > row.announcedPercent) {
+    if (part > announcedPercent) {
       await em.nativeUpdate(Budget, id, { announcedPercent: part });
     }
     return parts;

@@ -4,6 +4,7 @@ import { systemRandom } from "#lib/ids/random.ts";
 import { Accounts } from "#src/identity/accounts/accounts.ts";
 import { expireLots } from "#src/money/books/expiry.ts";
 import type { LedgerStore } from "#src/money/model/store/ledger.ts";
+import { eventually } from "../../support/eventually.ts";
 import { dialects } from "../databases.ts";
 import { usd } from "../fixture.ts";
 import { tokensAUsd, watchedMetering } from "./watched-metering.ts";
@@ -187,3 +188,24 @@ describe.each(dialects)("%s", (dialect) => {
     expect(await store.unseenTallies(10)).toEqual([]);
   }, 60_000);
 });
+
+test("what another core leases of a budget while its crossing is told stays leased", async () => {
+  const { account, spend, look, told, keys, storage } = await open("postgresql");
+  const id = await account({ paid: 20 * usd });
+  const { key } = await keys.create(id, "batch", { budgetPicoUsd: usd, budgetPeriod: "total" });
+  await spend(id, 0.9 * tokensAUsd, key.id);
+  const ask = <Row>(sql: string) => storage.orm.em.fork().execute<Row[]>(sql);
+  const [before] = await ask<{ leased: string }>("select leased from budget");
+  const other = storage.orm.em.fork();
+  await other.begin();
+  await other.execute("select leased from budget for update");
+  const looked = look();
+  const waiting = "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+  await eventually("the budget's row is waited for", async () => (await ask(waiting)).length > 0);
+  await other.execute("update budget set leased = leased + 7");
+  await other.commit();
+  await looked;
+  expect(await told(id)).toMatchObject([["key.limit", { percent: 80 }]]);
+  const [after] = await ask<{ leased: string }>("select leased from budget");
+  expect(BigInt(after?.leased ?? 0)).toBe(BigInt(before?.leased ?? 0) + 7n);
+}, 60_000);
