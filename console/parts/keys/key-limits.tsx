@@ -29,6 +29,9 @@ export function KeyLimits({ apiKey }: { readonly apiKey: ApiKey }) {
     classNames[apiKey.serviceClass],
     apiKey.models.length > 0 && countOf(apiKey.models.length, "model"),
   ].filter((limit) => limit !== false && limit !== undefined);
+  if (apiKey.manages) {
+    return <span title="It makes and changes keys of its account, and runs no inference.">manages</span>;
+  }
   const hasNone = limits.length === 0 && apiKey.budgetPicoUsd === undefined;
   return (
     <div class="limits">

@@ -14,6 +14,9 @@ export function KeyState({ apiKey }: { readonly apiKey: ApiKey }) {
   if (apiKey.revokedAt !== undefined) {
     return <Badge>Revoked</Badge>;
   }
+  if (apiKey.disabled && !isOver(apiKey)) {
+    return <Badge tone="warn">Disabled</Badge>;
+  }
   if (apiKey.expiresAt === undefined) {
     return <Badge tone="good">Active</Badge>;
   }

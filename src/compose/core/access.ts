@@ -39,7 +39,7 @@ export interface Access extends Part {
 
 export async function composeAccess(
   foundation: Foundation,
-  { funds, ledger, balances, announcements }: Money,
+  { funds, ledger, balances, announcements, rateLimits }: Money,
 ): Promise<Access> {
   const { config, secrets, logger, random, clock, storage, catalogue, announce, refused } = foundation;
   const [pepper] = secrets.peppers;
@@ -98,6 +98,7 @@ export async function composeAccess(
   const accountsService = createAccountsService({
     ...{ accounts, keys, funds, clock, random, accountChanged },
     budgetState: (budget) => ledger.budgetState(budget),
+    tierRpm: async (accountId) => (await rateLimits.read({ kind: "caller", accountId, keyId: "" })).limit,
     maxKeys: config.keys.max_per_account,
     freeGrant: Number(readPicoUsd(config.free_tier.grant_usd)),
     models: () => catalogue.list().map(({ id }) => id),

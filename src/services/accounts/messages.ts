@@ -81,6 +81,8 @@ export function apiKeyMessage(key: ApiKey, budget?: BudgetState): MessageInitSha
     ...(key.budget ? { budgetPicoUsd: BigInt(key.budget) } : {}),
     budgetPeriod: toPeriod(key.budgetPeriod),
     serviceClass: toWiredClass(key.serviceClass),
+    ...{ manages: key.manages, disabled: key.disabled },
+    ...(key.updatedAt ? { updatedAt: timestampFromDate(key.updatedAt) } : {}),
     ...(budget && { budgetSpentPicoUsd: BigInt(budget.spent), budgetLeftPicoUsd: BigInt(budget.left) }),
     ...(budget?.resetsAt !== undefined && { budgetResetsAt: timestampFromMs(budget.resetsAt) }),
   };

@@ -29,7 +29,14 @@ export async function createKeys(storage: Storage, random: Random, accounts: rea
         rotatedFrom: null,
       },
       ...{ requestId: null, rpm: null, models: null, tokensPerMinute: null, maxInFlight: null, serviceClass: null },
-      ...{ budget, budgetPeriod: at % 2 === 0 ? ("day" as const) : ("month" as const), limitsOf: null },
+      ...{
+        budget,
+        budgetPeriod: at % 2 === 0 ? ("day" as const) : ("month" as const),
+        limitsOf: null,
+        manages: false,
+        disabled: false,
+        updatedAt: null,
+      },
     }));
     await storage.orm.em.fork().insertMany(ApiKey, keys);
     payers.push(...keys.map((key) => ({ accountId: key.accountId, keyId: key.id, budget: toBudget(key) })));

@@ -21,20 +21,22 @@ export function addKeys(program: Command, io: Io): void {
   const group = program.command("keys").description("API keys of accounts");
   const client = (core: Transport) => createClient(AccountsService, core);
 
-  addQuestion<[string], LimitOptions & { name?: string; rpm?: number }>(group, "create <account>", io, {
+  addQuestion<[string], LimitOptions & { name?: string; rpm?: number; manages?: true }>(group, "create <account>", io, {
     description: "make a key and show it, the only time",
     options: (command) =>
       addLimitOptions(
         command
           .option("--name <name>", "a label")
+          .option("--manages", "a key that manages its account's keys, and runs no inference")
           .option("--rpm <n>", "requests a minute for this key alone; the account's tier decides unless set", count),
       ),
-    ask: async (core, { name = "", rpm, ...limits }, accountId) => {
+    ask: async (core, { name = "", rpm, manages = false, ...limits }, accountId) => {
       requireBudget(limits, limits.usd !== undefined);
       const made = await client(core).createKey({
         accountId,
         name,
         requestId: randomUUID(),
+        manages,
         ...(rpm === undefined ? {} : { rpm }),
         ...readLimitOptions(limits).limits,
       });
@@ -70,6 +72,15 @@ export function addKeys(program: Command, io: Io): void {
     description: "end a key, everywhere within 10 seconds",
     ask: async (core, _, keyId) => keyDocument(required((await client(core).revokeKey({ keyId })).key)),
   });
+  for (const [verb, disabled, description] of [
+    ["disable", true, "refuse a key until it is enabled again, everywhere within 10 seconds"],
+    ["enable", false, "let a key that was disabled work again"],
+  ] as const) {
+    addQuestion<[string], object>(group, `${verb} <key>`, io, {
+      description,
+      ask: async (core, _, keyId) => keyDocument(required((await client(core).updateKey({ keyId, disabled })).key)),
+    });
+  }
   addQuestion<[string], LimitOptions>(group, "set-limits <key>", io, {
     description: "set or lift limits of a key; limits that are not named stay as they are",
     options: addLimitOptions,

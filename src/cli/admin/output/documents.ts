@@ -62,6 +62,8 @@ export function keyDocument(key: ApiKey) {
     name: key.name,
     prefix: key.prefix,
     last4: key.last4,
+    manages: key.manages,
+    disabled: key.disabled,
     rpm: key.rpm ?? null,
     created_at: time(key.createdAt),
     expires_at: time(key.expiresAt),
@@ -99,6 +101,7 @@ export function auditDocument(event: AuditEvent) {
   return {
     at: time(event.at),
     operator: event.operator,
+    key_id: event.keyId || null,
     method: event.method,
     target: event.target,
     before: event.before ?? null,

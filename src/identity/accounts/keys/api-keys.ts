@@ -88,10 +88,11 @@ export class ApiKeys {
     return findKey(this.#options.storage.orm.em.fork(), id);
   }
 
-  /** An account's keys, including ended ones, oldest first: ids sort by age. */
-  async list(accountId: string, { after, limit }: PageStart): Promise<ApiKey[]> {
+  /** An account's keys, including expired ones, oldest first: ids sort by age. */
+  async list(accountId: string, { after, limit }: PageStart, withoutRevoked = false): Promise<ApiKey[]> {
     const em = this.#options.storage.orm.em.fork();
-    const where = { accountId, ...(after === undefined ? {} : { id: { $gt: after } }) };
+    const later = after === undefined ? {} : { id: { $gt: after } };
+    const where = { accountId, ...later, ...(withoutRevoked && { revokedAt: null }) };
     return em.find(ApiKey, where, { orderBy: { id: "asc" }, limit });
   }
 
@@ -100,7 +101,12 @@ export class ApiKeys {
    * before, KEY_LIMIT_REACHED when the account has as many live keys as it may have, and INVALID_ARGUMENT for a period
    * without a budget.
    */
-  async create(accountId: string, name: string, limits: Partial<KeyLimits> = {}, requestId = ""): Promise<NewKey> {
+  async create(
+    accountId: string,
+    name: string,
+    limits: Partial<KeyLimits & Pick<ApiKey, "manages">> = {},
+    requestId = "",
+  ): Promise<NewKey> {
     requireBudget(limits, limits.budget);
     return this.#make(async (em, now) => {
       const account = await lockAccount(em, accountId);
@@ -128,7 +134,8 @@ export class ApiKeys {
       const { name, rpm, models, expiresAt, tokensPerMinute, maxInFlight, serviceClass, budget, budgetPeriod } = old;
       const limits = { rpm, models, expiresAt, tokensPerMinute, maxInFlight, serviceClass, budget, budgetPeriod };
       const limitsOf = old.limitsOf ?? old.id;
-      const made = addKey(em, this.#options, now, { ...limits, limitsOf, accountId, name, rotatedFrom: id, requestId });
+      const facts = { ...limits, manages: old.manages, limitsOf, accountId, name, rotatedFrom: id, requestId };
+      const made = addKey(em, this.#options, now, facts);
       const end = new Date(now.getTime() + overlapMs);
       if (!old.expiresAt || end < old.expiresAt) {
         old.expiresAt = end;
@@ -156,11 +163,11 @@ export class ApiKeys {
   }
 
   /**
-   * Changes a key's label or limits; null lifts a limit. Throws KEY_NOT_FOUND, KEY_STATE_CONFLICT for the expiry of a
+   * Changes a key's label or limits, disables or enables it; null lifts a limit. Throws KEY_NOT_FOUND, KEY_STATE_CONFLICT for the expiry of a
    * key that has been rotated, KEY_LIMIT_REACHED when an expired key is to live again and the account has no room for
    * it, and INVALID_ARGUMENT for a period without a budget.
    */
-  async update(id: string, facts: Partial<KeyLimits & Pick<ApiKey, "name">>): Promise<ApiKey> {
+  async update(id: string, facts: Partial<KeyLimits & Pick<ApiKey, "name" | "disabled">>): Promise<ApiKey> {
     return this.#change(async (em, now) => {
       const account = await lockAccount(em, (await findKey(em, id)).accountId);
       const key = await em.refreshOrFail(await findKey(em, id));
@@ -173,6 +180,7 @@ export class ApiKeys {
         }
       }
       Object.assign(key, facts);
+      key.updatedAt = now;
       requireBudget(facts, key.budget);
       key.budgetPeriod = settlePeriod(key);
       if (facts.budget !== undefined || facts.budgetPeriod !== undefined) {

@@ -22,6 +22,8 @@ export interface NewKey {
 
 /** The properties of a new key. */
 export interface KeyFacts extends Pick<ApiKey, "accountId" | "name" | "rotatedFrom">, Partial<KeyLimits> {
+  /** Undefined: it is for inference. */
+  readonly manages?: boolean;
   /** The key whose budget and counters it shares. Undefined: it has its own. */
   readonly limitsOf?: string;
   /** Empty: none. */
@@ -45,6 +47,7 @@ export function addKey(
     serviceClass: null,
     budget: null,
     limitsOf: null,
+    manages: false,
     expiresAt: null,
     ...facts,
     budgetPeriod: settlePeriod({ budget: null, budgetPeriod: null, ...facts }),
@@ -52,6 +55,8 @@ export function addKey(
     ...toHints(secret),
     digest: toDigest(secret, pepper),
     pepperVersion: pepper.version,
+    disabled: false,
+    updatedAt: null,
     createdAt: now,
     revokedAt: null,
     lastUsedAt: null,

@@ -21,7 +21,7 @@ export class Migration20261125000000 extends Migration {
     );
 
     this.addSql(
-      `create table "api_key" ("id" uuid not null, "account_id" uuid not null, "name" varchar(255) not null, "digest" bytea not null, "pepper_version" int not null, "prefix" varchar(255) not null, "last4" varchar(255) not null, "rpm" int null, "created_at" timestamptz(3) not null, "expires_at" timestamptz(3) null, "revoked_at" timestamptz(3) null, "last_used_at" timestamptz(3) null, "rotated_to" uuid null, "rotated_from" uuid null, "request_id" varchar(255) null, "models" jsonb null, "tokens_per_minute" int null, "max_in_flight" int null, "service_class" text null, "budget" bigint null, "budget_period" text null, "limits_of" uuid null, primary key ("id"));`,
+      `create table "api_key" ("id" uuid not null, "account_id" uuid not null, "name" varchar(255) not null, "digest" bytea not null, "pepper_version" int not null, "prefix" varchar(255) not null, "last4" varchar(255) not null, "rpm" int null, "created_at" timestamptz(3) not null, "expires_at" timestamptz(3) null, "revoked_at" timestamptz(3) null, "last_used_at" timestamptz(3) null, "rotated_to" uuid null, "rotated_from" uuid null, "request_id" varchar(255) null, "models" jsonb null, "tokens_per_minute" int null, "max_in_flight" int null, "service_class" text null, "budget" bigint null, "budget_period" text null, "limits_of" uuid null, "manages" boolean not null default false, "disabled" boolean not null default false, "updated_at" timestamptz(3) null, primary key ("id"));`,
     );
     this.addSql(`create index "api_key_account_id_index" on "api_key" ("account_id");`);
     this.addSql(`alter table "api_key" add constraint "api_key_digest_unique" unique ("digest");`);
@@ -42,7 +42,7 @@ export class Migration20261125000000 extends Migration {
     this.addSql(`alter table "archived_cost" add constraint "archived_cost_amount" check (cost >= 0);`);
 
     this.addSql(
-      `create table "audit_event" ("id" uuid not null, "at" timestamptz(3) not null, "operator" varchar(255) not null, "operator_id" uuid null, "method" varchar(255) not null, "target" varchar(255) not null, "before" text null, "after" text not null, "address" varchar(255) not null, primary key ("id"));`,
+      `create table "audit_event" ("id" uuid not null, "at" timestamptz(3) not null, "operator" varchar(255) not null, "operator_id" uuid null, "key_id" uuid null, "method" varchar(255) not null, "target" varchar(255) not null, "before" text null, "after" text not null, "address" varchar(255) not null, primary key ("id"));`,
     );
     this.addSql(`create index "audit_event_at_id_index" on "audit_event" ("at", "id");`);
 

@@ -13,7 +13,7 @@ export class Migration20261125000000 extends Migration {
     this.addSql(`create index \`account_name_index\` on \`account\` (\`name_key\`, \`id\`);`);
 
     this.addSql(
-      `create table \`api_key\` (\`id\` text not null primary key, \`account_id\` text not null, \`name\` text not null, \`digest\` blob not null, \`pepper_version\` integer not null, \`prefix\` text not null, \`last4\` text not null, \`rpm\` integer null, \`created_at\` datetime not null, \`expires_at\` datetime null, \`revoked_at\` datetime null, \`last_used_at\` datetime null, \`rotated_to\` text null, \`rotated_from\` text null, \`request_id\` text null, \`models\` json null, \`tokens_per_minute\` integer null, \`max_in_flight\` integer null, \`service_class\` text check (\`service_class\` in ('flex', 'standard', 'priority')) null, \`budget\` bigint null, \`budget_period\` text check (\`budget_period\` in ('total', 'day', 'week', 'month')) null, \`limits_of\` text null, constraint \`api_key_account_id_foreign\` foreign key (\`account_id\`) references \`account\` (\`id\`));`,
+      `create table \`api_key\` (\`id\` text not null primary key, \`account_id\` text not null, \`name\` text not null, \`digest\` blob not null, \`pepper_version\` integer not null, \`prefix\` text not null, \`last4\` text not null, \`rpm\` integer null, \`created_at\` datetime not null, \`expires_at\` datetime null, \`revoked_at\` datetime null, \`last_used_at\` datetime null, \`rotated_to\` text null, \`rotated_from\` text null, \`request_id\` text null, \`models\` json null, \`tokens_per_minute\` integer null, \`max_in_flight\` integer null, \`service_class\` text check (\`service_class\` in ('flex', 'standard', 'priority')) null, \`budget\` bigint null, \`budget_period\` text check (\`budget_period\` in ('total', 'day', 'week', 'month')) null, \`limits_of\` text null, \`manages\` integer not null default false, \`disabled\` integer not null default false, \`updated_at\` datetime null, constraint \`api_key_account_id_foreign\` foreign key (\`account_id\`) references \`account\` (\`id\`));`,
     );
     this.addSql(`create index \`api_key_account_id_index\` on \`api_key\` (\`account_id\`);`);
     this.addSql(`create unique index \`api_key_digest_unique\` on \`api_key\` (\`digest\`);`);
@@ -27,7 +27,7 @@ export class Migration20261125000000 extends Migration {
     );
 
     this.addSql(
-      `create table \`audit_event\` (\`id\` text not null primary key, \`at\` datetime not null, \`operator\` text not null, \`operator_id\` text null, \`method\` text not null, \`target\` text not null, \`before\` text null, \`after\` text not null, \`address\` text not null);`,
+      `create table \`audit_event\` (\`id\` text not null primary key, \`at\` datetime not null, \`operator\` text not null, \`operator_id\` text null, \`key_id\` text null, \`method\` text not null, \`target\` text not null, \`before\` text null, \`after\` text not null, \`address\` text not null);`,
     );
     this.addSql(`create index \`audit_event_at_id_index\` on \`audit_event\` (\`at\`, \`id\`);`);
 
