@@ -12,6 +12,8 @@ const names: readonly (readonly [core: RegExp, surface: string])[] = [
   [/^sampling\.(.+)$/, "$1"],
   [/^stop_sequences.*$/, "stop"],
   [/^inputs.*$/, "input"],
+  [/^budget_pico_usd$/, "limit"],
+  [/^budget_period$/, "limit_reset"],
 ];
 
 /** This surface's name for a field of the core's request. Empty: no field. */
