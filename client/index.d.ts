@@ -14,6 +14,7 @@ import { OperatorsService } from "#gen/tollgate/operators/v1/operators_service_p
 import { OverviewService } from "#gen/tollgate/overview/v1/overview_service_pb.js";
 import { SessionsService } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
 import { SettingsService } from "#gen/tollgate/settings/v1/settings_service_pb.js";
+import { StatusService } from "#gen/tollgate/status/v1/status_service_pb.js";
 
 /** The typed detail of the core's errors: `ConnectError.from(error).findDetails(ErrorDetailSchema)`. */
 export { ErrorDetailSchema, Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
@@ -33,6 +34,7 @@ export {
   PricesService,
   SessionsService,
   SettingsService,
+  StatusService,
   WebhooksService,
 };
 
@@ -52,6 +54,7 @@ export interface TollgateClients {
   readonly prices: Client<typeof PricesService>;
   readonly sessions: Client<typeof SessionsService>;
   readonly settings: Client<typeof SettingsService>;
+  readonly status: Client<typeof StatusService>;
   readonly webhooks: Client<typeof WebhooksService>;
 }
 

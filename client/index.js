@@ -14,6 +14,7 @@ import { OperatorsService } from "#gen/tollgate/operators/v1/operators_service_p
 import { OverviewService } from "#gen/tollgate/overview/v1/overview_service_pb.js";
 import { SessionsService } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
 import { SettingsService } from "#gen/tollgate/settings/v1/settings_service_pb.js";
+import { StatusService } from "#gen/tollgate/status/v1/status_service_pb.js";
 
 export { ErrorDetailSchema, Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 export { Role } from "#gen/tollgate/inference/v1/conversation_pb.js";
@@ -32,6 +33,7 @@ export {
   PricesService,
   SessionsService,
   SettingsService,
+  StatusService,
   WebhooksService,
 };
 
@@ -51,6 +53,7 @@ export function createTollgateClients(transport) {
     prices: createClient(PricesService, transport),
     sessions: createClient(SessionsService, transport),
     settings: createClient(SettingsService, transport),
+    status: createClient(StatusService, transport),
     webhooks: createClient(WebhooksService, transport),
   };
 }

@@ -1,4 +1,4 @@
-import type { EntityName } from "@mikro-orm/core";
+import { type EntityName, ReferenceKind } from "@mikro-orm/core";
 import { entities } from "./entities/index.ts";
 import { Slice } from "./entities/metering/slice.ts";
 import type { Storage } from "./orm.ts";
@@ -39,7 +39,7 @@ export async function copyStorage(
       if ((await target.count(entity)) > 0) {
         throw new Error(`the target is in use: its table ${tableName} has rows`);
       }
-      const fields = Object.keys(properties);
+      const fields = Object.entries(properties).filter(([, { kind }]) => kind !== ReferenceKind.EMBEDDED);
       let piece: Row[] = [];
       let count = 0;
       const insert = async () => {
@@ -52,8 +52,8 @@ export async function copyStorage(
         piece = [];
       };
       for await (const row of source.stream(entity)) {
-        // The row's values, without what the ORM attaches to it.
-        piece.push(Object.fromEntries(fields.map((field) => [field, row[field]])));
+        // The row's values, without what the ORM attaches to it; those of an embedded value one by one, as columns.
+        piece.push(Object.fromEntries(fields.map(([field, { embedded }]) => [field, readField(row, field, embedded)])));
         if (piece.length === pieceSize) {
           await insert();
         }
@@ -63,4 +63,8 @@ export async function copyStorage(
     }
     return counts;
   });
+}
+
+function readField(row: Row, field: string, embedded: [owner: string, name: string] | undefined): unknown {
+  return embedded === undefined ? row[field] : (row[embedded[0]] as Row | undefined)?.[embedded[1]];
 }

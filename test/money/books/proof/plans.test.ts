@@ -17,7 +17,8 @@ interface Step {
 /** A few ten thousand receipts of one account, two lines each, from so many lots that a receipt is paid by any of them. */
 const [lots, receipts] = [5000, 30_000];
 const seed = (account: string) => `
-  insert into account (id, name, max_keys, created_at, paid_total, debt) values ('${account}', '', 1, now(), 0, 0);
+  insert into account (id, name, name_key, max_keys, created_at, paid_total, debt)
+  values ('${account}', '', '', 1, now(), 0, 0);
   insert into price_version (id, published_at) select v, now() from generate_series(1, 20) v;
   insert into price (version_id, model, input, output, base_input, base_output, configured_input, configured_output, pinned)
   select v, 'm' || m, 1, 1, 1, 1, 1, 1, false from generate_series(1, 20) v, generate_series(1, 10) m;

@@ -93,10 +93,10 @@ describe.each(dialects)("%s", (dialect) => {
     expect(forgetful.shown).toEqual(["heard true", "proved false", "alarm: the books do not add up"]);
     await storage.orm.em
       .fork()
-      .execute("insert into account (id, name, max_keys, created_at, paid_total, debt) values (?, '', 1, ?, 0, 7)", [
-        "00000000-0000-7000-8000-000000000001",
-        new Date(),
-      ]);
+      .execute(
+        "insert into account (id, name, name_key, max_keys, created_at, paid_total, debt) values (?, '', ?, 1, ?, 0, 7)",
+        ["00000000-0000-7000-8000-000000000001", Buffer.alloc(0), new Date()],
+      );
     clock.advance(60 * minute);
     await one.proof.look();
     const third = core(storage, clock);
