@@ -137,7 +137,7 @@ export const storeBreaks: readonly Break[] = [
   {
     name: "a request's end is not noted while it waits for money beyond its hold",
     judge: "lost charges",
-    seed: 6071,
+    seed: 526,
     only: ["kill", "slow calls", "lying engine"],
     settings: { trafficMs: 12, faultsMs: 100, requests: 900 },
     apply: method(Settlement, "note", function (this: Settlement, hold: RunningHold, tokens: ChargedTokens) {
