@@ -5,6 +5,7 @@ import { readPackaged } from "#lib/assets.ts";
 import type { AnswerMalformed } from "#lib/door/malformed.ts";
 import { newRequestId } from "#lib/ids/request-id.ts";
 import { UnreadAnswers } from "#lib/net/unread-answers.ts";
+import type { Intake } from "#lib/overload/intake.ts";
 import type { Overload } from "#lib/overload/monitor.ts";
 import { ProxiedRequests } from "./http/connection/proxied-requests.ts";
 import { readHead } from "./http/connection/read-head.ts";
@@ -35,6 +36,8 @@ export interface FrontOptions extends Runtime {
   readonly transport: Transport;
   /** Whether this process is overloaded. */
   readonly overload: Overload;
+  /** Lets requests begin in their turn. */
+  readonly intake: Intake;
   readonly limits: FrontLimits;
 }
 
@@ -59,7 +62,7 @@ export interface Front {
 
 /** Creates the front of all public surfaces. */
 export function createFront(options: FrontOptions): Front {
-  const { clock, overload, limits, observer, random } = options;
+  const { clock, overload, intake, limits, observer, random } = options;
   const core = createCoreClients(options.transport);
   const surfaces = createSurfaces(core);
   const choose: Choose = (request) => chooseSurface(surfaces, request);
@@ -103,7 +106,7 @@ export function createFront(options: FrontOptions): Front {
   app.use(openExchange(options, bodyLimits));
   app.use(answerErrors(choose, createRefusalLog(options.logger, clock)));
   app.use(drainRefused(clock));
-  app.use(admit(overload, new ProxiedRequests(limits.requestsPerAddress, options.isTrustedProxy)));
+  app.use(admit(overload, intake, new ProxiedRequests(limits.requestsPerAddress, options.isTrustedProxy)));
   app.use(runEndpoint(routes, choose));
   return {
     listener: app.callback(),

@@ -1,8 +1,8 @@
 import type { Logger } from "#lib/logger.ts";
-import type { Overload } from "#lib/overload/monitor.ts";
 import type { Setting } from "#src/config/effective.ts";
 import type { Config } from "#src/config/schema.ts";
 import type { Secrets } from "#src/config/secrets.ts";
+import { takeTurns } from "#src/wire/interceptors/limits/take-turns.ts";
 import { composeAccess } from "./core/access.ts";
 import { startRetention } from "./core/books/retention.ts";
 import { composeEvents } from "./core/events.ts";
@@ -17,6 +17,7 @@ import { composeServing } from "./core/serving.ts";
 import { createWebhooks } from "./core/webhooks.ts";
 import { watchDatabaseFile } from "./process/database-file.ts";
 import type { Lifecycle } from "./process/lifecycle.ts";
+import type { LoadControl } from "./process/overload.ts";
 import type { Telemetry } from "./process/tracing.ts";
 
 /**
@@ -29,7 +30,7 @@ export async function composeCore(
   lifecycle: Lifecycle,
   logger: Logger,
   telemetry: Telemetry,
-  overload: Overload,
+  { overload, intake }: LoadControl,
   settings: readonly Setting[] = [],
 ): Promise<Core> {
   const running = <Part extends { stop(): Promise<void> }>(name: string, part: Part): Part => {
@@ -49,5 +50,5 @@ export async function composeCore(
   const intercepted = createInterceptors(foundation, access, overload, money, services);
   const webhooks = createWebhooks(foundation, { services, ...intercepted });
   const reload = createReload({ ...foundation, ...money, fleet });
-  return { services, ...intercepted, gate: access.gate, webhooks, reload };
+  return { services, ...intercepted, gate: takeTurns(access.gate, intake), webhooks, reload };
 }

@@ -4,6 +4,7 @@ import { ledger } from "./ledger/ledger.ts";
 import { limits } from "./limits.ts";
 import { loadScenarios } from "./load/loads.ts";
 import { memory } from "./measure/memory.ts";
+import { open } from "./open/open.ts";
 import { peers } from "./peers/peers.ts";
 import { profile } from "./profile/profile.ts";
 import { retention } from "./retention.ts";
@@ -28,6 +29,7 @@ export const scenarios: readonly Scenario[] = [
   memory,
   tenants,
   limits,
+  open,
   start,
   soak,
   profile,
