@@ -51,12 +51,11 @@ export async function startConsole(parts: ConsoleParts): Promise<RunningConsole>
   const door = parts.doors.make("console", { limits: connectionLimits(config.http), isTrustedProxy });
   const scheme = tls === undefined ? "http" : "https";
   const listener = createConsole({
-    ...{ transport, isTrustedProxy, logger },
+    transport,
+    isTrustedProxy,
+    logger,
     calls: createConnectHandler(
-      {
-        ...{ services: forwardServices(transport), interceptors: [], door },
-        gate: createConsoleGate(transport, systemClock),
-      },
+      { services: forwardServices(transport), interceptors: [], door, gate: createConsoleGate(transport, systemClock) },
       shutdown.signal,
     ),
     surfaces: front.listener,
@@ -69,7 +68,9 @@ export async function startConsole(parts: ConsoleParts): Promise<RunningConsole>
     },
   });
   const server = await startHttpServer(listener, parts.address, {
-    ...{ door, tls, ...requestPatience(config.http) },
+    door,
+    tls,
+    ...requestPatience(config.http),
     answerMalformed: front.answerMalformed,
     setting: "listen.console",
   });

@@ -64,7 +64,8 @@ async function start(
   const tls = await openTls(configured.listen.tls, systemClock, logger);
   const admin = await startAdmin(configured.listen.admin, lifecycle, logger, tls);
   const telemetry = {
-    ...{ registry: admin.registry, refused: admin.doors.refused },
+    registry: admin.registry,
+    refused: admin.doors.refused,
     tracer: await startTracing(lifecycle, logger),
   };
   refuseBothModels(options, configured);
@@ -81,7 +82,13 @@ async function start(
   const demo = embedded === undefined ? undefined : await ensureDemo(secrets.dataDir, own, secrets.operatorToken);
   const page = options.console
     ? await openConsole({
-        ...{ config, transport, front, lifecycle, logger, tls, doors: admin.doors },
+        config,
+        transport,
+        front,
+        lifecycle,
+        logger,
+        tls,
+        doors: admin.doors,
         demoAccountId: demo?.accountId,
       })
     : undefined;

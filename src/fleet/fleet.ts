@@ -42,7 +42,10 @@ export class PooledFleet implements Fleet {
   generate(model: ServedModel, request: FleetRequest, signal: AbortSignal): AsyncIterable<EngineOutput> {
     const { clock } = this.#parts;
     return new FleetGeneration({
-      ...{ model, request, templates: this.#templates, signal },
+      model,
+      request,
+      templates: this.#templates,
+      signal,
       openAttempts: () => {
         const route = { request, promptTokens: estimateTokens(request.prompt) };
         return new Attempts(this.#pool(model.id), route, request, this.#parts);

@@ -19,7 +19,12 @@ export function composeServing(foundation: Foundation, money: Money, fleet: Flee
   const { config, catalogue, metrics, clock, random, logger, storage } = foundation;
   const { prices, ledger, windows } = money;
   const stopBackground = startBackground({
-    ...{ ...money, storage, clock, random, logger, pricing: config.pricing },
+    ...money,
+    storage,
+    clock,
+    random,
+    logger,
+    pricing: config.pricing,
     models: () => catalogue.list(),
     utilisation: (model) => fleet.utilisation(model),
   });

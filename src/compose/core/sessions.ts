@@ -61,7 +61,9 @@ export function composeSessions(
     rootName,
     oidc: composeOidc(foundation, { accounts, openAccount }),
     ended: (id) => authenticator().forgetSession(id),
-    ...{ toRole, readRole, trusts },
+    toRole,
+    readRole,
+    trusts,
   });
   return {
     service: registration(SessionsService, service),
@@ -88,8 +90,10 @@ function composeOidc(
   const findMade = async (requestId: string) => (await accounts.madeBy(requestId))?.id;
   return new OidcSignIn({
     provider: new Provider(oidc, secrets.oidcClientSecret),
-    ...{ issuer: oidc.issuer, name: oidc.name ?? new URL(oidc.issuer).host },
-    ...{ accountClaim: oidc.account_claim, createsAccounts: oidc.create_accounts },
+    issuer: oidc.issuer,
+    name: oidc.name ?? new URL(oidc.issuer).host,
+    accountClaim: oidc.account_claim,
+    createsAccounts: oidc.create_accounts,
     findMade,
     exists: async (id) => isUuid(id) && (await accounts.find(id)) !== undefined,
     async create(name, requestId) {
@@ -107,7 +111,8 @@ function composeOidc(
       }
     },
     seal: createSeal(secrets.peppers, random),
-    ...{ clock, logger },
+    clock,
+    logger,
   });
 }
 

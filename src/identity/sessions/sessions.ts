@@ -167,12 +167,17 @@ export class Sessions {
     const { accountId = null, operatorId = null } = owner;
     const whose = { accountId, operatorId };
     const newest = await em.find(ConsoleSession, whose, {
-      ...{ orderBy: { id: "desc" }, limit: mostLive - 1, fields: ["id"] },
+      orderBy: { id: "desc" },
+      limit: mostLive - 1,
+      fields: ["id"],
     });
     await em.nativeDelete(ConsoleSession, { ...whose, id: { $nin: newest.map(({ id }) => id) } });
     const token = newSessionToken(random);
     const session = em.create(ConsoleSession, {
-      ...{ id: random.uuid(), digest: this.#digest(token), createdAt: now, keyIds: [] },
+      id: random.uuid(),
+      digest: this.#digest(token),
+      createdAt: now,
+      keyIds: [],
       ...owner,
       expiresAt: new Date(now.getTime() + sessionMs),
     });

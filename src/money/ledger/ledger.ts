@@ -102,8 +102,11 @@ class SliceLedger implements CoreLedger {
 
   async start(): Promise<void> {
     const parts = {
-      ...{ ...this.#parts, wallets: this.#wallets, budgets: this.#budgets },
-      ...{ coreLease: this.#coreLease, requests: this.#requests },
+      ...this.#parts,
+      wallets: this.#wallets,
+      budgets: this.#budgets,
+      coreLease: this.#coreLease,
+      requests: this.#requests,
     };
     await this.#listen();
     await recover({ ...parts, settler: this.#settler, beat: () => this.#coreLease.renew() });

@@ -117,8 +117,18 @@ function toRecovered(entry: JournalEntry, now: number): Charge {
   const { inputTokens, outputTokens } = tokens;
   const settledAt = Math.min(now, entry.settleBy ?? now);
   return {
-    ...{ requestId, runId, accountId, keyId, model, inputTokens, outputTokens },
-    ...{ cost: 0, shortfall: 0, status: "recovered", settledAt, lines: [] },
+    requestId,
+    runId,
+    accountId,
+    keyId,
+    model,
+    inputTokens,
+    outputTokens,
+    cost: 0,
+    shortfall: 0,
+    status: "recovered",
+    settledAt,
+    lines: [],
     ...(maxRates === undefined ? {} : { maxRates }),
     ...(budgetSliceId === undefined ? {} : { budgetSliceId }),
   };

@@ -127,8 +127,11 @@ export async function publish(
 function describeChange(model: string, before: PriceFacts | undefined, facts: PriceFacts, version: number) {
   const { input, output, pinned } = facts;
   return {
-    ...{ model, version: String(version), pinned },
-    ...{ input: formatRate(BigInt(input)), output: formatRate(BigInt(output)) },
+    model,
+    version: String(version),
+    pinned,
+    input: formatRate(BigInt(input)),
+    output: formatRate(BigInt(output)),
     input_before: before === undefined ? null : formatRate(BigInt(before.input)),
     output_before: before === undefined ? null : formatRate(BigInt(before.output)),
   };

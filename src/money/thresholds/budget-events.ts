@@ -93,12 +93,12 @@ export class BudgetEvents {
         type: "key.limit",
         accountId,
         data: {
-          ...{ key_id: key.id, name: key.name, percent },
-          ...{
-            limit_usd: formatUsd(BigInt(limit)),
-            spent_usd: formatUsd(amount),
-            per: limits.budgetPeriod ?? "total",
-          },
+          key_id: key.id,
+          name: key.name,
+          percent,
+          limit_usd: formatUsd(BigInt(limit)),
+          spent_usd: formatUsd(amount),
+          per: limits.budgetPeriod ?? "total",
           resets_at: window.endsAt === undefined ? null : new Date(window.endsAt).toISOString(),
         },
       });

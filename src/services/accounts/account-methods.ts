@@ -16,8 +16,13 @@ import { readVisible } from "./read-visible.ts";
 /** An account without its money, for lists of names. */
 const withoutMoney = (account: Account) =>
   accountMessage(account, {
-    ...{ createdAt: account.createdAt.getTime(), paidTotal: account.paidTotal, freeOnly: false },
-    ...{ balance: 0n, held: 0n, debt: account.debt, lots: [] },
+    createdAt: account.createdAt.getTime(),
+    paidTotal: account.paidTotal,
+    freeOnly: false,
+    balance: 0n,
+    held: 0n,
+    debt: account.debt,
+    lots: [],
   });
 
 const toId = ({ id }: { readonly id: string }) => id;
@@ -76,7 +81,9 @@ export function createAccountMethods(deps: AccountsDependencies) {
   async function noteAccount(context: HandlerContext, id: string): Promise<void> {
     const { name, maxKeys, maxInFlight, lowBalance, frozenReason } = await accounts.get(id);
     noteBefore(context, AccountSchema, {
-      ...{ id, name, maxKeys },
+      id,
+      name,
+      maxKeys,
       ...(frozenReason ? { frozen: true, frozenReason } : {}),
       ...(maxInFlight ? { maxInFlight } : {}),
       ...(lowBalance ? { lowBalancePicoUsd: BigInt(lowBalance) } : {}),
@@ -135,7 +142,10 @@ export function createAccountMethods(deps: AccountsDependencies) {
       const { accountId, name, maxKeys, maxInFlight, lowBalancePicoUsd, serviceClass, updateMask } = request;
       const id = requireId(accountId, "account");
       const changes = readUpdateMask(updateMask, {
-        ...{ name, max_keys: maxKeys, max_in_flight: maxInFlight, low_balance_pico_usd: lowBalancePicoUsd },
+        name,
+        max_keys: maxKeys,
+        max_in_flight: maxInFlight,
+        low_balance_pico_usd: lowBalancePicoUsd,
         service_class: serviceClass || undefined,
       });
       const facts = {

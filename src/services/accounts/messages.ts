@@ -47,7 +47,11 @@ export function accountMessage(account: Account, statement: Statement): MessageI
 export function paymentMessage(accountId: string, payment: PaymentStatement): MessageInitShape<typeof PaymentSchema> {
   const { id, kind, amount, reference, lotId, at } = payment;
   return {
-    ...{ id, accountId, reference, lotId, createdAt: timestampFromDate(at) },
+    id,
+    accountId,
+    reference,
+    lotId,
+    createdAt: timestampFromDate(at),
     kind: paymentKinds[kind],
     amountPicoUsd: BigInt(kind === "refund" ? -amount : amount),
   };

@@ -34,7 +34,9 @@ export class BudgetCache {
     this.#parts = parts;
     this.#ended = new EndedSlices((ids) => store.closeBudgets(ids), logger);
     this.#cachedParts = {
-      ...{ store, clock, logger },
+      store,
+      clock,
+      logger,
       replaceSlice: (cached) => this.#replaceSlice(cached),
       endSlice: (id) => this.#ended.add([id]),
     };

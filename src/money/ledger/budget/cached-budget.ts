@@ -99,8 +99,15 @@ export class CachedBudget {
     for (;;) {
       const { sliceId, granted: size, step } = wallet.tellSize();
       const lease = await store.acquireBudget({
-        ...{ ...toWindowRequest(budgetId, window), accountId },
-        ...{ limit: wallet.limit, sliceId, size, step, isMade: wallet.isMade, least, most },
+        ...toWindowRequest(budgetId, window),
+        accountId,
+        limit: wallet.limit,
+        sliceId,
+        size,
+        step,
+        isMade: wallet.isMade,
+        least,
+        most,
       });
       if (wallet.sliceId !== sliceId) {
         endSlice(sliceId); // the slice was lost during the request, so the leased money is in no slice of this wallet

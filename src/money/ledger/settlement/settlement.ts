@@ -110,8 +110,18 @@ export class Settlement implements HoldKeeper {
     const now = Math.floor(this.#parts.clock.now());
     const settledAt = budget === undefined ? now : withinWindow(budget.window, now);
     return {
-      ...{ requestId, runId, accountId, keyId, model, inputTokens, outputTokens },
-      ...{ status, settledAt, maxRates: rates, admitted, ...inBudget(budgetSliceId) },
+      requestId,
+      runId,
+      accountId,
+      keyId,
+      model,
+      inputTokens,
+      outputTokens,
+      status,
+      settledAt,
+      maxRates: rates,
+      admitted,
+      ...inBudget(budgetSliceId),
     } satisfies Partial<Charge>;
   }
 }

@@ -80,7 +80,9 @@ export async function payDebt(
     const ids = found.map(({ id }) => id);
     const where = { id: { $in: ids } };
     const lots = await em.find(Lot, where, {
-      ...{ orderBy: { id: "asc" as const }, lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true },
+      orderBy: { id: "asc" as const },
+      lockMode: LockMode.PESSIMISTIC_WRITE,
+      refresh: true,
     });
     let taken = 0;
     for (const lot of lots.sort((a, b) => ids.indexOf(a.id) - ids.indexOf(b.id))) {

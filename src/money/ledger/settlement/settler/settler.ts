@@ -81,7 +81,7 @@ export class Settler {
    */
   settle(charge: Charge): Promise<Charge> {
     return new Promise((durable, refused) => {
-      this.#begin({ ...{ charge, run: charge, promised: false, doubtful: false }, durable, refused }, "commit");
+      this.#begin({ charge, run: charge, promised: false, doubtful: false, durable, refused }, "commit");
     });
   }
 
@@ -92,7 +92,7 @@ export class Settler {
   giveUp(charge: Charge, why: unknown): Promise<never> {
     return new Promise((_, refused) => {
       const durable = () => refused(notRecorded(why));
-      this.#begin({ ...{ charge, run: charge, promised: false, doubtful: false }, durable, refused }, { giveUp: why });
+      this.#begin({ charge, run: charge, promised: false, doubtful: false, durable, refused }, { giveUp: why });
     });
   }
 
