@@ -13,14 +13,13 @@ import type { Config } from "#src/config/schema.ts";
 import { createConnectHandler } from "#src/wire/grpc/server/http/connect-server.ts";
 import { forwardServices } from "../../facades/console/calls/forward.ts";
 import { createConsole } from "../../facades/console/console.ts";
-import type { Reach } from "../../facades/console/options.ts";
+import type { Reach } from "../../facades/console/dependencies.ts";
 import type { Front } from "../../facades/front.ts";
 import { createConsoleGate } from "./console-gate.ts";
 import { connectionLimits, type Doors, requestPatience } from "./process/doors.ts";
 import type { Lifecycle } from "./process/lifecycle.ts";
 
-/** Dependencies. */
-interface ConsoleParts {
+interface Dependencies {
   readonly config: Pick<Config, "listen" | "http">;
   readonly address: string;
   readonly transport: Transport;
@@ -43,7 +42,7 @@ export interface RunningConsole {
 }
 
 /** Serves the console over a transport. Throws when it cannot listen on the address. */
-export async function startConsole(parts: ConsoleParts): Promise<RunningConsole> {
+export async function startConsole(parts: Dependencies): Promise<RunningConsole> {
   const { config, transport, front, lifecycle, logger, tls } = parts;
   const shutdown = new AbortController();
   const { trusted_proxies } = config.listen;
@@ -86,7 +85,7 @@ export async function startConsole(parts: ConsoleParts): Promise<RunningConsole>
  * Serves the console of `serve`, even when it is not configured. In that case it is left out when its usual port is
  * taken, so that the service starts although another process has that port.
  */
-export async function openConsole(parts: Omit<ConsoleParts, "address">): Promise<RunningConsole | undefined> {
+export async function openConsole(parts: Omit<Dependencies, "address">): Promise<RunningConsole | undefined> {
   const { listen } = parts.config;
   const address = consoleAddress(listen);
   try {
@@ -101,7 +100,7 @@ export async function openConsole(parts: Omit<ConsoleParts, "address">): Promise
   }
 }
 
-function readReach({ address, tls }: Pick<ConsoleParts, "address" | "tls">): Reach {
+function readReach({ address, tls }: Pick<Dependencies, "address" | "tls">): Reach {
   if (tls !== undefined) {
     return "tls";
   }

@@ -20,8 +20,7 @@ import type { TrustsPeer } from "#src/wire/interceptors/access/client-address.ts
 import type { Operator, SessionFinder } from "#src/wire/principal.ts";
 import type { Foundation } from "./foundation.ts";
 
-/** Dependencies. */
-interface SessionsParts {
+interface Dependencies {
   readonly operators: Operators;
   readonly keys: ApiKeys;
   readonly authenticator: () => KeyAuthenticator;
@@ -44,7 +43,7 @@ const keyName = "console";
 /** Console sessions: finds them by their tokens, and opens and ends them by a service. */
 export function composeSessions(
   foundation: Foundation,
-  { operators, keys, authenticator, accountChanged, accounts, openAccount, trusts }: SessionsParts,
+  { operators, keys, authenticator, accountChanged, accounts, openAccount, trusts }: Dependencies,
 ): { finder: SessionFinder; service: ServiceRegistration; stop: () => void } {
   const { storage, clock, random, secrets, logger } = foundation;
   const sessions = new Sessions({ storage, clock, random, operatorToken: secrets.operatorToken });
@@ -81,7 +80,7 @@ export function composeSessions(
 /** Sign-in by the configured identity provider. Undefined: none is configured. */
 function composeOidc(
   { config, secrets, clock, random, logger }: Foundation,
-  { accounts, openAccount }: Pick<SessionsParts, "accounts" | "openAccount">,
+  { accounts, openAccount }: Pick<Dependencies, "accounts" | "openAccount">,
 ): OidcSignIn | undefined {
   const { oidc } = config.sign_in;
   if (oidc === undefined) {

@@ -81,8 +81,7 @@ function toPast(model: string, row: Row): PriceRecord {
   };
 }
 
-/** Dependencies of publishing. */
-export interface PublishParts {
+export interface Dependencies {
   readonly storage: Storage;
   readonly clock: Clock;
   /** Makes the marks of versions. */
@@ -96,7 +95,7 @@ export interface PublishParts {
  * `change` gets the last prices; no other version is published meanwhile.
  */
 export async function publish(
-  { storage, clock, random, announce }: PublishParts,
+  { storage, clock, random, announce }: Dependencies,
   change: (newest: ReadonlyMap<string, PriceFacts>, publishedAt: Date | undefined) => ReadonlyMap<string, PriceFacts>,
 ): Promise<void> {
   await inTransaction(storage, async (em) => {

@@ -9,7 +9,7 @@ import { invalid, requireId } from "#lib/validate-id.ts";
 import { isListKey, toListKey } from "#src/identity/accounts/accounts.ts";
 import type { Account } from "#src/storage/entities/account.ts";
 import { noteBefore, noteWithin } from "#src/wire/interceptors/changes/change.ts";
-import type { AccountsDependencies } from "./dependencies.ts";
+import type { Dependencies } from "./dependencies.ts";
 import { accountMessage } from "./messages.ts";
 import { readVisible } from "./read-visible.ts";
 
@@ -28,7 +28,7 @@ const withoutMoney = (account: Account) =>
 const toId = ({ id }: { readonly id: string }) => id;
 
 /** The methods about accounts themselves. */
-export function createAccountMethods(deps: AccountsDependencies) {
+export function createAccountMethods(deps: Dependencies) {
   const { accounts, funds } = deps;
 
   async function describe(account: Account) {

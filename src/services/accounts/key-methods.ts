@@ -13,7 +13,7 @@ import type { ApiKey } from "#src/storage/entities/api-key.ts";
 import { readCaller } from "#src/wire/interceptors/access/principal.ts";
 import { noteBefore } from "#src/wire/interceptors/changes/change.ts";
 import { rateLimitKey } from "../limits/rate-limit.ts";
-import type { AccountsDependencies } from "./dependencies.ts";
+import type { Dependencies } from "./dependencies.ts";
 import { apiKeyMessage, rateLimitMessage } from "./messages.ts";
 import { readVisible } from "./read-visible.ts";
 
@@ -22,7 +22,7 @@ const longestOverlapMs = 365 * dayMs;
 const toId = ({ id }: { readonly id: string }) => id;
 
 /** The methods about an account's keys. */
-export function createKeyMethods(deps: AccountsDependencies) {
+export function createKeyMethods(deps: Dependencies) {
   const { accounts, keys, funds } = deps;
 
   const limitRules = () => ({ now: deps.clock.now(), models: deps.models() });

@@ -17,8 +17,7 @@ import { tallied } from "../limits/token-tally.ts";
 import type { EmbeddingsObserver } from "./interface.ts";
 import { measureInputs } from "./measure-inputs.ts";
 
-/** Dependencies. */
-export interface EmbeddingsDependencies {
+interface Dependencies {
   readonly catalogue: Catalogue;
   readonly fleet: Fleet;
   readonly ledger: Ledger;
@@ -28,13 +27,13 @@ export interface EmbeddingsDependencies {
 }
 
 /** Serves embedding models. Checks the model, every input's length and the balance, then asks an engine. */
-export function createEmbeddingsService(deps: EmbeddingsDependencies): ServiceImpl<typeof EmbeddingsService> {
+export function createEmbeddingsService(deps: Dependencies): ServiceImpl<typeof EmbeddingsService> {
   return {
     embed: (request: EmbedRequest, context: HandlerContext) => embed(request, context, deps),
   };
 }
 
-async function embed(request: EmbedRequest, context: HandlerContext, deps: EmbeddingsDependencies) {
+async function embed(request: EmbedRequest, context: HandlerContext, deps: Dependencies) {
   const caller = readCaller(context);
   const receivedAt = deps.clock.monotonic();
   const requestId = nameRequest(request.requestId, deps.random, context.values);

@@ -7,7 +7,7 @@ import type { Clock } from "#lib/time/clock.ts";
 import type { EngineUsage } from "#src/fleet/engines/interface.ts";
 import type { FleetRequest } from "#src/fleet/interface.ts";
 import type { Settled } from "#src/money/model/charges/settlement.ts";
-import type { InferenceDependencies } from "../dependencies.ts";
+import type { Dependencies } from "../dependencies.ts";
 import type { GenerationObserver } from "../interface.ts";
 import { contextRefusal } from "../output-fit/context-refusal.ts";
 import { fittedGeneration } from "../output-fit/fitted-generation.ts";
@@ -77,7 +77,7 @@ export async function* generation(
   }
 }
 
-type GenerationDependencies = Pick<InferenceDependencies, "fleet" | "logger"> & {
+type GenerationDependencies = Pick<Dependencies, "fleet" | "logger"> & {
   readonly observer: GenerationObserver;
   readonly clock: Pick<Clock, "monotonic">;
 };

@@ -18,8 +18,7 @@ import { notRecorded, type Step, Steps } from "./steps.ts";
 /** No request is admitted while this many charges wait for the store. */
 const maxBacklog = 20_000;
 
-/** Dependencies. */
-export interface SettlerParts {
+interface Dependencies {
   readonly store: ChargeStore & Pick<Announcements, "shared">;
   readonly journal: Journal;
   readonly deadLetters: Pick<DeadLetters, "put">;
@@ -41,7 +40,7 @@ export interface SettlerParts {
  * becomes a dead letter, and only then does the journal forget it.
  */
 export class Settler {
-  readonly #parts: SettlerParts;
+  readonly #parts: Dependencies;
   readonly #charges: OpenCharges;
   readonly #pauses: Pauses;
   readonly #commits: GroupCommit;
@@ -50,7 +49,7 @@ export class Settler {
   #followed = 0;
   #stopPromising = () => {};
 
-  constructor(parts: SettlerParts) {
+  constructor(parts: Dependencies) {
     this.#parts = parts;
     const promisesFirst = parts.journal.lasting && !parts.store.shared;
     this.#charges = new OpenCharges(parts.journal, parts.clock, promisesFirst);
