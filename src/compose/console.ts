@@ -8,7 +8,7 @@ import { isLoopback, parseAddress } from "#lib/net/address.ts";
 import { inNetworks } from "#lib/net/networks.ts";
 import type { ServerTls } from "#lib/net/tls-identity.ts";
 import { systemClock } from "#lib/time/clock.ts";
-import { consoleAddress } from "#src/config/move-ports.ts";
+import { consoleAddress } from "#src/config/ports/move-ports.ts";
 import type { Config } from "#src/config/schema.ts";
 import { createConnectHandler } from "#src/wire/grpc/server/http/connect-server.ts";
 import { forwardServices } from "../../facades/console/calls/forward.ts";

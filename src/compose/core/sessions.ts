@@ -1,8 +1,8 @@
 import { validate as isUuid } from "uuid";
 import type { Role } from "#gen/tollgate/access/v1/access_pb.js";
 import { SessionsService } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
+import { requireId } from "#lib/ids/validate-id.ts";
 import { createSeal } from "#lib/sealed.ts";
-import { requireId } from "#lib/validate-id.ts";
 import type { Accounts } from "#src/identity/accounts/accounts.ts";
 import type { KeyAuthenticator } from "#src/identity/accounts/authenticator.ts";
 import type { ApiKeys } from "#src/identity/accounts/keys/api-keys.ts";

@@ -1,5 +1,5 @@
 import type { Random } from "#lib/ids/random.ts";
-import type { ServiceClass } from "#lib/service-class.ts";
+import type { ServiceClass } from "#lib/limits/service-class.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import type { FleetSharing } from "../interface.ts";
 import type { FleetChannel } from "./channel.ts";

@@ -1,4 +1,4 @@
-import { type BudgetPeriod, budgetPeriods } from "#lib/budget-period.ts";
+import { type BudgetPeriod, budgetPeriods } from "#lib/limits/budget-period.ts";
 import type { Logger } from "#lib/logger.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { repeat } from "#lib/time/repeat.ts";

@@ -1,4 +1,4 @@
-import { type BudgetPeriod, budgetPeriods } from "#lib/budget-period.ts";
+import { type BudgetPeriod, budgetPeriods } from "#lib/limits/budget-period.ts";
 import { Budget } from "#src/storage/entities/metering/budget.ts";
 import type { Storage } from "#src/storage/orm.ts";
 import { toWindowRequest, windowAt } from "../model/budget-window.ts";

@@ -1,7 +1,7 @@
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import type { EmbeddingsService, EmbedRequest } from "#gen/tollgate/embeddings/v1/embeddings_service_pb.js";
 import type { Random } from "#lib/ids/random.ts";
-import { highestClass } from "#lib/service-class.ts";
+import { highestClass } from "#lib/limits/service-class.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import type { Catalogue } from "#src/fleet/catalogue/interface.ts";
 import type { EngineEmbeddings } from "#src/fleet/engines/interface.ts";

@@ -2,7 +2,7 @@ import type { FilterQuery } from "@mikro-orm/core";
 import type { SqlEntityManager } from "@mikro-orm/sql";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "#lib/errors/failure.ts";
-import type { LimitValues } from "#lib/key-limits.ts";
+import type { LimitValues } from "#lib/limits/key-limits.ts";
 import type { PageStart } from "#lib/rpc/pages.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { ApiKey } from "#src/storage/entities/api-key.ts";

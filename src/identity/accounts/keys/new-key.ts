@@ -1,7 +1,7 @@
 import type { SqlEntityManager } from "@mikro-orm/sql";
 import type { Pepper } from "#lib/ids/pepper.ts";
 import type { Random } from "#lib/ids/random.ts";
-import { type LimitValues, noLimits } from "#lib/key-limits.ts";
+import { type LimitValues, noLimits } from "#lib/limits/key-limits.ts";
 import { ApiKey } from "#src/storage/entities/api-key.ts";
 import { newApiKey, toDigest, toHints } from "./api-key.ts";
 import { settlePeriod } from "./key-limits.ts";

@@ -2,7 +2,7 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { FinishReason, type GenerationEvent, type Usage } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 import type { GenerateResponse } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { failure } from "#lib/errors/failure.ts";
-import { toWiredClass } from "#lib/service-class.ts";
+import { toWiredClass } from "#lib/limits/service-class.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import type { EngineUsage } from "#src/fleet/engines/interface.ts";
 import type { FleetRequest } from "#src/fleet/interface.ts";
