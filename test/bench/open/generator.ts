@@ -168,35 +168,9 @@ class Client implements ResponseListener {
 async function measure(job: OpenJob): Promise<OpenMeasurement> {
   const tally = new Tally();
   const idle: Client[] = [];
-  const request = encodeRequest({ ...job, headers: { ...job.headers, ...(job.newClients && closing) } }, job.port);
-  const send = (sentAt: number | undefined) => (idle.pop() ?? new Client(job, tally, idle)).send(request, sentAt);
-  const started = performance.now();
-  const begin = started + job.warmUp;
-  const end = begin + job.duration;
-  let sent = 0;
-  let start: Look | undefined;
-  let stalled = Number.NaN;
-  let due = started;
-  for (let now = started; now < end; now = performance.now()) {
-    if (start === undefined && now >= begin) {
-      start = look(job);
-      tally.mostInFlight = tally.inFlight;
-    }
-    if (job.stall && Number.isNaN(stalled) && now >= begin + job.duration / 2) {
-      stalled = now - begin + stallMs;
-      suspend(job.processes[0]);
-    }
-    for (; due <= now; due += (-Math.log(1 - Math.random()) * 1000) / job.rate) {
-      if (tally.inFlight < mostInFlight) {
-        sent += start === undefined ? 0 : 1;
-        send(start === undefined ? undefined : now - begin);
-      }
-    }
-    await new Promise((resolve) => setTimeout(resolve, 1));
-  }
-  const stop = look(job);
+  const { from, to, sent, stalled } = await sendAll(job, tally, idle);
   for (const late = performance.now() + patienceMs; tally.inFlight > 0 && performance.now() < late; ) {
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    await sleep(10);
   }
   if (tally.inFlight > 0) {
     tally.error(`${tally.inFlight} requests were not answered within ${patienceMs / 1000} s`);
@@ -204,20 +178,89 @@ async function measure(job: OpenJob): Promise<OpenMeasurement> {
   for (const client of idle) {
     client.close();
   }
-  const from = start ?? stop;
-  const capacity = (stop.at - from.at) * 1000 * availableParallelism();
+  const capacity = (to.at - from.at) * 1000 * availableParallelism();
   return {
     firstWord: toTail(tally.firstWord),
     whole: toTail(tally.whole.map(({ ms }) => ms)),
     refused: toTail(tally.refused),
     mostInFlight: tally.mostInFlight,
-    resident: stop.system.resident,
-    cpu: (stop.system.cpu - from.system.cpu) / sent,
-    idle: Math.max(0, 1 - (stop.machine - from.machine) / capacity),
-    disturbance: (stop.others - from.others) / capacity,
+    resident: to.system.resident,
+    cpu: (to.system.cpu - from.system.cpu) / sent,
+    idle: Math.max(0, 1 - (to.machine - from.machine) / capacity),
+    disturbance: (to.others - from.others) / capacity,
     recovery: recoveryOf(tally.whole, stalled, job.duration),
     errors: tally.errors,
   };
+}
+
+/** What a load began and ended with. */
+interface Sent {
+  readonly from: Look;
+  readonly to: Look;
+  /** Requests that came between both. */
+  readonly sent: number;
+  /** When the stall ended, in milliseconds since the measurement began. NaN: there was none. */
+  readonly stalled: number;
+}
+
+async function sendAll(job: OpenJob, tally: Tally, idle: Client[]): Promise<Sent> {
+  const request = encodeRequest({ ...job, headers: { ...job.headers, ...(job.newClients && closing) } }, job.port);
+  const send = (sentAt: number | undefined) => (idle.pop() ?? new Client(job, tally, idle)).send(request, sentAt);
+  const arrivals = new Arrivals(job.rate, performance.now());
+  const begin = performance.now() + job.warmUp;
+  await sendUntil(begin, arrivals, () => send(undefined), tally);
+  const from = look(job);
+  tally.mostInFlight = tally.inFlight;
+  let sent = 0;
+  const sendMeasured = () => {
+    sent += 1;
+    send(performance.now() - begin);
+  };
+  const end = begin + job.duration;
+  let stalled = Number.NaN;
+  if (job.stall) {
+    await sendUntil(begin + job.duration / 2, arrivals, sendMeasured, tally);
+    stalled = performance.now() - begin + stallMs;
+    suspend(job.processes[0]);
+  }
+  await sendUntil(end, arrivals, sendMeasured, tally);
+  return { from, to: look(job), sent, stalled };
+}
+
+/** The moments of a Poisson process. */
+class Arrivals {
+  readonly #rate: number;
+  #due: number;
+
+  /** `rate`: so many a second. `from`: on the monotonic clock, in milliseconds. */
+  constructor(rate: number, from: number) {
+    this.#rate = rate;
+    this.#due = from;
+  }
+
+  /** How many are due since it was last asked. */
+  take(now: number): number {
+    let count = 0;
+    for (; this.#due <= now; this.#due += (-Math.log(1 - Math.random()) * 1000) / this.#rate) {
+      count += 1;
+    }
+    return count;
+  }
+}
+
+async function sendUntil(end: number, arrivals: Arrivals, send: () => void, tally: Tally): Promise<void> {
+  for (let now = performance.now(); now < end; now = performance.now()) {
+    for (let due = arrivals.take(now); due > 0; due--) {
+      if (tally.inFlight < mostInFlight) {
+        send();
+      }
+    }
+    await sleep(1);
+  }
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 const closing = { connection: "close" };
