@@ -3,8 +3,8 @@ import { type Load, nothing } from "./news.ts";
 import type { SharedFleet } from "./shared-fleet.ts";
 import type { Head } from "./standing.ts";
 
-/** Encodes what has changed since it was told: this core's loads, and the heads of its queues. */
-export class Told {
+/** Encodes what has changed since it was last sent: this core's loads, and the heads of its queues. */
+export class Changes {
   readonly #fleet: SharedFleet;
   readonly #loads = new Map<string, Load>();
   readonly #heads = new Map<string, Head>();
@@ -24,8 +24,8 @@ export class Told {
     this.#heads.delete(model);
   }
 
-  /** What has changed, as pieces of a message. */
-  changes(now: number): Buffer[] {
+  /** What has changed, as pieces of a message, which is sent now. */
+  take(now: number): Buffer[] {
     return [...this.#changedLoads(), ...this.#changedHeads(now)];
   }
 
