@@ -163,7 +163,7 @@ export class Pool {
   release(place: Place): void {
     place.leave();
     if (place.output > 0) {
-      this.#policy.learn(place.choice, { promptTokens: place.prompt, cachedTokens: place.cached });
+      this.#policy.caches?.learn(place.choice, { promptTokens: place.prompt, cachedTokens: place.cached });
     }
     this.#output.learn(place.output);
     this.shares.leave(place);
@@ -193,7 +193,7 @@ export class Pool {
 
   /** A server's cache was lost. */
   forget(member: Member): void {
-    this.#policy.forget(member);
+    this.#policy.caches?.forget(member);
   }
 
   /**

@@ -1,9 +1,9 @@
 import type { Clock } from "#lib/time/clock.ts";
+import { Changes } from "./changes.ts";
 import type { FleetChannel } from "./channel.ts";
 import { encode, pack } from "./encode.ts";
 import type { News } from "./news.ts";
 import type { SharedFleet } from "./shared-fleet.ts";
-import { Changes } from "./changes.ts";
 
 /** The least milliseconds between two messages. News in between is sent together. */
 const pauseMs = 10;
