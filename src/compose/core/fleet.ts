@@ -27,7 +27,7 @@ export async function composeFleet(foundation: Foundation, { prices }: Pick<Mone
     models: catalogue.list(),
     config: config.fleet,
     engines: (server, model) => {
-      const engine = createEngine(server, model, config.fleet, tellLoading(model.id, logger));
+      const engine = createEngine(server, model, config.fleet, clock, tellLoading(model.id, logger));
       return tracer === undefined ? engine : traceEngine(engine, server, tracer);
     },
     clock,
