@@ -6,7 +6,7 @@ import type { LedgerStore } from "../model/store/ledger.ts";
 import { PostgresqlLedgerStore } from "./postgresql/store.ts";
 import type { ThreadLife } from "./sqlite/ledger-thread.ts";
 import { SqliteLedgerStore } from "./sqlite/store.ts";
-import { SqliteThreadStore } from "./sqlite/thread.ts";
+import { createThreadStore } from "./sqlite/thread.ts";
 
 /** How a store works, beside its database. */
 export interface StoreOptions extends ThreadLife {
@@ -41,7 +41,7 @@ export function createLedgerStore(
   if (storage.files === undefined) {
     return new SqliteLedgerStore(storage.exclusive, random, coreId, options);
   }
-  return new SqliteThreadStore(storage.path, storage.files, coreId, options);
+  return createThreadStore(storage.path, storage.files, coreId, options);
 }
 
 function openListening(connectionString: string): Pool {
