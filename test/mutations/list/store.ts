@@ -1,0 +1,143 @@
+import { within } from "../mutation.ts";
+
+const once = "Each run of a request is charged **exactly once**, across retries, restarts and cores.";
+const adds = "Top-ups + grants = balance + spend + refunds + expired − debt, per account and in total.";
+
+/** The statements of both stores. Worlds live PostgreSQL's in their own words: its texts are for tests and replays. */
+export const storeMutations = within({ source: "src/money", tests: "test/money" }, [
+  {
+    name: "a group counts what it was given, not what it stored",
+    file: "store/postgresql/charge-writer.ts",
+    find: "from (select slice_id, sum(cost)::bigint as cost from stored_line group by slice_id) sums where slice.id = sums.slice_id)",
+    replace:
+      "from (select slice_id, sum(cost)::bigint as cost from line group by slice_id) sums where slice.id = sums.slice_id)",
+    breaks: once,
+    tests: ["model/store/ledger"],
+    isShort: true,
+  },
+  {
+    name: "a slice that is another core's takes charges",
+    file: "store/postgresql/charge-writer.ts",
+    find: "lost as (\n    select n from line where slice_id not in (select id from locked where mine)",
+    replace: "lost as (\n    select n from line where slice_id not in (select id from locked)",
+    breaks: "It stores nothing on slices that others took meanwhile.",
+    tests: ["model/store/ledger"],
+  },
+  {
+    name: "a charge of a day that has left the books is stored",
+    file: "store/postgresql/charge-writer.ts",
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the source's own text.
+    find: "union select n from charge where settled_at < ${keptFromDay}::float8 * ${dayMs}),",
+    replace: "),",
+    breaks: "A charge is stored once.",
+    tests: ["retention/retention"],
+  },
+  {
+    name: "a closed slice takes its spending along",
+    file: "store/postgresql/slices.ts",
+    find: "update lot set leased = lot.leased - sums.granted, spent = lot.spent + sums.spent",
+    replace: "update lot set leased = lot.leased - sums.granted, spent = lot.spent",
+    breaks: adds,
+    tests: ["model/store/ledger"],
+  },
+  {
+    name: "a core that beats meanwhile is buried",
+    file: "store/postgresql/epochs.ts",
+    find: "as seen(id, epoch, beats) using (id, epoch, beats)",
+    replace: "as seen(id, epoch, seen_beats) using (id, epoch)",
+    breaks: "death is judged by counters, time by the database",
+    tests: ["model/store/ledger", "ledger/core/cores"],
+  },
+  {
+    name: "a fenced charge is taken for one that is stored",
+    file: "store/postgresql/charge-writer.ts",
+    find: 'outcomes[places[n - 1] as number] = fenced ? "fenced" : "repeated";',
+    replace: 'outcomes[places[n - 1] as number] = fenced ? "stored" : "repeated";',
+    breaks: "its slices are another core's by now: it is made anew from what is left",
+    tests: ["model/store/ledger"],
+    isShort: true,
+  },
+  {
+    name: "a run that comes twice in one group is stored under two ids",
+    file: "store/postgresql/charge-writer.ts",
+    find: "const key = charge.runId;",
+    replace: "const key = charge.runId + at;",
+    breaks: once,
+    tests: ["model/store/ledger"],
+  },
+  {
+    name: "on SQLite, a closed slice takes its spending along",
+    file: "store/sqlite/slices.ts",
+    find: '"update lot set leased = leased - ?, spent = spent + ? where id = ?"',
+    replace: '"update lot set leased = leased - ?, spent = spent + 0 * ? where id = ?"',
+    breaks: adds,
+    tests: ["model/store/ledger"],
+  },
+  {
+    name: "on SQLite, a return that comes late makes a slice larger",
+    file: "store/sqlite/slices.ts",
+    find: "if (slice !== undefined && slice.granted > granted) {",
+    replace: "if (slice !== undefined) {",
+    breaks: "which means the same late, never or twice",
+    tests: ["model/store/ledger"],
+  },
+  {
+    name: "on SQLite, a fenced charge stays in the books",
+    file: "store/sqlite/charge-writer.ts",
+    find: '    run.run("delete from usage where request_id = ? and run_id = ?", [requestId, runId]);',
+    replace: "",
+    breaks: adds,
+    tests: ["model/store/ledger"],
+  },
+  {
+    name: "on SQLite, a shortfall is owed by nobody",
+    file: "store/sqlite/charge-writer.ts",
+    find: "  if (shortfall > 0) {",
+    replace: "  if (shortfall < 0) {",
+    breaks: "The shortfall becomes the account's debt.",
+    tests: ["model/store/ledger"],
+  },
+  {
+    name: "on SQLite, lots are leased without being marked",
+    file: "store/sqlite/leases.ts",
+    find: '    run.run("update lot set leased = leased + ? where id = ?", [granted, lot.id]);',
+    replace: "",
+    breaks: "Nothing is spent beyond a balance.",
+    tests: ["model/store/ledger"],
+    isShort: true,
+  },
+  {
+    name: "money that has lapsed is leased",
+    file: "model/spending-order.ts",
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the source's own text.
+    find: '? `and expires_at > ${of.now}` : ""',
+    replace: '? `and ${of.now} = ${of.now}` : ""',
+    breaks: "Money with an expiry lapses at its time, by the database's clock.",
+    tests: ["model/store/ledger", "model/spending-order", "books/expiry"],
+  },
+  {
+    name: "gifts and free money are spent last",
+    file: "model/spending-order.ts",
+    find: "    a.priority - b.priority ||",
+    replace: "    b.priority - a.priority ||",
+    breaks: "free money, then gifts, then payments",
+    tests: ["model/spending-order", "ledger/ledger"],
+    isShort: true,
+  },
+  {
+    name: "the lot that lapses later is spent first",
+    file: "model/spending-order.ts",
+    find: "compare(a.expiresAt ?? Number.POSITIVE_INFINITY, b.expiresAt ?? Number.POSITIVE_INFINITY) ||",
+    replace: "compare(b.expiresAt ?? Number.POSITIVE_INFINITY, a.expiresAt ?? Number.POSITIVE_INFINITY) ||",
+    breaks: "within a kind, the lot that lapses sooner",
+    tests: ["model/spending-order"],
+  },
+  {
+    name: "sums of usage count a charge's cost once too often",
+    file: "store/rollups.ts",
+    find: "sumNames.map((name) => `${name} = ${table}.${name} + excluded.${name}`)",
+    replace: "sumNames.map((name) => `${name} = ${table}.${name} + 2 * excluded.${name}`)",
+    breaks: "The transaction that stores a charge also counts it",
+    tests: ["store/rollups", "model/store/ledger"],
+  },
+]);
