@@ -64,7 +64,6 @@ export const bookMutations = within({ source: "src/money", tests: "test/money" }
   {
     name: "a refund takes gifts",
     file: "books/payments/refunds.ts",
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the source's own text.
     find: "        and priority = ${priorities.paid}",
     replace: "        and priority <= ${priorities.paid}",
     breaks: "A refund takes unspent paid money",
@@ -90,7 +89,6 @@ export const bookMutations = within({ source: "src/money", tests: "test/money" }
   {
     name: "a price book mixes the price lists of a model",
     file: "prices/price-book.ts",
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the source's own text.
     find: "const key = `${version} ${model}`;",
     replace: "const key = model;",
     breaks: "pays by that list for as long as it lasts, whatever prices do later",

@@ -155,7 +155,6 @@ export const budgetMutations = within({ source: "src/money", tests: "test/money"
   {
     name: "a day's budget never opens again",
     file: "model/budget-window.ts",
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the source's own text.
     find: "return { name: `day ${day}`, startsAt: day * dayMs, endsAt: (day + 1) * dayMs };",
     replace: "return { name: `day 1`, startsAt: day * dayMs, endsAt: (day + 1) * dayMs };",
     breaks: "Each window of it is a row with what is leased and spent",

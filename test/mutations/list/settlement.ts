@@ -113,7 +113,6 @@ export const settlementMutations = within({ source: "src/money/ledger", tests: "
   {
     name: "each process makes another id for the rest of a run",
     file: "settlement/settler/run-rest.ts",
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the source's own text.
     find: "update(`rest of ${runId} ${requestId}`)",
     replace: "update(`rest of ${runId} ${requestId} ${performance.now()}`)",
     breaks: once,

@@ -26,7 +26,6 @@ export const storeMutations = within({ source: "src/money", tests: "test/money" 
   {
     name: "a charge of a day that has left the books is stored",
     file: "store/postgresql/charge-writer.ts",
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the source's own text.
     find: "union select n from charge where settled_at < ${keptFromDay}::float8 * ${dayMs}),",
     replace: "),",
     breaks: "A charge is stored once.",
@@ -109,7 +108,6 @@ export const storeMutations = within({ source: "src/money", tests: "test/money" 
   {
     name: "money that has lapsed is leased",
     file: "model/spending-order.ts",
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the source's own text.
     find: '? `and expires_at > ${of.now}` : ""',
     replace: '? `and ${of.now} = ${of.now}` : ""',
     breaks: "Money with an expiry lapses at its time, by the database's clock.",
