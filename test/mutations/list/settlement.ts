@@ -15,8 +15,8 @@ export const settlementMutations = within({ source: "src/money/ledger", tests: "
   {
     name: "a charge does not know the terms of its admission",
     file: "settlement/settlement.ts",
-    find: "maxRates: rates, admitted,",
-    replace: "admitted,",
+    find: "      maxRates: rates,\n      admitted,",
+    replace: "      admitted,",
     breaks: "So they also bind a late charge",
     tests: ["wallet/terms", "settlement/settlement", "ledger"],
   },
