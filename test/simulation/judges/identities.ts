@@ -15,7 +15,7 @@ export class IdentityJudge {
 
   /** Call it for each request that is let in. */
   look(run: Run): void {
-    const { history, timeline } = this.#world;
+    const { history } = this.#world;
     const key = `${run.accountId} ${run.requestId}`;
     const others = this.#admitted.get(key) ?? [];
     if (
@@ -23,16 +23,14 @@ export class IdentityJudge {
     ) {
       history.violation("identities", `${run.requestId} runs twice at once on ${run.machine}`);
     }
-    const before = others.find(({ settledAt = Number.POSITIVE_INFINITY }) => settledAt < timeline.now - knownMs);
+    const before = others.find(({ settledAt = Number.POSITIVE_INFINITY }) => settledAt < run.askedAt - knownMs);
     if (before?.state === "acknowledged" && this.#isStored(before)) {
       history.violation("identities", `${run.requestId} was charged and runs once more on ${run.machine}`);
     }
     this.#admitted.set(key, [...others, run]);
   }
 
-  #isStored({ hold, settledAt = 0 }: Run): boolean {
-    const { server, timeline } = this.#world;
-    const sql = "select settled_at as at from usage where run_id = ?";
-    return settledAt < timeline.now && server.tables.get(sql, hold?.runId ?? "") !== undefined;
+  #isStored({ hold }: Run): boolean {
+    return this.#world.server.tables.get("select 1 from usage where run_id = ?", hold?.runId ?? "") !== undefined;
   }
 }
