@@ -19,6 +19,10 @@ const stepSizes = { sqlite: 40, postgresql: 100 } as const;
 /** After each step, this many times its duration is left to other work. */
 const share = 9;
 const leastPauseMs = 2;
+/** Settlements wait for at most this long behind an archive that waits for the table. */
+const lockMs = 100;
+const lockTries = 20;
+const lockTimeout = "55P03";
 
 /** Observes how old receipts leave the books. */
 export interface RetentionObserver {
@@ -117,18 +121,43 @@ export class Retention {
   }
 
   async #archive(day: number): Promise<void> {
-    const { storage, clock, note, logger } = this.#parts;
+    const { clock, note, logger } = this.#parts;
     const written = await writeArchive(this.#parts, day, this.#pacer());
     if (!(await this.#isMine())) {
       return; // another core does it again
     }
     const archive: ReceiptArchive = { ...toRow(written), day, at: new Date(clock.now()) };
-    await inTransaction(storage, async (em) => {
+    await this.#sealed(async (em) => {
       await em.insert(ReceiptArchive, archive);
       await mustBeWhole(em, archive);
       await note(em, archive);
     });
     logger.info({ ...archive }, "the receipts of a day were archived");
+  }
+
+  /**
+   * Runs a transaction while no charge is being stored, so that each charge is either counted in it or finds its
+   * archive. It gives way to whatever keeps the table for long, and tries again.
+   */
+  async #sealed(run: (em: SqlEntityManager) => Promise<void>): Promise<void> {
+    const { storage } = this.#parts;
+    const pace = this.#pacer();
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await inTransaction(storage, async (em) => {
+          if (storage.dialect === "postgresql") {
+            await em.execute(`set local lock_timeout = ${lockMs}`);
+            await em.execute("lock table usage in share mode");
+          }
+          await run(em);
+        });
+      } catch (error) {
+        if (attempt === lockTries || !isLockTimeout(error)) {
+          throw error;
+        }
+        await pace();
+      }
+    }
   }
 
   /** Removes receipts that are in archives. */
@@ -169,6 +198,11 @@ async function mustBeWhole(em: SqlEntityManager, { day, receipts }: ReceiptArchi
   if (stored !== receipts) {
     throw new Error(`${stored} receipts of a day are in the books, and its archive has ${receipts}`);
   }
+}
+
+/** Whether a lock could not be had in time. The ORM's errors carry the driver's code or cause. */
+function isLockTimeout(error: unknown): boolean {
+  return error instanceof Error && (("code" in error && error.code === lockTimeout) || isLockTimeout(error.cause));
 }
 
 function toRow({ file, receipts, costHigh, costLow, bytes, sha256 }: WrittenArchive) {
