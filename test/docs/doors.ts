@@ -144,6 +144,24 @@ export const doors: Readonly<Record<string, Doors>> = {
     docs: ["operations.md: When servers are full"],
     console: keysPages,
   },
+  "management keys": {
+    contract: [
+      ...["AccountsService.CreateKey manages", "AccountsService.ListKeys > keys.manages", "AccountsService.GetKey"],
+      ...["AccountsService.UpdateKey disabled", "AccountsService.GetKey > key.disabled"],
+      ...["AccountsService.IdentifyCaller > member_role", "AccountsService.ListKeys without_revoked"],
+      "AuditService.ListAuditEvents > audit_events.key_id",
+    ],
+    cli: [
+      ...["keys create --manages", "keys disable", "keys enable", "keys list > manages", "keys list > disabled"],
+      "audit list > key_id",
+    ],
+    openapi: ["POST /v1/chat/completions 403", "POST /v1/messages 403"],
+    metrics: noFigure,
+    dashboard: noPanel,
+    config: ["keys.max_per_account"],
+    docs: ["grpc.md: Credentials", "operations.md: Operators"],
+    console: keysPages,
+  },
   "labels and the number of keys": {
     contract: [
       ...["AccountsService.UpdateKey name", "AccountsService.UpdateAccount name"],

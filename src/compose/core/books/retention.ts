@@ -36,7 +36,7 @@ function noteArchive(
 ): Promise<void> {
   const { day, costPicoUsd, file, sha256 } = toArchiveMessage(archive);
   return trail.addWithin(em, {
-    ...{ operator: "(configuration)", operatorId: null, method: "receipts.keep_days", address: "" },
+    ...{ operator: "(configuration)", operatorId: null, keyId: null, method: "receipts.keep_days", address: "" },
     target: day,
     before: undefined,
     after: { receipts: archive.receipts, cost_usd: formatUsd(BigInt(costPicoUsd)), file, sha256 },
