@@ -155,11 +155,19 @@ export const doors: Readonly<Record<string, Doors>> = {
       ...["keys create --manages", "keys disable", "keys enable", "keys list > manages", "keys list > disabled"],
       "audit list > key_id",
     ],
-    openapi: ["POST /v1/chat/completions 403", "POST /v1/messages 403"],
+    openapi: [
+      ...["hash", "name", "label", "disabled", "limit", "limit_remaining", "limit_reset", "usage"],
+      ...["created_at", "updated_at", "expires_at"],
+    ]
+      .map((field) => `GET /v1/keys > data.${field}`)
+      .concat(
+        ...["POST /v1/keys > key", "POST /v1/keys 403", "GET /v1/keys/{hash} 404", "PATCH /v1/keys/{hash} 400"],
+        ...["DELETE /v1/keys/{hash} > deleted", "GET /v1/keys 401"],
+      ),
     metrics: noFigure,
     dashboard: noPanel,
     config: ["keys.max_per_account"],
-    docs: ["grpc.md: Credentials", "operations.md: Operators"],
+    docs: ["clients.md: Keys by a management key", "grpc.md: Credentials", "operations.md: Operators"],
     console: keysPages,
   },
   "labels and the number of keys": {
