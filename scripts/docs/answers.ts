@@ -52,6 +52,8 @@ export const answers: Readonly<Record<string, object>> = {
   "keys list": [key],
   "keys rotate": newKey,
   "keys revoke": key,
+  "keys disable": key,
+  "keys enable": key,
   "keys set-limits": key,
   "keys set-rpm": key,
   "prices list": [price],

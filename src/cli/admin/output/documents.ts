@@ -68,6 +68,8 @@ export function keyDocument(key: ApiKey) {
     name: key.name,
     prefix: key.prefix,
     last4: key.last4,
+    manages: key.manages,
+    disabled: key.disabled,
     rpm,
     created_at: time(key.createdAt),
     expires_at: expires,
@@ -96,6 +98,7 @@ export function auditDocument(event: AuditEvent) {
   return {
     at: time(event.at),
     operator: event.operator,
+    key_id: event.keyId || null,
     method: event.method,
     target: event.target,
     before: event.before ?? null,
