@@ -1,5 +1,6 @@
 import type { Registry } from "prom-client";
 import type { Clock } from "#lib/time/clock.ts";
+import type { MailObserver } from "#src/delivery/mail/mail-sender.ts";
 import type { UsageEventsObserver } from "#src/delivery/usage/usage-sender.ts";
 import type { DeliveryObserver } from "#src/delivery/webhooks/dispatcher.ts";
 import type { Fleet, FleetObserver } from "#src/fleet/interface.ts";
@@ -14,6 +15,7 @@ import type { CallObserver } from "#src/wire/interceptors/observation/observe.ts
 import { auditMetrics } from "./audit-metrics.ts";
 import { callMetrics } from "./call-metrics.ts";
 import { deliveryMetrics } from "./events/delivery-metrics.ts";
+import { mailMetrics } from "./events/mail-metrics.ts";
 import { usageEventMetrics } from "./events/usage-event-metrics.ts";
 import { fleetMetrics, watchFleet } from "./fleet-metrics.ts";
 import { inferenceMetrics } from "./inference-metrics.ts";
@@ -32,6 +34,7 @@ export interface CoreMetrics {
   readonly webhook: WebhookObserver;
   readonly deliveries: DeliveryObserver;
   readonly usageEvents: UsageEventsObserver;
+  readonly mails: MailObserver;
   /** A change was made but could not be noted in the audit log. */
   readonly audit: () => void;
   readonly retention: RetentionObserver;
@@ -60,6 +63,7 @@ export function coreMetrics(registry: Registry, clock: Clock, models: () => read
     retention: retentionMetrics(registry),
     deliveries: deliveryMetrics(registry),
     usageEvents: usageEventMetrics(registry),
+    mails: mailMetrics(registry),
     watch({ clock, ledger, windows, prices, fleet }) {
       watchClock(registry, clock);
       watchLedger(registry, () => ledger.state());

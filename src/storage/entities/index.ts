@@ -3,6 +3,7 @@ import { ApiKey } from "./api-key.ts";
 import { AuditEvent } from "./audit-event.ts";
 import { ConsoleSession, SignInLink } from "./console-session.ts";
 import { Delivery, Event, Webhook, WorkLease } from "./event.ts";
+import { Mail } from "./mail.ts";
 import { ArchivedCost, ReceiptArchive } from "./metering/archive.ts";
 import { Budget, BudgetSlice } from "./metering/budget.ts";
 import { DeadLetter } from "./metering/dead-letter.ts";
@@ -44,6 +45,7 @@ export const entities = [
   Event,
   Webhook,
   Delivery,
+  Mail,
   WorkLease,
   SignInLink,
   ConsoleSession,

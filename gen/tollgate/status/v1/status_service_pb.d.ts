@@ -103,7 +103,7 @@ export declare const GetPublicStatusResponseSchema: GenMessage<GetPublicStatusRe
 export declare type Trouble = Message<"tollgate.status.v1.Trouble"> & {
   /**
    * What: "no_server", "database", "server_down", "server_cut_off", "books_failed", "books_old", "dead_letters",
-   * "webhooks_not_taken", "usage_events_not_taken" or "clocks_apart".
+   * "webhooks_not_taken", "usage_events_not_taken", "mails_not_sent" or "clocks_apart".
    *
    * @generated from field: string what = 1;
    */
