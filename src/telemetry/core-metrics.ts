@@ -11,6 +11,7 @@ import type { WebhookObserver } from "#src/money/payments/stripe-webhook.ts";
 import type { RetentionObserver } from "#src/money/retention/retention.ts";
 import type { EmbeddingsObserver } from "#src/services/embeddings/interface.ts";
 import type { InferenceObserver } from "#src/services/inference/interface.ts";
+import type { Outcome } from "#src/services/status/availability/outcome.ts";
 import type { CallObserver } from "#src/wire/interceptors/observation/observe.ts";
 import { auditMetrics } from "./audit-metrics.ts";
 import { callMetrics } from "./call-metrics.ts";
@@ -23,6 +24,7 @@ import { meteringMetrics, watchClock, watchLedger, watchRateLimits } from "./met
 import { type BudgetObserver, budgetMetrics } from "./money/budget-metrics.ts";
 import { watchPrices } from "./money/price-metrics.ts";
 import { retentionMetrics } from "./money/retention-metrics.ts";
+import { providerMetrics } from "./provider-metrics.ts";
 import { webhookMetrics } from "./webhook-metrics.ts";
 
 /** Events of a core that its metrics count. */
@@ -35,6 +37,8 @@ export interface CoreMetrics {
   readonly deliveries: DeliveryObserver;
   readonly usageEvents: UsageEventsObserver;
   readonly mails: MailObserver;
+  /** Counts a request for output that is over. */
+  readonly provider: (outcome: Outcome) => void;
   /** A change was made but could not be noted in the audit log. */
   readonly audit: () => void;
   readonly retention: RetentionObserver;
@@ -64,6 +68,7 @@ export function coreMetrics(registry: Registry, clock: Clock, models: () => read
     deliveries: deliveryMetrics(registry),
     usageEvents: usageEventMetrics(registry),
     mails: mailMetrics(registry),
+    provider: providerMetrics(registry),
     watch({ clock, ledger, windows, prices, fleet }) {
       watchClock(registry, clock);
       watchLedger(registry, () => ledger.state());

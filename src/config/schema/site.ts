@@ -19,7 +19,7 @@ export const site = z
       .string()
       .min(1)
       .optional()
-      .describe("An SVG or PNG file of 64 KiB at most, shown beside the name. Default: Tollgate's mark."),
+      .describe("An SVG or PNG file of 32 KiB at most, shown beside the name. Default: Tollgate's mark."),
     colour: z
       .string()
       .regex(/^#[0-9a-fA-F]{6}$/, 'must be a colour such as "#126b52"')

@@ -19,6 +19,9 @@ const givenUpAtOnce = 100;
 const mostCounted = 10_000;
 /** How long events are kept. */
 export const keepMs = 30 * 86_400_000;
+/** Events of servers are kept for the public history. */
+const longKept = ["server.down", "server.up"];
+const longKeepMs = 90 * 86_400_000;
 
 /** The stored deliveries to make. One core at a time works on them. */
 export class Outbox {
@@ -124,7 +127,9 @@ export class Outbox {
     }
     await inTransaction(this.#storage, async (em) => {
       await em.nativeDelete(Delivery, { at: { $lt: before }, status: { $ne: "pending" } });
-      await em.nativeDelete(Event, { at: { $lt: before }, spread: true });
+      const type = { $nin: longKept };
+      await em.nativeDelete(Event, { at: { $lt: before }, spread: true, type });
+      await em.nativeDelete(Event, { at: { $lt: new Date(now.getTime() - longKeepMs) }, spread: true });
     });
     return givenUp;
   }

@@ -13,6 +13,7 @@ import { UsageRollup, UsageSpan, UsageTally } from "./metering/rollup.ts";
 import { Core, Slice } from "./metering/slice.ts";
 import { Usage, UsageLine } from "./metering/usage.ts";
 import { UsageEvent } from "./metering/usage-event.ts";
+import { ModelDay } from "./model-day.ts";
 import { Operator } from "./operator.ts";
 import { Payment } from "./payment.ts";
 import { Setting } from "./setting.ts";
@@ -46,6 +47,7 @@ export const entities = [
   Webhook,
   Delivery,
   Mail,
+  ModelDay,
   WorkLease,
   SignInLink,
   ConsoleSession,

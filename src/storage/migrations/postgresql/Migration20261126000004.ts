@@ -14,7 +14,13 @@ export class Migration20261126000004 extends Migration {
     this.addSql(`create index "mail_failed" on "mail" ("at") where status = 'failed';`);
     this.addSql(`alter table "mail" add constraint "mail_event_id_address_unique" unique ("event_id", "address");`);
 
+    this.addSql(
+      `create table "model_day" ("day" int not null, "model" varchar(255) not null, "measure" varchar(255) not null, "count" bigint not null, primary key ("day", "model", "measure"));`,
+    );
+
     this.addSql(`alter table "account" add "email" varchar(255) null;`);
+
+    this.addSql(`create index "price_version_published_at_index" on "price_version" ("published_at");`);
 
     this.addSql(
       `alter table "mail" add constraint "mail_status_check" check ("status" in ('pending', 'sent', 'failed'));`,

@@ -14,6 +14,12 @@ export class Migration20261126000004 extends Migration {
     this.addSql(`create index \`mail_failed\` on \`mail\` (\`at\`) where status = 'failed';`);
     this.addSql(`create unique index \`mail_event_id_address_unique\` on \`mail\` (\`event_id\`, \`address\`);`);
 
+    this.addSql(
+      `create table \`model_day\` (\`day\` integer not null, \`model\` text not null, \`measure\` text not null, \`count\` bigint not null, primary key (\`day\`, \`model\`, \`measure\`));`,
+    );
+
     this.addSql(`alter table \`account\` add column \`email\` text null;`);
+
+    this.addSql(`create index \`price_version_published_at_index\` on \`price_version\` (\`published_at\`);`);
   }
 }
