@@ -361,6 +361,19 @@ export const doors: Readonly<Record<string, Doors>> = {
     docs: ["operations.md: Webhooks"],
     console: ["books", "settings"],
   },
+  mail: {
+    contract: [
+      ...["AccountsService.CreateAccount email", "AccountsService.UpdateAccount email"],
+      "AccountsService.GetAccount > account.email",
+    ],
+    cli: ["accounts create --email", "accounts update --email", "accounts show > email"],
+    openapi: operatorsAlone,
+    metrics: ["tollgate_mails_total", "tollgate_mail_backlog", "tollgate_mail_backlog_age_seconds"],
+    dashboard: ["Events out"],
+    config: ["mail.from", "mail.smtp", "mail.templates", "mail.an_hour.address"],
+    docs: ["operations.md: Mail"],
+    console: ["account"],
+  },
   "usage events": {
     contract: "- they go out as the configuration says; nothing asks for them",
     cli: "- as above",

@@ -14,6 +14,7 @@ import { logCalls } from "#src/wire/interceptors/observation/log.ts";
 import { observeCalls } from "#src/wire/interceptors/observation/observe.ts";
 import { validateRequests } from "#src/wire/interceptors/validation/validate.ts";
 import type { Access } from "./access.ts";
+import type { Availability } from "./availability.ts";
 import type { Foundation } from "./foundation.ts";
 import type { CoreInterceptors } from "./interface.ts";
 import type { Money } from "./money.ts";
@@ -24,6 +25,7 @@ export function createInterceptors(
   overload: Overload,
   { rateLimits, ledger }: Pick<Money, "rateLimits" | "ledger">,
   services: readonly ServiceRegistration[],
+  { observe }: Pick<Availability, "observe">,
 ): CoreInterceptors {
   const ownInterceptors = [
     shedLoad(overload),
@@ -39,6 +41,6 @@ export function createInterceptors(
   ];
   const tracing = tracer === undefined ? [] : [traceCalls(tracer)];
   const isServed = (model: string) => catalogue.list().some(({ id }) => id === model);
-  const observing = observeCalls(clock, [logCalls(logger, clock), metrics.calls], { trusts, isServed });
+  const observing = observeCalls(clock, [logCalls(logger, clock), metrics.calls, observe], { trusts, isServed });
   return { interceptors: [...tracing, observing, ...ownInterceptors], ownInterceptors };
 }

@@ -3,6 +3,7 @@ import { ApiKey } from "./api-key.ts";
 import { AuditEvent } from "./audit-event.ts";
 import { ConsoleSession, SignInLink } from "./console-session.ts";
 import { Delivery, Event, Webhook, WorkLease } from "./event.ts";
+import { Mail } from "./mail.ts";
 import { ArchivedCost, ReceiptArchive } from "./metering/archive.ts";
 import { Budget, BudgetSlice } from "./metering/budget.ts";
 import { DeadLetter } from "./metering/dead-letter.ts";
@@ -12,6 +13,7 @@ import { UsageRollup, UsageSpan, UsageTally } from "./metering/rollup.ts";
 import { Core, Slice } from "./metering/slice.ts";
 import { Usage, UsageLine } from "./metering/usage.ts";
 import { UsageEvent } from "./metering/usage-event.ts";
+import { ModelDay } from "./model-day.ts";
 import { Operator } from "./operator.ts";
 import { Payment } from "./payment.ts";
 import { Setting } from "./setting.ts";
@@ -44,6 +46,8 @@ export const entities = [
   Event,
   Webhook,
   Delivery,
+  Mail,
+  ModelDay,
   WorkLease,
   SignInLink,
   ConsoleSession,

@@ -19,6 +19,7 @@ export function accountDocument(account: Account) {
   return {
     id: account.id,
     name: account.name,
+    email: account.email || null,
     created_at: time(account.createdAt),
     balance_usd: formatUsd(account.balancePicoUsd),
     held_usd: formatUsd(account.heldPicoUsd),

@@ -44,7 +44,8 @@ function lastFour(authorization: string | null): string | undefined {
   return /^Bearer [a-z0-9]{1,12}[-_][0-9A-Za-z]{45}([0-9A-Za-z]{4})$/.exec(authorization ?? "")?.[1];
 }
 
-function readModel({ message }: UnaryRequest | StreamRequest): string {
+/** The model that a call asks for, as its caller wrote it. Empty: none. */
+export function readModel({ message }: UnaryRequest | StreamRequest): string {
   const asked: Message | AsyncIterable<Message> = message instanceof OneMessage ? message.message : message;
   return "model" in asked && typeof asked.model === "string" ? asked.model : "";
 }

@@ -5,7 +5,7 @@ import { readDetail } from "#lib/errors/detail.ts";
 import { requestIdHeader } from "#lib/rpc/call-headers.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { watchStream } from "../watch-stream.ts";
-import { type CallerFacts, type Known, readCallerFacts } from "./caller-facts.ts";
+import { type CallerFacts, type Known, readCallerFacts, readModel } from "./caller-facts.ts";
 import { type LimitName, readRefusedLimit } from "./refused-limit.ts";
 
 /** The id that a handler found or created for its request. Empty: the call has none. */
@@ -27,6 +27,8 @@ export interface EndedCall {
   readonly reason: Reason | undefined;
   /** Undefined: no limit refused it. */
   readonly limit: LimitName | undefined;
+  /** The model that was asked for, in its caller's words, which no log gets. Empty: none. */
+  readonly model: string;
   /** Whose call it was. Undefined: it succeeded. */
   readonly caller: CallerFacts | undefined;
   /** The call's duration, in milliseconds. */
@@ -61,6 +63,7 @@ export function observeCalls(clock: Clock, observers: readonly CallObserver[], k
         requestId: request.contextValues.get(requestIdKey) || (isRefused ? readNamed(request.header) : ""),
         runId: request.contextValues.get(runIdKey),
         ...outcome,
+        model: readModel(request),
         caller: isRefused ? readCallerFacts(request, known) : undefined,
         ms: clock.monotonic() - started,
       };

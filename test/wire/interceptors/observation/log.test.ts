@@ -167,6 +167,7 @@ describe("calls with wrong credentials", () => {
         code: Code.Unauthenticated,
         reason,
         limit: undefined,
+        model: "",
         caller: undefined,
         ms: 1,
       });
