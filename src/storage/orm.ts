@@ -128,7 +128,10 @@ async function openSqlite(path: string, warn: (message: string) => void): Promis
   });
   const { files, database } = access;
   return {
-    ...{ dialect: "sqlite", path, files, orm },
+    dialect: "sqlite",
+    path,
+    files,
+    orm,
     snapshot: limited(access.snapshot),
     async exclusive(run) {
       if (database === undefined) {

@@ -27,7 +27,9 @@ export interface SqliteAccess {
 export function accessMemory(): SqliteAccess {
   const database = openSqlite(":memory:");
   return {
-    ...{ dialect: memoryDialect(database), files: undefined, database },
+    dialect: memoryDialect(database),
+    files: undefined,
+    database,
     snapshot: async () => memorySnapshot(database),
     close: async () => database.close(),
   };
@@ -53,7 +55,10 @@ export async function accessFile(path: string, warn: (message: string) => void):
   await writer.call("run", ["select 1"]);
   first.close();
   return {
-    ...{ dialect: threadDialect({ reader, writer, snapshot }), files, database: undefined, snapshot },
+    dialect: threadDialect({ reader, writer, snapshot }),
+    files,
+    database: undefined,
+    snapshot,
     async close() {
       endWatch();
       await snapshots.end();
