@@ -129,7 +129,8 @@ export declare type AuditEvent = Message<"tollgate.audit.v1.AuditEvent"> & {
   before?: JsonObject | undefined;
 
   /**
-   * The request and its result, with the contract's field names and without secrets.
+   * The request and its result, with the contract's field names and without secrets. Of a call that was refused to the
+   * operator: "refused" alone, why.
    *
    * @generated from field: google.protobuf.Struct after = 8;
    */
@@ -151,7 +152,7 @@ export declare type AuditEvent = Message<"tollgate.audit.v1.AuditEvent"> & {
 export declare const AuditEventSchema: GenMessage<AuditEvent>;
 
 /**
- * Lists the changes made by operators. Rows are written once and never changed or deleted: the database itself refuses
+ * Lists the changes made by operators, their sign-ins, and what was refused to them. Rows are written once and never changed or deleted: the database itself refuses
  * it.
  *
  * @generated from service tollgate.audit.v1.AuditService

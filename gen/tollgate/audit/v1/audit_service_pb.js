@@ -35,7 +35,7 @@ export const AuditEventSchema = /*@__PURE__*/
   messageDesc(file_tollgate_audit_v1_audit_service, 2);
 
 /**
- * Lists the changes made by operators. Rows are written once and never changed or deleted: the database itself refuses
+ * Lists the changes made by operators, their sign-ins, and what was refused to them. Rows are written once and never changed or deleted: the database itself refuses
  * it.
  *
  * @generated from service tollgate.audit.v1.AuditService
