@@ -13,6 +13,7 @@ import { PriceSchema } from "#gen/tollgate/metering/v1/price_pb.js";
 import { ReceiptArchiveSchema } from "#gen/tollgate/metering/v1/receipt_archive_pb.js";
 import { ReceiptSchema, UsageRowSchema } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { OperatorSchema } from "#gen/tollgate/operators/v1/operator_pb.js";
+import { SessionSchema } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
 import { GetStatusResponseSchema } from "#gen/tollgate/status/v1/status_service_pb.js";
 import * as documents from "#src/cli/admin/output/documents.ts";
 import { deliveryDocument, eventDocument, webhookDocument } from "#src/cli/admin/output/event-documents.ts";
@@ -80,6 +81,9 @@ export const answers: Readonly<Record<string, object>> = {
   "operators list": [operator],
   "operators revoke": operator,
   "console-link": { url: "", expires_at: "" },
+  "sessions list": [documents.sessionDocument(sample(SessionSchema))],
+  "sessions end": { ended: 0 },
+  "sessions end-all": { ended: 0 },
   "audit list": [documents.auditDocument(sample(AuditEventSchema))],
   "webhooks create": newSecret,
   "webhooks list": [webhook],

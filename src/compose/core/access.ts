@@ -69,6 +69,7 @@ export async function composeAccess(
     operators,
     keys,
     accounts,
+    trail,
     trusts,
     openAccount: (account) => funds.open(account, Number(readPicoUsd(config.free_tier.grant_usd))),
     authenticator: () => authenticator,

@@ -1,5 +1,6 @@
 import type { Overload } from "#lib/overload/monitor.ts";
 import { recordChanges } from "#src/identity/audit/record-changes.ts";
+import { recordRefusals } from "#src/identity/audit/record-refusals.ts";
 import { unavailable } from "#src/money/model/unavailable.ts";
 import { catchUp } from "#src/services/limits/catch-up.ts";
 import { limitRates } from "#src/services/limits/rate-limit.ts";
@@ -32,6 +33,7 @@ export function createInterceptors(
     hideErrors(logger, (error) =>
       isUnreachable(error) ? unavailable("The database cannot be reached at the moment.", error) : undefined,
     ),
+    recordRefusals({ trail, trusts, clock, logger }),
     authenticate(gate),
     judgeStreams(gate, clock),
     recordChanges({ trail, trusts, logger, lost: metrics.audit }),

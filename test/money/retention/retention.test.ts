@@ -35,6 +35,7 @@ import { movableClock } from "../../storage/movable-clock.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
 import { eventually } from "../../support/eventually.ts";
 import { silentLogger } from "../../support/loggers.ts";
+import { explainSqlite } from "../../support/plans.ts";
 import { databases, dialects } from "../databases.ts";
 import { openMetering, request, run, testModel, usd } from "../fixture.ts";
 import { storeKey } from "../stored-key.ts";
@@ -406,9 +407,7 @@ describe.each(dialects)("%s", (dialect) => {
     if (storage.dialect === "sqlite") {
       for (const sql of removalStatements) {
         const values = Array(sql.split("?").length - 1).fill(1);
-        const steps = await storage.exclusive((database) =>
-          database.prepare(`explain query plan ${sql}`).all(...values),
-        );
+        const steps = explainSqlite(storage, sql, values);
         plans.push(steps.map(({ detail }) => detail).join("\n"));
       }
     } else {

@@ -3,6 +3,7 @@ import { v7 } from "uuid";
 import { rulesOf } from "#src/money/books/proof/reconcile.ts";
 import { accountSums } from "#src/money/books/proof/reconcile-rules.ts";
 import { openStorage, type PostgresqlStorage, type SqliteStorage } from "#src/storage/orm.ts";
+import { explainSqlite } from "../../../support/plans.ts";
 import { databases } from "../../databases.ts";
 
 const newDatabase = databases();
@@ -81,9 +82,8 @@ describe("no rule compares receipts with lots", () => {
   test("sqlite", async () => {
     const storage = (await openStorage(await newDatabase("sqlite"))) as SqliteStorage;
     for (const sql of [accountSums, ...rulesOf("sqlite").map((rule) => `${rule.sql} order by 1 limit 100`)]) {
-      const steps = await storage.exclusive((database) => database.prepare(`explain query plan ${sql}`).all());
       // Of the tables of one join, all but the outermost must be searched.
-      const scans = steps.map(({ parent, detail }) => ({ parent, detail: String(detail) }));
+      const scans = explainSqlite(storage, sql);
       const joins = Map.groupBy(
         scans.filter(({ detail }) => detail.startsWith("SCAN ") && !detail.includes("CONSTANT")),
         ({ parent }) => parent,

@@ -248,6 +248,7 @@ test("of all methods, those of prices, servers and operators are the owner's", a
     "CreateWebhook",
     "DeleteWebhook",
     "DrainServer",
+    "EndSessions",
     "PinPrice",
     "ResumeServer",
     "RevokeOperator",
