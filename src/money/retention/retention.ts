@@ -30,8 +30,7 @@ export interface RetentionObserver {
   looked(keptFrom: number, overdueMs: number): void;
 }
 
-/** Dependencies. */
-export interface RetentionParts extends ArchiveGround {
+export interface Dependencies extends ArchiveGround {
   readonly store: ReceiptStore;
   /** Seals a day before it leaves: the seal keeps what its receipts cost. */
   readonly sealer: Pick<Sealer, "seal">;
@@ -52,12 +51,12 @@ export interface RetentionParts extends ArchiveGround {
  * moment. After any interruption the work continues where it was.
  */
 export class Retention {
-  readonly #parts: RetentionParts;
+  readonly #parts: Dependencies;
   #ended = false;
   /** The current or last work. */
   #working: Promise<unknown> = Promise.resolve();
 
-  constructor(parts: RetentionParts) {
+  constructor(parts: Dependencies) {
     this.#parts = parts;
   }
 

@@ -15,8 +15,7 @@ import { type AccountSeal, digestDay, extendChain } from "./seal-tree.ts";
 
 /** Rows stored at once, few enough that nothing waits for them. */
 const batchSize = 200;
-/** Dependencies. */
-export interface SealingParts {
+export interface Dependencies {
   readonly storage: Storage;
   readonly clock: Pick<Clock, "now">;
   readonly random: Pick<Random, "uuid">;
@@ -31,8 +30,8 @@ export type Sealing = { readonly seal: DaySeal } | { readonly findings: readonly
  * Proves the receipts of a day and seals what they are. Each step reads few enough receipts to keep its snapshot for
  * seconds only. Receipts that come meanwhile make the seal one that is not whole, and the day is sealed anew.
  */
-export async function sealDay(parts: SealingParts, day: number): Promise<Sealing> {
-  const { storage, pace } = parts;
+export async function sealDay(dependencies: Dependencies, day: number): Promise<Sealing> {
+  const { storage, pace } = dependencies;
   const digests = new ReceiptDigests();
   for (const within of cutDay(day, await readHours(storage, day))) {
     const findings = await inSnapshot(storage, async (snapshot) => {
@@ -51,7 +50,7 @@ export async function sealDay(parts: SealingParts, day: number): Promise<Sealing
     }
     await pace();
   }
-  return { seal: await store(parts, day, digests) };
+  return { seal: await store(dependencies, day, digests) };
 }
 
 /** The rows of a span that break one of the rules for such parts of a day. */
@@ -70,7 +69,7 @@ async function findBroken(
 
 /** Stores the sums first, in small steps, then the seal that makes them count. */
 async function store(
-  { storage, clock, random, pace }: SealingParts,
+  { storage, clock, random, pace }: Dependencies,
   day: number,
   digests: ReceiptDigests,
 ): Promise<DaySeal> {

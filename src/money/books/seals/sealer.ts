@@ -18,8 +18,7 @@ const mostMs = 600_000;
 /** Between two pieces, this many times the duration of one is left to other work. */
 const share = 2;
 
-/** Dependencies. */
-export interface SealerParts {
+export interface Dependencies {
   readonly storage: Storage;
   readonly clock: Clock;
   readonly random: Pick<Random, "uuid">;
@@ -28,15 +27,15 @@ export interface SealerParts {
 
 /** Proves and seals days that are over. */
 export class Sealer {
-  readonly #parts: SealerParts;
+  readonly #of: Dependencies;
 
-  constructor(parts: SealerParts) {
-    this.#parts = parts;
+  constructor(dependencies: Dependencies) {
+    this.#of = dependencies;
   }
 
   /** Seals the days that are over, oldest first, as far as time allows. A day that breaks a rule stays open. */
   async sealDue(): Promise<void> {
-    const { clock } = this.#parts;
+    const { clock } = this.#of;
     const end = Math.floor((clock.now() - settleMs) / dayMs);
     const since = clock.monotonic();
     for (const day of await this.#findUnsealed(end)) {
@@ -49,7 +48,7 @@ export class Sealer {
 
   /** Seals a day, unless its seal is whole or charges of it are not summed up yet. Returns the rows that forbid it. */
   async seal(day: number): Promise<readonly ReconcileFinding[]> {
-    const { storage, clock, random, logger } = this.#parts;
+    const { storage, clock, random, logger } = this.#of;
     const sealed = (await inSnapshot(storage, readSealedDays)).find((one) => one.day === day);
     if (sealed !== undefined && (isWhole(sealed) || lacksReceipts(sealed))) {
       return [];
@@ -76,7 +75,7 @@ export class Sealer {
 
   /** The days before `end`, since the first with receipts, without a whole seal and with all charges summed up. */
   async #findUnsealed(end: number): Promise<number[]> {
-    const { storage } = this.#parts;
+    const { storage } = this.#of;
     const em = storage.orm.em.fork();
     const [first] = await em.execute<{ slot: number | null }[]>(
       `select min(slot) as slot from usage_rollup where account_id = '${allAccounts}' and span = 'day'`,
