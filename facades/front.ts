@@ -101,7 +101,7 @@ export function createFront(options: FrontOptions): Front {
   const app = new Koa<DefaultState, Shared>();
   app.silent = true; // Koa only reports that a client has gone
   app.use(openExchange(options, bodyLimits));
-  app.use(answerErrors(choose, createRefusalLog(options.logger, clock)));
+  app.use(answerErrors(choose, createRefusalLog(core, options.logger, clock)));
   app.use(drainRefused(clock));
   app.use(admit(overload, new ProxiedRequests(limits.requestsPerAddress, options.isTrustedProxy)));
   app.use(runEndpoint(routes, choose));

@@ -13,6 +13,7 @@ import type { Core } from "./core/interface.ts";
 import { composeMoney } from "./core/money.ts";
 import { composeOverview } from "./core/overview.ts";
 import { createReload } from "./core/reload.ts";
+import { recordRequests } from "./core/requests.ts";
 import { composeServing } from "./core/serving.ts";
 import { createWebhooks } from "./core/webhooks.ts";
 import { watchDatabaseFile } from "./process/database-file.ts";
@@ -46,7 +47,8 @@ export async function composeCore(
   const serving = running("serving", composeServing(foundation, money, fleet, overload));
   const overview = running("the overview", composeOverview(foundation, money, fleet, telemetry.registry, settings));
   const services = [serving, access, events, money, fleetPart, overview].flatMap((part) => part.services);
-  const intercepted = createInterceptors(foundation, access, overload, money, services);
+  const { observe } = running("the record of requests", recordRequests(foundation, money.store));
+  const intercepted = createInterceptors(foundation, access, overload, money, services, observe);
   const webhooks = createWebhooks(foundation, { services, ...intercepted });
   const reload = createReload({ ...foundation, ...money, fleet });
   return { services, ...intercepted, gate: access.gate, webhooks, reload };

@@ -5,6 +5,7 @@ import { listen } from "./schema/listen.ts";
 import { model } from "./schema/model.ts";
 import { http, overload, shutdown } from "./schema/process.ts";
 import { receipts } from "./schema/receipts.ts";
+import { requests } from "./schema/requests.ts";
 import { service } from "./schema/service.ts";
 import { signIn } from "./schema/sign-in.ts";
 import { rateLimits, storage } from "./schema/storage.ts";
@@ -41,6 +42,7 @@ export const configSchema = z
       .describe("Endpoints that are told of events."),
     usage_events: usageEvents,
     receipts,
+    requests,
     sign_in: signIn,
     services: z
       .array(service)

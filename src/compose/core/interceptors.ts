@@ -11,7 +11,7 @@ import { judgeStreams } from "#src/wire/interceptors/access/judge-streams.ts";
 import { hideErrors } from "#src/wire/interceptors/errors.ts";
 import { shedLoad } from "#src/wire/interceptors/limits/shed-load.ts";
 import { logCalls } from "#src/wire/interceptors/observation/log.ts";
-import { observeCalls } from "#src/wire/interceptors/observation/observe.ts";
+import { type CallObserver, observeCalls } from "#src/wire/interceptors/observation/observe.ts";
 import { validateRequests } from "#src/wire/interceptors/validation/validate.ts";
 import type { Access } from "./access.ts";
 import type { Foundation } from "./foundation.ts";
@@ -24,6 +24,7 @@ export function createInterceptors(
   overload: Overload,
   { rateLimits, ledger }: Pick<Money, "rateLimits" | "ledger">,
   services: readonly ServiceRegistration[],
+  record: CallObserver,
 ): CoreInterceptors {
   const ownInterceptors = [
     shedLoad(overload),
@@ -39,6 +40,6 @@ export function createInterceptors(
   ];
   const tracing = tracer === undefined ? [] : [traceCalls(tracer)];
   const isServed = (model: string) => catalogue.list().some(({ id }) => id === model);
-  const observing = observeCalls(clock, [logCalls(logger, clock), metrics.calls], { trusts, isServed });
+  const observing = observeCalls(clock, [logCalls(logger, clock), metrics.calls, record], { trusts, isServed });
   return { interceptors: [...tracing, observing, ...ownInterceptors], ownInterceptors };
 }

@@ -14,6 +14,7 @@ import { Usage, UsageLine } from "./metering/usage.ts";
 import { UsageEvent } from "./metering/usage-event.ts";
 import { Operator } from "./operator.ts";
 import { Payment } from "./payment.ts";
+import { RequestRecord } from "./request-record.ts";
 import { Setting } from "./setting.ts";
 
 /** All stored entities. */
@@ -38,6 +39,7 @@ export const entities = [
   Budget,
   BudgetSlice,
   DeadLetter,
+  RequestRecord,
   Setting,
   Operator,
   AuditEvent,

@@ -34,7 +34,7 @@ export async function* generation(
   let open = true;
   const gathered = isGathered ? new GatheredAnswer() : undefined;
   const notes = new RunNotes(start, !isGathered, () => deps.clock.monotonic());
-  const noted = { ...request, onServer: (server: string) => notes.answeredBy(server) };
+  const noted = { ...request, onServer: (server: string) => notes.asked(server) };
   try {
     for await (const output of fittedGeneration({ fleet: deps.fleet, model, countInput }, noted, signal)) {
       if (output.usage !== undefined) {

@@ -65,7 +65,7 @@ async function run(
     unbilled: (...told) => void observed.push(["unbilled", ...told]),
   };
   const controller = new AbortController();
-  const start = { receivedAt: 0, surface: "grpc" } as const;
+  const start = { receivedAt: 0, surface: "grpc", asked() {} } as const;
   const parts = { fleet, logger, observer, clock: { monotonic: () => 0 } };
   const planned = {
     model: { id: "m" },

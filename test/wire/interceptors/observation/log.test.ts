@@ -167,7 +167,10 @@ describe("calls with wrong credentials", () => {
         code: Code.Unauthenticated,
         reason,
         limit: undefined,
+        refusedStatus: 0,
         caller: undefined,
+        surface: "grpc",
+        server: "",
         ms: 1,
       });
     }
