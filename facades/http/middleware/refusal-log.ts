@@ -45,10 +45,10 @@ export function createRefusalLog(
   };
 }
 
-/** Nobody waits for it, and a core that is away need not hear of it. */
+/** Nobody waits for it, and a core that is away need not hear of it. What has no endpoint is no request of an account. */
 function tell({ accounts }: Pick<CoreClients, "accounts">, exchange: Exchange, refusedStatus: number): void {
   const { headers } = exchange.callOptions;
-  if (!exchange.isRefusalRecorded && headers.authorization !== undefined) {
+  if (exchange.route !== undefined && !exchange.isRefusalRecorded && headers.authorization !== undefined) {
     accounts.identifyCaller({ refusedStatus }, { headers }).catch(() => {});
   }
 }
