@@ -9,14 +9,13 @@ import { readPrincipal, visibleAccount } from "#src/wire/interceptors/access/pri
 import { listRequests } from "./requests/request-list.ts";
 import { SnapshotReaders } from "./snapshot-readers.ts";
 
-/** Dependencies. */
-export interface MeteringDependencies {
+interface Dependencies {
   readonly storage: Storage;
   readonly clock: Pick<Clock, "after">;
 }
 
 /** Limits, receipts and usage. */
-export function createMeteringService({ storage, clock }: MeteringDependencies): ServiceImpl<typeof MeteringService> {
+export function createMeteringService({ storage, clock }: Dependencies): ServiceImpl<typeof MeteringService> {
   const readers = new SnapshotReaders(clock);
   return {
     async countRequest() {

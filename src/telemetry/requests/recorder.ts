@@ -10,8 +10,7 @@ import { Sampling } from "./sampling.ts";
 export const dropReasons = ["sampled", "full", "store"] as const;
 export type DropReason = (typeof dropReasons)[number];
 
-/** Dependencies. */
-export interface RecorderParts {
+export interface Dependencies {
   readonly store: RequestStore;
   readonly statusOf: StatusOf;
   /** How long requests are recorded, in days, and how many at most. */
@@ -33,12 +32,12 @@ const dayMs = 86_400_000;
 
 /** Records refused requests: in groups, off their way, and dropped rather than waited for. */
 export class RequestRecorder {
-  readonly #parts: RecorderParts;
+  readonly #parts: Dependencies;
   readonly #sampling: Sampling;
   #waiting: RefusedRequest[] = [];
   #idle = 0;
 
-  constructor(parts: RecorderParts) {
+  constructor(parts: Dependencies) {
     this.#parts = parts;
     this.#sampling = new Sampling(
       parts.clock,
