@@ -17,6 +17,7 @@ import { UsageEvent } from "./metering/usage-event.ts";
 import { ModelDay } from "./model-day.ts";
 import { Operator } from "./operator.ts";
 import { Payment } from "./payment.ts";
+import { RequestRecord } from "./request-record.ts";
 import { Setting } from "./setting.ts";
 
 /** All stored entities. */
@@ -43,6 +44,7 @@ export const entities = [
   Budget,
   BudgetSlice,
   DeadLetter,
+  RequestRecord,
   Setting,
   Operator,
   AuditEvent,

@@ -4,6 +4,7 @@ import { Migration20261126000002 } from "./Migration20261126000002.ts";
 import { Migration20261126000004 } from "./Migration20261126000004.ts";
 import { Migration20261126000005 } from "./Migration20261126000005.ts";
 import { Migration20261126000006 } from "./Migration20261126000006.ts";
+import { Migration20261126000007 } from "./Migration20261126000007.ts";
 
 /** In the order in which they run. */
 export const migrations: MigrationObject[] = [
@@ -12,4 +13,5 @@ export const migrations: MigrationObject[] = [
   { name: "Migration20261126000004", class: Migration20261126000004 },
   { name: "Migration20261126000005", class: Migration20261126000005 },
   { name: "Migration20261126000006", class: Migration20261126000006 },
+  { name: "Migration20261126000007", class: Migration20261126000007 },
 ];
