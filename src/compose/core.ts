@@ -55,7 +55,10 @@ export async function composeCore(
   );
   const services = [serving, access, events, money, fleetPart, overview].flatMap((part) => part.services);
   const { observe } = running("the record of requests", recordRequests(foundation, money.store));
-  const intercepted = createInterceptors(foundation, access, overload, money, services, [availability.observe, observe]);
+  const intercepted = createInterceptors(foundation, access, overload, money, services, [
+    availability.observe,
+    observe,
+  ]);
   const webhooks = createWebhooks(foundation, { services, ...intercepted });
   const reload = createReload({ ...foundation, ...money, fleet });
   return { services, ...intercepted, gate: access.gate, webhooks, reload };
