@@ -2,9 +2,9 @@ import { Pool } from "pg";
 import type { Random } from "#lib/ids/random.ts";
 import { systemClock } from "#lib/time/clock.ts";
 import type { Storage } from "#src/storage/orm.ts";
+import type { ThreadLife } from "#src/storage/sqlite/database-thread.ts";
 import type { LedgerStore } from "../model/store/ledger.ts";
 import { PostgresqlLedgerStore } from "./postgresql/store.ts";
-import type { ThreadLife } from "./sqlite/ledger-thread.ts";
 import { SqliteLedgerStore } from "./sqlite/store.ts";
 import { createThreadStore } from "./sqlite/thread.ts";
 

@@ -1,10 +1,11 @@
 import { startThread } from "#lib/assets.ts";
+import { DatabaseThread, type ThreadLife } from "#src/storage/sqlite/database-thread.ts";
 import type { OpenedFiles } from "#src/storage/sqlite/opened-files.ts";
 import type { LedgerStore } from "../../model/store/ledger.ts";
+import { unavailable } from "../../model/unavailable.ts";
 import { flatten } from "../flat-charges.ts";
 import { isViolation } from "./charge-writer.ts";
-import { LedgerThread, type ThreadLife } from "./ledger-thread.ts";
-import type { StoreCall, StoreSetup } from "./worker.ts";
+import type { StoreMethod, StoreSetup } from "./worker.ts";
 
 /** The calls that are only passed on: their parameters and answers cross as they are. */
 const plainCalls = [
@@ -26,8 +27,9 @@ const plainCalls = [
   "markSeen",
   "foldTallies",
   "removeReceipts",
+  "recordRequests",
   "reap",
-] as const satisfies readonly StoreCall["method"][];
+] as const satisfies readonly StoreMethod[];
 
 /**
  * The ledger in a SQLite file, written by a thread of its own: a commit waits for the disk, from a tenth of a
@@ -41,10 +43,13 @@ export function createThreadStore(
 ): LedgerStore {
   const { usageEvents = false } = life;
   let epoch = 0; // a restarted thread continues the one before: the slices still belong to this process
-  const thread = new LedgerThread(() => {
+  const make = () => {
     const workerData: StoreSetup = { path, files: files.known, coreId, epoch, usageEvents };
     return startThread("src/money/store/sqlite/worker", { workerData });
-  }, life);
+  };
+  const thread = new DatabaseThread(make, life, (cause) =>
+    unavailable("The ledger cannot be reached at the moment.", cause),
+  );
   const calls = plainCalls.map((method) => [method, (...parameters: unknown[]) => thread.call(method, parameters)]);
   return {
     ...(Object.fromEntries(calls) as Pick<LedgerStore, (typeof plainCalls)[number]>),
