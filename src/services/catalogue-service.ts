@@ -11,8 +11,7 @@ import type { ModelPriceDays } from "#src/money/prices/price-days.ts";
 import { principalKey } from "#src/wire/interceptors/access/principal.ts";
 import { noteBefore } from "#src/wire/interceptors/changes/change.ts";
 
-/** Dependencies. */
-export interface CatalogueDependencies {
+interface Dependencies {
   readonly catalogue: Catalogue;
   readonly prices: Prices;
   readonly fleet: Fleet;
@@ -29,7 +28,7 @@ export function createCatalogueService({
   fleet,
   onDrain,
   priceDays,
-}: CatalogueDependencies): ServiceImpl<typeof CatalogueService> {
+}: Dependencies): ServiceImpl<typeof CatalogueService> {
   const modelOf = (model: ServedModel) => describe(model, prices);
   /** Notes a server before its change, for the audit log. */
   function keepServer(context: HandlerContext, serverId: string): void {

@@ -3,29 +3,34 @@ import { validate as isUuid } from "uuid";
 import { AccountSchema } from "#gen/tollgate/accounts/v1/account_pb.js";
 import type { UpdateAccountRequest } from "#gen/tollgate/accounts/v1/account_requests_pb.js";
 import type { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
+import { invalid, requireId } from "#lib/ids/validate-id.ts";
+import { readWiredClass } from "#lib/limits/service-class.ts";
 import { type PageRequest, readPage } from "#lib/rpc/pages.ts";
 import { readUpdateMask } from "#lib/rpc/update-mask.ts";
-import { readWiredClass } from "#lib/service-class.ts";
-import { invalid, requireId } from "#lib/validate-id.ts";
 import { type AccountChanges, isListKey, toListKey } from "#src/identity/accounts/accounts.ts";
 import type { NewAccount } from "#src/money/model/payments.ts";
 import type { Account } from "#src/storage/entities/account.ts";
 import { noteBefore, noteWithin } from "#src/wire/interceptors/changes/change.ts";
-import type { AccountsDependencies } from "./dependencies.ts";
+import type { Dependencies } from "./dependencies.ts";
 import { accountMessage } from "./messages.ts";
 import { readVisible } from "./read-visible.ts";
 
 /** An account without its money, for lists of names. */
 const withoutMoney = (account: Account) =>
   accountMessage(account, {
-    ...{ createdAt: account.createdAt.getTime(), paidTotal: account.paidTotal, freeOnly: false },
-    ...{ balance: 0n, held: 0n, debt: account.debt, lots: [] },
+    createdAt: account.createdAt.getTime(),
+    paidTotal: account.paidTotal,
+    freeOnly: false,
+    balance: 0n,
+    held: 0n,
+    debt: account.debt,
+    lots: [],
   });
 
 const toId = ({ id }: { readonly id: string }) => id;
 
 /** The methods about accounts themselves. */
-export function createAccountMethods(deps: AccountsDependencies) {
+export function createAccountMethods(deps: Dependencies) {
   const { accounts, funds } = deps;
 
   async function describe(account: Account) {
@@ -73,7 +78,9 @@ export function createAccountMethods(deps: AccountsDependencies) {
   async function noteAccount(context: HandlerContext, id: string): Promise<void> {
     const { name, email, maxKeys, maxInFlight, lowBalance, frozenReason } = await accounts.get(id);
     noteBefore(context, AccountSchema, {
-      ...{ id, name, maxKeys },
+      id,
+      name,
+      maxKeys,
       ...(email ? { email } : {}),
       ...(frozenReason ? { frozen: true, frozenReason } : {}),
       ...(maxInFlight ? { maxInFlight } : {}),
