@@ -78,7 +78,7 @@ export function createFront(parts: Dependencies): Front {
   const app = new Koa<DefaultState, Shared>();
   app.silent = true; // Koa only reports that a client has gone
   app.use(openExchange(parts, bodyLimits));
-  app.use(answerErrors(choose, createRefusalLog(parts.logger, clock)));
+  app.use(answerErrors(choose, createRefusalLog(core, parts.logger, clock)));
   app.use(drainRefused(clock));
   app.use(admit(overload, new ProxiedRequests(limits.requestsPerAddress, parts.isTrustedProxy)));
   app.use(runEndpoint(routes, choose));

@@ -15,6 +15,7 @@ import { composeMail } from "./core/mail.ts";
 import { composeMoney } from "./core/money.ts";
 import { composeOverview } from "./core/overview.ts";
 import { createReload } from "./core/reload.ts";
+import { recordRequests } from "./core/requests.ts";
 import { composeServing } from "./core/serving.ts";
 import { createWebhooks } from "./core/webhooks.ts";
 import { watchDatabaseFile } from "./process/database-file.ts";
@@ -53,7 +54,11 @@ export async function composeCore(
     composeOverview(foundation, money, fleet, telemetry.registry, availability, settings),
   );
   const services = [serving, access, events, money, fleetPart, overview].flatMap((part) => part.services);
-  const intercepted = createInterceptors(foundation, access, overload, money, services, availability);
+  const { observe } = running("the record of requests", recordRequests(foundation, money.store));
+  const intercepted = createInterceptors(foundation, access, overload, money, services, [
+    availability.observe,
+    observe,
+  ]);
   const webhooks = createWebhooks(foundation, { services, ...intercepted });
   const reload = createReload({ ...foundation, ...money, fleet });
   return { services, ...intercepted, gate: access.gate, webhooks, reload };

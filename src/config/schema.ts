@@ -6,6 +6,7 @@ import { mail } from "./schema/mail.ts";
 import { model } from "./schema/model.ts";
 import { http, overload, shutdown } from "./schema/process.ts";
 import { receipts } from "./schema/receipts.ts";
+import { requests } from "./schema/requests.ts";
 import { service } from "./schema/service.ts";
 import { signIn } from "./schema/sign-in.ts";
 import { site } from "./schema/site.ts";
@@ -43,6 +44,7 @@ export const configSchema = z
       .describe("Endpoints that are told of events."),
     usage_events: usageEvents,
     receipts,
+    requests,
     sign_in: signIn,
     site,
     mail,

@@ -25,6 +25,8 @@ import { type BudgetObserver, budgetMetrics } from "./money/budget-metrics.ts";
 import { watchPrices } from "./money/price-metrics.ts";
 import { retentionMetrics } from "./money/retention-metrics.ts";
 import { providerMetrics } from "./provider-metrics.ts";
+import type { DropReason } from "./requests/recorder.ts";
+import { requestMetrics } from "./requests/request-metrics.ts";
 import { webhookMetrics } from "./webhook-metrics.ts";
 
 /** Events of a core that its metrics count. */
@@ -43,6 +45,8 @@ export interface CoreMetrics {
   readonly audit: () => void;
   readonly retention: RetentionObserver;
   readonly budgets: BudgetObserver;
+  /** Refused requests are not in the record. */
+  readonly unrecorded: (reason: DropReason, count: number) => void;
   /** Reads gauges at the time of the scrape. */
   watch(parts: {
     readonly clock: { readonly apart: number };
@@ -64,6 +68,7 @@ export function coreMetrics(registry: Registry, clock: Clock, models: () => read
     webhook: webhookMetrics(registry),
     audit: auditMetrics(registry),
     budgets: budgetMetrics(registry),
+    unrecorded: requestMetrics(registry),
     retention: retentionMetrics(registry),
     deliveries: deliveryMetrics(registry),
     usageEvents: usageEventMetrics(registry),

@@ -80,6 +80,9 @@ export function apiKeyMessage(key: ApiKey, budget?: BudgetState): MessageInitSha
     createdAt: timestampFromDate(key.createdAt),
     ...(key.revokedAt ? { revokedAt: timestampFromDate(key.revokedAt) } : {}),
     ...(key.lastUsedAt ? { lastUsedAt: timestampFromDate(key.lastUsedAt) } : {}),
+    manages: key.manages,
+    disabled: key.disabled,
+    ...(key.updatedAt ? { updatedAt: timestampFromDate(key.updatedAt) } : {}),
     ...(budget && { budgetSpentPicoUsd: budget.spent, budgetLeftPicoUsd: BigInt(budget.left) }),
     ...(budget?.resetsAt !== undefined && { budgetResetsAt: timestampFromMs(budget.resetsAt) }),
   };

@@ -8,6 +8,7 @@ import { readReceipts } from "#src/money/books/receipts/receipts.ts";
 import { streamUsage } from "#src/money/books/receipts/usage.ts";
 import type { Storage } from "#src/storage/orm.ts";
 import { readPrincipal, visibleAccount } from "#src/wire/interceptors/access/principal.ts";
+import { listRequests } from "./requests/request-list.ts";
 import { SnapshotReaders } from "./snapshot-readers.ts";
 
 interface Dependencies {
@@ -38,6 +39,11 @@ export function createMeteringService({ storage, clock }: Dependencies): Service
       const visible = visibleAccount(context, accountId) || undefined;
       const costs = await readCosts(storage, requestIds, visible);
       return { costs: costs.map(({ requestId, cost }) => ({ requestId, costPicoUsd: toInt64(cost) })) };
+    },
+
+    async listRequests(request, context) {
+      const accountId = visibleAccount(context, request.accountId);
+      return listRequests(storage, { ...request, accountId });
     },
 
     async *streamUsage(request, context) {

@@ -168,7 +168,10 @@ describe("calls with wrong credentials", () => {
         reason,
         limit: undefined,
         model: "",
+        refusedStatus: 0,
         caller: undefined,
+        surface: "grpc",
+        server: "",
         ms: 1,
       });
     }

@@ -1,7 +1,6 @@
 import type { Worker } from "node:worker_threads";
 import type { Clock } from "#lib/time/clock.ts";
-import { unavailable } from "../../model/unavailable.ts";
-import type { StoreAnswer, StoreCall } from "./worker.ts";
+import type { ThreadAnswer, ThreadCall } from "./serve-calls.ts";
 
 /**
  * The pause before the thread is started again. Each further pause is twice as long, up to the last, until it answers.
@@ -24,20 +23,24 @@ export interface ThreadLife {
   ended(error: Error, restartMs: number): void;
 }
 
+/** The error of calls that a thread's end leaves without an answer. */
+export type Refuse = (cause: Error | undefined) => Error;
+
 interface Pending {
   readonly resolve: (result: never) => void;
   readonly reject: (error: Error) => void;
 }
 
 /**
- * Calls the thread that writes the ledger, and starts it again whenever it ends. A living thread that answers nothing
- * is ended. Unanswered calls fail with LEDGER_UNAVAILABLE, and their outcome is unknown: SQLite rolls back whatever was
- * not committed. Until the thread runs again every call fails at once. It starts only after the previous one is over,
- * so that two never write.
+ * Calls a thread that has a connection of its own to a SQLite file, and starts it again whenever it ends. A living
+ * thread that answers nothing is ended. Unanswered calls are refused, and their outcome is unknown: SQLite rolls back
+ * whatever was not committed. Until the thread runs again every call fails at once. It starts only after the previous
+ * one is over, so that two never write.
  */
-export class LedgerThread {
+export class DatabaseThread {
   readonly #make: () => Worker;
   readonly #life: ThreadLife;
+  readonly #refuse: Refuse;
   readonly #pending = new Map<number, Pending>();
   #worker: Worker | undefined;
   #calls = 0;
@@ -51,22 +54,23 @@ export class LedgerThread {
   /** Why the last thread was given up. Undefined: it was not. */
   #silent: Error | undefined;
 
-  constructor(make: () => Worker, life: ThreadLife) {
+  constructor(make: () => Worker, life: ThreadLife, refuse: Refuse) {
     this.#make = make;
     this.#life = life;
+    this.#refuse = refuse;
     this.#start();
   }
 
-  /** Has the thread call a method. Throws LEDGER_UNAVAILABLE when the thread ends before it has answered. */
-  call(method: StoreCall["method"], parameters: readonly unknown[]): Promise<never> {
+  /** Has the thread call a method. Rejects when the thread ends before it has answered. */
+  call(method: string, parameters: readonly unknown[]): Promise<never> {
     const worker = this.#worker;
     if (worker === undefined) {
-      return Promise.reject(ended(this.#lastError));
+      return Promise.reject(this.#refuse(this.#lastError));
     }
     const id = ++this.#calls;
     worker.ref(); // an awaited answer keeps the process alive
     return new Promise((resolve, reject) => {
-      worker.postMessage({ id, method, parameters } satisfies StoreCall);
+      worker.postMessage({ id, method, parameters } satisfies ThreadCall);
       this.#pending.set(id, { resolve, reject });
       this.#watch(worker);
     });
@@ -106,7 +110,7 @@ export class LedgerThread {
     const unanswered = [...this.#pending.values()];
     this.#pending.clear();
     for (const { reject } of unanswered) {
-      reject(ended(error));
+      reject(this.#refuse(error));
     }
   }
 
@@ -132,12 +136,12 @@ export class LedgerThread {
       failed(error); // an answer is lost, and nobody knows which
       void worker.terminate();
     });
-    worker.on("message", (answer: StoreAnswer) => this.#answered(worker, answer));
+    worker.on("message", (answer: ThreadAnswer) => this.#answered(worker, answer));
     // Only now is its connection closed, and its uncommitted work rolled back.
     worker.on("exit", (code) => this.#ended(cause ?? this.#silent ?? new Error(`the thread ended with code ${code}`)));
   }
 
-  #answered(worker: Worker, answer: StoreAnswer): void {
+  #answered(worker: Worker, answer: ThreadAnswer): void {
     if (this.#worker !== worker) {
       return; // the thread had been given up
     }
@@ -177,8 +181,4 @@ export class LedgerThread {
       this.#ended(error as Error); // the system has no thread to give
     }
   }
-}
-
-function ended(cause: Error | undefined) {
-  return unavailable("The ledger cannot be reached at the moment.", cause);
 }
