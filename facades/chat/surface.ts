@@ -7,6 +7,7 @@ import {
 import { ChatCompletionSchema } from "#gen/tollgate/chat/v1/chat_completion_answer_pb.js";
 import { chatServiceRoutes } from "#gen/tollgate/chat/v1/chat_service_http.js";
 import { CompletionSchema } from "#gen/tollgate/chat/v1/completion_pb.js";
+import { GetCostsResponseSchema } from "#gen/tollgate/chat/v1/cost_pb.js";
 import { CreateEmbeddingResponseSchema } from "#gen/tollgate/chat/v1/embedding_pb.js";
 import { TestAuthResponseSchema } from "#gen/tollgate/chat/v1/key_status_pb.js";
 import { ListModelsResponseSchema, ModelSchema } from "#gen/tollgate/chat/v1/model_pb.js";
@@ -14,6 +15,8 @@ import { ServiceTier } from "#gen/tollgate/chat/v1/service_tier_pb.js";
 import { collectAnswer, collectAnswers } from "../http/core/answer.ts";
 import type { CoreClients } from "../http/core/core-clients.ts";
 import { readModels } from "../http/core/models.ts";
+import { toCosts } from "../http/feeds/costs.ts";
+import { checkSchemaVersion, writeProviderDocument } from "../http/feeds/provider-document.ts";
 import { jsonEncoder } from "../http/json/encoder.ts";
 import { readSession } from "../http/request/session.ts";
 import { sendEvents } from "../http/response/sse.ts";
@@ -40,6 +43,7 @@ const writeKey = jsonEncoder(GetKeyResponseSchema);
 const writeCredits = jsonEncoder(GetCreditsResponseSchema);
 const writeGeneration = jsonEncoder(GetGenerationResponseSchema);
 const writeUsage = jsonEncoder(GetUsageResponseSchema);
+const writeCosts = jsonEncoder(GetCostsResponseSchema);
 const writeKeyStatus = jsonEncoder(TestAuthResponseSchema);
 
 /** Endpoints that clients of this style know but this service does not have. */
@@ -64,7 +68,7 @@ export function createChatSurface(core: CoreClients): Surface {
     name: "chat",
     claims: [
       ...["/v1/chat", "/v1/completions", "/v1/embeddings", "/test-auth", "/api/v1"],
-      ...["/v1/key", "/v1/keys", "/v1/credits", "/v1/generation", "/v1/usage"],
+      ...["/v1/key", "/v1/keys", "/v1/credits", "/v1/generation", "/v1/usage", "/v1/costs"],
     ],
     recognizes: () => true, // the default: its clients send nothing distinctive
     unavailable: { ...unavailable, ...Object.fromEntries(Object.entries(unavailable).map(toAlias)) },
@@ -122,9 +126,13 @@ export function createChatSurface(core: CoreClients): Surface {
             exchange.send(200, writeEmbeddings(embeddingResponse(request, response)));
           },
 
-          async listModels(_request, exchange) {
+          async listModels({ schemaVersion }, exchange) {
+            checkSchemaVersion(schemaVersion);
             const models = await readModels(core, exchange);
-            exchange.send(200, writeModels(modelList(models)));
+            exchange.send(
+              200,
+              schemaVersion === undefined ? writeModels(modelList(models)) : writeProviderDocument(models),
+            );
           },
 
           async getModel({ id }, exchange) {
@@ -145,6 +153,11 @@ export function createChatSurface(core: CoreClients): Surface {
 
           async getGeneration({ id }, exchange) {
             exchange.send(200, writeGeneration(await readGeneration(core, exchange, id)));
+          },
+
+          async getCosts({ requestIds }, exchange) {
+            const { costs } = await core.metering.listCosts({ requestIds }, exchange.callOptions);
+            exchange.send(200, writeCosts(toCosts(costs)));
           },
 
           async getUsage(request, exchange) {

@@ -94,6 +94,7 @@ export class Exchange {
       "content-type": contentType,
       "x-request-id": this.requestId,
       "request-id": this.requestId,
+      "inference-id": this.requestId, // by this name Hugging Face asks what a request cost
     };
     if (this.#rateLimit !== undefined) {
       addRateLimit(headers, this.#rateLimit, this.runtime.clock.now());

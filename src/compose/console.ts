@@ -20,7 +20,6 @@ import { connectionLimits, type Doors, requestPatience } from "./process/doors.t
 import type { Lifecycle } from "./process/lifecycle.ts";
 import { readSite } from "./process/site.ts";
 
-/** Dependencies. */
 interface Dependencies {
   readonly config: Pick<Config, "listen" | "http" | "site">;
   readonly address: string;

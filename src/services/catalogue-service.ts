@@ -101,6 +101,7 @@ function describeCard(card: ServedModel["card"]): ModelCard {
     deprecationDate: card.deprecation_date ?? "",
     countries: [...card.countries],
     openrouterSlug: card.openrouter_slug ?? "",
+    isReady: card.is_ready,
   };
 }
 

@@ -42,7 +42,11 @@ export async function composeMail(foundation: Foundation): Promise<MailPart> {
   }
   const seal = createSeal(secrets.peppers, random);
   const box = new MailBox({
-    ...{ storage, clock, random, seal, bounds: mail.an_hour },
+    storage,
+    clock,
+    random,
+    seal,
+    bounds: mail.an_hour,
     bounded: (kind) => metrics.mails.counted(kind, "bounded"),
   });
   const events = new EventMails({ box, recipients });
@@ -53,7 +57,9 @@ export async function composeMail(foundation: Foundation): Promise<MailPart> {
     send: createSmtp({ url: secrets.smtpUrl, from: mail.from, clock }),
     host: /@([^\s>]+)/.exec(mail.from)?.[1] ?? "localhost",
     observer: metrics.mails,
-    ...{ seal, clock, logger },
+    seal,
+    clock,
+    logger,
   }).start();
   return { box, alongside: (em, told) => events.write(em, told), stop };
 }

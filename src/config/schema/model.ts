@@ -52,6 +52,7 @@ const card = z.strictObject({
     .max(50)
     .default([])
     .describe("The countries that its servers stand in."),
+  is_ready: z.boolean().default(true).describe("Whether listings such as OpenRouter's may show it."),
   openrouter_slug: z
     .string()
     .regex(/^[\w.:-]{1,96}\/[\w.:-]{1,96}$/, "must be an id such as deepseek/deepseek-v4")

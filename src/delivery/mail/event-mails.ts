@@ -14,17 +14,16 @@ const kindOf: Partial<Record<EventType, MailKind>> = {
   "key.limit": "key-budget",
 };
 
-/** Dependencies. */
-export interface EventMailsParts {
+export interface Dependencies {
   readonly box: Pick<MailBox, "tell">;
   readonly recipients: Recipients;
 }
 
 /** Writes the mails that tell of events, in the transaction that notes the events as told. */
 export class EventMails {
-  readonly #parts: EventMailsParts;
+  readonly #parts: Dependencies;
 
-  constructor(parts: EventMailsParts) {
+  constructor(parts: Dependencies) {
     this.#parts = parts;
   }
 

@@ -24,8 +24,7 @@ export interface MailBounds {
   readonly all: number;
 }
 
-/** Dependencies. */
-export interface MailBoxParts {
+export interface Dependencies {
   readonly storage: Storage;
   readonly clock: Pick<Clock, "now">;
   readonly random: Random;
@@ -37,9 +36,9 @@ export interface MailBoxParts {
 
 /** Takes mails in. Each is a row in the transaction of what it tells, and is sent once that is durable. */
 export class MailBox {
-  readonly #parts: MailBoxParts;
+  readonly #parts: Dependencies;
 
-  constructor(parts: MailBoxParts) {
+  constructor(parts: Dependencies) {
     this.#parts = parts;
   }
 

@@ -22,8 +22,7 @@ export interface MailObserver {
   backlog(waiting: number, oldestMs: number): void;
 }
 
-/** Dependencies. */
-export interface MailSenderParts {
+export interface Dependencies {
   readonly outbox: MailOutbox;
   readonly templates: Templates;
   /** Lets one core send for all. */
@@ -39,10 +38,10 @@ export interface MailSenderParts {
 
 /** Sends mails while this core has the lease, some at once, each until a server took it or its time is over. */
 export class MailSender {
-  readonly #parts: MailSenderParts;
+  readonly #parts: Dependencies;
   #stopped = false;
 
-  constructor(parts: MailSenderParts) {
+  constructor(parts: Dependencies) {
     this.#parts = parts;
   }
 

@@ -26,8 +26,7 @@ export interface MailAttempt {
 /** Sends one mail. Never rejects. */
 export type SendMail = (envelope: Envelope) => Promise<MailAttempt>;
 
-/** Dependencies. */
-export interface SmtpParts {
+export interface Dependencies {
   /** smtp://user:password@host:port, or smtps://…. */
   readonly url: string;
   /** "Example <no-reply@example.com>" */
@@ -39,7 +38,7 @@ export interface SmtpParts {
  * Sends by SMTP, each mail over a connection of its own. A password goes over TLS alone, unless the server is on this machine.
  * The server's answer 5xx is final; everything else may get better.
  */
-export function createSmtp({ url, from, clock }: SmtpParts): SendMail {
+export function createSmtp({ url, from, clock }: Dependencies): SendMail {
   const options = toOptions(url);
   return async ({ to, subject, text, html, messageId }) => {
     const transport = createTransport(options);

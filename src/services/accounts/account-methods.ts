@@ -78,7 +78,9 @@ export function createAccountMethods(deps: Dependencies) {
   async function noteAccount(context: HandlerContext, id: string): Promise<void> {
     const { name, email, maxKeys, maxInFlight, lowBalance, frozenReason } = await accounts.get(id);
     noteBefore(context, AccountSchema, {
-      ...{ id, name, maxKeys },
+      id,
+      name,
+      maxKeys,
       ...(email ? { email } : {}),
       ...(frozenReason ? { frozen: true, frozenReason } : {}),
       ...(maxInFlight ? { maxInFlight } : {}),

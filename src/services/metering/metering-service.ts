@@ -1,6 +1,8 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
+import { toInt64 } from "#lib/int64.ts";
 import type { Clock } from "#lib/time/clock.ts";
+import { readCosts } from "#src/money/books/receipts/costs.ts";
 import { listReceipts } from "#src/money/books/receipts/receipt-list.ts";
 import { readReceipts } from "#src/money/books/receipts/receipts.ts";
 import { streamUsage } from "#src/money/books/receipts/usage.ts";
@@ -31,6 +33,12 @@ export function createMeteringService({ storage, clock }: Dependencies): Service
     async listReceipts(request, context) {
       const accountId = visibleAccount(context, request.accountId);
       return listReceipts(storage, { ...request, accountId });
+    },
+
+    async listCosts({ requestIds, accountId }, context) {
+      const visible = visibleAccount(context, accountId) || undefined;
+      const costs = await readCosts(storage, requestIds, visible);
+      return { costs: costs.map(({ requestId, cost }) => ({ requestId, costPicoUsd: toInt64(cost) })) };
     },
 
     async listRequests(request, context) {

@@ -45,7 +45,11 @@ export async function openMail(url: string, bounds: Partial<MailBounds> = {}) {
   const addresses = ["ada@example.com"];
   const recipients: Recipients = { of: async () => ({ name: "Ada", addresses }) };
   const box = new MailBox({
-    ...{ storage, clock, random, seal, bounds: { address: 10, network: 30, all: 100, ...bounds } },
+    storage,
+    clock,
+    random,
+    seal,
+    bounds: { address: 10, network: 30, all: 100, ...bounds },
     bounded: (kind) => void counts.push(`${kind} bounded`),
   });
   const events = new EventMails({ box, recipients });
@@ -54,11 +58,22 @@ export async function openMail(url: string, bounds: Partial<MailBounds> = {}) {
   const send = createSmtp({ url: server.url, from: "Example <no-reply@example.com>", clock });
   const backlog = { waiting: 0, oldestMs: 0 };
   return {
-    ...{ storage, server, clock, box, counts, addresses, backlog, send },
+    storage,
+    server,
+    clock,
+    box,
+    counts,
+    addresses,
+    backlog,
+    send,
     /** A core that sends. */
     core: (sends: SendMail = send) =>
       new MailSender({
-        ...{ outbox: new MailOutbox({ storage, clock }), templates, seal, clock, host: "example.com" },
+        outbox: new MailOutbox({ storage, clock }),
+        templates,
+        seal,
+        clock,
+        host: "example.com",
         lease: new WorkLease({ storage, clock, random, name: "mail" }),
         send: sends,
         logger: silentLogger,

@@ -74,11 +74,9 @@ test("a method says its own errors, and one that runs nothing none of a frozen a
 
 test("a parameter of the path is required, and a query has its bounds", () => {
   expect(document.paths["/v1/models/{id}"].get.parameters).toMatchObject([{ name: "id", in: "path", required: true }]);
-  expect(document.paths["/v1/models"].get.parameters[0]).toMatchObject({
-    name: "limit",
-    in: "query",
-    schema: { maximum: 1000 },
-  });
+  expect(document.paths["/v1/models"].get.parameters).toContainEqual(
+    expect.objectContaining({ name: "limit", in: "query", schema: expect.objectContaining({ maximum: 1000 }) }),
+  );
 });
 
 test("fields carry their comment, bounds and presence", () => {

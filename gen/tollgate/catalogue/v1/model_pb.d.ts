@@ -176,6 +176,13 @@ export declare type ModelCard = Message<"tollgate.catalogue.v1.ModelCard"> & {
    * @generated from field: string openrouter_slug = 9;
    */
   openrouterSlug: string;
+
+  /**
+   * Whether listings may show it.
+   *
+   * @generated from field: bool is_ready = 10;
+   */
+  isReady: boolean;
 };
 
 /**

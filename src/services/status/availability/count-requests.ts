@@ -6,8 +6,7 @@ import { type Outcome, toOutcome } from "./outcome.ts";
 
 const methods: ReadonlySet<object> = new Set([InferenceService.method.generate, EmbeddingsService.method.embed]);
 
-/** Dependencies. */
-export interface RequestCountParts {
+export interface Dependencies {
   readonly days: Pick<ModelDays, "ended">;
   readonly isServed: (model: string) => boolean;
   /** Called with every request that counts. */
@@ -15,7 +14,7 @@ export interface RequestCountParts {
 }
 
 /** Counts every request for output when it is over. One without a known caller is in no day: anybody can make those. */
-export function countRequests({ days, isServed, counted }: RequestCountParts): CallObserver {
+export function countRequests({ days, isServed, counted }: Dependencies): CallObserver {
   return ({ method, code, reason, model, caller }) => {
     const outcome = methods.has(method) ? toOutcome(code, reason) : undefined;
     if (outcome === undefined) {

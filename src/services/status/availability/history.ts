@@ -47,7 +47,9 @@ function toHistory(model: string, rows: readonly ModelDay[]): ModelHistory {
       .map(([measure, count]) => [Number(measure.slice(firstTokenMeasure.length)), count]),
   );
   return {
-    ...{ model, days, availability: share(all) },
+    model,
+    days,
+    availability: share(all),
     firstTokenP50Ms: quantile(buckets, 0.5),
     firstTokenP99Ms: quantile(buckets, 0.99),
   };

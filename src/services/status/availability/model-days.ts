@@ -18,8 +18,7 @@ export const noModel = "";
 /** The measure of a bucket of times to the first token. */
 export const firstTokenMeasure = "first_token_";
 
-/** Dependencies. */
-export interface ModelDaysParts {
+export interface Dependencies {
   readonly storage: Storage;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -30,11 +29,11 @@ export interface ModelDaysParts {
  * a core that dies loses those.
  */
 export class ModelDays {
-  readonly #parts: ModelDaysParts;
+  readonly #parts: Dependencies;
   #counts = new Map<string, { readonly model: string; readonly measure: string; count: number }>();
   #purgedOn = 0;
 
-  constructor(parts: ModelDaysParts) {
+  constructor(parts: Dependencies) {
     this.#parts = parts;
   }
 

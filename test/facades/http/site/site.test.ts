@@ -12,9 +12,15 @@ const card = {
   link: "https://example.com/deepseek",
 };
 const deepseek = {
-  ...{ id: "deepseek/deepseek-v4", displayName: "DeepSeek V4", kind: ModelKind.GENERATION, card },
-  ...{ contextLength: 131_072, maxOutputTokens: 32_768, thinking: ThinkingMode.DEFAULT_OFF },
-  ...{ inputPicoUsdPerToken: 200_000n, outputPicoUsdPerToken: 250_000n },
+  id: "deepseek/deepseek-v4",
+  displayName: "DeepSeek V4",
+  kind: ModelKind.GENERATION,
+  card,
+  contextLength: 131_072,
+  maxOutputTokens: 32_768,
+  thinking: ThinkingMode.DEFAULT_OFF,
+  inputPicoUsdPerToken: 200_000n,
+  outputPicoUsdPerToken: 250_000n,
 };
 const vectors = { id: "vectors", kind: ModelKind.EMBEDDING, contextLength: 8192, dimensions: 1024 };
 const models = [deepseek, { ...vectors, inputPicoUsdPerToken: 10_000n, outputPicoUsdPerToken: 0n }];
@@ -34,7 +40,10 @@ const today = new Date().toISOString().slice(0, 10);
 const history = {
   models: [
     {
-      ...{ model: deepseek.id, availability: 0.999_99, firstTokenP50Ms: 120, firstTokenP99Ms: 2345 },
+      model: deepseek.id,
+      availability: 0.999_99,
+      firstTokenP50Ms: 120,
+      firstTokenP99Ms: 2345,
       days: [{ date: today, availability: 0.9 }],
     },
     { model: "vectors" },
@@ -117,8 +126,12 @@ test("what an operator and a client say is text on the pages", async () => {
 
 test("the operator's name, logo, colour, links and console are on every page", async () => {
   const site = {
-    ...{ name: "Example", logo: "data:image/svg+xml;base64,AAAA", colour: "#123456" },
-    ...{ terms: "https://example.com/terms", privacy: "https://example.com/privacy", support: "help@example.com" },
+    name: "Example",
+    logo: "data:image/svg+xml;base64,AAAA",
+    colour: "#123456",
+    terms: "https://example.com/terms",
+    privacy: "https://example.com/privacy",
+    support: "help@example.com",
     address: "https://console.example.com",
   };
   await using front = await open({}, site);
@@ -146,7 +159,9 @@ test("no page has a script or loads anything from elsewhere, and a hundred model
     availability: 1 - day / 100,
   }));
   const moving = Array.from({ length: 30 }, (_, day) => ({
-    ...{ date: "2026-01-01", inputPicoUsdPerToken: BigInt(100_000 + day), outputPicoUsdPerToken: BigInt(day * 9999) },
+    date: "2026-01-01",
+    inputPicoUsdPerToken: BigInt(100_000 + day),
+    outputPicoUsdPerToken: BigInt(day * 9999),
   }));
   await using front = await open({
     models: many,

@@ -26,7 +26,8 @@ async function open(dialect: (typeof dialects)[number]) {
   const clock = new ManualClock();
   const announce = createAnnounce({ clock, random: systemRandom });
   return {
-    ...{ storage, clock },
+    storage,
+    clock,
     core: () => new ModelDays({ storage, clock, logger: silentLogger }),
     read: (...models: string[]) => readServiceHistory(storage, models, clock.now()),
     tell: (type: "server.down" | "server.up", server: string, model = "a") =>
@@ -90,7 +91,8 @@ describe.each(dialects)("%s", (dialect) => {
     expect(await storage.orm.em.fork().count(ModelDay)).toBe(0);
     const broken = new ModelDays({
       storage: { orm: { em: { fork: () => ({ transactional: () => Promise.reject(new Error("away")) }) } } } as never,
-      ...{ clock, logger: silentLogger },
+      clock,
+      logger: silentLogger,
     });
     broken.ended("a", "served");
     await expect(broken.store()).rejects.toThrow("away");
