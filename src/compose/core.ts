@@ -9,7 +9,7 @@ import { composeEvents } from "./core/events.ts";
 import { composeFleet } from "./core/fleet.ts";
 import { openFoundation } from "./core/foundation.ts";
 import { createInterceptors } from "./core/interceptors.ts";
-import type { Core } from "./core/interface.ts";
+import type { Core, Reading } from "./core/interface.ts";
 import { composeMoney } from "./core/money.ts";
 import { composeOverview } from "./core/overview.ts";
 import { createReload } from "./core/reload.ts";
@@ -45,11 +45,13 @@ export async function composeCore(
   const events = running("events", composeEvents(foundation, money));
   lifecycle.onStop("the retention of receipts", startRetention(foundation, money, access.trail));
   const serving = running("serving", composeServing(foundation, money, fleet, overload));
-  const overview = running("the overview", composeOverview(foundation, money, fleet, telemetry.registry, settings));
+  const reading: Reading = { again: undefined };
+  const { registry } = telemetry;
+  const overview = running("the overview", composeOverview(foundation, money, fleet, registry, { settings, reading }));
   const services = [serving, access, events, money, fleetPart, overview].flatMap((part) => part.services);
   const { observe } = running("the record of requests", recordRequests(foundation, money.store));
   const intercepted = createInterceptors(foundation, access, overload, money, services, observe);
   const webhooks = createWebhooks(foundation, { services, ...intercepted });
   const reload = createReload({ ...foundation, ...money, fleet });
-  return { services, ...intercepted, gate: access.gate, webhooks, reload };
+  return { services, ...intercepted, gate: access.gate, webhooks, reload, reading };
 }

@@ -9,8 +9,9 @@ import { readPage } from "#lib/rpc/pages.ts";
 import { readUpdateMask } from "#lib/rpc/update-mask.ts";
 import { toBudget } from "#src/identity/accounts/keys/key-budget.ts";
 import { presentLimits, readNamedLimits } from "#src/identity/accounts/keys/key-limits.ts";
+import { isUseKey, toUseKey } from "#src/identity/accounts/keys/use-key.ts";
 import type { ApiKey } from "#src/storage/entities/api-key.ts";
-import { readCaller } from "#src/wire/interceptors/access/principal.ts";
+import { readCaller, visibleAccount } from "#src/wire/interceptors/access/principal.ts";
 import { noteBefore } from "#src/wire/interceptors/changes/change.ts";
 import { rateLimitKey } from "../limits/rate-limit.ts";
 import type { Dependencies } from "./dependencies.ts";
@@ -47,8 +48,11 @@ export function createKeyMethods(deps: Dependencies) {
     },
 
     async listKeys({ accountId, ...request }, context) {
-      const { id } = await readVisible(accounts, accountId, context);
-      const page = await readPage(`keys of ${id}`, request, (start) => keys.list(id, start), toId, isUuid);
+      const whose = visibleAccount(context, accountId);
+      const id = whose === "" ? "" : (await readVisible(accounts, accountId, context)).id;
+      const page = await (id === ""
+        ? readPage("keys", request, (start) => keys.listByUse(start), toUseKey, isUseKey)
+        : readPage(`keys of ${id}`, request, (start) => keys.list(id, start), toId, isUuid));
       const shown = await Promise.all(page.entries.map(describeKey));
       return { keys: shown, nextPageToken: page.nextPageToken };
     },

@@ -22,6 +22,16 @@ import {
   unexpired,
 } from "./key-rules.ts";
 import { addKey, type NewKey, type Dependencies as NewKeyDependencies } from "./new-key.ts";
+import { readUseKey } from "./use-key.ts";
+
+const byUse = { lastUsedAt: "desc", id: "desc" } as const;
+
+function usedBefore(last: ReturnType<typeof readUseKey> | undefined): FilterQuery<ApiKey> {
+  const { usedAt, id } = last ?? {};
+  return usedAt === undefined || id === undefined
+    ? { lastUsedAt: { $ne: null } }
+    : { $or: [{ lastUsedAt: { $lt: usedAt } }, { lastUsedAt: usedAt, id: { $lt: id } }] };
+}
 
 /** Digests in one page. */
 const digestPage = 10_000;
@@ -101,6 +111,17 @@ export class ApiKeys {
     const em = this.#parts.storage.orm.em.fork();
     const where = { accountId, ...(after === undefined ? {} : { id: { $gt: after } }) };
     return em.find(ApiKey, where, { orderBy: { id: "asc" }, limit });
+  }
+
+  /** The keys of all accounts, ended ones included: last used first, then those never used, newest first. */
+  async listByUse({ after, limit }: PageStart): Promise<ApiKey[]> {
+    const em = this.#parts.storage.orm.em.fork();
+    const last = after === undefined ? undefined : readUseKey(after);
+    const isUsed = last === undefined || last.usedAt !== undefined;
+    const used = isUsed ? await em.find(ApiKey, usedBefore(last), { orderBy: byUse, limit }) : [];
+    const never = { lastUsedAt: null, ...(last !== undefined && !isUsed && { id: { $lt: last.id } }) };
+    const rest = limit - used.length;
+    return rest === 0 ? used : [...used, ...(await em.find(ApiKey, never, { orderBy: { id: "desc" }, limit: rest }))];
   }
 
   /**
