@@ -24,6 +24,7 @@ import { completion, completionStream, continueRequest, promptCount } from "./co
 import { embeddingResponse, embedRequest } from "./embeddings.ts";
 import { errorOf } from "./errors.ts";
 import { keyStatus } from "./key-status.ts";
+import { createKeyEndpoints } from "./managed-keys.ts";
 import { modelInfo, modelList } from "./models.ts";
 import { generateRequest } from "./request/generate.ts";
 import { chatCompletion } from "./response/answer.ts";
@@ -63,13 +64,14 @@ export function createChatSurface(core: CoreClients): Surface {
     name: "chat",
     claims: [
       ...["/v1/chat", "/v1/completions", "/v1/embeddings", "/test-auth", "/api/v1"],
-      ...["/v1/key", "/v1/credits", "/v1/generation", "/v1/usage"],
+      ...["/v1/key", "/v1/keys", "/v1/credits", "/v1/generation", "/v1/usage"],
     ],
     recognizes: () => true, // the default: its clients send nothing distinctive
     unavailable: { ...unavailable, ...Object.fromEntries(Object.entries(unavailable).map(toAlias)) },
     errorOf,
-    endpoints: withAliases(
-      createEndpoints({
+    endpoints: withAliases([
+      ...createKeyEndpoints(core),
+      ...createEndpoints({
         core,
         routes: chatServiceRoutes,
         keyHeader: "authorization",
@@ -155,7 +157,7 @@ export function createChatSurface(core: CoreClients): Surface {
           },
         },
       }),
-    ),
+    ]),
   };
 }
 

@@ -15,6 +15,7 @@ import { ReceiptArchiveSchema } from "#gen/tollgate/metering/v1/receipt_archive_
 import { RequestSchema } from "#gen/tollgate/metering/v1/request_pb.js";
 import { ReceiptSchema, UsageRowSchema } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { OperatorSchema } from "#gen/tollgate/operators/v1/operator_pb.js";
+import { SessionSchema } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
 import { ReloadResponseSchema } from "#gen/tollgate/settings/v1/settings_service_pb.js";
 import { GetStatusResponseSchema } from "#gen/tollgate/status/v1/status_service_pb.js";
 import { foundDocument } from "#src/cli/admin/find.ts";
@@ -57,6 +58,8 @@ export const answers: Readonly<Record<string, object>> = {
   "keys list": [key],
   "keys rotate": newKey,
   "keys revoke": key,
+  "keys disable": key,
+  "keys enable": key,
   "keys set-limits": key,
   "keys set-rpm": key,
   "prices list": [price],
@@ -86,6 +89,9 @@ export const answers: Readonly<Record<string, object>> = {
   "operators list": [operator],
   "operators revoke": operator,
   "console-link": { url: "", expires_at: "" },
+  "sessions list": [documents.sessionDocument(sample(SessionSchema))],
+  "sessions end": { ended: 0 },
+  "sessions end-all": { ended: 0 },
   "audit list": [documents.auditDocument(sample(AuditEventSchema))],
   "webhooks create": newSecret,
   "webhooks list": [webhook],

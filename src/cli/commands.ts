@@ -35,6 +35,7 @@ export const commands: Readonly<Record<string, () => Promise<Add>>> = {
   servers: async () => (await import("./admin/servers.ts")).addServers,
   operators: async () => (await import("./admin/operators.ts")).addOperators,
   "console-link": async () => (await import("./admin/console-link.ts")).addConsoleLink,
+  sessions: async () => (await import("./admin/sessions.ts")).addSessions,
   audit: async () => (await import("./admin/audit.ts")).addAudit,
   webhooks: async () => (await import("./admin/events/webhooks.ts")).addWebhooks,
   events: async () => (await import("./admin/events/events.ts")).addEvents,

@@ -63,6 +63,7 @@ export class PooledFleet implements Fleet {
       const watchdog = new Watchdog(this.#parts.clock, { ...this.#limits, firstOutput: this.#limits.total }, signal);
       try {
         const sent = { ...request, model: member.model, templateTokens: this.#templates.of(model) };
+        request.onSent?.();
         const answer = await member.engine.embed(sent, watchdog.signal);
         const vectors = answer.vectors.map((vector) => this.#unit(vector, model, member));
         member.breaker.succeeded();

@@ -95,6 +95,7 @@ export class FleetGeneration implements AsyncIterableIterator<EngineOutput, unde
     request.onServer?.(member.id);
     const watchdog = watch();
     const plausibility = new Plausibility(model, request, templates, (what) => attempts.doubted(member, what));
+    request.onSent?.();
     const source = open(() => member.engine.generate(member.toRequest(request), watchdog.signal));
     this.#attempt = { place, watchdog, plausibility, source, began: false };
     return source.next().then(this.#arrived, this.#failed);

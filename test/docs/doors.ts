@@ -144,6 +144,32 @@ export const doors: Readonly<Record<string, Doors>> = {
     docs: ["operations.md: When servers are full"],
     console: keysPages,
   },
+  "management keys": {
+    contract: [
+      ...["AccountsService.CreateKey manages", "AccountsService.ListKeys > keys.manages", "AccountsService.GetKey"],
+      ...["AccountsService.UpdateKey disabled", "AccountsService.GetKey > key.disabled"],
+      ...["AccountsService.IdentifyCaller > member_role", "AccountsService.ListKeys without_revoked"],
+      "AuditService.ListAuditEvents > audit_events.key_id",
+    ],
+    cli: [
+      ...["keys create --manages", "keys disable", "keys enable", "keys list > manages", "keys list > disabled"],
+      "audit list > key_id",
+    ],
+    openapi: [
+      ...["hash", "name", "label", "disabled", "limit", "limit_remaining", "limit_reset", "usage"],
+      ...["created_at", "updated_at", "expires_at"],
+    ]
+      .map((field) => `GET /v1/keys > data.${field}`)
+      .concat(
+        ...["POST /v1/keys > key", "POST /v1/keys 403", "GET /v1/keys/{hash} 404", "PATCH /v1/keys/{hash} 400"],
+        ...["DELETE /v1/keys/{hash} > deleted", "GET /v1/keys 401"],
+      ),
+    metrics: noFigure,
+    dashboard: noPanel,
+    config: ["keys.max_per_account"],
+    docs: ["clients.md: Keys by a management key", "grpc.md: Credentials", "operations.md: Operators"],
+    console: keysPages,
+  },
   "labels and the number of keys": {
     contract: [
       ...["AccountsService.UpdateKey name", "AccountsService.UpdateAccount name"],
@@ -354,6 +380,19 @@ export const doors: Readonly<Record<string, Doors>> = {
     dashboard: ["Budgets of keys"],
     docs: ["operations.md: Webhooks"],
     console: ["books", "settings"],
+  },
+  mail: {
+    contract: [
+      ...["AccountsService.CreateAccount email", "AccountsService.UpdateAccount email"],
+      "AccountsService.GetAccount > account.email",
+    ],
+    cli: ["accounts create --email", "accounts update --email", "accounts show > email"],
+    openapi: operatorsAlone,
+    metrics: ["tollgate_mails_total", "tollgate_mail_backlog", "tollgate_mail_backlog_age_seconds"],
+    dashboard: ["Events out"],
+    config: ["mail.from", "mail.smtp", "mail.templates", "mail.an_hour.address"],
+    docs: ["operations.md: Mail"],
+    console: ["account"],
   },
   "usage events": {
     contract: "- they go out as the configuration says; nothing asks for them",

@@ -1,5 +1,6 @@
 import type { Overload } from "#lib/overload/monitor.ts";
 import { recordChanges } from "#src/identity/audit/record-changes.ts";
+import { recordRefusals } from "#src/identity/audit/record-refusals.ts";
 import { unavailable } from "#src/money/model/unavailable.ts";
 import { catchUp } from "#src/services/limits/catch-up.ts";
 import { limitRates } from "#src/services/limits/rate-limit.ts";
@@ -24,13 +25,14 @@ export function createInterceptors(
   overload: Overload,
   { rateLimits, ledger }: Pick<Money, "rateLimits" | "ledger">,
   services: readonly ServiceRegistration[],
-  record: CallObserver,
+  observers: readonly CallObserver[],
 ): CoreInterceptors {
   const ownInterceptors = [
     shedLoad(overload),
     hideErrors(logger, (error) =>
       isUnreachable(error) ? unavailable("The database cannot be reached at the moment.", error) : undefined,
     ),
+    recordRefusals({ trail, trusts, clock, logger }),
     authenticate(gate),
     judgeStreams(gate, clock),
     recordChanges({ trail, trusts, logger, lost: metrics.audit }),
@@ -40,6 +42,7 @@ export function createInterceptors(
   ];
   const tracing = tracer === undefined ? [] : [traceCalls(tracer)];
   const isServed = (model: string) => catalogue.list().some(({ id }) => id === model);
-  const observing = observeCalls(clock, [logCalls(logger, clock), metrics.calls, record], { trusts, isServed });
+  const all = [logCalls(logger, clock), metrics.calls, ...observers];
+  const observing = observeCalls(clock, all, { trusts, isServed });
   return { interceptors: [...tracing, observing, ...ownInterceptors], ownInterceptors };
 }

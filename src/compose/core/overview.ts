@@ -19,6 +19,7 @@ import { findStoredTroubles } from "#src/services/status/stored-troubles.ts";
 import { Core } from "#src/storage/entities/metering/slice.ts";
 import { readTotals } from "#src/telemetry/read-totals.ts";
 import { registration } from "#src/wire/grpc/server/registration.ts";
+import type { Availability } from "./availability.ts";
 import type { Foundation } from "./foundation.ts";
 import type { Part, Reading } from "./interface.ts";
 import type { Money } from "./money.ts";
@@ -32,6 +33,7 @@ export function composeOverview(
   { lastProof, ledger }: Pick<Money, "lastProof" | "ledger">,
   fleet: Fleet,
   registry: Registry,
+  { readHistory }: Pick<Availability, "readHistory">,
   { settings, reading }: { readonly settings: readonly Setting[]; readonly reading: Reading },
 ): Part {
   const models = () => catalogue.list();
@@ -66,7 +68,7 @@ export function composeOverview(
         SettingsService,
         createSettingsService(settings, () => reading.again),
       ),
-      registration(StatusService, createStatusService(status)),
+      registration(StatusService, createStatusService(status, readHistory)),
     ],
     async stop() {
       for (const stop of stops) {

@@ -19,6 +19,7 @@ function call(facts: Partial<EndedCall> = {}): EndedCall {
     code: Code.ResourceExhausted,
     reason: Reason.RATE_LIMITED,
     limit: undefined,
+    model: "plain",
     refusedStatus: 0,
     caller: { account, keyId: "k", model: "plain", address: "10.0.0.0" },
     surface: "chat",

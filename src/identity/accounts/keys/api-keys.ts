@@ -1,4 +1,4 @@
-import type { FilterQuery } from "@mikro-orm/core";
+import type { FilterQuery, ObjectQuery } from "@mikro-orm/core";
 import type { SqlEntityManager } from "@mikro-orm/sql";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "#lib/errors/failure.ts";
@@ -26,7 +26,7 @@ import { readUseKey } from "./use-key.ts";
 
 const byUse = { lastUsedAt: "desc", id: "desc" } as const;
 
-function usedBefore(last: ReturnType<typeof readUseKey> | undefined): FilterQuery<ApiKey> {
+function usedBefore(last: ReturnType<typeof readUseKey> | undefined): ObjectQuery<ApiKey> {
   const { usedAt, id } = last ?? {};
   return usedAt === undefined || id === undefined
     ? { lastUsedAt: { $ne: null } }
@@ -43,6 +43,14 @@ interface Dependencies extends NewKeyDependencies {
   readonly announce?: Announce;
   /** Called with the digest of each new key. */
   readonly added?: (digest: Uint8Array) => void;
+}
+
+/** What is said of a new key beside its limits. */
+export interface NewKeyFacts {
+  /** Whether it manages its account's keys. Undefined: it is for inference. */
+  readonly manages?: boolean;
+  /** The id of the request that makes it. Undefined or empty: none. */
+  readonly requestId?: string;
 }
 
 /** The stored keys of all accounts. Ids are UUIDs. */
@@ -106,20 +114,22 @@ export class ApiKeys {
     return findKey(this.#parts.storage.orm.em.fork(), id);
   }
 
-  /** An account's keys, including ended ones, oldest first: ids sort by age. */
-  async list(accountId: string, { after, limit }: PageStart): Promise<ApiKey[]> {
+  /** An account's keys, including expired ones, oldest first: ids sort by age. */
+  async list(accountId: string, { after, limit }: PageStart, withoutRevoked = false): Promise<ApiKey[]> {
     const em = this.#parts.storage.orm.em.fork();
-    const where = { accountId, ...(after === undefined ? {} : { id: { $gt: after } }) };
+    const later = after === undefined ? {} : { id: { $gt: after } };
+    const where = { accountId, ...later, ...(withoutRevoked && { revokedAt: null }) };
     return em.find(ApiKey, where, { orderBy: { id: "asc" }, limit });
   }
 
   /** The keys of all accounts, ended ones included: last used first, then those never used, newest first. */
-  async listByUse({ after, limit }: PageStart): Promise<ApiKey[]> {
+  async listByUse({ after, limit }: PageStart, withoutRevoked = false): Promise<ApiKey[]> {
     const em = this.#parts.storage.orm.em.fork();
     const last = after === undefined ? undefined : readUseKey(after);
     const isUsed = last === undefined || last.usedAt !== undefined;
-    const used = isUsed ? await em.find(ApiKey, usedBefore(last), { orderBy: byUse, limit }) : [];
-    const never = { lastUsedAt: null, ...(last !== undefined && !isUsed && { id: { $lt: last.id } }) };
+    const live = withoutRevoked ? { revokedAt: null } : {};
+    const used = isUsed ? await em.find(ApiKey, { ...usedBefore(last), ...live }, { orderBy: byUse, limit }) : [];
+    const never = { lastUsedAt: null, ...live, ...(last !== undefined && !isUsed && { id: { $lt: last.id } }) };
     const rest = limit - used.length;
     return rest === 0 ? used : [...used, ...(await em.find(ApiKey, never, { orderBy: { id: "desc" }, limit: rest }))];
   }
@@ -129,13 +139,21 @@ export class ApiKeys {
    * before, KEY_LIMIT_REACHED when the account has as many live keys as it may have, and INVALID_ARGUMENT for a period
    * without a budget.
    */
-  async create(accountId: string, name: string, limits: LimitValues = {}, requestId = ""): Promise<NewKey> {
+  async create(accountId: string, name: string, limits: LimitValues = {}, more: NewKeyFacts = {}): Promise<NewKey> {
+    const { manages = false, requestId = "" } = more;
     requireBudget(limits, limits);
     return this.#make(async (em, now) => {
       const account = await lockAccount(em, accountId);
       await refuseRepetition(em, accountId, requestId);
       await requireRoom(em, account, now);
-      const made = addKey(em, this.#parts, now, { limits, accountId, name, rotatedFrom: null, requestId });
+      const made = addKey(em, this.#parts, now, {
+        accountId,
+        name,
+        limits,
+        manages,
+        rotatedFrom: null,
+        requestId,
+      });
       await this.#tell(em, "key.created", made.key);
       return made;
     });
@@ -154,8 +172,8 @@ export class ApiKeys {
       const old = await em.refreshOrFail(await findKey(em, id));
       const before = overlapMs > 0 && old.rotatedFrom ? await em.findOne(ApiKey, old.rotatedFrom) : null;
       requireRotatable(old, before, now);
-      const { name, limits, limitsOf = null } = old;
-      const facts = { accountId, name, limits, limitsOf: limitsOf ?? id, rotatedFrom: id, requestId };
+      const { name, limits, manages, limitsOf = null } = old;
+      const facts = { accountId, name, limits, manages, limitsOf: limitsOf ?? id, rotatedFrom: id, requestId };
       const made = addKey(em, this.#parts, now, facts);
       const end = new Date(now.getTime() + overlapMs);
       if (!limits.expiresAt || end < limits.expiresAt) {
@@ -184,11 +202,15 @@ export class ApiKeys {
   }
 
   /**
-   * Changes a key's label or limits; null lifts a limit. Throws KEY_NOT_FOUND, KEY_STATE_CONFLICT for the expiry of a
-   * key that has been rotated, KEY_LIMIT_REACHED when an expired key is to live again and the account has no room for
-   * it, and INVALID_ARGUMENT for a period without a budget.
+   * Changes a key's label or limits, disables or enables it; null lifts a limit. Throws KEY_NOT_FOUND,
+   * KEY_STATE_CONFLICT for the expiry of a key that has been rotated, KEY_LIMIT_REACHED when an expired key is to live
+   * again and the account has no room for it, and INVALID_ARGUMENT for a period without a budget.
    */
-  async update(id: string, limits: LimitValues, name?: string): Promise<ApiKey> {
+  async update(
+    id: string,
+    limits: LimitValues,
+    { name, disabled }: { readonly name?: string | undefined; readonly disabled?: boolean | undefined } = {},
+  ): Promise<ApiKey> {
     return this.#change(async (em, now) => {
       const account = await lockAccount(em, (await findKey(em, id)).accountId);
       const key = await em.refreshOrFail(await findKey(em, id));
@@ -201,6 +223,8 @@ export class ApiKeys {
         }
       }
       key.name = name ?? key.name;
+      key.disabled = disabled ?? key.disabled;
+      key.updatedAt = now;
       Object.assign(key.limits, limits);
       requireBudget(limits, key.limits);
       key.limits.budgetPeriod = settlePeriod(key.limits);

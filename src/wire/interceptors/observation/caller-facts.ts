@@ -52,7 +52,8 @@ export function readAsked({ message }: UnaryRequest | StreamRequest): Message | 
   return message instanceof OneMessage ? message.message : message;
 }
 
-function readModel(request: UnaryRequest | StreamRequest): string {
+/** The model that a call asks for, as its caller wrote it. Empty: none. */
+export function readModel(request: UnaryRequest | StreamRequest): string {
   const asked = readAsked(request);
   return "model" in asked && typeof asked.model === "string" ? asked.model : "";
 }

@@ -15,7 +15,7 @@ import type { SurfaceName } from "#lib/surface-names.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { readSurface } from "../surface.ts";
 import { watchStream } from "../watch-stream.ts";
-import { type CallerFacts, type Known, readAsked, readCallerFacts } from "./caller-facts.ts";
+import { type CallerFacts, type Known, readAsked, readCallerFacts, readModel } from "./caller-facts.ts";
 import { type LimitName, readRefusedLimit } from "./refused-limit.ts";
 
 /** The id that a handler found or created for its request. Empty: the call has none. */
@@ -40,6 +40,8 @@ export interface EndedCall {
   readonly reason: Reason | undefined;
   /** Undefined: no limit refused it. */
   readonly limit: LimitName | undefined;
+  /** The model that was asked for, in its caller's words, which no log gets. Empty: none. */
+  readonly model: string;
   /** The status with which a facade refuses a request, of which the call tells. 0: it tells of none. */
   readonly refusedStatus: number;
   /** Whose call it was. Undefined: it succeeded, and tells of no refusal. */
@@ -80,6 +82,7 @@ export function observeCalls(clock: Clock, observers: readonly CallObserver[], k
         requestId: request.contextValues.get(requestIdKey) || (isRefused ? readNamed(request.header) : ""),
         runId: request.contextValues.get(runIdKey),
         ...outcome,
+        model: readModel(request),
         refusedStatus,
         caller: isRefused ? readCallerFacts(request, known) : undefined,
         surface: readSurface(request.header),

@@ -167,6 +167,7 @@ describe("calls with wrong credentials", () => {
         code: Code.Unauthenticated,
         reason,
         limit: undefined,
+        model: "",
         refusedStatus: 0,
         caller: undefined,
         surface: "grpc",
