@@ -5,6 +5,7 @@ import { CatalogueService } from "#gen/tollgate/catalogue/v1/catalogue_service_p
 import { EmbeddingsService } from "#gen/tollgate/embeddings/v1/embeddings_service_pb.js";
 import { EventsService } from "#gen/tollgate/events/v1/events_service_pb.js";
 import { WebhooksService } from "#gen/tollgate/events/v1/webhooks_service_pb.js";
+import { FindService } from "#gen/tollgate/find/v1/find_service_pb.js";
 import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { BooksService } from "#gen/tollgate/metering/v1/books_service_pb.js";
 import { MarginService } from "#gen/tollgate/metering/v1/margin_service_pb.js";
@@ -26,6 +27,7 @@ export {
   CatalogueService,
   EmbeddingsService,
   EventsService,
+  FindService,
   InferenceService,
   MarginService,
   MeteringService,
@@ -46,6 +48,7 @@ export interface TollgateClients {
   readonly catalogue: Client<typeof CatalogueService>;
   readonly embeddings: Client<typeof EmbeddingsService>;
   readonly events: Client<typeof EventsService>;
+  readonly find: Client<typeof FindService>;
   readonly inference: Client<typeof InferenceService>;
   readonly margin: Client<typeof MarginService>;
   readonly metering: Client<typeof MeteringService>;

@@ -38,6 +38,11 @@ const groups: readonly { readonly name: string; readonly entries: readonly Entry
   },
 ];
 
+/** The entries that the reader may see. */
+export function shownEntries(): readonly Entry[] {
+  return groups.flatMap(({ entries }) => entries.filter((entry) => !isCustomer.value || entry.isForCustomers));
+}
+
 /** The number of things that are wrong. */
 function TroubleMark() {
   useTroubles();

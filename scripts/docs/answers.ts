@@ -6,6 +6,7 @@ import { AuditEventSchema } from "#gen/tollgate/audit/v1/audit_service_pb.js";
 import { ServerSchema } from "#gen/tollgate/catalogue/v1/server_pb.js";
 import { EventSchema } from "#gen/tollgate/events/v1/events_service_pb.js";
 import { DeliverySchema, WebhookSchema } from "#gen/tollgate/events/v1/webhooks_service_pb.js";
+import { FoundSchema } from "#gen/tollgate/find/v1/find_service_pb.js";
 import { ReconcileResponseSchema } from "#gen/tollgate/metering/v1/books_service_pb.js";
 import { DeadLetterSchema } from "#gen/tollgate/metering/v1/dead_letter_pb.js";
 import { MarginSchema } from "#gen/tollgate/metering/v1/margin_service_pb.js";
@@ -15,10 +16,13 @@ import { RequestSchema } from "#gen/tollgate/metering/v1/request_pb.js";
 import { ReceiptSchema, UsageRowSchema } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { OperatorSchema } from "#gen/tollgate/operators/v1/operator_pb.js";
 import { SessionSchema } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
+import { ReloadResponseSchema } from "#gen/tollgate/settings/v1/settings_service_pb.js";
 import { GetStatusResponseSchema } from "#gen/tollgate/status/v1/status_service_pb.js";
+import { foundDocument } from "#src/cli/admin/find.ts";
 import * as documents from "#src/cli/admin/output/documents.ts";
 import { deliveryDocument, eventDocument, webhookDocument } from "#src/cli/admin/output/event-documents.ts";
 import * as metering from "#src/cli/admin/output/metering-documents.ts";
+import { reloadDocument } from "#src/cli/admin/reload.ts";
 import { groups, usageDocument } from "#src/cli/admin/usage.ts";
 
 // What each command that asks a core prints with --json: documents of messages that have all that they may have.
@@ -67,6 +71,8 @@ export const answers: Readonly<Record<string, object>> = {
   margin: [metering.marginDocument({ ...sample(MarginSchema), hour: "of --by hour", day: "of --by day" })],
   receipt: { ...metering.wholeReceiptDocument(sample(ReceiptSchema)), further_runs: [receipt] },
   receipts: [receipt],
+  reload: reloadDocument(sample(ReloadResponseSchema)),
+  find: [foundDocument(sample(FoundSchema))],
   requests: [metering.requestWithAdvice(sample(RequestSchema))],
   "export receipts": exported,
   "export usage": exported,

@@ -30,7 +30,7 @@ export const floors: Buildings = {
     ["storage", "config"],
   ],
   "src/services": [
-    ["inference", "embeddings", "accounts", "metering", "overview", "status"],
+    ["inference", "embeddings", "accounts", "metering", "overview", "status", "find"],
     [
       "audit-service",
       "catalogue-service",

@@ -25,6 +25,7 @@ export const commands: Readonly<Record<string, () => Promise<Add>>> = {
   margin: async () => (await import("./admin/margin.ts")).addMargin,
   receipt: async () => (await import("./admin/receipt.ts")).addReceipt,
   receipts: async () => (await import("./admin/receipt.ts")).addReceipts,
+  find: async () => (await import("./admin/find.ts")).addFind,
   requests: async () => (await import("./admin/requests.ts")).addRequests,
   export: async () => (await import("./admin/export/export.ts")).addExport,
   archives: async () => (await import("./admin/archives.ts")).addArchives,
@@ -38,5 +39,9 @@ export const commands: Readonly<Record<string, () => Promise<Add>>> = {
   audit: async () => (await import("./admin/audit.ts")).addAudit,
   webhooks: async () => (await import("./admin/events/webhooks.ts")).addWebhooks,
   events: async () => (await import("./admin/events/events.ts")).addEvents,
+  reload: async () => (await import("./admin/reload.ts")).addReload,
+  init: async () => (await import("./init/command.ts")).addInit,
+  backup: async () => (await import("./backup/command.ts")).addBackup,
+  restore: async () => (await import("./backup/command.ts")).addRestore,
   "migrate-storage": async () => (await import("./migrate/command.ts")).addMigrateStorage,
 };

@@ -10,7 +10,7 @@ import { composeEvents } from "./core/events.ts";
 import { composeFleet } from "./core/fleet.ts";
 import { openFoundation } from "./core/foundation.ts";
 import { createInterceptors } from "./core/interceptors.ts";
-import type { Core } from "./core/interface.ts";
+import type { Core, Reading } from "./core/interface.ts";
 import { composeMail } from "./core/mail.ts";
 import { composeMoney } from "./core/money.ts";
 import { composeOverview } from "./core/overview.ts";
@@ -49,9 +49,11 @@ export async function composeCore(
   const events = running("events", composeEvents(foundation, money, mail));
   lifecycle.onStop("the retention of receipts", startRetention(foundation, money, access.trail));
   const serving = running("serving", composeServing(foundation, money, fleet, overload, availability));
+  const reading: Reading = { again: undefined };
+  const { registry } = telemetry;
   const overview = running(
     "the overview",
-    composeOverview(foundation, money, fleet, telemetry.registry, availability, settings),
+    composeOverview(foundation, money, fleet, registry, availability, { settings, reading }),
   );
   const services = [serving, access, events, money, fleetPart, overview].flatMap((part) => part.services);
   const { observe } = running("the record of requests", recordRequests(foundation, money.store));
@@ -61,5 +63,5 @@ export async function composeCore(
   ]);
   const webhooks = createWebhooks(foundation, { services, ...intercepted });
   const reload = createReload({ ...foundation, ...money, fleet });
-  return { services, ...intercepted, gate: access.gate, webhooks, reload };
+  return { services, ...intercepted, gate: access.gate, webhooks, reload, reading };
 }

@@ -68,18 +68,23 @@ export async function peekSecrets(config: Config, environment: Environment): Pro
   return readSecretsWith(config, environment, async (dataDir, name) => (await readIfThere(join(dataDir, name))) ?? "");
 }
 
+/** The address of the database. */
+export async function readStorageUrl(
+  { storage }: Pick<Config, "storage">,
+  environment: Environment,
+  dataDir: string,
+): Promise<string> {
+  const set = (await readSetting(environment, "TOLLGATE_STORAGE_URL")) ?? storage.url;
+  return withSchema(set ?? `sqlite:${join(dataDir, "tollgate.db")}`, storage.schema);
+}
+
 async function readSecretsWith(
   config: Config,
   environment: Environment,
   keep: (dataDir: string, name: string) => Promise<string>,
 ): Promise<Secrets> {
   const dataDir = await readDataDir(environment);
-  const storageUrl = withSchema(
-    (await readSetting(environment, "TOLLGATE_STORAGE_URL")) ??
-      config.storage.url ??
-      `sqlite:${join(dataDir, "tollgate.db")}`,
-    config.storage.schema,
-  );
+  const storageUrl = await readStorageUrl(config, environment, dataDir);
   const embedded = storageUrl.startsWith("sqlite:");
   const missing: string[] = [];
   const secret = async (name: SettingName, file: string) => {

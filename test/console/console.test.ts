@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { liveAsCustomer } from "./customer-life.ts";
+import { findThings } from "./find-life.ts";
 import { liveWithIdentity } from "./identity-life.ts";
 import { judgePages } from "./judge.ts";
 import { liveByKeyboard } from "./keyboard-life.ts";
@@ -46,6 +47,13 @@ test("a customer sees its own account by its key, and nobody else's by any page"
   expect(archived).toMatch(/^The receipts of \S+ left the books on \S+; the operator has an archive of them\./);
   expect(forbidden).toBe(`${stage.origin}/overview`);
   expect(menu).toEqual(["Overview", "Playground", "Models", "Requests", "Keys", "Usage"]);
+});
+
+test("an account is found by a part of its name, and why a request was refused by its id", async () => {
+  const { account, reason, listed } = await findThings(stage);
+  expect(account).toBe(`${stage.origin}/accounts/ID`);
+  expect(reason).toMatch(/^account frozen The account is frozen\. Ask the operator/);
+  expect(listed).toEqual(["account frozen"]);
 });
 
 test("limits of a key are set and lifted; those that are not touched stay, also where they have changed meanwhile", async () => {

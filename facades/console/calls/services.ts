@@ -4,6 +4,7 @@ import { AuditService } from "#gen/tollgate/audit/v1/audit_service_pb.js";
 import { CatalogueService } from "#gen/tollgate/catalogue/v1/catalogue_service_pb.js";
 import { EventsService } from "#gen/tollgate/events/v1/events_service_pb.js";
 import { WebhooksService } from "#gen/tollgate/events/v1/webhooks_service_pb.js";
+import { FindService } from "#gen/tollgate/find/v1/find_service_pb.js";
 import { BooksService } from "#gen/tollgate/metering/v1/books_service_pb.js";
 import { MarginService } from "#gen/tollgate/metering/v1/margin_service_pb.js";
 import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
@@ -30,5 +31,6 @@ export const forwardedServices: readonly DescService[] = [
   PricesService,
   SettingsService,
   StatusService,
+  FindService,
   WebhooksService,
 ];

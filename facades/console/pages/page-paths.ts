@@ -7,6 +7,7 @@ const pages: ReadonlySet<string> = new Set([
   "/keys",
   "/models",
   "/usage",
+  "/requests",
   "/playground",
   "/fleet",
   "/books",
@@ -15,7 +16,7 @@ const pages: ReadonlySet<string> = new Set([
   "/sign-in",
 ]);
 /** Pages whose path ends with an id. A model's id may contain slashes. */
-const details = /^\/(?:accounts\/[^/]+|receipts\/[^/]+|models\/.+)$/;
+const details = /^\/(?:accounts\/[^/]+|receipts\/[^/]+|requests\/[^/]+|models\/.+)$/;
 
 /** Whether the browser code has a page at a path. */
 export function isPage(path: string): boolean {

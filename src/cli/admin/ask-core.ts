@@ -17,6 +17,7 @@ import type { Io } from "../shared/io.ts";
 import { whileWaiting } from "../shared/progress.ts";
 import { addTlsOptions } from "../shared/tls-options.ts";
 import { type Document, renderJson, renderText } from "./output/render.ts";
+import { resolveNames } from "./resolve.ts";
 
 const callTimeoutMs = 60_000;
 
@@ -65,7 +66,10 @@ export function addQuestion<Args extends readonly unknown[], Options>(
   command.action(async () => {
     const options = command.opts<Options & CoreOptions>();
     const answer = await withCore(options, io, (core, target) => {
-      const asked = () => question.ask(core, options, ...(command.processedArgs as unknown as Args));
+      const asked = async () => {
+        const named = await resolveNames(core, command, options);
+        return question.ask(core, named.options, ...(named.args as unknown as Args));
+      };
       return question.tellsProgress
         ? asked()
         : whileWaiting(`the core at ${target} works on it`, callTimeoutMs, io, asked);

@@ -129,6 +129,11 @@ export function serverUrl(text: string): string {
   return url;
 }
 
+/** The URL of a further inference server. */
+export function serverUrls(text: string, before: readonly string[] = []): string[] {
+  return [...before, serverUrl(text)];
+}
+
 /** The target of a core. An http URL is its host and port: gRPC has no scheme. */
 export function coreTarget(text: string): string {
   if (/^https:\/\//i.test(text)) {

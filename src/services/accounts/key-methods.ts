@@ -17,6 +17,7 @@ import {
   requireVisible,
   requireWithinAccount,
 } from "#src/identity/accounts/keys/management.ts";
+import { isUseKey, toUseKey } from "#src/identity/accounts/keys/use-key.ts";
 import type { ApiKey } from "#src/storage/entities/api-key.ts";
 import { readCaller, readPrincipal, visibleAccount } from "#src/wire/interceptors/access/principal.ts";
 import { noteBefore } from "#src/wire/interceptors/changes/change.ts";
@@ -77,9 +78,12 @@ export function createKeyMethods(deps: Dependencies) {
     },
 
     async listKeys({ accountId, withoutRevoked, ...request }, context) {
-      const { id } = await readVisible(accounts, accountId, context);
-      const what = `${withoutRevoked ? "keys that are not revoked" : "keys"} of ${id}`;
-      const page = await readPage(what, request, (start) => keys.list(id, start, withoutRevoked), toId, isUuid);
+      const whose = visibleAccount(context, accountId);
+      const id = whose === "" ? "" : (await readVisible(accounts, accountId, context)).id;
+      const what = withoutRevoked ? "keys that are not revoked" : "keys";
+      const page = await (id === ""
+        ? readPage(what, request, (start) => keys.listByUse(start, withoutRevoked), toUseKey, isUseKey)
+        : readPage(`${what} of ${id}`, request, (start) => keys.list(id, start, withoutRevoked), toId, isUuid));
       const shown = await Promise.all(page.entries.map(describeKey));
       return { keys: shown, nextPageToken: page.nextPageToken };
     },

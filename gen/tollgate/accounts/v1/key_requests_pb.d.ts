@@ -92,13 +92,13 @@ export declare type CreateKeyResponse = Message<"tollgate.accounts.v1.CreateKeyR
 export declare const CreateKeyResponseSchema: GenMessage<CreateKeyResponse>;
 
 /**
- * Selects a page of an account's keys.
+ * Selects a page of keys.
  *
  * @generated from message tollgate.accounts.v1.ListKeysRequest
  */
 export declare type ListKeysRequest = Message<"tollgate.accounts.v1.ListKeysRequest"> & {
   /**
-   * Account.id. Empty: the caller's own. Unknown, or empty from an operator: ACCOUNT_NOT_FOUND.
+   * Account.id. Empty: the caller's own; from an operator, all accounts. Unknown: ACCOUNT_NOT_FOUND.
    *
    * @generated from field: string account_id = 1;
    */
@@ -133,13 +133,14 @@ export declare type ListKeysRequest = Message<"tollgate.accounts.v1.ListKeysRequ
 export declare const ListKeysRequestSchema: GenMessage<ListKeysRequest>;
 
 /**
- * A page of an account's keys.
+ * A page of keys.
  *
  * @generated from message tollgate.accounts.v1.ListKeysResponse
  */
 export declare type ListKeysResponse = Message<"tollgate.accounts.v1.ListKeysResponse"> & {
   /**
-   * Oldest first, including expired ones.
+   * Including expired ones. Of one account: oldest first. Of all: last used first, then those that were never
+   * used, newest first.
    *
    * @generated from field: repeated tollgate.accounts.v1.ApiKey keys = 1;
    */

@@ -41,9 +41,9 @@ export function addKeys(program: Command, io: Io): void {
     },
     note: shownOnce,
   });
-  addQuestion<[string], object>(group, "list <account>", io, {
-    description: "list an account's keys, ended ones included",
-    ask: async (core, _, accountId) =>
+  addQuestion<[string | undefined], object>(group, "list [account]", io, {
+    description: "list keys, ended ones included: an account's, or all, the last used first",
+    ask: async (core, _, accountId = "") =>
       (
         await readAll(
           (page) => client(core).listKeys({ accountId, ...page }),

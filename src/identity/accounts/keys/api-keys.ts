@@ -1,4 +1,4 @@
-import type { FilterQuery } from "@mikro-orm/core";
+import type { FilterQuery, ObjectQuery } from "@mikro-orm/core";
 import type { SqlEntityManager } from "@mikro-orm/sql";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "#lib/errors/failure.ts";
@@ -22,6 +22,16 @@ import {
   unexpired,
 } from "./key-rules.ts";
 import { addKey, type NewKey, type Dependencies as NewKeyDependencies } from "./new-key.ts";
+import { readUseKey } from "./use-key.ts";
+
+const byUse = { lastUsedAt: "desc", id: "desc" } as const;
+
+function usedBefore(last: ReturnType<typeof readUseKey> | undefined): ObjectQuery<ApiKey> {
+  const { usedAt, id } = last ?? {};
+  return usedAt === undefined || id === undefined
+    ? { lastUsedAt: { $ne: null } }
+    : { $or: [{ lastUsedAt: { $lt: usedAt } }, { lastUsedAt: usedAt, id: { $lt: id } }] };
+}
 
 /** Digests in one page. */
 const digestPage = 10_000;
@@ -110,6 +120,18 @@ export class ApiKeys {
     const later = after === undefined ? {} : { id: { $gt: after } };
     const where = { accountId, ...later, ...(withoutRevoked && { revokedAt: null }) };
     return em.find(ApiKey, where, { orderBy: { id: "asc" }, limit });
+  }
+
+  /** The keys of all accounts, ended ones included: last used first, then those never used, newest first. */
+  async listByUse({ after, limit }: PageStart, withoutRevoked = false): Promise<ApiKey[]> {
+    const em = this.#parts.storage.orm.em.fork();
+    const last = after === undefined ? undefined : readUseKey(after);
+    const isUsed = last === undefined || last.usedAt !== undefined;
+    const live = withoutRevoked ? { revokedAt: null } : {};
+    const used = isUsed ? await em.find(ApiKey, { ...usedBefore(last), ...live }, { orderBy: byUse, limit }) : [];
+    const never = { lastUsedAt: null, ...live, ...(last !== undefined && !isUsed && { id: { $lt: last.id } }) };
+    const rest = limit - used.length;
+    return rest === 0 ? used : [...used, ...(await em.find(ApiKey, never, { orderBy: { id: "desc" }, limit: rest }))];
   }
 
   /**
