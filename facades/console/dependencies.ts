@@ -18,6 +18,8 @@ export interface Dependencies {
   readonly reach: Reach;
   readonly logger: { error(fields: object, message: string): void };
   readonly facts: ConsoleFacts;
+  /** The console's own address for browsers. Undefined: the Host that a browser names. */
+  readonly consoleUrl?: string | undefined;
   /** Undefined: no proxy stands in front of the console. */
   readonly isTrustedProxy?: IsTrustedProxy | undefined;
 }

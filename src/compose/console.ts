@@ -20,7 +20,7 @@ import { connectionLimits, type Doors, requestPatience } from "./process/doors.t
 import type { Lifecycle } from "./process/lifecycle.ts";
 
 interface Dependencies {
-  readonly config: Pick<Config, "listen" | "http">;
+  readonly config: Pick<Config, "listen" | "http" | "sign_in">;
   readonly address: string;
   readonly transport: Transport;
   /** The public surfaces, which the playground calls. */
@@ -60,6 +60,7 @@ export async function startConsole(parts: Dependencies): Promise<RunningConsole>
     surfaces: front.listener,
     files: readPackagedFolder("console/dist"),
     reach: readReach(parts),
+    consoleUrl: config.sign_in.public_url,
     facts: {
       publicUrl: `${scheme}://${front.address}`,
       demoAccountId: parts.demoAccountId ?? "",
