@@ -4,6 +4,7 @@ import type { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { readDetail } from "#lib/errors/detail.ts";
 import { requestIdHeader } from "#lib/rpc/call-headers.ts";
 import type { Clock } from "#lib/time/clock.ts";
+import { principalKey } from "../access/principal.ts";
 import { watchStream } from "../watch-stream.ts";
 import { type CallerFacts, type Known, readCallerFacts } from "./caller-facts.ts";
 import { type LimitName, readRefusedLimit } from "./refused-limit.ts";
@@ -29,6 +30,8 @@ export interface EndedCall {
   readonly limit: LimitName | undefined;
   /** Whose call it was. Undefined: it succeeded. */
   readonly caller: CallerFacts | undefined;
+  /** Whether it came without a credential that was known. */
+  readonly isKeyless: boolean;
   /** The call's duration, in milliseconds. */
   readonly ms: number;
 }
@@ -61,6 +64,7 @@ export function observeCalls(clock: Clock, observers: readonly CallObserver[], k
         requestId: request.contextValues.get(requestIdKey) || (isRefused ? readNamed(request.header) : ""),
         runId: request.contextValues.get(runIdKey),
         ...outcome,
+        isKeyless: request.contextValues.get(principalKey) === undefined,
         caller: isRefused ? readCallerFacts(request, known) : undefined,
         ms: clock.monotonic() - started,
       };
