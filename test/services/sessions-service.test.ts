@@ -27,7 +27,7 @@ async function account() {
 }
 
 /** What the audit log has of a thing, newest first. */
-async function noted(of: (event: { method: string; target: string }) => boolean) {
+async function noted(of: (event: { method: string; target: string; operator: string }) => boolean) {
   const { auditEvents } = await createClient(AuditService, service.operator).listAuditEvents({});
   return auditEvents.filter(of);
 }
