@@ -25,6 +25,7 @@ export const commands: Readonly<Record<string, () => Promise<Add>>> = {
   margin: async () => (await import("./admin/margin.ts")).addMargin,
   receipt: async () => (await import("./admin/receipt.ts")).addReceipt,
   receipts: async () => (await import("./admin/receipt.ts")).addReceipts,
+  requests: async () => (await import("./admin/requests.ts")).addRequests,
   export: async () => (await import("./admin/export/export.ts")).addExport,
   archives: async () => (await import("./admin/archives.ts")).addArchives,
   charges: async () => (await import("./admin/charges.ts")).addCharges,

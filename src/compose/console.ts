@@ -18,9 +18,11 @@ import type { Front } from "../../facades/front.ts";
 import { createConsoleGate } from "./console-gate.ts";
 import { connectionLimits, type Doors, requestPatience } from "./process/doors.ts";
 import type { Lifecycle } from "./process/lifecycle.ts";
+import { readSite } from "./process/site.ts";
 
+/** Dependencies. */
 interface Dependencies {
-  readonly config: Pick<Config, "listen" | "http" | "sign_in">;
+  readonly config: Pick<Config, "listen" | "http" | "sign_in" | "site">;
   readonly address: string;
   readonly transport: Transport;
   /** The public surfaces, which the playground calls. */
@@ -61,6 +63,7 @@ export async function startConsole(parts: Dependencies): Promise<RunningConsole>
     files: readPackagedFolder("console/dist"),
     reach: readReach(parts),
     consoleUrl: config.sign_in.public_url,
+    site: await readSite(config),
     facts: {
       publicUrl: `${scheme}://${front.address}`,
       demoAccountId: parts.demoAccountId ?? "",

@@ -49,6 +49,8 @@ export interface Secrets {
   readonly oidcClientSecret: string | undefined;
   /** The files of secrets that every user of this machine may read. */
   readonly exposedFiles: readonly string[];
+  /** The URL of the mail server, with its password. Undefined: no mail is sent. */
+  readonly smtpUrl: string | undefined;
 }
 
 const operatorTokenFile = "operator-token";
@@ -116,6 +118,7 @@ async function readSecretsWith(
     stripeWebhookSecret: await readSetting(environment, "TOLLGATE_STRIPE_WEBHOOK_SECRET"),
     usageEventsToken: await readSetting(environment, "TOLLGATE_USAGE_EVENTS_TOKEN"),
     oidcClientSecret: await readOidcSecret(config, environment),
+    smtpUrl: await readSmtpUrl(config, environment),
     services: await Promise.all(config.services.map((service) => readService(service, environment))),
     exposedFiles: await findExposed(config, environment),
   };
@@ -161,6 +164,19 @@ async function readOidcSecret({ sign_in }: Config, environment: Environment): Pr
     throw new ConfigError(`${where}: ${file ?? name} holds no secret`);
   }
   return secret;
+}
+
+async function readSmtpUrl({ mail }: Config, environment: Environment): Promise<string | undefined> {
+  if (mail === undefined) {
+    return undefined;
+  }
+  const { url, url_env: name, url_file: file } = mail.smtp;
+  const where = "mail.smtp";
+  const found = url ?? (file ? await readSecretFile(file, where) : (environment[name ?? ""] ?? "").trim());
+  if (!/^smtps?:\/\/[^/]/.test(found) || !URL.canParse(found)) {
+    throw new ConfigError(`${where}: ${file ?? name} holds no URL such as smtp://user:password@mail.example.com:587`);
+  }
+  return found;
 }
 
 async function readService(service: Config["services"][number], environment: Environment): Promise<ServiceCredential> {

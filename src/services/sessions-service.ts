@@ -67,6 +67,7 @@ export function createSessionsService(deps: Dependencies): ServiceImpl<typeof Se
       await deps.note({
         operator: String(operatorName),
         operatorId: answer.session.operatorId ?? null,
+        keyId: null,
         method: `${SessionsService.typeName}/${method.name}`,
         target: String(id),
         before: undefined,
@@ -130,6 +131,7 @@ export function createSessionsService(deps: Dependencies): ServiceImpl<typeof Se
       await deps.note({
         operator: operator.name,
         operatorId: operator.id || null,
+        keyId: null,
         method: `${SessionsService.typeName}/${context.method.name}`,
         target: "",
         before: undefined,

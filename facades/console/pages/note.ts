@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
-import { escapeHtml } from "../../http/home/escape-html.ts";
-import { mark, style } from "../../http/home/page.ts";
+import { escapeHtml } from "../../http/site/escape-html.ts";
+import { mark, style } from "../../http/site/page.ts";
 
 /** What a note has besides its sentence. */
 interface More {

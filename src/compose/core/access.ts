@@ -113,6 +113,7 @@ export async function composeAccess(
     random,
     accountChanged,
     budgetState: (budget) => ledger.budgetState(budget),
+    tierRpm: async (accountId) => (await rateLimits.read({ kind: "caller", accountId, keyId: "" })).limit,
     maxKeys: config.keys.max_per_account,
     freeGrant: Number(readPicoUsd(config.free_tier.grant_usd)),
     models: () => catalogue.list().map(({ id }) => id),

@@ -12,7 +12,7 @@ import { judgeStreams } from "#src/wire/interceptors/access/judge-streams.ts";
 import { hideErrors } from "#src/wire/interceptors/errors.ts";
 import { shedLoad } from "#src/wire/interceptors/limits/shed-load.ts";
 import { logCalls } from "#src/wire/interceptors/observation/log.ts";
-import { observeCalls } from "#src/wire/interceptors/observation/observe.ts";
+import { type CallObserver, observeCalls } from "#src/wire/interceptors/observation/observe.ts";
 import { validateRequests } from "#src/wire/interceptors/validation/validate.ts";
 import type { Access } from "./access.ts";
 import type { Foundation } from "./foundation.ts";
@@ -25,6 +25,7 @@ export function createInterceptors(
   overload: Overload,
   { rateLimits, ledger }: Pick<Money, "rateLimits" | "ledger">,
   services: readonly ServiceRegistration[],
+  observers: readonly CallObserver[],
 ): CoreInterceptors {
   const ownInterceptors = [
     shedLoad(overload),
@@ -41,6 +42,7 @@ export function createInterceptors(
   ];
   const tracing = tracer === undefined ? [] : [traceCalls(tracer)];
   const isServed = (model: string) => catalogue.list().some(({ id }) => id === model);
-  const observing = observeCalls(clock, [logCalls(logger, clock), metrics.calls], { trusts, isServed });
+  const all = [logCalls(logger, clock), metrics.calls, ...observers];
+  const observing = observeCalls(clock, all, { trusts, isServed });
   return { interceptors: [...tracing, observing, ...ownInterceptors], ownInterceptors };
 }

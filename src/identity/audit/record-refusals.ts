@@ -37,6 +37,7 @@ export function recordRefusals({ trail, trusts, clock, logger }: Dependencies): 
           .add({
             operator: operator.name,
             operatorId: operator.id || null,
+            keyId: null,
             method,
             target: "",
             before: undefined,

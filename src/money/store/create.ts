@@ -35,14 +35,17 @@ export function createLedgerStore(
   if (storage.dialect === "postgresql") {
     const { pool, pooled } = storage;
     const { listenUrl, usageEvents } = options;
-    const listening =
-      listenUrl === undefined
-        ? undefined
-        : new Pool({ connectionString: listenUrl, max: 1, connectionTimeoutMillis: connectMs, keepAlive: true });
+    const listening = listenUrl === undefined ? undefined : openListening(listenUrl);
     return new PostgresqlLedgerStore({ pool, pooled, listening }, random, coreId, usageEvents);
   }
   if (storage.files === undefined) {
     return new SqliteLedgerStore(storage.exclusive, random, coreId, options);
   }
   return new SqliteThreadStore(storage.path, storage.files, coreId, options);
+}
+
+function openListening(connectionString: string): Pool {
+  const pool = new Pool({ connectionString, max: 1, connectionTimeoutMillis: connectMs, keepAlive: true });
+  pool.on("error", () => {}); // a server may yet say that it stops on a connection that was given back
+  return pool;
 }

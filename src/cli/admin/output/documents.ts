@@ -20,6 +20,7 @@ export function accountDocument(account: Account) {
   return {
     id: account.id,
     name: account.name,
+    email: account.email || null,
     created_at: time(account.createdAt),
     balance_usd: formatUsd(account.balancePicoUsd),
     held_usd: formatUsd(account.heldPicoUsd),
@@ -69,6 +70,8 @@ export function keyDocument(key: ApiKey) {
     name: key.name,
     prefix: key.prefix,
     last4: key.last4,
+    manages: key.manages,
+    disabled: key.disabled,
     rpm,
     created_at: time(key.createdAt),
     expires_at: expires,
@@ -109,6 +112,7 @@ export function auditDocument(event: AuditEvent) {
   return {
     at: time(event.at),
     operator: event.operator,
+    key_id: event.keyId || null,
     method: event.method,
     target: event.target,
     before: event.before ?? null,

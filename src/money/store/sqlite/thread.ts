@@ -16,6 +16,7 @@ import type {
 import type { SettleOutcome, StoredCharge } from "../../model/store/charge.ts";
 import type { CoreBeat, CoreEpoch, Entered, EpochClaim, Heartbeat } from "../../model/store/core.ts";
 import type { LedgerStore } from "../../model/store/ledger.ts";
+import type { RecordBounds, RefusedRequest } from "../../model/store/request.ts";
 import type { UnseenTally } from "../../model/store/tally.ts";
 import type { Lease, LeaseRequest, SliceRange, SmallerSlice, StoredSlice } from "../../model/store/wallet.ts";
 import { unavailable } from "../../model/unavailable.ts";
@@ -136,6 +137,10 @@ export class SqliteThreadStore implements LedgerStore {
 
   removeReceipts(before: number, most: number): Promise<number> {
     return this.#call("removeReceipts", before, most);
+  }
+
+  recordRequests(requests: readonly RefusedRequest[], bounds: RecordBounds): Promise<void> {
+    return this.#call("recordRequests", requests, bounds);
   }
 
   reap(dead: readonly CoreBeat[]): Promise<number> {

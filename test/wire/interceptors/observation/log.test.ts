@@ -167,8 +167,12 @@ describe("calls with wrong credentials", () => {
         code: Code.Unauthenticated,
         reason,
         limit: undefined,
+        model: "",
+        refusedStatus: 0,
         caller: undefined,
         isKeyless: true,
+        surface: "grpc",
+        server: "",
         ms: 1,
       });
     }
@@ -186,9 +190,13 @@ describe("calls with wrong credentials", () => {
       code: undefined,
       reason: undefined,
       limit: undefined,
+      model: "",
+      refusedStatus: 0,
       caller: undefined,
+      surface: "grpc",
+      server: "",
       ms: 1,
-    };
+    } as const;
     for (let times = 0; times < 1000; times += 1) {
       observer({ ...call, isKeyless: true });
     }
