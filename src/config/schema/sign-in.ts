@@ -47,7 +47,8 @@ export const signIn = z
   .strictObject({
     oidc: oidc.optional().describe("A provider of identities, by OpenID Connect. Default: none."),
     public_url: z
-      .url({ protocol: /^https?$/ })
+      .string()
+      .refine((text) => /^https?:$/.test(URL.parse(text)?.protocol ?? ""), "must be an http address")
       .optional()
       .describe(
         "The console's address for browsers, such as https://console.example.com: the provider leads back there. Default: the Host that a browser names.",
