@@ -71,7 +71,7 @@ export function createFront(parts: Dependencies): Front {
   mountSite(routes, core, parts.site);
 
   const bodyLimits = {
-    budget: new BodyBudget(limits.bodyMemory),
+    budget: new BodyBudget(limits.bodyMemory, () => observer.refused("bodies")),
     pace: new BodyPace(clock, limits.minBodyRate),
     unread: new UnreadAnswers(limits.answerMemory, clock, () => observer.refused("slow_reader")),
   };

@@ -107,7 +107,7 @@ export function createConsole(parts: Dependencies): RequestListener {
   }
 
   return (request, response) => {
-    setSecurityHeaders(response);
+    setSecurityHeaders(response, readReach(request, parts));
     serve(request, response).catch((error: unknown) => {
       parts.logger.error({ err: error }, "a request failed unexpectedly");
       if (response.headersSent) {

@@ -19,6 +19,8 @@ export interface Dependencies {
   readonly reach: Reach;
   readonly logger: { error(fields: object, message: string): void };
   readonly facts: ConsoleFacts;
+  /** The console's own address for browsers. Undefined: the Host that a browser names. */
+  readonly consoleUrl?: string | undefined;
   /** What the public page tells of whoever runs the service. */
   readonly site: SiteFacts;
   /** Undefined: no proxy stands in front of the console. */

@@ -21,7 +21,7 @@ import type { Lifecycle } from "./process/lifecycle.ts";
 import { readSite } from "./process/site.ts";
 
 interface Dependencies {
-  readonly config: Pick<Config, "listen" | "http" | "site">;
+  readonly config: Pick<Config, "listen" | "http" | "sign_in" | "site">;
   readonly address: string;
   readonly transport: Transport;
   /** The public surfaces, which the playground calls. */
@@ -61,6 +61,7 @@ export async function startConsole(parts: Dependencies): Promise<RunningConsole>
     surfaces: front.listener,
     files: readPackagedFolder("console/dist"),
     reach: readReach(parts),
+    consoleUrl: config.sign_in.public_url,
     site: await readSite(config),
     facts: {
       publicUrl: `${scheme}://${front.address}`,

@@ -38,7 +38,9 @@ export const configSchema = z
         allow: z
           .array(network)
           .default([])
-          .describe("Private networks that events may be sent to; public addresses and loopback need none."),
+          .describe(
+            "Networks of one's own that events may be sent to, this machine (127.0.0.0/8) included; public addresses need none.",
+          ),
       })
       .prefault({})
       .describe("Endpoints that are told of events."),

@@ -5,7 +5,15 @@ import type { Pepper } from "#lib/ids/pepper.ts";
 import type { Random } from "#lib/ids/random.ts";
 import { ConfigError } from "./config-error.ts";
 import { readDataDir } from "./data-dir.ts";
-import { type Environment, readSecretFile, readSetting, type SettingName } from "./environment.ts";
+import {
+  type Environment,
+  isExposed,
+  readSecretFile,
+  readSetting,
+  refuseShared,
+  type SettingName,
+  settingNames,
+} from "./environment.ts";
 import type { Config } from "./schema.ts";
 import { isGuessable, strongSecret } from "./secret-strength.ts";
 import { withSchema } from "./storage-url.ts";
@@ -39,6 +47,8 @@ export interface Secrets {
   readonly usageEventsToken: string | undefined;
   /** The client secret for the identity provider. Undefined: there is none. */
   readonly oidcClientSecret: string | undefined;
+  /** The files of secrets that every user of this machine may read. */
+  readonly exposedFiles: readonly string[];
   /** The URL of the mail server, with its password. Undefined: no mail is sent. */
   readonly smtpUrl: string | undefined;
 }
@@ -115,7 +125,19 @@ async function readSecretsWith(
     oidcClientSecret: await readOidcSecret(config, environment),
     smtpUrl: await readSmtpUrl(config, environment),
     services: await Promise.all(config.services.map((service) => readService(service, environment))),
+    exposedFiles: await findExposed(config, environment),
   };
+}
+
+/** The files of secrets that every user of this machine may read. */
+async function findExposed(config: Config, environment: Environment): Promise<string[]> {
+  const files = [
+    ...settingNames.map((name) => environment[`${name}_FILE`]),
+    ...config.services.map(({ token_file: file }) => file),
+    config.sign_in.oidc?.client_secret_file,
+  ].filter((file) => file !== undefined);
+  const exposed = await Promise.all(files.map(isExposed));
+  return files.filter((_, at) => exposed[at]);
 }
 
 /**
@@ -219,6 +241,7 @@ async function keepSecret(dataDir: string, name: string, random: Random): Promis
 }
 
 async function readIfThere(file: string): Promise<string | undefined> {
+  await refuseShared(file, "secrets");
   try {
     return (await readFile(file, "utf8")).trim();
   } catch (error) {

@@ -24,9 +24,9 @@ export async function beginOidc(
 ): Promise<void> {
   const reach = readReach(request, parts);
   const scheme = reach === "tls" ? "https" : "http";
-  const origin = `${scheme}://${request.headers.host ?? "localhost"}`;
+  const { consoleUrl = `${scheme}://${request.headers.host ?? "localhost"}` } = parts;
   try {
-    const { authorizationUrl, pending } = await core.beginOidc(origin + callbackPath, request);
+    const { authorizationUrl, pending } = await core.beginOidc(new URL(callbackPath, consoleUrl).href, request);
     response.setHeader("set-cookie", pendingCookie(pending, request, reach));
     response.writeHead(303, { location: authorizationUrl }).end();
   } catch (error) {
@@ -54,7 +54,7 @@ export async function finishOidc(
   }
   // Redirects from the provider omit the session's cookie: a page of our own leads on.
   const head = `<meta http-equiv="refresh" content="0;url=${first}">`;
-  sendNote(response, 200, "Signed in", "The console opens.", head);
+  sendNote(response, 200, "Signed in", "The console opens.", { head });
 }
 
 function refuse(response: ServerResponse, reason: unknown): void {

@@ -4,6 +4,7 @@ import { systemLookup } from "#lib/net/lookup.ts";
 import { createSeal } from "#lib/sealed.ts";
 import { UsageOutbox } from "#src/delivery/usage/usage-outbox.ts";
 import { UsageSender } from "#src/delivery/usage/usage-sender.ts";
+import { loopbackNetworks } from "#src/delivery/webhooks/destination.ts";
 import { Dispatcher } from "#src/delivery/webhooks/dispatcher.ts";
 import { Outbox } from "#src/delivery/webhooks/outbox.ts";
 import { createSend } from "#src/delivery/webhooks/send.ts";
@@ -99,7 +100,8 @@ function startUsageEvents({ config, secrets, storage, clock, random, logger, met
     logger,
     outbox: new UsageOutbox({ storage, clock }),
     lease: new WorkLease({ storage, clock, random, name: "usage events" }),
-    send: createSend({ allow: config.webhooks.allow, lookup: systemLookup, clock }),
+    // The configuration itself names this address.
+    send: createSend({ allow: [...config.webhooks.allow, ...loopbackNetworks], lookup: systemLookup, clock }),
     observer: metrics.usageEvents,
   });
   return sender.start();

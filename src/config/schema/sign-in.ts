@@ -26,6 +26,12 @@ const oidc = z
       .min(1)
       .optional()
       .describe("A claim of the ID token that holds the id of somebody's account. Default: none does."),
+    demands: z
+      .record(z.string().min(1).max(100), z.array(z.string().min(1).max(255)).min(1).max(100))
+      .default({})
+      .describe(
+        "Claims that the ID token must have, each with the values that are let in, such as hd: [example.com] or groups: [staff]. Default: everybody whom the provider signs in.",
+      ),
     create_accounts: z
       .boolean()
       .default(false)
@@ -38,7 +44,16 @@ const oidc = z
   .refine((value) => value.scopes.includes("openid"), { path: ["scopes"], message: "must have openid" });
 
 export const signIn = z
-  .strictObject({ oidc: oidc.optional().describe("A provider of identities, by OpenID Connect. Default: none.") })
+  .strictObject({
+    oidc: oidc.optional().describe("A provider of identities, by OpenID Connect. Default: none."),
+    public_url: z
+      .string()
+      .refine((text) => /^https?:$/.test(URL.parse(text)?.protocol ?? ""), "must be an http address")
+      .optional()
+      .describe(
+        "The console's address for browsers, such as https://console.example.com: the provider leads back there. Default: the Host that a browser names.",
+      ),
+  })
   .prefault({})
   .describe("How customers sign in to the console beside API keys.");
 

@@ -12,7 +12,12 @@ let site: Site;
 let service: Tollgate;
 beforeAll(async () => {
   site = await createSite();
-  service = await startTollgate(site, "serve", "--config", await site.configure(freePorts));
+  service = await startTollgate(
+    site,
+    "serve",
+    "--config",
+    await site.configure({ ...freePorts, webhooks: { allow: ["127.0.0.0/8"] } }),
+  );
 }, 60_000);
 afterAll(async () => {
   expect(await service.stop()).toBe(0);

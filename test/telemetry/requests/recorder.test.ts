@@ -21,6 +21,7 @@ function call(facts: Partial<EndedCall> = {}): EndedCall {
     limit: undefined,
     model: "plain",
     refusedStatus: 0,
+    isKeyless: false,
     caller: { account, keyId: "k", model: "plain", address: "10.0.0.0" },
     surface: "chat",
     server: "",

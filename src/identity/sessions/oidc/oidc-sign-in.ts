@@ -20,7 +20,7 @@ const mostUsed = 20_000;
 const longestName = 200;
 
 interface Dependencies {
-  readonly provider: Pick<Provider, "begin" | "finish">;
+  readonly provider: Pick<Provider, "begin" | "finish" | "findUnmet">;
   readonly issuer: string;
   readonly name: string;
   /** The claim that holds an account's id. Undefined: none does. */
@@ -79,7 +79,12 @@ export class OidcSignIn {
       if (this.#used.count(checks.state, 1, clock.now()) !== undefined) {
         throw failure(Reason.UNAUTHENTICATED, "This sign-in was finished before. Begin again.");
       }
-      return await this.#findAccount(await this.#explain(() => provider.finish(callback, checks)));
+      const claims = await this.#explain(() => provider.finish(callback, checks));
+      const unmet = provider.findUnmet(claims);
+      if (unmet !== undefined) {
+        throw failure(Reason.PERMISSION_DENIED, `You may not sign in here: ${this.name} says otherwise by ${unmet}.`);
+      }
+      return await this.#findAccount(claims);
     } finally {
       leave();
     }

@@ -13,6 +13,7 @@ import { readDetail } from "#lib/errors/detail.ts";
 import { requestIdHeader } from "#lib/rpc/call-headers.ts";
 import type { SurfaceName } from "#lib/surface-names.ts";
 import type { Clock } from "#lib/time/clock.ts";
+import { principalKey } from "../access/principal.ts";
 import { readSurface } from "../surface.ts";
 import { watchStream } from "../watch-stream.ts";
 import { type CallerFacts, type Known, readAsked, readCallerFacts, readModel } from "./caller-facts.ts";
@@ -46,6 +47,8 @@ export interface EndedCall {
   readonly refusedStatus: number;
   /** Whose call it was. Undefined: it succeeded, and tells of no refusal. */
   readonly caller: CallerFacts | undefined;
+  /** Whether it came without a credential that was known. */
+  readonly isKeyless: boolean;
   readonly surface: SurfaceName;
   /** The inference server that was asked last. Empty: none was. */
   readonly server: string;
@@ -82,6 +85,7 @@ export function observeCalls(clock: Clock, observers: readonly CallObserver[], k
         requestId: request.contextValues.get(requestIdKey) || (isRefused ? readNamed(request.header) : ""),
         runId: request.contextValues.get(runIdKey),
         ...outcome,
+        isKeyless: request.contextValues.get(principalKey) === undefined,
         model: readModel(request),
         refusedStatus,
         caller: isRefused ? readCallerFacts(request, known) : undefined,

@@ -10,7 +10,7 @@ import { silentLogger } from "../../../support/loggers.ts";
 const back = "http://127.0.0.1/sign-in/oidc/callback";
 
 /** Sign-ins with a provider that answers when it is told to. */
-function start() {
+function start(unmet?: string) {
   const asked: (() => void)[] = [];
   let begun = 0;
   const signIn = new OidcSignIn({
@@ -20,6 +20,7 @@ function start() {
         const checks = { state: `state ${begun}`, nonce: "nonce", verifier: "verifier", redirectUrl };
         return { url: "http://127.0.0.1/authorize", checks };
       },
+      findUnmet: () => unmet,
       finish: () => new Promise((resolve) => asked.push(() => resolve({ sub: "someone" }))),
     },
     ...{ issuer: "http://127.0.0.1", name: "Test", accountClaim: undefined, createsAccounts: false },
@@ -68,4 +69,11 @@ test("strangers of one network leave places for others, and beginning takes none
   const next = finish(await begin(), "10.0.0.1");
   asked.at(-1)?.();
   expect(await next).toBe("account");
+});
+
+test("a person whose claims are not those that are demanded is turned away", async () => {
+  const { asked, begin, finish } = start("hd");
+  const answer = finish(await begin(), "10.0.0.1");
+  asked[0]?.();
+  expect(await answer).toBe(Reason.PERMISSION_DENIED);
 });
