@@ -12,9 +12,9 @@ import { createInterceptors } from "./core/interceptors.ts";
 import type { Core } from "./core/interface.ts";
 import { composeMoney } from "./core/money.ts";
 import { composeOverview } from "./core/overview.ts";
+import { composePayments } from "./core/payments.ts";
 import { createReload } from "./core/reload.ts";
 import { composeServing } from "./core/serving.ts";
-import { createWebhooks } from "./core/webhooks.ts";
 import { watchDatabaseFile } from "./process/database-file.ts";
 import type { Lifecycle } from "./process/lifecycle.ts";
 import type { Telemetry } from "./process/tracing.ts";
@@ -45,9 +45,11 @@ export async function composeCore(
   lifecycle.onStop("the retention of receipts", startRetention(foundation, money, access.trail));
   const serving = running("serving", composeServing(foundation, money, fleet, overload));
   const overview = running("the overview", composeOverview(foundation, money, fleet, telemetry.registry, settings));
-  const services = [serving, access, events, money, fleetPart, overview].flatMap((part) => part.services);
+  const payments = running("payments", await composePayments(foundation, money));
+  const parts = [serving, access, payments, events, money, fleetPart, overview];
+  const services = parts.flatMap((part) => part.services);
   const intercepted = createInterceptors(foundation, access, overload, money, services);
-  const webhooks = createWebhooks(foundation, { services, ...intercepted });
+  payments.start({ services, ...intercepted });
   const reload = createReload({ ...foundation, ...money, fleet });
-  return { services, ...intercepted, gate: access.gate, webhooks, reload };
+  return { services, ...intercepted, gate: access.gate, webhooks: payments.webhooks, reload };
 }
