@@ -12,8 +12,7 @@ import { readClientAddress, type TrustsPeer } from "#src/wire/interceptors/acces
 import { readOperator, readPrincipal } from "#src/wire/interceptors/access/principal.ts";
 import type { Operator, Principal } from "#src/wire/principal.ts";
 
-/** Dependencies. */
-export interface SessionsDependencies {
+interface Dependencies {
   readonly sessions: Sessions;
   /** Makes a key that ends at a time. Throws ACCOUNT_NOT_FOUND and KEY_LIMIT_REACHED. */
   readonly createKey: (accountId: string, expiresAt: Date) => Promise<{ keyId: string; secret: string }>;
@@ -33,7 +32,7 @@ export interface SessionsDependencies {
 }
 
 /** Signs people in to the console and out of it. */
-export function createSessionsService(deps: SessionsDependencies): ServiceImpl<typeof SessionsService> {
+export function createSessionsService(deps: Dependencies): ServiceImpl<typeof SessionsService> {
   const { sessions } = deps;
 
   const describe = async (session: ConsoleSession): Promise<MessageInitShape<typeof SessionSchema>> => ({

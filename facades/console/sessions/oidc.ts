@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Code, ConnectError } from "@connectrpc/connect";
-import { type ConsoleOptions, readReach } from "../options.ts";
+import { type Dependencies, readReach } from "../dependencies.ts";
 import { sendNote } from "../pages/note.ts";
 import { pendingCookie, readPending, sessionCookie } from "./cookie.ts";
 import type { CoreSessions } from "./core.ts";
@@ -19,10 +19,10 @@ const refusals: Readonly<Partial<Record<Code, readonly [number, string]>>> = {
 export async function beginOidc(
   request: IncomingMessage,
   response: ServerResponse,
-  options: ConsoleOptions,
+  parts: Dependencies,
   core: CoreSessions,
 ): Promise<void> {
-  const reach = readReach(request, options);
+  const reach = readReach(request, parts);
   const scheme = reach === "tls" ? "https" : "http";
   const origin = `${scheme}://${request.headers.host ?? "localhost"}`;
   try {
@@ -38,10 +38,10 @@ export async function beginOidc(
 export async function finishOidc(
   request: IncomingMessage,
   response: ServerResponse,
-  options: ConsoleOptions,
+  parts: Dependencies,
   core: CoreSessions,
 ): Promise<void> {
-  const reach = readReach(request, options);
+  const reach = readReach(request, parts);
   const forgotten = pendingCookie("", request, reach);
   try {
     const callback = new URL(request.url ?? "", "http://console");

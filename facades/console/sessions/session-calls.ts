@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isSameOrigin } from "../calls/same-origin.ts";
-import { type ConsoleOptions, readReach } from "../options.ts";
+import { type Dependencies, readReach } from "../dependencies.ts";
 import { sendCoreError, sendError, sendJson, toSessionJson } from "./answers.ts";
 import { readToken, sessionCookie } from "./cookie.ts";
 import type { CoreSessions } from "./core.ts";
@@ -10,9 +10,9 @@ import { readCredential } from "./read-credential.ts";
 type Answer = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 /** The calls that sign a page in and out, by method and path. */
-export function createSessionCalls(options: ConsoleOptions, core: CoreSessions): ReadonlyMap<string, Answer> {
-  const { facts } = options;
-  const factsFor = (request: IncomingMessage) => ({ insecure: readReach(request, options) === "insecure", ...facts });
+export function createSessionCalls(parts: Dependencies, core: CoreSessions): ReadonlyMap<string, Answer> {
+  const { facts } = parts;
+  const factsFor = (request: IncomingMessage) => ({ insecure: readReach(request, parts) === "insecure", ...facts });
 
   const signIn: Answer = async (request, response) => {
     const credential = await readCredential(request);
@@ -23,7 +23,7 @@ export function createSessionCalls(options: ConsoleOptions, core: CoreSessions):
     if (!/^[!-~]{1,1024}$/.test(credential)) {
       return sendError(response, 401, "The credential is not a valid API key or token.");
     }
-    const reach = readReach(request, options);
+    const reach = readReach(request, parts);
     const before = readToken(request, reach);
     const { session, token } = await core.open(credential, request);
     // The session from before the sign-in is never reused, so that nobody can have prepared it.
@@ -35,7 +35,7 @@ export function createSessionCalls(options: ConsoleOptions, core: CoreSessions):
   };
 
   const tell: Answer = async (request, response) => {
-    const answer = await core.read(readToken(request, readReach(request, options)), request);
+    const answer = await core.read(readToken(request, readReach(request, parts)), request);
     switch (answer.kind) {
       case "open":
         return sendJson(response, 200, toSessionJson(answer.session, factsFor(request)));
@@ -47,7 +47,7 @@ export function createSessionCalls(options: ConsoleOptions, core: CoreSessions):
   };
 
   const signOut: Answer = async (request, response) => {
-    const reach = readReach(request, options);
+    const reach = readReach(request, parts);
     const token = readToken(request, reach);
     const answer = await core.read(token, request);
     if (token !== undefined && answer.kind !== "ended") {
@@ -58,7 +58,7 @@ export function createSessionCalls(options: ConsoleOptions, core: CoreSessions):
   };
 
   const makeKey: Answer = async (request, response) => {
-    const token = readToken(request, readReach(request, options));
+    const token = readToken(request, readReach(request, parts));
     if (token === undefined) {
       return sendError(response, 401, "Nobody is signed in.");
     }
@@ -76,14 +76,14 @@ export function createSessionCalls(options: ConsoleOptions, core: CoreSessions):
 
   const fromPage = (answer: Answer): Answer =>
     async function judge(request, response) {
-      if (!isSameOrigin(request, readReach(request, options))) {
+      if (!isSameOrigin(request, readReach(request, parts))) {
         return sendError(response, 403, "This call is for pages of the console itself.");
       }
       try {
         await answer(request, response);
       } catch (error) {
         if (!sendCoreError(response, error)) {
-          options.logger.error({ err: error }, "a request failed unexpectedly");
+          parts.logger.error({ err: error }, "a request failed unexpectedly");
         }
       }
     };
@@ -97,7 +97,7 @@ export function createSessionCalls(options: ConsoleOptions, core: CoreSessions):
   return new Map<string, Answer>([
     ...calls.map(([call, answer]) => [call, fromPage(answer)] as const),
     // Browsers come to these from other sites.
-    ["GET /sign-in/oidc", (request, response) => beginOidc(request, response, options, core)],
-    [`GET ${callbackPath}`, (request, response) => finishOidc(request, response, options, core)],
+    ["GET /sign-in/oidc", (request, response) => beginOidc(request, response, parts, core)],
+    [`GET ${callbackPath}`, (request, response) => finishOidc(request, response, parts, core)],
   ]);
 }

@@ -46,7 +46,12 @@ export async function composeAccess(
   const [pepper] = secrets.peppers;
   const accounts = new Accounts(storage, announce, balances);
   const keys = new ApiKeys({
-    ...{ storage, clock, random, pepper, prefix: config.keys.prefix, announce },
+    storage,
+    clock,
+    random,
+    pepper,
+    prefix: config.keys.prefix,
+    announce,
     added: (digest) => keyFilter.add(digest),
   });
   const keyFilter = new DigestFilter(
@@ -61,7 +66,10 @@ export async function composeAccess(
   const trusts = readTrust(config);
   const lastUsed = new LastUsed((ids, at) => keys.storeLastUsed(ids, at), clock, logger);
   const sessions = composeSessions(foundation, {
-    ...{ operators, keys, accounts, trusts },
+    operators,
+    keys,
+    accounts,
+    trusts,
     openAccount: (account) => funds.open(account, Number(readPicoUsd(config.free_tier.grant_usd))),
     authenticator: () => authenticator,
     accountChanged: (accountId) => accountChanged(accountId),
@@ -97,7 +105,12 @@ export async function composeAccess(
     ledger.callIn(accountId).catch((error: unknown) => logger.warn({ error }, "a changed account was not announced"));
   };
   const accountsService = createAccountsService({
-    ...{ accounts, keys, funds, clock, random, accountChanged },
+    accounts,
+    keys,
+    funds,
+    clock,
+    random,
+    accountChanged,
     budgetState: (budget) => ledger.budgetState(budget),
     maxKeys: config.keys.max_per_account,
     freeGrant: Number(readPicoUsd(config.free_tier.grant_usd)),
@@ -114,7 +127,8 @@ export async function composeAccess(
       createGate(authenticator, createFailedAttempts({}, clock), trusts, createCallRates({}, clock), refused),
       rateLimits,
     ),
-    ...{ trail, trusts },
+    trail,
+    trusts,
     async stop() {
       stopKeyFilter();
       sessions.stop();

@@ -1,8 +1,8 @@
 import { validate as isUuid } from "uuid";
 import type { Role } from "#gen/tollgate/access/v1/access_pb.js";
 import { SessionsService } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
+import { requireId } from "#lib/ids/validate-id.ts";
 import { createSeal } from "#lib/sealed.ts";
-import { requireId } from "#lib/validate-id.ts";
 import type { Accounts } from "#src/identity/accounts/accounts.ts";
 import type { KeyAuthenticator } from "#src/identity/accounts/authenticator.ts";
 import type { ApiKeys } from "#src/identity/accounts/keys/api-keys.ts";
@@ -20,8 +20,7 @@ import type { TrustsPeer } from "#src/wire/interceptors/access/client-address.ts
 import type { Operator, SessionFinder } from "#src/wire/principal.ts";
 import type { Foundation } from "./foundation.ts";
 
-/** Dependencies. */
-interface SessionsParts {
+interface Dependencies {
   readonly operators: Operators;
   readonly keys: ApiKeys;
   readonly authenticator: () => KeyAuthenticator;
@@ -44,7 +43,7 @@ const keyName = "console";
 /** Console sessions: finds them by their tokens, and opens and ends them by a service. */
 export function composeSessions(
   foundation: Foundation,
-  { operators, keys, authenticator, accountChanged, accounts, openAccount, trusts }: SessionsParts,
+  { operators, keys, authenticator, accountChanged, accounts, openAccount, trusts }: Dependencies,
 ): { finder: SessionFinder; service: ServiceRegistration; stop: () => void } {
   const { storage, clock, random, secrets, logger } = foundation;
   const sessions = new Sessions({ storage, clock, random, operatorToken: secrets.operatorToken });
@@ -61,7 +60,9 @@ export function composeSessions(
     rootName,
     oidc: composeOidc(foundation, { accounts, openAccount }),
     ended: (id) => authenticator().forgetSession(id),
-    ...{ toRole, readRole, trusts },
+    toRole,
+    readRole,
+    trusts,
   });
   return {
     service: registration(SessionsService, service),
@@ -79,7 +80,7 @@ export function composeSessions(
 /** Sign-in by the configured identity provider. Undefined: none is configured. */
 function composeOidc(
   { config, secrets, clock, random, logger }: Foundation,
-  { accounts, openAccount }: Pick<SessionsParts, "accounts" | "openAccount">,
+  { accounts, openAccount }: Pick<Dependencies, "accounts" | "openAccount">,
 ): OidcSignIn | undefined {
   const { oidc } = config.sign_in;
   if (oidc === undefined) {
@@ -88,8 +89,10 @@ function composeOidc(
   const findMade = async (requestId: string) => (await accounts.madeBy(requestId))?.id;
   return new OidcSignIn({
     provider: new Provider(oidc, secrets.oidcClientSecret),
-    ...{ issuer: oidc.issuer, name: oidc.name ?? new URL(oidc.issuer).host },
-    ...{ accountClaim: oidc.account_claim, createsAccounts: oidc.create_accounts },
+    issuer: oidc.issuer,
+    name: oidc.name ?? new URL(oidc.issuer).host,
+    accountClaim: oidc.account_claim,
+    createsAccounts: oidc.create_accounts,
     findMade,
     exists: async (id) => isUuid(id) && (await accounts.find(id)) !== undefined,
     async create(name, requestId) {
@@ -107,7 +110,8 @@ function composeOidc(
       }
     },
     seal: createSeal(secrets.peppers, random),
-    ...{ clock, logger },
+    clock,
+    logger,
   });
 }
 

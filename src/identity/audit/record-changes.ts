@@ -11,8 +11,7 @@ import { toPublicJson } from "#src/wire/interceptors/changes/public-json.ts";
 import type { Operator } from "#src/wire/principal.ts";
 import type { AuditTrail, NewAuditEvent } from "./audit-trail.ts";
 
-/** Dependencies. */
-export interface RecorderParts {
+interface Dependencies {
   readonly trail: Pick<AuditTrail, "add" | "addWithin">;
   readonly trusts: TrustsPeer;
   readonly logger: Logger;
@@ -25,7 +24,7 @@ export interface RecorderParts {
  * money moves, the handler notes the change in the money's own transaction. Any other change is noted as soon as it is
  * made. Comes after the interceptor that identifies the caller.
  */
-export function recordChanges({ trail, trusts, logger, lost }: RecorderParts): Interceptor {
+export function recordChanges({ trail, trusts, logger, lost }: Dependencies): Interceptor {
   const record = async (next: Next, request: UnaryRequest, principal: Operator) => {
     const asked = toPublicJson(request.method.input, request.message);
     const head = readHead(request, principal, trusts);

@@ -3,17 +3,17 @@ import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import { validate as isUuid } from "uuid";
 import type { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
 import { ApiKeySchema } from "#gen/tollgate/accounts/v1/api_key_pb.js";
+import { invalid, requireId } from "#lib/ids/validate-id.ts";
 import { toInt64 } from "#lib/int64.ts";
 import { readPage } from "#lib/rpc/pages.ts";
 import { readUpdateMask } from "#lib/rpc/update-mask.ts";
-import { invalid, requireId } from "#lib/validate-id.ts";
 import { toBudget } from "#src/identity/accounts/keys/key-budget.ts";
 import { presentLimits, readNamedLimits } from "#src/identity/accounts/keys/key-limits.ts";
 import type { ApiKey } from "#src/storage/entities/api-key.ts";
 import { readCaller } from "#src/wire/interceptors/access/principal.ts";
 import { noteBefore } from "#src/wire/interceptors/changes/change.ts";
 import { rateLimitKey } from "../limits/rate-limit.ts";
-import type { AccountsDependencies } from "./dependencies.ts";
+import type { Dependencies } from "./dependencies.ts";
 import { apiKeyMessage, rateLimitMessage } from "./messages.ts";
 import { readVisible } from "./read-visible.ts";
 
@@ -22,7 +22,7 @@ const longestOverlapMs = 365 * dayMs;
 const toId = ({ id }: { readonly id: string }) => id;
 
 /** The methods about an account's keys. */
-export function createKeyMethods(deps: AccountsDependencies) {
+export function createKeyMethods(deps: Dependencies) {
   const { accounts, keys, funds } = deps;
 
   const limitRules = () => ({ now: deps.clock.now(), models: deps.models() });

@@ -20,7 +20,13 @@ export function startRetention(
     return async () => {};
   }
   const retention = new Retention({
-    ...{ storage, store, keepDays, directory, clock, random, logger },
+    storage,
+    store,
+    keepDays,
+    directory,
+    clock,
+    random,
+    logger,
     note: (em, archive) => noteArchive(trail, em, archive),
     lease: new WorkLease({ storage, clock, random, name: "retention" }),
     observer: metrics.retention,
@@ -36,7 +42,10 @@ function noteArchive(
 ): Promise<void> {
   const { day, costPicoUsd, file, sha256 } = toArchiveMessage(archive);
   return trail.addWithin(em, {
-    ...{ operator: "(configuration)", operatorId: null, method: "receipts.keep_days", address: "" },
+    operator: "(configuration)",
+    operatorId: null,
+    method: "receipts.keep_days",
+    address: "",
     target: day,
     before: undefined,
     after: { receipts: archive.receipts, cost_usd: formatUsd(BigInt(costPicoUsd)), file, sha256 },

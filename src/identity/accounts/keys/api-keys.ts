@@ -2,7 +2,7 @@ import type { FilterQuery } from "@mikro-orm/core";
 import type { SqlEntityManager } from "@mikro-orm/sql";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "#lib/errors/failure.ts";
-import type { LimitValues } from "#lib/key-limits.ts";
+import type { LimitValues } from "#lib/limits/key-limits.ts";
 import type { PageStart } from "#lib/rpc/pages.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { ApiKey } from "#src/storage/entities/api-key.ts";
@@ -21,13 +21,12 @@ import {
   requireRotatable,
   unexpired,
 } from "./key-rules.ts";
-import { addKey, type NewKey, type NewKeyOptions } from "./new-key.ts";
+import { addKey, type NewKey, type Dependencies as NewKeyDependencies } from "./new-key.ts";
 
 /** Digests in one page. */
 const digestPage = 10_000;
 
-/** Dependencies. */
-export interface ApiKeysOptions extends NewKeyOptions {
+interface Dependencies extends NewKeyDependencies {
   readonly storage: Storage;
   readonly clock: Clock;
   /** Announces keys that are made, rotated and revoked. Absent: they are not announced. */
@@ -38,10 +37,10 @@ export interface ApiKeysOptions extends NewKeyOptions {
 
 /** The stored keys of all accounts. Ids are UUIDs. */
 export class ApiKeys {
-  readonly #options: ApiKeysOptions;
+  readonly #parts: Dependencies;
 
-  constructor(options: ApiKeysOptions) {
-    this.#options = options;
+  constructor(parts: Dependencies) {
+    this.#parts = parts;
   }
 
   /**
@@ -49,11 +48,11 @@ export class ApiKeys {
    * found by an older pepper is stored under the first digest from then on.
    */
   async find(digests: readonly [Buffer, ...Buffer[]]): Promise<ApiKey | undefined> {
-    const em = this.#options.storage.orm.em.fork();
+    const em = this.#parts.storage.orm.em.fork();
     const key = (await em.findOne(ApiKey, { digest: { $in: [...digests] } })) ?? undefined;
     const [digest] = digests;
     if (key !== undefined && !digest.equals(key.digest)) {
-      const renewed = { digest, pepperVersion: this.#options.pepper.version };
+      const renewed = { digest, pepperVersion: this.#parts.pepper.version };
       await em.nativeUpdate(ApiKey, { id: key.id }, renewed).catch(() => {}); // its next use tries again
     }
     return key;
@@ -70,7 +69,7 @@ export class ApiKeys {
   }
 
   async #digests(where: FilterQuery<ApiKey>, limit?: number): Promise<StoredDigest[]> {
-    const em = this.#options.storage.orm.em.fork();
+    const em = this.#parts.storage.orm.em.fork();
     return em.find(ApiKey, where, {
       fields: ["id", "digest"],
       orderBy: { id: "asc" },
@@ -81,10 +80,10 @@ export class ApiKeys {
 
   /** The number of live keys by the version of their digest's pepper. */
   async countByPepper(): Promise<ReadonlyMap<number, number>> {
-    const now = new Date(this.#options.clock.now());
+    const now = new Date(this.#parts.clock.now());
     const live = { revokedAt: null, ...unexpired(now) };
     const counts = new Map<number, number>();
-    const em = this.#options.storage.orm.em.fork();
+    const em = this.#parts.storage.orm.em.fork();
     const versions = await em.createQueryBuilder(ApiKey, "key").select("key.pepperVersion", true).where(live).execute();
     for (const { pepperVersion } of versions as { pepperVersion: number }[]) {
       counts.set(pepperVersion, await em.count(ApiKey, { ...live, pepperVersion }));
@@ -94,12 +93,12 @@ export class ApiKeys {
 
   /** Throws KEY_NOT_FOUND. */
   async get(id: string): Promise<ApiKey> {
-    return findKey(this.#options.storage.orm.em.fork(), id);
+    return findKey(this.#parts.storage.orm.em.fork(), id);
   }
 
   /** An account's keys, including ended ones, oldest first: ids sort by age. */
   async list(accountId: string, { after, limit }: PageStart): Promise<ApiKey[]> {
-    const em = this.#options.storage.orm.em.fork();
+    const em = this.#parts.storage.orm.em.fork();
     const where = { accountId, ...(after === undefined ? {} : { id: { $gt: after } }) };
     return em.find(ApiKey, where, { orderBy: { id: "asc" }, limit });
   }
@@ -115,7 +114,7 @@ export class ApiKeys {
       const account = await lockAccount(em, accountId);
       await refuseRepetition(em, accountId, requestId);
       await requireRoom(em, account, now);
-      const made = addKey(em, this.#options, now, { limits, accountId, name, rotatedFrom: null, requestId });
+      const made = addKey(em, this.#parts, now, { limits, accountId, name, rotatedFrom: null, requestId });
       await this.#tell(em, "key.created", made.key);
       return made;
     });
@@ -136,7 +135,7 @@ export class ApiKeys {
       requireRotatable(old, before, now);
       const { name, limits, limitsOf = null } = old;
       const facts = { accountId, name, limits, limitsOf: limitsOf ?? id, rotatedFrom: id, requestId };
-      const made = addKey(em, this.#options, now, facts);
+      const made = addKey(em, this.#parts, now, facts);
       const end = new Date(now.getTime() + overlapMs);
       if (!limits.expiresAt || end < limits.expiresAt) {
         limits.expiresAt = end;
@@ -194,14 +193,14 @@ export class ApiKeys {
   /** Stores when keys were last used. */
   async storeLastUsed(ids: readonly string[], at: Date): Promise<void> {
     const older = { id: { $in: [...ids] }, $or: [{ lastUsedAt: null }, { lastUsedAt: { $lt: at } }] };
-    await inTransaction(this.#options.storage, (em) => em.nativeUpdate(ApiKey, older, { lastUsedAt: at }));
+    await inTransaction(this.#parts.storage, (em) => em.nativeUpdate(ApiKey, older, { lastUsedAt: at }));
   }
 
   /** Announces a key in the transaction that changes it. */
   async #tell(em: SqlEntityManager, type: "key.created" | "key.rotated" | "key.revoked", key: ApiKey): Promise<void> {
     await em.flush();
     const from = type === "key.rotated" ? { rotated_from: key.rotatedFrom ?? null } : {};
-    await this.#options.announce?.(em, {
+    await this.#parts.announce?.(em, {
       type,
       accountId: key.accountId,
       data: { key_id: key.id, name: key.name, prefix: key.prefix, last4: key.last4, ...from },
@@ -210,13 +209,13 @@ export class ApiKeys {
 
   async #make(change: (em: SqlEntityManager, now: Date) => Promise<NewKey>): Promise<NewKey> {
     const made = await this.#change(change);
-    this.#options.added?.(made.key.digest);
+    this.#parts.added?.(made.key.digest);
     return made;
   }
 
   #change<T>(change: (em: SqlEntityManager, now: Date) => Promise<T>): Promise<T> {
-    const now = new Date(this.#options.clock.now());
-    return inTransaction(this.#options.storage, (em) => change(em, now));
+    const now = new Date(this.#parts.clock.now());
+    return inTransaction(this.#parts.storage, (em) => change(em, now));
   }
 }
 

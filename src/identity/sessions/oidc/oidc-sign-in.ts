@@ -19,8 +19,7 @@ const usedMs = 600_000;
 const mostUsed = 20_000;
 const longestName = 200;
 
-/** Dependencies. */
-export interface OidcParts {
+interface Dependencies {
   readonly provider: Pick<Provider, "begin" | "finish">;
   readonly issuer: string;
   readonly name: string;
@@ -41,12 +40,12 @@ export interface OidcParts {
 
 /** Sign-in by an identity provider: the provider identifies the person, and this class finds the person's account. */
 export class OidcSignIn {
-  readonly #parts: OidcParts;
+  readonly #parts: Dependencies;
   readonly #used = new Windows(usedMs, mostUsed);
   readonly #networks = new NetworkCounts();
   #underWay = 0;
 
-  constructor(parts: OidcParts) {
+  constructor(parts: Dependencies) {
     this.#parts = parts;
   }
 

@@ -20,8 +20,7 @@ import { readPayments } from "./payment-list.ts";
 import { addPaid, checkAmount, checkLimits, type PaymentLimits, pricesOfRefund, sameBefore } from "./payments.ts";
 import { insist, owes, takeBack, takeBackOrOwe } from "./refunds.ts";
 
-/** Dependencies. */
-export interface FundsParts {
+interface Dependencies {
   readonly storage: Storage;
   readonly ledger: CoreLedger;
   readonly limits: PaymentLimits;
@@ -42,7 +41,7 @@ async function newestPrices(em: SqlEntityManager): Promise<number> {
 }
 
 /** Makes lots of incoming money, and takes unspent money out of lots again. */
-export function createFunds({ storage, ledger, limits, clock, random, announce, balances }: FundsParts): Funds {
+export function createFunds({ storage, ledger, limits, clock, random, announce, balances }: Dependencies): Funds {
   const debts = createDebts({ storage, clock, random, balances });
   const held = (accountId: string) => ledger.held(accountId);
 
