@@ -8,6 +8,7 @@ import { Registry } from "prom-client";
 import Stripe from "stripe";
 import type { input } from "zod";
 import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
+import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { BooksService } from "#gen/tollgate/metering/v1/books_service_pb.js";
 import { PaymentsService } from "#gen/tollgate/payments/v1/payments_service_pb.js";
 import { Door } from "#lib/door/door.ts";
@@ -19,6 +20,7 @@ import { applyWorkarounds } from "#src/compose/process/workarounds.ts";
 import { configSchema } from "#src/config/schema.ts";
 import { readSecrets } from "#src/config/secrets.ts";
 import { createDirectTransport } from "#src/wire/grpc/direct/direct-transport.ts";
+import type { Simulator } from "../../simulator/server.ts";
 import { type StandIn, startStripe } from "../../simulator/stripe/server.ts";
 import { eventually } from "../support/eventually.ts";
 import { errorLogger } from "../support/loggers.ts";
@@ -39,6 +41,8 @@ export interface Shop {
   readonly answers: number[];
   account(): Promise<string>;
   balance(accountId: string): Promise<bigint>;
+  /** Spends some money on an answer. Returns how much. */
+  spend(accountId: string): Promise<bigint>;
   /** Whether the books add up. */
   proves(): Promise<unknown>;
   stop(): Promise<void>;
@@ -54,11 +58,19 @@ export async function openShop(
   url: string,
   stripe: StandIn | undefined,
   settings: PaymentSettings = {},
+  engine?: Simulator,
 ): Promise<Shop> {
   applyWorkarounds();
   const dataDir = await mkdtemp(join(tmpdir(), "tollgate-shop-"));
   const config = configSchema.parse({
-    models: [{ id: "plain", servers: [{ url: "http://127.0.0.1:1", engine: "vllm" }] }],
+    models: [
+      {
+        id: "plain",
+        // The dearest there is: an answer is worth some cents.
+        price: { input: "1", output: "1000" },
+        servers: [{ url: engine?.url ?? "http://127.0.0.1:1", engine: "vllm" }],
+      },
+    ],
     free_tier: { grant_usd: "0" },
     payments: {
       rolling_24h_usd: "1000",
@@ -92,6 +104,10 @@ export async function openShop(
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const accounts = createClient(AccountsService, operator);
+  const balance = async (accountId: string) => {
+    const { account } = await accounts.getAccount({ accountId });
+    return (account?.balancePicoUsd ?? 0n) - (account?.debtPicoUsd ?? 0n);
+  };
   return {
     accounts,
     payments: createClient(PaymentsService, operator),
@@ -99,9 +115,16 @@ export async function openShop(
     webhookUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}${stripePath}`,
     answers,
     account: async () => (await accounts.createAccount({})).account?.id ?? "",
-    balance: async (accountId) => {
-      const { account } = await accounts.getAccount({ accountId });
-      return (account?.balancePicoUsd ?? 0n) - (account?.debtPicoUsd ?? 0n);
+    balance,
+    async spend(accountId) {
+      const before = await balance(accountId);
+      const { secret } = await accounts.createKey({ accountId });
+      const inference = createClient(InferenceService, createDirectTransport(core.services, core.interceptors));
+      const asked = { model: "plain", prompt: { case: "text", value: "Hello" }, maxOutputTokens: 200 } as const;
+      for await (const _ of inference.generate(asked, { headers: { authorization: `Bearer ${secret}` } })) {
+        // read to its end
+      }
+      return before - (await balance(accountId));
     },
     async proves() {
       const books = createClient(BooksService, operator);

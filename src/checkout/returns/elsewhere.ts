@@ -6,7 +6,7 @@ import { Withdrawal } from "#src/storage/entities/checkout/withdrawal.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
 import { scaleUp } from "../cents.ts";
 import type { Dependencies } from "../dependencies.ts";
-import { demandProvider } from "../faults.ts";
+import { demandProvider, finalReason, textOf } from "../faults.ts";
 import type { Returned } from "../provider.ts";
 import { carryOnMs, ledgerReference, takenOf, type Withdrawals } from "./withdrawals.ts";
 
@@ -90,14 +90,20 @@ export class Elsewhere {
 
   /** Takes money that has left out of the ledger. A dispute freezes the account and tells the operator. */
   async #take(row: Withdrawal, { reference }: ProviderPayment): Promise<number> {
-    const { accounts, announce, storage } = this.#deps;
+    const { accounts, announce, storage, logger } = this.#deps;
     const { id, accountId, amount, kind, providerId } = row;
     if (kind === "dispute") {
       await accounts.freezeAccount({ accountId, reason: "A payment of this account is disputed." });
     }
     if (amount > 0) {
       const movement = { accountId, amountPicoUsd: BigInt(amount), reference: ledgerReference(row) };
-      await accounts.refund({ ...movement, intoDebt: true });
+      const problem = await accounts.refund({ ...movement, intoDebt: true }).then(() => undefined, refusalOf);
+      if (problem !== undefined) {
+        // An operator has paid it back by hand before: a person has to look.
+        await this.#withdrawals.move(id, "asked", { state: "refused", problem, askAt: null });
+        logger.error({ account: accountId, reference: providerId, problem }, "money went back that the ledger kept");
+        return 0;
+      }
     }
     await inTransaction(storage, async (em) => {
       const done = await em.nativeUpdate(Withdrawal, { id, state: "asked" }, { state: "done", askAt: null });
@@ -108,4 +114,12 @@ export class Elsewhere {
     });
     return amount;
   }
+}
+
+/** What an error that no retry changes says. Throws any other error. */
+function refusalOf(error: unknown): string {
+  if (finalReason(error) === undefined) {
+    throw error;
+  }
+  return textOf(error);
 }
