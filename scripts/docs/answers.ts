@@ -13,10 +13,14 @@ import { PriceSchema } from "#gen/tollgate/metering/v1/price_pb.js";
 import { ReceiptArchiveSchema } from "#gen/tollgate/metering/v1/receipt_archive_pb.js";
 import { ReceiptSchema, UsageRowSchema } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { OperatorSchema } from "#gen/tollgate/operators/v1/operator_pb.js";
+import { AutoTopUpSchema } from "#gen/tollgate/payments/v1/auto_top_up_pb.js";
+import { PaymentEventSchema } from "#gen/tollgate/payments/v1/payment_event_pb.js";
+import { PaymentRefundSchema } from "#gen/tollgate/payments/v1/refund_payment_pb.js";
 import { GetStatusResponseSchema } from "#gen/tollgate/status/v1/status_service_pb.js";
 import * as documents from "#src/cli/admin/output/documents.ts";
 import { deliveryDocument, eventDocument, webhookDocument } from "#src/cli/admin/output/event-documents.ts";
 import * as metering from "#src/cli/admin/output/metering-documents.ts";
+import { autoTopUpDocument, paymentEventDocument, refundDocument } from "#src/cli/admin/output/payment-documents.ts";
 import { groups, usageDocument } from "#src/cli/admin/usage.ts";
 
 // What each command that asks a core prints with --json: documents of messages that have all that they may have.
@@ -47,6 +51,9 @@ export const answers: Readonly<Record<string, object>> = {
   "accounts top-up": moved,
   "accounts grant": moved,
   "accounts refund": moved,
+  "accounts auto-top-up": autoTopUpDocument(sample(AutoTopUpSchema)),
+  "payments list": [paymentEventDocument(sample(PaymentEventSchema))],
+  "payments refund": [refundDocument(sample(PaymentRefundSchema))],
   payments: [documents.paymentDocument(sample(PaymentSchema))],
   "keys create": newKey,
   "keys list": [key],

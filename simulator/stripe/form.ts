@@ -1,4 +1,4 @@
-/** Parameters as Stripe's clients nest them: `metadata[a]=b`, `line_items[0][quantity]=1`. */
+/** Parameters as Stripe's clients nest them: `metadata[a]=b`, `line_items[0][quantity]=1`, `enabled_events[]=*`. */
 export interface Params {
   readonly [name: string]: string | Params | undefined;
 }
@@ -9,7 +9,7 @@ const unsafe = new Set(["__proto__", "constructor", "prototype"]);
 export function readForm(text: string): Params {
   const all: Record<string, unknown> = {};
   for (const [name, value] of new URLSearchParams(text)) {
-    const path = [...name.matchAll(/[^[\]]+/g)].map(([part]) => part);
+    const path = [...name.matchAll(/^[^[\]]+|(?<=\[)[^[\]]*(?=\])/g)].map(([part]) => part);
     const last = path.pop();
     if (last === undefined || [...path, last].some((part) => unsafe.has(part))) {
       continue;
@@ -19,7 +19,7 @@ export function readForm(text: string): Params {
       at[part] ??= {};
       at = at[part] as Record<string, unknown>;
     }
-    at[last] = value;
+    at[last === "" ? String(Object.keys(at).length) : last] = value;
   }
   return all as Params;
 }
