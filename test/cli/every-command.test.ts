@@ -9,7 +9,7 @@ import { createSite, freePorts, type Site, startTollgate, type Tollgate } from "
 // What the reference says about each command, against a running program: no command may end with more than a reason.
 
 /** Commands that run until they are ended; other tests start them. */
-const staying = ["serve", "core", "facade", "docs", "sim"];
+const staying = ["serve", "core", "facade", "docs", "sim", "sim stripe"];
 /** Options that choose the core or the form of the answer. */
 const common = ["--core", "--insecure", "--ca", "--cert", "--cert-key", "--json"];
 
@@ -112,6 +112,7 @@ const values: Readonly<Record<string, () => string | Promise<string>>> = {
   span: () => "90m",
   n: () => "3",
   types: () => "books.failed",
+  reason: () => "rate_limited",
   groups: () => "model,hour",
 };
 

@@ -10,6 +10,7 @@ import { WebhooksService } from "#gen/tollgate/events/v1/webhooks_service_pb.js"
 import { BooksService } from "#gen/tollgate/metering/v1/books_service_pb.js";
 import { MarginService } from "#gen/tollgate/metering/v1/margin_service_pb.js";
 import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
+import { PaymentsService } from "#gen/tollgate/payments/v1/payments_service_pb.js";
 import { OperatorsService } from "#gen/tollgate/operators/v1/operators_service_pb.js";
 import { createProgram } from "#src/cli/program.ts";
 import { configJsonSchema } from "#src/config/json-schema.ts";
@@ -30,6 +31,7 @@ const whole = [
   EventsService,
   MarginService,
   OperatorsService,
+  PaymentsService,
   WebhooksService,
 ];
 const services = new Map<string, DescService>(
@@ -93,10 +95,11 @@ function hasProperty(schema: Schema | undefined, path: readonly string[]): boole
 }
 
 function isDescribed(cell: string): boolean {
-  const [, verb = "", path = "", status, field] = /^(GET|POST) (\S+)(?: (\d+)| > ([\w.]+))$/.exec(cell) ?? [];
+  const [, verb = "", path = "", status, field] =
+    /^(GET|POST|PATCH|DELETE) (\S+)(?: (\d+)| > ([\w.]+))$/.exec(cell) ?? [];
   const responses = openapi.paths[path]?.[verb.toLowerCase()]?.responses;
   return status === undefined
-    ? hasProperty(responses?.[200]?.content["application/json"].schema, (field ?? "?").split("."))
+    ? hasProperty((responses?.[200] ?? responses?.[201])?.content["application/json"].schema, (field ?? "?").split("."))
     : responses?.[status] !== undefined;
 }
 

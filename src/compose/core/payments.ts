@@ -96,7 +96,8 @@ function forward(find: () => Accounts | undefined): Accounts {
   };
 }
 
-/** Where people come back to from the provider's pages unless a call says otherwise. */
-function consoleUrl({ listen }: Config): string {
-  return reachable(`${listen.tls === undefined ? "http" : "https"}://${listen.console ?? listen.http}/`);
+/** Where people come back to from the provider's pages unless a call says otherwise: the site, or else the console. */
+function consoleUrl({ listen, site }: Config): string {
+  const here = `${listen.tls === undefined ? "http" : "https"}://${listen.console ?? listen.http}/`;
+  return site.address ?? reachable(here);
 }
