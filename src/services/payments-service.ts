@@ -3,8 +3,8 @@ import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import type { PaymentsService } from "#gen/tollgate/payments/v1/payments_service_pb.js";
 import { failure } from "#lib/errors/failure.ts";
-import { readPage } from "#lib/rpc/pages.ts";
 import { requireId } from "#lib/ids/validate-id.ts";
+import { readPage } from "#lib/rpc/pages.ts";
 import type { Checkout } from "#src/checkout/checkout.ts";
 import { readPrincipal, visibleAccount } from "#src/wire/interceptors/access/principal.ts";
 import {

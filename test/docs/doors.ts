@@ -244,6 +244,10 @@ export const doors: Readonly<Record<string, Doors>> = {
   },
   checkout: {
     contract: [
+      "PaymentsService.GetPaymentOptions > prices",
+      "PaymentsService.CreatePortalSession > url",
+      "PaymentsService.ListInvoices > invoices",
+      "PaymentsService.GetAutoTopUp account_id",
       "PaymentsService.CreateCheckout amount_pico_usd",
       "PaymentsService.GetCheckout > state",
       "PaymentsService.SetAutoTopUp monthly_pico_usd",
