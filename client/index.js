@@ -13,6 +13,7 @@ import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.j
 import { PricesService } from "#gen/tollgate/metering/v1/prices_service_pb.js";
 import { OperatorsService } from "#gen/tollgate/operators/v1/operators_service_pb.js";
 import { OverviewService } from "#gen/tollgate/overview/v1/overview_service_pb.js";
+import { PaymentsService } from "#gen/tollgate/payments/v1/payments_service_pb.js";
 import { SessionsService } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
 import { SettingsService } from "#gen/tollgate/settings/v1/settings_service_pb.js";
 import { StatusService } from "#gen/tollgate/status/v1/status_service_pb.js";
@@ -32,6 +33,7 @@ export {
   MeteringService,
   OperatorsService,
   OverviewService,
+  PaymentsService,
   PricesService,
   SessionsService,
   SettingsService,
@@ -53,6 +55,7 @@ export function createTollgateClients(transport) {
     metering: createClient(MeteringService, transport),
     operators: createClient(OperatorsService, transport),
     overview: createClient(OverviewService, transport),
+    payments: createClient(PaymentsService, transport),
     prices: createClient(PricesService, transport),
     sessions: createClient(SessionsService, transport),
     settings: createClient(SettingsService, transport),

@@ -138,6 +138,8 @@ const answers = {
   [Reason.KEY_ALREADY_MADE]: unexpected,
   [Reason.OPERATOR_NOT_FOUND]: unexpected,
   [Reason.WEBHOOK_NOT_FOUND]: unexpected,
+  [Reason.PAYMENT_PROVIDER_FAILED]: unexpected,
+  [Reason.PAYMENT_NOT_FOUND]: unexpected,
   [Reason.OPERATOR_NAME_TAKEN]: unexpected,
 } satisfies Record<Reason, (failure: Failure) => ErrorAnswer>;
 

@@ -53,6 +53,7 @@ function toCode(reason: Reason): Code {
     case Reason.SERVER_NOT_FOUND:
     case Reason.OPERATOR_NOT_FOUND:
     case Reason.WEBHOOK_NOT_FOUND:
+    case Reason.PAYMENT_NOT_FOUND:
       return Code.NotFound;
     case Reason.AUTHENTICATION_THROTTLED:
     case Reason.RATE_LIMITED:
@@ -80,6 +81,7 @@ function toCode(reason: Reason): Code {
     case Reason.ENGINE_FAILED:
     case Reason.LEDGER_UNAVAILABLE:
     case Reason.SHUTTING_DOWN:
+    case Reason.PAYMENT_PROVIDER_FAILED:
       return Code.Unavailable; // another attempt may succeed
     case Reason.TIMEOUT:
       return Code.DeadlineExceeded;

@@ -135,6 +135,11 @@ export const reasonTexts: Readonly<Record<Reason, ReasonText>> = {
     "The receipts of that day have left the books.",
     "Ask the operator, who has an archive of them.",
   ),
+  [Reason.PAYMENT_PROVIDER_FAILED]: text(
+    "The payment provider did not answer.",
+    "Send the same request again: nothing is paid or paid back twice.",
+  ),
+  [Reason.PAYMENT_NOT_FOUND]: text("There is no such payment or checkout.", management),
   [Reason.NO_SERVER]: text(
     "No server of this model was up.",
     "Send it again as retry-after says. The operator sees in the status which servers are down, since when and why.",

@@ -15,6 +15,9 @@ import { ReceiptArchiveSchema } from "#gen/tollgate/metering/v1/receipt_archive_
 import { RequestSchema } from "#gen/tollgate/metering/v1/request_pb.js";
 import { ReceiptSchema, UsageRowSchema } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { OperatorSchema } from "#gen/tollgate/operators/v1/operator_pb.js";
+import { AutoTopUpSchema } from "#gen/tollgate/payments/v1/auto_top_up_pb.js";
+import { PaymentEventSchema } from "#gen/tollgate/payments/v1/payment_event_pb.js";
+import { PaymentRefundSchema } from "#gen/tollgate/payments/v1/refund_payment_pb.js";
 import { SessionSchema } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
 import { ReloadResponseSchema } from "#gen/tollgate/settings/v1/settings_service_pb.js";
 import { GetStatusResponseSchema } from "#gen/tollgate/status/v1/status_service_pb.js";
@@ -22,6 +25,7 @@ import { foundDocument } from "#src/cli/admin/find.ts";
 import * as documents from "#src/cli/admin/output/documents.ts";
 import { deliveryDocument, eventDocument, webhookDocument } from "#src/cli/admin/output/event-documents.ts";
 import * as metering from "#src/cli/admin/output/metering-documents.ts";
+import { autoTopUpDocument, paymentEventDocument, refundDocument } from "#src/cli/admin/output/payment-documents.ts";
 import { reloadDocument } from "#src/cli/admin/reload.ts";
 import { groups, usageDocument } from "#src/cli/admin/usage.ts";
 
@@ -53,6 +57,9 @@ export const answers: Readonly<Record<string, object>> = {
   "accounts top-up": moved,
   "accounts grant": moved,
   "accounts refund": moved,
+  "accounts auto-top-up": autoTopUpDocument(sample(AutoTopUpSchema)),
+  "payments list": [paymentEventDocument(sample(PaymentEventSchema))],
+  "payments refund": [refundDocument(sample(PaymentRefundSchema))],
   payments: [documents.paymentDocument(sample(PaymentSchema))],
   "keys create": newKey,
   "keys list": [key],

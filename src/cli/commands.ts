@@ -18,7 +18,7 @@ export const commands: Readonly<Record<string, () => Promise<Add>>> = {
   health: async () => (await import("./check/health.ts")).addHealth,
   config: async () => (await import("./shared/config.ts")).addConfig,
   accounts: async () => (await import("./admin/accounts.ts")).addAccounts,
-  payments: async () => (await import("./admin/accounts.ts")).addPayments,
+  payments: async () => (await import("./admin/payments.ts")).addPayments,
   keys: async () => (await import("./admin/keys/keys.ts")).addKeys,
   prices: async () => (await import("./admin/prices.ts")).addPrices,
   usage: async () => (await import("./admin/usage.ts")).addUsage,

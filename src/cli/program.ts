@@ -56,6 +56,7 @@ export async function createProgram(io: Io, word?: string): Promise<Command> {
   const program = new Command("tollgate")
     .description("A metered proxy for open-source models.")
     .version(readVersion())
+    .enablePositionalOptions() // a command's options are not those of its subcommands
     .exitOverride()
     .configureOutput({
       writeOut: (text) => io.print(text.trimEnd()),

@@ -14,10 +14,10 @@ import type { Core, Reading } from "./core/interface.ts";
 import { composeMail } from "./core/mail.ts";
 import { composeMoney } from "./core/money.ts";
 import { composeOverview } from "./core/overview.ts";
+import { composePayments } from "./core/payments.ts";
 import { createReload } from "./core/reload.ts";
 import { recordRequests } from "./core/requests.ts";
 import { composeServing } from "./core/serving.ts";
-import { createWebhooks } from "./core/webhooks.ts";
 import { watchDatabaseFile } from "./process/database-file.ts";
 import type { Lifecycle } from "./process/lifecycle.ts";
 import type { Telemetry } from "./process/tracing.ts";
@@ -55,13 +55,15 @@ export async function composeCore(
     "the overview",
     composeOverview(foundation, money, fleet, registry, availability, { settings, reading }),
   );
-  const services = [serving, access, events, money, fleetPart, overview].flatMap((part) => part.services);
+  const payments = running("payments", await composePayments(foundation, money));
+  const parts = [serving, access, payments, events, money, fleetPart, overview];
+  const services = parts.flatMap((part) => part.services);
   const { observe } = running("the record of requests", recordRequests(foundation, money.store));
   const intercepted = createInterceptors(foundation, access, overload, money, services, [
     availability.observe,
     observe,
   ]);
-  const webhooks = createWebhooks(foundation, { services, ...intercepted });
+  payments.start({ services, ...intercepted });
   const reload = createReload({ ...foundation, ...money, fleet });
-  return { services, ...intercepted, gate: access.gate, webhooks, reload, reading };
+  return { services, ...intercepted, gate: access.gate, webhooks: payments.webhooks, reload, reading };
 }

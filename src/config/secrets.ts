@@ -41,6 +41,8 @@ export interface Secrets {
   /** The first one makes new digests. The others are still recognised. */
   readonly peppers: readonly [Pepper, ...Pepper[]];
   readonly services: readonly ServiceCredential[];
+  /** The secret key for Stripe. Undefined: nobody buys credit there. */
+  readonly stripeSecretKey: string | undefined;
   /** The secret that Stripe signs events with. Undefined: no events are taken. */
   readonly stripeWebhookSecret: string | undefined;
   /** The token that the receiver of usage events knows this service by. Undefined: it needs none. */
@@ -120,7 +122,11 @@ async function readSecretsWith(
     rateLimitUrl: (await readSetting(environment, "TOLLGATE_RATE_LIMIT_URL")) ?? config.rate_limits.url,
     operatorToken,
     peppers: parsePeppers(keyPepper),
-    stripeWebhookSecret: await readSetting(environment, "TOLLGATE_STRIPE_WEBHOOK_SECRET"),
+    stripeSecretKey: await readNamed("payments.stripe: secret_key", environment, {
+      file: config.payments.stripe?.secret_key_file,
+      name: config.payments.stripe?.secret_key_env,
+    }),
+    stripeWebhookSecret: await readWebhookSecret(config, environment),
     usageEventsToken: await readSetting(environment, "TOLLGATE_USAGE_EVENTS_TOKEN"),
     oidcClientSecret: await readOidcSecret(config, environment),
     smtpUrl: await readSmtpUrl(config, environment),
@@ -160,10 +166,28 @@ export async function readOperatorToken(environment: Environment): Promise<strin
 
 async function readOidcSecret({ sign_in }: Config, environment: Environment): Promise<string | undefined> {
   const { client_secret_file: file, client_secret_env: name } = sign_in.oidc ?? {};
+  return readNamed("sign_in.oidc", environment, { file, name });
+}
+
+async function readWebhookSecret({ payments }: Config, environment: Environment): Promise<string | undefined> {
+  const { webhook_secret_file: file, webhook_secret_env: name } = payments.stripe ?? {};
+  const own = await readNamed("payments.stripe: webhook_secret", environment, { file, name });
+  const setting = await readSetting(environment, "TOLLGATE_STRIPE_WEBHOOK_SECRET");
+  if (own !== undefined && setting !== undefined && name !== "TOLLGATE_STRIPE_WEBHOOK_SECRET") {
+    throw new ConfigError(`payments.stripe: ${file ?? name} and TOLLGATE_STRIPE_WEBHOOK_SECRET are both set: set one`);
+  }
+  return own ?? setting;
+}
+
+/** A secret that the configuration names a file or an environment variable for. Undefined: it names neither. */
+async function readNamed(
+  where: string,
+  environment: Environment,
+  { file, name }: { readonly file: string | undefined; readonly name: string | undefined },
+): Promise<string | undefined> {
   if (file === undefined && name === undefined) {
     return undefined;
   }
-  const where = "sign_in.oidc";
   const secret = file ? await readSecretFile(file, where) : (environment[name ?? ""] ?? "").trim();
   if (secret === "") {
     throw new ConfigError(`${where}: ${file ?? name} holds no secret`);

@@ -7,7 +7,7 @@ import type { Fleet, FleetObserver } from "#src/fleet/interface.ts";
 import type { LedgerState } from "#src/money/model/ledger.ts";
 import type { MeteringObserver } from "#src/money/model/observer.ts";
 import type { Prices } from "#src/money/model/rates.ts";
-import type { WebhookObserver } from "#src/money/payments/stripe-webhook.ts";
+import type { WebhookObserver } from "#src/checkout/webhook.ts";
 import type { RetentionObserver } from "#src/money/retention/retention.ts";
 import type { EmbeddingsObserver } from "#src/services/embeddings/interface.ts";
 import type { InferenceObserver } from "#src/services/inference/interface.ts";

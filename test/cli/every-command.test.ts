@@ -9,7 +9,7 @@ import { createSite, freePorts, type Site, startTollgate, type Tollgate } from "
 // What the reference says about each command, against a running program: no command may end with more than a reason.
 
 /** Commands that run until they are ended; other tests start them. */
-const staying = ["serve", "core", "facade", "docs", "sim"];
+const staying = ["serve", "core", "facade", "docs", "sim", "sim stripe"];
 /** Options that choose the core or the form of the answer. */
 const common = ["--core", "--insecure", "--ca", "--cert", "--cert-key", "--json"];
 
@@ -101,6 +101,8 @@ const values: Readonly<Record<string, () => string | Promise<string>>> = {
   id: () => "1",
   file: () => join(site.folder, `file-${made++}`),
   config: () => config,
+  address: () => "somebody@example.com",
+  session: () => "018f0000-0000-7000-8000-000000000000",
   url: () => `http://${service.addresses.admin}/readyz`,
   target: () => service.addresses.grpc ?? "",
   name: () => "a name",
@@ -125,8 +127,10 @@ function isOptional({ mandatory, long }: Option): boolean {
   return !mandatory && !common.includes(long ?? "");
 }
 
+/** The commands that do something: a group that has options does, too. */
 function leaves(command: Command): Command[] {
-  return command.commands.length === 0 ? [command] : command.commands.flatMap(leaves);
+  const below = command.commands.flatMap(leaves);
+  return below.length === 0 || (command.parent !== null && command.options.length > 0) ? [command, ...below] : below;
 }
 
 function nameOf(command: Command): string {

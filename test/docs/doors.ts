@@ -242,6 +242,31 @@ export const doors: Readonly<Record<string, Doors>> = {
     docs: ["money.md: Payments, gifts, refunds", "operations.md: Payments by Stripe"],
     console: ["account"],
   },
+  checkout: {
+    contract: [
+      "PaymentsService.GetPaymentOptions > prices",
+      "PaymentsService.CreatePortalSession > url",
+      "PaymentsService.ListInvoices > invoices",
+      "PaymentsService.GetAutoTopUp account_id",
+      "PaymentsService.CreateCheckout amount_pico_usd",
+      "PaymentsService.GetCheckout > state",
+      "PaymentsService.SetAutoTopUp monthly_pico_usd",
+      "PaymentsService.RefundPayment reference",
+      "PaymentsService.ListPaymentEvents unmatched",
+    ],
+    cli: [
+      "payments list > outcome",
+      "payments list --unmatched",
+      "payments refund --usd",
+      "accounts auto-top-up --a-month",
+    ],
+    openapi: "- people buy credit on Stripe's pages",
+    metrics: ["tollgate_webhook_events_total"],
+    dashboard: ["Payment events"],
+    config: ["payments.stripe.secret_key_env", "payments.stripe.automatic_tax"],
+    docs: ["payments.md: Buying", "payments.md: Auto top-up", "payments.md: Refunds and disputes"],
+    console: ["account"],
+  },
   receipts: {
     contract: [
       ...["MeteringService.GetReceipt request_id", "MeteringService.ListReceipts key_id"],

@@ -45,6 +45,9 @@ function findCommand(words: readonly string[]): { command: Command; rest: readon
   for (; command.commands.length > 0; at++) {
     const next = command.commands.find((one) => one.name() === words[at]);
     if (next === undefined) {
+      if (command.options.length > 0 && command !== program) {
+        break; // a group that acts itself
+      }
       return at === 0 || words[at] !== undefined ? undefined : { command, rest: [] };
     }
     command = next;

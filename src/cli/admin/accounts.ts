@@ -8,7 +8,8 @@ import { count, deadline, orNone, usd } from "../shared/arguments.ts";
 import type { Io } from "../shared/io.ts";
 import { classOption, readClass } from "../shared/service-class.ts";
 import { addQuestion } from "./ask-core.ts";
-import { accountDocument, movementDocument, paymentDocument } from "./output/documents.ts";
+import { accountDocument, movementDocument } from "./output/documents.ts";
+import { addAutoTopUp } from "./payments.ts";
 
 interface Movement {
   readonly usd: bigint;
@@ -146,26 +147,12 @@ export function addAccounts(program: Command, io: Io): void {
       );
     },
   });
+  addAutoTopUp(group, io);
   addQuestion<[string], Movement>(group, "refund <account>", io, {
     description: "pay unspent paid money back",
     options: movement,
     ask: async (core, { usd, ref }, accountId) =>
       movementDocument(await client(core).refund({ accountId, amountPicoUsd: usd, reference: ref })),
-  });
-}
-
-/** `tollgate payments` */
-export function addPayments(program: Command, io: Io): void {
-  addQuestion<[string], object>(program, "payments <account>", io, {
-    description: "list what an account has paid, was given and got back, newest first",
-    ask: async (core, _, accountId) => {
-      const client = createClient(AccountsService, core);
-      const found = await readAll(
-        (page) => client.listPayments({ accountId, ...page }),
-        ({ payments }) => payments,
-      );
-      return found.map(paymentDocument);
-    },
   });
 }
 

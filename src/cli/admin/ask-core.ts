@@ -44,13 +44,13 @@ interface CoreOptions extends ClientTlsFiles {
   readonly json?: boolean;
 }
 
-/** Adds a command that asks a core. */
+/** Adds a command that asks a core, and returns it. */
 export function addQuestion<Args extends readonly unknown[], Options>(
   group: Command,
   usage: string,
   io: Io,
   question: Question<Args, Options>,
-): void {
+): Command {
   const command = group
     .command(usage)
     .description(question.description)
@@ -83,6 +83,7 @@ export function addQuestion<Args extends readonly unknown[], Options>(
       throw new Error(refusal);
     }
   });
+  return command;
 }
 
 async function withCore<T>(

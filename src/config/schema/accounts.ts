@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { parseUsd } from "#lib/money.ts";
+import { stripe } from "./stripe.ts";
 import { rpm, seconds, usd, usdTotal } from "./values.ts";
 
 /** API keys. */
@@ -54,9 +55,10 @@ export const freeTier = z
   })
   .prefault({});
 
-/** Bounds of top-ups. */
+/** Bounds of top-ups, and who takes the money. */
 export const payments = z
   .strictObject({
+    stripe: stripe.optional().describe("Customers buy credit on Stripe's pages. Default: operators enter payments."),
     minimum_usd: usd.default("5").describe("The smallest top-up, in USD."),
     maximum_usd: usd.default("1000").describe("The largest top-up, in USD."),
     rolling_24h_usd: usdTotal.default("2000").describe("The most that an account may pay within 24 hours, in USD."),

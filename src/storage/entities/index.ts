@@ -1,6 +1,10 @@
 import { Account } from "./account.ts";
 import { ApiKey } from "./api-key.ts";
 import { AuditEvent } from "./audit-event.ts";
+import { AutoTopUp, ProviderCustomer } from "./checkout/customer.ts";
+import { PaymentEvent } from "./checkout/payment-event.ts";
+import { ProviderPayment } from "./checkout/provider-payment.ts";
+import { Withdrawal } from "./checkout/withdrawal.ts";
 import { ConsoleSession, SignInLink } from "./console-session.ts";
 import { Delivery, Event, Webhook, WorkLease } from "./event.ts";
 import { Mail } from "./mail.ts";
@@ -56,4 +60,9 @@ export const entities = [
   WorkLease,
   SignInLink,
   ConsoleSession,
+  ProviderCustomer,
+  ProviderPayment,
+  Withdrawal,
+  PaymentEvent,
+  AutoTopUp,
 ];

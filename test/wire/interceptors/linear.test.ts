@@ -16,7 +16,7 @@ import { isListKey } from "#src/identity/accounts/accounts.ts";
 import { readAuditKey } from "#src/identity/audit/audit-trail.ts";
 import { isOperatorToken } from "#src/identity/operators/operator-token.ts";
 import { isLinkToken, isSessionToken } from "#src/identity/sessions/session-token.ts";
-import { isSignedByStripe } from "#src/money/payments/stripe-signature.ts";
+import { isSignedByStripe } from "#src/checkout/stripe/signature.ts";
 import { toHeaders } from "#src/wire/grpc/messages/metadata.ts";
 import { strictNumbers } from "#src/wire/grpc/workarounds/strict-numbers.ts";
 import { createGate } from "#src/wire/interceptors/access/authenticate.ts";

@@ -526,6 +526,20 @@ export enum Reason {
   RECEIPT_ARCHIVED = 53,
 
   /**
+   * The payment provider did not answer, or not as it should. The same request may be sent again.
+   *
+   * @generated from enum value: REASON_PAYMENT_PROVIDER_FAILED = 70;
+   */
+  PAYMENT_PROVIDER_FAILED = 70,
+
+  /**
+   * No such payment or checkout.
+   *
+   * @generated from enum value: REASON_PAYMENT_NOT_FOUND = 71;
+   */
+  PAYMENT_NOT_FOUND = 71,
+
+  /**
    * No server of the model is up: all failed their checks, or are cut off after failures. `retry_after` is when they are
    * checked again.
    *

@@ -152,7 +152,8 @@ function announceMovement(announce: Announce): Alongside {
     });
 }
 
-function readPaymentLimits({ payments }: Config): PaymentLimits {
+/** The bounds of payments. */
+export function readPaymentLimits({ payments }: Config): PaymentLimits {
   return {
     minimum: readPicoUsd(payments.minimum_usd),
     maximum: readPicoUsd(payments.maximum_usd),

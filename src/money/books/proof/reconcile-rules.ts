@@ -13,20 +13,22 @@ export interface Rule {
 }
 
 /**
- * The sums of each account, in the form that `readSum` reads. `granted` is summed from payments, each other sum from
- * the table that keeps it. The balance is `unspent` less `lent`, the part that open slices have spent. Receipts are
+ * The sums of each account, in the form that `readSum` reads. `granted` and `refunded` are summed from payments, each
+ * other sum from the table that keeps it. The balance is `unspent` less `lent`, the part that open slices have spent. Receipts are
  * counted by the hourly sums.
  */
 export const accountSums = `
   select account.id, account.debt, coalesce(requests.count, 0) as receipts,
     ${[
-      ...[textColumns("granted", "paid_in"), textColumns("refunded", "lots"), textColumns("expired", "lots")],
+      ...[textColumns("granted", "paid_in"), textColumns("refunded", "paid_back"), textColumns("expired", "lots")],
       ...[textColumns("unspent", "lots"), textColumns("lent", "slices"), textColumns("spent", "requests")],
     ].join(", ")}
   from account
   left join (select account_id, ${sumColumns("amount", "granted")} from payment where kind <> 'refund' group by account_id) paid_in
     on paid_in.account_id = account.id
-  left join (select account_id, ${sumColumns("refunded", "refunded")}, ${sumColumns("expired", "expired")},
+  left join (select account_id, ${sumColumns("amount", "refunded")} from payment where kind = 'refund' group by account_id) paid_back
+    on paid_back.account_id = account.id
+  left join (select account_id, ${sumColumns("expired", "expired")},
       ${sumColumns("granted - spent - refunded - expired", "unspent")}
     from lot group by account_id) lots
     on lots.account_id = account.id
@@ -184,12 +186,13 @@ export const rules: readonly Rule[] = [
     only: "sqlite",
   },
   sums(
-    "an account owes what its receipts fell short of and no lot has paid",
+    "an account owes what its receipts and its refunds fell short of and no lot has paid",
     "account",
     "id",
     "account.debt",
     `select id, ${fittingSum("amount")} as amount from (
        select account_id as id, shortfall as amount from (${hourlySums}) hours where shortfall > 0
+       union all select account_id, owed from payment where owed > 0
        union all select lot.account_id, -lot_entry.amount from lot_entry join lot on lot.id = lot_entry.lot_id
        where lot_entry.kind = 'debt') owed group by id`,
   ),
@@ -203,10 +206,10 @@ export const rules: readonly Rule[] = [
        from payment) paid group by id`,
   ),
   sums(
-    "a payment is in the lots",
+    "a payment is in the lots, but for what is owed of a refund",
     "payment",
     "id",
-    "payment.amount",
+    "(payment.amount - payment.owed)",
     `select payment_id as id, sum(amount) as amount from lot_entry where kind in ('grant', 'refund') group by payment_id`,
   ),
 ];

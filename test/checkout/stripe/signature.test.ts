@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import Stripe from "stripe";
-import { isSignedByStripe } from "#src/money/payments/stripe-signature.ts";
+import { isSignedByStripe } from "#src/checkout/stripe/signature.ts";
 
 const secret = "whsec_of_the_test";
 const body = '{"id":"evt_1","text":"Grüße"}';
