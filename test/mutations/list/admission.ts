@@ -11,7 +11,6 @@ export const admissionMutations = within({ source: "src/money/ledger", tests: "t
     replace: "if (wallet.hasExpired(clock.now())) {",
     breaks: "Debt is paid before anything else.",
     tests: ["wallet/debts", "ledger-model"],
-    isShort: true,
   },
   {
     name: "lapsed money does not stop an admission from memory",
@@ -43,7 +42,7 @@ export const admissionMutations = within({ source: "src/money/ledger", tests: "t
     find: "    mustBeOpen();\n    const amount = costOf(admitted, rates);",
     replace: "    const amount = costOf(admitted, rates);",
     breaks: "It admits nothing until the database has answered it",
-    tests: ["core/doubtful", "ledger", "core/core-lease"],
+    tests: ["core/core-lease", "core/doubtful", "ledger"],
   },
   {
     name: "a request that waits in line is overtaken from memory",
@@ -60,7 +59,6 @@ export const admissionMutations = within({ source: "src/money/ledger", tests: "t
     replace: "    budget?.hold(0);",
     breaks: "A request then holds the same amount twice, from the account's money and from the budget.",
     tests: ["budget/budgets"],
-    isShort: true,
   },
   {
     name: "a short balance lets one token more in than it pays",
@@ -69,7 +67,6 @@ export const admissionMutations = within({ source: "src/money/ledger", tests: "t
     replace: "Math.floor(left / rates.output) + 1",
     breaks: "**Too little money for the worst case** lowers the output cap",
     tests: ["admission/admit-short", "ledger"],
-    isShort: true,
   },
   {
     name: "a balance is spent to less than the price of 64 tokens",
@@ -102,6 +99,7 @@ export const admissionMutations = within({ source: "src/money/ledger", tests: "t
     replace: "if (free <= 0 || tooLittle) {",
     breaks: "After that it is refused with a time to come back, never as exhausted.",
     tests: ["admission/admit-short", "ledger"],
+    isShort: true,
   },
   {
     name: "a request does not wait for money that others hold",

@@ -51,7 +51,6 @@ export const settlementMutations = within({ source: "src/money/ledger", tests: "
     replace: "    if (!isDue(charge, known.get(charge.runId))) {",
     breaks: "its next start charges what its journal has",
     tests: ["recovery"],
-    isShort: true,
   },
   {
     name: "what an earlier process had leased stays leased",
@@ -84,7 +83,6 @@ export const settlementMutations = within({ source: "src/money/ledger", tests: "
     replace: "if ((await this.#journal.promise(promised)) && waiting.length < 0) {",
     breaks: "A charge that was acknowledged is kept.",
     tests: ["settlement/settler/settler", "settlement/settler/promise-first", "settlement/settler/outage"],
-    isShort: true,
   },
   {
     name: "a charge whose slices are lost is dropped",
@@ -101,6 +99,7 @@ export const settlementMutations = within({ source: "src/money/ledger", tests: "
     replace: 'if (stored.status === "recovered" || inputTokens + outputTokens === 0) {',
     breaks: "What the first core counted beyond that is charged as a further run of the same request",
     tests: ["settlement/settler/run-rest", "core/comeback"],
+    isShort: true,
   },
   {
     name: "a run that a successor charged in part is charged whole once more",
@@ -109,6 +108,7 @@ export const settlementMutations = within({ source: "src/money/ledger", tests: "
     replace: "const outputTokens = charge.outputTokens;",
     breaks: "each token once",
     tests: ["settlement/settler/run-rest", "core/comeback"],
+    isShort: true,
   },
   {
     name: "each process makes another id for the rest of a run",
@@ -117,6 +117,7 @@ export const settlementMutations = within({ source: "src/money/ledger", tests: "
     replace: "update(`rest of ${runId} ${requestId} ${performance.now()}`)",
     breaks: once,
     tests: ["settlement/settler/run-rest", "core/comeback"],
+    isShort: true,
   },
   {
     name: "a charge that cannot be made is nowhere",
@@ -133,7 +134,8 @@ export const settlementMutations = within({ source: "src/money/ledger", tests: "
     find: "this.#tell(charge, (wallet, lines) => wallet.revert(lines));",
     replace: "",
     breaks: "its run was charged already: the rest is charged, if there is any",
-    tests: ["settlement/settler/settler", "core/comeback", "settlement/settler/run-rest"],
+    tests: ["settlement/settler/run-rest", "settlement/settler/settler", "core/comeback"],
+    isShort: true,
   },
   {
     name: "the journal keeps what is settled",
