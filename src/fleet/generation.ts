@@ -92,6 +92,7 @@ export class FleetGeneration implements AsyncIterableIterator<EngineOutput, unde
       attempts.end(place);
       return Promise.resolve(end);
     }
+    request.onServer?.(member.id);
     const watchdog = watch();
     const plausibility = new Plausibility(model, request, templates, (what) => attempts.doubted(member, what));
     request.onSent?.();
@@ -126,7 +127,6 @@ export class FleetGeneration implements AsyncIterableIterator<EngineOutput, unde
     if (!attempt.began) {
       attempt.began = true;
       this.#attempts?.began(place);
-      this.#parts.request.onServer?.(place.member.id);
     }
     const believed = plausibility.check(output);
     if (believed.usage !== undefined) {

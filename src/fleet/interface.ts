@@ -23,7 +23,7 @@ export interface FleetRequest extends Omit<EngineRequest, "model" | "priority">,
   readonly maxInputTokens?: number;
   /** Called when a server gets the request: from then on it may read the prompt. */
   readonly onSent?: () => void;
-  /** Called with the answering server's id, before its first output. */
+  /** Called with the server's id when it is asked. The last one asked is the one that answers. */
   readonly onServer?: (server: string) => void;
 }
 
@@ -35,7 +35,7 @@ export interface FleetEmbedRequest extends Omit<EngineEmbedRequest, "model">, Tu
   readonly maxInputTokens?: number;
   /** Called when a server gets the inputs: from then on it may read them. */
   readonly onSent?: () => void;
-  /** Called with the id of the server that answered. */
+  /** Called with the server's id when it is asked. The last one asked is the one that answers. */
   readonly onServer?: (server: string) => void;
 }
 

@@ -10,7 +10,7 @@ import type { Fleet } from "#src/fleet/interface.ts";
 import type { ChargedTokens } from "#src/money/model/interface.ts";
 import type { Hold, Ledger } from "#src/money/model/ledger.ts";
 import { readCaller } from "#src/wire/interceptors/access/principal.ts";
-import { runIdKey } from "#src/wire/interceptors/observation/observe.ts";
+import { runIdKey, serverKey } from "#src/wire/interceptors/observation/observe.ts";
 import { nameRequest } from "#src/wire/interceptors/request-id.ts";
 import { readSurface } from "#src/wire/interceptors/surface.ts";
 import { traceContextKey } from "#src/wire/interceptors/trace-context.ts";
@@ -57,6 +57,7 @@ async function embed(request: EmbedRequest, context: HandlerContext, deps: Depen
     },
     onServer(id: string) {
       server = id;
+      context.values.set(serverKey, id);
     },
     requestId,
     runId: hold.runId,

@@ -170,25 +170,13 @@ export const chargeStatements: Readonly<Record<string, Meaning>> = {
   },
 
   "remove receipts"(tables, [before, most]) {
-    const old = tables.all<{ request_id: string; run_id: string; cost: number; budget_slice_id: string | null }>(
-      `select request_id, run_id, cost, budget_slice_id from usage where settled_at < ? order by settled_at limit ?`,
+    const old = tables.all<{ request_id: string; run_id: string }>(
+      `select request_id, run_id from usage where settled_at < ? order by settled_at limit ?`,
       ...[Number(before), Number(most)],
     );
-    const costs = new Map<string, number>();
-    for (const { request_id, run_id, cost, budget_slice_id } of old) {
-      const lines = "delete from usage_line where request_id = ? and run_id = ? returning slice_id, cost";
-      for (const line of tables.all<{ slice_id: string; cost: number }>(lines, request_id, run_id)) {
-        add(costs, line.slice_id, line.cost);
-      }
-      add(costs, budget_slice_id, cost);
+    for (const { request_id, run_id } of old) {
+      tables.run("delete from usage_line where request_id = ? and run_id = ?", request_id, run_id);
       tables.run("delete from usage where request_id = ? and run_id = ?", request_id, run_id);
-    }
-    for (const [slice, cost] of costs) {
-      tables.run(
-        `insert into archived_cost (slice_id, cost) values (?, ?)
-         on conflict (slice_id) do update set cost = cost + excluded.cost`,
-        ...[slice, cost],
-      );
     }
     return [{ removed: old.length }];
   },

@@ -42,7 +42,7 @@ export async function* generation(
     onSent() {
       isSent = true;
     },
-    onServer: (server: string) => notes.answeredBy(server),
+    onServer: (server: string) => notes.asked(server),
   };
   try {
     for await (const output of fittedGeneration({ fleet: deps.fleet, model, countInput }, noted, signal)) {

@@ -65,7 +65,7 @@ async function run(
     unbilled: (...told) => void observed.push(["unbilled", ...told]),
   };
   const controller = new AbortController();
-  const start = { receivedAt: 0, surface: "grpc" } as const;
+  const start = { receivedAt: 0, surface: "grpc", asked() {} } as const;
   const parts = { fleet, logger, observer, clock: { monotonic: () => 0 } };
   const planned = {
     model: { id: "m" },
@@ -188,7 +188,7 @@ test.each([
     observer: unobserved,
     clock: { monotonic: () => 0 },
   };
-  const answer = generation(planned, { receivedAt: 0, surface: "grpc" }, deps, leaving.signal);
+  const answer = generation(planned, { receivedAt: 0, surface: "grpc", asked() {} }, deps, leaving.signal);
   await expect(answer.next()).rejects.toThrow("aborted");
   expect(ended).toEqual(expected);
 });
