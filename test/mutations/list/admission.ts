@@ -67,6 +67,7 @@ export const admissionMutations = within({ source: "src/money/ledger", tests: "t
     replace: "Math.floor(left / rates.output) + 1",
     breaks: "**Too little money for the worst case** lowers the output cap",
     tests: ["admission/admit-short", "ledger"],
+    isShort: true,
   },
   {
     name: "a balance is spent to less than the price of 64 tokens",
@@ -75,6 +76,7 @@ export const admissionMutations = within({ source: "src/money/ledger", tests: "t
     replace: "if (wanted.outputTokens === 0) {",
     breaks: exhausted,
     tests: ["admission/admit-short"],
+    isShort: true,
   },
   {
     name: "a balance that pays 64 tokens is exhausted",
@@ -83,6 +85,7 @@ export const admissionMutations = within({ source: "src/money/ledger", tests: "t
     replace: "export const leastTokens = 64_000;",
     breaks: exhausted,
     tests: ["admission/admit-short", "ledger"],
+    isShort: true,
   },
   {
     name: "a spent budget is told as a spent balance, and the other way round",
@@ -91,6 +94,7 @@ export const admissionMutations = within({ source: "src/money/ledger", tests: "t
     replace: "throw budget !== undefined && ofBudget > ofAccount",
     breaks: "the request is refused with `BUDGET_EXHAUSTED`, the limit, and the day on which the budget opens again",
     tests: ["admission/admit-short", "budget/budgets"],
+    isShort: true,
   },
   {
     name: "money that other requests hold is told as spent",
@@ -108,6 +112,7 @@ export const admissionMutations = within({ source: "src/money/ledger", tests: "t
     replace: "const nothingToWaitFor = everything >= free;",
     breaks: "the new request waits for it, up to two seconds",
     tests: ["admission/admit-short", "ledger"],
+    isShort: true,
   },
   {
     name: "a hold keeps its worst case when the prompt is counted",

@@ -38,6 +38,7 @@ export const budgetMutations = within({ source: "src/money", tests: "test/money"
     replace: "const excess = Math.min(0, this.#available - Math.max(0, unspent));",
     breaks: "A budget's slice has a name that this core gave it, and each of its sizes a step",
     tests: ["ledger/budget/budget-wallet", "ledger/budget/lost-budgets"],
+    isShort: true,
   },
   {
     name: "a lost slice of a budget is spent on",
@@ -46,6 +47,7 @@ export const budgetMutations = within({ source: "src/money", tests: "test/money"
     replace: "  lose(sliceId: string): void {",
     breaks: together,
     tests: ["ledger/budget/budget-wallet", "ledger/budget/lost-budgets", "ledger/core/doubtful"],
+    isShort: true,
   },
   {
     name: "a charge keeps its hold of the budget for ever",
@@ -143,6 +145,7 @@ export const budgetMutations = within({ source: "src/money", tests: "test/money"
     replace: "return Math.max(now, startsAt, Math.min(endsAt, 0));",
     breaks: "its receipt has the last moment of that day",
     tests: ["model/budget-window", "ledger/budget/budgets", "ledger/budget/shared-budgets"],
+    isShort: true,
   },
   {
     name: "a budget's week begins on Sunday",

@@ -12,6 +12,7 @@ export const journalMutations = within({ source: "src/money/journal", tests: "te
     replace: "      disk.renameSync(next, this.path);",
     breaks: promised,
     tests: ["journal-file"],
+    isShort: true,
   },
   {
     name: "a rewritten journal's name is not on the disk",
@@ -20,6 +21,7 @@ export const journalMutations = within({ source: "src/money/journal", tests: "te
     replace: "      disk.closeSync(this.#descriptor);",
     breaks: promised,
     tests: ["journal-file"],
+    isShort: true,
   },
   {
     name: "a promise is not synced",
@@ -28,6 +30,7 @@ export const journalMutations = within({ source: "src/money/journal", tests: "te
     replace: "      return true;",
     breaks: "synced to its disk",
     tests: ["journal-file"],
+    isShort: true,
   },
   {
     name: "notes wait for seconds",
@@ -68,6 +71,7 @@ export const journalMutations = within({ source: "src/money/journal", tests: "te
     replace: "",
     breaks: "whole records are charged; the damaged one is kept aside",
     tests: ["journal-file"],
+    isShort: true,
   },
   {
     name: "a record goes on in a torn line",
@@ -109,6 +113,7 @@ export const journalMutations = within({ source: "src/money/journal", tests: "te
     replace: "",
     breaks: "the second takes a place of its own, or is refused",
     tests: ["journal-file"],
+    isShort: true,
   },
   {
     name: "a full disk lets requests in",

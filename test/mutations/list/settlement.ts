@@ -99,7 +99,6 @@ export const settlementMutations = within({ source: "src/money/ledger", tests: "
     replace: 'if (stored.status === "recovered" || inputTokens + outputTokens === 0) {',
     breaks: "What the first core counted beyond that is charged as a further run of the same request",
     tests: ["settlement/settler/run-rest", "core/comeback"],
-    isShort: true,
   },
   {
     name: "a run that a successor charged in part is charged whole once more",
@@ -108,7 +107,6 @@ export const settlementMutations = within({ source: "src/money/ledger", tests: "
     replace: "const outputTokens = charge.outputTokens;",
     breaks: "each token once",
     tests: ["settlement/settler/run-rest", "core/comeback"],
-    isShort: true,
   },
   {
     name: "each process makes another id for the rest of a run",
@@ -117,7 +115,6 @@ export const settlementMutations = within({ source: "src/money/ledger", tests: "
     replace: "update(`rest of ${runId} ${requestId} ${performance.now()}`)",
     breaks: once,
     tests: ["settlement/settler/run-rest", "core/comeback"],
-    isShort: true,
   },
   {
     name: "a charge that cannot be made is nowhere",
@@ -135,7 +132,6 @@ export const settlementMutations = within({ source: "src/money/ledger", tests: "
     replace: "",
     breaks: "its run was charged already: the rest is charged, if there is any",
     tests: ["settlement/settler/run-rest", "settlement/settler/settler", "core/comeback"],
-    isShort: true,
   },
   {
     name: "the journal keeps what is settled",

@@ -109,7 +109,6 @@ export const storeMutations = within({ source: "src/money", tests: "test/money" 
     replace: '? `and ${of.now} = ${of.now}` : ""',
     breaks: "Money with an expiry lapses at its time, by the database's clock.",
     tests: ["model/spending-order", "model/store/ledger", "books/expiry"],
-    isShort: true,
   },
   {
     name: "gifts and free money are spent last",
@@ -118,7 +117,6 @@ export const storeMutations = within({ source: "src/money", tests: "test/money" 
     replace: "    b.priority - a.priority ||",
     breaks: "free money, then gifts, then payments",
     tests: ["model/spending-order", "ledger/ledger"],
-    isShort: true,
   },
   {
     name: "the lot that lapses later is spent first",
@@ -127,7 +125,6 @@ export const storeMutations = within({ source: "src/money", tests: "test/money" 
     replace: "compare(b.expiresAt ?? Number.POSITIVE_INFINITY, a.expiresAt ?? Number.POSITIVE_INFINITY) ||",
     breaks: "within a kind, the lot that lapses sooner",
     tests: ["model/spending-order"],
-    isShort: true,
   },
   {
     name: "sums of usage count a charge's cost once too often",

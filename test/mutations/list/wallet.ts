@@ -50,6 +50,7 @@ export const walletMutations = within({ source: "src/money/ledger/wallet", tests
     replace: "Math.ceil(money / rate)",
     breaks: "there is no rounding and no floating point",
     tests: ["wallet/split", "ledger"],
+    isShort: true,
   },
   {
     name: "a token that two lots share costs the higher of their rates",
