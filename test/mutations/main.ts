@@ -17,13 +17,15 @@ const { values } = parseArgs({
   options: {
     short: { type: "boolean", default: false },
     only: { type: "string", default: "" },
-    worlds: { type: "string", default: "300" },
+    worlds: { type: "string" },
     threads: { type: "string", default: String(availableParallelism()) },
     "without-tests": { type: "boolean", default: false },
   },
 });
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const [worlds, threads] = [Number(values.worlds), Number(values.threads)];
+/** A short run has little time for what no test notices. */
+const worlds = Number(values.worlds ?? (values.short ? 30 : 300));
+const threads = Number(values.threads);
 
 /** Who noticed a mutation. */
 interface Noticed {
@@ -34,7 +36,9 @@ interface Noticed {
 }
 
 const asked = mutations.filter(({ isShort, name }) => (isShort || !values.short) && name.includes(values.only));
-const stopServices = values["without-tests"] ? async () => {} : await startServices();
+/** The tests of the short list need no server. */
+const needsServices = !(values.short || values["without-tests"]);
+const stopServices = needsServices ? await startServices() : async () => {};
 const noticed: Noticed[] = [];
 try {
   const left = [...asked];

@@ -9,7 +9,7 @@ export interface Mutation {
   readonly replace: string;
   /** The sentence of the documentation that it breaks, as it stands there. */
   readonly breaks: string;
-  /** The tests of the area, those that most likely notice it first. */
+  /** The tests of the area, in the order in which they run: first those that are quick and likely to notice it. */
   readonly tests: readonly string[];
   /** Whether it is among the few that every run of CI tries. */
   readonly isShort?: true;

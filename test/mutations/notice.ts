@@ -1,6 +1,5 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { constants, setPriority } from "node:os";
 import type { Copy } from "./copy.ts";
 import type { Mutation } from "./mutation.ts";
 import type { Lived } from "./worlds.ts";
@@ -10,18 +9,18 @@ const mostMs = 600_000;
 /** The seed of the first world. */
 const firstSeed = 1;
 
-/** Runs the tests of a mutation. Returns what noticed it. Undefined: every test passed. */
+/** Runs the tests of a mutation, in their order. Returns what noticed it. Undefined: every test passed. */
 export async function noticeByTests(copy: Copy, { tests }: Pick<Mutation, "tests">): Promise<string | undefined> {
-  const jest = ["--require", "./scripts/test-services/built-threads.cjs", "--experimental-vm-modules"];
-  const options = ["node_modules/jest/bin/jest.js", "--runInBand", "--bail", "--silent", "--forceExit", ...tests];
-  const { code, output } = await run(copy, ["--disable-warning=ExperimentalWarning", ...jest, ...options]);
-  if (code === 0) {
-    return undefined;
+  for (const test of tests) {
+    const jest = ["--require", "./scripts/test-services/built-threads.cjs", "--experimental-vm-modules"];
+    const options = ["node_modules/jest/bin/jest.js", "--runInBand", "--bail", "--silent", "--forceExit", test];
+    const { code, output } = await run(copy, ["--disable-warning=ExperimentalWarning", ...jest, ...options]);
+    if (code !== 0) {
+      const [, title = code === undefined ? "does not end" : "does not run"] = /● (.+)/.exec(output) ?? [];
+      return `${test}: ${title.split(" › ").at(-1)}`;
+    }
   }
-  return (
-    /●.*› (.+)|● (.+)/.exec(output)?.slice(1).find(Boolean) ??
-    (code === undefined ? "they do not end" : "tests do not run")
-  );
+  return undefined;
 }
 
 /** Lives worlds with a mutation. Returns what noticed it, and after how many worlds. */
@@ -45,9 +44,6 @@ async function run(
   parameters: readonly string[],
 ): Promise<{ code: number | undefined; output: string }> {
   const child = spawn(process.execPath, parameters, { cwd: root, env: { ...process.env, NODE_OPTIONS: "" } });
-  if (child.pid !== undefined) {
-    setPriority(child.pid, constants.priority.PRIORITY_LOW);
-  }
   const output: Buffer[] = [];
   for (const stream of [child.stdout, child.stderr]) {
     stream.on("data", (data: Buffer) => output.push(data));

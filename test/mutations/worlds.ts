@@ -14,6 +14,12 @@ export interface Lived {
 
 /** The kinds of worlds, one after the other: small ones, so that many are lived in little time. */
 const kinds: readonly Settings[] = [
+  {
+    requests: 300,
+    trafficMs: 15,
+    faultsMs: 150,
+    only: ["lying engine", "one lost reply", "lost replies", "suspend", "kill in the middle", "look-ups pile up"],
+  },
   { requests: 150, trafficMs: 20, faultsMs: 500 },
   { requests: 300, trafficMs: 100, faultsMs: 500, isNight: true },
   { requests: 600, trafficMs: 5, faultsMs: 300 },

@@ -11,7 +11,6 @@ export const admissionMutations = within({ source: "src/money/ledger", tests: "t
     replace: "if (wallet.hasExpired(clock.now())) {",
     breaks: "Debt is paid before anything else.",
     tests: ["wallet/debts", "ledger-model"],
-    isShort: true,
   },
   {
     name: "lapsed money does not stop an admission from memory",
@@ -43,7 +42,7 @@ export const admissionMutations = within({ source: "src/money/ledger", tests: "t
     find: "    mustBeOpen();\n    const amount = costOf(admitted, rates);",
     replace: "    const amount = costOf(admitted, rates);",
     breaks: "It admits nothing until the database has answered it",
-    tests: ["core/doubtful", "ledger", "core/core-lease"],
+    tests: ["core/core-lease", "core/doubtful", "ledger"],
   },
   {
     name: "a request that waits in line is overtaken from memory",
@@ -60,7 +59,6 @@ export const admissionMutations = within({ source: "src/money/ledger", tests: "t
     replace: "    budget?.hold(0);",
     breaks: "A request then holds the same amount twice, from the account's money and from the budget.",
     tests: ["budget/budgets"],
-    isShort: true,
   },
   {
     name: "a short balance lets one token more in than it pays",
@@ -78,6 +76,7 @@ export const admissionMutations = within({ source: "src/money/ledger", tests: "t
     replace: "if (wanted.outputTokens === 0) {",
     breaks: exhausted,
     tests: ["admission/admit-short"],
+    isShort: true,
   },
   {
     name: "a balance that pays 64 tokens is exhausted",
@@ -86,6 +85,7 @@ export const admissionMutations = within({ source: "src/money/ledger", tests: "t
     replace: "export const leastTokens = 64_000;",
     breaks: exhausted,
     tests: ["admission/admit-short", "ledger"],
+    isShort: true,
   },
   {
     name: "a spent budget is told as a spent balance, and the other way round",
@@ -94,6 +94,7 @@ export const admissionMutations = within({ source: "src/money/ledger", tests: "t
     replace: "throw budget !== undefined && ofBudget > ofAccount",
     breaks: "the request is refused with `BUDGET_EXHAUSTED`, the limit, and the day on which the budget opens again",
     tests: ["admission/admit-short", "budget/budgets"],
+    isShort: true,
   },
   {
     name: "money that other requests hold is told as spent",
@@ -102,6 +103,7 @@ export const admissionMutations = within({ source: "src/money/ledger", tests: "t
     replace: "if (free <= 0 || tooLittle) {",
     breaks: "After that it is refused with a time to come back, never as exhausted.",
     tests: ["admission/admit-short", "ledger"],
+    isShort: true,
   },
   {
     name: "a request does not wait for money that others hold",
@@ -110,6 +112,7 @@ export const admissionMutations = within({ source: "src/money/ledger", tests: "t
     replace: "const nothingToWaitFor = everything >= free;",
     breaks: "the new request waits for it, up to two seconds",
     tests: ["admission/admit-short", "ledger"],
+    isShort: true,
   },
   {
     name: "a hold keeps its worst case when the prompt is counted",

@@ -9,7 +9,6 @@ export const bookMutations = within({ source: "src/money", tests: "test/money" }
     replace: "const since = new Date(clock.now() - dayMs / 24);",
     breaks: "Payments have a minimum, a maximum and a cap on any 24 hours",
     tests: ["books/payments/funds"],
-    isShort: true,
   },
   {
     name: "the same reference pays twice",
@@ -34,7 +33,6 @@ export const bookMutations = within({ source: "src/money", tests: "test/money" }
     replace: "    if (kind",
     breaks: "Any money of the account that becomes free pays it at once: a top-up or gift",
     tests: ["ledger/wallet/debts", "books/payments/funds"],
-    isShort: true,
   },
   {
     name: "money is refunded beside a debt",
@@ -51,7 +49,6 @@ export const bookMutations = within({ source: "src/money", tests: "test/money" }
     replace: "priceVersionId: 1,",
     breaks: "A lot keeps the price list of the moment it came in",
     tests: ["books/payments/funds", "prices/prices"],
-    isShort: true,
   },
   {
     name: "a refund is entered twice",
@@ -84,7 +81,6 @@ export const bookMutations = within({ source: "src/money", tests: "test/money" }
     replace: "  const at = new Date(clock.now() + 3_600_000);\n  return inTransaction",
     breaks: "Money with an expiry lapses at its time, by the database's clock.",
     tests: ["books/expiry"],
-    isShort: true,
   },
   {
     name: "a price book mixes the price lists of a model",
@@ -126,6 +122,7 @@ export const bookMutations = within({ source: "src/money", tests: "test/money" }
     replace: "    if (counted < 0) {",
     breaks: "the limit on the key's tokens a minute counts",
     tests: ["rate-limits/memory-quotas"],
+    isShort: true,
   },
   {
     name: "a request that ended keeps its place",
@@ -134,5 +131,6 @@ export const bookMutations = within({ source: "src/money", tests: "test/money" }
     replace: "",
     breaks: "the limit on the key's tokens a minute counts",
     tests: ["rate-limits/memory-quotas"],
+    isShort: true,
   },
 ]);

@@ -10,7 +10,7 @@ export const budgetMutations = within({ source: "src/money", tests: "test/money"
     find: "    this.#available = Math.max(0, this.#available - cost);\n    this.#uncommitted++;",
     replace: "    this.#uncommitted++;",
     breaks: together,
-    tests: ["ledger/budget/budgets", "ledger/budget/budget-wallet"],
+    tests: ["ledger/budget/budget-wallet", "ledger/budget/budgets"],
     isShort: true,
   },
   {
@@ -19,7 +19,7 @@ export const budgetMutations = within({ source: "src/money", tests: "test/money"
     find: "this.#available = Math.max(0, this.#available + came);",
     replace: "this.#available = Math.max(0, this.#available + 2 * came);",
     breaks: together,
-    tests: ["ledger/budget/budgets", "ledger/budget/budget-wallet"],
+    tests: ["ledger/budget/budget-wallet", "ledger/budget/budgets"],
     isShort: true,
   },
   {
@@ -29,6 +29,7 @@ export const budgetMutations = within({ source: "src/money", tests: "test/money"
     replace: "    this.#available -= free;\n    this.#unleased += free;",
     breaks: "A budget is leased like a lot.",
     tests: ["ledger/budget/budget-wallet", "ledger/budget/shared-budgets", "ledger/budget/lost-leases"],
+    isShort: true,
   },
   {
     name: "an audit lowers no budget",
@@ -37,6 +38,7 @@ export const budgetMutations = within({ source: "src/money", tests: "test/money"
     replace: "const excess = Math.min(0, this.#available - Math.max(0, unspent));",
     breaks: "A budget's slice has a name that this core gave it, and each of its sizes a step",
     tests: ["ledger/budget/budget-wallet", "ledger/budget/lost-budgets"],
+    isShort: true,
   },
   {
     name: "a lost slice of a budget is spent on",
@@ -45,6 +47,7 @@ export const budgetMutations = within({ source: "src/money", tests: "test/money"
     replace: "  lose(sliceId: string): void {",
     breaks: together,
     tests: ["ledger/budget/budget-wallet", "ledger/budget/lost-budgets", "ledger/core/doubtful"],
+    isShort: true,
   },
   {
     name: "a charge keeps its hold of the budget for ever",
@@ -78,7 +81,6 @@ export const budgetMutations = within({ source: "src/money", tests: "test/money"
     breaks:
       "It admits nothing until the database has answered it and it has compared all that it leased with the database",
     tests: ["ledger/core/doubtful", "ledger/budget/shared-budgets"],
-    isShort: true,
   },
   {
     name: "an unknown slice of a budget stays open",
@@ -143,6 +145,7 @@ export const budgetMutations = within({ source: "src/money", tests: "test/money"
     replace: "return Math.max(now, startsAt, Math.min(endsAt, 0));",
     breaks: "its receipt has the last moment of that day",
     tests: ["model/budget-window", "ledger/budget/budgets", "ledger/budget/shared-budgets"],
+    isShort: true,
   },
   {
     name: "a budget's week begins on Sunday",
@@ -151,6 +154,7 @@ export const budgetMutations = within({ source: "src/money", tests: "test/money"
     replace: "const week = Math.floor((day + 4) / 7);",
     breaks: "a week (from Monday)",
     tests: ["model/budget-window"],
+    isShort: true,
   },
   {
     name: "a day's budget never opens again",
@@ -159,6 +163,7 @@ export const budgetMutations = within({ source: "src/money", tests: "test/money"
     replace: "return { name: `day 1`, startsAt: day * dayMs, endsAt: (day + 1) * dayMs };",
     breaks: "Each window of it is a row with what is leased and spent",
     tests: ["model/budget-window", "ledger/budget/budgets"],
+    isShort: true,
   },
   {
     name: "requests from before a limit are not counted",

@@ -32,6 +32,7 @@ export const coreMutations = within({ source: "src/money", tests: "test/money" }
     replace: "if (wasDead && isFirst) {",
     breaks: alone,
     tests: ["ledger/core/core-lease", "ledger/core/doubtful"],
+    isShort: true,
   },
   {
     name: "a heartbeat counts from its answer",
@@ -56,6 +57,7 @@ export const coreMutations = within({ source: "src/money", tests: "test/money" }
     replace: "askedAt) >= 4000);",
     breaks: back,
     tests: ["ledger/core/core-watch"],
+    isShort: true,
   },
   {
     name: "a core whose heart beats is taken for dead",
@@ -73,6 +75,7 @@ export const coreMutations = within({ source: "src/money", tests: "test/money" }
     replace: "this.#seen",
     breaks: "A core that could not look for 15 s gives every other core the whole 30 s again.",
     tests: ["ledger/core/core-watch"],
+    isShort: true,
   },
   {
     name: "a copy of a living core's journal is charged at once",

@@ -11,7 +11,7 @@ export const journalMutations = within({ source: "src/money/journal", tests: "te
     find: "      disk.fsyncSync(descriptor);\n      disk.renameSync(next, this.path);",
     replace: "      disk.renameSync(next, this.path);",
     breaks: promised,
-    tests: ["file-journal", "core-journal"],
+    tests: ["journal-file"],
     isShort: true,
   },
   {
@@ -20,7 +20,7 @@ export const journalMutations = within({ source: "src/money/journal", tests: "te
     find: "      syncDirectory(disk, dirname(this.path));\n      disk.closeSync(this.#descriptor);",
     replace: "      disk.closeSync(this.#descriptor);",
     breaks: promised,
-    tests: ["file-journal", "core-journal"],
+    tests: ["journal-file"],
     isShort: true,
   },
   {
@@ -29,7 +29,7 @@ export const journalMutations = within({ source: "src/money/journal", tests: "te
     find: "      await this.#file.sync();\n      return true;",
     replace: "      return true;",
     breaks: "synced to its disk",
-    tests: ["file-journal"],
+    tests: ["journal-file"],
     isShort: true,
   },
   {
@@ -70,7 +70,8 @@ export const journalMutations = within({ source: "src/money/journal", tests: "te
     find: "      this.#disk.ftruncateSync(this.#descriptor, this.#size);",
     replace: "",
     breaks: "whole records are charged; the damaged one is kept aside",
-    tests: ["file-journal"],
+    tests: ["journal-file"],
+    isShort: true,
   },
   {
     name: "a record goes on in a torn line",
@@ -79,8 +80,6 @@ export const journalMutations = within({ source: "src/money/journal", tests: "te
     replace: 'this.#lineEnd = "";',
     breaks: "whole records are charged; the damaged one is kept aside",
     tests: ["file-journal"],
-    equivalent:
-      "a start rewrites its journal before it writes a record, unless the disk is full; then it appends nothing either",
   },
   {
     name: "a damaged record is believed",
@@ -89,6 +88,7 @@ export const journalMutations = within({ source: "src/money/journal", tests: "te
     replace: "toText(line.subarray(0, prefixLength - 1)) === checksum(new Uint8Array())",
     breaks: "whole records are charged; the damaged one is kept aside",
     tests: ["journal-record", "file-journal"],
+    isShort: true,
   },
   {
     name: "a journal of another database is charged",
@@ -112,7 +112,8 @@ export const journalMutations = within({ source: "src/money/journal", tests: "te
     find: "    if (unlock === undefined) {\n      continue;\n    }",
     replace: "",
     breaks: "the second takes a place of its own, or is refused",
-    tests: ["open-journal"],
+    tests: ["journal-file"],
+    isShort: true,
   },
   {
     name: "a full disk lets requests in",

@@ -51,7 +51,6 @@ export const settlementMutations = within({ source: "src/money/ledger", tests: "
     replace: "    if (!isDue(charge, known.get(charge.runId))) {",
     breaks: "its next start charges what its journal has",
     tests: ["recovery"],
-    isShort: true,
   },
   {
     name: "what an earlier process had leased stays leased",
@@ -84,7 +83,6 @@ export const settlementMutations = within({ source: "src/money/ledger", tests: "
     replace: "if ((await this.#journal.promise(promised)) && waiting.length < 0) {",
     breaks: "A charge that was acknowledged is kept.",
     tests: ["settlement/settler/settler", "settlement/settler/promise-first", "settlement/settler/outage"],
-    isShort: true,
   },
   {
     name: "a charge whose slices are lost is dropped",
@@ -133,7 +131,7 @@ export const settlementMutations = within({ source: "src/money/ledger", tests: "
     find: "this.#tell(charge, (wallet, lines) => wallet.revert(lines));",
     replace: "",
     breaks: "its run was charged already: the rest is charged, if there is any",
-    tests: ["settlement/settler/settler", "core/comeback", "settlement/settler/run-rest"],
+    tests: ["settlement/settler/run-rest", "settlement/settler/settler", "core/comeback"],
   },
   {
     name: "the journal keeps what is settled",

@@ -13,7 +13,6 @@ export const storeMutations = within({ source: "src/money", tests: "test/money" 
       "from (select slice_id, sum(cost)::bigint as cost from line group by slice_id) sums where slice.id = sums.slice_id)",
     breaks: once,
     tests: ["model/store/ledger"],
-    isShort: true,
   },
   {
     name: "a slice that is another core's takes charges",
@@ -54,7 +53,6 @@ export const storeMutations = within({ source: "src/money", tests: "test/money" 
     replace: 'outcomes[places[n - 1] as number] = fenced ? "stored" : "repeated";',
     breaks: "its slices are another core's by now: it is made anew from what is left",
     tests: ["model/store/ledger"],
-    isShort: true,
   },
   {
     name: "a run that comes twice in one group is stored under two ids",
@@ -103,7 +101,6 @@ export const storeMutations = within({ source: "src/money", tests: "test/money" 
     replace: "",
     breaks: "Nothing is spent beyond a balance.",
     tests: ["model/store/ledger"],
-    isShort: true,
   },
   {
     name: "money that has lapsed is leased",
@@ -111,7 +108,7 @@ export const storeMutations = within({ source: "src/money", tests: "test/money" 
     find: '? `and expires_at > ${of.now}` : ""',
     replace: '? `and ${of.now} = ${of.now}` : ""',
     breaks: "Money with an expiry lapses at its time, by the database's clock.",
-    tests: ["model/store/ledger", "model/spending-order", "books/expiry"],
+    tests: ["model/spending-order", "model/store/ledger", "books/expiry"],
   },
   {
     name: "gifts and free money are spent last",
@@ -120,7 +117,6 @@ export const storeMutations = within({ source: "src/money", tests: "test/money" 
     replace: "    b.priority - a.priority ||",
     breaks: "free money, then gifts, then payments",
     tests: ["model/spending-order", "ledger/ledger"],
-    isShort: true,
   },
   {
     name: "the lot that lapses later is spent first",

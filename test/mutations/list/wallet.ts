@@ -12,7 +12,8 @@ export const walletMutations = within({ source: "src/money/ledger/wallet", tests
     find: "for (const slice of slices) {",
     replace: "for (const slice of slices.slice(0, 2)) {",
     breaks: "A request may span lots.",
-    tests: ["wallet/split", "ledger", "ledger-model"],
+    tests: ["wallet/paid-cost"],
+    isShort: true,
   },
   {
     name: "the dearest lot pays first",
@@ -21,7 +22,7 @@ export const walletMutations = within({ source: "src/money/ledger/wallet", tests
     replace:
       "const dear = (one: OpenSlice) => known.find(one.priceVersion, model)?.output ?? 0;\n  for (const slice of slices.toSorted((a, b) => dear(b) - dear(a))) {",
     breaks: inOrder,
-    tests: ["ledger", "ledger-model"],
+    tests: ["wallet/paid-cost"],
     isShort: true,
   },
   {
@@ -30,7 +31,8 @@ export const walletMutations = within({ source: "src/money/ledger/wallet", tests
     find: "const capped = { input: Math.min(rates.input, terms.input), output: Math.min(rates.output, terms.output) };",
     replace: "const capped = rates;",
     breaks: "never above these rates, even if its own price list is dearer",
-    tests: ["wallet/terms", "ledger-model"],
+    tests: ["wallet/paid-cost"],
+    isShort: true,
   },
   {
     name: "what a lot paid of a token is owed once more",
@@ -38,7 +40,8 @@ export const walletMutations = within({ source: "src/money/ledger/wallet", tests
     find: "costOf(unpaid, terms) - (due === undefined ? 0 : first - due)",
     replace: "costOf(unpaid, terms) - (due === undefined ? 0 : first - first)",
     breaks: "less what a lot had already paid of the first of them",
-    tests: ["ledger", "ledger-model", "wallet/debts"],
+    tests: ["wallet/paid-cost"],
+    isShort: true,
   },
   {
     name: "tokens that a lot cannot pay in full are rounded up",
@@ -56,6 +59,7 @@ export const walletMutations = within({ source: "src/money/ledger/wallet", tests
     replace: "lowest: Math.max(lowest, this.#rateOfNext(rates))",
     breaks: "the token costs the lower of the two rates",
     tests: ["wallet/split"],
+    isShort: true,
   },
   {
     name: "a shared token is paid twice",
@@ -64,6 +68,7 @@ export const walletMutations = within({ source: "src/money/ledger/wallet", tests
     replace: "",
     breaks: "the next lot finishes that token",
     tests: ["wallet/split"],
+    isShort: true,
   },
   {
     name: "a charge takes money that other requests hold",
@@ -80,7 +85,6 @@ export const walletMutations = within({ source: "src/money/ledger/wallet", tests
     replace: "",
     breaks: held,
     tests: ["ledger"],
-    isShort: true,
   },
   {
     name: "a request that is held takes half of its worst case",
@@ -113,7 +117,6 @@ export const walletMutations = within({ source: "src/money/ledger/wallet", tests
     replace: "    this.#check();",
     breaks: "its slices are another core's by now: it is made anew from what is left",
     tests: ["settlement/settler/settler", "recovery", "core/comeback", "core/cores", "settlement/late-charges"],
-    isShort: true,
   },
   {
     name: "a used-up slice is never closed",
@@ -130,8 +133,6 @@ export const walletMutations = within({ source: "src/money/ledger/wallet", tests
     replace: "const ids = this.#drained.map((slice) => slice.id);",
     breaks: "Splitting a charge over lots keeps every token and every pico-USD.",
     tests: ["settlement/settler/outage", "settlement/settler/settler", "wallet/lost-replies"],
-    equivalent:
-      "a slice's later lines find no slice to be counted in, its charge is fenced and made anew from what is left",
   },
   {
     name: "what is given back stays in the wallet",
@@ -148,7 +149,6 @@ export const walletMutations = within({ source: "src/money/ledger/wallet", tests
     replace: "const less = Math.min(0, slice.available - (unspent.get(slice.id) ?? slice.available));",
     breaks: "When the database is back, cores keep what nobody else has taken.",
     tests: ["wallet/lost-replies", "core/cores", "core/doubtful"],
-    isShort: true,
   },
   {
     name: "a wallet goes on with slices that others have",
@@ -173,7 +173,6 @@ export const walletMutations = within({ source: "src/money/ledger/wallet", tests
     replace: "if (priceOf(terms) >= 0) {",
     breaks: "the receipt has lower rates rather than a higher cost",
     tests: ["settlement/told-costs"],
-    isShort: true,
   },
   {
     name: "who waits for money is served in any order",
@@ -182,6 +181,7 @@ export const walletMutations = within({ source: "src/money/ledger/wallet", tests
     replace: "if (this.#clock.monotonic() < deadline) {",
     breaks: "first come, first served",
     tests: ["wallet/wait-queue"],
+    equivalent: "only the first in line is ever woken before its time is over",
   },
   {
     name: "a request that waits is not woken when money becomes free",
@@ -190,6 +190,7 @@ export const walletMutations = within({ source: "src/money/ledger/wallet", tests
     replace: "",
     breaks: "the new request waits for it, up to two seconds",
     tests: ["wallet/wait-queue", "ledger"],
+    isShort: true,
   },
   {
     name: "paid debts take no money",

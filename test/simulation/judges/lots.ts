@@ -11,8 +11,8 @@ const listen = `
   end;
   delete from temp.lot_birth;`;
 
-/** Milliseconds by which a core's time may be wrong where no clock was ever moved. */
-const slackMs = 5000;
+/** Milliseconds between a request's look at its money and its admission, when the lease of its budget is slow. */
+const slackMs = 12_000;
 
 /** Judges which money pays for what: by the list of its day, debts first, in order, and not once it has lapsed. */
 export class LotJudge {

@@ -85,8 +85,8 @@ const nearMs = 5000;
 const dayMs = 86_400_000;
 
 /** The budget that a run is spent from, and the number of the day where that matters. Empty: none, or nobody can tell. */
-function windowOf({ timeline }: World, { budget, answeredAt = 0 }: Run): string {
-  if (budget === undefined) {
+function windowOf({ timeline, clocksMoved }: World, { budget, answeredAt = 0 }: Run): string {
+  if (budget === undefined || (clocksMoved && budget.period !== "total")) {
     return "";
   }
   if (budget.period !== "day") {
