@@ -97,6 +97,7 @@ export function toGeneration(receipt: Receipt): GetGenerationResponse {
       cancelled,
       ...(receipt.firstToken && { latency: milliseconds(receipt.firstToken) }),
       ...(receipt.duration && { generationTime: milliseconds(receipt.duration) }),
+      ...(receipt.archived && { archived: true }),
     },
   };
 }

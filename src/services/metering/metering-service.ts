@@ -1,6 +1,7 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import type { Clock } from "#lib/time/clock.ts";
+import type { ArchivedReceipts } from "#src/money/books/receipts/archived-receipts.ts";
 import { listReceipts } from "#src/money/books/receipts/receipt-list.ts";
 import { readReceipts } from "#src/money/books/receipts/receipts.ts";
 import { streamUsage } from "#src/money/books/receipts/usage.ts";
@@ -11,10 +12,11 @@ import { SnapshotReaders } from "./snapshot-readers.ts";
 interface Dependencies {
   readonly storage: Storage;
   readonly clock: Pick<Clock, "after">;
+  readonly archives: ArchivedReceipts;
 }
 
 /** Limits, receipts and usage. */
-export function createMeteringService({ storage, clock }: Dependencies): ServiceImpl<typeof MeteringService> {
+export function createMeteringService({ storage, clock, archives }: Dependencies): ServiceImpl<typeof MeteringService> {
   const readers = new SnapshotReaders(clock);
   return {
     async countRequest() {
@@ -23,13 +25,13 @@ export function createMeteringService({ storage, clock }: Dependencies): Service
 
     async getReceipt({ requestId, accountId }, context) {
       const visible = visibleAccount(context, accountId) || undefined;
-      const [receipt, ...furtherRuns] = await readReceipts(storage, requestId, visible);
+      const [receipt, ...furtherRuns] = await readReceipts(storage, requestId, visible, archives);
       return { ...(receipt && { receipt }), furtherRuns };
     },
 
     async listReceipts(request, context) {
       const accountId = visibleAccount(context, request.accountId);
-      return listReceipts(storage, { ...request, accountId });
+      return listReceipts(storage, { ...request, accountId }, archives);
     },
 
     async *streamUsage(request, context) {
