@@ -4,8 +4,8 @@ import { allAccounts } from "../../store/rollups.ts";
 import type { TimeSpan } from "../proof/scope.ts";
 
 const hourMs = 3_600_000;
-/** Receipts of a step: proving and reading them takes two seconds at most on a machine that does nothing else. */
-const stepSize = 20_000;
+/** Receipts of a step: proving and reading them takes a second or so on a machine that does nothing else. */
+const stepSize = 10_000;
 
 /** The requests of each hour of a day, as far as they are summed up. */
 export async function readHours(storage: Storage, day: number): Promise<ReadonlyMap<number, number>> {
