@@ -16,6 +16,7 @@ const groups: readonly { readonly name: string; readonly entries: readonly Entry
       { name: "Overview", path: "/overview", isForCustomers: true },
       { name: "Playground", path: "/playground", isForCustomers: true },
       { name: "Models", path: "/models", isForCustomers: true },
+      { name: "Requests", path: "/requests", isForCustomers: true },
       { name: "Fleet", path: "/fleet" },
     ],
   },

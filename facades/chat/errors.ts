@@ -125,11 +125,11 @@ const answers = {
   [Reason.LEDGER_UNAVAILABLE]: unavailable,
   [Reason.NO_SERVER]: unavailable,
   [Reason.TIMEOUT]: ({ message, headers }) => answer(504, "server_error", "timeout", message, { headers }),
+  [Reason.KEY_NOT_FOUND]: ({ message }) => answer(404, "invalid_request_error", "key_not_found", message),
+  [Reason.KEY_LIMIT_REACHED]: ({ message }) => answer(403, "permission_error", "key_limit_reached", message),
   // No request of this surface can meet these.
   [Reason.UNSPECIFIED]: unexpected,
   [Reason.ACCOUNT_NOT_FOUND]: unexpected,
-  [Reason.KEY_NOT_FOUND]: unexpected,
-  [Reason.KEY_LIMIT_REACHED]: unexpected,
   [Reason.PAYMENT_BELOW_MINIMUM]: unexpected,
   [Reason.PAYMENT_ABOVE_MAXIMUM]: unexpected,
   [Reason.PAYMENT_24H_LIMIT]: unexpected,

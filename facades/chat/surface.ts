@@ -19,11 +19,12 @@ import { readSession } from "../http/request/session.ts";
 import { sendEvents } from "../http/response/sse.ts";
 import { createEndpoints } from "../http/routing/endpoints.ts";
 import type { Endpoint, Surface } from "../http/routing/surface.ts";
-import { readCredits, readKey, readUsage, toGeneration, toRequestId } from "./account-view.ts";
+import { readCredits, readGeneration, readKey, readUsage } from "./account-view.ts";
 import { completion, completionStream, continueRequest, promptCount } from "./completions.ts";
 import { embeddingResponse, embedRequest } from "./embeddings.ts";
 import { errorOf } from "./errors.ts";
 import { keyStatus } from "./key-status.ts";
+import { createKeyEndpoints } from "./managed-keys.ts";
 import { modelInfo, modelList } from "./models.ts";
 import { generateRequest } from "./request/generate.ts";
 import { chatCompletion } from "./response/answer.ts";
@@ -63,13 +64,14 @@ export function createChatSurface(core: CoreClients): Surface {
     name: "chat",
     claims: [
       ...["/v1/chat", "/v1/completions", "/v1/embeddings", "/test-auth", "/api/v1"],
-      ...["/v1/key", "/v1/credits", "/v1/generation", "/v1/usage"],
+      ...["/v1/key", "/v1/keys", "/v1/credits", "/v1/generation", "/v1/usage"],
     ],
     recognizes: () => true, // the default: its clients send nothing distinctive
     unavailable: { ...unavailable, ...Object.fromEntries(Object.entries(unavailable).map(toAlias)) },
     errorOf,
-    endpoints: withAliases(
-      createEndpoints({
+    endpoints: withAliases([
+      ...createKeyEndpoints(core),
+      ...createEndpoints({
         core,
         routes: chatServiceRoutes,
         keyHeader: "authorization",
@@ -142,12 +144,7 @@ export function createChatSurface(core: CoreClients): Surface {
           },
 
           async getGeneration({ id }, exchange) {
-            const request = { requestId: toRequestId(id) };
-            const { receipt } = await core.metering.getReceipt(request, exchange.callOptions);
-            if (receipt === undefined) {
-              throw new Error(`the core answered without the receipt of ${id}`);
-            }
-            exchange.send(200, writeGeneration(toGeneration(receipt)));
+            exchange.send(200, writeGeneration(await readGeneration(core, exchange, id)));
           },
 
           async getUsage(request, exchange) {
@@ -160,7 +157,7 @@ export function createChatSurface(core: CoreClients): Surface {
           },
         },
       }),
-    ),
+    ]),
   };
 }
 

@@ -11,8 +11,10 @@ import { DeadLetterSchema } from "#gen/tollgate/metering/v1/dead_letter_pb.js";
 import { MarginSchema } from "#gen/tollgate/metering/v1/margin_service_pb.js";
 import { PriceSchema } from "#gen/tollgate/metering/v1/price_pb.js";
 import { ReceiptArchiveSchema } from "#gen/tollgate/metering/v1/receipt_archive_pb.js";
+import { RequestSchema } from "#gen/tollgate/metering/v1/request_pb.js";
 import { ReceiptSchema, UsageRowSchema } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { OperatorSchema } from "#gen/tollgate/operators/v1/operator_pb.js";
+import { SessionSchema } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
 import { GetStatusResponseSchema } from "#gen/tollgate/status/v1/status_service_pb.js";
 import * as documents from "#src/cli/admin/output/documents.ts";
 import { deliveryDocument, eventDocument, webhookDocument } from "#src/cli/admin/output/event-documents.ts";
@@ -52,6 +54,8 @@ export const answers: Readonly<Record<string, object>> = {
   "keys list": [key],
   "keys rotate": newKey,
   "keys revoke": key,
+  "keys disable": key,
+  "keys enable": key,
   "keys set-limits": key,
   "keys set-rpm": key,
   "prices list": [price],
@@ -63,6 +67,7 @@ export const answers: Readonly<Record<string, object>> = {
   margin: [metering.marginDocument({ ...sample(MarginSchema), hour: "of --by hour", day: "of --by day" })],
   receipt: { ...metering.wholeReceiptDocument(sample(ReceiptSchema)), further_runs: [receipt] },
   receipts: [receipt],
+  requests: [metering.requestWithAdvice(sample(RequestSchema))],
   "export receipts": exported,
   "export usage": exported,
   archives: [metering.archiveDocument(sample(ReceiptArchiveSchema))],
@@ -78,6 +83,9 @@ export const answers: Readonly<Record<string, object>> = {
   "operators list": [operator],
   "operators revoke": operator,
   "console-link": { url: "", expires_at: "" },
+  "sessions list": [documents.sessionDocument(sample(SessionSchema))],
+  "sessions end": { ended: 0 },
+  "sessions end-all": { ended: 0 },
   "audit list": [documents.auditDocument(sample(AuditEventSchema))],
   "webhooks create": newSecret,
   "webhooks list": [webhook],

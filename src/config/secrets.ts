@@ -39,6 +39,8 @@ export interface Secrets {
   readonly usageEventsToken: string | undefined;
   /** The client secret for the identity provider. Undefined: there is none. */
   readonly oidcClientSecret: string | undefined;
+  /** The URL of the mail server, with its password. Undefined: no mail is sent. */
+  readonly smtpUrl: string | undefined;
 }
 
 const operatorTokenFile = "operator-token";
@@ -106,6 +108,7 @@ async function readSecretsWith(
     stripeWebhookSecret: await readSetting(environment, "TOLLGATE_STRIPE_WEBHOOK_SECRET"),
     usageEventsToken: await readSetting(environment, "TOLLGATE_USAGE_EVENTS_TOKEN"),
     oidcClientSecret: await readOidcSecret(config, environment),
+    smtpUrl: await readSmtpUrl(config, environment),
     services: await Promise.all(config.services.map((service) => readService(service, environment))),
   };
 }
@@ -139,6 +142,19 @@ async function readOidcSecret({ sign_in }: Config, environment: Environment): Pr
     throw new ConfigError(`${where}: ${file ?? name} holds no secret`);
   }
   return secret;
+}
+
+async function readSmtpUrl({ mail }: Config, environment: Environment): Promise<string | undefined> {
+  if (mail === undefined) {
+    return undefined;
+  }
+  const { url, url_env: name, url_file: file } = mail.smtp;
+  const where = "mail.smtp";
+  const found = url ?? (file ? await readSecretFile(file, where) : (environment[name ?? ""] ?? "").trim());
+  if (!/^smtps?:\/\/[^/]/.test(found) || !URL.canParse(found)) {
+    throw new ConfigError(`${where}: ${file ?? name} holds no URL such as smtp://user:password@mail.example.com:587`);
+  }
+  return found;
 }
 
 async function readService(service: Config["services"][number], environment: Environment): Promise<ServiceCredential> {

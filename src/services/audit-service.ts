@@ -6,7 +6,7 @@ import { readPage } from "#lib/rpc/pages.ts";
 import { type AuditTrail, readAuditKey, toAuditKey } from "#src/identity/audit/audit-trail.ts";
 import type { AuditEvent } from "#src/storage/entities/audit-event.ts";
 
-/** Lists the changes that operators made. */
+/** Lists the changes that operators and management keys made. */
 export function createAuditService(trail: Pick<AuditTrail, "list">): ServiceImpl<typeof AuditService> {
   return {
     async listAuditEvents({ from, ...request }) {
@@ -23,11 +23,12 @@ export function createAuditService(trail: Pick<AuditTrail, "list">): ServiceImpl
   };
 }
 
-function toMessage({ at, operatorId, before, after, ...event }: AuditEvent) {
+function toMessage({ at, operatorId, keyId, before, after, ...event }: AuditEvent) {
   return {
     ...event,
     at: timestampFromDate(at),
     operatorId: operatorId ?? "",
+    keyId: keyId ?? "",
     after: JSON.parse(after) as JsonObject,
     ...(before ? { before: JSON.parse(before) as JsonObject } : {}),
   };

@@ -1,4 +1,4 @@
-import type { Role } from "#gen/tollgate/access/v1/access_pb.js";
+import type { MemberRole, Role } from "#gen/tollgate/access/v1/access_pb.js";
 import type { BudgetPeriod } from "#lib/limits/budget-period.ts";
 import type { heldLimits } from "#lib/limits/key-limits.ts";
 import type { ServiceClass } from "#lib/limits/service-class.ts";
@@ -35,6 +35,8 @@ export interface Caller extends OwnLimits {
   readonly frozenReason?: string;
   /** Requests that its account may run at once. Undefined: the account's tier decides. */
   readonly accountMaxInFlight?: number;
+  /** Its role in its account, which it manages by this key and for which it runs no inference. Undefined: no member. */
+  readonly memberRole?: MemberRole;
   /** The console session of the call, with which it may only read. Undefined: it has a credential of its own. */
   readonly sessionId?: string;
 }

@@ -93,10 +93,11 @@ function hasProperty(schema: Schema | undefined, path: readonly string[]): boole
 }
 
 function isDescribed(cell: string): boolean {
-  const [, verb = "", path = "", status, field] = /^(GET|POST) (\S+)(?: (\d+)| > ([\w.]+))$/.exec(cell) ?? [];
+  const [, verb = "", path = "", status, field] =
+    /^(GET|POST|PATCH|DELETE) (\S+)(?: (\d+)| > ([\w.]+))$/.exec(cell) ?? [];
   const responses = openapi.paths[path]?.[verb.toLowerCase()]?.responses;
   return status === undefined
-    ? hasProperty(responses?.[200]?.content["application/json"].schema, (field ?? "?").split("."))
+    ? hasProperty((responses?.[200] ?? responses?.[201])?.content["application/json"].schema, (field ?? "?").split("."))
     : responses?.[status] !== undefined;
 }
 

@@ -6,6 +6,7 @@ import { createSeal } from "#lib/sealed.ts";
 import type { Accounts } from "#src/identity/accounts/accounts.ts";
 import type { KeyAuthenticator } from "#src/identity/accounts/authenticator.ts";
 import type { ApiKeys } from "#src/identity/accounts/keys/api-keys.ts";
+import type { AuditTrail } from "#src/identity/audit/audit-trail.ts";
 import type { Operators } from "#src/identity/operators/operators.ts";
 import { OidcSignIn } from "#src/identity/sessions/oidc/oidc-sign-in.ts";
 import { Provider } from "#src/identity/sessions/oidc/provider.ts";
@@ -26,6 +27,7 @@ interface Dependencies {
   readonly authenticator: () => KeyAuthenticator;
   readonly accountChanged: (accountId: string) => void;
   readonly accounts: Accounts;
+  readonly trail: AuditTrail;
   /** Judges which peers are trusted to state the addresses of browsers. */
   readonly trusts: TrustsPeer;
   /** Makes an account with the free tier's money. */
@@ -43,7 +45,7 @@ const keyName = "console";
 /** Console sessions: finds them by their tokens, and opens and ends them by a service. */
 export function composeSessions(
   foundation: Foundation,
-  { operators, keys, authenticator, accountChanged, accounts, openAccount, trusts }: Dependencies,
+  { operators, keys, authenticator, accountChanged, accounts, openAccount, trusts, trail }: Dependencies,
 ): { finder: SessionFinder; service: ServiceRegistration; stop: () => void } {
   const { storage, clock, random, secrets, logger } = foundation;
   const sessions = new Sessions({ storage, clock, random, operatorToken: secrets.operatorToken });
@@ -60,6 +62,7 @@ export function composeSessions(
     rootName,
     oidc: composeOidc(foundation, { accounts, openAccount }),
     ended: (id) => authenticator().forgetSession(id),
+    note: (event) => trail.add(event),
     toRole,
     readRole,
     trusts,

@@ -1,6 +1,6 @@
 import { hash, timingSafeEqual } from "node:crypto";
 import type { ConnectError } from "@connectrpc/connect";
-import { Role } from "#gen/tollgate/access/v1/access_pb.js";
+import { MemberRole, Role } from "#gen/tollgate/access/v1/access_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { andThen, atOnce } from "#lib/and-then.ts";
 import { failure } from "#lib/errors/failure.ts";
@@ -47,6 +47,7 @@ export interface KeyAuthenticator extends Authenticator {
 interface KnownKey {
   readonly caller: Caller;
   readonly revoked: boolean;
+  readonly disabled: boolean;
   /** Infinity: it never expires. */
   readonly expiresAt: number;
 }
@@ -104,6 +105,9 @@ export function createAuthenticator(parts: Dependencies): KeyAuthenticator {
     }
     if (known.expiresAt <= clock.now()) {
       throw failure(Reason.UNAUTHENTICATED, "The API key has expired.");
+    }
+    if (known.disabled) {
+      throw failure(Reason.UNAUTHENTICATED, "The API key is disabled.");
     }
     lastUsed.note(known.caller.keyId);
     return withState(known.caller);
@@ -193,8 +197,10 @@ function toKnownKey(key: ApiKey): KnownKey {
       ...own,
       ...(budget && { budget }),
       ...(models && { models: new Set(models) }),
+      ...(key.manages && { memberRole: MemberRole.DEVELOPER }),
     },
     revoked: Boolean(key.revokedAt),
+    disabled: key.disabled,
     expiresAt: expiresAt?.getTime() ?? Number.POSITIVE_INFINITY,
   };
 }
@@ -209,7 +215,7 @@ function toKnownSession({ id, expiresAt, owner }: LiveSession): KnownSession | u
     return { principal: { kind: "caller", accountId, keyId: "", sessionId }, expiresAt: expiresAt.getTime() };
   }
   const known = toKnownKey(key);
-  if (known.revoked) {
+  if (known.revoked || known.disabled) {
     return undefined;
   }
   const ends = Math.min(expiresAt.getTime(), known.expiresAt);

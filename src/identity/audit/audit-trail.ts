@@ -10,8 +10,9 @@ import { inTransaction } from "#src/storage/transaction.ts";
 /** The most characters of `before` or `after`. A longer text is left out, because a message may have megabytes. */
 const longestText = 65_536;
 
-/** A change to record: its operator, method and target. */
-export interface NewAuditEvent extends Pick<AuditEvent, "operator" | "operatorId" | "method" | "target" | "address"> {
+/** A change to record: who made it, its method and target. */
+export interface NewAuditEvent
+  extends Pick<AuditEvent, "operator" | "operatorId" | "keyId" | "method" | "target" | "address"> {
   readonly before: JsonObject | undefined;
   readonly after: JsonObject;
 }
@@ -22,7 +23,7 @@ interface AuditRange {
   readonly from: Date | undefined;
 }
 
-/** The append-only record of operators' changes. */
+/** The append-only record of changes by operators and management keys. */
 export class AuditTrail {
   readonly #storage: Storage;
   readonly #clock: Pick<Clock, "now">;

@@ -88,9 +88,13 @@ export class FolderReceipts implements ArchivedReceipts {
   }
 
   /** The archives of days on which the sums of usage count such receipts, newest first. */
-  async #archivesOf({ accountId, keyId, model, fromMs, toMs, after }: ArchivedQuestion): Promise<ReceiptArchive[]> {
-    const end = Math.min(toMs, (after?.settledMs ?? Number.POSITIVE_INFINITY) + 1);
-    const [first, last] = [Math.floor(fromMs / dayMs), Math.ceil(end / dayMs)];
+  async #archivesOf(question: ArchivedQuestion): Promise<ReceiptArchive[]> {
+    const { accountId, keyId, model, requestId, fromMs, toMs, after } = question;
+    const madeAt = readRequestTime(requestId);
+    const since = Math.max(fromMs, madeAt ?? 0);
+    const until = madeAt === undefined ? Number.POSITIVE_INFINITY : madeAt + (laterDays + 1) * dayMs;
+    const end = Math.min(toMs, until, (after?.settledMs ?? Number.POSITIVE_INFINITY) + 1);
+    const [first, last] = [Math.floor(since / dayMs), Math.ceil(end / dayMs)];
     const isOfKeys = accountId !== "" || keyId !== "";
     const conditions = [
       isOfKeys && accountId === "" ? `account_id <> '${allAccounts}'` : "account_id = ?",

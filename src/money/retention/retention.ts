@@ -20,6 +20,10 @@ const lookMs = 30_000;
 const stepSizes = { sqlite: 40, postgresql: 100 } as const;
 /** After each step, this many times its duration is left to other work. */
 const share = 9;
+/** Settlements wait for at most this long behind an archive that waits for the table. */
+const lockMs = 100;
+const lockTries = 20;
+const lockTimeout = "55P03";
 
 /** Observes how old receipts leave the books. */
 export interface RetentionObserver {
@@ -120,7 +124,7 @@ export class Retention {
   }
 
   async #archive(day: number): Promise<void> {
-    const { storage, sealer, clock, note, logger } = this.#parts;
+    const { sealer, clock, note, logger } = this.#parts;
     const [broken] = await sealer.seal(day);
     if (broken !== undefined) {
       throw new Error(`the receipts of a day do not add up, so that it cannot leave: ${broken.rule}: ${broken.row}`);
@@ -130,12 +134,37 @@ export class Retention {
       return; // another core does it again
     }
     const archive: ReceiptArchive = { ...toRow(written), day, at: new Date(clock.now()) };
-    await inTransaction(storage, async (em) => {
+    await this.#sealed(async (em) => {
       await em.insert(ReceiptArchive, archive);
       await mustBeWhole(em, archive);
       await note(em, archive);
     });
     logger.info({ ...archive }, "the receipts of a day were archived");
+  }
+
+  /**
+   * Runs a transaction while no charge is being stored, so that each charge is either counted in it or finds its
+   * archive. It gives way to whatever keeps the table for long, and tries again.
+   */
+  async #sealed(run: (em: SqlEntityManager) => Promise<void>): Promise<void> {
+    const { storage } = this.#parts;
+    const pace = this.#pacer();
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await inTransaction(storage, async (em) => {
+          if (storage.dialect === "postgresql") {
+            await em.execute(`set local lock_timeout = ${lockMs}`);
+            await em.execute("lock table usage in share mode");
+          }
+          await run(em);
+        });
+      } catch (error) {
+        if (attempt === lockTries || !isLockTimeout(error)) {
+          throw error;
+        }
+        await pace();
+      }
+    }
   }
 
   /** Removes receipts that are in archives. */
@@ -177,6 +206,11 @@ async function mustBeWhole(em: SqlEntityManager, { day, receipts, costHigh, cost
   if (seal?.receipts !== receipts || seal.costHigh !== costHigh || seal.costLow !== costLow) {
     throw new Error(`the seal of a day has ${seal?.receipts} receipts, and its archive ${receipts}`);
   }
+}
+
+/** Whether a lock could not be had in time. The ORM's errors carry the driver's code or cause. */
+function isLockTimeout(error: unknown): boolean {
+  return error instanceof Error && (("code" in error && error.code === lockTimeout) || isLockTimeout(error.cause));
 }
 
 function toRow({ file, receipts, costHigh, costLow, bytes, sha256 }: WrittenArchive) {

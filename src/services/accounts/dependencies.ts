@@ -12,6 +12,8 @@ export interface Dependencies {
   readonly funds: Funds;
   /** As Ledger.budgetState. */
   readonly budgetState: Ledger["budgetState"];
+  /** The most requests a minute of a key of an account, unless the operator gives the key a rate of its own. */
+  readonly tierRpm: (accountId: string) => Promise<number>;
   readonly clock: Clock;
   /** Makes the ids of new accounts. */
   readonly random: Pick<Random, "uuid">;

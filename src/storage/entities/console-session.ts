@@ -28,7 +28,7 @@ export const ConsoleSession = defineEntity({
     /** Null: the operator of the configured token, or a customer's session. */
     operatorId: p.uuid().nullable(),
     /** The account that a customer sees. Null: an operator's session. */
-    accountId: p.uuid().nullable(),
+    accountId: p.uuid().nullable().index(),
     /** The key that a customer signed in with; the session ends with it. Null: none. */
     keyId: p.uuid().nullable(),
     createdAt: p.datetime(3),

@@ -3,6 +3,7 @@ import { ApiKey } from "./api-key.ts";
 import { AuditEvent } from "./audit-event.ts";
 import { ConsoleSession, SignInLink } from "./console-session.ts";
 import { Delivery, Event, Webhook, WorkLease } from "./event.ts";
+import { Mail } from "./mail.ts";
 import { ReceiptArchive } from "./metering/archive.ts";
 import { Budget, BudgetSlice } from "./metering/budget.ts";
 import { DeadLetter } from "./metering/dead-letter.ts";
@@ -13,8 +14,10 @@ import { DaySeal, SealedAccount, SealedSlice } from "./metering/seal.ts";
 import { Core, Slice } from "./metering/slice.ts";
 import { Usage, UsageLine } from "./metering/usage.ts";
 import { UsageEvent } from "./metering/usage-event.ts";
+import { ModelDay } from "./model-day.ts";
 import { Operator } from "./operator.ts";
 import { Payment } from "./payment.ts";
+import { RequestRecord } from "./request-record.ts";
 import { Setting } from "./setting.ts";
 
 /** All stored entities. */
@@ -41,12 +44,15 @@ export const entities = [
   Budget,
   BudgetSlice,
   DeadLetter,
+  RequestRecord,
   Setting,
   Operator,
   AuditEvent,
   Event,
   Webhook,
   Delivery,
+  Mail,
+  ModelDay,
   WorkLease,
   SignInLink,
   ConsoleSession,

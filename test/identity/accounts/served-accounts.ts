@@ -57,6 +57,7 @@ export async function serveAccounts(): Promise<ServedAccounts> {
     random: systemRandom,
     accountChanged: (accountId) => void changed.push(accountId),
     budgetState: async ({ limit }) => ({ spent: 1n, left: limit - 1, resetsAt: 86_400_000 }),
+    tierRpm: async (accountId) => (await rateLimits.read({ kind: "caller", accountId, keyId: "" })).limit,
     maxKeys: 20,
     freeGrant: Number(usd),
     models: () => ["open/chat", "open/embed"],

@@ -21,7 +21,7 @@ afterEach(async () => {
 });
 
 const event = (target: string) => ({
-  ...{ operator: "Ada", operatorId: null, method: "S/M", target, address: "127.0.0.1" },
+  ...{ operator: "Ada", operatorId: null, keyId: null, method: "S/M", target, address: "127.0.0.1" },
   ...{ before: { name: "a" }, after: { name: "b", nothing: null } },
 });
 

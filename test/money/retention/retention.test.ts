@@ -7,6 +7,7 @@ import { toJson } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { Code } from "@connectrpc/connect";
 import { afterAll, describe, expect, test } from "@jest/globals";
+import { Client } from "pg";
 import { v7 } from "uuid";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { UsageGroup } from "#gen/tollgate/metering/v1/metering_service_pb.js";
@@ -39,7 +40,9 @@ import { Usage, UsageLine } from "#src/storage/entities/metering/usage.ts";
 import type { Storage } from "#src/storage/orm.ts";
 import { movableClock } from "../../storage/movable-clock.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
+import { eventually } from "../../support/eventually.ts";
 import { silentLogger } from "../../support/loggers.ts";
+import { explainSqlite } from "../../support/plans.ts";
 import { databases, dialects } from "../databases.ts";
 import { openMetering, request, run, testModel, usd } from "../fixture.ts";
 import { noArchives } from "../no-archives.ts";
@@ -189,6 +192,41 @@ describe.each(dialects)("%s", (dialect) => {
     expect(await storage.orm.em.fork().count(Usage)).toBe(2);
     await close();
   });
+
+  test("a charge of a day that has an archive is fenced: its receipt would be nowhere", async () => {
+    const { storage, store, account, retention, midnight, settledOn, close } = await live();
+    await retention().work();
+    const charge = (settledAt: number): Charge => ({
+      ...{ requestId: v7(), runId: v7(), accountId: account, keyId: "", model: testModel, settledAt, lines: [] },
+      ...{ inputTokens: 1, outputTokens: 1, cost: 0, shortfall: 0, status: "completed" },
+    });
+    const [late, timely] = [charge(settledOn), charge(midnight)];
+    expect(await store.settle([late, timely])).toEqual(["fenced", "stored"]);
+    expect(await storage.orm.em.fork().count(Usage, { runId: late.runId })).toBe(0);
+    expect(await store.settle([timely])).toEqual(["repeated"]);
+    await close();
+  });
+
+  if (dialect === "postgresql") {
+    test("a charge that is being stored while its day gets its archive is waited for, and counted", async () => {
+      const { storage, url, retention, midnight, ids, close } = await live();
+      const other = new Client({ connectionString: url });
+      await other.connect();
+      const move = "update usage set settled_at = to_timestamp($1 / 1000.0) where request_id = $2";
+      await other.query("begin");
+      await other.query(move, [midnight - 1000, ids.at(-1)]);
+      const working = retention().work();
+      await eventually("the archive waits", async () => {
+        const { rows } = await other.query("select 1 from pg_locks where not granted and mode = 'ShareLock'");
+        return rows.length > 0;
+      });
+      await other.query("commit");
+      await expect(working).rejects.toThrow("8 receipts of a day are in the books");
+      expect(await storage.orm.em.fork().count(ReceiptArchive)).toBe(0);
+      await other.end();
+      await close();
+    });
+  }
 
   test("a day that is due is archived to the last receipt, then removed; books, sums and budgets say the same", async () => {
     const { storage, store, ledger, ids, budget, clock, midnight, directory, removed, looks, noted, retention, close } =
@@ -466,9 +504,7 @@ describe.each(dialects)("%s", (dialect) => {
     if (storage.dialect === "sqlite") {
       for (const sql of removalStatements) {
         const values = Array(sql.split("?").length - 1).fill(1);
-        const steps = await storage.exclusive((database) =>
-          database.prepare(`explain query plan ${sql}`).all(...values),
-        );
+        const steps = explainSqlite(storage, sql, values);
         plans.push(steps.map(({ detail }) => detail).join("\n"));
       }
     } else {

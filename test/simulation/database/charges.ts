@@ -1,3 +1,4 @@
+import { dayMs, keptFromDay } from "#src/money/store/kept-from.ts";
 import { addToTally, foldable, foldInto, hourOf, sumNames, sumsOfReceipts } from "#src/money/store/rollups.ts";
 import { addToSpans } from "#src/money/store/spans.ts";
 import { lineColumns, listNames, usageColumns } from "#src/money/store/usage-columns.ts";
@@ -74,6 +75,12 @@ function readFenced(
     }
   }
   const lost = new Set(lines.filter(({ sliceId }) => !rooms.has(String(sliceId))).map(({ charge }) => charge));
+  const kept = tables.get<{ day: number }>(`select ${keptFromDay} as day`)?.day ?? 0;
+  for (const [at, { settledAt }] of charges.entries()) {
+    if (Number(settledAt) < kept * dayMs) {
+      lost.add(at + 1);
+    }
+  }
   const isFresh = ({ charge }: Line) => {
     const { requestId, runId } = charges[charge - 1] as Row;
     const sql = "select 1 from usage where request_id = ? and run_id = ?";

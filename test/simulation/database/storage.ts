@@ -39,7 +39,9 @@ function inTransaction(em: object): object {
       const value = Reflect.get(target, name, target);
       if (name === "execute") {
         return (sql: string, ...more: unknown[]) =>
-          sql.startsWith("lock table") ? Promise.resolve([]) : (value as Functions[string]).call(target, sql, ...more);
+          /^(lock table|set local) /.test(sql)
+            ? Promise.resolve([])
+            : (value as Functions[string]).call(target, sql, ...more);
       }
       return typeof value === "function" ? value.bind(target) : value;
     },

@@ -73,7 +73,7 @@ export declare type ListAuditEventsResponse = Message<"tollgate.audit.v1.ListAud
 export declare const ListAuditEventsResponseSchema: GenMessage<ListAuditEventsResponse>;
 
 /**
- * One change that an operator made.
+ * One change that an operator or a management key made.
  *
  * @generated from message tollgate.audit.v1.AuditEvent
  */
@@ -93,14 +93,14 @@ export declare type AuditEvent = Message<"tollgate.audit.v1.AuditEvent"> & {
   at?: Timestamp | undefined;
 
   /**
-   * The operator's name at that time; "root" for the configured token.
+   * The operator's name at that time; "root" for the configured token. Of a management key: "key" and its id.
    *
    * @generated from field: string operator = 3;
    */
   operator: string;
 
   /**
-   * Operator.id. Empty: the configured token.
+   * Operator.id. Empty: the configured token, or a management key.
    *
    * @generated from field: string operator_id = 4;
    */
@@ -129,19 +129,27 @@ export declare type AuditEvent = Message<"tollgate.audit.v1.AuditEvent"> & {
   before?: JsonObject | undefined;
 
   /**
-   * The request and its result, with the contract's field names and without secrets.
+   * The request and its result, with the contract's field names and without secrets. Of a call that was refused to the
+   * operator: "refused" alone, why.
    *
    * @generated from field: google.protobuf.Struct after = 8;
    */
   after?: JsonObject | undefined;
 
   /**
-   * The operator's address, as far as the forwarding peer is trusted. "in process" for actions of the program itself on
+   * The caller's address, as far as the forwarding peer is trusted. "in process" for actions of the program itself on
    * the operator's behalf, such as a top-up for a payment provider's event.
    *
    * @generated from field: string address = 9;
    */
   address: string;
+
+  /**
+   * ApiKey.id of the management key. Empty: an operator made the change.
+   *
+   * @generated from field: string key_id = 10;
+   */
+  keyId: string;
 };
 
 /**
@@ -151,8 +159,8 @@ export declare type AuditEvent = Message<"tollgate.audit.v1.AuditEvent"> & {
 export declare const AuditEventSchema: GenMessage<AuditEvent>;
 
 /**
- * Lists the changes made by operators. Rows are written once and never changed or deleted: the database itself refuses
- * it.
+ * Lists the changes made by operators and management keys, operators' sign-ins, and what was refused to operators. Rows are
+ * written once and never changed or deleted: the database itself refuses it.
  *
  * @generated from service tollgate.audit.v1.AuditService
  */

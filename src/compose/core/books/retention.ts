@@ -50,6 +50,7 @@ function noteArchive(
   return trail.addWithin(em, {
     operator: "(configuration)",
     operatorId: null,
+    keyId: null,
     method: "receipts.keep_days",
     address: "",
     target: day,

@@ -35,6 +35,14 @@ interface Dependencies extends NewKeyDependencies {
   readonly added?: (digest: Uint8Array) => void;
 }
 
+/** What is said of a new key beside its limits. */
+export interface NewKeyFacts {
+  /** Whether it manages its account's keys. Undefined: it is for inference. */
+  readonly manages?: boolean;
+  /** The id of the request that makes it. Undefined or empty: none. */
+  readonly requestId?: string;
+}
+
 /** The stored keys of all accounts. Ids are UUIDs. */
 export class ApiKeys {
   readonly #parts: Dependencies;
@@ -96,10 +104,11 @@ export class ApiKeys {
     return findKey(this.#parts.storage.orm.em.fork(), id);
   }
 
-  /** An account's keys, including ended ones, oldest first: ids sort by age. */
-  async list(accountId: string, { after, limit }: PageStart): Promise<ApiKey[]> {
+  /** An account's keys, including expired ones, oldest first: ids sort by age. */
+  async list(accountId: string, { after, limit }: PageStart, withoutRevoked = false): Promise<ApiKey[]> {
     const em = this.#parts.storage.orm.em.fork();
-    const where = { accountId, ...(after === undefined ? {} : { id: { $gt: after } }) };
+    const later = after === undefined ? {} : { id: { $gt: after } };
+    const where = { accountId, ...later, ...(withoutRevoked && { revokedAt: null }) };
     return em.find(ApiKey, where, { orderBy: { id: "asc" }, limit });
   }
 
@@ -108,13 +117,21 @@ export class ApiKeys {
    * before, KEY_LIMIT_REACHED when the account has as many live keys as it may have, and INVALID_ARGUMENT for a period
    * without a budget.
    */
-  async create(accountId: string, name: string, limits: LimitValues = {}, requestId = ""): Promise<NewKey> {
+  async create(accountId: string, name: string, limits: LimitValues = {}, more: NewKeyFacts = {}): Promise<NewKey> {
+    const { manages = false, requestId = "" } = more;
     requireBudget(limits, limits);
     return this.#make(async (em, now) => {
       const account = await lockAccount(em, accountId);
       await refuseRepetition(em, accountId, requestId);
       await requireRoom(em, account, now);
-      const made = addKey(em, this.#parts, now, { limits, accountId, name, rotatedFrom: null, requestId });
+      const made = addKey(em, this.#parts, now, {
+        accountId,
+        name,
+        limits,
+        manages,
+        rotatedFrom: null,
+        requestId,
+      });
       await this.#tell(em, "key.created", made.key);
       return made;
     });
@@ -133,8 +150,8 @@ export class ApiKeys {
       const old = await em.refreshOrFail(await findKey(em, id));
       const before = overlapMs > 0 && old.rotatedFrom ? await em.findOne(ApiKey, old.rotatedFrom) : null;
       requireRotatable(old, before, now);
-      const { name, limits, limitsOf = null } = old;
-      const facts = { accountId, name, limits, limitsOf: limitsOf ?? id, rotatedFrom: id, requestId };
+      const { name, limits, manages, limitsOf = null } = old;
+      const facts = { accountId, name, limits, manages, limitsOf: limitsOf ?? id, rotatedFrom: id, requestId };
       const made = addKey(em, this.#parts, now, facts);
       const end = new Date(now.getTime() + overlapMs);
       if (!limits.expiresAt || end < limits.expiresAt) {
@@ -163,11 +180,15 @@ export class ApiKeys {
   }
 
   /**
-   * Changes a key's label or limits; null lifts a limit. Throws KEY_NOT_FOUND, KEY_STATE_CONFLICT for the expiry of a
-   * key that has been rotated, KEY_LIMIT_REACHED when an expired key is to live again and the account has no room for
-   * it, and INVALID_ARGUMENT for a period without a budget.
+   * Changes a key's label or limits, disables or enables it; null lifts a limit. Throws KEY_NOT_FOUND,
+   * KEY_STATE_CONFLICT for the expiry of a key that has been rotated, KEY_LIMIT_REACHED when an expired key is to live
+   * again and the account has no room for it, and INVALID_ARGUMENT for a period without a budget.
    */
-  async update(id: string, limits: LimitValues, name?: string): Promise<ApiKey> {
+  async update(
+    id: string,
+    limits: LimitValues,
+    { name, disabled }: { readonly name?: string | undefined; readonly disabled?: boolean | undefined } = {},
+  ): Promise<ApiKey> {
     return this.#change(async (em, now) => {
       const account = await lockAccount(em, (await findKey(em, id)).accountId);
       const key = await em.refreshOrFail(await findKey(em, id));
@@ -180,6 +201,8 @@ export class ApiKeys {
         }
       }
       key.name = name ?? key.name;
+      key.disabled = disabled ?? key.disabled;
+      key.updatedAt = now;
       Object.assign(key.limits, limits);
       requireBudget(limits, key.limits);
       key.limits.budgetPeriod = settlePeriod(key.limits);

@@ -24,6 +24,8 @@ export interface NewKey {
 /** The properties of a new key. */
 export interface KeyFacts extends Pick<ApiKey, "accountId" | "name" | "rotatedFrom"> {
   readonly limits: LimitValues;
+  /** Undefined: it is for inference. */
+  readonly manages?: boolean;
   /** The key whose budget and counters it shares. Undefined: it has its own. */
   readonly limitsOf?: string;
   /** Empty: none. */
@@ -41,12 +43,15 @@ export function addKey(
   const key = em.create(ApiKey, {
     id: random.uuid(),
     limitsOf: null,
+    manages: false,
     ...facts,
     limits: { ...noLimits, ...facts.limits, budgetPeriod: settlePeriod(facts.limits) },
     requestId: facts.requestId || null,
     ...toHints(secret),
     digest: toDigest(secret, pepper),
     pepperVersion: pepper.version,
+    disabled: false,
+    updatedAt: null,
     createdAt: now,
     revokedAt: null,
     lastUsedAt: null,

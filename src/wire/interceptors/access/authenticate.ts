@@ -3,7 +3,7 @@ import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
 import { Health } from "#gen/grpc/health/v1/health_pb.js";
 import { ServerReflection as ReflectionV1 } from "#gen/grpc/reflection/v1/reflection_pb.js";
 import { ServerReflection as ReflectionV1Alpha } from "#gen/grpc/reflection/v1alpha/reflection_pb.js";
-import { Access, access, Role, role } from "#gen/tollgate/access/v1/access_pb.js";
+import { Access, access, MemberRole, member_role, Role, role } from "#gen/tollgate/access/v1/access_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { andThen, atOnce } from "#lib/and-then.ts";
 import type { BoundName, ListenerName } from "#lib/door/bounds.ts";
@@ -17,7 +17,7 @@ import type { Authenticator, Operator, Principal } from "../../principal.ts";
 import { type CallRates, createCallRates } from "./call-rates.ts";
 import { readClientAddress, type TrustsPeer } from "./client-address.ts";
 import type { FailedAttempts } from "./failed-attempts.ts";
-import { principalKey } from "./principal.ts";
+import { principalKey, refusedKey } from "./principal.ts";
 
 /** The header of a service token's call that names the paying account. */
 export const accountHeader = "x-tollgate-account";
@@ -57,7 +57,14 @@ export function createGate(
   };
   /** Admits a known principal if it may call the method, and returns the payer. */
   const enter = (head: CallHead, needed: Access, principal: Principal): string => {
-    demand(needed, head.method, principal);
+    try {
+      demand(needed, head.method, principal);
+    } catch (error) {
+      if (principal.kind === "operator") {
+        head.contextValues.set(refusedKey, principal);
+      }
+      throw error;
+    }
     return admitted(head, principal);
   };
   const admitted = (head: CallHead, principal: Principal): string => {
@@ -117,6 +124,10 @@ export function createGate(
 
 /** Throws PERMISSION_DENIED when a principal may not call a method. */
 function demand(needed: Access, method: DescMethod, principal: Principal): void {
+  if (principal.kind === "caller" && principal.memberRole !== undefined) {
+    requireMember(method, needed, principal.memberRole);
+    return;
+  }
   if (!isAllowed(needed, principal)) {
     throw denied(needed);
   }
@@ -178,6 +189,37 @@ export function readRole(method: DescMethod): Role {
   return found;
 }
 
+const leastMemberRoles = new WeakMap<DescMethod, MemberRole>();
+
+/** The lowest role of an account's member that may call a method. Unspecified: no member may. */
+export function readMemberRole(method: DescMethod): MemberRole {
+  let found = leastMemberRoles.get(method);
+  if (found === undefined) {
+    found = getOption(method, member_role);
+    leastMemberRoles.set(method, found);
+  }
+  return found;
+}
+
+/** Throws PERMISSION_DENIED for a method that a member of this role may not call: the contract's member role decides. */
+function requireMember(method: DescMethod, needed: Access, held: MemberRole): void {
+  const least = readMemberRole(method);
+  if (least === MemberRole.UNSPECIFIED) {
+    throw failure(
+      Reason.PERMISSION_DENIED,
+      needed === Access.CALLER
+        ? "A management key runs no inference: send an API key of the account."
+        : "A management key may not call this method: it manages the keys of its account alone.",
+    );
+  }
+  if (held < least) {
+    throw failure(
+      Reason.PERMISSION_DENIED,
+      `This method needs the role ${MemberRole[least].toLowerCase()} in the account; the key has ${MemberRole[held].toLowerCase()}.`,
+    );
+  }
+}
+
 function isAllowed(needed: Access, { kind }: Principal): boolean {
   switch (needed) {
     case Access.CALLER:
@@ -188,8 +230,9 @@ function isAllowed(needed: Access, { kind }: Principal): boolean {
     case Access.PUBLIC:
     case Access.PUBLIC_OR_CALLER:
       return true;
-    case Access.UNSPECIFIED:
-      return false; // a method without a declaration
+    case Access.MEMBER: // members are asked for their role before
+    case Access.UNSPECIFIED: // a method without a declaration
+      return false;
   }
 }
 
@@ -205,8 +248,8 @@ function readsAlone(): ConnectError {
 function denied(needed: Access): ConnectError {
   return failure(
     Reason.PERMISSION_DENIED,
-    needed === Access.OPERATOR
-      ? "This method needs an operator token."
+    needed === Access.OPERATOR || needed === Access.MEMBER
+      ? `This method needs ${needed === Access.OPERATOR ? "an operator token" : "a management key"}.`
       : "This method needs an API key, or a service token that names an account.",
   );
 }

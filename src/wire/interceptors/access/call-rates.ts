@@ -1,4 +1,5 @@
 import { type DescMethod, getOption } from "@bufbuild/protobuf";
+import { MemberRole, member_role } from "#gen/tollgate/access/v1/access_pb.js";
 import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
 import { RateLimitUse, rate_limit_use } from "#gen/tollgate/metering/v1/rate_limit_pb.js";
 import { SessionsService } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
@@ -13,9 +14,11 @@ export interface CallRateLimits {
   readonly signIns: number;
   /** Of reads, for a payer. A key whose own rate is higher has ten reads for each of its requests. */
   readonly reads: number;
+  /** Of changes by management keys, for an account: each leaves a row for ever. */
+  readonly changes: number;
 }
 
-const defaultLimits: CallRateLimits = { signIns: 30, reads: 600 };
+const defaultLimits: CallRateLimits = { signIns: 30, reads: 600, changes: 120 };
 const windowMs = 60_000;
 /** The payers and networks that are counted at a time. */
 const mostOwners = 20_000;
@@ -36,7 +39,7 @@ export function createCallRates(
   limits: Partial<CallRateLimits> = {},
   clock: Pick<Clock, "monotonic"> = systemClock,
 ): CallRates {
-  const { signIns, reads } = { ...defaultLimits, ...limits };
+  const { signIns, reads, changes } = { ...defaultLimits, ...limits };
   const windows = new Windows(windowMs, mostOwners);
   const take = (owner: string, limit: number) => windows.count(owner, limit, clock.monotonic());
   const ofAddress = (what: string, address: string, limit: number) =>
@@ -66,6 +69,8 @@ export function createCallRates(
           return countSignIn(principal, address);
         case "read":
           return countRead(principal, address);
+        case "change":
+          return principal?.kind === "caller" ? take(`changes of ${principal.accountId}`, changes) : undefined;
         case undefined:
           return undefined;
       }
@@ -82,10 +87,12 @@ const signInMethods: ReadonlySet<DescMethod> = new Set([
   SessionsService.method.createSessionKey,
 ]);
 
-const kinds = new WeakMap<DescMethod, { readonly kind: "sign-in" | "read" | undefined }>();
+type CallKind = "sign-in" | "read" | "change";
+
+const kinds = new WeakMap<DescMethod, { readonly kind: CallKind | undefined }>();
 
 /** What a call counts as. Undefined: another limit counts it, or a prober makes it. */
-function readKind(method: DescMethod): "sign-in" | "read" | undefined {
+function readKind(method: DescMethod): CallKind | undefined {
   let found = kinds.get(method);
   if (found === undefined) {
     found = { kind: kindOf(method) };
@@ -94,9 +101,12 @@ function readKind(method: DescMethod): "sign-in" | "read" | undefined {
   return found.kind;
 }
 
-function kindOf(method: DescMethod): "sign-in" | "read" | undefined {
+function kindOf(method: DescMethod): CallKind | undefined {
   if (signInMethods.has(method)) {
     return "sign-in";
+  }
+  if (getOption(method, member_role) > MemberRole.VIEWER) {
+    return "change";
   }
   const use = getOption(method, rate_limit_use);
   // A facade asks who calls before it reads the body of a request that is counted itself.

@@ -28,6 +28,7 @@ export function testKeys(): void {
       name: "laptop",
       prefix: made.key.slice(0, 7),
       last4: made.key.slice(-4),
+      ...{ manages: false, disabled: false },
       rpm: null,
       created_at: expect.stringMatching(iso),
       expires_at: expect.stringMatching(iso),
@@ -41,6 +42,20 @@ export function testKeys(): void {
     expect(keys[2].revoked_at).toMatch(iso);
     const shown = await here("keys", "create", await newAccount());
     expect(shown.notes).toBe("The key is shown only now: it is not stored.");
+  });
+
+  test("a key is made to manage others, and one is disabled and enabled", async () => {
+    const account = await newAccount();
+    const manager = await json("keys", "create", account, "--manages", "--expires", "30d");
+    expect((await chat(manager.key)).status).toBe(403);
+    const refused = await refusal("keys", "create", account, "--manages", "--usd", "5");
+    expect(refused.notes).toContain("may expire, and no more");
+    const made = await json("keys", "create", account);
+    expect(await json("keys", "list", account)).toMatchObject([{ manages: true }, { manages: false }]);
+    expect(await json("keys", "disable", made.id)).toMatchObject({ id: made.id, disabled: true });
+    expect((await chat(made.key)).status).toBe(401);
+    expect(await json("keys", "enable", made.id)).toMatchObject({ id: made.id, disabled: false });
+    expect((await chat(made.key)).status).toBe(200);
   });
 
   test("limits of a key are set, listed and lifted one by one", async () => {

@@ -5,6 +5,7 @@ import { rulesOf } from "#src/money/books/proof/rules.ts";
 import { everything, inScope, type Scope } from "#src/money/books/proof/scope.ts";
 import { dayMs } from "#src/money/store/kept-from.ts";
 import { openStorage, type PostgresqlStorage, type SqliteStorage } from "#src/storage/orm.ts";
+import { explainSqlite } from "../../../support/plans.ts";
 import { databases } from "../../databases.ts";
 
 const newDatabase = databases();
@@ -102,9 +103,8 @@ describe("no rule compares receipts with lots", () => {
   test("sqlite", async () => {
     const storage = (await openStorage(await newDatabase("sqlite"))) as SqliteStorage;
     for (const sql of queriesOf("sqlite")) {
-      const steps = await storage.exclusive((database) => database.prepare(`explain query plan ${sql}`).all());
       // Of the tables of one join, all but the outermost must be searched.
-      const scans = steps.map(({ parent, detail }) => ({ parent, detail: String(detail) }));
+      const scans = explainSqlite(storage, sql);
       const joins = Map.groupBy(
         scans.filter(({ detail }) => detail.startsWith("SCAN ") && !detail.includes("CONSTANT")),
         ({ parent }) => parent,

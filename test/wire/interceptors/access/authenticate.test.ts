@@ -12,7 +12,7 @@ import {
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import { ServerReflection } from "#gen/grpc/reflection/v1/reflection_pb.js";
 import { ServerReflection as ServerReflectionAlpha } from "#gen/grpc/reflection/v1alpha/reflection_pb.js";
-import { Access, Role, role as roleOption } from "#gen/tollgate/access/v1/access_pb.js";
+import { Access, MemberRole, Role, role as roleOption } from "#gen/tollgate/access/v1/access_pb.js";
 import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
 import { ListServersRequestSchema } from "#gen/tollgate/catalogue/v1/catalogue_service_pb.js";
 import { ChatService } from "#gen/tollgate/chat/v1/chat_service_pb.js";
@@ -21,7 +21,13 @@ import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_p
 import { readDetail } from "#lib/errors/detail.ts";
 import { failure } from "#lib/errors/failure.ts";
 import { registration } from "#src/wire/grpc/server/registration.ts";
-import { authenticate, createGate, readAccess, readRole } from "#src/wire/interceptors/access/authenticate.ts";
+import {
+  authenticate,
+  createGate,
+  readAccess,
+  readMemberRole,
+  readRole,
+} from "#src/wire/interceptors/access/authenticate.ts";
 import { createCallRates } from "#src/wire/interceptors/access/call-rates.ts";
 import { createFailedAttempts } from "#src/wire/interceptors/access/failed-attempts.ts";
 import { principalKey, readCaller, readPrincipal } from "#src/wire/interceptors/access/principal.ts";
@@ -32,7 +38,8 @@ const nobody = () => false;
 /** A key as they are made: nobody guesses one. */
 const drawn = `tg-${"k".repeat(49)}`;
 const unlimited = createCallRates({ signIns: 10_000, reads: 10_000 });
-const caller: Principal = { kind: "caller", accountId: "acc_1", keyId: "key_1" };
+const payer = { kind: "caller", accountId: "acc_1", keyId: "key_1" } as const;
+const caller: Principal = payer;
 const operator: Principal = { kind: "operator", id: "", name: "root", role: Role.OWNER };
 
 /** Knows a key, the operator token and a service token, and counts what it is asked. */
@@ -45,6 +52,10 @@ class FakeAuthenticator implements Authenticator {
       case "key":
       case drawn:
         return caller;
+      case "viewer":
+        return { ...payer, memberRole: MemberRole.VIEWER };
+      case "developer":
+        return { ...payer, memberRole: MemberRole.DEVELOPER };
       case "operator":
         return operator;
       case "billing":
@@ -169,6 +180,21 @@ describe.each(routes)("over %s", (_name, open) => {
     }
   });
 
+  test.each([
+    ["viewer", MemberRole.VIEWER],
+    ["developer", MemberRole.DEVELOPER],
+  ])("the key of a %s opens what its role may, of all methods that are not public", async (name, role) => {
+    const closed = services
+      .flatMap(({ methods }) => methods)
+      .filter((method) => ![Access.PUBLIC, Access.PUBLIC_OR_CALLER].includes(readAccess(method)));
+    for (const method of closed) {
+      const least = readMemberRole(method);
+      const expected = least !== MemberRole.UNSPECIFIED && role >= least ? "passed" : "PermissionDenied";
+      const code = await codeOf(route.transport, method, { authorization: `Bearer ${name}` });
+      expect(`${method.name}: ${code}`).toBe(`${method.name}: ${expected}`);
+    }
+  });
+
   if (open !== openConnect) {
     test("reflection asks for nothing where there is a server", async () => {
       for (const { method } of [ServerReflection, ServerReflectionAlpha]) {
@@ -189,10 +215,12 @@ test("only health, reflection, the model list, the status and ways to sign in ar
     "grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
     "tollgate.catalogue.v1.CatalogueService/GetModel",
     "tollgate.catalogue.v1.CatalogueService/ListModels",
+    "tollgate.catalogue.v1.CatalogueService/ListPriceDays",
     "tollgate.sessions.v1.SessionsService/BeginOidcSignIn",
     "tollgate.sessions.v1.SessionsService/FinishOidcSignIn",
     "tollgate.sessions.v1.SessionsService/GetSignInOptions",
     "tollgate.sessions.v1.SessionsService/RedeemSignInLink",
+    "tollgate.status.v1.StatusService/GetPublicHistory",
     "tollgate.status.v1.StatusService/GetPublicStatus",
   ]);
   expect(methods.filter((method) => readAccess(method) === Access.UNSPECIFIED)).toEqual([]);
@@ -220,6 +248,7 @@ test("of all methods, those of prices, servers and operators are the owner's", a
     "CreateWebhook",
     "DeleteWebhook",
     "DrainServer",
+    "EndSessions",
     "PinPrice",
     "ResumeServer",
     "RevokeOperator",
@@ -227,6 +256,14 @@ test("of all methods, those of prices, servers and operators are the owner's", a
     "SetPrice",
     "UnpinPrice",
   ]);
+});
+
+test("a member changes keys alone, and what runs or counts requests has no member's role", async () => {
+  const methods = (await contractServices()).flatMap((service) => service.methods);
+  const changing = methods.filter((method) => readMemberRole(method) > MemberRole.VIEWER);
+  expect(changing.map(({ name }) => name).sort()).toEqual(["CreateKey", "RevokeKey", "RotateKey", "UpdateKey"]);
+  const reading = methods.filter((method) => readMemberRole(method) === MemberRole.VIEWER);
+  expect(reading.filter(({ name }) => !/^(Get|List|Stream|Identify)/.test(name))).toEqual([]);
 });
 
 const opened: Route[] = [];
