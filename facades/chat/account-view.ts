@@ -149,6 +149,7 @@ function toGeneration(receipt: Receipt): Generation {
     cancelled,
     ...(receipt.firstToken && { latency: milliseconds(receipt.firstToken) }),
     ...(receipt.duration && { generationTime: milliseconds(receipt.duration) }),
+    ...(receipt.archived && { archived: true }),
   };
 }
 

@@ -98,6 +98,8 @@ const answers = {
     answer(404, "invalid_request_error", "generation_not_found", message, { param: "id" }),
   [Reason.RECEIPT_ARCHIVED]: ({ message }) =>
     answer(410, "invalid_request_error", "generation_archived", message, { param: "id" }),
+  [Reason.ARCHIVE_CHANGED]: ({ message }) =>
+    answer(500, "api_error", "archive_changed", message, { param: "id", headers: noRetry }),
   [Reason.ACCOUNT_FROZEN]: ({ message }) => answer(403, "permission_error", "account_frozen", message),
   [Reason.MODEL_NOT_FOUND]: noModel,
   [Reason.MODEL_KIND_MISMATCH]: noModel,

@@ -117,6 +117,7 @@ const answers = {
   [Reason.REFUND_EXCEEDS_BALANCE]: unexpected,
   [Reason.RECEIPT_NOT_FOUND]: unexpected,
   [Reason.RECEIPT_ARCHIVED]: unexpected,
+  [Reason.ARCHIVE_CHANGED]: unexpected,
   [Reason.SERVER_NOT_FOUND]: unexpected,
   [Reason.KEY_STATE_CONFLICT]: unexpected,
   [Reason.KEY_ALREADY_MADE]: unexpected,

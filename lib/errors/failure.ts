@@ -85,6 +85,8 @@ function toCode(reason: Reason): Code {
       return Code.Unavailable; // another attempt may succeed
     case Reason.TIMEOUT:
       return Code.DeadlineExceeded;
+    case Reason.ARCHIVE_CHANGED:
+      return Code.DataLoss;
     case Reason.UNSPECIFIED:
       return Code.Internal;
   }

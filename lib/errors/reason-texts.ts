@@ -132,8 +132,12 @@ export const reasonTexts: Readonly<Record<Reason, ReasonText>> = {
   ),
   [Reason.WEBHOOK_NOT_FOUND]: text("There is no such webhook.", management),
   [Reason.RECEIPT_ARCHIVED]: text(
-    "The receipts of that day have left the books.",
-    "Ask the operator, who has an archive of them.",
+    "The receipts of that day have left the books, and their archive is not in its place.",
+    "Ask the operator, who has taken it away.",
+  ),
+  [Reason.ARCHIVE_CHANGED]: text(
+    "The archive of that day's receipts is not the one that was written.",
+    "Ask the operator to restore it from a copy.",
   ),
   [Reason.PAYMENT_PROVIDER_FAILED]: text(
     "The payment provider did not answer.",

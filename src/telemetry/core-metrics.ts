@@ -1,5 +1,6 @@
 import type { Registry } from "prom-client";
 import type { Clock } from "#lib/time/clock.ts";
+import type { WebhookObserver } from "#src/checkout/webhook.ts";
 import type { MailObserver } from "#src/delivery/mail/mail-sender.ts";
 import type { UsageEventsObserver } from "#src/delivery/usage/usage-sender.ts";
 import type { DeliveryObserver } from "#src/delivery/webhooks/dispatcher.ts";
@@ -7,7 +8,6 @@ import type { Fleet, FleetObserver } from "#src/fleet/interface.ts";
 import type { LedgerState } from "#src/money/model/ledger.ts";
 import type { MeteringObserver } from "#src/money/model/observer.ts";
 import type { Prices } from "#src/money/model/rates.ts";
-import type { WebhookObserver } from "#src/checkout/webhook.ts";
 import type { RetentionObserver } from "#src/money/retention/retention.ts";
 import type { EmbeddingsObserver } from "#src/services/embeddings/interface.ts";
 import type { InferenceObserver } from "#src/services/inference/interface.ts";

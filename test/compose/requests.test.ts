@@ -22,6 +22,7 @@ import { logCalls } from "#src/wire/interceptors/observation/log.ts";
 import { observeCalls } from "#src/wire/interceptors/observation/observe.ts";
 import { type FrontServer, startFront } from "../facades/http/front-server.ts";
 import { type Metering, openMetering, testModel } from "../money/fixture.ts";
+import { noArchives } from "../money/no-archives.ts";
 import { steadyClock } from "../support/clocks/steady-clock.ts";
 import { eventually } from "../support/eventually.ts";
 import { silentLogger } from "../support/loggers.ts";
@@ -66,7 +67,7 @@ beforeAll(async () => {
       },
     }),
     registration(AccountsService, { identifyCaller: () => ({ accountId: caller.accountId }) }),
-    registration(MeteringService, createMeteringService({ storage, clock: steadyClock })),
+    registration(MeteringService, createMeteringService({ storage, clock: steadyClock, archives: noArchives })),
   ];
   const observing = observeCalls(steadyClock, [logCalls(log, steadyClock), recorder.observe], known);
   front = await startFront(createDirectTransport(services, [observing, asCaller]));

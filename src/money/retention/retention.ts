@@ -14,9 +14,8 @@ import type { ReceiptStore } from "../model/store/receipt.ts";
 import { dayMs, readKeptFrom } from "../store/kept-from.ts";
 import { type ArchiveGround, type WrittenArchive, writeArchive } from "./write-archive.ts";
 
-const lookMs = 600_000;
-/** A core is busiest at its start, so old receipts wait this long. */
-const firstLookMs = 60_000;
+/** A day leaves soon after it is due. */
+const lookMs = 30_000;
 /** Receipts removed at once, few enough that no lock is held for more than a few milliseconds. */
 const stepSizes = { sqlite: 40, postgresql: 100 } as const;
 /** After each step, this many times its duration is left to other work. */
@@ -72,7 +71,7 @@ export class Retention {
       this.#working = working.catch(() => {});
       return working;
     };
-    const stop = repeat(clock, lookMs, logger, "archive old receipts", work, firstLookMs);
+    const stop = repeat(clock, lookMs, logger, "archive old receipts", work);
     return async () => {
       this.#ended = true;
       stop();

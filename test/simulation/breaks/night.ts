@@ -1,3 +1,4 @@
+import { gunzipSync, gzipSync } from "node:zlib";
 import { ReceiptDigests } from "#src/money/books/seals/digest-receipts.ts";
 import { BudgetRecounts } from "#src/money/thresholds/budget-recounts.ts";
 import { chargeStatements } from "../database/charges.ts";
@@ -70,7 +71,8 @@ export const nightBreaks: readonly Break[] = [
       const create = folderOf.apply(this, parameters);
       return async (...named: Parameters<typeof create>) => {
         const file = await create(...named);
-        return { ...file, write: (text: string) => file.write(text.split("\n").slice(1).join("\n")) };
+        const withoutFirst = (text: string) => text.split("\n").slice(1).join("\n");
+        return { ...file, write: (part: Buffer) => file.write(gzipSync(withoutFirst(gunzipSync(part).toString()))) };
       };
     }),
   },

@@ -511,6 +511,13 @@ export declare type Generation = Message<"tollgate.chat.v1.Generation"> & {
    * @generated from field: optional uint64 generation_time = 16;
    */
   generationTime?: bigint | undefined;
+
+  /**
+   * True: its receipt was read from an archive. Absent: from the books.
+   *
+   * @generated from field: optional bool archived = 17;
+   */
+  archived?: boolean | undefined;
 };
 
 /**

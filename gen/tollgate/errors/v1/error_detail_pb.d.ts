@@ -519,11 +519,18 @@ export enum Reason {
   WEBHOOK_NOT_FOUND = 52,
 
   /**
-   * The receipts of that time were archived and have left the books. The message says when.
+   * The receipts of that time have left the books, and their archive is not in its place. The message says when.
    *
    * @generated from enum value: REASON_RECEIPT_ARCHIVED = 53;
    */
   RECEIPT_ARCHIVED = 53,
+
+  /**
+   * An archive of receipts is not the one that was written. The message names its day.
+   *
+   * @generated from enum value: REASON_ARCHIVE_CHANGED = 66;
+   */
+  ARCHIVE_CHANGED = 66,
 
   /**
    * The payment provider did not answer, or not as it should. The same request may be sent again.

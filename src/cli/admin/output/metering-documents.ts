@@ -52,6 +52,7 @@ export function receiptDocument(receipt: Receipt) {
       cost_usd: formatUsd(line.costPicoUsd),
       shared_token_usd: formatUsd(line.sharedTokenPicoUsd),
     })),
+    ...(receipt.archived && { archived: true }),
   };
 }
 

@@ -10,13 +10,17 @@ import { WorkLease } from "#src/storage/work-lease.ts";
 import type { Foundation } from "../foundation.ts";
 import type { Books } from "./books.ts";
 
+/** The folder of archives. */
+export const archiveDirectory = ({ config, secrets }: Pick<Foundation, "config" | "secrets">): string =>
+  config.receipts.archive_dir ?? join(secrets.dataDir, "archive");
+
 /** Takes old receipts out of the books if the configuration limits their age. Returns the function that ends it. */
 export function startRetention(
   { config, secrets, storage, clock, random, logger, metrics }: Foundation,
   { store }: Pick<Books, "store">,
   trail: Pick<AuditTrail, "addWithin">,
 ): () => Promise<void> {
-  const { keep_days: keepDays, archive_dir: directory = join(secrets.dataDir, "archive") } = config.receipts;
+  const { keep_days: keepDays } = config.receipts;
   if (keepDays === undefined) {
     return async () => {};
   }
@@ -24,7 +28,7 @@ export function startRetention(
     storage,
     store,
     keepDays,
-    directory,
+    directory: archiveDirectory({ config, secrets }),
     clock,
     random,
     logger,

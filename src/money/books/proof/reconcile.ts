@@ -3,6 +3,7 @@ import { readSum } from "#src/storage/exact-sum.ts";
 import type { Storage } from "#src/storage/orm.ts";
 import type { Row, Snapshot } from "#src/storage/snapshot.ts";
 import type { CoreLedger } from "../../model/core-ledger.ts";
+import type { ArchivedReceipts } from "../receipts/archived-receipts.ts";
 import { addBreaches, finding, inSnapshot, mostFindings } from "./breaches.ts";
 import { accountSums } from "./reconcile-rules.ts";
 import { rulesOf } from "./rules.ts";
@@ -33,12 +34,15 @@ export async function unknownSlices(ledger: Pick<CoreLedger, "unknownSlices">): 
 export interface ProofOptions {
   /** Whether the receipts of sealed days are read again, and compared with their seals. */
   readonly all?: boolean;
+  /** The archives, which are then compared with their digests, too. Absent: they are not. */
+  readonly archives?: Pick<ArchivedReceipts, "findChanged">;
   /** Called before each rule. */
   readonly onStep?: (step: ReconcileStep) => void;
 }
 
-/** With `all`: the rule after the last one. */
+/** With `all`: what is proved after the rules. */
 const sealedRule = "the receipts of a sealed day are those of its seal";
+const archiveRule = "an archive is the file that was written";
 
 /**
  * Proves that each account and the total of all accounts add up (top-ups + grants = balance + spend + refunds + expired -
@@ -50,7 +54,7 @@ const sealedRule = "the receipts of a sealed day are those of its seal";
 export async function reconcile(
   storage: Storage,
   ledger?: Pick<CoreLedger, "unknownSlices">,
-  { all = false, onStep = () => {} }: ProofOptions = {},
+  { all = false, archives, onStep = () => {} }: ProofOptions = {},
 ): Promise<ReconcileResponse> {
   const { dialect } = storage;
   const proved = rulesOf(dialect);
@@ -74,6 +78,11 @@ export async function reconcile(
   if (all) {
     onStep({ done: total - 1, total, rule: sealedRule });
     await addDifferences(storage, sealedRule, findings);
+    for (const day of (await archives?.findChanged()) ?? []) {
+      findings.push(
+        finding(archiveRule, `receipt_archive ${day}`, "expected the file that was written, found another"),
+      );
+    }
   }
   return {
     $typeName: "tollgate.metering.v1.ReconcileResponse",

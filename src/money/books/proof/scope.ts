@@ -55,13 +55,14 @@ export function inScope(sql: string, { sealed, within, disbelieved }: Scope, dia
   const isAll = spans.length === 1 && spans[0]?.from === undefined && spans[0]?.to === undefined;
   const among = (column: string, of: (ms: number) => string) =>
     spans.map(({ from, to }) => both(from && `${column} >= ${of(from)}`, to && `${column} < ${of(to)}`)).join(" or ");
+  // Of some days they are read first, by their time: a planner that wants an order would read all that are kept in it.
   const receipts = isAll ? "" : ` where ${among("settled_at", (ms) => timeOf(dialect, ms))}`;
   const hours = isAll ? "" : ` where ${among("hour", (ms) => String(Math.ceil(ms / hourMs)))}`;
   const lines = dialect === "postgresql" ? linesOfReceipts.postgresql : linesOfReceipts.sqlite;
   const none = sealed.length === 0 ? " where 1 = 0" : "";
   const believed = disbelieved.length === 0 ? none : ` where day not in (${disbelieved.join(", ")})`;
   return `
-    with receipt as not materialized (select * from usage${receipts}),
+    with receipt as ${isAll ? "not " : ""}materialized (select * from usage${receipts}),
     line as not materialized (${isAll ? "select * from usage_line" : lines}),
     counted_hour as not materialized (select * from (${hourlySums}) hours${hours}),
     believed_seal as not materialized (select id, day from (${lastSeals}) seal${believed}),

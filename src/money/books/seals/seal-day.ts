@@ -9,7 +9,7 @@ import { addBreaches, inSnapshot } from "../proof/breaches.ts";
 import type { Rule } from "../proof/reconcile-rules.ts";
 import { rulesOf } from "../proof/rules.ts";
 import { only, type TimeSpan } from "../proof/scope.ts";
-import { cutDay, hoursOf, readHours } from "./cut-day.ts";
+import { cutDay, cutHoursOf, readHours } from "./cut-day.ts";
 import { ReceiptDigests } from "./digest-receipts.ts";
 import { type AccountSeal, digestDay, extendChain } from "./seal-tree.ts";
 
@@ -33,7 +33,8 @@ export type Sealing = { readonly seal: DaySeal } | { readonly findings: readonly
 export async function sealDay(dependencies: Dependencies, day: number): Promise<Sealing> {
   const { storage, pace } = dependencies;
   const digests = new ReceiptDigests();
-  for (const within of cutDay(day, await readHours(storage, day))) {
+  const requests = await readHours(storage, day);
+  for (const within of cutDay(day, requests)) {
     const findings = await inSnapshot(storage, async (snapshot) => {
       const broken = await findBroken(snapshot, storage, "receipts", within);
       await digests.add(snapshot, storage.dialect, within, pace);
@@ -43,7 +44,7 @@ export async function sealDay(dependencies: Dependencies, day: number): Promise<
       return { findings };
     }
   }
-  for (const hour of hoursOf(day)) {
+  for (const hour of cutHoursOf(day, requests)) {
     const findings = await inSnapshot(storage, (snapshot) => findBroken(snapshot, storage, "hours", hour));
     if (findings.length > 0) {
       return { findings };

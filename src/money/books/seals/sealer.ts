@@ -15,8 +15,8 @@ import { sealDay } from "./seal-day.ts";
 const settleMs = 3_600_000;
 /** Sealing begins no further day after this long, so that the proof of open days never waits for more. */
 const mostMs = 600_000;
-/** Between two pieces, this many times the duration of one is left to other work. */
-const share = 2;
+/** Between two pieces, as long as one takes is left to other work. */
+const share = 1;
 
 export interface Dependencies {
   readonly storage: Storage;

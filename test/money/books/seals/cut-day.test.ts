@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { cutDay } from "#src/money/books/seals/cut-day.ts";
+import { cutDay, cutHoursOf } from "#src/money/books/seals/cut-day.ts";
 
 const hourMs = 3_600_000;
 
@@ -29,4 +29,11 @@ test("the spans of a day follow each other, cover it, and have few receipts each
 
 test("an empty day is one span", () => {
   expect(cutDay(1, new Map())).toEqual([{ from: 24 * hourMs, to: 48 * hourMs }]);
+});
+
+test("whole hours are taken together while they have few receipts", () => {
+  const hours = new Map(Array.from({ length: 24 }, (_, at) => [24 + at, at === 5 ? 1000 : 10]));
+  const lengths = cutHoursOf(1, hours, 100).map(({ from, to }) => (to - from) / hourMs);
+  expect(lengths).toEqual([5, 1, 10, 8]);
+  expect(cutHoursOf(1, new Map())).toEqual([{ from: 24 * hourMs, to: 48 * hourMs }]);
 });

@@ -6,7 +6,7 @@ import type { BoundName } from "#lib/door/bounds.ts";
 import { Door, type DoorOptions } from "#lib/door/door.ts";
 import { failure } from "#lib/errors/failure.ts";
 import { systemClock } from "#lib/time/clock.ts";
-import { createStripeWebhook } from "#src/money/payments/stripe-webhook.ts";
+import { createStripeWebhook } from "#src/checkout/webhook.ts";
 import { createChannelTransport } from "#src/wire/grpc/client/channel-transport.ts";
 import { startConnectServer } from "#src/wire/grpc/server/http/connect-server.ts";
 import { startHttpListener } from "#src/wire/grpc/server/http/http-listener.ts";
@@ -123,10 +123,9 @@ test("the listener payments has the bound bodies, and counts it", async () => {
   const refused: string[] = [];
   const door = new Door({ listener: "payments", onRefused: (name, bound) => refused.push(`${name} ${bound}`) });
   const webhook = createStripeWebhook({
-    secret: "s",
-    topUp: async () => {},
+    readEvent: () => undefined,
+    events: { handle: async () => "ignored" },
     observe() {},
-    clock: systemClock,
     logger: errorLogger,
     receiving: new Receiving({ totalBytes: 4000, payerBytes: 1000, reservedBytes: 0 }),
   });
