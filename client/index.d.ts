@@ -12,6 +12,7 @@ import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.j
 import { PricesService } from "#gen/tollgate/metering/v1/prices_service_pb.js";
 import { OperatorsService } from "#gen/tollgate/operators/v1/operators_service_pb.js";
 import { OverviewService } from "#gen/tollgate/overview/v1/overview_service_pb.js";
+import { PeopleService } from "#gen/tollgate/people/v1/people_service_pb.js";
 import { SessionsService } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
 import { SettingsService } from "#gen/tollgate/settings/v1/settings_service_pb.js";
 import { StatusService } from "#gen/tollgate/status/v1/status_service_pb.js";
@@ -31,6 +32,7 @@ export {
   MeteringService,
   OperatorsService,
   OverviewService,
+  PeopleService,
   PricesService,
   SessionsService,
   SettingsService,
@@ -51,6 +53,7 @@ export interface TollgateClients {
   readonly metering: Client<typeof MeteringService>;
   readonly operators: Client<typeof OperatorsService>;
   readonly overview: Client<typeof OverviewService>;
+  readonly people: Client<typeof PeopleService>;
   readonly prices: Client<typeof PricesService>;
   readonly sessions: Client<typeof SessionsService>;
   readonly settings: Client<typeof SettingsService>;

@@ -12,6 +12,7 @@ import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.j
 import { PricesService } from "#gen/tollgate/metering/v1/prices_service_pb.js";
 import { OperatorsService } from "#gen/tollgate/operators/v1/operators_service_pb.js";
 import { OverviewService } from "#gen/tollgate/overview/v1/overview_service_pb.js";
+import { PeopleService } from "#gen/tollgate/people/v1/people_service_pb.js";
 import { SessionsService } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
 import { SettingsService } from "#gen/tollgate/settings/v1/settings_service_pb.js";
 import { StatusService } from "#gen/tollgate/status/v1/status_service_pb.js";
@@ -30,6 +31,7 @@ export {
   MeteringService,
   OperatorsService,
   OverviewService,
+  PeopleService,
   PricesService,
   SessionsService,
   SettingsService,
@@ -50,6 +52,7 @@ export function createTollgateClients(transport) {
     metering: createClient(MeteringService, transport),
     operators: createClient(OperatorsService, transport),
     overview: createClient(OverviewService, transport),
+    people: createClient(PeopleService, transport),
     prices: createClient(PricesService, transport),
     sessions: createClient(SessionsService, transport),
     settings: createClient(SettingsService, transport),

@@ -14,6 +14,7 @@ import { sendCallError, sendError } from "./sessions/answers.ts";
 import { readToken } from "./sessions/cookie.ts";
 import { CoreSessions } from "./sessions/core.ts";
 import { followLink } from "./sessions/link.ts";
+import { answerOidc, isOidcPage } from "./sessions/oidc.ts";
 import { createSessionCalls } from "./sessions/session-calls.ts";
 
 /** `/package.Service/Method`. No page has a dot in the first part of its path. */
@@ -30,6 +31,9 @@ export function createConsole(options: ConsoleOptions): RequestListener {
     const sessionCall = sessionCalls.get(`${request.method} ${path}`);
     if (sessionCall !== undefined) {
       return sessionCall(request, response);
+    }
+    if (isOidcPage(request, path)) {
+      return answerOidc(path, request, response, options, core);
     }
     if (path.startsWith("/link/")) {
       return followLink(path.slice("/link/".length), request, response, options, core);

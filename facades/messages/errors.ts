@@ -122,6 +122,9 @@ const answers = {
   [Reason.KEY_ALREADY_MADE]: unexpected,
   [Reason.OPERATOR_NOT_FOUND]: unexpected,
   [Reason.WEBHOOK_NOT_FOUND]: unexpected,
+  [Reason.MEMBER_NOT_FOUND]: unexpected,
+  [Reason.INVITATION_NOT_FOUND]: unexpected,
+  [Reason.LAST_OWNER]: unexpected,
   [Reason.OPERATOR_NAME_TAKEN]: unexpected,
 } satisfies Record<Reason, (failure: Failure) => Classified>;
 

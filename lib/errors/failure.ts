@@ -53,6 +53,8 @@ function toCode(reason: Reason): Code {
     case Reason.SERVER_NOT_FOUND:
     case Reason.OPERATOR_NOT_FOUND:
     case Reason.WEBHOOK_NOT_FOUND:
+    case Reason.MEMBER_NOT_FOUND:
+    case Reason.INVITATION_NOT_FOUND:
       return Code.NotFound;
     case Reason.AUTHENTICATION_THROTTLED:
     case Reason.RATE_LIMITED:
@@ -74,6 +76,7 @@ function toCode(reason: Reason): Code {
     case Reason.PAYMENT_24H_LIMIT:
     case Reason.REFUND_EXCEEDS_BALANCE:
     case Reason.KEY_STATE_CONFLICT:
+    case Reason.LAST_OWNER:
       return Code.FailedPrecondition;
     case Reason.OVERLOADED:
     case Reason.NO_SERVER:

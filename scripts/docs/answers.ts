@@ -13,7 +13,9 @@ import { PriceSchema } from "#gen/tollgate/metering/v1/price_pb.js";
 import { ReceiptArchiveSchema } from "#gen/tollgate/metering/v1/receipt_archive_pb.js";
 import { ReceiptSchema, UsageRowSchema } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { OperatorSchema } from "#gen/tollgate/operators/v1/operator_pb.js";
+import { MemberSchema } from "#gen/tollgate/people/v1/person_pb.js";
 import { GetStatusResponseSchema } from "#gen/tollgate/status/v1/status_service_pb.js";
+import { memberDocument } from "#src/cli/admin/account-people.ts";
 import * as documents from "#src/cli/admin/output/documents.ts";
 import { deliveryDocument, eventDocument, webhookDocument } from "#src/cli/admin/output/event-documents.ts";
 import * as metering from "#src/cli/admin/output/metering-documents.ts";
@@ -76,6 +78,9 @@ export const answers: Readonly<Record<string, object>> = {
   "servers list": [server],
   "servers drain": server,
   "servers resume": server,
+  "accounts members": [memberDocument(sample(MemberSchema))],
+  "accounts close": { id: "", refunded_usd: "" },
+  "accounts invite": { id: "", token: "", url: "" },
   "operators create": { id: "", token: "" },
   "operators list": [operator],
   "operators revoke": operator,

@@ -30,7 +30,7 @@ export const floors: Buildings = {
     ["storage", "config"],
   ],
   "src/services": [
-    ["inference", "embeddings", "accounts", "metering", "overview", "status"],
+    ["inference", "embeddings", "accounts", "people", "metering", "overview", "status"],
     [
       "audit-service",
       "catalogue-service",
@@ -49,7 +49,7 @@ export const floors: Buildings = {
     ["store", "rate-limits", "journal", "prices"],
     ["model"],
   ],
-  "src/identity": [["accounts", "sessions", "operators", "audit"], ["digests"]],
+  "src/identity": [["people"], ["accounts", "sessions", "operators", "audit"], ["digests"]],
   "src/fleet": [
     ["create-fleet"],
     ["fleet"],

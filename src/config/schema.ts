@@ -1,12 +1,12 @@
 import * as z from "zod";
-import { freeTier, keys, payments, pricing, rateTiers } from "./schema/accounts.ts";
+import { freeTier, keys, payments, playground, pricing, rateTiers } from "./schema/accounts.ts";
 import { fleet, readers } from "./schema/fleet.ts";
 import { listen } from "./schema/listen.ts";
 import { model } from "./schema/model.ts";
 import { http, overload, shutdown } from "./schema/process.ts";
 import { receipts } from "./schema/receipts.ts";
 import { service } from "./schema/service.ts";
-import { signIn } from "./schema/sign-in.ts";
+import { signIn, signUp } from "./schema/sign-in.ts";
 import { rateLimits, storage } from "./schema/storage.ts";
 import { usageEvents } from "./schema/usage-events.ts";
 import { network, refuseRepeats } from "./schema/values.ts";
@@ -42,6 +42,8 @@ export const configSchema = z
     usage_events: usageEvents,
     receipts,
     sign_in: signIn,
+    sign_up: signUp,
+    playground,
     services: z
       .array(service)
       .superRefine((all, context) => refuseRepeats(all, "name", context))

@@ -6,6 +6,7 @@ import type { Random } from "#lib/ids/random.ts";
 import { ConfigError } from "./config-error.ts";
 import { readDataDir } from "./data-dir.ts";
 import { type Environment, readSecretFile, readSetting, type SettingName } from "./environment.ts";
+import { toProviders } from "./schema/sign-in.ts";
 import type { Config } from "./schema.ts";
 import { isGuessable, strongSecret } from "./secret-strength.ts";
 import { withSchema } from "./storage-url.ts";
@@ -37,8 +38,8 @@ export interface Secrets {
   readonly stripeWebhookSecret: string | undefined;
   /** The token that the receiver of usage events knows this service by. Undefined: it needs none. */
   readonly usageEventsToken: string | undefined;
-  /** The client secret for the identity provider. Undefined: there is none. */
-  readonly oidcClientSecret: string | undefined;
+  /** The client secrets for identity providers, by the providers' ids. Absent: a provider has none. */
+  readonly oidcClientSecrets: ReadonlyMap<string, string>;
 }
 
 const operatorTokenFile = "operator-token";
@@ -105,7 +106,7 @@ async function readSecretsWith(
     peppers: parsePeppers(keyPepper),
     stripeWebhookSecret: await readSetting(environment, "TOLLGATE_STRIPE_WEBHOOK_SECRET"),
     usageEventsToken: await readSetting(environment, "TOLLGATE_USAGE_EVENTS_TOKEN"),
-    oidcClientSecret: await readOidcSecret(config, environment),
+    oidcClientSecrets: await readOidcSecrets(config, environment),
     services: await Promise.all(config.services.map((service) => readService(service, environment))),
   };
 }
@@ -128,17 +129,20 @@ export async function readOperatorToken(environment: Environment): Promise<strin
   );
 }
 
-async function readOidcSecret({ sign_in }: Config, environment: Environment): Promise<string | undefined> {
-  const { client_secret_file: file, client_secret_env: name } = sign_in.oidc ?? {};
-  if (file === undefined && name === undefined) {
-    return undefined;
+async function readOidcSecrets({ sign_in }: Config, environment: Environment): Promise<ReadonlyMap<string, string>> {
+  const secrets = new Map<string, string>();
+  for (const { id, client_secret_file: file, client_secret_env: name } of toProviders(sign_in)) {
+    if (file === undefined && name === undefined) {
+      continue;
+    }
+    const where = `sign_in: the provider ${id}`;
+    const secret = file ? await readSecretFile(file, where) : (environment[name ?? ""] ?? "").trim();
+    if (secret === "") {
+      throw new ConfigError(`${where}: ${file ?? name} holds no secret`);
+    }
+    secrets.set(id, secret);
   }
-  const where = "sign_in.oidc";
-  const secret = file ? await readSecretFile(file, where) : (environment[name ?? ""] ?? "").trim();
-  if (secret === "") {
-    throw new ConfigError(`${where}: ${file ?? name} holds no secret`);
-  }
-  return secret;
+  return secrets;
 }
 
 async function readService(service: Config["services"][number], environment: Environment): Promise<ServiceCredential> {

@@ -5,25 +5,31 @@ import { Role } from "#gen/tollgate/access/v1/access_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import type { SessionSchema, SessionsService } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
 import { failure } from "#lib/errors/failure.ts";
-import type { OidcSignIn } from "#src/identity/sessions/oidc/oidc-sign-in.ts";
+import { requireId } from "#lib/validate-id.ts";
+import type { Persons } from "#src/identity/people/persons.ts";
+import { toMemberRole } from "#src/identity/people/roles.ts";
+import type { OidcSignIns } from "#src/identity/sessions/oidc/oidc-sign-ins.ts";
 import type { NewSession, Owner, Sessions } from "#src/identity/sessions/sessions.ts";
 import type { ConsoleSession } from "#src/storage/entities/console-session.ts";
 import { readClientAddress, type TrustsPeer } from "#src/wire/interceptors/access/client-address.ts";
-import { readOperator, readPrincipal } from "#src/wire/interceptors/access/principal.ts";
+import { readOperator, readPrincipal, visibleAccount } from "#src/wire/interceptors/access/principal.ts";
 import type { Operator, Principal } from "#src/wire/principal.ts";
 
 /** Dependencies. */
 export interface SessionsDependencies {
   readonly sessions: Sessions;
-  /** Makes a key that ends at a time. Throws ACCOUNT_NOT_FOUND and KEY_LIMIT_REACHED. */
-  readonly createKey: (accountId: string, expiresAt: Date) => Promise<{ keyId: string; secret: string }>;
+  /** Makes a key that ends with a session. Throws ACCOUNT_NOT_FOUND and KEY_LIMIT_REACHED. */
+  readonly createKey: (accountId: string, session: ConsoleSession) => Promise<{ keyId: string; secret: string }>;
   readonly revokeKey: (keyId: string) => Promise<void>;
+  /** The operator's name of a person who signed in by a provider. */
+  readonly findPersonName: (personId: string) => Promise<string>;
   /** The name of a stored operator. */
   readonly findName: (operatorId: string) => Promise<string>;
   /** The name of the configured token's operator. */
   readonly rootName: string;
-  /** Sign-in by an identity provider. Undefined: none is configured. */
-  readonly oidc: OidcSignIn | undefined;
+  readonly persons: Pick<Persons, "get" | "accountsOf">;
+  /** Sign-in by the configured identity providers. */
+  readonly oidc: OidcSignIns;
   /** Judges which peers are trusted to state the addresses of browsers. */
   readonly trusts: TrustsPeer;
   /** Called with each session that ended here. */
@@ -40,13 +46,28 @@ export function createSessionsService(deps: SessionsDependencies): ServiceImpl<t
     id: session.id,
     role: session.role ? deps.toRole(session.role) : Role.UNSPECIFIED,
     operatorName: session.role ? await nameOf(session) : "",
+    personId: session.personId ?? "",
+    ...(session.personId && !session.role && (await describePlace(session.personId, session.accountId))),
     accountId: session.accountId ?? "",
     keyId: session.keyId ?? "",
     expiresAt: timestampFromDate(session.expiresAt),
   });
 
-  const nameOf = async ({ operatorId }: ConsoleSession) =>
-    operatorId ? await deps.findName(operatorId) : deps.rootName;
+  const describePlace = async (personId: string, accountId: string | null | undefined) => {
+    const [{ name: personName }, places] = await Promise.all([
+      deps.persons.get(personId),
+      deps.persons.accountsOf(personId),
+    ]);
+    const place = places.find((one) => one.accountId === accountId);
+    return { personName, ...(place && { memberRole: toMemberRole(place.role) }) };
+  };
+
+  const nameOf = async (session: ConsoleSession) => {
+    if (session.personId) {
+      return deps.findPersonName(session.personId);
+    }
+    return session.operatorId ? deps.findName(session.operatorId) : deps.rootName;
+  };
 
   const opened = async ({ session, token }: NewSession) => ({ session: await describe(session), token });
 
@@ -60,11 +81,13 @@ export function createSessionsService(deps: SessionsDependencies): ServiceImpl<t
     return named;
   };
 
-  const requireOidc = (): OidcSignIn => {
-    if (deps.oidc === undefined) {
-      throw failure(Reason.UNSUPPORTED, "No provider of identities is configured (sign_in.oidc).");
+  /** Ends a session, and the keys that end with it. */
+  const close = async ({ id, keyIds }: ConsoleSession) => {
+    await sessions.end(id);
+    deps.ended(id);
+    for (const keyId of keyIds) {
+      await deps.revokeKey(keyId);
     }
-    return deps.oidc;
   };
 
   const ownerOf = (principal: Principal): Owner => {
@@ -73,13 +96,13 @@ export function createSessionsService(deps: SessionsDependencies): ServiceImpl<t
     }
     if (principal.kind === "operator") {
       const { id, role } = principal;
-      return { role: requireRole(role), operatorId: id || null, accountId: null, keyId: null };
+      return { role: requireRole(role), operatorId: id || null, accountId: null, keyId: null, personId: null };
     }
     const { accountId, keyId } = principal;
     if (keyId === "") {
       throw failure(Reason.PERMISSION_DENIED, "A session needs an API key or an operator's token.");
     }
-    return { role: null, operatorId: null, accountId, keyId };
+    return { role: null, operatorId: null, accountId, keyId, personId: null };
   };
 
   return {
@@ -100,14 +123,16 @@ export function createSessionsService(deps: SessionsDependencies): ServiceImpl<t
       return opened(await sessions.redeem(token));
     },
 
-    getSignInOptions: () => ({ oidcName: deps.oidc?.name ?? "" }),
+    getSignInOptions() {
+      const { choices } = deps.oidc;
+      return { oidcName: choices.find((one) => !one.forOperators)?.name ?? "", providers: [...choices] };
+    },
 
-    beginOidcSignIn: ({ redirectUrl }) => requireOidc().begin(redirectUrl),
+    beginOidcSignIn: ({ provider, redirectUrl }) => deps.oidc.begin(provider, redirectUrl),
 
     async finishOidcSignIn({ callbackUrl, pending }, { requestHeader: header, values: contextValues }) {
       const address = readClientAddress({ header, contextValues }, deps.trusts);
-      const accountId = await requireOidc().finish(callbackUrl, pending, address);
-      return opened(await sessions.create({ role: null, operatorId: null, accountId, keyId: null }));
+      return opened(await sessions.create(await deps.oidc.finish(callbackUrl, pending, address)));
     },
 
     async createSession(_, context) {
@@ -119,21 +144,28 @@ export function createSessionsService(deps: SessionsDependencies): ServiceImpl<t
     },
 
     async endSession(_, context) {
-      const id = toSession(context);
-      const { keyIds } = await sessions.get(id);
-      await sessions.end(id);
-      deps.ended(id);
-      for (const keyId of keyIds) {
-        await deps.revokeKey(keyId);
-      }
+      await close(await sessions.get(toSession(context)));
       return {};
     },
 
     async createSessionKey({ accountId }, context) {
       const session = await sessions.get(toSession(context));
-      const { keyId, secret } = await deps.createKey(accountId, session.expiresAt);
+      const { keyId, secret } = await deps.createKey(visibleAccount(context, accountId), session);
       await sessions.addKey(session.id, keyId);
       return { keyId, secret };
+    },
+
+    async switchAccount({ accountId: wanted }, context) {
+      const accountId = requireId(wanted, "account");
+      const session = await sessions.get(toSession(context));
+      const personId = session.personId ?? "";
+      const places = await deps.persons.accountsOf(personId);
+      if (!places.some((place) => place.accountId === accountId)) {
+        throw failure(Reason.ACCOUNT_NOT_FOUND, "You have no place in such an account.");
+      }
+      const next = await sessions.create({ role: null, operatorId: null, accountId, keyId: null, personId });
+      await close(session);
+      return opened(next);
     },
   };
 }

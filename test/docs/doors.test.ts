@@ -11,6 +11,7 @@ import { BooksService } from "#gen/tollgate/metering/v1/books_service_pb.js";
 import { MarginService } from "#gen/tollgate/metering/v1/margin_service_pb.js";
 import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import { OperatorsService } from "#gen/tollgate/operators/v1/operators_service_pb.js";
+import { PeopleService } from "#gen/tollgate/people/v1/people_service_pb.js";
 import { createProgram } from "#src/cli/program.ts";
 import { configJsonSchema } from "#src/config/json-schema.ts";
 import { limitNames } from "#src/wire/interceptors/observation/refused-limit.ts";
@@ -30,6 +31,7 @@ const whole = [
   EventsService,
   MarginService,
   OperatorsService,
+  PeopleService,
   WebhooksService,
 ];
 const services = new Map<string, DescService>(

@@ -14,6 +14,10 @@ import { Usage, UsageLine } from "./metering/usage.ts";
 import { UsageEvent } from "./metering/usage-event.ts";
 import { Operator } from "./operator.ts";
 import { Payment } from "./payment.ts";
+import { FreeGrant } from "./people/free-grant.ts";
+import { Invitation } from "./people/invitation.ts";
+import { Member } from "./people/member.ts";
+import { Identity, Person } from "./people/person.ts";
 import { Setting } from "./setting.ts";
 
 /** All stored entities. */
@@ -47,4 +51,9 @@ export const entities = [
   WorkLease,
   SignInLink,
   ConsoleSession,
+  Person,
+  Identity,
+  Member,
+  Invitation,
+  FreeGrant,
 ];
