@@ -29,8 +29,7 @@ import { Routes } from "./http/routing/routes.ts";
 import type { Runtime } from "./http/runtime.ts";
 import { createSurfaces } from "./surfaces.ts";
 
-/** Dependencies. */
-export interface FrontOptions extends Runtime {
+interface Dependencies extends Runtime {
   /** The transport to the core: in process, or over gRPC. */
   readonly transport: Transport;
   /** Whether this process is overloaded. */
@@ -58,9 +57,9 @@ export interface Front {
 }
 
 /** Creates the front of all public surfaces. */
-export function createFront(options: FrontOptions): Front {
-  const { clock, overload, limits, observer, random } = options;
-  const core = createCoreClients(options.transport);
+export function createFront(parts: Dependencies): Front {
+  const { clock, overload, limits, observer, random } = parts;
+  const core = createCoreClients(parts.transport);
   const surfaces = createSurfaces(core);
   const choose: Choose = (request) => chooseSurface(surfaces, request);
   const routes = new Routes();
@@ -100,10 +99,10 @@ export function createFront(options: FrontOptions): Front {
   };
   const app = new Koa<DefaultState, Shared>();
   app.silent = true; // Koa only reports that a client has gone
-  app.use(openExchange(options, bodyLimits));
-  app.use(answerErrors(choose, createRefusalLog(options.logger, clock)));
+  app.use(openExchange(parts, bodyLimits));
+  app.use(answerErrors(choose, createRefusalLog(parts.logger, clock)));
   app.use(drainRefused(clock));
-  app.use(admit(overload, new ProxiedRequests(limits.requestsPerAddress, options.isTrustedProxy)));
+  app.use(admit(overload, new ProxiedRequests(limits.requestsPerAddress, parts.isTrustedProxy)));
   app.use(runEndpoint(routes, choose));
   return {
     listener: app.callback(),

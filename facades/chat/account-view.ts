@@ -9,7 +9,7 @@ import {
 } from "#gen/tollgate/chat/v1/account_view_pb.js";
 import { UsageGroup } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import { type Receipt, ReceiptStatus, type UsageRow } from "#gen/tollgate/metering/v1/usage_pb.js";
-import { readLimits, showLimits } from "#lib/key-limits.ts";
+import { readLimits, showLimits } from "#lib/limits/key-limits.ts";
 import { formatUsd } from "#lib/money.ts";
 import { type Duration, toMilliseconds } from "#lib/time/duration.ts";
 import { parseMoment } from "#lib/time/moment.ts";

@@ -2,7 +2,7 @@ import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ApiKey } from "#gen/tollgate/accounts/v1/api_key_pb.js";
 import type { GetKeyStatusResponse } from "#gen/tollgate/accounts/v1/caller_requests_pb.js";
 import type { KeyLimits, TestAuthResponse } from "#gen/tollgate/chat/v1/key_status_pb.js";
-import { readLimits, showLimits } from "#lib/key-limits.ts";
+import { readLimits, showLimits } from "#lib/limits/key-limits.ts";
 import { toMilliseconds } from "#lib/time/duration.ts";
 import { decimal } from "../http/json/decimal.ts";
 

@@ -6,7 +6,7 @@ import { homeHeaders, renderHome, wantsPage } from "../http/home/page.ts";
 import { sendFile } from "../http/home/static-files.ts";
 import { callPaths } from "./calls/forward.ts";
 import { isSameOrigin } from "./calls/same-origin.ts";
-import { type ConsoleOptions, readReach } from "./options.ts";
+import { type Dependencies, readReach } from "./dependencies.ts";
 import { sendNote } from "./pages/note.ts";
 import { isPage } from "./pages/page-paths.ts";
 import { setSecurityHeaders } from "./pages/security-headers.ts";
@@ -21,9 +21,9 @@ import { createSessionCalls } from "./sessions/session-calls.ts";
 const callPath = /^\/[\w]+(\.[\w]+)+\/[\w]+$/;
 
 /** Serves the console under one origin: its pages, sign-in, the core's calls and the playground. */
-export function createConsole(options: ConsoleOptions): RequestListener {
-  const core = new CoreSessions(options.transport, options.isTrustedProxy);
-  const sessionCalls = createSessionCalls(options, core);
+export function createConsole(parts: Dependencies): RequestListener {
+  const core = new CoreSessions(parts.transport, parts.isTrustedProxy);
+  const sessionCalls = createSessionCalls(parts, core);
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = request.url ?? "/";
@@ -33,10 +33,10 @@ export function createConsole(options: ConsoleOptions): RequestListener {
       return sessionCall(request, response);
     }
     if (isOidcPage(request, path)) {
-      return answerOidc(path, request, response, options, core);
+      return answerOidc(path, request, response, parts, core);
     }
     if (path.startsWith("/link/")) {
-      return followLink(path.slice("/link/".length), request, response, options, core);
+      return followLink(path.slice("/link/".length), request, response, parts, core);
     }
     if (callPath.test(path)) {
       return serveCall(path, request, response);
@@ -52,7 +52,7 @@ export function createConsole(options: ConsoleOptions): RequestListener {
   }
 
   async function serveCall(path: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const reach = readReach(request, options);
+    const reach = readReach(request, parts);
     const token = readToken(request, reach);
     if (token === undefined) {
       return sendCallError(response, 401, "Nobody is signed in.");
@@ -70,11 +70,11 @@ export function createConsole(options: ConsoleOptions): RequestListener {
         : sendCallError(response, 403, "No role may make this call here.");
     }
     replaceCookie(request, core.headersFor(request, token));
-    options.calls(request, response);
+    parts.calls(request, response);
   }
 
   async function servePlayground(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const reach = readReach(request, options);
+    const reach = readReach(request, parts);
     if (!isSameOrigin(request, reach)) {
       return sendError(response, 403, "The playground is for pages of the console itself.");
     }
@@ -83,26 +83,26 @@ export function createConsole(options: ConsoleOptions): RequestListener {
       return sendError(response, 401, "Nobody is signed in.");
     }
     delete request.headers.cookie;
-    options.surfaces(request, response);
+    parts.surfaces(request, response);
   }
 
   /** Whether nobody is signed in, or the session has ended. */
   async function hasEnded(request: IncomingMessage): Promise<boolean> {
-    const { kind } = await core.read(readToken(request, readReach(request, options)), request);
+    const { kind } = await core.read(readToken(request, readReach(request, parts)), request);
     return kind === "ended";
   }
 
   async function servePage(path: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (path !== "/index.html" && sendFile(options.files, path.slice(1), request, response)) {
+    if (path !== "/index.html" && sendFile(parts.files, path.slice(1), request, response)) {
       return;
     }
     if (!isPage(path)) {
       return sendNote(response, 404, "There is no such page", "The console begins at /overview.");
     }
     if (path !== "/sign-in" && (await hasEnded(request))) {
-      return path === "/" ? serveHome(request, response, options, core) : redirectToSignIn(request, response);
+      return path === "/" ? serveHome(request, response, parts, core) : redirectToSignIn(request, response);
     }
-    if (!sendFile(options.files, "index.html", request, response)) {
+    if (!sendFile(parts.files, "index.html", request, response)) {
       sendNote(response, 503, "The console was not built", "Run npm run build:console and start again.");
     }
   }
@@ -110,7 +110,7 @@ export function createConsole(options: ConsoleOptions): RequestListener {
   return (request, response) => {
     setSecurityHeaders(response);
     serve(request, response).catch((error: unknown) => {
-      options.logger.error({ err: error }, "a request failed unexpectedly");
+      parts.logger.error({ err: error }, "a request failed unexpectedly");
       if (response.headersSent) {
         response.destroy();
       } else {
@@ -124,7 +124,7 @@ export function createConsole(options: ConsoleOptions): RequestListener {
 async function serveHome(
   request: IncomingMessage,
   response: ServerResponse,
-  { transport, facts, surfaces }: ConsoleOptions,
+  { transport, facts, surfaces }: Dependencies,
   core: CoreSessions,
 ): Promise<void> {
   if (!wantsPage(request)) {

@@ -157,7 +157,11 @@ export class Connections {
       }
     });
     const place: Place = {
-      ...{ socket, networks, stopWaiting, running: 0, idleSince: 0 },
+      socket,
+      networks,
+      stopWaiting,
+      running: 0,
+      idleSince: 0,
       leave: () => {
         if (this.#places.get(key) !== place) {
           return;

@@ -23,7 +23,6 @@ export interface HttpServer {
   close(deadlineMs: number): Promise<void>;
 }
 
-/** Dependencies. */
 export interface HttpServerOptions {
   readonly door: Door;
   /** The configuration's field that has the address. */

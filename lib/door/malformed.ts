@@ -25,7 +25,8 @@ export type AnswerMalformed = (fault: Fault, head: string) => FaultAnswer;
 
 /** The answer of listeners without a format of their own. */
 export const plainAnswer: AnswerMalformed = ({ status, message }) => ({
-  ...{ status, headers: {} },
+  status,
+  headers: {},
   body: JSON.stringify({ error: message }),
 });
 

@@ -18,8 +18,7 @@ export interface OverloadLimits {
   readonly maxMemory: number;
 }
 
-/** Dependencies. */
-export interface OverloadMonitorOptions {
+interface Dependencies {
   readonly limits: OverloadLimits;
   readonly clock: Clock;
   /** The part of its memory that the process uses now, from 0 to 1. */
@@ -55,7 +54,7 @@ export class OverloadMonitor implements Overload {
   lagMs = 0;
   /** The part of the memory that was in use when last measured. */
   memory = 0;
-  readonly #options: OverloadMonitorOptions;
+  readonly #parts: Dependencies;
   readonly #beyond = { event_loop: 0, memory: 0 };
   #calm = 0;
   /** When garbage may be collected next, by the monotonic clock. */
@@ -63,8 +62,8 @@ export class OverloadMonitor implements Overload {
   #cancel: () => void;
 
   /** Measures until it is stopped. */
-  constructor(options: OverloadMonitorOptions) {
-    this.#options = options;
+  constructor(parts: Dependencies) {
+    this.#parts = parts;
     this.#cancel = this.#measureLater();
   }
 
@@ -74,11 +73,11 @@ export class OverloadMonitor implements Overload {
   }
 
   #measureLater(): () => void {
-    const { clock } = this.#options;
+    const { clock } = this.#parts;
     const due = clock.monotonic() + intervalMs;
     return clock.after(intervalMs, () => {
       this.lagMs = Math.max(0, clock.monotonic() - due);
-      this.memory = this.#options.readMemory();
+      this.memory = this.#parts.readMemory();
       this.#collect();
       this.#judge();
       this.#cancel = this.#measureLater();
@@ -90,7 +89,7 @@ export class OverloadMonitor implements Overload {
    * work makes too little of it for V8 to collect: it would refuse for ever.
    */
   #collect(): void {
-    const { limits, clock, collectGarbage, readMemory } = this.#options;
+    const { limits, clock, collectGarbage, readMemory } = this.#parts;
     const isFull = this.memory > limits.maxMemory && this.#beyond.memory + 1 >= agreeing;
     const now = clock.monotonic();
     if ((isFull || this.shortage === "memory") && now >= this.#collectFrom) {
@@ -102,7 +101,7 @@ export class OverloadMonitor implements Overload {
   }
 
   #judge(): void {
-    const { maxLagMs, maxMemory } = this.#options.limits;
+    const { maxLagMs, maxMemory } = this.#parts.limits;
     this.#beyond.event_loop = this.lagMs > maxLagMs ? this.#beyond.event_loop + 1 : 0;
     this.#beyond.memory = this.memory > maxMemory ? this.#beyond.memory + 1 : 0;
     const isCalm = this.lagMs <= maxLagMs * calmLag && this.memory <= maxMemory - calmMemory;
@@ -121,7 +120,7 @@ export class OverloadMonitor implements Overload {
       return;
     }
     this.shortage = shortage;
-    const { logger } = this.#options;
+    const { logger } = this.#parts;
     const measured = { lag_ms: Math.round(this.lagMs), memory: Math.round(this.memory * 100) / 100 };
     if (shortage === undefined) {
       logger.info(measured, "no longer overloaded: new requests are taken again");

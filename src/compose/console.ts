@@ -8,19 +8,18 @@ import { isLoopback, parseAddress } from "#lib/net/address.ts";
 import { inNetworks } from "#lib/net/networks.ts";
 import type { ServerTls } from "#lib/net/tls-identity.ts";
 import { systemClock } from "#lib/time/clock.ts";
-import { consoleAddress } from "#src/config/move-ports.ts";
+import { consoleAddress } from "#src/config/ports/move-ports.ts";
 import type { Config } from "#src/config/schema.ts";
 import { createConnectHandler } from "#src/wire/grpc/server/http/connect-server.ts";
 import { forwardServices } from "../../facades/console/calls/forward.ts";
 import { createConsole } from "../../facades/console/console.ts";
-import type { Reach } from "../../facades/console/options.ts";
+import type { Reach } from "../../facades/console/dependencies.ts";
 import type { Front } from "../../facades/front.ts";
 import { createConsoleGate } from "./console-gate.ts";
 import { connectionLimits, type Doors, requestPatience } from "./process/doors.ts";
 import type { Lifecycle } from "./process/lifecycle.ts";
 
-/** Dependencies. */
-interface ConsoleParts {
+interface Dependencies {
   readonly config: Pick<Config, "listen" | "http">;
   readonly address: string;
   readonly transport: Transport;
@@ -43,7 +42,7 @@ export interface RunningConsole {
 }
 
 /** Serves the console over a transport. Throws when it cannot listen on the address. */
-export async function startConsole(parts: ConsoleParts): Promise<RunningConsole> {
+export async function startConsole(parts: Dependencies): Promise<RunningConsole> {
   const { config, transport, front, lifecycle, logger, tls } = parts;
   const shutdown = new AbortController();
   const { trusted_proxies } = config.listen;
@@ -51,12 +50,11 @@ export async function startConsole(parts: ConsoleParts): Promise<RunningConsole>
   const door = parts.doors.make("console", { limits: connectionLimits(config.http), isTrustedProxy });
   const scheme = tls === undefined ? "http" : "https";
   const listener = createConsole({
-    ...{ transport, isTrustedProxy, logger },
+    transport,
+    isTrustedProxy,
+    logger,
     calls: createConnectHandler(
-      {
-        ...{ services: forwardServices(transport), interceptors: [], door },
-        gate: createConsoleGate(transport, systemClock),
-      },
+      { services: forwardServices(transport), interceptors: [], door, gate: createConsoleGate(transport, systemClock) },
       shutdown.signal,
     ),
     surfaces: front.listener,
@@ -69,7 +67,9 @@ export async function startConsole(parts: ConsoleParts): Promise<RunningConsole>
     },
   });
   const server = await startHttpServer(listener, parts.address, {
-    ...{ door, tls, ...requestPatience(config.http) },
+    door,
+    tls,
+    ...requestPatience(config.http),
     answerMalformed: front.answerMalformed,
     setting: "listen.console",
   });
@@ -85,7 +85,7 @@ export async function startConsole(parts: ConsoleParts): Promise<RunningConsole>
  * Serves the console of `serve`, even when it is not configured. In that case it is left out when its usual port is
  * taken, so that the service starts although another process has that port.
  */
-export async function openConsole(parts: Omit<ConsoleParts, "address">): Promise<RunningConsole | undefined> {
+export async function openConsole(parts: Omit<Dependencies, "address">): Promise<RunningConsole | undefined> {
   const { listen } = parts.config;
   const address = consoleAddress(listen);
   try {
@@ -100,7 +100,7 @@ export async function openConsole(parts: Omit<ConsoleParts, "address">): Promise
   }
 }
 
-function readReach({ address, tls }: Pick<ConsoleParts, "address" | "tls">): Reach {
+function readReach({ address, tls }: Pick<Dependencies, "address" | "tls">): Reach {
   if (tls !== undefined) {
     return "tls";
   }

@@ -37,7 +37,8 @@ export async function core(options: CoreOptions): Promise<void> {
   const tls = await openTls(config.listen.tls, systemClock, logger);
   const admin = await startAdmin(config.listen.admin, lifecycle, logger, tls);
   const telemetry = {
-    ...{ registry: admin.registry, refused: admin.doors.refused },
+    registry: admin.registry,
+    refused: admin.doors.refused,
     tracer: await startTracing(lifecycle, logger),
   };
   const settings = await effectiveConfig(options.config, process.env);

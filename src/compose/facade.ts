@@ -57,7 +57,13 @@ export async function facade(options: FacadeOptions): Promise<void> {
     listen.console === undefined
       ? undefined
       : await startConsole({
-          ...{ config, address: listen.console, transport, front, lifecycle, logger, tls },
+          config,
+          address: listen.console,
+          transport,
+          front,
+          lifecycle,
+          logger,
+          tls,
           doors: admin.doors,
         });
   lifecycle.ready({ http, ...(console && { console: console.address }), admin: admin.address });
@@ -100,7 +106,10 @@ export async function startFront(
     ...(tracer && { trace: traceExchanges(tracer) }),
   });
   const server = await startHttpServer(listener, listen.http, {
-    ...{ door, tls, answerMalformed, ...requestPatience(http) },
+    door,
+    tls,
+    answerMalformed,
+    ...requestPatience(http),
     setting: "listen.http",
     watchesAnswers: true,
     reusePort: listen.reuse_port,

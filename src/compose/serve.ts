@@ -5,10 +5,10 @@ import { systemClock } from "#lib/time/clock.ts";
 import { ConfigError } from "#src/config/config-error.ts";
 import { effectiveConfig } from "#src/config/effective.ts";
 import { defaultConfig, loadConfig } from "#src/config/load.ts";
-import { movePorts } from "#src/config/move-ports.ts";
+import { movePorts } from "#src/config/ports/move-ports.ts";
+import { findUnshared } from "#src/config/ports/shared-port.ts";
 import type { Config } from "#src/config/schema.ts";
 import { readSecrets, type Secrets } from "#src/config/secrets.ts";
-import { findUnshared } from "#src/config/shared-port.ts";
 import { openTls } from "#src/config/tls/tls.ts";
 import { createDirectTransport } from "#src/wire/grpc/direct/direct-transport.ts";
 import { openConsole, type RunningConsole } from "./console.ts";
@@ -64,7 +64,8 @@ async function start(
   const tls = await openTls(configured.listen.tls, systemClock, logger);
   const admin = await startAdmin(configured.listen.admin, lifecycle, logger, tls);
   const telemetry = {
-    ...{ registry: admin.registry, refused: admin.doors.refused },
+    registry: admin.registry,
+    refused: admin.doors.refused,
     tracer: await startTracing(lifecycle, logger),
   };
   refuseBothModels(options, configured);
@@ -81,7 +82,13 @@ async function start(
   const demo = embedded === undefined ? undefined : await ensureDemo(secrets.dataDir, own, secrets.operatorToken);
   const page = options.console
     ? await openConsole({
-        ...{ config, transport, front, lifecycle, logger, tls, doors: admin.doors },
+        config,
+        transport,
+        front,
+        lifecycle,
+        logger,
+        tls,
+        doors: admin.doors,
         demoAccountId: demo?.accountId,
       })
     : undefined;

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { nearest } from "./nearest.ts";
+import { nearest } from "#lib/text/nearest.ts";
 
 /** The path to a field, such as `["models", 0, "id"]`. */
 export type Path = readonly PropertyKey[];

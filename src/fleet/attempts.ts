@@ -12,8 +12,7 @@ import type { Wish } from "./servers/wish.ts";
 /** A request is tried on at most three servers: a second and a third only after a failure. */
 const maxAttempts = 3;
 
-/** The parts of the fleet that attempts need. */
-export interface AttemptSettings {
+export interface Dependencies {
   readonly config: FleetConfig;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -42,7 +41,7 @@ export class Attempts {
     pool: Pool,
     route: RoutingRequest,
     request: Attempted,
-    { clock, config, logger, observer }: AttemptSettings,
+    { clock, config, logger, observer }: Dependencies,
   ) {
     this.#pool = pool;
     this.#route = route;
@@ -147,7 +146,7 @@ export function distrust(
   member: Member,
   what: string,
   about: { readonly request?: string; readonly run?: string },
-  { observer, logger }: Pick<AttemptSettings, "observer" | "logger">,
+  { observer, logger }: Pick<Dependencies, "observer" | "logger">,
 ): void {
   member.breaker.distrust();
   member.lastError = what;

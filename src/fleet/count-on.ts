@@ -1,4 +1,4 @@
-import { type AttemptSettings, distrust } from "./attempts.ts";
+import { type Dependencies, distrust } from "./attempts.ts";
 import type { ServedModel } from "./catalogue/interface.ts";
 import { isBelievableInput } from "./health/believable-tokens.ts";
 import { describe, isImplausible, isServersFault, isTransient, toFailure } from "./health/failures.ts";
@@ -16,22 +16,22 @@ export async function countOn(
   model: ServedModel,
   request: Pick<FleetRequest, "prompt" | "thinking" | "recipe">,
   signal: AbortSignal,
-  settings: AttemptSettings,
+  parts: Dependencies,
 ): Promise<number | undefined> {
-  const watchdog = new Watchdog(settings.clock, countLimits, signal);
+  const watchdog = new Watchdog(parts.clock, countLimits, signal);
   try {
     const count = await member.engine.countTokens({ ...request, model: member.model }, watchdog.signal);
     if (count === undefined || isBelievableInput(count, request.prompt, model)) {
       return count;
     }
-    distrust(member, `counted ${count} tokens in a prompt`, {}, settings);
+    distrust(member, `counted ${count} tokens in a prompt`, {}, parts);
   } catch (thrown) {
     signal.throwIfAborted();
     const error = toFailure(thrown, member.id, signal);
     if (isImplausible(error)) {
-      distrust(member, describe(error), {}, settings);
+      distrust(member, describe(error), {}, parts);
     } else if (isTransient(error) || isServersFault(error)) {
-      settings.logger.warn({ server: member.id, error: describe(error) }, "server could not count tokens");
+      parts.logger.warn({ server: member.id, error: describe(error) }, "server could not count tokens");
     } else {
       throw error;
     }

@@ -2,7 +2,7 @@ import type { Server } from "#gen/tollgate/catalogue/v1/server_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "#lib/errors/failure.ts";
 import { estimateTokens } from "#lib/text/estimate-tokens.ts";
-import { type AttemptSettings, Attempts } from "./attempts.ts";
+import { type Dependencies as AttemptDependencies, Attempts } from "./attempts.ts";
 import type { ServedModel } from "./catalogue/interface.ts";
 import { countOn } from "./count-on.ts";
 import { describeServer } from "./describe-server.ts";
@@ -19,18 +19,17 @@ import type { Pool } from "./servers/pool.ts";
 import { unitVector } from "./unit-vectors.ts";
 import { utilisation } from "./utilisation.ts";
 
-/** Dependencies. */
-export interface FleetParts extends AttemptSettings {
+interface Dependencies extends AttemptDependencies {
   readonly roster: Roster;
 }
 
 /** The fleet of one process. */
 export class PooledFleet implements Fleet {
-  readonly #parts: FleetParts;
+  readonly #parts: Dependencies;
   readonly #limits: TimeLimits;
   readonly #templates = new KnownTemplates();
 
-  constructor(parts: FleetParts) {
+  constructor(parts: Dependencies) {
     this.#parts = parts;
     this.#limits = {
       firstOutput: parts.config.first_token_timeout_s * 1000,
@@ -42,7 +41,10 @@ export class PooledFleet implements Fleet {
   generate(model: ServedModel, request: FleetRequest, signal: AbortSignal): AsyncIterable<EngineOutput> {
     const { clock } = this.#parts;
     return new FleetGeneration({
-      ...{ model, request, templates: this.#templates, signal },
+      model,
+      request,
+      templates: this.#templates,
+      signal,
       openAttempts: () => {
         const route = { request, promptTokens: estimateTokens(request.prompt) };
         return new Attempts(this.#pool(model.id), route, request, this.#parts);

@@ -8,8 +8,7 @@ import type { Watchdog } from "./health/watchdog.ts";
 import type { FleetRequest } from "./interface.ts";
 import type { Place } from "./servers/place.ts";
 
-/** Dependencies of one generation. */
-export interface GenerationParts {
+interface Dependencies {
   readonly model: ServedModel;
   readonly request: FleetRequest;
   readonly templates: KnownTemplates;
@@ -38,12 +37,12 @@ const end: IteratorReturnResult<undefined> = { done: true, value: undefined };
  * reader at a time.
  */
 export class FleetGeneration implements AsyncIterableIterator<EngineOutput, undefined> {
-  readonly #parts: GenerationParts;
+  readonly #parts: Dependencies;
   #attempts: Attempts | undefined;
   #attempt: RunningAttempt | undefined;
   #isOver = false;
 
-  constructor(parts: GenerationParts) {
+  constructor(parts: Dependencies) {
     this.#parts = parts;
   }
 

@@ -1,5 +1,5 @@
 import type { Server } from "#gen/tollgate/catalogue/v1/server_pb.js";
-import type { ServiceClass } from "#lib/service-class.ts";
+import type { ServiceClass } from "#lib/limits/service-class.ts";
 import type { ServedModel } from "./catalogue/interface.ts";
 import type { EngineEmbeddings, EngineEmbedRequest, EngineOutput, EngineRequest } from "./engines/interface.ts";
 

@@ -11,8 +11,7 @@ import type { Fleet } from "./interface.ts";
 const readMs = 1_000;
 const prefix = "drained ";
 
-/** Dependencies. */
-export interface KeptDrainsParts {
+interface Dependencies {
   readonly storage: Storage;
   readonly fleet: Pick<Fleet, "servers" | "drain" | "resume">;
   readonly clock: Clock;
@@ -21,11 +20,11 @@ export interface KeptDrainsParts {
 
 /** Drained servers, kept in the database: for all cores, and across restarts. */
 export class KeptDrains {
-  readonly #parts: KeptDrainsParts;
+  readonly #parts: Dependencies;
   /** Counts the changes made here, so that a read that began before a change is ignored. */
   #changes = 0;
 
-  constructor(parts: KeptDrainsParts) {
+  constructor(parts: Dependencies) {
     this.#parts = parts;
   }
 

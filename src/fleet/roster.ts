@@ -16,11 +16,11 @@ import { Member } from "./servers/member.ts";
 import { memberId } from "./servers/member-id.ts";
 import { Pool } from "./servers/pool.ts";
 import { otherQueues, SharedServers, toName } from "./shared-servers.ts";
-import { Sharing, type SharingParts } from "./sharing/sharing.ts";
+import type { FleetChannel } from "./sharing/channel.ts";
+import { Sharing } from "./sharing/sharing.ts";
 import { WatchedServers } from "./watch/watched-servers.ts";
 
-/** Dependencies. */
-export interface RosterSettings {
+export interface Dependencies {
   readonly config: FleetConfig;
   /** Creates the adapter of one server of one model. */
   readonly engines: (server: ServerConfig, model: ModelConfig) => Engine;
@@ -30,7 +30,7 @@ export interface RosterSettings {
   /** Looks up the addresses of a host name. */
   readonly lookup: Lookup;
   /** Carries the messages between cores that share the fleet. Absent: this core is the only one. */
-  readonly channel?: SharingParts["channel"];
+  readonly channel?: FleetChannel;
   /** Called when a server fails its checks, when it recovers and when it first passes. Absent: no listener. */
   readonly healthChanged?: (change: HealthChange) => void;
 }
@@ -53,7 +53,7 @@ interface Plan {
 export class Roster {
   /** By model id, in the configured order. */
   pools: ReadonlyMap<string, Pool> = new Map();
-  readonly #settings: RosterSettings;
+  readonly #parts: Dependencies;
   readonly #machines = new Machines();
   readonly #watched: WatchedServers;
   #entries: readonly Entry[] = [];
@@ -65,18 +65,18 @@ export class Roster {
   readonly #addresses: Addresses;
   readonly #sharing: Sharing | undefined;
 
-  constructor(settings: RosterSettings) {
-    this.#settings = settings;
-    const { channel, clock, random } = settings;
+  constructor(parts: Dependencies) {
+    this.#parts = parts;
+    const { channel, clock, random } = parts;
     const servers = new SharedServers(() => this.pools.values());
     this.#sharing = channel && new Sharing({ channel, clock, random }, servers);
     this.#watched = new WatchedServers({
-      ...settings,
+      ...parts,
       troubled: (member) => this.#sharing?.troubled(toName(member)),
     });
     this.#addresses = new Addresses({
-      ...settings,
-      intervalMs: settings.config.resolve_interval_s * 1000,
+      ...parts,
+      intervalMs: parts.config.resolve_interval_s * 1000,
       onChange: () => this.#follow(),
     });
   }
@@ -147,7 +147,7 @@ export class Roster {
     try {
       this.#plan(this.#models).apply();
     } catch (error) {
-      this.#settings.logger.error({ error: describe(error) }, "could not take servers on, the last ones stay");
+      this.#parts.logger.error({ error: describe(error) }, "could not take servers on, the last ones stay");
     }
   }
 
@@ -196,7 +196,7 @@ export class Roster {
   }
 
   #take(server: ServerConfig, model: ServedModel, pool: Pool): Entry {
-    const { engines, clock, config } = this.#settings;
+    const { engines, clock, config } = this.#parts;
     const id = memberId(server, model.id);
     const member = new Member(id, model.id, server, engines(server, model), {
       clock,
@@ -214,7 +214,7 @@ export class Roster {
   }
 
   #createPool(model: ServedModel): Pool {
-    const { clock, config } = this.#settings;
+    const { clock, config } = this.#parts;
     const pool = new Pool(model.id, this.#createPolicy(model), clock, config);
     const sharing = this.#sharing;
     if (sharing !== undefined) {
@@ -225,7 +225,7 @@ export class Roster {
   }
 
   #createPolicy(model: ServedModel): Policy {
-    const { config, random } = this.#settings;
+    const { config, random } = this.#parts;
     const sharing = this.#sharing;
     const onPrompt =
       sharing && ((member: Member, ...prompt: [Int32Array, Int32Array]) => sharing.prompted(toName(member), ...prompt));
@@ -235,7 +235,7 @@ export class Roster {
   }
 
   #routingOf({ routing }: ServedModel): Routing {
-    return routing ?? this.#settings.config.routing;
+    return routing ?? this.#parts.config.routing;
   }
 }
 

@@ -1,5 +1,5 @@
 import { BreakerState } from "#gen/tollgate/catalogue/v1/server_pb.js";
-import type { ServiceClass } from "#lib/service-class.ts";
+import type { ServiceClass } from "#lib/limits/service-class.ts";
 import type { Member } from "./servers/member.ts";
 import type { Pool } from "./servers/pool.ts";
 import type { OtherQueues } from "./servers/queue/other-queues.ts";

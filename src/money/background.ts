@@ -23,8 +23,7 @@ const deadLettersMs = 30_000;
 const firstCountMs = 1000;
 const firstProofMs = 60_000;
 
-/** Dependencies of the work beside requests. */
-export interface BackgroundParts {
+interface Dependencies {
   readonly storage: Storage;
   readonly ledger: Pick<CoreLedger, "unknownSlices">;
   readonly store: Pick<LedgerStore, "foldTallies">;
@@ -46,7 +45,7 @@ export interface BackgroundParts {
  * Starts the work that keeps the books in order while requests run: prices move and are read again, lots expire, and
  * the books are proved repeatedly. Returns the function that ends all of this work.
  */
-export function startBackground(parts: BackgroundParts): () => void {
+export function startBackground(parts: Dependencies): () => void {
   const { storage, ledger, prices, models, utilisation, pricing, clock, random, logger, deadLetters, observer } = parts;
   const intervalMs = pricing.interval_s * 1000;
   const maxStep = pricing.max_step;

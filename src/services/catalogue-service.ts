@@ -10,8 +10,7 @@ import type { Prices } from "#src/money/model/rates.ts";
 import { principalKey } from "#src/wire/interceptors/access/principal.ts";
 import { noteBefore } from "#src/wire/interceptors/changes/change.ts";
 
-/** Dependencies. */
-export interface CatalogueDependencies {
+interface Dependencies {
   readonly catalogue: Catalogue;
   readonly prices: Prices;
   readonly fleet: Fleet;
@@ -25,7 +24,7 @@ export function createCatalogueService({
   prices,
   fleet,
   onDrain,
-}: CatalogueDependencies): ServiceImpl<typeof CatalogueService> {
+}: Dependencies): ServiceImpl<typeof CatalogueService> {
   const modelOf = (model: ServedModel) => describe(model, prices);
   /** Notes a server before its change, for the audit log. */
   function keepServer(context: HandlerContext, serverId: string): void {

@@ -116,7 +116,13 @@ function webhookMessage({ id, url, events, createdAt }: Webhook) {
 function deliveryMessage(delivery: Delivery) {
   const { id, eventId, type, status, attempts, error, at, nextAt, deliveredAt, responseStatus } = delivery;
   return {
-    ...{ id, eventId, type, status, attempts, error, createdAt: timestampFromDate(at) },
+    id,
+    eventId,
+    type,
+    status,
+    attempts,
+    error,
+    createdAt: timestampFromDate(at),
     ...(nextAt ? { nextAttemptAt: timestampFromDate(nextAt) } : {}),
     ...(deliveredAt ? { deliveredAt: timestampFromDate(deliveredAt) } : {}),
     ...(responseStatus ? { responseStatus } : {}),

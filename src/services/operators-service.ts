@@ -14,18 +14,14 @@ import { operatorMessage, readRole } from "./operator-messages.ts";
 /** The name of the configured token's operator. */
 export const rootName = "root";
 
-/** Dependencies. */
-export interface OperatorsDependencies {
+interface Dependencies {
   readonly operators: Operators;
   /** Tells this core that an operator has changed. The others know within ten seconds. */
   readonly changed: () => void;
 }
 
 /** Manages operators with tokens of their own. */
-export function createOperatorsService({
-  operators,
-  changed,
-}: OperatorsDependencies): ServiceImpl<typeof OperatorsService> {
+export function createOperatorsService({ operators, changed }: Dependencies): ServiceImpl<typeof OperatorsService> {
   return {
     async createOperator({ name, role }) {
       const named = readRole(role);

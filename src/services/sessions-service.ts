@@ -5,7 +5,7 @@ import { Role } from "#gen/tollgate/access/v1/access_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import type { SessionSchema, SessionsService } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
 import { failure } from "#lib/errors/failure.ts";
-import { requireId } from "#lib/validate-id.ts";
+import { requireId } from "#lib/ids/validate-id.ts";
 import type { Persons } from "#src/identity/people/persons.ts";
 import { toMemberRole } from "#src/identity/people/roles.ts";
 import type { OidcSignIns } from "#src/identity/sessions/oidc/oidc-sign-ins.ts";
@@ -15,8 +15,7 @@ import { readClientAddress, type TrustsPeer } from "#src/wire/interceptors/acces
 import { readOperator, readPrincipal, visibleAccount } from "#src/wire/interceptors/access/principal.ts";
 import type { Operator, Principal } from "#src/wire/principal.ts";
 
-/** Dependencies. */
-export interface SessionsDependencies {
+interface Dependencies {
   readonly sessions: Sessions;
   /** Makes a key that ends with a session. Throws ACCOUNT_NOT_FOUND and KEY_LIMIT_REACHED. */
   readonly createKey: (accountId: string, session: ConsoleSession) => Promise<{ keyId: string; secret: string }>;
@@ -39,7 +38,7 @@ export interface SessionsDependencies {
 }
 
 /** Signs people in to the console and out of it. */
-export function createSessionsService(deps: SessionsDependencies): ServiceImpl<typeof SessionsService> {
+export function createSessionsService(deps: Dependencies): ServiceImpl<typeof SessionsService> {
   const { sessions } = deps;
 
   const describe = async (session: ConsoleSession): Promise<MessageInitShape<typeof SessionSchema>> => ({

@@ -1,7 +1,7 @@
 import type { MemberRole, Role } from "#gen/tollgate/access/v1/access_pb.js";
-import type { BudgetPeriod } from "#lib/budget-period.ts";
-import type { heldLimits } from "#lib/key-limits.ts";
-import type { ServiceClass } from "#lib/service-class.ts";
+import type { BudgetPeriod } from "#lib/limits/budget-period.ts";
+import type { heldLimits } from "#lib/limits/key-limits.ts";
+import type { ServiceClass } from "#lib/limits/service-class.ts";
 import type { ApiKey } from "#src/storage/entities/api-key.ts";
 
 /** A spending limit in each period for all keys of a rotation chain together, whatever the account has. */

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { expect, test } from "@jest/globals";
 import { loadConfig } from "#src/config/load.ts";
-import { listPorts, movePorts } from "#src/config/move-ports.ts";
+import { listPorts, movePorts } from "#src/config/ports/move-ports.ts";
 import { listDeploy, root } from "./files.ts";
 
 const file = "one-machine/tollgate.yaml";

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "@jest/globals";
 import { defaultConfig, parseConfig } from "#src/config/load.ts";
-import { listPorts, movePorts } from "#src/config/move-ports.ts";
+import { listPorts, movePorts } from "#src/config/ports/move-ports.ts";
 import { parseCommand, readDeploy, root } from "./files.ts";
 
 // No systemd runs here: the units are held against the directives that systemd.unit(5), systemd.service(5),

@@ -147,8 +147,14 @@ export async function serveModels(
     url: `http://${front.address}`,
     key,
     anotherKey,
-    ...{ operator, operatorToken: secrets.operatorToken, transport: channel ?? transport, front, lifecycle, doors },
-    ...{ grpc: grpc?.address, database: join(dataDir, "tollgate.db") },
+    operator,
+    operatorToken: secrets.operatorToken,
+    transport: channel ?? transport,
+    front,
+    lifecycle,
+    doors,
+    grpc: grpc?.address,
+    database: join(dataDir, "tollgate.db"),
     async receipt(requestId) {
       const { receipt } = await metering.getReceipt({ requestId: requestId ?? "" });
       return (

@@ -26,8 +26,14 @@ function Sending({ apiKey, model }: { readonly apiKey: string; readonly model: s
   // The button of the previous step is gone: a keyboard continues here.
   useEffect(() => form.current?.querySelector("input")?.focus(), []);
   const choice: Choice = {
-    ...{ surface: "chat", model, prompt, maxTokens: 1024, isStreamed: true, isThinking: undefined },
-    ...{ tools: [], turns: [] },
+    surface: "chat",
+    model,
+    prompt,
+    maxTokens: 1024,
+    isStreamed: true,
+    isThinking: undefined,
+    tools: [],
+    turns: [],
   };
   return (
     <div class="stack" ref={form}>

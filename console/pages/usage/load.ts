@@ -55,7 +55,8 @@ export async function loadUsage(
     .filter(({ id }) => id !== "")
     .slice(0, mostLines)
     .map(async ({ id, accountId }) => ({
-      ...{ id, accountId },
+      id,
+      accountId,
       rows: await ask({ groupBy: [stepOf(period)], from: toTimestamp(from), [filters[group]]: id }, signal),
     }));
   return {

@@ -71,7 +71,8 @@ export function toSum(row: UsageRow, group: GroupName): Sum {
 export function addUp(sums: readonly Sum[]): Sum {
   const total = (pick: (sum: Sum) => bigint) => sums.reduce((all, sum) => all + pick(sum), 0n);
   return {
-    ...{ id: "", accountId: "" },
+    id: "",
+    accountId: "",
     requests: total(({ requests }) => requests),
     inputTokens: total(({ inputTokens }) => inputTokens),
     outputTokens: total(({ outputTokens }) => outputTokens),

@@ -1,6 +1,6 @@
 import type { ApiKey } from "#gen/tollgate/accounts/v1/api_key_pb.js";
-import type { BudgetPeriod } from "../../../lib/budget-period.ts";
-import { type LimitKind, limitEntries, readLimits } from "../../../lib/key-limits.ts";
+import type { BudgetPeriod } from "../../../lib/limits/budget-period.ts";
+import { type LimitKind, limitEntries, readLimits } from "../../../lib/limits/key-limits.ts";
 import { countOf, formatCount } from "../../format/numbers.ts";
 import { Amount } from "../figures/amount.tsx";
 import { Meter } from "../figures/figure.tsx";

@@ -1,5 +1,5 @@
 import type { ComponentChild } from "preact";
-import { type LimitKind, limitEntries } from "../../../lib/key-limits.ts";
+import { type LimitKind, limitEntries } from "../../../lib/limits/key-limits.ts";
 import { Field, Select } from "../forms/field.tsx";
 import { type LimitTexts, readLines } from "./limit-texts.ts";
 import { ModelsField } from "./models-field.tsx";

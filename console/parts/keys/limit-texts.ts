@@ -9,7 +9,7 @@ import {
   noLimits,
   readLimits,
   writeLimits,
-} from "../../../lib/key-limits.ts";
+} from "../../../lib/limits/key-limits.ts";
 import { formatUsd } from "../../../lib/money.ts";
 import { fromLocalTime, toLocalTime } from "../../format/time.ts";
 import { readUsd, readWhole } from "../forms/typed.ts";

@@ -78,7 +78,9 @@ function ReceiptTable({ rows, isNamed }: { readonly rows: readonly Row[]; readon
     ),
   };
   const count = (name: string, pick: (receipt: Receipt) => bigint) => ({
-    ...{ name, isNumber: true, isOptional: true },
+    name,
+    isNumber: true,
+    isOptional: true,
     show: ({ receipt }: Row) => formatCount(pick(receipt)),
   });
   return (

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import type { Reach } from "../options.ts";
+import type { Reach } from "../dependencies.ts";
 import { isPlain } from "../sessions/cookie.ts";
 
 /**

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import type { Reach } from "../options.ts";
+import type { Reach } from "../dependencies.ts";
 
 /** The length of a session, in seconds. */
 const maxAge = 43_200;

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Code, ConnectError } from "@connectrpc/connect";
-import { type ConsoleOptions, readReach } from "../options.ts";
+import { type Dependencies, readReach } from "../dependencies.ts";
 import { sendNote } from "../pages/note.ts";
 import { sessionCookie } from "./cookie.ts";
 import type { CoreSessions } from "./core.ts";
@@ -13,7 +13,7 @@ export async function followLink(
   token: string,
   request: IncomingMessage,
   response: ServerResponse,
-  options: ConsoleOptions,
+  parts: Dependencies,
   core: CoreSessions,
 ): Promise<void> {
   // A browser that prefetches pages does so without the user, and would use the link up.
@@ -23,7 +23,7 @@ export async function followLink(
   }
   try {
     const opened = await core.redeem(token, request);
-    response.setHeader("set-cookie", sessionCookie(opened.token, request, readReach(request, options)));
+    response.setHeader("set-cookie", sessionCookie(opened.token, request, readReach(request, parts)));
   } catch (error) {
     refuse(response, error);
     return;

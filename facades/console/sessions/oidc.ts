@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Code, ConnectError } from "@connectrpc/connect";
-import { type ConsoleOptions, readReach } from "../options.ts";
+import { type Dependencies, readReach } from "../dependencies.ts";
 import { sendNote } from "../pages/note.ts";
 import { pendingCookie, readPending, sessionCookie } from "./cookie.ts";
 import type { CoreSessions } from "./core.ts";
@@ -26,13 +26,13 @@ export function answerOidc(
   path: string,
   request: IncomingMessage,
   response: ServerResponse,
-  options: ConsoleOptions,
+  parts: Dependencies,
   core: CoreSessions,
 ): Promise<void> {
   const [, provider = "", callback] = page.exec(path) ?? [];
   return callback === undefined
-    ? beginOidc(provider, request, response, options, core)
-    : finishOidc(request, response, options, core);
+    ? beginOidc(provider, request, response, parts, core)
+    : finishOidc(request, response, parts, core);
 }
 
 /** Sends a browser to an identity provider, with a cookie that it has to bring back. */
@@ -40,10 +40,10 @@ async function beginOidc(
   provider: string,
   request: IncomingMessage,
   response: ServerResponse,
-  options: ConsoleOptions,
+  parts: Dependencies,
   core: CoreSessions,
 ): Promise<void> {
-  const reach = readReach(request, options);
+  const reach = readReach(request, parts);
   const scheme = reach === "tls" ? "https" : "http";
   const origin = `${scheme}://${request.headers.host ?? "localhost"}`;
   try {
@@ -63,10 +63,10 @@ async function beginOidc(
 async function finishOidc(
   request: IncomingMessage,
   response: ServerResponse,
-  options: ConsoleOptions,
+  parts: Dependencies,
   core: CoreSessions,
 ): Promise<void> {
-  const reach = readReach(request, options);
+  const reach = readReach(request, parts);
   const forgotten = pendingCookie("", request, reach);
   try {
     const callback = new URL(request.url ?? "", "http://console");

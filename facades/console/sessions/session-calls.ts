@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isSameOrigin } from "../calls/same-origin.ts";
-import { type ConsoleOptions, readReach } from "../options.ts";
+import { type Dependencies, readReach } from "../dependencies.ts";
 import { sendCoreError, sendError, sendJson, toSessionJson } from "./answers.ts";
 import { readToken, sessionCookie } from "./cookie.ts";
 import type { CoreSessions } from "./core.ts";
@@ -9,9 +9,9 @@ import { readCredential, readText } from "./read-credential.ts";
 type Answer = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 /** The calls that sign a page in and out, by method and path. */
-export function createSessionCalls(options: ConsoleOptions, core: CoreSessions): ReadonlyMap<string, Answer> {
-  const { facts } = options;
-  const factsFor = (request: IncomingMessage) => ({ insecure: readReach(request, options) === "insecure", ...facts });
+export function createSessionCalls(parts: Dependencies, core: CoreSessions): ReadonlyMap<string, Answer> {
+  const { facts } = parts;
+  const factsFor = (request: IncomingMessage) => ({ insecure: readReach(request, parts) === "insecure", ...facts });
 
   const signIn: Answer = async (request, response) => {
     const credential = await readCredential(request);
@@ -22,7 +22,7 @@ export function createSessionCalls(options: ConsoleOptions, core: CoreSessions):
     if (!/^[!-~]{1,1024}$/.test(credential)) {
       return sendError(response, 401, "The credential is not a valid API key or token.");
     }
-    const reach = readReach(request, options);
+    const reach = readReach(request, parts);
     const before = readToken(request, reach);
     const { session, token } = await core.open(credential, request);
     // The session from before the sign-in is never reused, so that nobody can have prepared it.
@@ -34,7 +34,7 @@ export function createSessionCalls(options: ConsoleOptions, core: CoreSessions):
   };
 
   const tell: Answer = async (request, response) => {
-    const answer = await core.read(readToken(request, readReach(request, options)), request);
+    const answer = await core.read(readToken(request, readReach(request, parts)), request);
     switch (answer.kind) {
       case "open":
         return sendJson(response, 200, toSessionJson(answer.session, factsFor(request)));
@@ -46,7 +46,7 @@ export function createSessionCalls(options: ConsoleOptions, core: CoreSessions):
   };
 
   const signOut: Answer = async (request, response) => {
-    const reach = readReach(request, options);
+    const reach = readReach(request, parts);
     const token = readToken(request, reach);
     const answer = await core.read(token, request);
     if (token !== undefined && answer.kind !== "ended") {
@@ -57,7 +57,7 @@ export function createSessionCalls(options: ConsoleOptions, core: CoreSessions):
   };
 
   const makeKey: Answer = async (request, response) => {
-    const token = readToken(request, readReach(request, options));
+    const token = readToken(request, readReach(request, parts));
     if (token === undefined) {
       return sendError(response, 401, "Nobody is signed in.");
     }
@@ -72,7 +72,7 @@ export function createSessionCalls(options: ConsoleOptions, core: CoreSessions):
   };
 
   const switchAccount: Answer = async (request, response) => {
-    const reach = readReach(request, options);
+    const reach = readReach(request, parts);
     const token = readToken(request, reach);
     const accountId = await readText(request, "accountId");
     if (token === undefined) {
@@ -94,14 +94,14 @@ export function createSessionCalls(options: ConsoleOptions, core: CoreSessions):
 
   const fromPage = (answer: Answer): Answer =>
     async function judge(request, response) {
-      if (!isSameOrigin(request, readReach(request, options))) {
+      if (!isSameOrigin(request, readReach(request, parts))) {
         return sendError(response, 403, "This call is for pages of the console itself.");
       }
       try {
         await answer(request, response);
       } catch (error) {
         if (!sendCoreError(response, error)) {
-          options.logger.error({ err: error }, "a request failed unexpectedly");
+          parts.logger.error({ err: error }, "a request failed unexpectedly");
         }
       }
     };

@@ -80,7 +80,10 @@ class Gathered {
       throw new ConnectError("the answer broke off", Code.Internal);
     }
     return {
-      ...{ reasoning: this.#reasoning, text: this.#text, toolCalls: this.#toolCalls, serviceClass: this.#serviceClass },
+      reasoning: this.#reasoning,
+      text: this.#text,
+      toolCalls: this.#toolCalls,
+      serviceClass: this.#serviceClass,
       ...this.#end,
     };
   }

@@ -49,7 +49,8 @@ export function addPrices(program: Command, io: Io): void {
         refuseLargeChange(before.outputPicoUsdPerToken, output, "output");
       }
       const set = {
-        ...{ model, inputPicoUsdPerToken: input },
+        model,
+        inputPicoUsdPerToken: input,
         ...(output !== undefined && { outputPicoUsdPerToken: output }),
       };
       return priceDocument(required((await client(core).setPrice(set)).price));

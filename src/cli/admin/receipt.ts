@@ -49,7 +49,10 @@ export function addReceipts(program: Command, io: Io): void {
     ask: async (core, { key = "", model = "", request = "", from, to, limit }, accountId = "") => {
       const client = createClient(MeteringService, core);
       const filter = {
-        ...{ accountId, keyId: key, model, requestId: request },
+        accountId,
+        keyId: key,
+        model,
+        requestId: request,
         ...(from && { from: timestampFromDate(from) }),
         ...(to && { to: timestampFromDate(to) }),
       };

@@ -58,7 +58,10 @@ export function addUsage(program: Command, io: Io): void {
 /** The question as a message of the contract. */
 export function toUsageRequest({ account = "", key = "", model = "", from, to, by, dearest = 0 }: UsageOptions) {
   return {
-    ...{ accountId: account, keyId: key, model, dearest },
+    accountId: account,
+    keyId: key,
+    model,
+    dearest,
     ...(from ? { from: timestampFromDate(from) } : {}),
     ...(to ? { to: timestampFromDate(to) } : {}),
     groupBy: by.map((group) => groupings[group] ?? UsageGroup.UNSPECIFIED),

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from "commander";
 import { maxPicoUsd, parseRate, parseUsd } from "#lib/money.ts";
 import { parseMoment } from "#lib/time/moment.ts";
-import { maxBasePort } from "#src/config/move-ports.ts";
+import { maxBasePort } from "#src/config/ports/move-ports.ts";
 
 // Parsers of command line arguments. Commander prints their messages after the option's name.
 

@@ -1,6 +1,6 @@
 import { Option } from "commander";
 import type { ServiceClass } from "#gen/tollgate/inference/v1/service_class_pb.js";
-import { classMeaning, readWiredClass, serviceClasses, toWiredClass } from "#lib/service-class.ts";
+import { classMeaning, readWiredClass, serviceClasses, toWiredClass } from "#lib/limits/service-class.ts";
 
 /** The option for a class, or none. */
 export function classOption(none: string): Option {

@@ -53,7 +53,12 @@ export async function composeAccess(
   const [pepper] = secrets.peppers;
   const accounts = new Accounts(storage, announce, balances);
   const keys = new ApiKeys({
-    ...{ storage, clock, random, pepper, prefix: config.keys.prefix, announce },
+    storage,
+    clock,
+    random,
+    pepper,
+    prefix: config.keys.prefix,
+    announce,
     added: (digest) => keyFilter.add(digest),
   });
   const keyFilter = new DigestFilter(
@@ -117,7 +122,12 @@ export async function composeAccess(
     ledger.callIn(accountId).catch((error: unknown) => logger.warn({ error }, "a changed account was not announced"));
   };
   const accountsService = createAccountsService({
-    ...{ accounts, keys, funds, clock, random, accountChanged },
+    accounts,
+    keys,
+    funds,
+    clock,
+    random,
+    accountChanged,
     budgetState: (budget) => ledger.budgetState(budget),
     tierRpm: async (accountId) => (await rateLimits.read({ kind: "caller", accountId, keyId: "" })).limit,
     maxKeys: config.keys.max_per_account,
@@ -144,7 +154,8 @@ export async function composeAccess(
       createGate(authenticator, createFailedAttempts({}, clock), trusts, createCallRates({}, clock), refused),
       rateLimits,
     ),
-    ...{ trail, trusts },
+    trail,
+    trusts,
     async stop() {
       stopKeyFilter();
       sessions.stop();

@@ -45,12 +45,18 @@ function startDelivery(foundation: Foundation, { store, prices, balances, ledger
     lease: new WorkLease({ storage, clock, random, name: "webhooks" }),
     send: createSend({ allow, lookup: systemLookup, clock }),
     observer: metrics.deliveries,
-    ...{ seal, clock, logger },
+    seal,
+    clock,
+    logger,
   });
   dispatcher.start();
   const spending = new WorkLease({ storage, clock, random, name: "spending" });
   const watch = new SpendingWatch({
-    ...{ storage, store, balances, clock, logger },
+    storage,
+    store,
+    balances,
+    clock,
+    logger,
     budgets: new BudgetEvents({ storage, store, prices, announce, crossed: metrics.budgets.crossed }),
     recounts: new BudgetRecounts({ storage, store, callIn: (accountId) => ledger.callIn(accountId) }),
     findWindows: (charged) => findSpentWindows({ storage, toBudget }, charged),
@@ -80,7 +86,12 @@ function startUsageEvents({ config, secrets, storage, clock, random, logger, met
     return async () => {};
   }
   const sender = new UsageSender({
-    ...{ url, source, keepDays, token: secrets.usageEventsToken, clock, logger },
+    url,
+    source,
+    keepDays,
+    token: secrets.usageEventsToken,
+    clock,
+    logger,
     outbox: new UsageOutbox({ storage, clock }),
     lease: new WorkLease({ storage, clock, random, name: "usage events" }),
     send: createSend({ allow: config.webhooks.allow, lookup: systemLookup, clock }),

@@ -52,7 +52,15 @@ export async function openFoundation(
   const clock = await DatabaseClock.open(storage, systemClock, logger);
   const stopMeasuring = clock.keepMeasuring();
   return {
-    ...{ config, secrets, logger, tracer, metrics, random: systemRandom, clock, storage, catalogue },
+    config,
+    secrets,
+    logger,
+    tracer,
+    metrics,
+    random: systemRandom,
+    clock,
+    storage,
+    catalogue,
     ...(refused && { refused }),
     announce: createAnnounce({ clock, random: systemRandom }),
     async stop() {

@@ -34,7 +34,9 @@ export function composeOverview(
 ): Part {
   const models = () => catalogue.list();
   const sampler = new Sampler({
-    ...{ clock, logger, lastProof },
+    clock,
+    logger,
+    lastProof,
     count: () => readTotals(registry),
     servers: () => fleet.servers(),
     queued: () => models().reduce((sum, { id }) => sum + fleet.waiting(id), 0),
@@ -43,17 +45,16 @@ export function composeOverview(
       storage.orm.em.fork().count(Core, { heartbeatAt: { $gt: new Date(clock.now() - silentMs) }, deadBeat: null }),
   });
   const status = new Status({
-    ...{ models, clock, logger, lastProof },
+    models,
+    clock,
+    logger,
+    lastProof,
     servers: () => fleet.servers(),
     admits: () => ledger.state().admits,
     findStored: (now) => findStoredTroubles(storage, now),
   });
   const stops = [sampler.start(), status.start()];
-  const margins = {
-    ...{ storage, clock },
-    servers: () => fleet.servers(),
-    readBeginning: () => readBeginning(storage),
-  };
+  const margins = { storage, clock, servers: () => fleet.servers(), readBeginning: () => readBeginning(storage) };
   return {
     services: [
       registration(MarginService, createMarginService(margins)),

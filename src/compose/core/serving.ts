@@ -6,7 +6,7 @@ import type { Config } from "#src/config/schema.ts";
 import type { Fleet } from "#src/fleet/interface.ts";
 import { startBackground } from "#src/money/background.ts";
 import { createEmbeddingsService } from "#src/services/embeddings/embeddings-service.ts";
-import type { ReadAheadSettings } from "#src/services/inference/answer/read-ahead.ts";
+import type { Dependencies } from "#src/services/inference/answer/read-ahead.ts";
 import { ReadAheadMemory } from "#src/services/inference/answer/read-ahead-memory.ts";
 import { createInferenceService } from "#src/services/inference/inference-service.ts";
 import { registration } from "#src/wire/grpc/server/registration.ts";
@@ -19,7 +19,12 @@ export function composeServing(foundation: Foundation, money: Money, fleet: Flee
   const { config, catalogue, metrics, clock, random, logger, storage } = foundation;
   const { prices, ledger, windows } = money;
   const stopBackground = startBackground({
-    ...{ ...money, storage, clock, random, logger, pricing: config.pricing },
+    ...money,
+    storage,
+    clock,
+    random,
+    logger,
+    pricing: config.pricing,
     models: () => catalogue.list(),
     utilisation: (model) => fleet.utilisation(model),
   });
@@ -40,7 +45,7 @@ export function composeServing(foundation: Foundation, money: Money, fleet: Flee
   };
 }
 
-function readReaderLimits({ readers }: Config, overload: Overload): Pick<ReadAheadSettings, "memory" | "limits"> {
+function readReaderLimits({ readers }: Config, overload: Overload): Pick<Dependencies, "memory" | "limits"> {
   return {
     memory: new ReadAheadMemory(boundToMemory(readers.memory_mib * 1024 * 1024, "heap"), overload),
     limits: {

@@ -1,6 +1,6 @@
 import { MemberRole, type Role } from "#gen/tollgate/access/v1/access_pb.js";
 import { SessionsService } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
-import { requireId } from "#lib/validate-id.ts";
+import { requireId } from "#lib/ids/validate-id.ts";
 import type { KeyAuthenticator } from "#src/identity/accounts/authenticator.ts";
 import type { ApiKeys } from "#src/identity/accounts/keys/api-keys.ts";
 import type { Operators } from "#src/identity/operators/operators.ts";
@@ -22,8 +22,7 @@ import { readPicoUsd } from "./amount.ts";
 import type { Foundation } from "./foundation.ts";
 import { composeSignIns } from "./sign-ins.ts";
 
-/** Dependencies. */
-interface SessionsParts {
+interface Dependencies {
   readonly operators: Operators;
   readonly keys: ApiKeys;
   readonly authenticator: () => KeyAuthenticator;
@@ -41,7 +40,7 @@ const keyName = "console";
 /** Console sessions: finds them by their tokens, and opens and ends them by a service. */
 export function composeSessions(
   foundation: Foundation,
-  parts: SessionsParts,
+  parts: Dependencies,
 ): { finder: SessionFinder; service: ServiceRegistration; stop: () => void } {
   const { config, storage, clock, random, secrets, logger } = foundation;
   const { operators, keys, authenticator, accountChanged, persons, signUp, trusts } = parts;
@@ -77,7 +76,9 @@ export function composeSessions(
       },
     }),
     ended: (id) => authenticator().forgetSession(id),
-    ...{ toRole, readRole, trusts },
+    toRole,
+    readRole,
+    trusts,
   });
   return {
     service: registration(SessionsService, service),
@@ -92,7 +93,7 @@ export function composeSessions(
   };
 }
 
-async function readLive(session: ConsoleSession, parts: SessionsParts) {
+async function readLive(session: ConsoleSession, parts: Dependencies) {
   const { operators, keys } = parts;
   const { id, expiresAt, accountId, keyId } = session;
   if (session.personId && !session.role) {
@@ -111,7 +112,7 @@ async function readLive(session: ConsoleSession, parts: SessionsParts) {
 async function readPerson(
   personId: string,
   accountId: string | null | undefined,
-  { persons, members }: Pick<SessionsParts, "persons" | "members">,
+  { persons, members }: Pick<Dependencies, "persons" | "members">,
 ) {
   const person = { kind: "person", personId, personName: (await persons.get(personId)).name } as const;
   if (!accountId) {

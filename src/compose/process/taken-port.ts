@@ -1,6 +1,6 @@
 import { createServer } from "node:net";
 import { parseAddress } from "#lib/net/address.ts";
-import { listPorts, maxBasePort, movePorts } from "#src/config/move-ports.ts";
+import { listPorts, maxBasePort, movePorts } from "#src/config/ports/move-ports.ts";
 import { isAlive, readRunning } from "#src/config/running-core.ts";
 import type { Config } from "#src/config/schema.ts";
 

@@ -26,8 +26,7 @@ export interface UsageEventsObserver {
   backlog(waiting: number, oldestMs: number): void;
 }
 
-/** Dependencies. */
-export interface UsageSenderParts {
+interface Dependencies {
   readonly outbox: UsageOutbox;
   /** Lets one core send for all. */
   readonly lease: Pick<WorkLease, "hold" | "release">;
@@ -47,13 +46,13 @@ export interface UsageSenderParts {
  * and so in order for each account.
  */
 export class UsageSender {
-  readonly #parts: UsageSenderParts;
+  readonly #parts: Dependencies;
   #failures = 0;
   /** No batch is sent before this time, by the monotonic clock. */
   #restsUntil = Number.NEGATIVE_INFINITY;
   #stopped = false;
 
-  constructor(parts: UsageSenderParts) {
+  constructor(parts: Dependencies) {
     this.#parts = parts;
   }
 

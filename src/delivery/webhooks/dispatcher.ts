@@ -23,8 +23,7 @@ export interface DeliveryObserver {
   backlog(waiting: number, oldestMs: number): void;
 }
 
-/** Dependencies. */
-export interface DispatcherParts {
+interface Dependencies {
   readonly outbox: Outbox;
   readonly lease: Pick<WorkLease, "hold" | "release">;
   readonly send: Send;
@@ -36,7 +35,7 @@ export interface DispatcherParts {
 
 /** Sends events to the endpoints that subscribed to them while this core has the lease. */
 export class Dispatcher {
-  readonly #parts: DispatcherParts;
+  readonly #parts: Dependencies;
   readonly #places = new Places();
   /**
    * One set for each query for due deliveries that has no answer yet: the ids of deliveries that ended since it was
@@ -51,7 +50,7 @@ export class Dispatcher {
   #looking = false;
   #looksAgain = false;
 
-  constructor(parts: DispatcherParts) {
+  constructor(parts: Dependencies) {
     this.#parts = parts;
   }
 

@@ -22,8 +22,7 @@ export interface Attempt {
 /** Sends one request. Never rejects. */
 export type Send = (url: string, headers: Record<string, string>, body: string) => Promise<Attempt>;
 
-/** Dependencies. */
-export interface SendParts {
+interface Dependencies {
   /** Private networks that may be reached. */
   readonly allow: readonly string[];
   readonly lookup: Lookup;
@@ -34,7 +33,7 @@ export interface SendParts {
  * Sends over HTTP. A connection is made to an address that was judged, whatever the host's name resolves to a moment
  * later. Redirects are not followed. The answer has to come within `answerMs`.
  */
-export function createSend({ allow, lookup, clock }: SendParts): Send {
+export function createSend({ allow, lookup, clock }: Dependencies): Send {
   return async (text, headers, body) => {
     const destination = parseDestination(text, allow);
     if (typeof destination === "string") {

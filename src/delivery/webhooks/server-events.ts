@@ -7,8 +7,7 @@ import type { Announce } from "#src/storage/outbox/announcer.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
 import { WorkLease } from "#src/storage/work-lease.ts";
 
-/** Dependencies. */
-export interface ServerEventsParts {
+interface Dependencies {
   readonly storage: Storage;
   readonly clock: Clock;
   readonly random: Random;
@@ -29,7 +28,7 @@ interface Change {
  * starts: what the server's last event already says is not announced. Of cores that see a change within 15 seconds only the
  * first announces it.
  */
-export function createServerEvents(parts: ServerEventsParts): (change: Change) => void {
+export function createServerEvents(parts: Dependencies): (change: Change) => void {
   const leases = new Map<string, WorkLease>();
   const tell = async ({ server, model, isUp, reason }: Change) => {
     const type = isUp ? "server.up" : "server.down";

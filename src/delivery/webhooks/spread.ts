@@ -49,9 +49,19 @@ export async function spreadEvents(
     const waits = busy.has(place);
     busy.add(place);
     return {
-      ...{ id: random.uuid(), webhookId, eventId: event.id, type: event.type, lane, at: event.at },
-      ...{ status: "pending" as const, attempts: 0, nextAt: waits ? null : now },
-      ...{ firstAt: null, deliveredAt: null, responseStatus: null, error: "" },
+      id: random.uuid(),
+      webhookId,
+      eventId: event.id,
+      type: event.type,
+      lane,
+      at: event.at,
+      status: "pending" as const,
+      attempts: 0,
+      nextAt: waits ? null : now,
+      firstAt: null,
+      deliveredAt: null,
+      responseStatus: null,
+      error: "",
     };
   });
   if (rows.length > 0) {

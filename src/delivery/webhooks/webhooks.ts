@@ -12,8 +12,7 @@ import { newWebhookSecret } from "./signature.ts";
 
 const mostWebhooks = 100;
 
-/** Dependencies. */
-export interface WebhooksParts {
+interface Dependencies {
   readonly storage: Storage;
   readonly clock: Pick<Clock, "now">;
   readonly random: Random;
@@ -28,9 +27,9 @@ export interface NewWebhook {
 
 /** The stored endpoints, their deliveries, and past events. Ids are UUIDs. */
 export class Webhooks {
-  readonly #parts: WebhooksParts;
+  readonly #parts: Dependencies;
 
-  constructor(parts: WebhooksParts) {
+  constructor(parts: Dependencies) {
     this.#parts = parts;
   }
 

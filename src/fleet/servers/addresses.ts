@@ -2,8 +2,7 @@ import type { Logger } from "#lib/logger.ts";
 import type { Lookup } from "#lib/net/lookup.ts";
 import type { Clock } from "#lib/time/clock.ts";
 
-/** Dependencies. */
-export interface AddressSettings {
+interface Dependencies {
   readonly lookup: Lookup;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -15,11 +14,11 @@ export interface AddressSettings {
 
 /** The addresses of hosts, looked up repeatedly. A failed lookup changes nothing. */
 export class Addresses {
-  readonly #settings: AddressSettings;
+  readonly #parts: Dependencies;
   readonly #watched = new Map<string, HostWatch>();
 
-  constructor(settings: AddressSettings) {
-    this.#settings = settings;
+  constructor(parts: Dependencies) {
+    this.#parts = parts;
   }
 
   /** A host's addresses in ascending order. Empty before the first successful lookup. */
@@ -38,7 +37,7 @@ export class Addresses {
     }
     for (const host of hosts) {
       if (!this.#watched.has(host)) {
-        this.#watched.set(host, new HostWatch(host, this.#settings));
+        this.#watched.set(host, new HostWatch(host, this.#parts));
       }
     }
   }
@@ -51,14 +50,14 @@ export class Addresses {
 class HostWatch {
   addresses: readonly string[] = [];
   readonly #host: string;
-  readonly #settings: AddressSettings;
+  readonly #parts: Dependencies;
   #failing = false;
   #closed = false;
   #cancelTimer: () => void = () => {};
 
-  constructor(host: string, settings: AddressSettings) {
+  constructor(host: string, parts: Dependencies) {
     this.#host = host;
-    this.#settings = settings;
+    this.#parts = parts;
     void this.#round();
   }
 
@@ -68,7 +67,7 @@ class HostWatch {
   }
 
   async #round(): Promise<void> {
-    const { lookup, clock, intervalMs } = this.#settings;
+    const { lookup, clock, intervalMs } = this.#parts;
     try {
       const found = await lookup(this.#host);
       if (found.length === 0) {
@@ -93,8 +92,8 @@ class HostWatch {
       return;
     }
     this.addresses = addresses;
-    this.#settings.logger.info({ host: this.#host, addresses }, "servers have other addresses");
-    this.#settings.onChange();
+    this.#parts.logger.info({ host: this.#host, addresses }, "servers have other addresses");
+    this.#parts.onChange();
   }
 
   /** Logs the first of consecutive failures. */
@@ -104,6 +103,6 @@ class HostWatch {
     }
     this.#failing = true;
     const reason = error instanceof Error ? error.message : String(error);
-    this.#settings.logger.warn({ host: this.#host, error: reason }, "could not look up servers, the last ones stay");
+    this.#parts.logger.warn({ host: this.#host, error: reason }, "could not look up servers, the last ones stay");
   }
 }

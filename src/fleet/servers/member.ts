@@ -20,8 +20,7 @@ const mostUnread = 16_384;
 /** A prompt counts as known to a server when less than this part of it is uncached: it adds little to read. */
 const newPart = 0.25;
 
-/** The surroundings of a member. */
-export interface MemberSettings {
+interface Dependencies {
   readonly clock: Clock;
   /** How long the breaker stays open, in milliseconds. */
   readonly openMs: number;
@@ -68,7 +67,7 @@ export class Member implements Tenant {
   #retired = false;
   #closing: Promise<void> | undefined;
 
-  constructor(id: string, modelId: string, config: ServerConfig, engine: Engine, settings: MemberSettings) {
+  constructor(id: string, modelId: string, config: ServerConfig, engine: Engine, parts: Dependencies) {
     this.id = id;
     this.modelId = modelId;
     this.config = config;
@@ -76,11 +75,11 @@ export class Member implements Tenant {
     this.engine = engine;
     this.model = config.model ?? modelId;
     this.weight = config.weight;
-    this.machine = settings.machine ?? new Machine();
+    this.machine = parts.machine ?? new Machine();
     this.kv = new KvRoom(config.kv_tokens, this.machine);
-    this.breaker = new Breaker(settings.clock, settings.openMs, () => this.freed());
-    this.#clock = settings.clock;
-    this.#onFree = settings.onFree;
+    this.breaker = new Breaker(parts.clock, parts.openMs, () => this.freed());
+    this.#clock = parts.clock;
+    this.#onFree = parts.onFree;
     this.machine.join(this);
   }
 

@@ -1,4 +1,4 @@
-import type { ServiceClass } from "#lib/service-class.ts";
+import type { ServiceClass } from "#lib/limits/service-class.ts";
 import type { RoutingRequest } from "./choice/policy.ts";
 import type { Member } from "./member.ts";
 

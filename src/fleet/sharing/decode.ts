@@ -1,4 +1,4 @@
-import { type ServiceClass, serviceClasses } from "#lib/service-class.ts";
+import { type ServiceClass, serviceClasses } from "#lib/limits/service-class.ts";
 import { idBytes, kinds, longestMessage, version } from "./format.ts";
 import type { Load, Message, News } from "./news.ts";
 

@@ -1,4 +1,4 @@
-import { serviceClasses } from "#lib/service-class.ts";
+import { serviceClasses } from "#lib/limits/service-class.ts";
 import { headBytes, kinds, longestMessage, version } from "./format.ts";
 import type { Load, News } from "./news.ts";
 

@@ -1,4 +1,4 @@
-import type { ServiceClass } from "#lib/service-class.ts";
+import type { ServiceClass } from "#lib/limits/service-class.ts";
 import type { Head, VirtualTimes } from "./standing.ts";
 
 /** A core's load on a server. */

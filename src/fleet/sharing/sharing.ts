@@ -1,5 +1,5 @@
 import type { Random } from "#lib/ids/random.ts";
-import type { ServiceClass } from "#lib/service-class.ts";
+import type { ServiceClass } from "#lib/limits/service-class.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import type { FleetSharing } from "../interface.ts";
 import type { FleetChannel } from "./channel.ts";
@@ -24,8 +24,7 @@ const promptBytesPerBeat = 2_097_152;
 const leftMs = 200;
 const noHeads: readonly OtherHead[] = [];
 
-/** Dependencies. */
-export interface SharingParts {
+export interface Dependencies {
   readonly channel: FleetChannel;
   readonly clock: Clock;
   readonly random: Random;
@@ -50,7 +49,7 @@ export class Sharing implements FleetSharing {
   #isPassingOn = false;
   #cancelBeat: () => void = () => {};
 
-  constructor({ channel, clock, random }: SharingParts, fleet: SharedFleet) {
+  constructor({ channel, clock, random }: Dependencies, fleet: SharedFleet) {
     this.#channel = channel;
     this.#clock = clock;
     this.#fleet = fleet;

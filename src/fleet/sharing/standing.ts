@@ -1,4 +1,4 @@
-import type { ServiceClass } from "#lib/service-class.ts";
+import type { ServiceClass } from "#lib/limits/service-class.ts";
 
 /** What decides when a waiting request is served, on this core or another. */
 export interface Standing {

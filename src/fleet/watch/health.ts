@@ -15,8 +15,7 @@ const shortestPauseMs = 1000;
 /** Milliseconds after which a check has failed. */
 const longestCheckMs = 5000;
 
-/** Settings of one server's checks. */
-export interface HealthSettings {
+interface Dependencies {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly intervalMs: number;
@@ -42,7 +41,7 @@ export interface HealthSettings {
  */
 export class HealthChecker {
   readonly #member: Member;
-  readonly #settings: HealthSettings;
+  readonly #parts: Dependencies;
   readonly #stopping = new AbortController();
   #cancelTimer: () => void = () => {};
   #failures = threshold - 1;
@@ -50,9 +49,9 @@ export class HealthChecker {
   #checkedAt = Number.NEGATIVE_INFINITY;
 
   /** Starts to check at once. */
-  constructor(member: Member, settings: HealthSettings) {
+  constructor(member: Member, parts: Dependencies) {
     this.#member = member;
-    this.#settings = settings;
+    this.#parts = parts;
     void this.#round();
   }
 
@@ -74,7 +73,7 @@ export class HealthChecker {
       this.#failures = threshold - 1;
       this.#failed(error);
     }
-    if (this.#checking || this.#settings.clock.monotonic() - this.#checkedAt < shortestPauseMs) {
+    if (this.#checking || this.#parts.clock.monotonic() - this.#checkedAt < shortestPauseMs) {
       return;
     }
     this.#cancelTimer();
@@ -82,7 +81,7 @@ export class HealthChecker {
   }
 
   async #round(): Promise<void> {
-    const { clock, intervalMs } = this.#settings;
+    const { clock, intervalMs } = this.#parts;
     this.#checking = true;
     try {
       await this.#check();
@@ -100,7 +99,7 @@ export class HealthChecker {
 
   async #check(): Promise<void> {
     const { engine } = this.#member;
-    const { intervalMs, trialTimeoutMs, tryOut } = this.#settings;
+    const { intervalMs, trialTimeoutMs, tryOut } = this.#parts;
     const checkMs = Math.min(intervalMs, longestCheckMs);
     await this.#within(checkMs, (signal) => engine.checkHealth(signal));
     if (!this.#member.healthy) {
@@ -113,7 +112,7 @@ export class HealthChecker {
   /** Runs an action with a time limit. The action is aborted when the limit passes or the checks stop. */
   async #within<T>(ms: number, action: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const timeout = new AbortController();
-    const cancel = this.#settings.clock.after(ms, () => timeout.abort(new Error("the health check timed out")));
+    const cancel = this.#parts.clock.after(ms, () => timeout.abort(new Error("the health check timed out")));
     try {
       return await action(AbortSignal.any([timeout.signal, this.#stopping.signal]));
     } finally {
@@ -122,7 +121,7 @@ export class HealthChecker {
   }
 
   #passed(): void {
-    const { logger, onHealthy, onPassed } = this.#settings;
+    const { logger, onHealthy, onPassed } = this.#parts;
     this.#failures = 0;
     if (!this.#member.healthy) {
       this.#member.healthy = true;
@@ -139,7 +138,7 @@ export class HealthChecker {
       return;
     }
     this.#member.healthy = false;
-    this.#settings.logger.warn({ server: this.#member.id, error: this.#member.lastError }, "server is unhealthy");
-    this.#settings.onUnhealthy(this.#member.lastError);
+    this.#parts.logger.warn({ server: this.#member.id, error: this.#member.lastError }, "server is unhealthy");
+    this.#parts.onUnhealthy(this.#member.lastError);
   }
 }

@@ -8,8 +8,7 @@ import type { Pool } from "../servers/pool.ts";
 import { HealthChecker } from "./health.ts";
 import { tryOut } from "./trial.ts";
 
-/** Dependencies. */
-export interface WatchedParts {
+interface Dependencies {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly config: Pick<FleetConfig, "health_interval_s" | "first_token_timeout_s">;
@@ -21,10 +20,10 @@ export interface WatchedParts {
 
 /** Checks the health of all servers, and tells each server's pool, its other models and other cores. */
 export class WatchedServers {
-  readonly #parts: WatchedParts;
+  readonly #parts: Dependencies;
   readonly #checkers = new Map<Member, HealthChecker>();
 
-  constructor(parts: WatchedParts) {
+  constructor(parts: Dependencies) {
     this.#parts = parts;
   }
 

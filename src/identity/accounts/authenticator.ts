@@ -5,10 +5,10 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { andThen, atOnce } from "#lib/and-then.ts";
 import { failure } from "#lib/errors/failure.ts";
 import type { Pepper } from "#lib/ids/pepper.ts";
-import { heldLimits } from "#lib/key-limits.ts";
+import { requireId } from "#lib/ids/validate-id.ts";
+import { heldLimits } from "#lib/limits/key-limits.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { toDuration } from "#lib/time/duration.ts";
-import { requireId } from "#lib/validate-id.ts";
 import type { ServiceCredential } from "#src/config/secrets.ts";
 import type { Account } from "#src/storage/entities/account.ts";
 import { isFrozen } from "#src/storage/entities/account.ts";
@@ -19,8 +19,7 @@ import { toBudget } from "./keys/key-budget.ts";
 import { KeyCache } from "./keys/key-cache.ts";
 import type { LastUsed } from "./keys/last-used.ts";
 
-/** Dependencies. */
-export interface AuthenticatorOptions {
+interface Dependencies {
   readonly operatorToken: string;
   readonly services: readonly ServiceCredential[];
   readonly peppers: readonly [Pepper, ...Pepper[]];
@@ -72,8 +71,8 @@ const patienceMs = 5000;
 const root: Operator = { kind: "operator", id: "", name: "root", role: Role.OWNER };
 
 /** Recognizes API keys and tokens by their digests. Keys are remembered for a few seconds. */
-export function createAuthenticator(options: AuthenticatorOptions): KeyAuthenticator {
-  const { peppers, mayExist, findKey, findAccount, lastUsed, clock } = options;
+export function createAuthenticator(parts: Dependencies): KeyAuthenticator {
+  const { peppers, mayExist, findKey, findAccount, lastUsed, clock } = parts;
   const cache = new KeyCache<KnownKey>(async (secret) => {
     const [pepper, ...older] = peppers;
     const digests: [Buffer, ...Buffer[]] = [toDigest(secret, pepper), ...older.map((one) => toDigest(secret, one))];
@@ -91,11 +90,11 @@ export function createAuthenticator(options: AuthenticatorOptions): KeyAuthentic
     (id) => id,
   );
   const sessions = new KeyCache<KnownSession>(async (token) => {
-    const session = await inTime(options.sessions.find(token), clock);
+    const session = await inTime(parts.sessions.find(token), clock);
     return session && toKnownSession(session);
   }, clock);
-  const operator = sha256(options.operatorToken);
-  const services = new Map(options.services.map((service) => [sha256(service.token).toString("latin1"), service]));
+  const operator = sha256(parts.operatorToken);
+  const services = new Map(parts.services.map((service) => [sha256(service.token).toString("latin1"), service]));
 
   function callerOfKey(known: KnownKey | undefined): Caller | Promise<Caller> {
     if (!known) {
@@ -143,10 +142,10 @@ export function createAuthenticator(options: AuthenticatorOptions): KeyAuthentic
     if (service) {
       return withState(callerOfService(service, payingAccountId));
     }
-    if (options.sessions.isToken(credential)) {
+    if (parts.sessions.isToken(credential)) {
       return ownerOfSession(credential);
     }
-    const found = await inTime(options.findOperator(credential), clock);
+    const found = await inTime(parts.findOperator(credential), clock);
     if (found !== undefined) {
       return found;
     }

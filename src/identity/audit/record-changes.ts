@@ -13,8 +13,7 @@ import { toPublicJson } from "#src/wire/interceptors/changes/public-json.ts";
 import type { Caller, Principal } from "#src/wire/principal.ts";
 import type { AuditTrail, NewAuditEvent } from "./audit-trail.ts";
 
-/** Dependencies. */
-export interface RecorderParts {
+interface Dependencies {
   readonly trail: Pick<AuditTrail, "add" | "addWithin">;
   readonly trusts: TrustsPeer;
   readonly logger: Logger;
@@ -24,10 +23,11 @@ export interface RecorderParts {
 
 /**
  * Notes every change that an operator or a member makes: each call of a method whose least role is above the reader's,
- * and each by which a person changes itself. When money moves, the handler notes the change in the money's own transaction. Any other change is noted as soon as it is
+ * and each by which a person changes itself. When money moves, the handler notes the change in the money's own
+ * transaction. Any other change is noted as soon as it is
  * made. Comes after the interceptor that identifies the caller.
  */
-export function recordChanges({ trail, trusts, logger, lost }: RecorderParts): Interceptor {
+export function recordChanges({ trail, trusts, logger, lost }: Dependencies): Interceptor {
   const record = async (next: Next, request: UnaryRequest, principal: Principal) => {
     const asked = toPublicJson(request.method.input, request.message);
     const head = readHead(request, principal, trusts);

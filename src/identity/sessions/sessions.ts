@@ -29,8 +29,7 @@ export interface NewSession {
   readonly token: string;
 }
 
-/** Dependencies. */
-export interface SessionsParts {
+interface Dependencies {
   readonly storage: Storage;
   readonly clock: Clock;
   readonly random: Random;
@@ -40,11 +39,11 @@ export interface SessionsParts {
 
 /** The stored sessions and sign-in links of the console. */
 export class Sessions {
-  readonly #parts: SessionsParts;
+  readonly #parts: Dependencies;
   /** The digests of sessions and links: wrong tokens do not each ask the database. */
   readonly filter: DigestFilter;
 
-  constructor(parts: SessionsParts) {
+  constructor(parts: Dependencies) {
     this.#parts = parts;
     this.filter = new DigestFilter({ after: (id) => this.#digestsAfter(id), ofAccounts: async () => [] }, parts.clock);
   }
@@ -177,12 +176,17 @@ export class Sessions {
     const { accountId = null, operatorId = null, personId = null } = owner;
     const whose = { accountId, operatorId, personId };
     const newest = await em.find(ConsoleSession, whose, {
-      ...{ orderBy: { id: "desc" }, limit: mostLive - 1, fields: ["id"] },
+      orderBy: { id: "desc" },
+      limit: mostLive - 1,
+      fields: ["id"],
     });
     await em.nativeDelete(ConsoleSession, { ...whose, id: { $nin: newest.map(({ id }) => id) } });
     const token = newSessionToken(random);
     const session = em.create(ConsoleSession, {
-      ...{ id: random.uuid(), digest: this.#digest(token), createdAt: now, keyIds: [] },
+      id: random.uuid(),
+      digest: this.#digest(token),
+      createdAt: now,
+      keyIds: [],
       ...owner,
       expiresAt: new Date(now.getTime() + sessionMs),
     });

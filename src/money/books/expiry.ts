@@ -10,7 +10,7 @@ import type { BalanceJudge } from "../model/balances.ts";
 /** Lots in one transaction. */
 const batch = 100;
 
-interface ExpiryParts {
+interface Dependencies {
   readonly storage: Storage;
   readonly clock: JudgedClock;
   readonly random: Random;
@@ -22,7 +22,7 @@ interface ExpiryParts {
  * Lets the money of expired lots lapse. Spent money stays spent; leased money lapses once cores have given it back.
  * Expiry cannot be undone, so nothing lapses while the clocks disagree. Returns how many lots were due.
  */
-export async function expireLots(parts: ExpiryParts): Promise<number> {
+export async function expireLots(parts: Dependencies): Promise<number> {
   let expired = 0;
   for (;;) {
     await parts.clock.measure();
@@ -37,7 +37,7 @@ export async function expireLots(parts: ExpiryParts): Promise<number> {
   }
 }
 
-function expireSome({ storage, clock, random, balances }: ExpiryParts): Promise<number> {
+function expireSome({ storage, clock, random, balances }: Dependencies): Promise<number> {
   const at = new Date(clock.now());
   return inTransaction(storage, async (em) => {
     const due = await em.execute<{ id: string; account_id: string }[]>(

@@ -22,7 +22,9 @@ export async function findOpenSlices(
     [...ids],
   );
   return rows.map((row) => ({
-    ...{ accountId: String(row.account_id), lotId: String(row.lot_id) },
-    ...{ granted: Number(row.granted), spent: Number(row.spent) },
+    accountId: String(row.account_id),
+    lotId: String(row.lot_id),
+    granted: Number(row.granted),
+    spent: Number(row.spent),
   }));
 }

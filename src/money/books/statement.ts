@@ -17,8 +17,7 @@ export const listedLots = 100;
 /** Accounts whose money is read at once; at most `listedLots` lots of each. */
 const accountsAtOnce = 100;
 
-/** Dependencies of statements. */
-export interface StatementParts {
+interface Dependencies {
   /** The account's money that requests hold on this core. */
   readonly held: (accountId: string) => PicoUsd;
   /** In milliseconds since the epoch, by the database's clock. */
@@ -26,7 +25,7 @@ export interface StatementParts {
 }
 
 /** Reads an account's money from the store, in one snapshot. Throws ACCOUNT_NOT_FOUND. */
-export async function readStatement(storage: Storage, accountId: string, parts: StatementParts): Promise<Statement> {
+export async function readStatement(storage: Storage, accountId: string, parts: Dependencies): Promise<Statement> {
   const [statement] = (await readStatements(storage, [accountId], parts)).values();
   if (statement === undefined) {
     throw failure(Reason.ACCOUNT_NOT_FOUND, `There is no account ${accountId}.`, { parameter: "account_id" });
@@ -41,7 +40,7 @@ export async function readStatement(storage: Storage, accountId: string, parts: 
 export async function readStatements(
   storage: Storage,
   accountIds: readonly string[],
-  parts: StatementParts,
+  parts: Dependencies,
 ): Promise<ReadonlyMap<string, Statement>> {
   const statements = new Map<string, Statement>();
   for (let at = 0; at < accountIds.length; at += accountsAtOnce) {
@@ -57,7 +56,7 @@ async function readSome(
   em: SqlEntityManager,
   dialect: Storage["dialect"],
   ids: readonly string[],
-  { held, now }: StatementParts,
+  { held, now }: Dependencies,
 ): Promise<[string, Statement][]> {
   const at = new Date(now);
   const accounts = await em.find(Account, { id: { $in: [...ids] } });

@@ -48,8 +48,19 @@ export interface Disk {
 
 /** The machine's own disk. */
 export const systemDisk: Disk = {
-  ...{ openSync, closeSync, writeSync, fstatSync, ftruncateSync, fsyncSync, fdatasync, readFileSync },
-  ...{ renameSync, mkdirSync, keepFilePrivate, lockFile, lockInstance },
+  openSync,
+  closeSync,
+  writeSync,
+  fstatSync,
+  ftruncateSync,
+  fsyncSync,
+  fdatasync,
+  readFileSync,
+  renameSync,
+  mkdirSync,
+  keepFilePrivate,
+  lockFile,
+  lockInstance,
   isInPlace,
   endOfTurn: (callback) => void setImmediate(callback),
 };

@@ -56,7 +56,10 @@ function encodeJson(json: string): string {
  */
 export function decode(bytes: Uint8Array): JournalContent {
   const read: { owner: JournalOwner | undefined; records: JournalRecord[]; unusable: Uint8Array[]; newer: boolean } = {
-    ...{ owner: undefined, records: [], unusable: [], newer: false },
+    owner: undefined,
+    records: [],
+    unusable: [],
+    newer: false,
   };
   let from = 0;
   let headDamaged = false;

@@ -12,8 +12,7 @@ import { decode } from "./journal-record.ts";
 /** The most cores that may run on one data directory at once. */
 const mostCores = 1000;
 
-/** Dependencies. */
-export interface OpenJournalParts {
+export interface Dependencies {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
@@ -25,7 +24,7 @@ export interface OpenJournalParts {
  * Opens the first journal in the directory that no running process has. So a core that starts after another one died
  * takes over its directory, id and unfinished requests.
  */
-export function openJournal(directory: string, parts: OpenJournalParts): CoreJournal {
+export function openJournal(directory: string, parts: Dependencies): CoreJournal {
   const { disk = systemDisk } = parts;
   for (let place = 1; place <= mostCores; place++) {
     const own = join(directory, String(place));

@@ -33,8 +33,7 @@ import { startUpkeep } from "./upkeep.ts";
 import { WalletCache } from "./wallet/cache/wallet-cache.ts";
 import type { Debts } from "./wallet/debts.ts";
 
-/** Dependencies. */
-export interface LedgerParts {
+interface Dependencies {
   readonly store: LedgerStore;
   readonly prices: Prices & Pick<PriceList, "book" | "last">;
   readonly journal: Journal;
@@ -53,7 +52,7 @@ export interface LedgerParts {
 const mostCatchUpMs = 1000;
 
 /** Opens the ledger: recovers what an earlier process of this core left behind, then takes requests. */
-export async function createLedger(parts: LedgerParts): Promise<CoreLedger> {
+export async function createLedger(parts: Dependencies): Promise<CoreLedger> {
   const ledger = new SliceLedger(parts);
   await ledger.start();
   return ledger;
@@ -61,7 +60,7 @@ export async function createLedger(parts: LedgerParts): Promise<CoreLedger> {
 
 /** Assembles the parts: admission, settlement, settler, wallets. Each knows only those after it. */
 class SliceLedger implements CoreLedger {
-  readonly #parts: LedgerParts;
+  readonly #parts: Dependencies;
   readonly #requests: RunningRequests;
   readonly #wallets: WalletCache;
   readonly #budgets: BudgetCache;
@@ -81,7 +80,7 @@ class SliceLedger implements CoreLedger {
   #closing = false;
   #closed: Promise<void> | undefined;
 
-  constructor(parts: LedgerParts) {
+  constructor(parts: Dependencies) {
     const requests = new RunningRequests(parts.clock);
     const wallets = new WalletCache({ ...parts, book: parts.prices.book });
     const budgets = new BudgetCache(parts);
@@ -102,8 +101,11 @@ class SliceLedger implements CoreLedger {
 
   async start(): Promise<void> {
     const parts = {
-      ...{ ...this.#parts, wallets: this.#wallets, budgets: this.#budgets },
-      ...{ coreLease: this.#coreLease, requests: this.#requests },
+      ...this.#parts,
+      wallets: this.#wallets,
+      budgets: this.#budgets,
+      coreLease: this.#coreLease,
+      requests: this.#requests,
     };
     await this.#listen();
     await recover({ ...parts, settler: this.#settler, beat: () => this.#coreLease.renew() });

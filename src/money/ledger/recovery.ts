@@ -18,8 +18,7 @@ const recoveryMs = 10_000;
 /** The most runs in one query to the store. */
 const askedAtOnce = 1000;
 
-/** Dependencies. */
-export interface RecoveryParts {
+interface Dependencies {
   readonly store: LedgerStore;
   readonly journal: Journal;
   readonly settler: Pick<Settler, "recover" | "remake">;
@@ -37,7 +36,7 @@ export interface RecoveryParts {
  * is handled alone: a charge that cannot be made goes to the dead letters, and one that the store does not take yet is
  * tried again while requests run.
  */
-export async function recover(parts: RecoveryParts): Promise<void> {
+export async function recover(parts: Dependencies): Promise<void> {
   const { store, journal, clock, logger } = parts;
   const databaseId = await store.identify();
   const remains = await journal.read(databaseId);
@@ -60,7 +59,7 @@ export async function recover(parts: RecoveryParts): Promise<void> {
 }
 
 async function chargeRemains(
-  parts: RecoveryParts,
+  parts: Dependencies,
   { adopted, adoptedBudgets }: Entered,
   { charges: promised, running }: Pick<JournalRemains, "charges" | "running">,
 ): Promise<void> {
@@ -95,7 +94,7 @@ function isDue(charge: Charge, stored: StoredCharge | undefined): boolean {
 
 /** The stored charges of the runs, as far as the store answers. The store takes no charge twice anyway. */
 async function askSettled(
-  { store, logger }: Pick<RecoveryParts, "store" | "logger">,
+  { store, logger }: Pick<Dependencies, "store" | "logger">,
   runs: readonly Run[],
 ): Promise<Map<string, StoredCharge>> {
   const known = new Map<string, StoredCharge>();
@@ -117,8 +116,18 @@ function toRecovered(entry: JournalEntry, now: number): Charge {
   const { inputTokens, outputTokens } = tokens;
   const settledAt = Math.min(now, entry.settleBy ?? now);
   return {
-    ...{ requestId, runId, accountId, keyId, model, inputTokens, outputTokens },
-    ...{ cost: 0, shortfall: 0, status: "recovered", settledAt, lines: [] },
+    requestId,
+    runId,
+    accountId,
+    keyId,
+    model,
+    inputTokens,
+    outputTokens,
+    cost: 0,
+    shortfall: 0,
+    status: "recovered",
+    settledAt,
+    lines: [],
     ...(maxRates === undefined ? {} : { maxRates }),
     ...(budgetSliceId === undefined ? {} : { budgetSliceId }),
   };

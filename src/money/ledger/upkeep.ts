@@ -14,8 +14,7 @@ const tidyMs = 1000;
 /** The interval between audits that compare this core's slices with the store's. */
 const auditMs = 60_000;
 
-/** Dependencies. */
-export interface UpkeepParts {
+interface Dependencies {
   readonly requests: RunningRequests;
   readonly wallets: WalletCache;
   readonly budgets: BudgetCache;
@@ -37,7 +36,7 @@ export function startUpkeep({
   listen,
   clock,
   logger,
-}: UpkeepParts): () => void {
+}: Dependencies): () => void {
   const jobs = [
     repeat(clock, noteMs, logger, "note running requests", async () => requests.noteAll()),
     // By itself: what takes long elsewhere must not make others take this core for dead.

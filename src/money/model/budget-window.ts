@@ -1,4 +1,4 @@
-import type { BudgetPeriod } from "#lib/budget-period.ts";
+import type { BudgetPeriod } from "#lib/limits/budget-period.ts";
 
 const dayMs = 86_400_000;
 

@@ -32,8 +32,7 @@ export const webhookOutcomes = ["credited", "ignored", "refused", "postponed", "
 /** Called with the outcome of every event. */
 export type WebhookObserver = (outcome: (typeof webhookOutcomes)[number]) => void;
 
-/** Dependencies. */
-export interface StripeWebhookParts {
+interface Dependencies {
   /** The endpoint's signing secret, `whsec_…`. */
   readonly secret: string;
   /** Credits a payment; the same reference again credits nothing. Throws as Accounts.TopUp does. */
@@ -53,7 +52,7 @@ export type PaymentWebhook = (door: Door) => RequestListener;
  * Turns Stripe's signed events into top-ups. Stripe sends an event again for days unless the answer is 2xx. So 2xx also
  * answers events that no retry can change, with an alarm in the log; 503 asks for a retry.
  */
-export function createStripeWebhook(parts: StripeWebhookParts): PaymentWebhook {
+export function createStripeWebhook(parts: Dependencies): PaymentWebhook {
   const { secret, topUp, observe, clock, logger, receiving = new Receiving(receivingLimits) } = parts;
 
   function refuse(reason: string, message: string): [status: number, text: string] {

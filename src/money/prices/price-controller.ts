@@ -10,8 +10,7 @@ const comfortable = 0.7;
 const smallestMove = 0.01;
 const million = 1_000_000n;
 
-/** Dependencies. */
-export interface PriceControllerParts {
+interface Dependencies {
   readonly prices: PriceList;
   readonly models: () => readonly ModelConfig[];
   /** The part of a model's capacity that is in use; above 1 when requests wait. */
@@ -27,7 +26,7 @@ export interface PriceControllerParts {
  * comfortable utilisation, the ceiling when full, and a straight line in between. Steps are bounded, so callers see a
  * price drift, never jump. Returns the function that takes one step.
  */
-export function createPriceController(parts: PriceControllerParts): () => Promise<void> {
+export function createPriceController(parts: Dependencies): () => Promise<void> {
   const { prices, models, utilisation, maxStep, intervalMs, clock } = parts;
   return async () => {
     const moving = new Map(

@@ -81,8 +81,7 @@ function toPast(model: string, row: Row): PriceRecord {
   };
 }
 
-/** Dependencies of publishing. */
-export interface PublishParts {
+export interface Dependencies {
   readonly storage: Storage;
   readonly clock: Clock;
   /** Makes the marks of versions. */
@@ -96,7 +95,7 @@ export interface PublishParts {
  * `change` gets the last prices; no other version is published meanwhile.
  */
 export async function publish(
-  { storage, clock, random, announce }: PublishParts,
+  { storage, clock, random, announce }: Dependencies,
   change: (newest: ReadonlyMap<string, PriceFacts>, publishedAt: Date | undefined) => ReadonlyMap<string, PriceFacts>,
 ): Promise<void> {
   await inTransaction(storage, async (em) => {
@@ -127,8 +126,11 @@ export async function publish(
 function describeChange(model: string, before: PriceFacts | undefined, facts: PriceFacts, version: number) {
   const { input, output, pinned } = facts;
   return {
-    ...{ model, version: String(version), pinned },
-    ...{ input: formatRate(BigInt(input)), output: formatRate(BigInt(output)) },
+    model,
+    version: String(version),
+    pinned,
+    input: formatRate(BigInt(input)),
+    output: formatRate(BigInt(output)),
     input_before: before === undefined ? null : formatRate(BigInt(before.input)),
     output_before: before === undefined ? null : formatRate(BigInt(before.output)),
   };

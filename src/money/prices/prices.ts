@@ -16,14 +16,13 @@ import {
   type HistoryPage,
   type PriceFacts,
   type PriceRecord,
-  type PublishParts,
+  type Dependencies as PublishDependencies,
   publish,
   readHistory,
   readNewest,
 } from "./price-versions.ts";
 
-/** Dependencies. */
-interface PricesParts {
+interface Dependencies {
   readonly storage: Storage;
   readonly clock: Clock;
   /** Makes the marks of versions. Absent: the system's randomness. */
@@ -36,7 +35,7 @@ interface PricesParts {
 
 /** Publishes changes of the configuration (new models, other base prices), then reads the live prices. */
 export async function createPrices(
-  parts: PricesParts & { readonly models: readonly ModelConfig[] },
+  parts: Dependencies & { readonly models: readonly ModelConfig[] },
 ): Promise<PriceList> {
   const prices = new PublishedPrices(parts);
   await prices.adopt(parts.models);
@@ -46,11 +45,11 @@ export async function createPrices(
 class PublishedPrices implements PriceList {
   readonly book: PriceBook;
   readonly #storage: Storage;
-  readonly #publishing: PublishParts;
+  readonly #publishing: PublishDependencies;
   #models: ReadonlyMap<string, ModelConfig> = new Map();
   #newest: ReadonlyMap<string, PriceRecord> = new Map();
 
-  constructor({ random = systemRandom, ...parts }: PricesParts) {
+  constructor({ random = systemRandom, ...parts }: Dependencies) {
     this.book = parts.book ?? new PriceBook(parts.storage);
     this.#storage = parts.storage;
     this.#publishing = { ...parts, random };

@@ -12,8 +12,7 @@ import { RecentRefusals } from "./recent-refusals.ts";
 import { findLongestWait, quotaRefusal, toDemands, withTokens } from "./run-quotas.ts";
 import type { WindowState, Windows } from "./windows.ts";
 
-/** Dependencies. */
-export interface RateLimitsOptions {
+interface Dependencies {
   readonly policy: RatePolicy;
   readonly windows: Windows;
   /** As Ledger.fundingState. */
@@ -30,9 +29,9 @@ export interface ConfiguredRateLimits extends RateLimits {
 /**
  * Limits each key's requests and tokens a minute and its requests at once. An account's service tokens share one limit.
  */
-export function createRateLimits(options: RateLimitsOptions): ConfiguredRateLimits {
-  const { windows, fundingState, clock } = options;
-  let { policy } = options;
+export function createRateLimits(parts: Dependencies): ConfiguredRateLimits {
+  const { windows, fundingState, clock } = parts;
+  let { policy } = parts;
   const limitOf = async (caller: Caller) =>
     maxRpm(policy, caller.rpm, await fundingState(caller.accountId), clock.now());
   const nameOf = (caller: Caller) => caller.keyId || caller.accountId;

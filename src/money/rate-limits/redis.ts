@@ -24,8 +24,7 @@ const prefix = "tollgate:rate:";
 const quotaPrefix = "tollgate:quota:";
 const coresKey = "tollgate:cores";
 
-/** Options and dependencies of windows in Valkey or Redis. */
-export interface RedisWindowsOptions {
+interface Dependencies {
   /** Such as redis://host:6379 or rediss://user:password@host:6379/0. */
   readonly url: string;
   readonly clock: Clock;
@@ -71,7 +70,7 @@ export class RedisWindows implements Windows {
   #closed = false;
   #stopHeartbeat = () => {};
 
-  private constructor({ url, clock, random, logger, timeoutMs = 250, silenceMs = 5000 }: RedisWindowsOptions) {
+  private constructor({ url, clock, random, logger, timeoutMs = 250, silenceMs = 5000 }: Dependencies) {
     this.#clock = clock;
     this.#logger = logger;
     this.#core = random.uuid();
@@ -100,8 +99,8 @@ export class RedisWindows implements Windows {
   }
 
   /** Connects. A server that is away does not prevent the start. */
-  static async open(options: RedisWindowsOptions): Promise<RedisWindows> {
-    const windows = new RedisWindows(options);
+  static async open(parts: Dependencies): Promise<RedisWindows> {
+    const windows = new RedisWindows(parts);
     await windows.#redis.connect().catch((error: unknown) => windows.#lose(error));
     await windows.#beat();
     return windows;

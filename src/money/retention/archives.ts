@@ -16,6 +16,9 @@ export function toArchiveMessage({ day, receipts, costHigh, costLow, file, bytes
     day: new Date(day * dayMs).toISOString().slice(0, 10),
     receipts: BigInt(receipts),
     costPicoUsd: String(BigInt(costHigh) * 1_000_000n + BigInt(costLow)),
-    ...{ file, bytes: BigInt(bytes), sha256, archivedAt: timestampFromDate(at) },
+    file,
+    bytes: BigInt(bytes),
+    sha256,
+    archivedAt: timestampFromDate(at),
   };
 }

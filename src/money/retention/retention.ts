@@ -28,8 +28,7 @@ export interface RetentionObserver {
   looked(keptFrom: number, overdueMs: number): void;
 }
 
-/** Dependencies. */
-export interface RetentionParts extends ArchiveGround {
+export interface Dependencies extends ArchiveGround {
   readonly store: ReceiptStore;
   /** How many whole days of UTC receipts are kept. */
   readonly keepDays: number;
@@ -48,12 +47,12 @@ export interface RetentionParts extends ArchiveGround {
  * every moment. After any interruption the work continues where it was.
  */
 export class Retention {
-  readonly #parts: RetentionParts;
+  readonly #parts: Dependencies;
   #ended = false;
   /** The current or last work. */
   #working: Promise<unknown> = Promise.resolve();
 
-  constructor(parts: RetentionParts) {
+  constructor(parts: Dependencies) {
     this.#parts = parts;
   }
 

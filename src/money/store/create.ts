@@ -8,7 +8,7 @@ import type { ThreadLife } from "./sqlite/ledger-thread.ts";
 import { SqliteLedgerStore } from "./sqlite/store.ts";
 import { SqliteThreadStore } from "./sqlite/thread.ts";
 
-/** Dependencies besides the database. */
+/** How a store works, beside its database. */
 export interface StoreOptions extends ThreadLife {
   /**
    * The URL of PostgreSQL itself, behind a transaction pooler. Undefined: there is no pooler, or announcements are not

@@ -8,8 +8,7 @@ import type { PriceList } from "../prices/price-list.ts";
 import { leastCharge } from "./least-charge.ts";
 import { readBalances, type StoredBalance } from "./read-balances.ts";
 
-/** Dependencies. */
-export interface BalanceEventsParts {
+interface Dependencies {
   readonly prices: Pick<PriceList, "list">;
   readonly clock: Pick<Clock, "now">;
   readonly announce: Announce;
@@ -21,9 +20,9 @@ export interface BalanceEventsParts {
  * its own transaction, and incoming money also before the change, so that no crossing between two looks is missed.
  */
 export class BalanceEvents implements BalanceJudge {
-  readonly #parts: BalanceEventsParts;
+  readonly #parts: Dependencies;
 
-  constructor(parts: BalanceEventsParts) {
+  constructor(parts: Dependencies) {
     this.#parts = parts;
   }
 

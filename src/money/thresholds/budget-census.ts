@@ -1,4 +1,4 @@
-import { type BudgetPeriod, budgetPeriods } from "#lib/budget-period.ts";
+import { type BudgetPeriod, budgetPeriods } from "#lib/limits/budget-period.ts";
 import type { Logger } from "#lib/logger.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { repeat } from "#lib/time/repeat.ts";
@@ -25,8 +25,7 @@ export interface BudgetCount {
 
 export type BudgetCounts = Readonly<Record<BudgetPeriod, BudgetCount>>;
 
-/** Dependencies. */
-export interface BudgetCensusParts {
+interface Dependencies {
   readonly storage: Storage;
   /** Lets one core count for all. */
   readonly lease: Pick<WorkLease, "hold">;
@@ -41,9 +40,9 @@ export interface BudgetCensusParts {
  * then on.
  */
 export class BudgetCensus {
-  readonly #parts: BudgetCensusParts;
+  readonly #parts: Dependencies;
 
-  constructor(parts: BudgetCensusParts) {
+  constructor(parts: Dependencies) {
     this.#parts = parts;
   }
 

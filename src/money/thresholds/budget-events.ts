@@ -19,8 +19,7 @@ import { type SpentWindow, toName } from "./spent-windows.ts";
 export const announcedPercents = [80, 100] as const;
 export type AnnouncedPercent = (typeof announcedPercents)[number];
 
-/** Dependencies. */
-export interface BudgetEventsParts {
+interface Dependencies {
   readonly storage: Storage;
   readonly store: Pick<BudgetStore, "budgetSpending">;
   readonly prices: Pick<PriceList, "list">;
@@ -31,9 +30,9 @@ export interface BudgetEventsParts {
 
 /** Announces keys that have spent most of their budget, or all of it. */
 export class BudgetEvents {
-  readonly #parts: BudgetEventsParts;
+  readonly #parts: Dependencies;
 
-  constructor(parts: BudgetEventsParts) {
+  constructor(parts: Dependencies) {
     this.#parts = parts;
   }
 
@@ -93,12 +92,12 @@ export class BudgetEvents {
         type: "key.limit",
         accountId,
         data: {
-          ...{ key_id: key.id, name: key.name, percent },
-          ...{
-            limit_usd: formatUsd(BigInt(limit)),
-            spent_usd: formatUsd(amount),
-            per: limits.budgetPeriod ?? "total",
-          },
+          key_id: key.id,
+          name: key.name,
+          percent,
+          limit_usd: formatUsd(BigInt(limit)),
+          spent_usd: formatUsd(amount),
+          per: limits.budgetPeriod ?? "total",
           resets_at: window.endsAt === undefined ? null : new Date(window.endsAt).toISOString(),
         },
       });

@@ -1,4 +1,4 @@
-import { type BudgetPeriod, budgetPeriods } from "#lib/budget-period.ts";
+import { type BudgetPeriod, budgetPeriods } from "#lib/limits/budget-period.ts";
 import { Budget } from "#src/storage/entities/metering/budget.ts";
 import type { Storage } from "#src/storage/orm.ts";
 import { toWindowRequest, windowAt } from "../model/budget-window.ts";
@@ -6,8 +6,7 @@ import type { BudgetStore } from "../model/store/budget.ts";
 import type { AccountFailures } from "./account-failures.ts";
 import type { SpentWindow } from "./spent-windows.ts";
 
-/** Dependencies. */
-export interface BudgetRecountsParts {
+interface Dependencies {
   readonly storage: Storage;
   readonly store: Pick<BudgetStore, "recountBudget">;
   /** Has cores give back what they have leased of an account but do not need. */
@@ -20,9 +19,9 @@ export interface BudgetRecountsParts {
  * nothing counts twice, however often this is done and by whichever core.
  */
 export class BudgetRecounts {
-  readonly #parts: BudgetRecountsParts;
+  readonly #parts: Dependencies;
 
-  constructor(parts: BudgetRecountsParts) {
+  constructor(parts: Dependencies) {
     this.#parts = parts;
   }
 

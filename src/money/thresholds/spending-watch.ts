@@ -20,8 +20,7 @@ const patienceMs = 24 * hourMs;
 /** The most tallies in one look. */
 const atOnce = 500;
 
-/** Dependencies. */
-export interface SpendingWatchParts {
+export interface Dependencies {
   readonly storage: Storage;
   readonly store: Pick<TallyStore, "unseenTallies" | "markSeen">;
   readonly balances: Pick<BalanceEvents, "findFallen" | "judgeFall">;
@@ -41,9 +40,9 @@ export interface SpendingWatchParts {
  * crossing is missed, no charge is missing in a budget, and nothing is announced that is not durable.
  */
 export class SpendingWatch {
-  readonly #parts: SpendingWatchParts;
+  readonly #parts: Dependencies;
 
-  constructor(parts: SpendingWatchParts) {
+  constructor(parts: Dependencies) {
     this.#parts = parts;
   }
 

@@ -25,8 +25,7 @@ export interface SpentWindow {
   readonly unbudgeted: boolean;
 }
 
-/** Dependencies. */
-export interface SpentWindowsParts {
+interface Dependencies {
   readonly storage: Storage;
   /** The budget of a key. Undefined: it has none. */
   readonly toBudget: (key: ApiKey) => KeyBudget | undefined;
@@ -34,7 +33,7 @@ export interface SpentWindowsParts {
 
 /** Finds the windows of budgets that keys were charged in. Keys without a budget have none. */
 export async function findSpentWindows(
-  { storage, toBudget }: SpentWindowsParts,
+  { storage, toBudget }: Dependencies,
   charged: readonly ChargedKey[],
 ): Promise<SpentWindow[]> {
   const ids = [...new Set(charged.map(({ keyId }) => keyId))].filter((id) => id !== "");

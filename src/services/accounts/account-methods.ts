@@ -4,15 +4,15 @@ import { AccountSchema } from "#gen/tollgate/accounts/v1/account_pb.js";
 import type { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "#lib/errors/failure.ts";
+import { invalid, requireId } from "#lib/ids/validate-id.ts";
+import { readWiredClass } from "#lib/limits/service-class.ts";
 import { type PageRequest, pageSizes, readPage } from "#lib/rpc/pages.ts";
 import { readUpdateMask } from "#lib/rpc/update-mask.ts";
-import { readWiredClass } from "#lib/service-class.ts";
-import { invalid, requireId } from "#lib/validate-id.ts";
 import { isListKey, toListKey } from "#src/identity/accounts/accounts.ts";
 import type { Account } from "#src/storage/entities/account.ts";
 import { readPrincipal, visibleAccount } from "#src/wire/interceptors/access/principal.ts";
 import { noteBefore, noteWithin } from "#src/wire/interceptors/changes/change.ts";
-import type { AccountsDependencies } from "./dependencies.ts";
+import type { Dependencies } from "./dependencies.ts";
 import { accountMessage } from "./messages.ts";
 import { noteMovement } from "./money-methods.ts";
 import { readVisible } from "./read-visible.ts";
@@ -20,8 +20,13 @@ import { readVisible } from "./read-visible.ts";
 /** An account without its money, for lists of names. */
 const withoutMoney = (account: Account) =>
   accountMessage(account, {
-    ...{ createdAt: account.createdAt.getTime(), paidTotal: account.paidTotal, freeOnly: false },
-    ...{ balance: 0n, held: 0n, debt: account.debt, lots: [] },
+    createdAt: account.createdAt.getTime(),
+    paidTotal: account.paidTotal,
+    freeOnly: false,
+    balance: 0n,
+    held: 0n,
+    debt: account.debt,
+    lots: [],
   });
 
 const toId = ({ id }: { readonly id: string }) => id;
@@ -41,7 +46,7 @@ function requireOwnChanges(context: HandlerContext, changes: ReadonlySet<string>
 }
 
 /** The methods about accounts themselves. */
-export function createAccountMethods(deps: AccountsDependencies) {
+export function createAccountMethods(deps: Dependencies) {
   const { accounts, funds } = deps;
 
   async function describe(account: Account) {
@@ -94,7 +99,9 @@ export function createAccountMethods(deps: AccountsDependencies) {
   async function noteAccount(context: HandlerContext, id: string): Promise<void> {
     const { name, maxKeys, maxInFlight, lowBalance, frozenReason } = await accounts.get(id);
     noteBefore(context, AccountSchema, {
-      ...{ id, name, maxKeys },
+      id,
+      name,
+      maxKeys,
       ...(frozenReason ? { frozen: true, frozenReason } : {}),
       ...(maxInFlight ? { maxInFlight } : {}),
       ...(lowBalance ? { lowBalancePicoUsd: BigInt(lowBalance) } : {}),
@@ -173,7 +180,10 @@ export function createAccountMethods(deps: AccountsDependencies) {
       const { accountId, name, maxKeys, maxInFlight, lowBalancePicoUsd, serviceClass, updateMask } = request;
       const id = requireId(visibleAccount(context, accountId), "account");
       const changes = readUpdateMask(updateMask, {
-        ...{ name, max_keys: maxKeys, max_in_flight: maxInFlight, low_balance_pico_usd: lowBalancePicoUsd },
+        name,
+        max_keys: maxKeys,
+        max_in_flight: maxInFlight,
+        low_balance_pico_usd: lowBalancePicoUsd,
         service_class: serviceClass || undefined,
       });
       requireOwnChanges(context, changes);

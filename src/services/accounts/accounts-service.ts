@@ -3,12 +3,12 @@ import { MemberRole } from "#gen/tollgate/access/v1/access_pb.js";
 import type { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
 import { readCaller } from "#src/wire/interceptors/access/principal.ts";
 import { createAccountMethods } from "./account-methods.ts";
-import type { AccountsDependencies } from "./dependencies.ts";
+import type { Dependencies } from "./dependencies.ts";
 import { createKeyMethods } from "./key-methods.ts";
 import { createMoneyMethods } from "./money-methods.ts";
 
 /** Accounts, their incoming money, and their keys. */
-export function createAccountsService(deps: AccountsDependencies): ServiceImpl<typeof AccountsService> {
+export function createAccountsService(deps: Dependencies): ServiceImpl<typeof AccountsService> {
   return {
     ...createAccountMethods(deps),
     ...createMoneyMethods(deps),

@@ -6,8 +6,7 @@ import type { PicoUsd } from "#src/money/model/interface.ts";
 import type { Ledger } from "#src/money/model/ledger.ts";
 import type { Funds } from "#src/money/model/payments.ts";
 
-/** Dependencies of the accounts service. */
-export interface AccountsDependencies {
+export interface Dependencies {
   readonly accounts: Accounts;
   readonly keys: ApiKeys;
   readonly funds: Funds;

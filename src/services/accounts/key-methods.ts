@@ -3,11 +3,11 @@ import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import { validate as isUuid } from "uuid";
 import type { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
 import { ApiKeySchema } from "#gen/tollgate/accounts/v1/api_key_pb.js";
+import { invalid, requireId } from "#lib/ids/validate-id.ts";
 import { toInt64 } from "#lib/int64.ts";
-import type { LimitValues } from "#lib/key-limits.ts";
+import type { LimitValues } from "#lib/limits/key-limits.ts";
 import { readPage } from "#lib/rpc/pages.ts";
 import { readUpdateMask } from "#lib/rpc/update-mask.ts";
-import { invalid, requireId } from "#lib/validate-id.ts";
 import { toBudget } from "#src/identity/accounts/keys/key-budget.ts";
 import { presentLimits, readNamedLimits } from "#src/identity/accounts/keys/key-limits.ts";
 import {
@@ -22,7 +22,7 @@ import { readCaller, readPrincipal, visibleAccount } from "#src/wire/interceptor
 import { noteBefore } from "#src/wire/interceptors/changes/change.ts";
 import type { Principal } from "#src/wire/principal.ts";
 import { rateLimitKey } from "../limits/rate-limit.ts";
-import type { AccountsDependencies } from "./dependencies.ts";
+import type { Dependencies } from "./dependencies.ts";
 import { apiKeyMessage, rateLimitMessage } from "./messages.ts";
 import { readVisible } from "./read-visible.ts";
 
@@ -33,7 +33,7 @@ const toId = ({ id }: { readonly id: string }) => id;
 const toPersonId = (principal: Principal) => (principal.kind === "caller" ? principal.personId : undefined);
 
 /** The methods about an account's keys. */
-export function createKeyMethods(deps: AccountsDependencies) {
+export function createKeyMethods(deps: Dependencies) {
   const { accounts, keys, funds } = deps;
 
   const limitRules = () => ({ now: deps.clock.now(), models: deps.models() });

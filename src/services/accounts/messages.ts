@@ -4,9 +4,9 @@ import { type AccountSchema, LotKind, PaymentKind, type PaymentSchema } from "#g
 import type { ApiKeySchema } from "#gen/tollgate/accounts/v1/api_key_pb.js";
 import type { RateLimitStatusSchema } from "#gen/tollgate/metering/v1/rate_limit_pb.js";
 import { toInt64 } from "#lib/int64.ts";
-import { writeLimits } from "#lib/key-limits.ts";
+import { writeLimits } from "#lib/limits/key-limits.ts";
+import { toWiredClass } from "#lib/limits/service-class.ts";
 import type { RateLimitState } from "#lib/rpc/rate-limit.ts";
-import { toWiredClass } from "#lib/service-class.ts";
 import { toDuration } from "#lib/time/duration.ts";
 import type { BudgetState } from "#src/money/model/ledger.ts";
 import type { LotStatement, PaymentStatement, Statement } from "#src/money/model/payments.ts";
@@ -47,7 +47,11 @@ export function accountMessage(account: Account, statement: Statement): MessageI
 export function paymentMessage(accountId: string, payment: PaymentStatement): MessageInitShape<typeof PaymentSchema> {
   const { id, kind, amount, reference, lotId, at } = payment;
   return {
-    ...{ id, accountId, reference, lotId, createdAt: timestampFromDate(at) },
+    id,
+    accountId,
+    reference,
+    lotId,
+    createdAt: timestampFromDate(at),
     kind: paymentKinds[kind],
     amountPicoUsd: BigInt(kind === "refund" ? -amount : amount),
   };

@@ -1,12 +1,12 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import type { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
+import { invalid, requireId } from "#lib/ids/validate-id.ts";
 import { toInt64 } from "#lib/int64.ts";
 import { readPage } from "#lib/rpc/pages.ts";
-import { invalid, requireId } from "#lib/validate-id.ts";
 import type { Alongside, Credit, PaymentStatement } from "#src/money/model/payments.ts";
 import { noteWithin } from "#src/wire/interceptors/changes/change.ts";
-import type { AccountsDependencies } from "./dependencies.ts";
+import type { Dependencies } from "./dependencies.ts";
 import { paymentMessage } from "./messages.ts";
 import { readVisible } from "./read-visible.ts";
 
@@ -14,7 +14,7 @@ const toPaymentKey = ({ id, at }: PaymentStatement) => `${at.getTime()} ${id}`;
 const isPaymentKey = (key: string) => /^\d{1,15} [0-9a-f-]{36}$/.test(key);
 
 /** The methods that move an account's money, and list its movements. */
-export function createMoneyMethods({ accounts, funds, clock }: AccountsDependencies) {
+export function createMoneyMethods({ accounts, funds, clock }: Dependencies) {
   async function credit(movement: Credit, context: HandlerContext) {
     const { lotId } = await noteMovement(context, (alongside) => funds.credit(movement, alongside));
     return moved(movement.accountId, lotId);

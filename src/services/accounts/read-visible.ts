@@ -1,5 +1,5 @@
 import type { HandlerContext } from "@connectrpc/connect";
-import { requireId } from "#lib/validate-id.ts";
+import { requireId } from "#lib/ids/validate-id.ts";
 import type { Accounts } from "#src/identity/accounts/accounts.ts";
 import type { Account } from "#src/storage/entities/account.ts";
 import { readPrincipal, visibleAccount } from "#src/wire/interceptors/access/principal.ts";

@@ -1,7 +1,7 @@
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import type { EmbeddingsService, EmbedRequest } from "#gen/tollgate/embeddings/v1/embeddings_service_pb.js";
 import type { Random } from "#lib/ids/random.ts";
-import { highestClass } from "#lib/service-class.ts";
+import { highestClass } from "#lib/limits/service-class.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import type { Catalogue } from "#src/fleet/catalogue/interface.ts";
 import type { EngineEmbeddings } from "#src/fleet/engines/interface.ts";
@@ -17,8 +17,7 @@ import { tallied } from "../limits/token-tally.ts";
 import type { EmbeddingsObserver } from "./interface.ts";
 import { measureInputs } from "./measure-inputs.ts";
 
-/** Dependencies. */
-export interface EmbeddingsDependencies {
+interface Dependencies {
   readonly catalogue: Catalogue;
   readonly fleet: Fleet;
   readonly ledger: Ledger;
@@ -28,13 +27,13 @@ export interface EmbeddingsDependencies {
 }
 
 /** Serves embedding models. Checks the model, every input's length and the balance, then asks an engine. */
-export function createEmbeddingsService(deps: EmbeddingsDependencies): ServiceImpl<typeof EmbeddingsService> {
+export function createEmbeddingsService(deps: Dependencies): ServiceImpl<typeof EmbeddingsService> {
   return {
     embed: (request: EmbedRequest, context: HandlerContext) => embed(request, context, deps),
   };
 }
 
-async function embed(request: EmbedRequest, context: HandlerContext, deps: EmbeddingsDependencies) {
+async function embed(request: EmbedRequest, context: HandlerContext, deps: Dependencies) {
   const caller = readCaller(context);
   const receivedAt = deps.clock.monotonic();
   const requestId = nameRequest(request.requestId, deps.random, context.values);

@@ -3,11 +3,10 @@ import type { Logger } from "#lib/logger.ts";
 import type { Catalogue } from "#src/fleet/catalogue/interface.ts";
 import type { Fleet } from "#src/fleet/interface.ts";
 import type { Ledger } from "#src/money/model/ledger.ts";
-import type { ReadAheadSettings } from "./answer/read-ahead.ts";
+import type { Dependencies as ReadAheadDependencies } from "./answer/read-ahead.ts";
 import type { InferenceObserver } from "./interface.ts";
 
-/** Dependencies. */
-export interface InferenceDependencies {
+export interface Dependencies {
   readonly catalogue: Catalogue;
   readonly fleet: Fleet;
   readonly ledger: Ledger;
@@ -15,7 +14,7 @@ export interface InferenceDependencies {
   readonly logger: Logger;
   readonly observer: InferenceObserver;
   /** The limits for readers of streamed answers, and the memory that they share. */
-  readonly readers: Pick<ReadAheadSettings, "memory" | "limits" | "clock">;
+  readonly readers: Pick<ReadAheadDependencies, "memory" | "limits" | "clock">;
   /** Whether accounts are separated in the engines' prefix caches. */
   readonly cacheSalt: boolean;
 }

@@ -12,7 +12,7 @@ import { readSurface } from "#src/wire/interceptors/surface.ts";
 import { batch } from "./answer/batch.ts";
 import { generation } from "./answer/generation.ts";
 import { ReadAhead } from "./answer/read-ahead.ts";
-import type { InferenceDependencies } from "./dependencies.ts";
+import type { Dependencies } from "./dependencies.ts";
 import { plan } from "./request/plan.ts";
 import { requireSize } from "./request/require-size.ts";
 import { validateConversation } from "./request/validate.ts";
@@ -20,7 +20,7 @@ import { validateConversation } from "./request/validate.ts";
 /**
  * Serves generation models. Checks the model, then the balance, then asks an engine; streams the answer and settles.
  */
-export function createInferenceService(deps: InferenceDependencies): ServiceImpl<typeof InferenceService> {
+export function createInferenceService(deps: Dependencies): ServiceImpl<typeof InferenceService> {
   return {
     generate(request: GenerateRequest, context: HandlerContext) {
       const caller = readCaller(context);

@@ -18,8 +18,7 @@ import { listArchives, toArchiveMessage } from "#src/money/retention/archives.ts
 import type { Storage } from "#src/storage/orm.ts";
 import { noteBefore } from "#src/wire/interceptors/changes/change.ts";
 
-/** Dependencies. */
-export interface BooksDependencies {
+interface Dependencies {
   readonly storage: Storage;
   readonly ledger: Pick<CoreLedger, "settleLate" | "unknownSlices">;
   readonly deadLetters: DeadLetters;
@@ -29,7 +28,7 @@ export interface BooksDependencies {
 }
 
 /** Proves that the books add up, and handles charges that could not be entered. */
-export function createBooksService(deps: BooksDependencies): ServiceImpl<typeof BooksService> {
+export function createBooksService(deps: Dependencies): ServiceImpl<typeof BooksService> {
   const { storage, ledger, deadLetters, observer, clock, logger } = deps;
 
   /** Throws RECEIPT_NOT_FOUND. */

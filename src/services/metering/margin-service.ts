@@ -16,8 +16,7 @@ import type { Storage } from "#src/storage/orm.ts";
 import { type Earned, type Margin, toMargins } from "./margin.ts";
 import { lengthFrom, mostSpans, type SpanName, splitSpans } from "./spans.ts";
 
-/** Dependencies. */
-export interface MarginDependencies {
+interface Dependencies {
   readonly storage: Storage;
   /** The inference servers of this core, with their prices as configured now. */
   readonly servers: () => readonly PricedServer[];
@@ -42,7 +41,7 @@ export function createMarginService({
   servers,
   readBeginning,
   clock,
-}: MarginDependencies): ServiceImpl<typeof MarginService> {
+}: Dependencies): ServiceImpl<typeof MarginService> {
   return {
     async *streamMargins(request) {
       const { fromMs, toMs, by, spans } = readAsked(request, clock.now(), await readBeginning());

@@ -25,8 +25,5 @@ export function toMargins(earned: readonly Earned[], servers: readonly PricedSer
   }
   const costs = toServerCosts(servers, spanMs);
   const models = new Set([...revenues.keys(), ...costs.keys()]);
-  return [...models].toSorted().map((model) => ({
-    ...{ model, revenue: revenues.get(model) ?? 0n },
-    cost: costs.get(model),
-  }));
+  return [...models].toSorted().map((model) => ({ model, revenue: revenues.get(model) ?? 0n, cost: costs.get(model) }));
 }

@@ -8,14 +8,13 @@ import type { Storage } from "#src/storage/orm.ts";
 import { readPrincipal, visibleAccount } from "#src/wire/interceptors/access/principal.ts";
 import { SnapshotReaders } from "./snapshot-readers.ts";
 
-/** Dependencies. */
-export interface MeteringDependencies {
+interface Dependencies {
   readonly storage: Storage;
   readonly clock: Pick<Clock, "after">;
 }
 
 /** Limits, receipts and usage. */
-export function createMeteringService({ storage, clock }: MeteringDependencies): ServiceImpl<typeof MeteringService> {
+export function createMeteringService({ storage, clock }: Dependencies): ServiceImpl<typeof MeteringService> {
   const readers = new SnapshotReaders(clock);
   return {
     async countRequest() {

@@ -21,8 +21,7 @@ export interface Counted {
   readonly firstTokens: Buckets;
 }
 
-/** Dependencies. */
-export interface SamplerParts {
+interface Dependencies {
   readonly count: () => Promise<Counted>;
   readonly servers: () => readonly Server[];
   /** The number of requests that wait for a server. */
@@ -53,14 +52,14 @@ interface Reading {
 
 /** Samples the core once a second and shows the samples to any number of watchers. */
 export class Sampler {
-  readonly #parts: SamplerParts;
+  readonly #parts: Dependencies;
   readonly #samples: Sample[] = [];
   readonly #readings: Reading[] = [];
   readonly #watchers = new Set<() => void>();
   #taken = 0;
   #cores = 1;
 
-  constructor(parts: SamplerParts) {
+  constructor(parts: Dependencies) {
     this.#parts = parts;
   }
 

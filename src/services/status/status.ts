@@ -6,8 +6,7 @@ import type { JudgedClock } from "#src/storage/database-clock.ts";
 import { findFleetTroubles } from "./fleet-troubles.ts";
 import { kinds, type Trouble } from "./trouble.ts";
 
-/** Dependencies. */
-export interface StatusParts {
+export interface Dependencies {
   readonly models: () => readonly { readonly id: string }[];
   readonly servers: () => readonly Server[];
   /** When the books were last proved, and with what result. Undefined: never. */
@@ -31,13 +30,13 @@ const oldProofMs = 3 * 3_600_000;
 
 /** What is wrong at the moment, and since when. */
 export class Status {
-  readonly #parts: StatusParts;
+  readonly #parts: Dependencies;
   /** When each trouble that is still there was first seen. */
   #seen = new Map<string, number>();
   #stored: readonly Trouble[] = [];
   #looks = 0;
 
-  constructor(parts: StatusParts) {
+  constructor(parts: Dependencies) {
     this.#parts = parts;
   }
 

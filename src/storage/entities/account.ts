@@ -1,5 +1,5 @@
 import { defineEntity, type InferEntity, p } from "@mikro-orm/core";
-import { serviceClasses } from "#lib/service-class.ts";
+import { serviceClasses } from "#lib/limits/service-class.ts";
 import { amount } from "./amount.ts";
 
 /** The level of a balance, best first: above its threshold, below it, or too little for a request. */

@@ -1,10 +1,10 @@
 import { defineEntity, type InferEntity, p } from "@mikro-orm/core";
-import { budgetPeriods } from "#lib/budget-period.ts";
-import type { LimitField } from "#lib/key-limits.ts";
-import { serviceClasses } from "#lib/service-class.ts";
+import { budgetPeriods } from "#lib/limits/budget-period.ts";
+import type { LimitField } from "#lib/limits/key-limits.ts";
+import { serviceClasses } from "#lib/limits/service-class.ts";
 import { amount } from "./amount.ts";
 
-/** The limits of a key: columns of its row. What each means is in lib/key-limits.ts. Null: no limit. */
+/** The limits of a key: columns of its row. What each means is in lib/limits/key-limits.ts. Null: no limit. */
 export const KeyLimits = defineEntity({
   name: "KeyLimits",
   embeddable: true,

@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from "prom-client";
-import { type BudgetPeriod, budgetPeriods } from "#lib/budget-period.ts";
+import { type BudgetPeriod, budgetPeriods } from "#lib/limits/budget-period.ts";
 import type { BudgetCounts } from "#src/money/thresholds/budget-census.ts";
 import { type AnnouncedPercent, announcedPercents } from "#src/money/thresholds/budget-events.ts";
 

@@ -1,5 +1,5 @@
 import type { Random } from "#lib/ids/random.ts";
-import { noLimits } from "#lib/key-limits.ts";
+import { noLimits } from "#lib/limits/key-limits.ts";
 import { toBudget } from "#src/identity/accounts/keys/key-budget.ts";
 import type { HoldRequest } from "#src/money/model/ledger.ts";
 import { ApiKey } from "#src/storage/entities/api-key.ts";

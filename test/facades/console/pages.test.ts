@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "@jest/globals";
 import { isSameOrigin } from "../../../facades/console/calls/same-origin.ts";
-import type { Reach } from "../../../facades/console/options.ts";
+import type { Reach } from "../../../facades/console/dependencies.ts";
 import { isPage } from "../../../facades/console/pages/page-paths.ts";
 import { readToken, sessionCookie } from "../../../facades/console/sessions/cookie.ts";
 import { sendFile } from "../../../facades/http/home/static-files.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import type { ServiceClass } from "#lib/service-class.ts";
+import type { ServiceClass } from "#lib/limits/service-class.ts";
 import type { FleetRequest } from "#src/fleet/interface.ts";
 import { freePort } from "../../../scripts/test-services/free-port.ts";
 import { startOwnRedis } from "../../../scripts/test-services/redis.ts";

@@ -3,7 +3,7 @@ import { Role } from "#gen/tollgate/access/v1/access_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { readDetail } from "#lib/errors/detail.ts";
 import { systemRandom } from "#lib/ids/random.ts";
-import { noLimits } from "#lib/key-limits.ts";
+import { noLimits } from "#lib/limits/key-limits.ts";
 import { createAuthenticator } from "#src/identity/accounts/authenticator.ts";
 import { newApiKey, toDigest } from "#src/identity/accounts/keys/api-key.ts";
 import { LastUsed } from "#src/identity/accounts/keys/last-used.ts";

@@ -22,7 +22,7 @@ import { agedReason } from "#src/money/ledger/settlement/aged-charges.ts";
 import { toWindowRequest, windowAt } from "#src/money/model/budget-window.ts";
 import type { Charge } from "#src/money/model/charges/charge.ts";
 import { ArchiveFile } from "#src/money/retention/archive-file.ts";
-import { Retention, type RetentionParts } from "#src/money/retention/retention.ts";
+import { type Dependencies, Retention } from "#src/money/retention/retention.ts";
 import { dayMs } from "#src/money/store/kept-from.ts";
 import { removeReceiptsSql } from "#src/money/store/postgresql/receipts.ts";
 import { removalStatements } from "#src/money/store/sqlite/receipts.ts";
@@ -90,7 +90,7 @@ describe.each(dialects)("%s", (dialect) => {
     const noted: ReceiptArchive[] = [];
     /** In real time, an hour after midnight. */
     const time: Clock = { ...systemClock, now: () => midnight + 3_600_000, monotonic: () => performance.now() };
-    const retention = (more: Partial<RetentionParts> = {}) =>
+    const retention = (more: Partial<Dependencies> = {}) =>
       new Retention({
         ...{ storage, store, keepDays: 0, directory, clock: time, random: systemRandom, logger: silentLogger },
         note: async (_, archive) => void noted.push(archive),

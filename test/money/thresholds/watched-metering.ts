@@ -8,7 +8,7 @@ import type { Journal } from "#src/money/journal/journal.ts";
 import type { LedgerStore } from "#src/money/model/store/ledger.ts";
 import { BudgetEvents } from "#src/money/thresholds/budget-events.ts";
 import { BudgetRecounts } from "#src/money/thresholds/budget-recounts.ts";
-import { SpendingWatch, type SpendingWatchParts } from "#src/money/thresholds/spending-watch.ts";
+import { type Dependencies, SpendingWatch } from "#src/money/thresholds/spending-watch.ts";
 import { findSpentWindows } from "#src/money/thresholds/spent-windows.ts";
 import { Event } from "#src/storage/entities/event.ts";
 import { createAnnounce } from "#src/storage/outbox/announcer.ts";
@@ -57,10 +57,7 @@ export function watchedMetering() {
     const random = systemRandom;
     const announce = createAnnounce({ clock: time, random });
     const crossed: number[] = [];
-    const watch = (
-      of: Pick<LedgerStore, "unseenTallies" | "markSeen"> = store,
-      others: Partial<SpendingWatchParts> = {},
-    ) =>
+    const watch = (of: Pick<LedgerStore, "unseenTallies" | "markSeen"> = store, others: Partial<Dependencies> = {}) =>
       new SpendingWatch({
         ...{ storage, store: of, balances, clock, logger: silentLogger },
         budgets: new BudgetEvents({ storage, store, prices, announce, crossed: (part) => crossed.push(part) }),

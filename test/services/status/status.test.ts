@@ -1,9 +1,9 @@
 import { expect, test } from "@jest/globals";
-import { Status, type StatusParts } from "#src/services/status/status.ts";
+import { type Dependencies, Status } from "#src/services/status/status.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
 import { errorLogger } from "../../support/loggers.ts";
 
-function open(parts: Partial<StatusParts> = {}) {
+function open(parts: Partial<Dependencies> = {}) {
   const clock = Object.assign(new ManualClock(), { agrees: true });
   const status = new Status({
     models: () => [],

@@ -111,7 +111,19 @@ function behind(last: ExportFile["last"]): (receipt: ReceiptDocument) => boolean
 /** A receipt whose document has all columns. */
 function emptyReceipt(): ReceiptDocument {
   return receiptDocument({
-    ...{ requestId: "", runId: "", accountId: "", keyId: "", model: "", inputTokens: 0n, outputTokens: 0n },
-    ...{ costPicoUsd: 0n, shortfallPicoUsd: 0n, status: 1, lines: [], finishReason: "", server: "", surface: "" },
+    requestId: "",
+    runId: "",
+    accountId: "",
+    keyId: "",
+    model: "",
+    inputTokens: 0n,
+    outputTokens: 0n,
+    costPicoUsd: 0n,
+    shortfallPicoUsd: 0n,
+    status: 1,
+    lines: [],
+    finishReason: "",
+    server: "",
+    surface: "",
   } as unknown as Receipt);
 }

@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
-import { budgetPeriods } from "#lib/budget-period.ts";
-import { type LimitKind, type LimitValues, limitEntries, limitPath, writeLimits } from "#lib/key-limits.ts";
-import { serviceClasses } from "#lib/service-class.ts";
+import { budgetPeriods } from "#lib/limits/budget-period.ts";
+import { type LimitKind, type LimitValues, limitEntries, limitPath, writeLimits } from "#lib/limits/key-limits.ts";
+import { serviceClasses } from "#lib/limits/service-class.ts";
 import { separate } from "#lib/text/separate.ts";
 import { count, deadline, orNone, usd, words } from "../../shared/arguments.ts";
 

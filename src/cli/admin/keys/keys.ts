@@ -3,7 +3,7 @@ import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import { createClient, type Transport } from "@connectrpc/connect";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
-import { keyLimits } from "#lib/key-limits.ts";
+import { keyLimits } from "#lib/limits/key-limits.ts";
 import { readAll } from "#lib/rpc/pages.ts";
 import { count, span } from "../../shared/arguments.ts";
 import type { Io } from "../../shared/io.ts";

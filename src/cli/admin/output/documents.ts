@@ -7,7 +7,7 @@ import { BreakerState, type Server, ServerState } from "#gen/tollgate/catalogue/
 import { type Price, PriceReason } from "#gen/tollgate/metering/v1/price_pb.js";
 import type { Operator } from "#gen/tollgate/operators/v1/operator_pb.js";
 import type { GetStatusResponse } from "#gen/tollgate/status/v1/status_service_pb.js";
-import { limitEntries, readLimits, showLimits } from "#lib/key-limits.ts";
+import { limitEntries, readLimits, showLimits } from "#lib/limits/key-limits.ts";
 import { formatRate, formatUsd } from "#lib/money.ts";
 import { separate } from "#lib/text/separate.ts";
 import { showClass } from "../../shared/service-class.ts";

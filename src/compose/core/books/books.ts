@@ -110,12 +110,25 @@ export async function composeBooks(
   const balances = new BalanceEvents({ prices, clock, announce });
   const debts = createDebts({ storage, clock, random, balances });
   const ledger = await createLedger({
-    ...{ store, debts, prices, journal, deadLetters, clock, random, logger, observer },
+    store,
+    debts,
+    prices,
+    journal,
+    deadLetters,
+    clock,
+    random,
+    logger,
+    observer,
     readKeptFrom: () => readKeptFrom(storage),
   });
   const funds = createFunds({
-    ...{ storage, ledger, limits: readPaymentLimits(config), clock, random },
-    ...{ announce: announceMovement(announce), balances },
+    storage,
+    ledger,
+    limits: readPaymentLimits(config),
+    clock,
+    random,
+    announce: announceMovement(announce),
+    balances,
   });
   const lastProof = () => proved;
   return { prices, observer, lastProof, deadLetters, ledger, funds, store, balances, announcements: store };

@@ -5,7 +5,9 @@ import { formatUsd } from "#lib/money.ts";
 export function describeProof(proof: ReconcileResponse) {
   const { accounts, receipts, findings } = proof;
   return {
-    ...{ accounts: String(accounts), receipts: String(receipts), findings: findings.length },
+    accounts: String(accounts),
+    receipts: String(receipts),
+    findings: findings.length,
     finding: findings[0]?.message ?? "",
     granted: toUsd(proof.grantedPicoUsd),
     balance: toUsd(proof.balancePicoUsd),

@@ -20,7 +20,13 @@ export function startRetention(
     return async () => {};
   }
   const retention = new Retention({
-    ...{ storage, store, keepDays, directory, clock, random, logger },
+    storage,
+    store,
+    keepDays,
+    directory,
+    clock,
+    random,
+    logger,
     note: (em, archive) => noteArchive(trail, em, archive),
     lease: new WorkLease({ storage, clock, random, name: "retention" }),
     observer: metrics.retention,

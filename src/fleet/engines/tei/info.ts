@@ -2,7 +2,7 @@ import { type Inspection, type Subject, toRemarks, warning, wrong } from "../sha
 import { figureIn, textIn } from "../shared/inspection/told.ts";
 
 /** TEI's report about itself, over either protocol, unchecked. */
-export interface TeiSettings {
+export interface TeiReport {
   readonly version: unknown;
   readonly maxInputLength: unknown;
   readonly maxBatchTokens: unknown;
@@ -13,7 +13,7 @@ export interface TeiSettings {
 }
 
 /** Judges TEI's report about itself. Each input counts as a separate request. */
-export function inspectInfo(info: TeiSettings, { server, model }: Subject): Inspection {
+export function inspectInfo(info: TeiReport, { server, model }: Subject): Inspection {
   const version = textIn(info.version);
   const { autoTruncate } = info;
   const maxInputLength = figureIn(info.maxInputLength);

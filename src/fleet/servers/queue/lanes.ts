@@ -1,4 +1,4 @@
-import { type ServiceClass, serviceClasses } from "#lib/service-class.ts";
+import { type ServiceClass, serviceClasses } from "#lib/limits/service-class.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import type { Standing, VirtualTimes } from "../../sharing/standing.ts";
 import type { Place } from "../place.ts";

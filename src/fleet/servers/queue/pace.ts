@@ -1,4 +1,4 @@
-import { serviceClasses } from "#lib/service-class.ts";
+import { serviceClasses } from "#lib/limits/service-class.ts";
 import { RunningRatio } from "../choice/running-ratio.ts";
 import type { Wish } from "../wish.ts";
 import type { Lanes } from "./lanes.ts";

@@ -1,4 +1,4 @@
-import type { ServiceClass } from "#lib/service-class.ts";
+import type { ServiceClass } from "#lib/limits/service-class.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import type { Place } from "../place.ts";
 import type { Wish } from "../wish.ts";

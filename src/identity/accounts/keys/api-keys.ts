@@ -2,7 +2,7 @@ import type { FilterQuery } from "@mikro-orm/core";
 import type { SqlEntityManager } from "@mikro-orm/sql";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "#lib/errors/failure.ts";
-import type { LimitValues } from "#lib/key-limits.ts";
+import type { LimitValues } from "#lib/limits/key-limits.ts";
 import type { PageStart } from "#lib/rpc/pages.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { ApiKey } from "#src/storage/entities/api-key.ts";
@@ -21,13 +21,12 @@ import {
   requireRotatable,
   unexpired,
 } from "./key-rules.ts";
-import { addKey, type NewKey, type NewKeyOptions } from "./new-key.ts";
+import { addKey, type NewKey, type Dependencies as NewKeyDependencies } from "./new-key.ts";
 
 /** Digests in one page. */
 const digestPage = 10_000;
 
-/** Dependencies. */
-export interface ApiKeysOptions extends NewKeyOptions {
+interface Dependencies extends NewKeyDependencies {
   readonly storage: Storage;
   readonly clock: Clock;
   /** Announces keys that are made, rotated and revoked. Absent: they are not announced. */
@@ -50,10 +49,10 @@ export interface NewKeyFacts {
 
 /** The stored keys of all accounts. Ids are UUIDs. */
 export class ApiKeys {
-  readonly #options: ApiKeysOptions;
+  readonly #parts: Dependencies;
 
-  constructor(options: ApiKeysOptions) {
-    this.#options = options;
+  constructor(parts: Dependencies) {
+    this.#parts = parts;
   }
 
   /**
@@ -61,11 +60,11 @@ export class ApiKeys {
    * found by an older pepper is stored under the first digest from then on.
    */
   async find(digests: readonly [Buffer, ...Buffer[]]): Promise<ApiKey | undefined> {
-    const em = this.#options.storage.orm.em.fork();
+    const em = this.#parts.storage.orm.em.fork();
     const key = (await em.findOne(ApiKey, { digest: { $in: [...digests] } })) ?? undefined;
     const [digest] = digests;
     if (key !== undefined && !digest.equals(key.digest)) {
-      const renewed = { digest, pepperVersion: this.#options.pepper.version };
+      const renewed = { digest, pepperVersion: this.#parts.pepper.version };
       await em.nativeUpdate(ApiKey, { id: key.id }, renewed).catch(() => {}); // its next use tries again
     }
     return key;
@@ -82,7 +81,7 @@ export class ApiKeys {
   }
 
   async #digests(where: FilterQuery<ApiKey>, limit?: number): Promise<StoredDigest[]> {
-    const em = this.#options.storage.orm.em.fork();
+    const em = this.#parts.storage.orm.em.fork();
     return em.find(ApiKey, where, {
       fields: ["id", "digest"],
       orderBy: { id: "asc" },
@@ -93,10 +92,10 @@ export class ApiKeys {
 
   /** The number of live keys by the version of their digest's pepper. */
   async countByPepper(): Promise<ReadonlyMap<number, number>> {
-    const now = new Date(this.#options.clock.now());
+    const now = new Date(this.#parts.clock.now());
     const live = { revokedAt: null, ...unexpired(now) };
     const counts = new Map<number, number>();
-    const em = this.#options.storage.orm.em.fork();
+    const em = this.#parts.storage.orm.em.fork();
     const versions = await em.createQueryBuilder(ApiKey, "key").select("key.pepperVersion", true).where(live).execute();
     for (const { pepperVersion } of versions as { pepperVersion: number }[]) {
       counts.set(pepperVersion, await em.count(ApiKey, { ...live, pepperVersion }));
@@ -106,12 +105,12 @@ export class ApiKeys {
 
   /** Throws KEY_NOT_FOUND. */
   async get(id: string): Promise<ApiKey> {
-    return findKey(this.#options.storage.orm.em.fork(), id);
+    return findKey(this.#parts.storage.orm.em.fork(), id);
   }
 
   /** An account's keys, including expired ones, oldest first: ids sort by age. */
   async list(accountId: string, { after, limit }: PageStart, withoutRevoked = false): Promise<ApiKey[]> {
-    const em = this.#options.storage.orm.em.fork();
+    const em = this.#parts.storage.orm.em.fork();
     const later = after === undefined ? {} : { id: { $gt: after } };
     const where = { accountId, ...later, ...(withoutRevoked && { revokedAt: null }) };
     return em.find(ApiKey, where, { orderBy: { id: "asc" }, limit });
@@ -129,7 +128,7 @@ export class ApiKeys {
       const account = await lockAccount(em, accountId);
       await refuseRepetition(em, accountId, requestId);
       await requireRoom(em, account, now);
-      const made = addKey(em, this.#options, now, {
+      const made = addKey(em, this.#parts, now, {
         accountId,
         name,
         limits,
@@ -160,7 +159,7 @@ export class ApiKeys {
       const { name, limits, manages, personId = null, limitsOf = null } = old;
       const shared = { limitsOf: limitsOf ?? id, rotatedFrom: id };
       const facts = { accountId, name, limits, manages, personId, ...shared, requestId };
-      const made = addKey(em, this.#options, now, facts);
+      const made = addKey(em, this.#parts, now, facts);
       const end = new Date(now.getTime() + overlapMs);
       if (!limits.expiresAt || end < limits.expiresAt) {
         limits.expiresAt = end;
@@ -189,7 +188,7 @@ export class ApiKeys {
 
   /** Ends those of some keys that were not revoked before, in a transaction that has locked their account. */
   async revokeWithin(em: SqlEntityManager, where: FilterQuery<ApiKey>): Promise<void> {
-    const now = new Date(this.#options.clock.now());
+    const now = new Date(this.#parts.clock.now());
     for (const key of await em.find(ApiKey, { $and: [where, { revokedAt: null }] })) {
       key.revokedAt = now;
       await this.#tell(em, "key.revoked", key);
@@ -233,14 +232,14 @@ export class ApiKeys {
   /** Stores when keys were last used. */
   async storeLastUsed(ids: readonly string[], at: Date): Promise<void> {
     const older = { id: { $in: [...ids] }, $or: [{ lastUsedAt: null }, { lastUsedAt: { $lt: at } }] };
-    await inTransaction(this.#options.storage, (em) => em.nativeUpdate(ApiKey, older, { lastUsedAt: at }));
+    await inTransaction(this.#parts.storage, (em) => em.nativeUpdate(ApiKey, older, { lastUsedAt: at }));
   }
 
   /** Announces a key in the transaction that changes it. */
   async #tell(em: SqlEntityManager, type: "key.created" | "key.rotated" | "key.revoked", key: ApiKey): Promise<void> {
     await em.flush();
     const from = type === "key.rotated" ? { rotated_from: key.rotatedFrom ?? null } : {};
-    await this.#options.announce?.(em, {
+    await this.#parts.announce?.(em, {
       type,
       accountId: key.accountId,
       data: { key_id: key.id, name: key.name, prefix: key.prefix, last4: key.last4, ...from },
@@ -249,13 +248,13 @@ export class ApiKeys {
 
   async #make(change: (em: SqlEntityManager, now: Date) => Promise<NewKey>): Promise<NewKey> {
     const made = await this.#change(change);
-    this.#options.added?.(made.key.digest);
+    this.#parts.added?.(made.key.digest);
     return made;
   }
 
   #change<T>(change: (em: SqlEntityManager, now: Date) => Promise<T>): Promise<T> {
-    const now = new Date(this.#options.clock.now());
-    return inTransaction(this.#options.storage, (em) => change(em, now));
+    const now = new Date(this.#parts.clock.now());
+    return inTransaction(this.#parts.storage, (em) => change(em, now));
   }
 }
 

@@ -1,8 +1,8 @@
 import type { KeyLimits as WiredLimits } from "#gen/tollgate/accounts/v1/key_limits_pb.js";
-import type { BudgetPeriod } from "#lib/budget-period.ts";
-import { isLimited, type LimitValues, limitEntries, limitPath, readLimits } from "#lib/key-limits.ts";
-import { invalid } from "#lib/validate-id.ts";
-import { nearest } from "#src/config/nearest.ts";
+import { invalid } from "#lib/ids/validate-id.ts";
+import type { BudgetPeriod } from "#lib/limits/budget-period.ts";
+import { isLimited, type LimitValues, limitEntries, limitPath, readLimits } from "#lib/limits/key-limits.ts";
+import { nearest } from "#lib/text/nearest.ts";
 
 /** The facts for checking limits. */
 export interface LimitRules {

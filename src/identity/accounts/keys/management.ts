@@ -1,8 +1,8 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "#lib/errors/failure.ts";
-import { type LimitValues, limitPath } from "#lib/key-limits.ts";
-import { highestClass } from "#lib/service-class.ts";
-import { invalid } from "#lib/validate-id.ts";
+import { invalid } from "#lib/ids/validate-id.ts";
+import { type LimitValues, limitPath } from "#lib/limits/key-limits.ts";
+import { highestClass } from "#lib/limits/service-class.ts";
 import type { Account } from "#src/storage/entities/account.ts";
 import type { ApiKey } from "#src/storage/entities/api-key.ts";
 import type { Principal } from "#src/wire/principal.ts";

@@ -1,13 +1,13 @@
 import type { SqlEntityManager } from "@mikro-orm/sql";
 import type { Pepper } from "#lib/ids/pepper.ts";
 import type { Random } from "#lib/ids/random.ts";
-import { type LimitValues, noLimits } from "#lib/key-limits.ts";
+import { type LimitValues, noLimits } from "#lib/limits/key-limits.ts";
 import { ApiKey } from "#src/storage/entities/api-key.ts";
 import { newApiKey, toDigest, toHints } from "./api-key.ts";
 import { settlePeriod } from "./key-limits.ts";
 
 /** The settings for making keys. */
-export interface NewKeyOptions {
+export interface Dependencies {
   readonly random: Random;
   /** The beginning of every new key, such as "tg-". */
   readonly prefix: string;
@@ -37,7 +37,7 @@ export interface KeyFacts extends Pick<ApiKey, "accountId" | "name" | "rotatedFr
 /** Makes a key with a new secret. Call it in the transaction that stores it. */
 export function addKey(
   em: SqlEntityManager,
-  { random, prefix, pepper }: NewKeyOptions,
+  { random, prefix, pepper }: Dependencies,
   now: Date,
   facts: KeyFacts,
 ): NewKey {

@@ -26,8 +26,7 @@ export interface ProviderChoice {
   readonly forOperators: boolean;
 }
 
-/** Dependencies. */
-export interface OidcParts {
+interface Dependencies {
   readonly provider: Pick<Provider, "begin" | "finish">;
   readonly choice: ProviderChoice;
   /** Whose session is opened for a person that the provider vouches for. Throws PERMISSION_DENIED. */
@@ -39,12 +38,12 @@ export interface OidcParts {
 
 /** Sign-in by one identity provider, which identifies the person. */
 export class OidcSignIn {
-  readonly #parts: OidcParts;
+  readonly #parts: Dependencies;
   readonly #used = new Windows(usedMs, mostUsed);
   readonly #networks = new NetworkCounts();
   #underWay = 0;
 
-  constructor(parts: OidcParts) {
+  constructor(parts: Dependencies) {
     this.#parts = parts;
   }
 

@@ -38,13 +38,18 @@ export class Provider {
   async begin(redirectUrl: string): Promise<{ url: string; checks: Checks }> {
     const provider = await this.#discover();
     const checks: Checks = {
-      ...{ state: client.randomState(), nonce: client.randomNonce() },
-      ...{ verifier: client.randomPKCECodeVerifier(), redirectUrl },
+      state: client.randomState(),
+      nonce: client.randomNonce(),
+      verifier: client.randomPKCECodeVerifier(),
+      redirectUrl,
     };
     const url = client.buildAuthorizationUrl(provider, {
-      ...{ redirect_uri: redirectUrl, scope: this.#config.scopes.join(" ") },
-      ...{ state: checks.state, nonce: checks.nonce },
-      ...{ code_challenge: await client.calculatePKCECodeChallenge(checks.verifier), code_challenge_method: "S256" },
+      redirect_uri: redirectUrl,
+      scope: this.#config.scopes.join(" "),
+      state: checks.state,
+      nonce: checks.nonce,
+      code_challenge: await client.calculatePKCECodeChallenge(checks.verifier),
+      code_challenge_method: "S256",
     });
     return { url: url.href, checks };
   }
@@ -56,8 +61,10 @@ export class Provider {
     const current = new URL(checks.redirectUrl);
     current.search = callbackUrl.search;
     const tokens = await client.authorizationCodeGrant(provider, current, {
-      ...{ expectedState: checks.state, expectedNonce: checks.nonce },
-      ...{ pkceCodeVerifier: checks.verifier, idTokenExpected: true },
+      expectedState: checks.state,
+      expectedNonce: checks.nonce,
+      pkceCodeVerifier: checks.verifier,
+      idTokenExpected: true,
     });
     const claims = tokens.claims();
     if (claims === undefined) {

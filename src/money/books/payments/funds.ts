@@ -20,8 +20,7 @@ import { readPayments } from "./payment-list.ts";
 import { addPaid, checkAmount, checkLimits, type PaymentLimits, sameBefore } from "./payments.ts";
 import { insist, owes, takeBack } from "./refunds.ts";
 
-/** Dependencies. */
-export interface FundsParts {
+interface Dependencies {
   readonly storage: Storage;
   readonly ledger: CoreLedger;
   readonly limits: PaymentLimits;
@@ -34,7 +33,7 @@ export interface FundsParts {
 }
 
 /** Makes lots of incoming money, and takes unspent money out of lots again. */
-export function createFunds({ storage, ledger, limits, clock, random, announce, balances }: FundsParts): Funds {
+export function createFunds({ storage, ledger, limits, clock, random, announce, balances }: Dependencies): Funds {
   const debts = createDebts({ storage, clock, random, balances });
   const held = (accountId: string) => ledger.held(accountId);
 

@@ -36,9 +36,9 @@ export class SharedProof {
   /** The time of the proof that this core showed last. */
   #shownAt: number | undefined;
 
-  constructor(dependencies: Dependencies) {
-    this.#of = dependencies;
-    this.#startedAt = dependencies.clock.now();
+  constructor(parts: Dependencies) {
+    this.#of = parts;
+    this.#startedAt = parts.clock.now();
   }
 
   /** Starts proving, with a first look after `firstLookMs`. Returns the function that ends it. */

@@ -29,7 +29,11 @@ export async function* streamUsage(storage: Storage, request: StreamUsageRequest
   try {
     const accountId = request.accountId || (await findAccount(snapshot, request.keyId));
     const { sql, parameters } = usageQuery(storage.dialect, {
-      ...{ accountId, keyId: request.keyId, model: request.model, groups, dearest: request.dearest },
+      accountId,
+      keyId: request.keyId,
+      model: request.model,
+      groups,
+      dearest: request.dearest,
       ...(request.from && { fromMs: timestampMs(request.from) }),
       ...(request.to && { toMs: timestampMs(request.to) }),
     });

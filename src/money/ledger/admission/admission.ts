@@ -20,8 +20,7 @@ const patienceMs = 2000;
 /** How often a request looks again after this time when others took what it leased although there was more to lease. */
 const mostLateLooks = 3;
 
-/** Dependencies. */
-export interface AdmissionParts {
+interface Dependencies {
   readonly store: Pick<ChargeStore, "isCharged">;
   readonly wallets: WalletCache;
   readonly budgets: BudgetCache;
@@ -38,9 +37,9 @@ export interface AdmissionParts {
 
 /** Sets money aside for requests: from memory when the wallet has enough, otherwise from a new lease of the store. */
 export class Admission {
-  readonly #parts: AdmissionParts;
+  readonly #parts: Dependencies;
 
-  constructor(parts: AdmissionParts) {
+  constructor(parts: Dependencies) {
     this.#parts = parts;
   }
 

@@ -8,10 +8,14 @@ import type { BudgetStore } from "../../model/store/budget.ts";
 import { EndedSlices } from "../refill/ended-slices.ts";
 import { BudgetAudit } from "./budget-audit.ts";
 import { BudgetWallet } from "./budget-wallet.ts";
-import { CachedBudget, type CachedBudgetParts, notGivenBack, takeFree } from "./cached-budget.ts";
+import {
+  CachedBudget,
+  type Dependencies as CachedBudgetDependencies,
+  notGivenBack,
+  takeFree,
+} from "./cached-budget.ts";
 
-/** Dependencies. */
-export interface BudgetCacheParts {
+interface Dependencies {
   readonly store: BudgetStore & Announcements;
   readonly clock: Clock;
   readonly random: Random;
@@ -20,8 +24,8 @@ export interface BudgetCacheParts {
 
 /** The budgets of all keys that use this core, one for each window. */
 export class BudgetCache {
-  readonly #parts: BudgetCacheParts;
-  readonly #cachedParts: CachedBudgetParts;
+  readonly #parts: Dependencies;
+  readonly #cachedParts: CachedBudgetDependencies;
   readonly #budgets = new Map<string, CachedBudget>();
   readonly #bySlice = new Map<string, CachedBudget>();
   readonly #ended: EndedSlices;
@@ -29,12 +33,14 @@ export class BudgetCache {
   readonly #adopted = new Set<string>();
   readonly #audit: BudgetAudit;
 
-  constructor(parts: BudgetCacheParts) {
+  constructor(parts: Dependencies) {
     const { store, clock, logger } = parts;
     this.#parts = parts;
     this.#ended = new EndedSlices((ids) => store.closeBudgets(ids), logger);
     this.#cachedParts = {
-      ...{ store, clock, logger },
+      store,
+      clock,
+      logger,
       replaceSlice: (cached) => this.#replaceSlice(cached),
       endSlice: (id) => this.#ended.add([id]),
     };

@@ -11,8 +11,7 @@ import type { BudgetWallet } from "./budget-wallet.ts";
 /** Money leased in advance where cores share a budget, in pico-USD. A core that is alone leases the whole limit. */
 const sharedSlice = 100_000_000_000;
 
-/** Dependencies of a cached budget. */
-export interface CachedBudgetParts {
+export interface Dependencies {
   readonly store: BudgetStore & Announcements;
   /** Gives the budget a new slice in place of a lost one. */
   readonly replaceSlice: (cached: CachedBudget) => void;
@@ -25,10 +24,10 @@ export interface CachedBudgetParts {
 /** One window of a budget, with its refill. */
 export class CachedBudget {
   readonly wallet: BudgetWallet;
-  readonly #parts: CachedBudgetParts;
+  readonly #parts: Dependencies;
   readonly #refill: Refill;
 
-  constructor(wallet: BudgetWallet, parts: CachedBudgetParts) {
+  constructor(wallet: BudgetWallet, parts: Dependencies) {
     const { store, clock, logger } = parts;
     this.wallet = wallet;
     this.#parts = parts;
@@ -99,8 +98,15 @@ export class CachedBudget {
     for (;;) {
       const { sliceId, granted: size, step } = wallet.tellSize();
       const lease = await store.acquireBudget({
-        ...{ ...toWindowRequest(budgetId, window), accountId },
-        ...{ limit: wallet.limit, sliceId, size, step, isMade: wallet.isMade, least, most },
+        ...toWindowRequest(budgetId, window),
+        accountId,
+        limit: wallet.limit,
+        sliceId,
+        size,
+        step,
+        isMade: wallet.isMade,
+        least,
+        most,
       });
       if (wallet.sliceId !== sliceId) {
         endSlice(sliceId); // the slice was lost during the request, so the leased money is in no slice of this wallet

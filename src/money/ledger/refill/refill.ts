@@ -33,8 +33,7 @@ export interface RefillSource {
   lost(): void;
 }
 
-/** Dependencies. */
-export interface RefillParts {
+interface Dependencies {
   readonly announcements: Announcements;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -52,7 +51,7 @@ export interface RefillParts {
 export class Refill {
   readonly #money: LeasedMoney;
   readonly #source: RefillSource;
-  readonly #parts: RefillParts;
+  readonly #parts: Dependencies;
   readonly #turns = new Turns();
   /** The look that is under way. Undefined: none is. */
   #looking: Promise<boolean> | undefined;
@@ -63,7 +62,7 @@ export class Refill {
   #usedAt = 0;
   #calledInAt = Number.NEGATIVE_INFINITY;
 
-  constructor(money: LeasedMoney, source: RefillSource, parts: RefillParts) {
+  constructor(money: LeasedMoney, source: RefillSource, parts: Dependencies) {
     this.#money = money;
     this.#source = source;
     this.#parts = parts;

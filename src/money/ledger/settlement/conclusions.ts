@@ -14,8 +14,7 @@ import type { Wallet } from "../wallet/wallet.ts";
  */
 export type Conclusion = "stored" | "covered" | "repeated" | "refused";
 
-/** Dependencies. */
-export interface ConclusionParts {
+interface Dependencies {
   readonly wallets: WalletCache;
   readonly budgets: BudgetCache;
   readonly requests: RunningRequests;
@@ -26,9 +25,9 @@ export interface ConclusionParts {
 
 /** Concludes a charge once its outcome is known: tells the wallet, and has the journal forget the run. */
 export class Conclusions {
-  readonly #parts: ConclusionParts;
+  readonly #parts: Dependencies;
 
-  constructor(parts: ConclusionParts) {
+  constructor(parts: Dependencies) {
     this.#parts = parts;
   }
 

@@ -13,8 +13,7 @@ import { fund } from "../wallet/funding.ts";
 import { costOf } from "../wallet/split.ts";
 import { termsWithin } from "../wallet/terms-within.ts";
 
-/** Dependencies. */
-export interface LateChargeParts {
+interface Dependencies {
   readonly wallets: WalletCache;
   readonly budgets: BudgetCache;
   readonly prices: Pick<PriceList, "last">;
@@ -25,9 +24,9 @@ export interface LateChargeParts {
 
 /** Makes charges for tokens without a hold: the account's free money pays, and the account owes the rest. */
 export class LateCharges {
-  readonly #parts: LateChargeParts;
+  readonly #parts: Dependencies;
 
-  constructor(parts: LateChargeParts) {
+  constructor(parts: Dependencies) {
     this.#parts = parts;
   }
 

@@ -13,8 +13,7 @@ import { costOf } from "../wallet/split.ts";
 import { toChargeable } from "./charge-faults.ts";
 import type { Settler } from "./settler/settler.ts";
 
-/** Dependencies. */
-export interface SettlementParts {
+interface Dependencies {
   readonly settler: Pick<Settler, "settle" | "giveUp">;
   readonly requests: RunningRequests;
   readonly journal: Pick<Journal, "note" | "forget">;
@@ -24,9 +23,9 @@ export interface SettlementParts {
 
 /** Ends holds: the wallet pays the tokens, and the rest of the held money is free again. */
 export class Settlement implements HoldKeeper {
-  readonly #parts: SettlementParts;
+  readonly #parts: Dependencies;
 
-  constructor(parts: SettlementParts) {
+  constructor(parts: Dependencies) {
     this.#parts = parts;
   }
 
@@ -110,8 +109,18 @@ export class Settlement implements HoldKeeper {
     const now = Math.floor(this.#parts.clock.now());
     const settledAt = budget === undefined ? now : withinWindow(budget.window, now);
     return {
-      ...{ requestId, runId, accountId, keyId, model, inputTokens, outputTokens },
-      ...{ status, settledAt, maxRates: rates, admitted, ...inBudget(budgetSliceId) },
+      requestId,
+      runId,
+      accountId,
+      keyId,
+      model,
+      inputTokens,
+      outputTokens,
+      status,
+      settledAt,
+      maxRates: rates,
+      admitted,
+      ...inBudget(budgetSliceId),
     } satisfies Partial<Charge>;
   }
 }

@@ -23,8 +23,7 @@ export interface Debts {
   payAll(): Promise<void>;
 }
 
-/** Dependencies. */
-export interface DebtParts {
+interface Dependencies {
   readonly storage: Storage;
   readonly clock: Clock;
   readonly random: Random;
@@ -33,7 +32,7 @@ export interface DebtParts {
 }
 
 /** Pays debts, each account in its own transaction. */
-export function createDebts({ storage, clock, random, balances }: DebtParts): Debts {
+export function createDebts({ storage, clock, random, balances }: Dependencies): Debts {
   const pay = (accountId: string) =>
     inTransaction(storage, async (em) => {
       const account = await em.findOne(Account, accountId, { lockMode: LockMode.PESSIMISTIC_WRITE });
@@ -70,7 +69,7 @@ export function createDebts({ storage, clock, random, balances }: DebtParts): De
 export async function payDebt(
   em: SqlEntityManager,
   account: Account,
-  { clock, random }: Pick<DebtParts, "clock" | "random">,
+  { clock, random }: Pick<Dependencies, "clock" | "random">,
 ): Promise<PicoUsd> {
   const at = new Date(clock.now());
   let paid = 0;
@@ -80,7 +79,9 @@ export async function payDebt(
     const ids = found.map(({ id }) => id);
     const where = { id: { $in: ids } };
     const lots = await em.find(Lot, where, {
-      ...{ orderBy: { id: "asc" as const }, lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true },
+      orderBy: { id: "asc" as const },
+      lockMode: LockMode.PESSIMISTIC_WRITE,
+      refresh: true,
     });
     let taken = 0;
     for (const lot of lots.sort((a, b) => ids.indexOf(a.id) - ids.indexOf(b.id))) {

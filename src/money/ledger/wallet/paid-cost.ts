@@ -50,8 +50,13 @@ export function pay(
     spend(slice, cost);
     paid += cost;
     lines.push({
-      ...{ sliceId: slice.id, lotId: slice.lotId, inputTokens, outputTokens },
-      ...{ inputRate: rates.input, outputRate: rates.output, cost },
+      sliceId: slice.id,
+      lotId: slice.lotId,
+      inputTokens,
+      outputTokens,
+      inputRate: rates.input,
+      outputRate: rates.output,
+      cost,
     });
   }
   return { lines, cost: paid + shortfall, shortfall };

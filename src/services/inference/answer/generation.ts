@@ -2,12 +2,12 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { FinishReason, type GenerationEvent, type Usage } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 import type { GenerateResponse } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { failure } from "#lib/errors/failure.ts";
-import { toWiredClass } from "#lib/service-class.ts";
+import { toWiredClass } from "#lib/limits/service-class.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import type { EngineUsage } from "#src/fleet/engines/interface.ts";
 import type { FleetRequest } from "#src/fleet/interface.ts";
 import type { Settled } from "#src/money/model/charges/settlement.ts";
-import type { InferenceDependencies } from "../dependencies.ts";
+import type { Dependencies } from "../dependencies.ts";
 import type { GenerationObserver } from "../interface.ts";
 import { contextRefusal } from "../output-fit/context-refusal.ts";
 import { fittedGeneration } from "../output-fit/fitted-generation.ts";
@@ -77,7 +77,7 @@ export async function* generation(
   }
 }
 
-type GenerationDependencies = Pick<InferenceDependencies, "fleet" | "logger"> & {
+type GenerationDependencies = Pick<Dependencies, "fleet" | "logger"> & {
   readonly observer: GenerationObserver;
   readonly clock: Pick<Clock, "monotonic">;
 };

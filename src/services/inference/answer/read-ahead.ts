@@ -8,8 +8,7 @@ import { GatheredAnswer } from "./gathered-answer.ts";
 import { Patience, type ReaderLimits } from "./patience.ts";
 import type { ReadAheadMemory } from "./read-ahead-memory.ts";
 
-/** Dependencies. */
-export interface ReadAheadSettings {
+export interface Dependencies {
   readonly accountId: string;
   readonly memory: ReadAheadMemory;
   readonly limits: ReaderLimits;
@@ -40,9 +39,9 @@ type Result = IteratorResult<GenerateResponse, undefined>;
  */
 export class ReadAhead implements AsyncIterableIterator<GenerateResponse, undefined> {
   readonly #open: (signal: AbortSignal, stop: () => void) => Promise<AsyncGenerator<GenerateResponse>>;
-  readonly #settings: ReadAheadSettings;
+  readonly #parts: Dependencies;
   readonly #controller = new AbortController();
-  readonly #onAbort = () => this.#controller.abort(this.#settings.signal.reason);
+  readonly #onAbort = () => this.#controller.abort(this.#parts.signal.reason);
   #source: AsyncGenerator<GenerateResponse> | undefined;
   #opening: Promise<unknown> | undefined;
   readonly #pieces: Piece[] = [];
@@ -61,11 +60,11 @@ export class ReadAhead implements AsyncIterableIterator<GenerateResponse, undefi
    */
   constructor(
     open: (signal: AbortSignal, stop: () => void) => Promise<AsyncGenerator<GenerateResponse>>,
-    settings: ReadAheadSettings,
+    parts: Dependencies,
   ) {
     this.#open = open;
-    this.#settings = settings;
-    const { limits, clock } = settings;
+    this.#parts = parts;
+    const { limits, clock } = parts;
     this.#patience = new Patience(limits, clock, {
       isBehind: () => this.#pieces.length > 0,
       isOver: () => this.#giveUp(),
@@ -112,7 +111,7 @@ export class ReadAhead implements AsyncIterableIterator<GenerateResponse, undefi
   }
 
   async #start(): Promise<Result> {
-    const { signal } = this.#settings;
+    const { signal } = this.#parts;
     if (this.#isClosed) {
       return end;
     }
@@ -156,7 +155,7 @@ export class ReadAhead implements AsyncIterableIterator<GenerateResponse, undefi
     if (this.#bytes === 0) {
       return true;
     }
-    const { limits, memory, accountId } = this.#settings;
+    const { limits, memory, accountId } = this.#parts;
     return this.#bytes < limits.answerBytes && memory.hasRoom(accountId);
   }
 
@@ -205,14 +204,14 @@ export class ReadAhead implements AsyncIterableIterator<GenerateResponse, undefi
 
   #count(bytes: number): void {
     this.#bytes += bytes;
-    this.#settings.memory.add(this.#settings.accountId, bytes);
+    this.#parts.memory.add(this.#parts.accountId, bytes);
   }
 
   #giveUp(): void {
     const error = failure(Reason.TIMEOUT, "The answer was read too slowly and was broken off.");
     this.#failure = { error };
     this.#close(error).catch(ignore); // nobody is left who could receive an error of the clean-up
-    this.#settings.hangUp?.(error);
+    this.#parts.hangUp?.(error);
   }
 
   /** Stops the source and drops the waiting events. */
@@ -239,7 +238,7 @@ export class ReadAhead implements AsyncIterableIterator<GenerateResponse, undefi
 
   #end(): void {
     this.#isOver = true;
-    this.#settings.signal.removeEventListener("abort", this.#onAbort);
+    this.#parts.signal.removeEventListener("abort", this.#onAbort);
     if (this.#pieces.length === 0) {
       this.#patience.stop();
     }

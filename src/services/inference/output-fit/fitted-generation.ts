@@ -12,7 +12,7 @@ import { outputBeside } from "./output-limit.ts";
 const margins = [1, 128];
 
 /** What is needed to fit a generation. */
-export interface FittedParts {
+interface Dependencies {
   readonly fleet: Pick<Fleet, "generate">;
   readonly model: ServedModel;
   /** Counts the prompt. Undefined: its length is known already, so that only the engine's own numbers can help. */
@@ -26,7 +26,7 @@ export interface FittedParts {
  * when the room cannot be known.
  */
 export function fittedGeneration(
-  parts: FittedParts,
+  parts: Dependencies,
   request: FleetRequest,
   signal: AbortSignal,
 ): AsyncIterableIterator<EngineOutput> {
@@ -35,7 +35,7 @@ export function fittedGeneration(
 
 /** Passes outputs through. A generator around a generator would cost an event-loop turn for each output. */
 class FittedGeneration implements AsyncIterableIterator<EngineOutput> {
-  readonly #parts: FittedParts;
+  readonly #parts: Dependencies;
   readonly #signal: AbortSignal;
   #request: FleetRequest;
   #running: AsyncIterator<EngineOutput>;
@@ -43,7 +43,7 @@ class FittedGeneration implements AsyncIterableIterator<EngineOutput> {
   #refusals = 0;
   #counted = false;
 
-  constructor(parts: FittedParts, request: FleetRequest, signal: AbortSignal) {
+  constructor(parts: Dependencies, request: FleetRequest, signal: AbortSignal) {
     this.#parts = parts;
     this.#signal = signal;
     this.#request = request;

@@ -11,7 +11,7 @@ import { traceContextKey } from "#src/wire/interceptors/trace-context.ts";
 import type { Caller } from "#src/wire/principal.ts";
 import { turnWeightKey } from "../../limits/rate-limit.ts";
 import { tallied } from "../../limits/token-tally.ts";
-import type { InferenceDependencies } from "../dependencies.ts";
+import type { Dependencies } from "../dependencies.ts";
 import { contextRefusal } from "../output-fit/context-refusal.ts";
 import { limitOutput, type TokenLimits } from "../output-fit/output-limit.ts";
 import { settleSampling } from "./sampling.ts";
@@ -54,7 +54,7 @@ export async function plan(
   requestId: string,
   model: ServedModel,
   caller: Caller,
-  deps: InferenceDependencies,
+  deps: Dependencies,
   { signal, values }: Pick<HandlerContext, "signal" | "values">,
 ): Promise<PlannedRequest> {
   if (request.prompt.case === "conversation") {

@@ -1,5 +1,5 @@
 import type { ServiceClass as WiredClass } from "#gen/tollgate/inference/v1/service_class_pb.js";
-import { highestClass, lowerClass, readWiredClass, type ServiceClass } from "#lib/service-class.ts";
+import { highestClass, lowerClass, readWiredClass, type ServiceClass } from "#lib/limits/service-class.ts";
 import type { Caller } from "#src/wire/principal.ts";
 
 /** The class in which a request runs: the class that it asks for, but none higher than its caller may have. */

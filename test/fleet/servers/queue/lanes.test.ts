@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import type { ServiceClass } from "#lib/service-class.ts";
+import type { ServiceClass } from "#lib/limits/service-class.ts";
 import { configSchema } from "#src/config/schema.ts";
 import type { Engine } from "#src/fleet/engines/interface.ts";
 import { RoundRobin } from "#src/fleet/routing/round-robin.ts";

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import type { BudgetPeriod } from "#lib/budget-period.ts";
 import { readDetail } from "#lib/errors/detail.ts";
 import { systemRandom } from "#lib/ids/random.ts";
+import type { BudgetPeriod } from "#lib/limits/budget-period.ts";
 import { ApiKeys } from "#src/identity/accounts/keys/api-keys.ts";
 import { reconcile } from "#src/money/books/proof/reconcile.ts";
 import { toWindowRequest, windowAt } from "#src/money/model/budget-window.ts";

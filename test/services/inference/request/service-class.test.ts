@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import { ServiceClass as Wired } from "#gen/tollgate/inference/v1/service_class_pb.js";
-import type { ServiceClass } from "#lib/service-class.ts";
+import type { ServiceClass } from "#lib/limits/service-class.ts";
 import { settleServiceClass } from "#src/services/inference/request/service-class.ts";
 
 test.each<[Wired, ServiceClass | undefined, ServiceClass | undefined, ServiceClass]>([

@@ -25,8 +25,7 @@ export interface Impossible {
 /** The outcome of a charge. left: this process ends, and the journal keeps the charge. */
 export type Committed = SettleOutcome | Impossible | "left";
 
-/** Dependencies. */
-export interface GroupCommitParts {
+interface Dependencies {
   readonly store: Pick<ChargeStore, "settle" | "settled" | "isViolation">;
   readonly aged: Pick<AgedCharges, "find">;
   /** True when the journal promises every charge before the store has it. */
@@ -46,7 +45,7 @@ interface Waiting {
 
 /** Commits charges in groups, one group at a time, and asks the store until it answers. */
 export class GroupCommit {
-  readonly #parts: GroupCommitParts;
+  readonly #parts: Dependencies;
   #queue: Waiting[] = [];
   #running = false;
   /** When the last group began, by the monotonic clock, and whether charges came close together then. */
@@ -61,7 +60,7 @@ export class GroupCommit {
   /** Readers that wait until the first `all` charges are concluded. */
   readonly #readers: { readonly all: number; readonly caughtUp: () => void }[] = [];
 
-  constructor(parts: GroupCommitParts) {
+  constructor(parts: Dependencies) {
     this.#parts = parts;
   }
 

@@ -18,8 +18,7 @@ import { notRecorded, type Step, Steps } from "./steps.ts";
 /** No request is admitted while this many charges wait for the store. */
 const maxBacklog = 20_000;
 
-/** Dependencies. */
-export interface SettlerParts {
+interface Dependencies {
   readonly store: ChargeStore & Pick<Announcements, "shared">;
   readonly journal: Journal;
   readonly deadLetters: Pick<DeadLetters, "put">;
@@ -41,7 +40,7 @@ export interface SettlerParts {
  * becomes a dead letter, and only then does the journal forget it.
  */
 export class Settler {
-  readonly #parts: SettlerParts;
+  readonly #parts: Dependencies;
   readonly #charges: OpenCharges;
   readonly #pauses: Pauses;
   readonly #commits: GroupCommit;
@@ -50,7 +49,7 @@ export class Settler {
   #followed = 0;
   #stopPromising = () => {};
 
-  constructor(parts: SettlerParts) {
+  constructor(parts: Dependencies) {
     this.#parts = parts;
     const promisesFirst = parts.journal.lasting && !parts.store.shared;
     this.#charges = new OpenCharges(parts.journal, parts.clock, promisesFirst);
@@ -81,7 +80,7 @@ export class Settler {
    */
   settle(charge: Charge): Promise<Charge> {
     return new Promise((durable, refused) => {
-      this.#begin({ ...{ charge, run: charge, promised: false, doubtful: false }, durable, refused }, "commit");
+      this.#begin({ charge, run: charge, promised: false, doubtful: false, durable, refused }, "commit");
     });
   }
 
@@ -92,7 +91,7 @@ export class Settler {
   giveUp(charge: Charge, why: unknown): Promise<never> {
     return new Promise((_, refused) => {
       const durable = () => refused(notRecorded(why));
-      this.#begin({ ...{ charge, run: charge, promised: false, doubtful: false }, durable, refused }, { giveUp: why });
+      this.#begin({ charge, run: charge, promised: false, doubtful: false, durable, refused }, { giveUp: why });
     });
   }
 

@@ -20,8 +20,7 @@ const mostAttempts = 20;
 /** The next step of a charge. giveUp: the charge goes to the dead letters, with this reason. */
 export type Step = "commit" | "rest" | "renew" | "done" | { readonly giveUp: unknown };
 
-/** Dependencies. */
-export interface StepParts {
+interface Dependencies {
   readonly store: Pick<ChargeStore, "settled">;
   readonly deadLetters: Pick<DeadLetters, "put">;
   readonly conclusions: Pick<Conclusions, "settled" | "superseded">;
@@ -37,9 +36,9 @@ export interface StepParts {
  * the ledger closes, and returns the next step. No step rejects.
  */
 export class Steps {
-  readonly #parts: StepParts;
+  readonly #parts: Dependencies;
 
-  constructor(parts: StepParts) {
+  constructor(parts: Dependencies) {
     this.#parts = parts;
   }
 

@@ -18,8 +18,7 @@ import { mostLeased, SliceSize } from "./slice-size.ts";
 const standingMs = 20_000;
 const notLookedUp = "an account could not be looked up";
 
-/** Dependencies of a cached wallet. */
-export interface CachedWalletParts {
+export interface Dependencies {
   readonly store: WalletStore & Announcements;
   readonly debts: Debts;
   readonly leases: LeaseBatch;
@@ -36,11 +35,11 @@ export class CachedWallet {
   readonly wallet: Wallet;
   /** Requests that wait for this money. */
   readonly queue: WaitQueue;
-  readonly #parts: CachedWalletParts;
+  readonly #parts: Dependencies;
   readonly #sliceSize: SliceSize;
   readonly #refill: Refill;
 
-  constructor(wallet: Wallet, parts: CachedWalletParts) {
+  constructor(wallet: Wallet, parts: Dependencies) {
     const { store, audit, clock, logger } = parts;
     this.wallet = wallet;
     this.#parts = parts;

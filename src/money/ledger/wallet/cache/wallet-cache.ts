@@ -7,12 +7,11 @@ import type { PriceBook } from "../../../prices/price-book.ts";
 import { EndedSlices } from "../../refill/ended-slices.ts";
 import type { Debts } from "../debts.ts";
 import { Wallet } from "../wallet.ts";
-import { CachedWallet, type CachedWalletParts } from "./cached-wallet.ts";
+import { CachedWallet, type Dependencies as CachedWalletDependencies } from "./cached-wallet.ts";
 import { LeaseBatch } from "./lease-batch.ts";
 import { type AuditedWallets, SliceAudit } from "./slice-audit.ts";
 
-/** Dependencies. */
-export interface WalletCacheParts {
+interface Dependencies {
   readonly store: WalletStore & Announcements;
   readonly debts: Debts;
   readonly book: PriceBook;
@@ -28,13 +27,13 @@ export class WalletCache implements AuditedWallets {
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #observer: Pick<MeteringObserver, "broken">;
-  readonly #parts: CachedWalletParts;
+  readonly #parts: CachedWalletDependencies;
   readonly #wallets = new Map<string, CachedWallet>();
   readonly #opening = new Map<string, Promise<CachedWallet>>();
   readonly #audit: SliceAudit;
   readonly #ended: EndedSlices;
 
-  constructor({ store, debts, book, clock, logger, observer }: WalletCacheParts) {
+  constructor({ store, debts, book, clock, logger, observer }: Dependencies) {
     this.#store = store;
     this.#book = book;
     this.#clock = clock;

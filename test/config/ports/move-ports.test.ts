@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import { defaultConfig } from "#src/config/load.ts";
-import { consoleAddress, listPorts, maxBasePort, movePorts } from "#src/config/move-ports.ts";
+import { consoleAddress, listPorts, maxBasePort, movePorts } from "#src/config/ports/move-ports.ts";
 
 const { listen } = defaultConfig();
 

@@ -1,5 +1,5 @@
 import { parseAddress } from "#lib/net/address.ts";
-import type { Config } from "./schema.ts";
+import type { Config } from "../schema.ts";
 
 type Listen = Config["listen"];
 

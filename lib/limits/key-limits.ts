@@ -1,8 +1,8 @@
 import { create, isFieldSet, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { type KeyLimits, KeyLimitsSchema } from "#gen/tollgate/accounts/v1/key_limits_pb.js";
+import { formatUsd } from "../money.ts";
 import { type BudgetPeriod, readWiredPeriod, toWiredPeriod } from "./budget-period.ts";
-import { formatUsd } from "./money.ts";
 import { classMeaning, readWiredClass, type ServiceClass, toWiredClass } from "./service-class.ts";
 
 /** A limit of a key, by its name in the contract's types. */

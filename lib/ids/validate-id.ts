@@ -1,6 +1,6 @@
 import { validate as isUuid } from "uuid";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { failure } from "./errors/failure.ts";
+import { failure } from "../errors/failure.ts";
 
 /** Returns an id that can be looked up. Otherwise throws as for an unknown id: ACCOUNT_NOT_FOUND or KEY_NOT_FOUND. */
 export function requireId(id: string, what: "account" | "key"): string {

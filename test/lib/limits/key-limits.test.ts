@@ -12,7 +12,7 @@ import {
   readLimits,
   showLimits,
   writeLimits,
-} from "#lib/key-limits.ts";
+} from "#lib/limits/key-limits.ts";
 
 const all = {
   models: ["a", "b"],

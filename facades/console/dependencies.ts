@@ -6,8 +6,7 @@ import type { IsTrustedProxy } from "../http/request/client-address.ts";
 /** How browsers reach the console: over TLS, from this machine only, or over plain HTTP from elsewhere. */
 export type Reach = "tls" | "loopback" | "insecure";
 
-/** Dependencies. */
-export interface ConsoleOptions {
+export interface Dependencies {
   /** The transport to the core: in process, or over gRPC. */
   readonly transport: Transport;
   /** Serves forwarded calls, after their cookie was replaced by a credential. */
@@ -33,7 +32,7 @@ export interface ConsoleFacts {
 }
 
 /** How a browser reached the console with this request. One of our own proxies may terminate TLS for it. */
-export function readReach(request: IncomingMessage, { reach, isTrustedProxy }: ConsoleOptions): Reach {
+export function readReach(request: IncomingMessage, { reach, isTrustedProxy }: Dependencies): Reach {
   const isForwarded = isTrustedProxy?.(request.socket.remoteAddress ?? "") ?? false;
   return isForwarded && request.headers["x-forwarded-proto"] === "https" ? "tls" : reach;
 }
