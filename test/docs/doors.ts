@@ -192,7 +192,7 @@ export const doors: Readonly<Record<string, Doors>> = {
       "people.md: Signing in and up",
       "people.md: Closing an account",
     ],
-    console: ["audit", "sign-in"],
+    console: ["people", "invitation", "audit", "sign-in"],
   },
   "labels and the number of keys": {
     contract: [
