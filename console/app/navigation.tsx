@@ -17,6 +17,7 @@ const groups: readonly { readonly name: string; readonly entries: readonly Entry
       { name: "Overview", path: "/overview", audience: "customers" },
       { name: "Playground", path: "/playground", audience: "customers" },
       { name: "Models", path: "/models", audience: "customers" },
+      { name: "Requests", path: "/requests", audience: "customers" },
       { name: "Fleet", path: "/fleet" },
     ],
   },

@@ -36,6 +36,8 @@ const routes: readonly Route[] = [
   page("/settings", () => import("../pages/settings/page.tsx")),
   page("/first-run", () => import("../pages/first-run/page.tsx")),
   page("/receipts", () => import("../pages/receipt/page.tsx"), { hasId: true, audience: "customers" }),
+  page("/requests", () => import("../pages/requests/page.tsx"), forCustomers),
+  page("/requests", () => import("../pages/request/page.tsx"), { hasId: true, audience: "customers" }),
   page("/keys", () => import("../pages/keys/page.tsx"), forCustomers),
 ];
 

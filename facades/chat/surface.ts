@@ -19,7 +19,7 @@ import { readSession } from "../http/request/session.ts";
 import { sendEvents } from "../http/response/sse.ts";
 import { createEndpoints } from "../http/routing/endpoints.ts";
 import type { Endpoint, Surface } from "../http/routing/surface.ts";
-import { readCredits, readKey, readUsage, toGeneration, toRequestId } from "./account-view.ts";
+import { readCredits, readGeneration, readKey, readUsage } from "./account-view.ts";
 import { completion, completionStream, continueRequest, promptCount } from "./completions.ts";
 import { embeddingResponse, embedRequest } from "./embeddings.ts";
 import { errorOf } from "./errors.ts";
@@ -144,12 +144,7 @@ export function createChatSurface(core: CoreClients): Surface {
           },
 
           async getGeneration({ id }, exchange) {
-            const request = { requestId: toRequestId(id) };
-            const { receipt } = await core.metering.getReceipt(request, exchange.callOptions);
-            if (receipt === undefined) {
-              throw new Error(`the core answered without the receipt of ${id}`);
-            }
-            exchange.send(200, writeGeneration(toGeneration(receipt)));
+            exchange.send(200, writeGeneration(await readGeneration(core, exchange, id)));
           },
 
           async getUsage(request, exchange) {

@@ -30,6 +30,8 @@ export class Exchange {
   keyHeader: KeyHeader = "x-api-key";
   /** The surface that answers. Undefined: none is chosen yet. */
   surface: PublicSurface | undefined;
+  /** Whether the core knows that the surface refuses the request. */
+  isRefusalRecorded = false;
   #address: string | undefined;
   readonly #gone = new AbortController();
   readonly #trace: ExchangeTrace | undefined;

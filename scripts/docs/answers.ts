@@ -11,9 +11,11 @@ import { DeadLetterSchema } from "#gen/tollgate/metering/v1/dead_letter_pb.js";
 import { MarginSchema } from "#gen/tollgate/metering/v1/margin_service_pb.js";
 import { PriceSchema } from "#gen/tollgate/metering/v1/price_pb.js";
 import { ReceiptArchiveSchema } from "#gen/tollgate/metering/v1/receipt_archive_pb.js";
+import { RequestSchema } from "#gen/tollgate/metering/v1/request_pb.js";
 import { ReceiptSchema, UsageRowSchema } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { OperatorSchema } from "#gen/tollgate/operators/v1/operator_pb.js";
 import { MemberSchema } from "#gen/tollgate/people/v1/person_pb.js";
+import { SessionSchema } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
 import { GetStatusResponseSchema } from "#gen/tollgate/status/v1/status_service_pb.js";
 import { memberDocument } from "#src/cli/admin/account-people.ts";
 import * as documents from "#src/cli/admin/output/documents.ts";
@@ -67,6 +69,7 @@ export const answers: Readonly<Record<string, object>> = {
   margin: [metering.marginDocument({ ...sample(MarginSchema), hour: "of --by hour", day: "of --by day" })],
   receipt: { ...metering.wholeReceiptDocument(sample(ReceiptSchema)), further_runs: [receipt] },
   receipts: [receipt],
+  requests: [metering.requestWithAdvice(sample(RequestSchema))],
   "export receipts": exported,
   "export usage": exported,
   archives: [metering.archiveDocument(sample(ReceiptArchiveSchema))],
@@ -85,6 +88,9 @@ export const answers: Readonly<Record<string, object>> = {
   "operators list": [operator],
   "operators revoke": operator,
   "console-link": { url: "", expires_at: "" },
+  "sessions list": [documents.sessionDocument(sample(SessionSchema))],
+  "sessions end": { ended: 0 },
+  "sessions end-all": { ended: 0 },
   "audit list": [documents.auditDocument(sample(AuditEventSchema))],
   "webhooks create": newSecret,
   "webhooks list": [webhook],

@@ -60,7 +60,7 @@ export const floors: Buildings = {
     ["interface"],
     ["catalogue", "engines", "unit-vectors"],
   ],
-  "src/delivery": [["usage"], ["webhooks"]],
+  "src/delivery": [["mail", "usage"], ["webhooks"]],
   "src/wire": [["interceptors"], ["grpc", "principal"]],
 };
 

@@ -18,9 +18,11 @@ import type { Front } from "../../facades/front.ts";
 import { createConsoleGate } from "./console-gate.ts";
 import { connectionLimits, type Doors, requestPatience } from "./process/doors.ts";
 import type { Lifecycle } from "./process/lifecycle.ts";
+import { readSite } from "./process/site.ts";
 
+/** Dependencies. */
 interface Dependencies {
-  readonly config: Pick<Config, "listen" | "http">;
+  readonly config: Pick<Config, "listen" | "http" | "site">;
   readonly address: string;
   readonly transport: Transport;
   /** The public surfaces, which the playground calls. */
@@ -60,6 +62,7 @@ export async function startConsole(parts: Dependencies): Promise<RunningConsole>
     surfaces: front.listener,
     files: readPackagedFolder("console/dist"),
     reach: readReach(parts),
+    site: await readSite(config),
     facts: {
       publicUrl: `${scheme}://${front.address}`,
       demoAccountId: parts.demoAccountId ?? "",

@@ -4,15 +4,18 @@ import type { Setting } from "#src/config/effective.ts";
 import type { Config } from "#src/config/schema.ts";
 import type { Secrets } from "#src/config/secrets.ts";
 import { composeAccess } from "./core/access.ts";
+import { composeAvailability } from "./core/availability.ts";
 import { startRetention } from "./core/books/retention.ts";
 import { composeEvents } from "./core/events.ts";
 import { composeFleet } from "./core/fleet.ts";
 import { openFoundation } from "./core/foundation.ts";
 import { createInterceptors } from "./core/interceptors.ts";
 import type { Core } from "./core/interface.ts";
+import { composeMail } from "./core/mail.ts";
 import { composeMoney } from "./core/money.ts";
 import { composeOverview } from "./core/overview.ts";
 import { createReload } from "./core/reload.ts";
+import { recordRequests } from "./core/requests.ts";
 import { composeServing } from "./core/serving.ts";
 import { createWebhooks } from "./core/webhooks.ts";
 import { watchDatabaseFile } from "./process/database-file.ts";
@@ -38,15 +41,24 @@ export async function composeCore(
   };
   const foundation = running("storage", await openFoundation(config, secrets, logger, telemetry));
   lifecycle.onStop("the watch over the database's file", watchDatabaseFile(foundation, lifecycle, telemetry.registry));
+  const availability = running("the counts of requests", composeAvailability(foundation));
+  const mail = running("mail", await composeMail(foundation));
   const money = running("the ledger", await composeMoney(foundation));
   const { fleet, ...fleetPart } = running("the fleet", await composeFleet(foundation, money));
   const access = running("access", await composeAccess(foundation, money));
-  const events = running("events", composeEvents(foundation, money));
+  const events = running("events", composeEvents(foundation, money, mail));
   lifecycle.onStop("the retention of receipts", startRetention(foundation, money, access.trail));
-  const serving = running("serving", composeServing(foundation, money, fleet, overload));
-  const overview = running("the overview", composeOverview(foundation, money, fleet, telemetry.registry, settings));
+  const serving = running("serving", composeServing(foundation, money, fleet, overload, availability));
+  const overview = running(
+    "the overview",
+    composeOverview(foundation, money, fleet, telemetry.registry, availability, settings),
+  );
   const services = [serving, access, events, money, fleetPart, overview].flatMap((part) => part.services);
-  const intercepted = createInterceptors(foundation, access, overload, money, services);
+  const { observe } = running("the record of requests", recordRequests(foundation, money.store));
+  const intercepted = createInterceptors(foundation, access, overload, money, services, [
+    availability.observe,
+    observe,
+  ]);
   const webhooks = createWebhooks(foundation, { services, ...intercepted });
   const reload = createReload({ ...foundation, ...money, fleet });
   return { services, ...intercepted, gate: access.gate, webhooks, reload };

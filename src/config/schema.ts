@@ -2,11 +2,14 @@ import * as z from "zod";
 import { freeTier, keys, payments, playground, pricing, rateTiers } from "./schema/accounts.ts";
 import { fleet, readers } from "./schema/fleet.ts";
 import { listen } from "./schema/listen.ts";
+import { mail } from "./schema/mail.ts";
 import { model } from "./schema/model.ts";
 import { http, overload, shutdown } from "./schema/process.ts";
 import { receipts } from "./schema/receipts.ts";
+import { requests } from "./schema/requests.ts";
 import { service } from "./schema/service.ts";
 import { signIn, signUp } from "./schema/sign-in.ts";
+import { site } from "./schema/site.ts";
 import { rateLimits, storage } from "./schema/storage.ts";
 import { usageEvents } from "./schema/usage-events.ts";
 import { network, refuseRepeats } from "./schema/values.ts";
@@ -41,9 +44,12 @@ export const configSchema = z
       .describe("Endpoints that are told of events."),
     usage_events: usageEvents,
     receipts,
+    requests,
     sign_in: signIn,
     sign_up: signUp,
     playground,
+    site,
+    mail,
     services: z
       .array(service)
       .superRefine((all, context) => refuseRepeats(all, "name", context))

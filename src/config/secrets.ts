@@ -40,6 +40,8 @@ export interface Secrets {
   readonly usageEventsToken: string | undefined;
   /** The client secrets for identity providers, by the providers' ids. Absent: a provider has none. */
   readonly oidcClientSecrets: ReadonlyMap<string, string>;
+  /** The URL of the mail server, with its password. Undefined: no mail is sent. */
+  readonly smtpUrl: string | undefined;
 }
 
 const operatorTokenFile = "operator-token";
@@ -107,6 +109,7 @@ async function readSecretsWith(
     stripeWebhookSecret: await readSetting(environment, "TOLLGATE_STRIPE_WEBHOOK_SECRET"),
     usageEventsToken: await readSetting(environment, "TOLLGATE_USAGE_EVENTS_TOKEN"),
     oidcClientSecrets: await readOidcSecrets(config, environment),
+    smtpUrl: await readSmtpUrl(config, environment),
     services: await Promise.all(config.services.map((service) => readService(service, environment))),
   };
 }
@@ -143,6 +146,19 @@ async function readOidcSecrets({ sign_in }: Config, environment: Environment): P
     secrets.set(id, secret);
   }
   return secrets;
+}
+
+async function readSmtpUrl({ mail }: Config, environment: Environment): Promise<string | undefined> {
+  if (mail === undefined) {
+    return undefined;
+  }
+  const { url, url_env: name, url_file: file } = mail.smtp;
+  const where = "mail.smtp";
+  const found = url ?? (file ? await readSecretFile(file, where) : (environment[name ?? ""] ?? "").trim());
+  if (!/^smtps?:\/\/[^/]/.test(found) || !URL.canParse(found)) {
+    throw new ConfigError(`${where}: ${file ?? name} holds no URL such as smtp://user:password@mail.example.com:587`);
+  }
+  return found;
 }
 
 async function readService(service: Config["services"][number], environment: Environment): Promise<ServiceCredential> {

@@ -1,18 +1,21 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
+import { validate as isUuid } from "uuid";
 import { Role } from "#gen/tollgate/access/v1/access_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import type { SessionSchema, SessionsService } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
+import { type SessionSchema, SessionsService } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
 import { failure } from "#lib/errors/failure.ts";
 import { requireId } from "#lib/ids/validate-id.ts";
+import { readPage } from "#lib/rpc/pages.ts";
+import type { NewAuditEvent } from "#src/identity/audit/audit-trail.ts";
 import type { Persons } from "#src/identity/people/persons.ts";
 import { toMemberRole } from "#src/identity/people/roles.ts";
 import type { OidcSignIns } from "#src/identity/sessions/oidc/oidc-sign-ins.ts";
 import type { NewSession, Owner, Sessions } from "#src/identity/sessions/sessions.ts";
 import type { ConsoleSession } from "#src/storage/entities/console-session.ts";
 import { readClientAddress, type TrustsPeer } from "#src/wire/interceptors/access/client-address.ts";
-import { readOperator, readPrincipal, visibleAccount } from "#src/wire/interceptors/access/principal.ts";
+import { readPrincipal, readTokenHolder, visibleAccount } from "#src/wire/interceptors/access/principal.ts";
 import type { Operator, Principal } from "#src/wire/principal.ts";
 
 interface Dependencies {
@@ -33,6 +36,8 @@ interface Dependencies {
   readonly trusts: TrustsPeer;
   /** Called with each session that ended here. */
   readonly ended: (sessionId: string) => void;
+  /** Notes in the audit log what an operator did to sign in. */
+  readonly note: (event: NewAuditEvent) => Promise<void>;
   readonly toRole: (role: NonNullable<ConsoleSession["role"]>) => Role;
   readonly readRole: (role: Role) => NonNullable<ConsoleSession["role"]> | undefined;
 }
@@ -50,6 +55,7 @@ export function createSessionsService(deps: Dependencies): ServiceImpl<typeof Se
     accountId: session.accountId ?? "",
     keyId: session.keyId ?? "",
     expiresAt: timestampFromDate(session.expiresAt),
+    createdAt: timestampFromDate(session.createdAt),
   });
 
   const describePlace = async (personId: string, accountId: string | null | undefined) => {
@@ -70,6 +76,39 @@ export function createSessionsService(deps: Dependencies): ServiceImpl<typeof Se
 
   const opened = async ({ session, token }: NewSession) => ({ session: await describe(session), token });
 
+  /** Notes the sign-in of an operator. */
+  const openedBy = async (
+    answer: NewSession,
+    { requestHeader: header, values: contextValues, method }: HandlerContext,
+  ) => {
+    const described = await opened(answer);
+    const { id, operatorName, role = Role.UNSPECIFIED } = described.session;
+    if (role !== Role.UNSPECIFIED) {
+      await deps.note({
+        operator: String(operatorName),
+        operatorId: answer.session.operatorId ?? null,
+        keyId: null,
+        personId: answer.session.personId ?? null,
+        method: `${SessionsService.typeName}/${method.name}`,
+        target: String(id),
+        before: undefined,
+        after: { role: Role[role] },
+        address: readClientAddress({ header, contextValues }, deps.trusts),
+      });
+    }
+    return described;
+  };
+
+  /** Forgets sessions that have ended, and ends what they made. */
+  const finish = async (ended: readonly ConsoleSession[]) => {
+    for (const { id, keyIds } of ended) {
+      deps.ended(id);
+      for (const keyId of keyIds) {
+        await deps.revokeKey(keyId);
+      }
+    }
+  };
+
   const requireRole = (role: Role) => {
     const named = deps.readRole(role);
     if (named === undefined) {
@@ -78,15 +117,6 @@ export function createSessionsService(deps: Dependencies): ServiceImpl<typeof Se
       });
     }
     return named;
-  };
-
-  /** Ends a session, and the keys that end with it. */
-  const close = async ({ id, keyIds }: ConsoleSession) => {
-    await sessions.end(id);
-    deps.ended(id);
-    for (const keyId of keyIds) {
-      await deps.revokeKey(keyId);
-    }
   };
 
   const ownerOf = (principal: Principal): Owner => {
@@ -106,20 +136,27 @@ export function createSessionsService(deps: Dependencies): ServiceImpl<typeof Se
 
   return {
     async createSignInLink({ role }, context) {
-      const operator = readOperator(context);
-      if (operator.sessionId !== undefined) {
-        // It would outlive the session, and whoever took that over.
-        throw failure(Reason.PERMISSION_DENIED, "A session makes no links: send the operator's token itself.");
-      }
+      const operator = readTokenHolder(context);
       const wanted = role === Role.UNSPECIFIED ? operator.role : role;
       const named = requireRole(wanted);
       requireAtMost(wanted, operator);
       const { token, expiresAt } = await sessions.createLink({ role: named, operatorId: operator.id || null });
+      const { requestHeader: header, values: contextValues } = context;
+      await deps.note({
+        operator: operator.name,
+        operatorId: operator.id || null,
+        keyId: null,
+        method: `${SessionsService.typeName}/${context.method.name}`,
+        target: "",
+        before: undefined,
+        after: { role: Role[wanted] },
+        address: readClientAddress({ header, contextValues }, deps.trusts),
+      });
       return { token, expiresAt: timestampFromDate(expiresAt) };
     },
 
-    async redeemSignInLink({ token }) {
-      return opened(await sessions.redeem(token));
+    async redeemSignInLink({ token }, context) {
+      return openedBy(await sessions.redeem(token), context);
     },
 
     getSignInOptions() {
@@ -129,13 +166,14 @@ export function createSessionsService(deps: Dependencies): ServiceImpl<typeof Se
 
     beginOidcSignIn: ({ provider, redirectUrl }) => deps.oidc.begin(provider, redirectUrl),
 
-    async finishOidcSignIn({ callbackUrl, pending }, { requestHeader: header, values: contextValues }) {
+    async finishOidcSignIn({ callbackUrl, pending }, context) {
+      const { requestHeader: header, values: contextValues } = context;
       const address = readClientAddress({ header, contextValues }, deps.trusts);
-      return opened(await sessions.create(await deps.oidc.finish(callbackUrl, pending, address)));
+      return openedBy(await sessions.create(await deps.oidc.finish(callbackUrl, pending, address)), context);
     },
 
     async createSession(_, context) {
-      return opened(await sessions.create(ownerOf(readPrincipal(context))));
+      return openedBy(await sessions.create(ownerOf(readPrincipal(context))), context);
     },
 
     async getSession(_, context) {
@@ -143,8 +181,35 @@ export function createSessionsService(deps: Dependencies): ServiceImpl<typeof Se
     },
 
     async endSession(_, context) {
-      await close(await sessions.get(toSession(context)));
+      await finish(await sessions.end({ id: toSession(context) }));
       return {};
+    },
+
+    async listSessions({ accountId, ...request }) {
+      const { entries, nextPageToken } = await readPage(
+        `sessions of ${accountId || "everybody"}`,
+        request,
+        (start) => sessions.list(accountId === "" ? undefined : requireId(accountId, "account"), start),
+        ({ id }) => id,
+        isUuid,
+      );
+      return { sessions: await Promise.all(entries.map(describe)), nextPageToken };
+    },
+
+    async endSessions({ sessionId, accountId }) {
+      if ((sessionId === "") === (accountId === "")) {
+        throw failure(Reason.INVALID_ARGUMENT, "Name a session or an account: session_id or account_id.", {
+          parameter: "session_id",
+        });
+      }
+      if (sessionId !== "" && !isUuid(sessionId)) {
+        return { ended: 0 };
+      }
+      const ended = await sessions.end(
+        sessionId === "" ? { accountId: requireId(accountId, "account") } : { id: sessionId },
+      );
+      await finish(ended);
+      return { ended: ended.length };
     },
 
     async createSessionKey({ accountId }, context) {
@@ -163,7 +228,7 @@ export function createSessionsService(deps: Dependencies): ServiceImpl<typeof Se
         throw failure(Reason.ACCOUNT_NOT_FOUND, "You have no place in such an account.");
       }
       const next = await sessions.create({ role: null, operatorId: null, accountId, keyId: null, personId });
-      await close(session);
+      await finish(await sessions.end({ id: session.id }));
       return opened(next);
     },
   };

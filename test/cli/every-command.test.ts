@@ -112,6 +112,7 @@ const values: Readonly<Record<string, () => string | Promise<string>>> = {
   span: () => "90m",
   n: () => "3",
   types: () => "books.failed",
+  reason: () => "rate_limited",
   groups: () => "model,hour",
 };
 

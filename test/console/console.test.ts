@@ -45,7 +45,7 @@ test("a customer sees its own account by its key, and nobody else's by any page"
   expect(other).not.toContain("$");
   expect(archived).toMatch(/^The receipts of \S+ left the books on \S+; the operator has an archive of them\./);
   expect(forbidden).toBe(`${stage.origin}/overview`);
-  expect(menu).toEqual(["Overview", "Playground", "Models", "Keys", "Usage"]);
+  expect(menu).toEqual(["Overview", "Playground", "Models", "Requests", "Keys", "Usage"]);
 });
 
 test("limits of a key are set and lifted; those that are not touched stay, also where they have changed meanwhile", async () => {

@@ -63,6 +63,7 @@ async function findPaths({ tollgate }: Stage): Promise<readonly string[]> {
     "books",
     "audit",
     "settings",
+    "requests",
   ];
   return [
     ...plain.map((page) => `/${page}`),
@@ -70,8 +71,17 @@ async function findPaths({ tollgate }: Stage): Promise<readonly string[]> {
     `/accounts/${account}`,
     "/models/tollgate-sim/plain",
     "/receipts/none",
+    `/requests/${await refuse(tollgate.url)}`,
     "/no-such-page%zz",
   ];
+}
+
+/** A request without a key. Returns its id. */
+async function refuse(url: string): Promise<string> {
+  const body = JSON.stringify({ model: "tollgate-sim/plain", messages: [{ role: "user", content: "Hello" }] });
+  const response = await fetch(`${url}/v1/chat/completions`, { method: "POST", body });
+  await response.text();
+  return response.headers.get("x-request-id") ?? "";
 }
 
 async function judgeReceipt(page: Page): Promise<readonly string[]> {

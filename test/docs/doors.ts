@@ -320,6 +320,26 @@ export const doors: Readonly<Record<string, Doors>> = {
     docs: ["money.md: Usage"],
     console: ["usage"],
   },
+  "why a request was refused": {
+    contract: [
+      ...["account_id", "key_id", "model", "reason", "outcome", "request_id"].map(
+        (field) => `MeteringService.ListRequests ${field}`,
+      ),
+      ...["request_id", "reason", "http_status", "left_out"].map(
+        (field) => `MeteringService.ListRequests > requests.${field}`,
+      ),
+    ],
+    cli: [
+      ...["--request", "--key", "--model", "--reason", "--outcome", "--from"].map((option) => `requests ${option}`),
+      ...["request_id", "reason", "http_status", "what", "advice"].map((field) => `requests > ${field}`),
+    ],
+    openapi: ["GET /v1/generation > data.error.reason"],
+    metrics: ["tollgate_request_records_dropped_total"],
+    dashboard: ["Refusals and failures"],
+    config: ["requests.keep_days", "requests.most"],
+    docs: ["console.md: Requests", "observability.md: Logs"],
+    console: ["requests", "request"],
+  },
   "receipts that leave": {
     contract: ["BooksService.ListReceiptArchives > archives.sha256"],
     cli: ["day", "receipts", "cost_usd", "file", "bytes", "sha256", "archived_at"].map(
@@ -384,6 +404,19 @@ export const doors: Readonly<Record<string, Doors>> = {
     dashboard: ["Budgets of keys"],
     docs: ["operations.md: Webhooks"],
     console: ["books", "settings"],
+  },
+  mail: {
+    contract: [
+      ...["AccountsService.CreateAccount email", "AccountsService.UpdateAccount email"],
+      "AccountsService.GetAccount > account.email",
+    ],
+    cli: ["accounts create --email", "accounts update --email", "accounts show > email"],
+    openapi: operatorsAlone,
+    metrics: ["tollgate_mails_total", "tollgate_mail_backlog", "tollgate_mail_backlog_age_seconds"],
+    dashboard: ["Events out"],
+    config: ["mail.from", "mail.smtp", "mail.templates", "mail.an_hour.address"],
+    docs: ["operations.md: Mail"],
+    console: ["account"],
   },
   "usage events": {
     contract: "- they go out as the configuration says; nothing asks for them",

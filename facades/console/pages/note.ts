@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
-import { escapeHtml } from "../../http/home/escape-html.ts";
-import { mark, style } from "../../http/home/page.ts";
+import { escapeHtml } from "../../http/site/escape-html.ts";
+import { mark, style } from "../../http/site/page.ts";
 
 /** Answers with a small page without script, in the style of the public page: a heading and a sentence for people. */
 export function sendNote(response: ServerResponse, status: number, title: string, sentence: string, head = ""): void {

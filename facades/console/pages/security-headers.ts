@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { styleSource } from "../../http/home/page.ts";
+import { styleSource } from "../../http/site/page.ts";
 
 const policy = [
   "default-src 'none'",

@@ -72,7 +72,8 @@ async function firstError(core: CoreClients, exchange: Exchange, error: unknown)
     return error;
   }
   try {
-    await core.metering.countRequest({}, exchange.callOptions);
+    await core.metering.countRequest({ refusedStatus: error.status }, exchange.callOptions);
+    exchange.isRefusalRecorded = true;
     return error;
   } catch (earlier) {
     return earlier;

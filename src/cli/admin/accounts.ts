@@ -32,13 +32,17 @@ export function addAccounts(program: Command, io: Io): void {
       .requiredOption("--usd <amount>", "how much, in exact decimal USD", usd)
       .requiredOption("--ref <reference>", "the movement's own name: the same again moves nothing twice");
 
-  addQuestion<[], { name?: string; maxKeys?: number }>(group, "create", io, {
+  addQuestion<[], { name?: string; email?: string; maxKeys?: number }>(group, "create", io, {
     description: "make an account; the free-tier grant is given at once",
     options: (command) =>
-      command.option("--name <name>", "a label").option("--max-keys <n>", "how many live keys it may have", count),
-    ask: async (core, { name = "", maxKeys }) => {
+      command
+        .option("--name <name>", "a label")
+        .option("--email <address>", "where its mail goes")
+        .option("--max-keys <n>", "how many live keys it may have", count),
+    ask: async (core, { name = "", email = "", maxKeys }) => {
       const { account } = await client(core).createAccount({
         name,
+        email,
         requestId: randomUUID(),
         ...(maxKeys === undefined ? {} : { maxKeys }),
       });
@@ -71,12 +75,19 @@ export function addAccounts(program: Command, io: Io): void {
       return accountDocument({ ...required(pages[0]), lots: pages.flatMap(({ lots }) => lots) });
     },
   });
-  addQuestion<[string], { name?: string; maxKeys?: number }>(group, "update <account>", io, {
-    description: "change an account's label or how many keys it may have",
+  addQuestion<[string], { name?: string; email?: string; maxKeys?: number }>(group, "update <account>", io, {
+    description: "change an account's label, where its mail goes, or how many keys it may have",
     options: (command) =>
-      command.option("--name <name>", "a label").option("--max-keys <n>", "how many live keys it may have", count),
-    ask: async (core, { name, maxKeys }, accountId) => {
-      const changes = { ...(name === undefined ? {} : { name }), ...(maxKeys === undefined ? {} : { maxKeys }) };
+      command
+        .option("--name <name>", "a label")
+        .option("--email <address>", "where its mail goes; none: nowhere")
+        .option("--max-keys <n>", "how many live keys it may have", count),
+    ask: async (core, { name, email, maxKeys }, accountId) => {
+      const changes = {
+        ...(name === undefined ? {} : { name }),
+        ...(email === undefined ? {} : { email: email === "none" ? "" : email }),
+        ...(maxKeys === undefined ? {} : { maxKeys }),
+      };
       return accountDocument(required((await client(core).updateAccount({ accountId, ...changes })).account));
     },
   });

@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from "commander";
+import { findReasonText } from "#lib/errors/reason-texts.ts";
 import { maxPicoUsd, parseRate, parseUsd } from "#lib/money.ts";
 import { parseMoment } from "#lib/time/moment.ts";
 import { maxBasePort } from "#src/config/ports/move-ports.ts";
@@ -57,6 +58,15 @@ export function deadline(text: string): Date {
     );
   }
   return at;
+}
+
+/** The name of a reason, in any case. */
+export function reasonName(text: string): string {
+  const name = text.toUpperCase();
+  if (findReasonText(name) === undefined) {
+    throw new InvalidArgumentError("It must be a reason, such as rate_limited or account_frozen.");
+  }
+  return name;
 }
 
 /** A count of tokens. */

@@ -87,7 +87,13 @@ export async function composeAccess(
       funds.open({ ...account, maxKeys: config.keys.max_per_account }, free ? freeGrant : 0, alongside),
   });
   const sessions = composeSessions(foundation, {
-    ...{ operators, keys, persons, members, signUp, trusts },
+    operators,
+    keys,
+    persons,
+    members,
+    signUp,
+    trail,
+    trusts,
     authenticator: () => authenticator,
     accountChanged: (accountId) => accountChanged(accountId),
   });

@@ -19,10 +19,11 @@ import { WorkLease } from "#src/storage/work-lease.ts";
 import { registration } from "#src/wire/grpc/server/registration.ts";
 import type { Foundation } from "./foundation.ts";
 import type { Part } from "./interface.ts";
+import type { MailPart } from "./mail.ts";
 import type { Money } from "./money.ts";
 
 /** Events, and the endpoints that get them. */
-export function composeEvents(foundation: Foundation, money: Money): Part {
+export function composeEvents(foundation: Foundation, money: Money, { alongside }: Pick<MailPart, "alongside">): Part {
   const { config, secrets, storage, clock, random } = foundation;
   const { allow } = config.webhooks;
   const webhooks = new Webhooks({ storage, clock, random, seal: createSeal(secrets.peppers, random) });
@@ -31,17 +32,21 @@ export function composeEvents(foundation: Foundation, money: Money): Part {
       registration(EventsService, createEventsService(webhooks)),
       registration(WebhooksService, createWebhooksService(webhooks, allow)),
     ],
-    stop: startDelivery(foundation, money),
+    stop: startDelivery(foundation, money, alongside),
   };
 }
 
 /** Delivers events, and watches for those that spending causes. Returns the function that ends it. */
-function startDelivery(foundation: Foundation, { store, prices, balances, ledger }: Money): () => Promise<void> {
+function startDelivery(
+  foundation: Foundation,
+  { store, prices, balances, ledger }: Money,
+  alongside: MailPart["alongside"],
+): () => Promise<void> {
   const { config, secrets, storage, clock, random, logger, metrics, announce } = foundation;
   const { allow } = config.webhooks;
   const seal = createSeal(secrets.peppers, random);
   const dispatcher = new Dispatcher({
-    outbox: new Outbox({ storage, clock, random }),
+    outbox: new Outbox({ storage, clock, random, ...(alongside && { alongside }) }),
     lease: new WorkLease({ storage, clock, random, name: "webhooks" }),
     send: createSend({ allow, lookup: systemLookup, clock }),
     observer: metrics.deliveries,

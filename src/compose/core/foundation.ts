@@ -47,7 +47,7 @@ export async function openFoundation(
       "other users may read the data directory: take it from them (mode 0700)",
     );
   }
-  const warn = (found: string) => logger.warn({ found }, "the database server is dangerous");
+  const warn = (found: string) => logger.warn({ found }, "the database is in danger");
   const storage = await openStorage(secrets.storageUrl, undefined, warn);
   const clock = await DatabaseClock.open(storage, systemClock, logger);
   const stopMeasuring = clock.keepMeasuring();

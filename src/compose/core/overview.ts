@@ -17,6 +17,7 @@ import { findStoredTroubles } from "#src/services/status/stored-troubles.ts";
 import { Core } from "#src/storage/entities/metering/slice.ts";
 import { readTotals } from "#src/telemetry/read-totals.ts";
 import { registration } from "#src/wire/grpc/server/registration.ts";
+import type { Availability } from "./availability.ts";
 import type { Foundation } from "./foundation.ts";
 import type { Part } from "./interface.ts";
 import type { Money } from "./money.ts";
@@ -30,6 +31,7 @@ export function composeOverview(
   { lastProof, ledger }: Pick<Money, "lastProof" | "ledger">,
   fleet: Fleet,
   registry: Registry,
+  { readHistory }: Pick<Availability, "readHistory">,
   settings: readonly Setting[],
 ): Part {
   const models = () => catalogue.list();
@@ -60,7 +62,7 @@ export function composeOverview(
       registration(MarginService, createMarginService(margins)),
       registration(OverviewService, createOverviewService(sampler)),
       registration(SettingsService, createSettingsService(settings)),
-      registration(StatusService, createStatusService(status)),
+      registration(StatusService, createStatusService(status, readHistory)),
     ],
     async stop() {
       for (const stop of stops) {

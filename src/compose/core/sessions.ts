@@ -3,6 +3,7 @@ import { SessionsService } from "#gen/tollgate/sessions/v1/sessions_service_pb.j
 import { requireId } from "#lib/ids/validate-id.ts";
 import type { KeyAuthenticator } from "#src/identity/accounts/authenticator.ts";
 import type { ApiKeys } from "#src/identity/accounts/keys/api-keys.ts";
+import type { AuditTrail } from "#src/identity/audit/audit-trail.ts";
 import type { Operators } from "#src/identity/operators/operators.ts";
 import type { Members } from "#src/identity/people/members.ts";
 import type { Persons } from "#src/identity/people/persons.ts";
@@ -30,6 +31,7 @@ interface Dependencies {
   readonly persons: Persons;
   readonly members: Members;
   readonly signUp: SignUp;
+  readonly trail: AuditTrail;
   /** Judges which peers are trusted to state the addresses of browsers. */
   readonly trusts: TrustsPeer;
 }
@@ -43,7 +45,7 @@ export function composeSessions(
   parts: Dependencies,
 ): { finder: SessionFinder; service: ServiceRegistration; stop: () => void } {
   const { config, storage, clock, random, secrets, logger } = foundation;
-  const { operators, keys, authenticator, accountChanged, persons, signUp, trusts } = parts;
+  const { operators, keys, authenticator, accountChanged, persons, signUp, trusts, trail } = parts;
   const mostSpent = Number(readPicoUsd(config.playground.usd));
   const sessions = new Sessions({ storage, clock, random, operatorToken: secrets.operatorToken });
   const service = createSessionsService({
@@ -76,6 +78,7 @@ export function composeSessions(
       },
     }),
     ended: (id) => authenticator().forgetSession(id),
+    note: (event) => trail.add(event),
     toRole,
     readRole,
     trusts,

@@ -2,6 +2,7 @@ import type { SqlEntityManager } from "@mikro-orm/sql";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "#lib/errors/failure.ts";
 import type { Random } from "#lib/ids/random.ts";
+import type { PageStart } from "#lib/rpc/pages.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { ConsoleSession, SignInLink } from "#src/storage/entities/console-session.ts";
 import type { Storage } from "#src/storage/orm.ts";
@@ -133,9 +134,23 @@ export class Sessions {
     });
   }
 
-  /** Ends a session. */
-  async end(id: string): Promise<void> {
-    await inTransaction(this.#parts.storage, (em) => em.nativeDelete(ConsoleSession, { id }));
+  /** Live sessions, oldest first. `accountId` undefined: everybody's. */
+  list(accountId: string | undefined, { after, limit }: PageStart): Promise<ConsoleSession[]> {
+    const where = {
+      expiresAt: { $gt: this.#now() },
+      ...(accountId !== undefined && { accountId }),
+      ...(after !== undefined && { id: { $gt: after } }),
+    };
+    return this.#parts.storage.orm.em.fork().find(ConsoleSession, where, { orderBy: { id: "asc" }, limit });
+  }
+
+  /** Ends a session, or all sessions of an account. Returns those that ended. */
+  end(which: { readonly id: string } | { readonly accountId: string }): Promise<ConsoleSession[]> {
+    return inTransaction(this.#parts.storage, async (em) => {
+      const ended = await em.find(ConsoleSession, which);
+      await em.nativeDelete(ConsoleSession, { id: { $in: ended.map(({ id }) => id) } });
+      return ended;
+    });
   }
 
   /** Ends the operator's sessions of a person. */

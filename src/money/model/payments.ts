@@ -62,14 +62,20 @@ export interface Statement extends FundingState {
   readonly lots: readonly LotStatement[];
 }
 
+/** An account to open. */
+export interface NewAccount {
+  readonly id: string;
+  readonly name: string;
+  readonly maxKeys: number;
+  readonly requestId?: string;
+  /** Where its mail goes. */
+  readonly email?: string;
+}
+
 /** Prepaid money that comes in and goes back. A repeated movement moves nothing and is not announced. */
 export interface Funds {
   /** Creates an account and its free-tier lot (none when the grant is 0) in one transaction. */
-  open(
-    account: { readonly id: string; readonly name: string; readonly maxKeys: number; readonly requestId?: string },
-    freeGrant: PicoUsd,
-    alongside?: (em: SqlEntityManager) => Promise<void>,
-  ): Promise<void>;
+  open(account: NewAccount, freeGrant: PicoUsd, alongside?: (em: SqlEntityManager) => Promise<void>): Promise<void>;
   /** Makes a lot at today's prices. Throws ACCOUNT_NOT_FOUND, PAYMENT_…. */
   credit(credit: Credit, alongside?: Alongside): Promise<{ readonly lotId: string }>;
   /** Takes unspent paid money back. Throws ACCOUNT_NOT_FOUND, REFUND_EXCEEDS_BALANCE, PAYMENT_REFERENCE_CONFLICT. */

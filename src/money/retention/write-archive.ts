@@ -4,7 +4,7 @@ import { ReceiptSchema } from "#gen/tollgate/metering/v1/usage_pb.js";
 import type { Random } from "#lib/ids/random.ts";
 import type { Storage } from "#src/storage/orm.ts";
 import { listReceipts } from "../books/receipts/receipt-list.ts";
-import { dayMs } from "../store/kept-from.ts";
+import { dayMs, readKeptFrom } from "../store/kept-from.ts";
 import { ArchiveFile, type WrittenFile } from "./archive-file.ts";
 
 /** Receipts read and written at once: about a millisecond of work. */
@@ -56,6 +56,10 @@ export async function writeArchive(
       await file.write(page.receipts.map((receipt) => `${toJsonString(ReceiptSchema, receipt)}\n`).join(""));
       pageToken = page.nextPageToken || undefined;
       await pace();
+    }
+    // Receipts leave once another core has entered its archive: what was read until now may lack some.
+    if ((await readKeptFrom(storage)) > day * dayMs) {
+      throw new Error("another core has archived the day");
     }
     return { file: name, ...sums, ...(await file.finish()) };
   } catch (error) {

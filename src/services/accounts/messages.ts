@@ -31,6 +31,7 @@ export function accountMessage(account: Account, statement: Statement): MessageI
     ...(account.maxInFlight ? { maxInFlight: account.maxInFlight } : {}),
     ...(account.lowBalance ? { lowBalancePicoUsd: BigInt(account.lowBalance) } : {}),
     serviceClass: toWiredClass(account.serviceClass),
+    email: account.email ?? "",
     lots: statement.lots.map((lot) => ({
       id: lot.id,
       kind: toLotKind(lot.kind),

@@ -49,12 +49,12 @@ export function createBooksService(deps: Dependencies): ServiceImpl<typeof Books
   };
 
   return {
-    reconcile: async () => told(await reconcile(storage, ledger)),
+    reconcile: async ({ all }) => told(await reconcile(storage, ledger, { all })),
 
-    async *streamReconcile() {
+    async *streamReconcile({ all }) {
       const steps = new Steps();
       // Proves at its own pace: a caller who reads slowly must not keep a snapshot open.
-      const proving = reconcile(storage, ledger, (step) => steps.add(step)).finally(() => steps.end());
+      const proving = reconcile(storage, ledger, { all, onStep: (step) => steps.add(step) }).finally(() => steps.end());
       proving.catch(() => {}); // awaited below, after all steps are told
       yield* steps;
       const proof = await told(await proving);

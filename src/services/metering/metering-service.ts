@@ -6,6 +6,7 @@ import { readReceipts } from "#src/money/books/receipts/receipts.ts";
 import { streamUsage } from "#src/money/books/receipts/usage.ts";
 import type { Storage } from "#src/storage/orm.ts";
 import { readPrincipal, visibleAccount } from "#src/wire/interceptors/access/principal.ts";
+import { listRequests } from "./requests/request-list.ts";
 import { SnapshotReaders } from "./snapshot-readers.ts";
 
 interface Dependencies {
@@ -30,6 +31,11 @@ export function createMeteringService({ storage, clock }: Dependencies): Service
     async listReceipts(request, context) {
       const accountId = visibleAccount(context, request.accountId);
       return listReceipts(storage, { ...request, accountId });
+    },
+
+    async listRequests(request, context) {
+      const accountId = visibleAccount(context, request.accountId);
+      return listRequests(storage, { ...request, accountId });
     },
 
     async *streamUsage(request, context) {

@@ -42,8 +42,13 @@ export const ApiKey = defineEntity({
     /** When its label or limits were last changed. Null: never. */
     updatedAt: p.datetime(3).nullable(),
   },
-  // Budgets are counted every minute, and most keys have none.
-  indexes: [{ properties: ["id"], where: "budget is not null" }],
+  indexes: [
+    // Budgets are counted every minute, and most keys have none.
+    { properties: ["id"], where: "budget is not null" },
+    { properties: ["lastUsedAt", "id"] },
+    { properties: ["last4"] },
+    { properties: ["prefix"] },
+  ],
   uniques: [{ properties: ["accountId", "requestId"] }],
 });
 export type ApiKey = InferEntity<typeof ApiKey>;

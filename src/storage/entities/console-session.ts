@@ -28,8 +28,8 @@ export const ConsoleSession = defineEntity({
     /** Null: the operator of the configured token, or a customer's session. */
     operatorId: p.uuid().nullable(),
     /** The account that a customer sees. Null: an operator's session, or that of a person without an account. */
-    accountId: p.uuid().nullable(),
-    /** The person who signed in. Null: an operator, or a customer with a key. */
+    accountId: p.uuid().nullable().index(),
+    /** The person who signed in. Null: an operator with a token, or a customer with a key. */
     personId: p.uuid().nullable().index(),
     /** The key that a customer signed in with; the session ends with it. Null: none. */
     keyId: p.uuid().nullable(),

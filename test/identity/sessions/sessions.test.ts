@@ -64,7 +64,7 @@ describe.each(dialects)("%s", (dialect) => {
   test("a session lasts twelve hours, or until it is ended", async () => {
     const { sessions, clock } = await start();
     const [first, second] = [await sessions.create(customer), await sessions.create(customer)];
-    await sessions.end(second.session.id);
+    await sessions.end({ id: second.session.id });
     expect(await sessions.find(second.token)).toBeUndefined();
     clock.advance(12 * 60 * minute - 1);
     expect(await sessions.find(first.token)).toMatchObject({ accountId: customer.accountId });

@@ -6,6 +6,7 @@ import { gunzipSync } from "node:zlib";
 import { toJson } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { afterAll, describe, expect, test } from "@jest/globals";
+import { Client } from "pg";
 import { v7 } from "uuid";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { UsageGroup } from "#gen/tollgate/metering/v1/metering_service_pb.js";
@@ -17,6 +18,7 @@ import { systemClock } from "#lib/time/clock.ts";
 import { reconcile } from "#src/money/books/proof/reconcile.ts";
 import { readReceipts } from "#src/money/books/receipts/receipts.ts";
 import { streamUsage } from "#src/money/books/receipts/usage.ts";
+import { Sealer } from "#src/money/books/seals/sealer.ts";
 import { type Journal, noJournal } from "#src/money/journal/journal.ts";
 import { agedReason } from "#src/money/ledger/settlement/aged-charges.ts";
 import { toWindowRequest, windowAt } from "#src/money/model/budget-window.ts";
@@ -28,11 +30,14 @@ import { removeReceiptsSql } from "#src/money/store/postgresql/receipts.ts";
 import { removalStatements } from "#src/money/store/sqlite/receipts.ts";
 import { ReceiptArchive } from "#src/storage/entities/metering/archive.ts";
 import { UsageTally } from "#src/storage/entities/metering/rollup.ts";
+import { DaySeal } from "#src/storage/entities/metering/seal.ts";
 import { Usage, UsageLine } from "#src/storage/entities/metering/usage.ts";
 import type { Storage } from "#src/storage/orm.ts";
 import { movableClock } from "../../storage/movable-clock.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
+import { eventually } from "../../support/eventually.ts";
 import { silentLogger } from "../../support/loggers.ts";
+import { explainSqlite } from "../../support/plans.ts";
 import { databases, dialects } from "../databases.ts";
 import { openMetering, request, run, testModel, usd } from "../fixture.ts";
 import { storeKey } from "../stored-key.ts";
@@ -93,6 +98,7 @@ describe.each(dialects)("%s", (dialect) => {
     const retention = (more: Partial<Dependencies> = {}) =>
       new Retention({
         ...{ storage, store, keepDays: 0, directory, clock: time, random: systemRandom, logger: silentLogger },
+        sealer: new Sealer({ storage, clock: time, random: systemRandom, logger: silentLogger }),
         note: async (_, archive) => void noted.push(archive),
         lease: { hold: async () => true, release: async () => {} },
         observer: {
@@ -133,16 +139,25 @@ describe.each(dialects)("%s", (dialect) => {
     return rows;
   }
 
-  test("a receipt of a day that comes while its archive is written is in the archive that counts", async () => {
-    const { storage, retention, midnight, noted, ids, close } = await live();
+  test("a receipt of a day that comes while its archive is written is in the seal and the archive that count", async () => {
+    const { storage, store, retention, midnight, noted, ids, close } = await live();
     const em = storage.orm.em.fork();
-    const move = (at: number) =>
-      em.execute(
+    /** Has a receipt of the next day be one of this day that came late, and be counted on it, too. */
+    const move = async (at: number) => {
+      const { accountId, keyId, model, inputTokens, outputTokens, cost, shortfall } = await em.findOneOrFail(Usage, {
+        requestId: ids.at(-1) ?? "",
+      });
+      const sums = { requests: 1, inputTokens, outputTokens, costHigh: Math.floor(cost / 1e6), costLow: cost % 1e6 };
+      const hour = Math.floor(at / 3_600_000);
+      const tally = { coreId: v7(), hour, accountId, keyId, model, shortfall, seen: true, unbudgeted: false };
+      await em.insert(UsageTally, { ...tally, ...sums });
+      await em.execute(
         dialect === "postgresql"
           ? "update usage set settled_at = to_timestamp(? / 1000.0) where request_id = ?"
           : "update usage set settled_at = ? where request_id = ?",
         [at, ids.at(-1) ?? ""],
       );
+    };
     let isLate = true;
     const late = async (...parameters: Parameters<typeof ArchiveFile.create>) => {
       const file = await ArchiveFile.create(...parameters);
@@ -160,10 +175,52 @@ describe.each(dialects)("%s", (dialect) => {
     expect(await storage.orm.em.fork().count(ReceiptArchive)).toBe(0);
     expect(noted).toEqual([]);
     await retention({ createFile: late }).work();
+    expect(noted).toEqual([]);
+    await store.foldTallies(midnight / 3_600_000);
+    await retention({ createFile: late }).work();
     expect(noted).toMatchObject([{ receipts: 8 }]);
+    expect(await em.find(DaySeal, {}, { orderBy: { number: "asc" } })).toMatchObject([
+      { receipts: 7 },
+      { receipts: 8 },
+    ]);
     expect(await storage.orm.em.fork().count(Usage)).toBe(2);
     await close();
   });
+
+  test("a charge of a day that has an archive is fenced: its receipt would be nowhere", async () => {
+    const { storage, store, account, retention, midnight, settledOn, close } = await live();
+    await retention().work();
+    const charge = (settledAt: number): Charge => ({
+      ...{ requestId: v7(), runId: v7(), accountId: account, keyId: "", model: testModel, settledAt, lines: [] },
+      ...{ inputTokens: 1, outputTokens: 1, cost: 0, shortfall: 0, status: "completed" },
+    });
+    const [late, timely] = [charge(settledOn), charge(midnight)];
+    expect(await store.settle([late, timely])).toEqual(["fenced", "stored"]);
+    expect(await storage.orm.em.fork().count(Usage, { runId: late.runId })).toBe(0);
+    expect(await store.settle([timely])).toEqual(["repeated"]);
+    await close();
+  });
+
+  if (dialect === "postgresql") {
+    test("a charge that is being stored while its day gets its archive is waited for, and counted", async () => {
+      const { storage, url, retention, midnight, ids, close } = await live();
+      const other = new Client({ connectionString: url });
+      await other.connect();
+      const move = "update usage set settled_at = to_timestamp($1 / 1000.0) where request_id = $2";
+      await other.query("begin");
+      await other.query(move, [midnight - 1000, ids.at(-1)]);
+      const working = retention().work();
+      await eventually("the archive waits", async () => {
+        const { rows } = await other.query("select 1 from pg_locks where not granted and mode = 'ShareLock'");
+        return rows.length > 0;
+      });
+      await other.query("commit");
+      await expect(working).rejects.toThrow("8 receipts of a day are in the books");
+      expect(await storage.orm.em.fork().count(ReceiptArchive)).toBe(0);
+      await other.end();
+      await close();
+    });
+  }
 
   test("a day that is due is archived to the last receipt, then removed; books, sums and budgets say the same", async () => {
     const { storage, store, ledger, ids, budget, clock, midnight, directory, removed, looks, noted, retention, close } =
@@ -285,7 +342,7 @@ describe.each(dialects)("%s", (dialect) => {
     for (const [rule, sql] of [
       ["the archive of a day", "update receipt_archive set receipts = receipts - 1"],
       ["the archive of a day", "update receipt_archive set cost_low = cost_low - 1"],
-      ["slice has spent what its receipt", "update archived_cost set cost = cost - 1"],
+      ["slice has spent what its receipt", "update sealed_slice set cost = cost - 1"],
     ] as const) {
       await em.execute(sql);
       const { findings } = await reconcile(storage);
@@ -369,9 +426,7 @@ describe.each(dialects)("%s", (dialect) => {
     if (storage.dialect === "sqlite") {
       for (const sql of removalStatements) {
         const values = Array(sql.split("?").length - 1).fill(1);
-        const steps = await storage.exclusive((database) =>
-          database.prepare(`explain query plan ${sql}`).all(...values),
-        );
+        const steps = explainSqlite(storage, sql, values);
         plans.push(steps.map(({ detail }) => detail).join("\n"));
       }
     } else {

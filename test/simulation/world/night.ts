@@ -46,13 +46,6 @@ export class Night {
     );
   }
 
-  /** Throws if something of the day may still come: then half a year has not passed. */
-  check(): void {
-    if (!this.isOver) {
-      throw new Error("half a year has not passed");
-    }
-  }
-
   /** The folder as a process sees it. A file appears under its name once it is complete. */
   folderOf(process: SimulatedProcess): NonNullable<ArchiveGround["createFile"]> {
     return async (_directory, name) => {

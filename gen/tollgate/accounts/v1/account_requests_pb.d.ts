@@ -41,6 +41,13 @@ export declare type CreateAccountRequest = Message<"tollgate.accounts.v1.CreateA
    * @generated from field: string request_id = 3;
    */
   requestId: string;
+
+  /**
+   * Where mail of the account goes, such as of a low balance. Empty: nowhere.
+   *
+   * @generated from field: string email = 40;
+   */
+  email: string;
 };
 
 /**
@@ -270,6 +277,13 @@ export declare type UpdateAccountRequest = Message<"tollgate.accounts.v1.UpdateA
    * @generated from field: tollgate.inference.v1.ServiceClass service_class = 20;
    */
   serviceClass: ServiceClass;
+
+  /**
+   * Where mail of the account goes. Empty, or absent and named in update_mask: nowhere.
+   *
+   * @generated from field: optional string email = 40;
+   */
+  email?: string | undefined;
 };
 
 /**

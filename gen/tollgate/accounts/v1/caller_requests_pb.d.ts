@@ -103,11 +103,18 @@ export declare type GetKeyStatusResponse = Message<"tollgate.accounts.v1.GetKeyS
 export declare const GetKeyStatusResponseSchema: GenMessage<GetKeyStatusResponse>;
 
 /**
- * Has no fields: the credential identifies the caller.
+ * The credential identifies the caller.
  *
  * @generated from message tollgate.accounts.v1.IdentifyCallerRequest
  */
 export declare type IdentifyCallerRequest = Message<"tollgate.accounts.v1.IdentifyCallerRequest"> & {
+  /**
+   * The status with which a facade has refused a request of the caller, so that the core can record it. 0: it is not
+   * recorded.
+   *
+   * @generated from field: uint32 refused_status = 1;
+   */
+  refusedStatus: number;
 };
 
 /**

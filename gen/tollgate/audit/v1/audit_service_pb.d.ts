@@ -137,7 +137,8 @@ export declare type AuditEvent = Message<"tollgate.audit.v1.AuditEvent"> & {
   before?: JsonObject | undefined;
 
   /**
-   * The request and its result, with the contract's field names and without secrets.
+   * The request and its result, with the contract's field names and without secrets. Of a call that was refused to the
+   * operator: "refused" alone, why.
    *
    * @generated from field: google.protobuf.Struct after = 8;
    */
@@ -180,8 +181,8 @@ export declare type AuditEvent = Message<"tollgate.audit.v1.AuditEvent"> & {
 export declare const AuditEventSchema: GenMessage<AuditEvent>;
 
 /**
- * Lists the changes made by operators, members and management keys. Rows are written once and never changed or deleted: the
- * database itself refuses it.
+ * Lists the changes made by operators, members and management keys, operators' sign-ins, and what was refused to
+ * operators. Rows are written once and never changed or deleted: the database itself refuses it.
  *
  * @generated from service tollgate.audit.v1.AuditService
  */

@@ -35,8 +35,8 @@ export const AuditEventSchema = /*@__PURE__*/
   messageDesc(file_tollgate_audit_v1_audit_service, 2);
 
 /**
- * Lists the changes made by operators, members and management keys. Rows are written once and never changed or deleted: the
- * database itself refuses it.
+ * Lists the changes made by operators, members and management keys, operators' sign-ins, and what was refused to
+ * operators. Rows are written once and never changed or deleted: the database itself refuses it.
  *
  * @generated from service tollgate.audit.v1.AuditService
  */

@@ -6,6 +6,7 @@ import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobu
 import type { Message } from "@bufbuild/protobuf";
 import type { Receipt, UsageRow } from "./usage_pb.js";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import type { ListRequestsRequestSchema, ListRequestsResponseSchema } from "./request_pb.js";
 
 /**
  * Describes the file tollgate/metering/v1/metering_service.proto.
@@ -13,11 +14,18 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 export declare const file_tollgate_metering_v1_metering_service: GenFile;
 
 /**
- * Has no fields: the credential identifies the key.
+ * The credential identifies the key.
  *
  * @generated from message tollgate.metering.v1.CountRequestRequest
  */
 export declare type CountRequestRequest = Message<"tollgate.metering.v1.CountRequestRequest"> & {
+  /**
+   * The status with which the facade refuses the request unless this call fails, so that the core can record it. 0: it
+   * is not recorded.
+   *
+   * @generated from field: uint32 refused_status = 1;
+   */
+  refusedStatus: number;
 };
 
 /**
@@ -363,6 +371,17 @@ export declare const MeteringService: GenService<{
     methodKind: "unary";
     input: typeof ListReceiptsRequestSchema;
     output: typeof ListReceiptsResponseSchema;
+  },
+  /**
+   * Lists finished and refused requests together, newest first, with filters. A caller gets those of its own account.
+   * Refused ones are kept for some days, in a bounded number.
+   *
+   * @generated from rpc tollgate.metering.v1.MeteringService.ListRequests
+   */
+  listRequests: {
+    methodKind: "unary";
+    input: typeof ListRequestsRequestSchema;
+    output: typeof ListRequestsResponseSchema;
   },
   /**
    * Streams sums of requests, tokens and cost, one row for each group, ordered by group or by cost. A caller gets its

@@ -64,23 +64,30 @@ export declare type Session = Message<"tollgate.sessions.v1.Session"> & {
   expiresAt?: Timestamp | undefined;
 
   /**
-   * The person who signed in. Empty: an operator, or a customer with a key.
+   * When it was opened. Always present.
    *
-   * @generated from field: string person_id = 7;
+   * @generated from field: google.protobuf.Timestamp created_at = 7;
+   */
+  createdAt?: Timestamp | undefined;
+
+  /**
+   * The person who signed in. Empty: an operator with a token, or a customer with a key.
+   *
+   * @generated from field: string person_id = 8;
    */
   personId: string;
 
   /**
    * The person's role in the account. Unspecified: no person, or one without an account.
    *
-   * @generated from field: tollgate.access.v1.MemberRole member_role = 8;
+   * @generated from field: tollgate.access.v1.MemberRole member_role = 9;
    */
   memberRole: MemberRole;
 
   /**
    * The person's name. Empty: no person.
    *
-   * @generated from field: string person_name = 9;
+   * @generated from field: string person_name = 10;
    */
   personName: string;
 };
@@ -473,6 +480,114 @@ export declare type EndSessionResponse = Message<"tollgate.sessions.v1.EndSessio
 export declare const EndSessionResponseSchema: GenMessage<EndSessionResponse>;
 
 /**
+ * Selects a page of sessions.
+ *
+ * @generated from message tollgate.sessions.v1.ListSessionsRequest
+ */
+export declare type ListSessionsRequest = Message<"tollgate.sessions.v1.ListSessionsRequest"> & {
+  /**
+   * Only customers' sessions of this account. Empty: all sessions.
+   *
+   * @generated from field: string account_id = 1;
+   */
+  accountId: string;
+
+  /**
+   * The most entries on the page. 0: 100. Above 1,000: 1,000. Negative: refused.
+   *
+   * @generated from field: int32 page_size = 2;
+   */
+  pageSize: number;
+
+  /**
+   * The next_page_token of the previous page; the other fields must be unchanged. Empty: the first page.
+   *
+   * @generated from field: string page_token = 3;
+   */
+  pageToken: string;
+};
+
+/**
+ * Describes the message tollgate.sessions.v1.ListSessionsRequest.
+ * Use `create(ListSessionsRequestSchema)` to create a new message.
+ */
+export declare const ListSessionsRequestSchema: GenMessage<ListSessionsRequest>;
+
+/**
+ * A page of sessions.
+ *
+ * @generated from message tollgate.sessions.v1.ListSessionsResponse
+ */
+export declare type ListSessionsResponse = Message<"tollgate.sessions.v1.ListSessionsResponse"> & {
+  /**
+   * Oldest first.
+   *
+   * @generated from field: repeated tollgate.sessions.v1.Session sessions = 1;
+   */
+  sessions: Session[];
+
+  /**
+   * The token of the next page. Empty: this is the last page.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * Describes the message tollgate.sessions.v1.ListSessionsResponse.
+ * Use `create(ListSessionsResponseSchema)` to create a new message.
+ */
+export declare const ListSessionsResponseSchema: GenMessage<ListSessionsResponse>;
+
+/**
+ * Ends sessions.
+ *
+ * @generated from message tollgate.sessions.v1.EndSessionsRequest
+ */
+export declare type EndSessionsRequest = Message<"tollgate.sessions.v1.EndSessionsRequest"> & {
+  /**
+   * Session.id. Empty: all sessions of account_id.
+   *
+   * @generated from field: string session_id = 1;
+   */
+  sessionId: string;
+
+  /**
+   * The account whose sessions end. Exactly one of both is set.
+   *
+   * @generated from field: string account_id = 2;
+   */
+  accountId: string;
+};
+
+/**
+ * Describes the message tollgate.sessions.v1.EndSessionsRequest.
+ * Use `create(EndSessionsRequestSchema)` to create a new message.
+ */
+export declare const EndSessionsRequestSchema: GenMessage<EndSessionsRequest>;
+
+/**
+ * The sessions have ended.
+ *
+ * @generated from message tollgate.sessions.v1.EndSessionsResponse
+ */
+export declare type EndSessionsResponse = Message<"tollgate.sessions.v1.EndSessionsResponse"> & {
+  /**
+   * How many ended by this call.
+   *
+   * @generated from field: int32 ended = 1;
+   */
+  ended: number;
+};
+
+/**
+ * Describes the message tollgate.sessions.v1.EndSessionsResponse.
+ * Use `create(EndSessionsResponseSchema)` to create a new message.
+ */
+export declare const EndSessionsResponseSchema: GenMessage<EndSessionsResponse>;
+
+/**
  * Creates a key for the session.
  *
  * @generated from message tollgate.sessions.v1.CreateSessionKeyRequest
@@ -569,8 +684,9 @@ export declare const SwitchAccountResponseSchema: GenMessage<SwitchAccountRespon
 
 /**
  * Signs people in to the console and out of it. A session's token is a credential like any other, sent as
- * "authorization: Bearer …". An operator's session may do what the operator may; a person's what the person's role in the
- * account allows; a customer's with a key reads what belongs to its account.
+ * "authorization: Bearer …". An operator's session may do what the operator may, except what takes over for longer
+ * than it lasts: links, other sessions, operators and webhooks. A person's may do what the person's role in the account
+ * allows; that of a customer with a key reads what belongs to its account.
  *
  * @generated from service tollgate.sessions.v1.SessionsService
  */
@@ -657,6 +773,27 @@ export declare const SessionsService: GenService<{
     methodKind: "unary";
     input: typeof EndSessionRequestSchema;
     output: typeof EndSessionResponseSchema;
+  },
+  /**
+   * Lists sessions that have not ended, oldest first.
+   *
+   * @generated from rpc tollgate.sessions.v1.SessionsService.ListSessions
+   */
+  listSessions: {
+    methodKind: "unary";
+    input: typeof ListSessionsRequestSchema;
+    output: typeof ListSessionsResponseSchema;
+  },
+  /**
+   * Ends one session, or all of an account's, and the keys created for them: at once on this core, within 10 seconds
+   * everywhere. What has ended already is no failure.
+   *
+   * @generated from rpc tollgate.sessions.v1.SessionsService.EndSessions
+   */
+  endSessions: {
+    methodKind: "unary";
+    input: typeof EndSessionsRequestSchema;
+    output: typeof EndSessionsResponseSchema;
   },
   /**
    * Creates an API key that ends with the session that made the call, and shows its secret, this one time. A member's

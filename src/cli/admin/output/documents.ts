@@ -6,6 +6,7 @@ import type { AuditEvent } from "#gen/tollgate/audit/v1/audit_service_pb.js";
 import { BreakerState, type Server, ServerState } from "#gen/tollgate/catalogue/v1/server_pb.js";
 import { type Price, PriceReason } from "#gen/tollgate/metering/v1/price_pb.js";
 import type { Operator } from "#gen/tollgate/operators/v1/operator_pb.js";
+import type { Session } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
 import type { GetStatusResponse } from "#gen/tollgate/status/v1/status_service_pb.js";
 import { limitEntries, readLimits, showLimits } from "#lib/limits/key-limits.ts";
 import { formatRate, formatUsd } from "#lib/money.ts";
@@ -19,6 +20,7 @@ export function accountDocument(account: Account) {
   return {
     id: account.id,
     name: account.name,
+    email: account.email || null,
     created_at: time(account.createdAt),
     balance_usd: formatUsd(account.balancePicoUsd),
     held_usd: formatUsd(account.heldPicoUsd),
@@ -91,6 +93,18 @@ export function operatorDocument(operator: Operator) {
     role: word(Role, operator.role),
     created_at: time(operator.createdAt),
     revoked_at: time(operator.revokedAt),
+  };
+}
+
+export function sessionDocument(session: Session) {
+  return {
+    id: session.id,
+    operator: session.operatorName || null,
+    role: session.operatorName === "" ? null : word(Role, session.role),
+    account_id: session.accountId || null,
+    key_id: session.keyId || null,
+    created_at: time(session.createdAt),
+    expires_at: time(session.expiresAt),
   };
 }
 

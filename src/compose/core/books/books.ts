@@ -51,7 +51,14 @@ export interface Books {
   readonly funds: Funds;
   readonly store: Pick<
     LedgerStore,
-    "isCharged" | "foldTallies" | "removeReceipts" | "unseenTallies" | "markSeen" | "budgetSpending" | "recountBudget"
+    | "recordRequests"
+    | "isCharged"
+    | "foldTallies"
+    | "removeReceipts"
+    | "unseenTallies"
+    | "markSeen"
+    | "budgetSpending"
+    | "recountBudget"
   >;
   /** Announces balances that run low. */
   readonly balances: BalanceEvents;

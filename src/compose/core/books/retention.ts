@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { SqlEntityManager } from "@mikro-orm/sql";
 import { formatUsd } from "#lib/money.ts";
 import type { AuditTrail } from "#src/identity/audit/audit-trail.ts";
+import { Sealer } from "#src/money/books/seals/sealer.ts";
 import { toArchiveMessage } from "#src/money/retention/archives.ts";
 import { Retention } from "#src/money/retention/retention.ts";
 import type { ReceiptArchive } from "#src/storage/entities/metering/archive.ts";
@@ -27,6 +28,7 @@ export function startRetention(
     clock,
     random,
     logger,
+    sealer: new Sealer({ storage, clock, random, logger }),
     note: (em, archive) => noteArchive(trail, em, archive),
     lease: new WorkLease({ storage, clock, random, name: "retention" }),
     observer: metrics.retention,
@@ -42,7 +44,11 @@ function noteArchive(
 ): Promise<void> {
   const { day, costPicoUsd, file, sha256 } = toArchiveMessage(archive);
   return trail.addWithin(em, {
-    ...{ operator: "(configuration)", operatorId: null, keyId: null, method: "receipts.keep_days", address: "" },
+    operator: "(configuration)",
+    operatorId: null,
+    keyId: null,
+    method: "receipts.keep_days",
+    address: "",
     target: day,
     before: undefined,
     after: { receipts: archive.receipts, cost_usd: formatUsd(BigInt(costPicoUsd)), file, sha256 },

@@ -134,6 +134,7 @@ export function createFunds({ storage, ledger, limits, clock, random, announce, 
       await inTransaction(storage, async (em) => {
         const row = em.create(Account, {
           requestId: null,
+          email: null,
           ...account,
           nameKey: toNameKey(account.name),
           createdAt: new Date(clock.now()),

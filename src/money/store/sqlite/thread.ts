@@ -1,4 +1,5 @@
 import { startThread } from "#lib/assets.ts";
+import { DatabaseThread, type ThreadLife } from "#src/storage/sqlite/database-thread.ts";
 import type { OpenedFiles } from "#src/storage/sqlite/opened-files.ts";
 import type { Charge } from "../../model/charges/charge.ts";
 import type { Run } from "../../model/charges/run.ts";
@@ -15,12 +16,13 @@ import type {
 import type { SettleOutcome, StoredCharge } from "../../model/store/charge.ts";
 import type { CoreBeat, CoreEpoch, Entered, EpochClaim, Heartbeat } from "../../model/store/core.ts";
 import type { LedgerStore } from "../../model/store/ledger.ts";
+import type { RecordBounds, RefusedRequest } from "../../model/store/request.ts";
 import type { UnseenTally } from "../../model/store/tally.ts";
 import type { Lease, LeaseRequest, SliceRange, SmallerSlice, StoredSlice } from "../../model/store/wallet.ts";
+import { unavailable } from "../../model/unavailable.ts";
 import { type FlatCharges, flatten } from "../flat-charges.ts";
 import { isViolation } from "./charge-writer.ts";
-import { LedgerThread, type ThreadLife } from "./ledger-thread.ts";
-import type { StoreCall, StoreSetup } from "./worker.ts";
+import type { StoreMethod, StoreSetup } from "./worker.ts";
 
 /**
  * The ledger in a SQLite file, written by a thread of its own: a commit waits for the disk, from a tenth of a
@@ -29,7 +31,7 @@ import type { StoreCall, StoreSetup } from "./worker.ts";
 export class SqliteThreadStore implements LedgerStore {
   readonly shared = false;
   readonly isViolation = isViolation;
-  readonly #thread: LedgerThread;
+  readonly #thread: DatabaseThread;
   readonly #files: OpenedFiles;
   /** A restarted thread continues the epoch of the one before: the slices still belong to this process. */
   #epoch = 0;
@@ -41,7 +43,9 @@ export class SqliteThreadStore implements LedgerStore {
       const workerData: StoreSetup = { path, files: files.known, coreId, epoch: this.#epoch, usageEvents };
       return startThread("src/money/store/sqlite/worker", { workerData });
     };
-    this.#thread = new LedgerThread(make, life);
+    this.#thread = new DatabaseThread(make, life, (cause) =>
+      unavailable("The ledger cannot be reached at the moment.", cause),
+    );
   }
 
   get isLost(): boolean {
@@ -135,6 +139,10 @@ export class SqliteThreadStore implements LedgerStore {
     return this.#call("removeReceipts", before, most);
   }
 
+  recordRequests(requests: readonly RefusedRequest[], bounds: RecordBounds): Promise<void> {
+    return this.#call("recordRequests", requests, bounds);
+  }
+
   reap(dead: readonly CoreBeat[]): Promise<number> {
     return this.#call("reap", dead);
   }
@@ -147,7 +155,7 @@ export class SqliteThreadStore implements LedgerStore {
     return this.#thread.close();
   }
 
-  #call<Method extends StoreCall["method"]>(
+  #call<Method extends StoreMethod>(
     method: Method,
     ...parameters: Method extends "settle" ? [FlatCharges] : Parameters<LedgerStore[Method]>
   ): ReturnType<LedgerStore[Method]> {

@@ -17,7 +17,7 @@ import type { Authenticator, Operator, Principal } from "../../principal.ts";
 import { type CallRates, createCallRates } from "./call-rates.ts";
 import { readClientAddress, type TrustsPeer } from "./client-address.ts";
 import type { FailedAttempts } from "./failed-attempts.ts";
-import { principalKey } from "./principal.ts";
+import { principalKey, refusedKey } from "./principal.ts";
 
 /** The header of a service token's call that names the paying account. */
 export const accountHeader = "x-tollgate-account";
@@ -57,7 +57,14 @@ export function createGate(
   };
   /** Admits a known principal if it may call the method, and returns the payer. */
   const enter = (head: CallHead, needed: Access, principal: Principal): string => {
-    demand(needed, head.method, principal);
+    try {
+      demand(needed, head.method, principal);
+    } catch (error) {
+      if (principal.kind === "operator") {
+        head.contextValues.set(refusedKey, principal);
+      }
+      throw error;
+    }
     return admitted(head, principal);
   };
   const admitted = (head: CallHead, principal: Principal): string => {

@@ -12,13 +12,13 @@ const maxRefusals = 50;
 /** Writes one log line for each call when it is over. Many calls with wrong credentials are summed up. */
 export function logCalls(log: Logger, clock: Clock = systemClock): CallObserver {
   const isSummed = createSums(log, clock);
-  return ({ method, requestId, runId, code, reason, caller, ms }) => {
+  return ({ method, requestId, runId, code, reason, caller, refusedStatus, ms }) => {
     if (isSummed(reason)) {
       return;
     }
     const line = {
       method: methodName(method),
-      ...(requestId && { requestId }),
+      ...(requestId && refusedStatus === 0 && { requestId }), // the facade has a line of its own
       ...(runId && { runId }),
       code: code === undefined ? "OK" : Code[code],
       ...(reason !== undefined && { reason: Reason[reason] }),

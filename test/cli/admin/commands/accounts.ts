@@ -9,6 +9,7 @@ export function testAccounts(): void {
     expect(shown).toEqual({
       id,
       name: "Ada",
+      email: null,
       created_at: expect.stringMatching(iso),
       balance_usd: "0.50",
       held_usd: "0.00",

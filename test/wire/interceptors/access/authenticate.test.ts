@@ -224,10 +224,12 @@ test("only health, reflection, the model list, the status and ways to sign in ar
     "grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
     "tollgate.catalogue.v1.CatalogueService/GetModel",
     "tollgate.catalogue.v1.CatalogueService/ListModels",
+    "tollgate.catalogue.v1.CatalogueService/ListPriceDays",
     "tollgate.sessions.v1.SessionsService/BeginOidcSignIn",
     "tollgate.sessions.v1.SessionsService/FinishOidcSignIn",
     "tollgate.sessions.v1.SessionsService/GetSignInOptions",
     "tollgate.sessions.v1.SessionsService/RedeemSignInLink",
+    "tollgate.status.v1.StatusService/GetPublicHistory",
     "tollgate.status.v1.StatusService/GetPublicStatus",
   ]);
   expect(methods.filter((method) => readAccess(method) === Access.UNSPECIFIED)).toEqual([]);
@@ -255,6 +257,7 @@ test("of all methods, those of prices, servers and operators are the owner's", a
     "CreateWebhook",
     "DeleteWebhook",
     "DrainServer",
+    "EndSessions",
     "PinPrice",
     "ResumeServer",
     "RevokeOperator",

@@ -167,7 +167,11 @@ describe("calls with wrong credentials", () => {
         code: Code.Unauthenticated,
         reason,
         limit: undefined,
+        model: "",
+        refusedStatus: 0,
         caller: undefined,
+        surface: "grpc",
+        server: "",
         ms: 1,
       });
     }
