@@ -14,6 +14,7 @@ import { PricesService } from "#gen/tollgate/metering/v1/prices_service_pb.js";
 import { OperatorsService } from "#gen/tollgate/operators/v1/operators_service_pb.js";
 import { OverviewService } from "#gen/tollgate/overview/v1/overview_service_pb.js";
 import { PaymentsService } from "#gen/tollgate/payments/v1/payments_service_pb.js";
+import { PeopleService } from "#gen/tollgate/people/v1/people_service_pb.js";
 import { SessionsService } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
 import { SettingsService } from "#gen/tollgate/settings/v1/settings_service_pb.js";
 import { StatusService } from "#gen/tollgate/status/v1/status_service_pb.js";
@@ -34,6 +35,7 @@ export {
   OperatorsService,
   OverviewService,
   PaymentsService,
+  PeopleService,
   PricesService,
   SessionsService,
   SettingsService,
@@ -56,6 +58,7 @@ export function createTollgateClients(transport) {
     operators: createClient(OperatorsService, transport),
     overview: createClient(OverviewService, transport),
     payments: createClient(PaymentsService, transport),
+    people: createClient(PeopleService, transport),
     prices: createClient(PricesService, transport),
     sessions: createClient(SessionsService, transport),
     settings: createClient(SettingsService, transport),

@@ -142,6 +142,9 @@ const answers = {
   [Reason.WEBHOOK_NOT_FOUND]: unexpected,
   [Reason.PAYMENT_PROVIDER_FAILED]: unexpected,
   [Reason.PAYMENT_NOT_FOUND]: unexpected,
+  [Reason.MEMBER_NOT_FOUND]: unexpected,
+  [Reason.INVITATION_NOT_FOUND]: unexpected,
+  [Reason.LAST_OWNER]: unexpected,
   [Reason.OPERATOR_NAME_TAKEN]: unexpected,
 } satisfies Record<Reason, (failure: Failure) => ErrorAnswer>;
 

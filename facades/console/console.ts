@@ -17,6 +17,7 @@ import { sendCallError, sendError } from "./sessions/answers.ts";
 import { readToken } from "./sessions/cookie.ts";
 import { CoreSessions } from "./sessions/core.ts";
 import { followLink } from "./sessions/link.ts";
+import { answerOidc, isOidcPage } from "./sessions/oidc.ts";
 import { createSessionCalls } from "./sessions/session-calls.ts";
 
 /** `/package.Service/Method`. No page has a dot in the first part of its path. */
@@ -33,6 +34,9 @@ export function createConsole(parts: Dependencies): RequestListener {
     const sessionCall = sessionCalls.get(`${request.method} ${path}`);
     if (sessionCall !== undefined) {
       return sessionCall(request, response);
+    }
+    if (isOidcPage(request, path)) {
+      return answerOidc(path, request, response, parts, core);
     }
     if (path.startsWith("/link/")) {
       return followLink(path.slice("/link/".length), request, response, parts, core);

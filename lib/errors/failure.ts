@@ -54,6 +54,8 @@ function toCode(reason: Reason): Code {
     case Reason.OPERATOR_NOT_FOUND:
     case Reason.WEBHOOK_NOT_FOUND:
     case Reason.PAYMENT_NOT_FOUND:
+    case Reason.MEMBER_NOT_FOUND:
+    case Reason.INVITATION_NOT_FOUND:
       return Code.NotFound;
     case Reason.AUTHENTICATION_THROTTLED:
     case Reason.RATE_LIMITED:
@@ -75,6 +77,7 @@ function toCode(reason: Reason): Code {
     case Reason.PAYMENT_24H_LIMIT:
     case Reason.REFUND_EXCEEDS_BALANCE:
     case Reason.KEY_STATE_CONFLICT:
+    case Reason.LAST_OWNER:
       return Code.FailedPrecondition;
     case Reason.OVERLOADED:
     case Reason.NO_SERVER:

@@ -131,6 +131,15 @@ export const reasonTexts: Readonly<Record<Reason, ReasonText>> = {
     "Wait until one ends, or ask for fewer tokens with max_tokens.",
   ),
   [Reason.WEBHOOK_NOT_FOUND]: text("There is no such webhook.", management),
+  [Reason.MEMBER_NOT_FOUND]: text("The person has no place in the account.", management),
+  [Reason.INVITATION_NOT_FOUND]: text(
+    "The invitation was used, revoked or is too old.",
+    "Ask an owner of the account for another one.",
+  ),
+  [Reason.LAST_OWNER]: text(
+    "The account would be left without an owner.",
+    "Make another member an owner first.",
+  ),
   [Reason.RECEIPT_ARCHIVED]: text(
     "The receipts of that day have left the books, and their archive is not in its place.",
     "Ask the operator, who has taken it away.",

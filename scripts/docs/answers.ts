@@ -18,9 +18,11 @@ import { OperatorSchema } from "#gen/tollgate/operators/v1/operator_pb.js";
 import { AutoTopUpSchema } from "#gen/tollgate/payments/v1/auto_top_up_pb.js";
 import { PaymentEventSchema } from "#gen/tollgate/payments/v1/payment_event_pb.js";
 import { PaymentRefundSchema } from "#gen/tollgate/payments/v1/refund_payment_pb.js";
+import { MemberSchema } from "#gen/tollgate/people/v1/person_pb.js";
 import { SessionSchema } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
 import { ReloadResponseSchema } from "#gen/tollgate/settings/v1/settings_service_pb.js";
 import { GetStatusResponseSchema } from "#gen/tollgate/status/v1/status_service_pb.js";
+import { memberDocument } from "#src/cli/admin/account-people.ts";
 import { foundDocument } from "#src/cli/admin/find.ts";
 import * as documents from "#src/cli/admin/output/documents.ts";
 import { deliveryDocument, eventDocument, webhookDocument } from "#src/cli/admin/output/event-documents.ts";
@@ -92,6 +94,9 @@ export const answers: Readonly<Record<string, object>> = {
   "servers list": [server],
   "servers drain": server,
   "servers resume": server,
+  "accounts members": [memberDocument(sample(MemberSchema))],
+  "accounts close": { id: "", refunded_usd: "" },
+  "accounts invite": { id: "", token: "", url: "" },
   "operators create": { id: "", token: "" },
   "operators list": [operator],
   "operators revoke": operator,

@@ -30,7 +30,7 @@ export const floors: Buildings = {
     ["storage", "config"],
   ],
   "src/services": [
-    ["inference", "embeddings", "accounts", "metering", "overview", "status", "find"],
+    ["inference", "embeddings", "accounts", "people", "metering", "overview", "status", "find"],
     [
       "audit-service",
       "catalogue-service",
@@ -61,7 +61,7 @@ export const floors: Buildings = {
     ["stripe", "cents"],
     ["provider"],
   ],
-  "src/identity": [["accounts", "sessions", "operators", "audit"], ["digests"]],
+  "src/identity": [["people"], ["accounts", "sessions", "operators", "audit"], ["digests"]],
   "src/fleet": [
     ["create-fleet"],
     ["fleet"],

@@ -61,7 +61,7 @@ export async function startConsole(parts: Dependencies): Promise<RunningConsole>
     surfaces: front.listener,
     files: readPackagedFolder("console/dist"),
     reach: readReach(parts),
-    consoleUrl: config.sign_in.public_url,
+    consoleUrl: config.site.address,
     site: await readSite(config),
     facts: {
       publicUrl: `${scheme}://${front.address}`,

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { freeTier, keys, payments, pricing, rateTiers } from "./schema/accounts.ts";
+import { freeTier, keys, payments, playground, pricing, rateTiers } from "./schema/accounts.ts";
 import { fleet, readers } from "./schema/fleet.ts";
 import { listen } from "./schema/listen.ts";
 import { mail } from "./schema/mail.ts";
@@ -8,7 +8,7 @@ import { http, overload, shutdown } from "./schema/process.ts";
 import { receipts } from "./schema/receipts.ts";
 import { requests } from "./schema/requests.ts";
 import { service } from "./schema/service.ts";
-import { signIn } from "./schema/sign-in.ts";
+import { signIn, signUp } from "./schema/sign-in.ts";
 import { site } from "./schema/site.ts";
 import { rateLimits, storage } from "./schema/storage.ts";
 import { usageEvents } from "./schema/usage-events.ts";
@@ -48,6 +48,8 @@ export const configSchema = z
     receipts,
     requests,
     sign_in: signIn,
+    sign_up: signUp,
+    playground,
     site,
     mail,
     services: z

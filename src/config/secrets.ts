@@ -14,6 +14,7 @@ import {
   type SettingName,
   settingNames,
 } from "./environment.ts";
+import { toProviders } from "./schema/sign-in.ts";
 import type { Config } from "./schema.ts";
 import { isGuessable, strongSecret } from "./secret-strength.ts";
 import { withSchema } from "./storage-url.ts";
@@ -47,8 +48,8 @@ export interface Secrets {
   readonly stripeWebhookSecret: string | undefined;
   /** The token that the receiver of usage events knows this service by. Undefined: it needs none. */
   readonly usageEventsToken: string | undefined;
-  /** The client secret for the identity provider. Undefined: there is none. */
-  readonly oidcClientSecret: string | undefined;
+  /** The client secrets for identity providers, by the providers' ids. Absent: a provider has none. */
+  readonly oidcClientSecrets: ReadonlyMap<string, string>;
   /** The files of secrets that every user of this machine may read. */
   readonly exposedFiles: readonly string[];
   /** The URL of the mail server, with its password. Undefined: no mail is sent. */
@@ -128,7 +129,7 @@ async function readSecretsWith(
     }),
     stripeWebhookSecret: await readWebhookSecret(config, environment),
     usageEventsToken: await readSetting(environment, "TOLLGATE_USAGE_EVENTS_TOKEN"),
-    oidcClientSecret: await readOidcSecret(config, environment),
+    oidcClientSecrets: await readOidcSecrets(config, environment),
     smtpUrl: await readSmtpUrl(config, environment),
     services: await Promise.all(config.services.map((service) => readService(service, environment))),
     exposedFiles: await findExposed(config, environment),
@@ -140,7 +141,7 @@ async function findExposed(config: Config, environment: Environment): Promise<st
   const files = [
     ...settingNames.map((name) => environment[`${name}_FILE`]),
     ...config.services.map(({ token_file: file }) => file),
-    config.sign_in.oidc?.client_secret_file,
+    ...toProviders(config.sign_in).map(({ client_secret_file }) => client_secret_file),
   ].filter((file) => file !== undefined);
   const exposed = await Promise.all(files.map(isExposed));
   return files.filter((_, at) => exposed[at]);
@@ -164,9 +165,15 @@ export async function readOperatorToken(environment: Environment): Promise<strin
   );
 }
 
-async function readOidcSecret({ sign_in }: Config, environment: Environment): Promise<string | undefined> {
-  const { client_secret_file: file, client_secret_env: name } = sign_in.oidc ?? {};
-  return readNamed("sign_in.oidc", environment, { file, name });
+async function readOidcSecrets({ sign_in }: Config, environment: Environment): Promise<ReadonlyMap<string, string>> {
+  const secrets = new Map<string, string>();
+  for (const { id, client_secret_file: file, client_secret_env: name } of toProviders(sign_in)) {
+    const secret = await readNamed(`sign_in: the provider ${id}`, environment, { file, name });
+    if (secret !== undefined) {
+      secrets.set(id, secret);
+    }
+  }
+  return secrets;
 }
 
 async function readWebhookSecret({ payments }: Config, environment: Environment): Promise<string | undefined> {

@@ -84,9 +84,12 @@ test("limits of a key are set and lifted; those that are not touched stay, also 
 });
 
 test("somebody signs in with a provider of identities, and has one account from then on", async () => {
-  const { balances, accounts, forged } = await liveWithIdentity(stage);
+  const { balances, accounts, forged, roles, keys, menu } = await liveWithIdentity(stage);
   expect(balances).toEqual([10n ** 12n, 10n ** 12n]);
   expect([accounts, forged]).toEqual([1, 401]);
+  expect(roles).toEqual(["owner", "viewer"]);
+  expect(keys).toEqual(["laptop"]);
+  expect(menu).toEqual(["Overview", "Playground", "Models", "Keys", "Usage", "People"]);
 });
 
 test("every page's task is done by keyboard alone, with the focus in sight and given back", async () => {

@@ -1,5 +1,6 @@
 import axe, { type RunOptions } from "axe-core";
 import type { Page } from "playwright-core";
+import { continueWithProvider } from "./identity-life.ts";
 import type { Stage } from "./stage.ts";
 
 const narrow = { width: 360, height: 740 };
@@ -23,6 +24,25 @@ export async function judgePages(stage: Stage): Promise<readonly string[]> {
     faults.push(...(await judge(page, path)));
   }
   faults.push(...(await judgeReceipt(page)), ...(await judgeDialog(page)));
+  await context.close();
+  return [...faults, ...(await judgeMember(stage))];
+}
+
+/** The pages that only people with a place in an account see. */
+async function judgeMember(stage: Stage): Promise<readonly string[]> {
+  const { context, page } = await stage.visit();
+  await context.addInitScript({ content: axe.source });
+  await page.goto("/sign-in");
+  await continueWithProvider(page, longName.replaceAll(" ", "-").slice(0, 100));
+  await page.waitForURL("**/overview");
+  const faults: string[] = [];
+  for (const path of ["/people", "/invitation/tgin_none", "/audit", "/keys"]) {
+    await page.goto(path);
+    faults.push(...(await judge(page, path)));
+  }
+  await page.goto("/people");
+  await page.getByRole("button", { name: "Invite" }).click();
+  faults.push(...(await judge(page, "inviting")));
   await context.close();
   return faults;
 }

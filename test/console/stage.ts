@@ -25,9 +25,9 @@ export async function openStage(): Promise<Stage> {
   const site = await createSite();
   const clientId = "tollgate";
   const identities = await startIdentityProvider(clientId);
-  const oidc = { issuer: identities.issuer, client_id: clientId, name: "Test identities", create_accounts: true };
+  const oidc = { issuer: identities.issuer, client_id: clientId, name: "Test identities" };
   const listen = { ...freePorts.listen, console: "127.0.0.1:0" };
-  const config = await site.configure({ listen, sign_in: { oidc } });
+  const config = await site.configure({ listen, sign_in: { oidc }, sign_up: "open" });
   const [tollgate, browser] = await Promise.all([startTollgate(site, "serve", "--config", config), startChromium()]);
   const origin = `http://${tollgate.addresses.console}`;
   const complaints: string[] = [];

@@ -12,6 +12,7 @@ import { MarginService } from "#gen/tollgate/metering/v1/margin_service_pb.js";
 import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import { OperatorsService } from "#gen/tollgate/operators/v1/operators_service_pb.js";
 import { PaymentsService } from "#gen/tollgate/payments/v1/payments_service_pb.js";
+import { PeopleService } from "#gen/tollgate/people/v1/people_service_pb.js";
 import { createProgram } from "#src/cli/program.ts";
 import { configJsonSchema } from "#src/config/json-schema.ts";
 import { limitNames } from "#src/wire/interceptors/observation/refused-limit.ts";
@@ -32,6 +33,7 @@ const whole = [
   MarginService,
   OperatorsService,
   PaymentsService,
+  PeopleService,
   WebhooksService,
 ];
 const services = new Map<string, DescService>(

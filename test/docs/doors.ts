@@ -170,6 +170,30 @@ export const doors: Readonly<Record<string, Doors>> = {
     docs: ["clients.md: Keys by a management key", "grpc.md: Credentials", "operations.md: Operators"],
     console: keysPages,
   },
+  "people of an account": {
+    contract: [
+      ...["PeopleService.GetPerson", "PeopleService.UpdatePerson name", "PeopleService.ListAccounts > accounts.role"],
+      ...["PeopleService.ListMembers > members.role", "PeopleService.SetMemberRole role", "PeopleService.RemoveMember"],
+      ...["PeopleService.CreateInvitation email", "PeopleService.ListInvitations > invitations.expires_at"],
+      ...["PeopleService.RevokeInvitation", "PeopleService.AcceptInvitation token", "AccountsService.CloseAccount"],
+      ...["AuditService.ListAuditEvents account_id", "AuditService.ListAuditEvents > audit_events.person_id"],
+    ],
+    cli: [
+      ...["accounts members > role", "accounts invite --role", "accounts invite --email", "accounts invite > token"],
+      ...["accounts close > refunded_usd", "audit list > person_id", "audit list > account_id"],
+    ],
+    openapi: "- programs manage keys alone over HTTP; people use the console",
+    metrics: noFigure,
+    dashboard: noPanel,
+    config: ["sign_in.oidc", "sign_in.operators", "sign_up", "free_tier.for", "free_tier.a_day", "playground.usd"],
+    docs: [
+      "people.md: Roles",
+      "people.md: Invitations",
+      "people.md: Signing in and up",
+      "people.md: Closing an account",
+    ],
+    console: ["people", "invitation", "audit", "sign-in"],
+  },
   "labels and the number of keys": {
     contract: [
       ...["AccountsService.UpdateKey name", "AccountsService.UpdateAccount name"],

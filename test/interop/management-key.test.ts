@@ -26,6 +26,7 @@ const newDatabase = databases();
 const allowed = [
   ...["CreateKey", "GetAccount", "GetKey", "GetKeyStatus", "IdentifyCaller", "ListKeys", "ListPayments"],
   ...["RevokeKey", "RotateKey", "UpdateKey", "GetReceipt", "ListReceipts", "StreamUsage"],
+  ...["ListInvitations", "ListMembers"],
 ].toSorted();
 
 /** Every method that the core serves. */

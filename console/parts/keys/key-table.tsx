@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import type { ApiKey } from "#gen/tollgate/accounts/v1/api_key_pb.js";
-import { mayBill } from "../../app/session.ts";
+import { mayChangeKeys } from "../../app/session.ts";
 import { Clip } from "../figures/clip.tsx";
 import { Table } from "../figures/table.tsx";
 import { Time } from "../figures/time.tsx";
@@ -54,7 +54,7 @@ export function KeyTable({ rows, onChanged, isOfAll = false }: Props) {
           { name: "State", show: (key) => <KeyState apiKey={key} /> },
           limits,
           { name: "Last used", isNumber: true, isOptional: true, show: (key) => <LastUsed apiKey={key} /> },
-          ...(mayBill.value ? [actions] : []),
+          ...(mayChangeKeys.value ? [actions] : []),
         ]}
       />
       {open?.action === "edit" && <EditKey apiKey={open.key} onClose={close} onDone={done} />}

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import type { ApiKey } from "#gen/tollgate/accounts/v1/api_key_pb.js";
-import { isCustomer, mayBill } from "../../app/session.ts";
+import { isCustomer, mayChangeKeys } from "../../app/session.ts";
 import { accounts } from "../../contract/clients.ts";
 import { isId } from "../../format/ids.ts";
 import { countOf } from "../../format/numbers.ts";
@@ -37,7 +37,7 @@ export function Keys({ accountId }: Props) {
     <Section
       title="Keys"
       actions={
-        mayBill.value &&
+        mayChangeKeys.value &&
         !isCreating && (
           <button type="button" onClick={() => setCreating(true)}>
             Create key

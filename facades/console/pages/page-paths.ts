@@ -14,9 +14,10 @@ const pages: ReadonlySet<string> = new Set([
   "/audit",
   "/settings",
   "/sign-in",
+  "/people",
 ]);
 /** Pages whose path ends with an id. A model's id may contain slashes. */
-const details = /^\/(?:accounts\/[^/]+|receipts\/[^/]+|requests\/[^/]+|models\/.+)$/;
+const details = /^\/(?:accounts\/[^/]+|invitation\/[^/]+|receipts\/[^/]+|requests\/[^/]+|models\/.+)$/;
 
 /** Whether the browser code has a page at a path. */
 export function isPage(path: string): boolean {

@@ -3,10 +3,12 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { createClient, type Transport } from "@connectrpc/connect";
 import type { Command } from "commander";
 import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
+import { formatUsd } from "#lib/money.ts";
 import { readAll } from "#lib/rpc/pages.ts";
 import { count, deadline, orNone, usd } from "../shared/arguments.ts";
 import type { Io } from "../shared/io.ts";
 import { classOption, readClass } from "../shared/service-class.ts";
+import { addAccountPeople } from "./account-people.ts";
 import { addQuestion } from "./ask-core.ts";
 import { accountDocument, movementDocument } from "./output/documents.ts";
 import { addAutoTopUp } from "./payments.ts";
@@ -154,6 +156,14 @@ export function addAccounts(program: Command, io: Io): void {
     ask: async (core, { usd, ref }, accountId) =>
       movementDocument(await client(core).refund({ accountId, amountPicoUsd: usd, reference: ref })),
   });
+  addQuestion<[string], object>(group, "close <account>", io, {
+    description: "give back what was paid and not spent, end keys and people; the books stay",
+    ask: async (core, _, accountId) => {
+      const closed = await client(core).closeAccount({ accountId, requestId: randomUUID() });
+      return { id: accountId, refunded_usd: formatUsd(closed.refundedPicoUsd) };
+    },
+  });
+  addAccountPeople(group, io);
 }
 
 /** Returns a field that every answer of a core has. Throws when it is absent. */

@@ -52,6 +52,27 @@ export const freeTier = z
     grant_usd: usd.default("1.00").describe('What a new account gets in USD; "0": nothing.'),
     rpm: rpm.default(20).describe("The most requests a minute of an account that has unpaid money alone."),
     in_flight: rpm.optional().describe("The most requests that such an account may run at once. Default: as rpm."),
+    for: z
+      .array(z.enum(["oidc", "email", "passkey"]))
+      .default(["oidc", "email"])
+      .describe(
+        "The sign-ins of people who sign up by themselves that get the grant: oidc by a provider, email by a link, passkey. Each person and each verified e-mail address gets it once.",
+      ),
+    a_day: z
+      .int()
+      .min(0)
+      .max(1_000_000)
+      .default(20)
+      .describe(
+        "The most grants to people of one network (an IPv4 address, a /64 of IPv6) who sign up by themselves within a UTC day.",
+      ),
+  })
+  .prefault({});
+
+/** Trying models in the console. */
+export const playground = z
+  .strictObject({
+    usd: usd.default("1").describe("The most that the keys of one console session of a member may spend, in USD."),
   })
   .prefault({});
 

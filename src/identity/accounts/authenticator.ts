@@ -124,6 +124,9 @@ export function createAuthenticator(parts: Dependencies): KeyAuthenticator {
 
   /** A caller with its account's limits, which are remembered for as long as a key is. */
   function withState(caller: Caller): Caller | Promise<Caller> {
+    if (caller.accountId === "") {
+      return caller; // a person without an account
+    }
     const answer = states.get(caller.accountId);
     const add = (state: AccountState | undefined) =>
       state?.limits === undefined ? caller : { ...caller, ...state.limits };
@@ -209,6 +212,9 @@ function toKnownSession({ id, expiresAt, owner }: LiveSession): KnownSession | u
   const sessionId = id;
   if (owner.kind === "operator") {
     return { principal: { ...owner, sessionId }, expiresAt: expiresAt.getTime() };
+  }
+  if (owner.kind === "person") {
+    return { principal: { ...owner, kind: "caller", keyId: "", sessionId }, expiresAt: expiresAt.getTime() };
   }
   const { accountId, key } = owner;
   if (key === undefined) {

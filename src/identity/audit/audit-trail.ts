@@ -12,7 +12,8 @@ const longestText = 65_536;
 
 /** A change to record: who made it, its method and target. */
 export interface NewAuditEvent
-  extends Pick<AuditEvent, "operator" | "operatorId" | "keyId" | "method" | "target" | "address"> {
+  extends Pick<AuditEvent, "operator" | "operatorId" | "keyId" | "method" | "target" | "address">,
+    Partial<Pick<AuditEvent, "personId" | "accountId">> {
   readonly before: JsonObject | undefined;
   readonly after: JsonObject;
 }
@@ -21,9 +22,11 @@ export interface NewAuditEvent
 interface AuditRange {
   /** Only changes at or after this time. Undefined: from the first one. */
   readonly from: Date | undefined;
+  /** Only changes that the owners of this account see. Undefined: all. */
+  readonly accountId?: string | undefined;
 }
 
-/** The append-only record of changes by operators and management keys. */
+/** The append-only record of changes by operators, members and management keys. */
 export class AuditTrail {
   readonly #storage: Storage;
   readonly #clock: Pick<Clock, "now">;
@@ -45,6 +48,8 @@ export class AuditTrail {
     await em.insert(AuditEvent, {
       id: this.#random.uuid(),
       at: new Date(this.#clock.now()),
+      personId: null,
+      accountId: null,
       ...event,
       target: cut(event.target),
       address: cut(event.address),
@@ -54,10 +59,11 @@ export class AuditTrail {
   }
 
   /** Changes after the one of a key, newest first. */
-  list({ from }: AuditRange, { after, limit }: PageStart): Promise<AuditEvent[]> {
+  list({ from, accountId }: AuditRange, { after, limit }: PageStart): Promise<AuditEvent[]> {
     const behind = after === undefined ? undefined : readAuditKey(after);
     const bounds = [
       ...(from === undefined ? [] : [{ at: { $gte: from } }]),
+      ...(accountId === undefined ? [] : [{ accountId }]),
       ...(behind === undefined
         ? []
         : [{ $or: [{ at: { $lt: behind.at } }, { at: behind.at, id: { $lt: behind.id } }] }]),

@@ -1,6 +1,8 @@
 import type { DescMethod, JsonObject } from "@bufbuild/protobuf";
+import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import type { Interceptor, UnaryRequest, UnaryResponse } from "@connectrpc/connect";
 import { Access, MemberRole, Role } from "#gen/tollgate/access/v1/access_pb.js";
+import { SessionsService } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
 import type { Logger } from "#lib/logger.ts";
 import type { Next } from "#src/wire/grpc/apply-interceptors.ts";
 import { readAccess, readMemberRole, readRole } from "#src/wire/interceptors/access/authenticate.ts";
@@ -8,7 +10,7 @@ import { readClientAddress, type TrustsPeer } from "#src/wire/interceptors/acces
 import { principalKey } from "#src/wire/interceptors/access/principal.ts";
 import { type Change, type ChangeFacts, changeKey } from "#src/wire/interceptors/changes/change.ts";
 import { toPublicJson } from "#src/wire/interceptors/changes/public-json.ts";
-import type { Principal } from "#src/wire/principal.ts";
+import type { Caller, Principal } from "#src/wire/principal.ts";
 import type { AuditTrail, NewAuditEvent } from "./audit-trail.ts";
 
 interface Dependencies {
@@ -20,8 +22,9 @@ interface Dependencies {
 }
 
 /**
- * Notes every change that an operator or a member makes: each call of a method whose least role is above the reader's. When
- * money moves, the handler notes the change in the money's own transaction. Any other change is noted as soon as it is
+ * Notes every change that an operator or a member makes: each call of a method whose least role is above the reader's,
+ * and each by which a person changes itself. When money moves, the handler notes the change in the money's own
+ * transaction. Any other change is noted as soon as it is
  * made. Comes after the interceptor that identifies the caller.
  */
 export function recordChanges({ trail, trusts, logger, lost }: Dependencies): Interceptor {
@@ -56,6 +59,10 @@ export function recordChanges({ trail, trusts, logger, lost }: Dependencies): In
 
 /** Whether a call changes something: operators and members may make it, and readers may not. Public methods only read. */
 function isChange(method: DescMethod, principal: Principal): boolean {
+  if (readAccess(method) === Access.PERSON) {
+    const changesNothing = method.idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
+    return !changesNothing && method.parent !== SessionsService; // to sign in or out is no change
+  }
   if (principal.kind === "caller") {
     return principal.memberRole !== undefined && readMemberRole(method) > MemberRole.VIEWER;
   }
@@ -67,8 +74,13 @@ function isChange(method: DescMethod, principal: Principal): boolean {
 function readHead(request: UnaryRequest, principal: Principal, trusts: TrustsPeer) {
   const who =
     principal.kind === "operator"
-      ? { operator: principal.name, operatorId: principal.id || null, keyId: null }
-      : { operator: `key ${principal.keyId}`, operatorId: null, keyId: principal.keyId };
+      ? {
+          operator: principal.name,
+          operatorId: principal.id || null,
+          keyId: null,
+          personId: principal.personId ?? null,
+        }
+      : readMember(principal);
   return {
     ...who,
     method: `${request.service.typeName}/${request.method.name}`,
@@ -76,10 +88,18 @@ function readHead(request: UnaryRequest, principal: Principal, trusts: TrustsPee
   };
 }
 
-type Outcome = Pick<NewAuditEvent, "target" | "before" | "after">;
+function readMember({ keyId, personId, personName = "", accountId }: Caller) {
+  const who =
+    personId === undefined
+      ? { operator: `key ${keyId}`, keyId, personId: null }
+      : { operator: personName || `person ${personId}`, keyId: null, personId };
+  return { ...who, operatorId: null, accountId: accountId || null };
+}
 
-function merge(asked: JsonObject, { target, before, after }: ChangeFacts): Outcome {
-  return { target, before, after: { ...asked, ...after } };
+type Outcome = Pick<NewAuditEvent, "target" | "before" | "after"> & Partial<Pick<NewAuditEvent, "accountId">>;
+
+function merge(asked: JsonObject, { target, accountId, before, after }: ChangeFacts): Outcome {
+  return { target, before, after: { ...asked, ...after }, ...(accountId !== undefined && { accountId }) };
 }
 
 function readOutcome(asked: JsonObject, before: JsonObject | undefined, response: UnaryResponse): Outcome {

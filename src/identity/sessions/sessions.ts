@@ -22,7 +22,7 @@ const mostKeys = 10;
 const digestPage = 10_000;
 
 /** The owner of a session or a link. */
-export type Owner = Pick<ConsoleSession, "role" | "operatorId" | "accountId" | "keyId">;
+export type Owner = Pick<ConsoleSession, "role" | "operatorId" | "accountId" | "keyId" | "personId">;
 
 /** A new session. The token is stored nowhere. */
 export interface NewSession {
@@ -82,7 +82,7 @@ export class Sessions {
           return undefined;
         }
         const { role, operatorId } = link;
-        return this.#open(em, { role, operatorId, accountId: null, keyId: null });
+        return this.#open(em, { role, operatorId, accountId: null, keyId: null, personId: null });
       }));
     if (!opened) {
       throw failure(Reason.UNAUTHENTICATED, "The link was used, is older than ten minutes, or is none.");
@@ -153,6 +153,16 @@ export class Sessions {
     });
   }
 
+  /** Ends the operator's sessions of a person. */
+  async endOperator(personId: string): Promise<readonly string[]> {
+    const where = { personId, role: { $ne: null } };
+    return inTransaction(this.#parts.storage, async (em) => {
+      const ended = await em.find(ConsoleSession, where);
+      await em.nativeDelete(ConsoleSession, where);
+      return ended.map(({ id }) => id);
+    });
+  }
+
   #findLink(em: SqlEntityManager, digest: Buffer): Promise<SignInLink | null> {
     return em.findOne(SignInLink, { digest, expiresAt: { $gt: this.#now() } });
   }
@@ -178,8 +188,8 @@ export class Sessions {
     const { random } = this.#parts;
     const now = this.#now();
     await em.nativeDelete(ConsoleSession, { expiresAt: { $lte: now } });
-    const { accountId = null, operatorId = null } = owner;
-    const whose = { accountId, operatorId };
+    const { accountId = null, operatorId = null, personId = null } = owner;
+    const whose = { accountId, operatorId, personId };
     const newest = await em.find(ConsoleSession, whose, {
       orderBy: { id: "desc" },
       limit: mostLive - 1,

@@ -3,16 +3,20 @@ import { validate as isUuid } from "uuid";
 import { AccountSchema } from "#gen/tollgate/accounts/v1/account_pb.js";
 import type { UpdateAccountRequest } from "#gen/tollgate/accounts/v1/account_requests_pb.js";
 import type { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { failure } from "#lib/errors/failure.ts";
 import { invalid, requireId } from "#lib/ids/validate-id.ts";
 import { readWiredClass } from "#lib/limits/service-class.ts";
-import { type PageRequest, readPage } from "#lib/rpc/pages.ts";
+import { type PageRequest, pageSizes, readPage } from "#lib/rpc/pages.ts";
 import { readUpdateMask } from "#lib/rpc/update-mask.ts";
 import { type AccountChanges, isListKey, toListKey } from "#src/identity/accounts/accounts.ts";
 import type { NewAccount } from "#src/money/model/payments.ts";
 import type { Account } from "#src/storage/entities/account.ts";
+import { readPrincipal, visibleAccount } from "#src/wire/interceptors/access/principal.ts";
 import { noteBefore, noteWithin } from "#src/wire/interceptors/changes/change.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { accountMessage } from "./messages.ts";
+import { noteMovement } from "./money-methods.ts";
 import { readVisible } from "./read-visible.ts";
 
 /** An account without its money, for lists of names. */
@@ -28,6 +32,20 @@ const withoutMoney = (account: Account) =>
   });
 
 const toId = ({ id }: { readonly id: string }) => id;
+
+/** Why a closed account is frozen. */
+const closedReason = "closed";
+
+/** What a member may change of its account. */
+const ownChanges: ReadonlySet<string> = new Set(["name", "email", "lowBalance"]);
+
+/** Throws PERMISSION_DENIED when a member asks for what operators decide. */
+function requireOwnChanges(context: HandlerContext, facts: AccountChanges): void {
+  const wrong = Object.keys(facts).find((field) => !ownChanges.has(field));
+  if (readPrincipal(context).kind === "caller" && wrong !== undefined) {
+    throw failure(Reason.PERMISSION_DENIED, `Members change the name, the address and the low balance of an account, not ${wrong}.`);
+  }
+}
 
 /** The methods about accounts themselves. */
 export function createAccountMethods(deps: Dependencies) {
@@ -88,6 +106,26 @@ export function createAccountMethods(deps: Dependencies) {
     });
   }
 
+  /** Gives all that was paid and not spent back. */
+  async function refundAll(accountId: string, reference: string, context: HandlerContext): Promise<bigint> {
+    let unspent = 0n;
+    for (let after: string | undefined; ; ) {
+      const lots = await funds.lots(accountId, { after, limit: pageSizes.most });
+      for (const { kind, remaining } of lots) {
+        unspent += kind === "paid" ? BigInt(remaining) : 0n;
+      }
+      after = lots.at(-1)?.id;
+      if (lots.length < pageSizes.most) {
+        break;
+      }
+    }
+    if (unspent > 0n) {
+      const refund = { accountId, amount: Number(unspent), reference };
+      await noteMovement(context, (alongside) => funds.refund(refund, alongside));
+    }
+    return unspent;
+  }
+
   return {
     async createAccount(request, context) {
       const { name, requestId, email, maxKeys = deps.maxKeys } = request;
@@ -138,12 +176,25 @@ export function createAccountMethods(deps: Dependencies) {
     },
 
     async updateAccount(request, context) {
-      const id = requireId(request.accountId, "account");
+      const id = requireId(visibleAccount(context, request.accountId), "account");
       const facts = readChanges(request, deps.maxKeys);
+      requireOwnChanges(context, facts);
       await noteAccount(context, id);
       const account = await accounts.update(id, facts);
       deps.accountChanged(id);
       return describe(account);
+    },
+
+    async closeAccount({ accountId, requestId }, context) {
+      const id = requireId(visibleAccount(context, accountId), "account");
+      await noteAccount(context, id);
+      // Nothing may be spent from now on. Money comes first: a failure leaves the people who can send the call again.
+      await accounts.freeze(id, closedReason, new Date(deps.clock.now()));
+      deps.accountChanged(id);
+      const refunded = await refundAll(id, `close-${requestId}`, context);
+      await deps.removePeople(id);
+      deps.accountChanged(id);
+      return { ...(await describe(await accounts.get(id))), refundedPicoUsd: refunded };
     },
 
     async freezeAccount({ accountId, reason }, context) {

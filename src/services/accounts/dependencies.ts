@@ -23,6 +23,8 @@ export interface Dependencies {
   readonly maxKeys: number;
   /** The free-tier grant of a new account. */
   readonly freeGrant: PicoUsd;
+  /** Empties an account that is closed of its people, their sessions, its invitations and its keys. */
+  readonly removePeople: (accountId: string) => Promise<void>;
   /** Ids of the served models. */
   readonly models: () => readonly string[];
 }

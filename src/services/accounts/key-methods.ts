@@ -12,7 +12,7 @@ import { toBudget } from "#src/identity/accounts/keys/key-budget.ts";
 import { presentLimits, readNamedLimits } from "#src/identity/accounts/keys/key-limits.ts";
 import {
   requireChangeable,
-  requireOperator,
+  requirePerson,
   requireUnlimited,
   requireVisible,
   requireWithinAccount,
@@ -21,6 +21,7 @@ import { isUseKey, toUseKey } from "#src/identity/accounts/keys/use-key.ts";
 import type { ApiKey } from "#src/storage/entities/api-key.ts";
 import { readCaller, readPrincipal, visibleAccount } from "#src/wire/interceptors/access/principal.ts";
 import { noteBefore } from "#src/wire/interceptors/changes/change.ts";
+import type { Principal } from "#src/wire/principal.ts";
 import { rateLimitKey } from "../limits/rate-limit.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { apiKeyMessage, rateLimitMessage } from "./messages.ts";
@@ -29,6 +30,8 @@ import { readVisible } from "./read-visible.ts";
 const dayMs = 86_400_000;
 const longestOverlapMs = 365 * dayMs;
 const toId = ({ id }: { readonly id: string }) => id;
+
+const toPersonId = (principal: Principal) => (principal.kind === "caller" ? principal.personId : undefined);
 
 /** The methods about an account's keys. */
 export function createKeyMethods(deps: Dependencies) {
@@ -44,7 +47,7 @@ export function createKeyMethods(deps: Dependencies) {
 
   /**
    * A key that the caller may change. Notes its state, for the audit log. Throws KEY_NOT_FOUND, and PERMISSION_DENIED
-   * for a management key unless an operator asks.
+   * for a management key when another key asks.
    */
   async function openKey(context: HandlerContext, keyId: string): Promise<ApiKey> {
     const key = await keys.get(requireId(keyId, "key"));
@@ -70,10 +73,15 @@ export function createKeyMethods(deps: Dependencies) {
   return {
     async createKey({ accountId: named, name, requestId, manages, limits: asked }, context) {
       const accountId = requireId(visibleAccount(context, named), "account");
-      requireOperator(readPrincipal(context), manages);
+      const principal = readPrincipal(context);
+      requirePerson(principal, manages);
       const limits = readNamedLimits(asked, readUpdateMask(undefined, presentLimits(asked)), limitRules());
       await requireLimits(context, { accountId, manages }, limits);
-      const { key, secret } = await keys.create(accountId, name, limits, { manages, requestId });
+      const { key, secret } = await keys.create(accountId, name, limits, {
+        manages,
+        personId: toPersonId(principal),
+        requestId,
+      });
       return { key: await describeKey(key), secret };
     },
 

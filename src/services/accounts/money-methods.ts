@@ -71,7 +71,7 @@ export function createMoneyMethods({ accounts, funds, clock }: Dependencies) {
 }
 
 /** Moves money, and notes it in the audit log in the same transaction. */
-function noteMovement<T>(context: HandlerContext, run: (alongside: Alongside) => Promise<T>): Promise<T> {
+export function noteMovement<T>(context: HandlerContext, run: (alongside: Alongside) => Promise<T>): Promise<T> {
   return noteWithin(context, (note) =>
     run((em, { accountId, lotId, paidTotal }) =>
       note(em, {

@@ -35,6 +35,8 @@ export const ApiKey = defineEntity({
     limitsOf: p.uuid().nullable(),
     /** Whether it manages its account's keys, and runs no inference. Never changed. */
     manages: p.boolean().default(false),
+    /** The member who made it; one that manages ends with its maker's place in the account. Null: an operator. */
+    personId: p.uuid().nullable(),
     /** Whether it is refused until it is enabled again. */
     disabled: p.boolean().default(false),
     /** When its label or limits were last changed. Null: never. */

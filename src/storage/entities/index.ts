@@ -21,6 +21,10 @@ import { UsageEvent } from "./metering/usage-event.ts";
 import { ModelDay } from "./model-day.ts";
 import { Operator } from "./operator.ts";
 import { Payment } from "./payment.ts";
+import { FreeGrant } from "./people/free-grant.ts";
+import { Invitation } from "./people/invitation.ts";
+import { Member } from "./people/member.ts";
+import { Identity, Person } from "./people/person.ts";
 import { RequestRecord } from "./request-record.ts";
 import { Setting } from "./setting.ts";
 
@@ -65,4 +69,9 @@ export const entities = [
   Withdrawal,
   PaymentEvent,
   AutoTopUp,
+  Person,
+  Identity,
+  Member,
+  Invitation,
+  FreeGrant,
 ];

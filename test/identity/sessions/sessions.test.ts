@@ -18,7 +18,7 @@ afterEach(async () => {
 
 const minute = 60_000;
 const root = { role: "owner", operatorId: null } as const;
-const customer = { role: null, operatorId: null, accountId: systemRandom.uuid(), keyId: null } as const;
+const customer = { role: null, operatorId: null, accountId: systemRandom.uuid(), keyId: null, personId: null } as const;
 
 describe.each(dialects)("%s", (dialect) => {
   async function start(operatorToken = "secret") {

@@ -67,6 +67,20 @@ export enum Access {
    * @generated from enum value: ACCESS_MEMBER = 6;
    */
   MEMBER = 6,
+
+  /**
+   * A person who signed in, with or without an account.
+   *
+   * @generated from enum value: ACCESS_PERSON = 7;
+   */
+  PERSON = 7,
+
+  /**
+   * Whoever has a session of the console: an operator, a customer with a key, a person.
+   *
+   * @generated from enum value: ACCESS_SESSION = 8;
+   */
+  SESSION = 8,
 }
 
 /**

@@ -14,7 +14,7 @@ import type { Duration, FieldMask } from "@bufbuild/protobuf/wkt";
 export declare const file_tollgate_accounts_v1_key_requests: GenFile;
 
 /**
- * Creates a key. A management key makes none that manages, and gives none more than its account may have.
+ * Creates a key. A management key makes none that manages, and no member gives one more than its account may have.
  *
  * @generated from message tollgate.accounts.v1.CreateKeyRequest
  */
@@ -201,7 +201,7 @@ export declare type GetKeyResponse = Message<"tollgate.accounts.v1.GetKeyRespons
 export declare const GetKeyResponseSchema: GenMessage<GetKeyResponse>;
 
 /**
- * Replaces a key. One that manages is replaced by operators alone.
+ * Replaces a key. One that manages is replaced by operators and members, never by a key.
  *
  * @generated from message tollgate.accounts.v1.RotateKeyRequest
  */
@@ -263,7 +263,7 @@ export declare type RotateKeyResponse = Message<"tollgate.accounts.v1.RotateKeyR
 export declare const RotateKeyResponseSchema: GenMessage<RotateKeyResponse>;
 
 /**
- * Revokes a key. One that manages is revoked by operators alone.
+ * Revokes a key. One that manages is revoked by operators and members, never by a key.
  *
  * @generated from message tollgate.accounts.v1.RevokeKeyRequest
  */
@@ -303,7 +303,7 @@ export declare type RevokeKeyResponse = Message<"tollgate.accounts.v1.RevokeKeyR
 export declare const RevokeKeyResponseSchema: GenMessage<RevokeKeyResponse>;
 
 /**
- * Changes a key. One that manages is changed by operators alone.
+ * Changes a key. One that manages is changed by operators and members, never by a key.
  *
  * @generated from message tollgate.accounts.v1.UpdateKeyRequest
  */

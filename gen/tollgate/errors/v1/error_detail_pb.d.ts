@@ -512,6 +512,27 @@ export enum Reason {
   BUDGET_HELD = 35,
 
   /**
+   * The person has no place in the account.
+   *
+   * @generated from enum value: REASON_MEMBER_NOT_FOUND = 40;
+   */
+  MEMBER_NOT_FOUND = 40,
+
+  /**
+   * No such invitation, or it was used, revoked or is too old.
+   *
+   * @generated from enum value: REASON_INVITATION_NOT_FOUND = 41;
+   */
+  INVITATION_NOT_FOUND = 41,
+
+  /**
+   * The account would be left without an owner.
+   *
+   * @generated from enum value: REASON_LAST_OWNER = 42;
+   */
+  LAST_OWNER = 42,
+
+  /**
    * No such webhook.
    *
    * @generated from enum value: REASON_WEBHOOK_NOT_FOUND = 52;

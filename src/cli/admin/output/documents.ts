@@ -113,6 +113,8 @@ export function auditDocument(event: AuditEvent) {
     at: time(event.at),
     operator: event.operator,
     key_id: event.keyId || null,
+    person_id: event.personId || null,
+    account_id: event.accountId || null,
     method: event.method,
     target: event.target,
     before: event.before ?? null,

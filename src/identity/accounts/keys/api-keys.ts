@@ -49,6 +49,10 @@ interface Dependencies extends NewKeyDependencies {
 export interface NewKeyFacts {
   /** Whether it manages its account's keys. Undefined: it is for inference. */
   readonly manages?: boolean;
+  /** The member who makes it. Undefined: an operator. */
+  readonly personId?: string | undefined;
+  /** The key whose budget and counters it shares. Undefined: it has its own. */
+  readonly limitsOf?: string | undefined;
   /** The id of the request that makes it. Undefined or empty: none. */
   readonly requestId?: string;
 }
@@ -140,7 +144,7 @@ export class ApiKeys {
    * without a budget.
    */
   async create(accountId: string, name: string, limits: LimitValues = {}, more: NewKeyFacts = {}): Promise<NewKey> {
-    const { manages = false, requestId = "" } = more;
+    const { manages = false, personId = null, limitsOf = null, requestId = "" } = more;
     requireBudget(limits, limits);
     return this.#make(async (em, now) => {
       const account = await lockAccount(em, accountId);
@@ -151,6 +155,8 @@ export class ApiKeys {
         name,
         limits,
         manages,
+        personId,
+        limitsOf,
         rotatedFrom: null,
         requestId,
       });
@@ -172,8 +178,9 @@ export class ApiKeys {
       const old = await em.refreshOrFail(await findKey(em, id));
       const before = overlapMs > 0 && old.rotatedFrom ? await em.findOne(ApiKey, old.rotatedFrom) : null;
       requireRotatable(old, before, now);
-      const { name, limits, manages, limitsOf = null } = old;
-      const facts = { accountId, name, limits, manages, limitsOf: limitsOf ?? id, rotatedFrom: id, requestId };
+      const { name, limits, manages, personId = null, limitsOf = null } = old;
+      const shared = { limitsOf: limitsOf ?? id, rotatedFrom: id };
+      const facts = { accountId, name, limits, manages, personId, ...shared, requestId };
       const made = addKey(em, this.#parts, now, facts);
       const end = new Date(now.getTime() + overlapMs);
       if (!limits.expiresAt || end < limits.expiresAt) {
@@ -199,6 +206,15 @@ export class ApiKeys {
       }
       return key;
     });
+  }
+
+  /** Ends those of some keys that were not revoked before, in a transaction that has locked their account. */
+  async revokeWithin(em: SqlEntityManager, where: FilterQuery<ApiKey>): Promise<void> {
+    const now = new Date(this.#parts.clock.now());
+    for (const key of await em.find(ApiKey, { $and: [where, { revokedAt: null }] })) {
+      key.revokedAt = now;
+      await this.#tell(em, "key.revoked", key);
+    }
   }
 
   /**

@@ -7,7 +7,8 @@ import type { Account } from "#src/storage/entities/account.ts";
 import type { ApiKey } from "#src/storage/entities/api-key.ts";
 import type { Principal } from "#src/wire/principal.ts";
 
-// What a management key may do to the keys of its account. It is a developer there, and no rights beget rights.
+// What members may do to the keys of their account. Management keys are made and changed by people: no key begets or
+// changes one, not even itself.
 
 /** Throws INVALID_ARGUMENT for a limit of requests on a key that makes none: it would seem to bound something. */
 export function requireUnlimited({ expiresAt: _, ...limits }: LimitValues): void {
@@ -16,12 +17,12 @@ export function requireUnlimited({ expiresAt: _, ...limits }: LimitValues): void
   }
 }
 
-/** Throws PERMISSION_DENIED when a management key is to be made or changed by anybody but an operator. */
-export function requireOperator(principal: Principal, manages: boolean): void {
-  if (manages && principal.kind !== "operator") {
+/** Throws PERMISSION_DENIED when a management key is to be made or changed by another key. */
+export function requirePerson(principal: Principal, manages: boolean): void {
+  if (manages && principal.kind === "caller" && principal.personId === undefined) {
     throw failure(
       Reason.PERMISSION_DENIED,
-      "Management keys are made, changed, rotated and revoked by operators alone.",
+      "Management keys are made, changed, rotated and revoked by operators and members, never by a key.",
     );
   }
 }
@@ -33,10 +34,10 @@ export function requireVisible(principal: Principal, { accountId }: ApiKey): voi
   }
 }
 
-/** As `requireVisible`. Also throws PERMISSION_DENIED for a management key unless an operator asks. */
+/** As `requireVisible`. Also throws PERMISSION_DENIED for a management key when another key asks. */
 export function requireChangeable(principal: Principal, key: ApiKey): void {
   requireVisible(principal, key);
-  requireOperator(principal, key.manages);
+  requirePerson(principal, key.manages);
 }
 
 /**

@@ -26,8 +26,10 @@ export interface KeyFacts extends Pick<ApiKey, "accountId" | "name" | "rotatedFr
   readonly limits: LimitValues;
   /** Undefined: it is for inference. */
   readonly manages?: boolean;
-  /** The key whose budget and counters it shares. Undefined: it has its own. */
-  readonly limitsOf?: string;
+  /** The member who makes it. Undefined or null: an operator. */
+  readonly personId?: string | null;
+  /** The key whose budget and counters it shares. Undefined or null: it has its own. */
+  readonly limitsOf?: string | null;
   /** Empty: none. */
   readonly requestId: string;
 }
@@ -44,6 +46,7 @@ export function addKey(
     id: random.uuid(),
     limitsOf: null,
     manages: false,
+    personId: null,
     ...facts,
     limits: { ...noLimits, ...facts.limits, budgetPeriod: settlePeriod(facts.limits) },
     requestId: facts.requestId || null,

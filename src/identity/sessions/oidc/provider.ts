@@ -6,8 +6,10 @@ export interface ProviderConfig {
   readonly issuer: string;
   readonly client_id: string;
   readonly scopes: readonly string[];
-  /** The values that claims of the ID token must have: one of them, or of several claimed ones at least one. */
-  readonly demands: Readonly<Record<string, readonly string[]>>;
+  /**
+   * The values that claims of the ID token must have: one of them, or of several claimed ones at least one. Undefined: any.
+   */
+  readonly demands?: Readonly<Record<string, readonly string[]>>;
 }
 
 /** The values that a sign-in is bound to, so that nobody can bring an answer that belongs to another sign-in. */
@@ -92,7 +94,7 @@ export class Provider {
       const values: readonly unknown[] = Array.isArray(claimed) ? claimed : [claimed];
       return values.some((value) => typeof value === "string" && wanted.includes(value));
     };
-    return Object.entries(this.#config.demands).find((demand) => !isMet(demand))?.[0];
+    return Object.entries(this.#config.demands ?? {}).find((demand) => !isMet(demand))?.[0];
   }
 
   #discover(): Promise<client.Configuration> {

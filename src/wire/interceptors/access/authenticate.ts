@@ -70,7 +70,7 @@ export function createGate(
   const admitted = (head: CallHead, principal: Principal): string => {
     countCall(head, principal);
     head.contextValues.set(principalKey, principal);
-    return principal.kind === "caller" ? principal.accountId : `operator ${principal.id}`;
+    return toPayer(principal);
   };
   const countCall = (head: CallHead, principal: Principal | undefined) => {
     const wait = rates.count(head.method, principal, readAddress(head));
@@ -122,10 +122,33 @@ export function createGate(
   };
 }
 
+/** Whose calls are counted together. */
+function toPayer(principal: Principal): string {
+  if (principal.kind === "operator") {
+    return `operator ${principal.id}`;
+  }
+  return principal.accountId || `person ${principal.personId}`;
+}
+
+/** Throws PERMISSION_DENIED for a credential that is no session, or no person's. */
+function requireSession(needed: Access, principal: Principal): void {
+  const isPerson = principal.kind === "caller" && principal.personId !== undefined;
+  if (needed === Access.PERSON ? !isPerson : principal.sessionId === undefined) {
+    throw failure(
+      Reason.PERMISSION_DENIED,
+      `This call is for sessions of ${needed === Access.PERSON ? "people who signed in" : "the console"}.`,
+    );
+  }
+}
+
 /** Throws PERMISSION_DENIED when a principal may not call a method. */
 function demand(needed: Access, method: DescMethod, principal: Principal): void {
+  if (needed === Access.SESSION || needed === Access.PERSON) {
+    requireSession(needed, principal);
+    return;
+  }
   if (principal.kind === "caller" && principal.memberRole !== undefined) {
-    requireMember(method, needed, principal.memberRole);
+    requireMember(method, needed, principal.memberRole, principal.personId !== undefined);
     return;
   }
   if (!isAllowed(needed, principal)) {
@@ -202,22 +225,26 @@ export function readMemberRole(method: DescMethod): MemberRole {
 }
 
 /** Throws PERMISSION_DENIED for a method that a member of this role may not call: the contract's member role decides. */
-function requireMember(method: DescMethod, needed: Access, held: MemberRole): void {
+function requireMember(method: DescMethod, needed: Access, held: MemberRole, isPerson: boolean): void {
   const least = readMemberRole(method);
+  if (least !== MemberRole.UNSPECIFIED && held >= least) {
+    return;
+  }
+  throw failure(Reason.PERMISSION_DENIED, explainMember(needed, least, held, isPerson));
+}
+
+function explainMember(needed: Access, least: MemberRole, held: MemberRole, isPerson: boolean): string {
+  const who = isPerson ? "A member's session" : "A management key";
+  if (held === MemberRole.UNSPECIFIED) {
+    return "You have no account here: use an invitation first.";
+  }
   if (least === MemberRole.UNSPECIFIED) {
-    throw failure(
-      Reason.PERMISSION_DENIED,
-      needed === Access.CALLER
-        ? "A management key runs no inference: send an API key of the account."
-        : "A management key may not call this method: it manages the keys of its account alone.",
-    );
+    return needed === Access.CALLER
+      ? `${who} runs no inference: send an API key of the account.`
+      : `${who} may not call this method: it is for those who run the service.`;
   }
-  if (held < least) {
-    throw failure(
-      Reason.PERMISSION_DENIED,
-      `This method needs the role ${MemberRole[least].toLowerCase()} in the account; the key has ${MemberRole[held].toLowerCase()}.`,
-    );
-  }
+  const [wanted, own] = [MemberRole[least].toLowerCase(), MemberRole[held].toLowerCase()];
+  return `This method needs the role ${wanted} in the account; ${isPerson ? "you have" : "the key has"} ${own}.`;
 }
 
 function isAllowed(needed: Access, { kind }: Principal): boolean {
@@ -231,6 +258,8 @@ function isAllowed(needed: Access, { kind }: Principal): boolean {
     case Access.PUBLIC_OR_CALLER:
       return true;
     case Access.MEMBER: // members are asked for their role before
+    case Access.PERSON: // asked for before, as sessions are
+    case Access.SESSION:
     case Access.UNSPECIFIED: // a method without a declaration
       return false;
   }
@@ -249,7 +278,7 @@ function denied(needed: Access): ConnectError {
   return failure(
     Reason.PERMISSION_DENIED,
     needed === Access.OPERATOR || needed === Access.MEMBER
-      ? `This method needs ${needed === Access.OPERATOR ? "an operator token" : "a management key"}.`
+      ? `This method needs ${needed === Access.OPERATOR ? "an operator token" : "a member of the account"}.`
       : "This method needs an API key, or a service token that names an account.",
   );
 }

@@ -2,11 +2,12 @@ import { type DescMethod, getOption } from "@bufbuild/protobuf";
 import { MemberRole, member_role } from "#gen/tollgate/access/v1/access_pb.js";
 import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
 import { RateLimitUse, rate_limit_use } from "#gen/tollgate/metering/v1/rate_limit_pb.js";
+import { PeopleService } from "#gen/tollgate/people/v1/people_service_pb.js";
 import { SessionsService } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
 import { Windows } from "#lib/door/windows.ts";
 import { toNetwork, toWiderNetwork } from "#lib/net/network.ts";
 import { type Clock, systemClock } from "#lib/time/clock.ts";
-import type { Principal } from "../../principal.ts";
+import type { Caller, Principal } from "../../principal.ts";
 
 /** Calls a minute that no other limit counts. */
 export interface CallRateLimits {
@@ -14,7 +15,7 @@ export interface CallRateLimits {
   readonly signIns: number;
   /** Of reads, for a payer. A key whose own rate is higher has ten reads for each of its requests. */
   readonly reads: number;
-  /** Of changes by management keys, for an account: each leaves a row for ever. */
+  /** Of changes by members and management keys, for an account: each leaves a row for ever. */
   readonly changes: number;
 }
 
@@ -48,7 +49,7 @@ export function createCallRates(
   const countRead = (principal: Principal | undefined, address: string | undefined) => {
     switch (principal?.kind) {
       case "caller":
-        return take(`reads of ${principal.accountId}`, Math.max(reads, (principal.rpm ?? 0) * readsOfRequest));
+        return take(`reads of ${toOwner(principal)}`, Math.max(reads, (principal.rpm ?? 0) * readsOfRequest));
       case "operator":
         return undefined; // few people, who read much at once
       case undefined:
@@ -56,7 +57,7 @@ export function createCallRates(
     }
   };
   const countSignIn = (principal: Principal | undefined, address: string | undefined) => {
-    const payer = principal?.kind === "caller" ? principal.accountId : principal?.id;
+    const payer = principal?.kind === "caller" ? toOwner(principal) : principal?.id;
     return (
       (payer === undefined ? undefined : take(`sign-ins of ${payer}`, signIns)) ??
       (address === undefined ? undefined : ofAddress("sign-ins", address, signIns))
@@ -70,12 +71,17 @@ export function createCallRates(
         case "read":
           return countRead(principal, address);
         case "change":
-          return principal?.kind === "caller" ? take(`changes of ${principal.accountId}`, changes) : undefined;
+          return principal?.kind === "caller" ? take(`changes of ${toOwner(principal)}`, changes) : undefined;
         case undefined:
           return undefined;
       }
     },
   };
+}
+
+/** Whose calls are counted together: an account's, or a person's who has none. */
+function toOwner({ accountId, personId }: Caller): string {
+  return accountId || `person ${personId}`;
 }
 
 const signInMethods: ReadonlySet<DescMethod> = new Set([
@@ -85,6 +91,8 @@ const signInMethods: ReadonlySet<DescMethod> = new Set([
   SessionsService.method.beginOidcSignIn,
   SessionsService.method.finishOidcSignIn,
   SessionsService.method.createSessionKey,
+  SessionsService.method.switchAccount,
+  PeopleService.method.acceptInvitation,
 ]);
 
 type CallKind = "sign-in" | "read" | "change";

@@ -40,6 +40,23 @@ export function testAccounts(): void {
     expect((await here("accounts", "show", id)).output).toContain("Ada L.");
   });
 
+  test("somebody is invited into an account, which nobody has a place in yet, and the account is closed", async () => {
+    const id = await newAccount();
+    await json("accounts", "top-up", id, "--usd", "10", "--ref", "before closing");
+    const invited = await json("accounts", "invite", id, "--role", "owner", "--url", "https://console.example/");
+    expect(invited).toEqual({
+      id: expect.stringMatching(uuid),
+      token: expect.stringMatching(/^tgin_/),
+      url: `https://console.example/invitation/${invited.token}`,
+    });
+    expect(await json("accounts", "members", id)).toEqual([]);
+    expect((await refusal("accounts", "invite", id, "--role", "owner", "--email", "no address")).notes).toMatch(
+      /e-mail/,
+    );
+    expect(await json("accounts", "close", id)).toEqual({ id, refunded_usd: "10.00" });
+    expect(await json("accounts", "show", id)).toMatchObject({ frozen: true, paid_total_usd: "0.00" });
+  });
+
   test("money comes in once per reference, and unspent paid money goes back", async () => {
     const id = await newAccount();
     const paid = await json("accounts", "top-up", id, "--usd", "10.25", "--ref", "pay-1");

@@ -4,6 +4,7 @@ import { readDetail } from "#lib/errors/detail.ts";
 import { systemRandom } from "#lib/ids/random.ts";
 import { createSeal } from "#lib/sealed.ts";
 import { OidcSignIn } from "#src/identity/sessions/oidc/oidc-sign-in.ts";
+import { OidcSignIns } from "#src/identity/sessions/oidc/oidc-sign-ins.ts";
 import { ManualClock } from "../../../support/clocks/manual-clock.ts";
 import { silentLogger } from "../../../support/loggers.ts";
 
@@ -13,6 +14,8 @@ const back = "http://127.0.0.1/sign-in/oidc/callback";
 function start(unmet?: string) {
   const asked: (() => void)[] = [];
   let begun = 0;
+  const clock = new ManualClock();
+  const seal = createSeal([{ version: 1, secret: "pepper" }], systemRandom);
   const signIn = new OidcSignIn({
     provider: {
       async begin(redirectUrl) {
@@ -23,16 +26,19 @@ function start(unmet?: string) {
       findUnmet: () => unmet,
       finish: () => new Promise((resolve) => asked.push(() => resolve({ sub: "someone" }))),
     },
-    ...{ issuer: "http://127.0.0.1", name: "Test", accountClaim: undefined, createsAccounts: false },
-    findMade: async () => "account",
-    exists: async () => true,
-    create: async () => "account",
-    seal: createSeal([{ version: 1, secret: "pepper" }], systemRandom),
-    ...{ clock: new ManualClock(), logger: silentLogger },
+    choice: { id: "oidc", name: "Test", forOperators: false },
+    enter: async () => ({ role: null, operatorId: null, accountId: "account", keyId: null, personId: null }),
+    ...{ seal, clock, logger: silentLogger },
   });
-  const begin = async () => (await signIn.begin(back)).pending;
-  const finish = (pending: string, address: string) =>
-    signIn.finish(`${back}?code=c`, pending, address).catch((error: unknown) => readDetail(error)?.reason);
+  const signIns = new OidcSignIns([signIn], seal, clock);
+  const begin = async () => (await signIns.begin("", back)).pending;
+  const finish = async (pending: string, address: string, callback = back) => {
+    try {
+      return (await signIns.finish(`${callback}?code=c`, pending, address)).accountId;
+    } catch (error) {
+      return readDetail(error)?.reason;
+    }
+  };
   return { asked, begin, finish };
 }
 
@@ -45,6 +51,13 @@ test("a sign-in that was begun is finished once, and the provider asked once", a
   expect(await first).toBe("account");
   expect(await finish(pending, "10.0.0.1")).toBe(Reason.UNAUTHENTICATED);
   expect(asked).toHaveLength(1);
+});
+
+test("what one provider answers is not taken for another one's answer", async () => {
+  const { asked, begin, finish } = start();
+  const elsewhere = back.replace("/oidc/", "/other/");
+  expect(await finish(await begin(), "10.0.0.1", elsewhere)).toBe(Reason.UNAUTHENTICATED);
+  expect(asked).toHaveLength(0);
 });
 
 test("strangers of one network leave places for others, and beginning takes none", async () => {

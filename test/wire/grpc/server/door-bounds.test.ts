@@ -124,7 +124,7 @@ test("the listener payments has the bound bodies, and counts it", async () => {
   const door = new Door({ listener: "payments", onRefused: (name, bound) => refused.push(`${name} ${bound}`) });
   const webhook = createStripeWebhook({
     readEvent: () => undefined,
-    events: { handle: async () => "ignored" },
+    events: { handle: async () => ({ outcome: "ignored", detail: "", namesAccount: false }) },
     observe() {},
     logger: errorLogger,
     receiving: new Receiving({ totalBytes: 4000, payerBytes: 1000, reservedBytes: 0 }),
