@@ -32,12 +32,13 @@ export function recordRefusals({ trail, trusts, clock, logger }: Dependencies): 
         throw error;
       }
       const method = `${request.service.typeName}/${request.method.name}`;
-      if (windows.count(`${operator.id} ${method}`, 1, clock.monotonic()) === undefined) {
+      if (windows.count(`${operator.personId ?? operator.id} ${method}`, 1, clock.monotonic()) === undefined) {
         await trail
           .add({
             operator: operator.name,
             operatorId: operator.id || null,
             keyId: null,
+            personId: operator.personId ?? null,
             method,
             target: "",
             before: undefined,
