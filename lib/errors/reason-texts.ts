@@ -136,10 +136,7 @@ export const reasonTexts: Readonly<Record<Reason, ReasonText>> = {
     "The invitation was used, revoked or is too old.",
     "Ask an owner of the account for another one.",
   ),
-  [Reason.LAST_OWNER]: text(
-    "The account would be left without an owner.",
-    "Make another member an owner first.",
-  ),
+  [Reason.LAST_OWNER]: text("The account would be left without an owner.", "Make another member an owner first."),
   [Reason.RECEIPT_ARCHIVED]: text(
     "The receipts of that day have left the books, and their archive is not in its place.",
     "Ask the operator, who has taken it away.",

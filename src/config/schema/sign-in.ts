@@ -43,7 +43,7 @@ const customers = provider
       .min(1)
       .optional()
       .describe("A claim of the ID token that holds the id of somebody's account. Default: none does."),
- demands: z
+    demands: z
       .record(z.string().min(1).max(100), z.array(z.string().min(1).max(255)).min(1).max(100))
       .default({})
       .describe(

@@ -43,7 +43,10 @@ const ownChanges: ReadonlySet<string> = new Set(["name", "email", "lowBalance"])
 function requireOwnChanges(context: HandlerContext, facts: AccountChanges): void {
   const wrong = Object.keys(facts).find((field) => !ownChanges.has(field));
   if (readPrincipal(context).kind === "caller" && wrong !== undefined) {
-    throw failure(Reason.PERMISSION_DENIED, `Members change the name, the address and the low balance of an account, not ${wrong}.`);
+    throw failure(
+      Reason.PERMISSION_DENIED,
+      `Members change the name, the address and the low balance of an account, not ${wrong}.`,
+    );
   }
 }
 
