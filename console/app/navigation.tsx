@@ -42,7 +42,7 @@ const groups: readonly { readonly name: string; readonly entries: readonly Entry
 
 /** The entries that the reader may see. */
 export function shownEntries(): readonly Entry[] {
-  return groups.flatMap(({ entries }) => entries.filter((entry) => !isCustomer.value || entry.isForCustomers));
+  return groups.flatMap(({ entries }) => entries.filter(({ audience = "operators" }) => isAllowed({ audience })));
 }
 
 /** The number of things that are wrong. */

@@ -45,7 +45,10 @@ export async function composeCore(
   const mail = running("mail", await composeMail(foundation));
   const money = running("the ledger", await composeMoney(foundation));
   const { fleet, ...fleetPart } = running("the fleet", await composeFleet(foundation, money));
-  const access = running("access", await composeAccess(foundation, money));
+  const access = running(
+    "access",
+    await composeAccess(foundation, money, mail, (...given) => payments.giveBack(...given)),
+  );
   const events = running("events", composeEvents(foundation, money, mail));
   lifecycle.onStop("the retention of receipts", startRetention(foundation, money, access.trail));
   const serving = running("serving", composeServing(foundation, money, fleet, overload, availability));

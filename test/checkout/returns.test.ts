@@ -78,6 +78,22 @@ describe.each(dialects)("on %s", (dialect) => {
   const takeByHand = (accountId: string, amount: number) =>
     shop.accounts.refund({ accountId, amountPicoUsd: usd(amount), reference: `spent ${accountId}` });
 
+  test("an account that is closed gets back through the provider what it paid there and did not spend", async () => {
+    const accountId = await shop.account();
+    const reference = await buy(accountId);
+    const spent = await shop.spend(accountId);
+    const unspent = usd(25) - spent;
+    const { refundedPicoUsd } = await shop.accounts.closeAccount({ accountId, requestId: "close" });
+    expect(refundedPicoUsd).toBe(unspent);
+    const cents = Number(unspent / usd(0.01));
+    const refunds = [...stripe.state.refunds.values()];
+    expect(refunds).toMatchObject([{ payment_intent: reference, amount: cents }]);
+    expect(await shop.balance(accountId)).toBe(0n);
+    const again = await shop.accounts.closeAccount({ accountId, requestId: "close" });
+    expect(again.account).toMatchObject({ frozen: true });
+    expect([...stripe.state.refunds.values()]).toHaveLength(1);
+  });
+
   test("a refund goes back through Stripe, once however often it is asked for", async () => {
     const accountId = await shop.account();
     const reference = await buy(accountId);

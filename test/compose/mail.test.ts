@@ -32,3 +32,30 @@ test("the real program tells an account by mail that it is frozen, and an operat
     await site.remove();
   }
 }, 60_000);
+
+test("an invitation that names an address comes there by mail, with its link", async () => {
+  await using server = await MailServer.start();
+  const site = await createSite({ SMTP_URL: `smtp://127.0.0.1:${server.port}` });
+  const config = await site.configure({
+    ...freePorts,
+    site: { name: "Example", address: "https://console.example.com" },
+    mail: { from: "no-reply@example.com", smtp: { url_env: "SMTP_URL" } },
+  });
+  const tollgate = await startTollgate(site, "serve", "--config", config);
+  try {
+    const { id } = (await tollgate.admin("accounts", "create", "--name", "Ada's")) as { id: string };
+    const invite = ["accounts", "invite", id, "--role", "developer"];
+    const { token } = (await tollgate.admin(...invite, "--email", "bob@example.com")) as { token: string };
+    await eventually("the invitation is mailed", () => server.mails.length === 1);
+    const [{ to, source } = { to: [], source: "" }] = server.mails;
+    expect(to).toEqual(["bob@example.com"]);
+    const text = source.replaceAll("=\r\n", "").replaceAll("=3D", "=");
+    expect(text).toContain(`https://console.example.com/invitation/${token}`);
+    expect(text).toContain("Example invites you to the account Ada's as developer.");
+    await tollgate.admin(...invite);
+    expect(server.offered).toEqual(["bob@example.com"]);
+  } finally {
+    await tollgate.stop();
+    await site.remove();
+  }
+}, 60_000);

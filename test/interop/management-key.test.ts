@@ -24,7 +24,18 @@ const newDatabase = databases();
 
 /** What a developer of an account may call beside what is public. */
 const allowed = [
-  ...["CreateKey", "GetAccount", "GetKey", "GetKeyStatus", "IdentifyCaller", "ListKeys", "ListPayments"],
+  ...[
+    "CreateKey",
+    "GetAccount",
+    "GetAutoTopUp",
+    "GetCheckout",
+    "GetKey",
+    "GetKeyStatus",
+    "GetPaymentOptions",
+    "IdentifyCaller",
+    "ListKeys",
+    "ListPayments",
+  ],
   ...["RevokeKey", "RotateKey", "UpdateKey", "GetReceipt", "ListReceipts", "StreamUsage"],
   ...["ListInvitations", "ListMembers"],
 ].toSorted();

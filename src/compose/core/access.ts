@@ -19,6 +19,7 @@ import { Members } from "#src/identity/people/members.ts";
 import { Persons } from "#src/identity/people/persons.ts";
 import { SignUp } from "#src/identity/people/sign-up.ts";
 import { createAccountsService } from "#src/services/accounts/accounts-service.ts";
+import type { Dependencies as AccountsDependencies } from "#src/services/accounts/dependencies.ts";
 import { createAuditService } from "#src/services/audit-service.ts";
 import { limitOnHead } from "#src/services/limits/limit-on-head.ts";
 import { toRole } from "#src/services/operator-messages.ts";
@@ -33,6 +34,8 @@ import { createFailedAttempts } from "#src/wire/interceptors/access/failed-attem
 import { readPicoUsd } from "./amount.ts";
 import type { Foundation } from "./foundation.ts";
 import type { Part } from "./interface.ts";
+import { mailInvitations } from "./invitation-mails.ts";
+import type { MailPart } from "./mail.ts";
 import type { Money } from "./money.ts";
 import { composeSessions } from "./sessions.ts";
 
@@ -48,6 +51,8 @@ export interface Access extends Part {
 export async function composeAccess(
   foundation: Foundation,
   { funds, ledger, balances, announcements, rateLimits }: Money,
+  mail: Pick<MailPart, "box">,
+  giveBack: AccountsDependencies["giveBack"],
 ): Promise<Access> {
   const { config, secrets, logger, random, clock, storage, catalogue, announce, refused } = foundation;
   const [pepper] = secrets.peppers;
@@ -138,6 +143,7 @@ export async function composeAccess(
     tierRpm: async (accountId) => (await rateLimits.read({ kind: "caller", accountId, keyId: "" })).limit,
     maxKeys: config.keys.max_per_account,
     freeGrant,
+    giveBack,
     removePeople: (accountId) => members.removeAll(accountId),
     models: () => catalogue.list().map(({ id }) => id),
   });
@@ -151,7 +157,8 @@ export async function composeAccess(
         createPeopleService({
           ...{ persons, members, invitations, accountChanged },
           requireAccount: (id) => accounts.get(id),
-          sendMail: undefined,
+          mailInvitation: mailInvitations(foundation, mail),
+          trusts,
         }),
       ),
       sessions.service,

@@ -11,6 +11,8 @@ import { readTemplates } from "#src/delivery/mail/template-files.ts";
 import { Templates } from "#src/delivery/mail/templates.ts";
 import type { SpreadAlongside } from "#src/delivery/webhooks/spread.ts";
 import { Account } from "#src/storage/entities/account.ts";
+import { Member } from "#src/storage/entities/people/member.ts";
+import { Person } from "#src/storage/entities/people/person.ts";
 import { WorkLease } from "#src/storage/work-lease.ts";
 import type { Foundation } from "./foundation.ts";
 
@@ -23,13 +25,17 @@ export interface MailPart {
   stop(): Promise<void>;
 }
 
-/** The addresses of an account: its own. */
+/** The addresses of an account: its own, and those of its owners that somebody has vouched for. */
 const recipients: Recipients = {
   async of(em, accountId) {
     const account = await em.findOne(Account, accountId);
-    return account === null
-      ? undefined
-      : { name: account.name || account.id, addresses: account.email ? [account.email] : [] };
+    if (account === null) {
+      return undefined;
+    }
+    const owners = await em.find(Member, { accountId, role: "owner" });
+    const persons = await em.find(Person, { id: { $in: owners.map(({ personId }) => personId) }, emailVerified: true });
+    const addresses = [account.email, ...persons.map(({ email }) => email)].filter((address) => address);
+    return { name: account.name || account.id, addresses: [...new Set(addresses as string[])] };
   },
 };
 

@@ -1,13 +1,16 @@
 import { createClient, type Interceptor } from "@connectrpc/connect";
 import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { PaymentsService } from "#gen/tollgate/payments/v1/payments_service_pb.js";
+import { readDetail } from "#lib/errors/detail.ts";
 import { reachable } from "#lib/net/address.ts";
-import { createCheckout } from "#src/checkout/checkout.ts";
+import { type Checkout, createCheckout } from "#src/checkout/checkout.ts";
 import type { Accounts } from "#src/checkout/dependencies.ts";
 import type { Provider } from "#src/checkout/provider.ts";
 import { createEventReader, createStripe } from "#src/checkout/stripe/stripe.ts";
 import { createStripeWebhook, stripePath } from "#src/checkout/webhook.ts";
 import type { Config } from "#src/config/schema.ts";
+import type { Dependencies as AccountsDependencies } from "#src/services/accounts/dependencies.ts";
 import { createPaymentsService } from "#src/services/payments-service.ts";
 import { WorkLease } from "#src/storage/work-lease.ts";
 import { createDirectTransport } from "#src/wire/grpc/direct/direct-transport.ts";
@@ -20,6 +23,8 @@ import type { Money } from "./money.ts";
 /** Buying credit: the service, and the webhooks of the provider. */
 export interface Payments extends Part {
   readonly webhooks: Core["webhooks"];
+  /** Gives what was paid through the provider and not spent back through it. */
+  readonly giveBack: AccountsDependencies["giveBack"];
   /** Begins to ask the provider, once the accounts service can be called. */
   start(core: Pick<Core, "services"> & CoreInterceptors): void;
 }
@@ -53,6 +58,8 @@ export async function composePayments(foundation: Foundation, { prices }: Pick<M
   let stop = () => {};
   return {
     services: [registration(PaymentsService, service)],
+    giveBack:
+      provider === undefined ? async () => 0n : (accountId, requestId) => giveBack(checkout, accountId, requestId),
     webhooks: new Map(webhook === undefined ? [] : [[stripePath, webhook]]),
     start({ services, interceptors }) {
       const asOperator: Interceptor = (next) => (request) => {
@@ -66,6 +73,20 @@ export async function composePayments(foundation: Foundation, { prices }: Pick<M
       stop();
     },
   };
+}
+
+/** Does nothing for an account without such money. */
+async function giveBack({ refunds }: Checkout, accountId: string, requestId: string): Promise<bigint> {
+  try {
+    const made = await refunds.refund({ accountId, reference: "", amount: 0, requestId });
+    return made.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
+  } catch (error) {
+    const reason = readDetail(error)?.reason;
+    if (reason !== Reason.PAYMENT_NOT_FOUND && reason !== Reason.REFUND_EXCEEDS_BALANCE) {
+      throw error;
+    }
+    return 0n;
+  }
 }
 
 async function openProvider({ config, secrets, clock }: Foundation): Promise<Provider | undefined> {

@@ -1,5 +1,7 @@
-/** The kinds of mails that people get at a sign-in or an invitation. */
-export type MailKind = "invitation" | "sign-in-link";
+import type { Invitation } from "#src/storage/entities/people/invitation.ts";
 
-/** Puts a mail into what sends mails. Undefined where it is used: no mail is configured. */
-export type SendMail = (kind: MailKind, to: string, values: Readonly<Record<string, string>>) => Promise<void>;
+/** An invitation that names the only address that may use it. */
+export type AddressedInvitation = Invitation & { readonly email: string };
+
+/** Mails an invitation to its address. `client`: the address of whoever invites. */
+export type MailInvitation = (invitation: AddressedInvitation, token: string, client: string) => Promise<void>;

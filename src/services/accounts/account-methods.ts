@@ -194,7 +194,8 @@ export function createAccountMethods(deps: Dependencies) {
       // Nothing may be spent from now on. Money comes first: a failure leaves the people who can send the call again.
       await accounts.freeze(id, closedReason, new Date(deps.clock.now()));
       deps.accountChanged(id);
-      const refunded = await refundAll(id, `close-${requestId}`, context);
+      const back = await deps.giveBack(id, `close-${requestId}`);
+      const refunded = back + (await refundAll(id, `close-${requestId}`, context));
       await deps.removePeople(id);
       deps.accountChanged(id);
       return { ...(await describe(await accounts.get(id))), refundedPicoUsd: refunded };

@@ -8,11 +8,12 @@ import { failure } from "#lib/errors/failure.ts";
 import { invalid, requireId } from "#lib/ids/validate-id.ts";
 import { readPage } from "#lib/rpc/pages.ts";
 import type { Invitations } from "#src/identity/people/invitations.ts";
-import type { SendMail } from "#src/identity/people/mail.ts";
+import type { MailInvitation } from "#src/identity/people/mail.ts";
 import type { Members } from "#src/identity/people/members.ts";
 import type { Persons } from "#src/identity/people/persons.ts";
 import { readMemberRole, toMemberRole } from "#src/identity/people/roles.ts";
 import type { MemberRole } from "#src/storage/entities/people/member.ts";
+import { readClientAddress, type TrustsPeer } from "#src/wire/interceptors/access/client-address.ts";
 import { readPrincipal, visibleAccount } from "#src/wire/interceptors/access/principal.ts";
 import { noteBefore, noteWithin } from "#src/wire/interceptors/changes/change.ts";
 import { invitationMessage, memberMessage, personMessage } from "./messages.ts";
@@ -26,8 +27,10 @@ export interface Dependencies {
   readonly accountChanged: (accountId: string) => void;
   /** Throws ACCOUNT_NOT_FOUND. */
   readonly requireAccount: (accountId: string) => Promise<unknown>;
-  /** Undefined: no mail is configured. */
-  readonly sendMail: SendMail | undefined;
+  /** Undefined: no mail can be sent. */
+  readonly mailInvitation: MailInvitation | undefined;
+  /** Whether a peer is believed where its clients are. */
+  readonly trusts: TrustsPeer;
 }
 
 /** People and their places in accounts. */
@@ -90,8 +93,10 @@ export function createPeopleService(deps: Dependencies): ServiceImpl<typeof Peop
         email: email || null,
         invitedBy: principal.kind === "caller" ? (principal.personId ?? null) : null,
       });
-      if (invitation.email) {
-        await deps.sendMail?.("invitation", invitation.email, { role: invitation.role, token });
+      const { email: to } = invitation;
+      if (to !== null && to !== undefined) {
+        const client = readClientAddress({ header: context.requestHeader, contextValues: context.values }, deps.trusts);
+        await deps.mailInvitation?.({ ...invitation, email: to }, token, client);
       }
       return { invitation: invitationMessage(invitation), token };
     },

@@ -100,7 +100,10 @@ test("what operators change is listed, newest first, with before and after and w
   const rows = await json(undefined, "audit", "list", "--limit", "6");
   const row = (operator: string, method: string, target: string, before: unknown, after: unknown) => ({
     ...{ at: expect.stringMatching(iso), operator, method: `tollgate.${method}`, target, before, after },
-    ...{ key_id: null, address: "127.0.0.1" },
+    account_id: null,
+    person_id: null,
+    key_id: null,
+    address: "127.0.0.1",
   });
   const some = expect.objectContaining;
   const accounts = "accounts.v1.AccountsService";

@@ -65,6 +65,7 @@ export async function serveAccounts(): Promise<ServedAccounts> {
     removePeople: (accountId) => members.removeAll(accountId),
     maxKeys: 20,
     freeGrant: Number(usd),
+    giveBack: async () => 0n,
     models: () => ["open/chat", "open/embed"],
   });
   const transport = createDirectTransport(
