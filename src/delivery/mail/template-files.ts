@@ -5,7 +5,7 @@ import { mailKinds } from "./kinds.ts";
 import { layoutFile, type TemplateFiles } from "./templates.ts";
 
 /** Where Tollgate's templates are, below the program's folder. */
-export const templatesFolder = "src/delivery/mail/templates";
+export const templatesFolder = "assets/mail";
 
 /** Reads Tollgate's templates; those of the folder take the place of the ones of the same names. */
 export async function readTemplates(folder: string | undefined): Promise<TemplateFiles> {

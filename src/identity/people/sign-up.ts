@@ -8,6 +8,7 @@ import { Account } from "#src/storage/entities/account.ts";
 import { Member, type MemberRole } from "#src/storage/entities/people/member.ts";
 import { Identity, Person } from "#src/storage/entities/people/person.ts";
 import type { Storage } from "#src/storage/orm.ts";
+import { pauseBeforeRetry } from "#src/storage/retry.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
 import { lockAccount } from "../accounts/keys/key-rules.ts";
 import type { AuditTrail } from "../audit/audit-trail.ts";
@@ -19,7 +20,7 @@ export const signUpPolicies = ["closed", "invited", "open"] as const;
 export type SignUpPolicy = (typeof signUpPolicies)[number];
 
 /** Tries to store what another sign-in may store at the same moment. */
-const mostTries = 5;
+const mostTries = 6;
 
 /** Dependencies. */
 export interface Dependencies {
@@ -130,6 +131,7 @@ export class SignUp {
         if (tries === mostTries || (isNew && (await this.#find(arrival)) !== undefined)) {
           throw error;
         }
+        await pauseBeforeRetry(tries);
       }
     }
   }
