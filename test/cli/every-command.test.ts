@@ -11,7 +11,7 @@ import { createSite, freePorts, type Site, startTollgate, type Tollgate } from "
 /** Commands that run until they are ended; other tests start them. */
 const staying = ["serve", "core", "facade", "docs", "sim", "sim stripe"];
 /** Options that choose the core or the form of the answer. */
-const common = ["--core", "--insecure", "--ca", "--cert", "--cert-key", "--json"];
+const common = ["--core", "--insecure", "--ca", "--cert", "--cert-key", "--json", "--wide"];
 
 const newDatabase = databases();
 const program = await createProgram({ environment: {}, print: () => {}, note: () => {}, progress: () => {} });

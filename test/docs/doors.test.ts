@@ -184,7 +184,7 @@ test("every limit that a key or an account can be given is in the table", () => 
 
 test("every option that sets one is in the table, and so is every limit that refuses", () => {
   const named = new Set(Object.values(doors).flatMap(({ cli }) => (typeof cli === "string" ? [] : cli)));
-  const common = new Set(["--core", "--insecure", "--json", "--ca", "--cert", "--cert-key"]);
+  const common = new Set(["--core", "--insecure", "--json", "--wide", "--ca", "--cert", "--cert-key"]);
   const options = ["keys", "accounts"].flatMap((group) => {
     const setter = program.commands
       .find((one) => one.name() === group)

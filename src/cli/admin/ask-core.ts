@@ -42,6 +42,7 @@ interface CoreOptions extends ClientTlsFiles {
   /** Allows sending the operator token without TLS. */
   readonly insecure?: boolean;
   readonly json?: boolean;
+  readonly wide?: boolean;
 }
 
 /** Adds a command that asks a core, and returns it. */
@@ -60,7 +61,8 @@ export function addQuestion<Args extends readonly unknown[], Options>(
       coreTarget,
     )
     .option("--insecure", "send the operator token without TLS to a core on another machine")
-    .option("--json", "print one JSON document");
+    .option("--json", "print one JSON document")
+    .option("--wide", "print tables with all their columns, however wide; 100 characters unless set");
   addTlsOptions(command);
   question.options?.(command);
   command.action(async () => {
@@ -74,7 +76,7 @@ export function addQuestion<Args extends readonly unknown[], Options>(
         ? asked()
         : whileWaiting(`the core at ${target} works on it`, callTimeoutMs, io, asked);
     });
-    io.print(options.json ? renderJson(answer) : renderText(answer));
+    io.print(options.json ? renderJson(answer) : renderText(answer, options));
     if (question.note !== undefined && !options.json) {
       io.note(question.note);
     }

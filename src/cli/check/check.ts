@@ -8,6 +8,7 @@ import { serversOf } from "#src/storage/postgresql/servers.ts";
 import type { Finding } from "./finding.ts";
 import { checkListen } from "./listen.ts";
 import { checkMail } from "./mail.ts";
+import { checkPrices } from "./prices.ts";
 import { checkRateLimits } from "./rate-limits.ts";
 import { checkServers } from "./servers.ts";
 import { checkStorage } from "./storage.ts";
@@ -26,7 +27,7 @@ export async function check(file: string, environment: Environment): Promise<Fin
     checkMail(config, secrets),
     checkServers(config),
   ]);
-  return [...checkFile(file, config), ...checkSecrets(secrets), ...groups.flat()];
+  return [...checkFile(file, config), ...checkSecrets(secrets), ...checkPrices(config), ...groups.flat()];
 }
 
 /** A facade, which has no models, needs nothing to share its port. */

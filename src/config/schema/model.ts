@@ -20,6 +20,12 @@ const price = z.strictObject({
   output: rate.optional().describe("USD per 1M output tokens; 0.25 unless set. Not for embedding models."),
   floor: z.number().positive().max(1).default(1).describe("The lowest the price may move, as a multiple."),
   ceiling: z.number().min(1).default(1).describe("The highest the price may move, as a multiple."),
+  falls_when_idle: z
+    .boolean()
+    .default(false)
+    .describe(
+      "Whether the price also falls while nobody asks the model. Money that comes in then pays that price for as long as it lasts.",
+    ),
 });
 
 /** What people and listings are told of a model. */

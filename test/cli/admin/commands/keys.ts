@@ -66,7 +66,7 @@ export function testKeys(): void {
     const spending = { usd_spent: "0.00", usd_left: "10.00", resets_at: expect.stringMatching(/-01T00:00:00.000Z$/) };
     const limits = { usd: "10.00", per: "month", models: [testModel], tpm: 1000, in_flight: 3 };
     expect(await shown()).toMatchObject({ limits: { ...limits, ...spending }, expires_at: expect.stringMatching(iso) });
-    expect((await here("keys", "list", account)).output).toContain("usd=10.00 per=month");
+    expect((await here("keys", "list", account, "--wide")).output).toContain("usd=10.00 per=month");
 
     const changed = await json("keys", "set-limits", id, "--usd", "0.5", "--expires", "none");
     expect(changed).toMatchObject({ id, limits: { ...spending, usd: "0.50", usd_left: "0.50" }, expires_at: null });
