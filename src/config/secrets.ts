@@ -14,7 +14,7 @@ import {
   type SettingName,
   settingNames,
 } from "./environment.ts";
-import { toProviders } from "./schema/sign-in.ts";
+import { toProviders } from "./providers.ts";
 import type { Config } from "./schema.ts";
 import { isGuessable, strongSecret } from "./secret-strength.ts";
 import { withSchema } from "./storage-url.ts";

@@ -3,6 +3,7 @@
 // Prints the table of docs/security-tests.md.
 
 import { parseArgs } from "node:util";
+import { pause } from "../support/pause.ts";
 import type { Attack } from "./attack.ts";
 import { attacks } from "./attacks.ts";
 import { type Attacked, startTarget } from "./target.ts";
@@ -37,7 +38,7 @@ async function measure(service: Attacked, { name, what, shown, burst }: Attack):
         failed += status === 200 ? 0 : 1;
       }),
     );
-    await new Promise((resolve) => setTimeout(resolve, paceMs));
+    await pause(paceMs, "honest requests come at a pace");
   }
   await Promise.all([attack, ...asked]);
   const after = await service.measure();
@@ -53,7 +54,7 @@ const quiet: Attack = {
   name: "quiet",
   what: "nobody attacks",
   shown: undefined,
-  burst: () => new Promise((resolve) => setTimeout(resolve, 100)),
+  burst: () => pause(100, "the quiet turn is as long as an attack's"),
 };
 
 console.log("| attack | what | p50 ms | p99 ms | failed | MiB | CPU | refused |");

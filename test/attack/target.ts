@@ -1,4 +1,3 @@
-import { setTimeout as pause } from "node:timers/promises";
 import { defaultFleetConfig, startDefaultFleet } from "../../simulator/fleet.ts";
 import { createSite, freePorts, startTollgate } from "../support/tollgate.ts";
 import type { Shown, Target } from "./attack.ts";
@@ -64,7 +63,7 @@ export async function startTarget(): Promise<Attacked> {
     async [Symbol.asyncDispose]() {
       await tollgate.stop();
       await Promise.all(engines.map((engine) => engine.close()));
-      await pause(0);
+      await new Promise((resolve) => setImmediate(resolve));
       await site.remove();
     },
   };

@@ -1,5 +1,6 @@
 import { Agent, request } from "node:http";
 import { connect, type Socket } from "node:net";
+import { pause } from "../support/pause.ts";
 
 /** One request of an address of this machine: each is a client of its own for the service. */
 export interface Ask {
@@ -44,9 +45,11 @@ export function open(to: string, from: string, bytes: string | Buffer): Socket {
 /** Keeps connections for a while, and ends them. */
 export async function hold(sockets: readonly Socket[], ms: number): Promise<void> {
   const closed = Promise.all(sockets.map((socket) => new Promise((done) => socket.once("close", done))));
-  const timer = setTimeout(() => sockets.forEach((socket) => void socket.destroy()), ms);
+  await Promise.race([closed, pause(ms, "an attack lasts so long")]);
+  for (const socket of sockets) {
+    socket.destroy();
+  }
   await closed;
-  clearTimeout(timer);
 }
 
 /** Closes the connections that are kept for further requests. */

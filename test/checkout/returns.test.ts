@@ -1,5 +1,6 @@
 import { createClient } from "@connectrpc/connect";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import { AuditService } from "#gen/tollgate/audit/v1/audit_service_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { EventsService } from "#gen/tollgate/events/v1/events_service_pb.js";
 import { CheckoutState } from "#gen/tollgate/payments/v1/checkout_pb.js";
@@ -54,6 +55,28 @@ describe.each(dialects)("on %s", (dialect) => {
     await shop.stop();
     await stripe.close();
   }, 60_000);
+
+  test("who changes what of payments is in the audit log", async () => {
+    const accountId = await shop.account();
+    const reference = await buy(accountId);
+    const { payments } = shop;
+    await payments.createPortalSession({ accountId });
+    const bounds = { belowPicoUsd: usd(5), amountPicoUsd: usd(10), monthlyPicoUsd: usd(50) };
+    await payments.setAutoTopUp({ accountId, ...bounds });
+    await payments.refundPayment({ accountId, reference, amountPicoUsd: usd(1), requestId: "back" });
+    await shop.accounts.closeAccount({ accountId, requestId: "close" });
+    const { auditEvents } = await createClient(AuditService, shop.operator).listAuditEvents({ pageSize: 100 });
+    const noted = auditEvents.filter(({ target }) => target === accountId).map(({ method }) => method.split("/")[1]);
+    expect(noted).toEqual(
+      expect.arrayContaining([
+        "CreateCheckout",
+        "CreatePortalSession",
+        "SetAutoTopUp",
+        "RefundPayment",
+        "CloseAccount",
+      ]),
+    );
+  });
 
   let bought = 0;
   /** Buys credit, and returns the payment at the provider. */

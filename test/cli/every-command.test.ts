@@ -85,7 +85,7 @@ function missing(name: string): never {
 
 const idOf = async (...command: string[]) => String(((await service.admin(...command)) as { id: unknown }).id);
 const newAccount = () => idOf("accounts", "create");
-const newWebhook = () => idOf("webhooks", "create", "--url", "http://127.0.0.1:9/hook", "--events", "books.failed");
+const newWebhook = () => idOf("webhooks", "create", "--url", "https://hook.invalid/", "--events", "books.failed");
 
 /** What stands for each placeholder: things that are there, and new for each use where a command may end them. */
 const values: Readonly<Record<string, () => string | Promise<string>>> = {

@@ -44,7 +44,7 @@ test("a customer sees its own account by its key, and nobody else's by any page"
   const { own, other, archived, forbidden, menu } = await liveAsCustomer(stage);
   expect(own).toBeGreaterThan(0n);
   expect(other).not.toContain("$");
-  expect(archived).toMatch(/^The receipts of \S+ left the books on \S+; the operator has an archive of them\./);
+  expect(archived).toMatch(/^The receipts of \S+ left the books on \S+, and their archive is not in its place\./);
   expect(forbidden).toBe(`${stage.origin}/overview`);
   expect(menu).toEqual(["Overview", "Playground", "Models", "Requests", "Keys", "Usage"]);
 });
@@ -89,7 +89,7 @@ test("somebody signs in with a provider of identities, and has one account from 
   expect([accounts, forged]).toEqual([1, 401]);
   expect(roles).toEqual(["owner", "viewer"]);
   expect(keys).toEqual(["laptop"]);
-  expect(menu).toEqual(["Overview", "Playground", "Models", "Keys", "Usage", "People"]);
+  expect(menu).toEqual(["Overview", "Playground", "Models", "Requests", "Keys", "Usage", "People"]);
 });
 
 test("every page's task is done by keyboard alone, with the focus in sight and given back", async () => {

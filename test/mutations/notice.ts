@@ -43,17 +43,16 @@ async function run(
   { root }: Copy,
   parameters: readonly string[],
 ): Promise<{ code: number | undefined; output: string }> {
-  const child = spawn(process.execPath, parameters, { cwd: root, env: { ...process.env, NODE_OPTIONS: "" } });
+  const child = spawn(process.execPath, parameters, {
+    cwd: root,
+    env: { ...process.env, NODE_OPTIONS: "" },
+    timeout: mostMs,
+    killSignal: "SIGKILL",
+  });
   const output: Buffer[] = [];
   for (const stream of [child.stdout, child.stderr]) {
     stream.on("data", (data: Buffer) => output.push(data));
   }
-  let isLate = false;
-  const timer = setTimeout(() => {
-    isLate = true;
-    child.kill("SIGKILL");
-  }, mostMs);
   const [code] = (await once(child, "close")) as [number | null];
-  clearTimeout(timer);
-  return { code: isLate ? undefined : (code ?? 1), output: Buffer.concat(output).toString() };
+  return { code: child.killed ? undefined : (code ?? 1), output: Buffer.concat(output).toString() };
 }

@@ -3,7 +3,7 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { SessionsService } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
 import { failure } from "#lib/errors/failure.ts";
 import { createSeal } from "#lib/sealed.ts";
-import { type ProviderConfig, toProviders } from "#src/config/schema/sign-in.ts";
+import { type ProviderConfig, toProviders } from "#src/config/providers.ts";
 import type { Arrival } from "#src/identity/people/arrival.ts";
 import type { SignUp } from "#src/identity/people/sign-up.ts";
 import { readName } from "#src/identity/sessions/oidc/name.ts";

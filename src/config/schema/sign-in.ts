@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { isLoopback } from "#lib/net/address.ts";
+import { toProviders } from "../providers.ts";
 import { plainName } from "./values.ts";
 
 /** An identity provider. */
@@ -36,7 +37,7 @@ const hasOneSecret = (value: z.output<typeof provider>) =>
 const oneSecret = "needs at most one of client_secret_file and client_secret_env";
 
 /** An identity provider whose users sign in to the console as customers. */
-const customers = provider
+export const customers = provider
   .extend({
     account_claim: z
       .string()
@@ -53,7 +54,7 @@ const customers = provider
   .refine(hasOneSecret, oneSecret);
 
 /** An identity provider whose groups give operators' roles. */
-const operators = provider
+export const operators = provider
   .extend({
     group_claim: z
       .string()
@@ -95,19 +96,6 @@ export const signUp = z
   .describe(
     "What happens to a person who signs in without an account: closed turns away, invited waits for an invitation, open makes an account with the free tier's money.",
   );
-
-/** A provider with its id, and whose people it is for. */
-export type ProviderConfig = { readonly id: string } & (
-  | (Omit<z.output<typeof customers>, "id"> & { readonly kind: "customers" })
-  | (Omit<z.output<typeof operators>, "id"> & { readonly kind: "operators" })
-);
-
-/** All providers, customers' first, each with its id. */
-export function toProviders(config: Pick<z.output<typeof signIn>, "oidc" | "operators">): ProviderConfig[] {
-  const of = [config.oidc ?? []].flat().map((one) => ({ ...one, id: one.id ?? "oidc", kind: "customers" as const }));
-  const operators = config.operators?.oidc;
-  return operators === undefined ? of : [...of, { ...operators, id: operators.id ?? "operators", kind: "operators" }];
-}
 
 function isIssuer(text: string): boolean {
   const url = URL.parse(text);

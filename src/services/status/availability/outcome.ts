@@ -21,6 +21,7 @@ const failed: ReadonlySet<Reason> = new Set([
   Reason.LEDGER_UNAVAILABLE,
   Reason.NO_SERVER,
   Reason.TIMEOUT,
+  Reason.ARCHIVE_CHANGED,
 ]);
 
 /** Undefined: it does not count, such as a request that is wrong or over a limit, or that its client left. */
