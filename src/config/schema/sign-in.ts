@@ -1,18 +1,15 @@
 import * as z from "zod";
 import { isLoopback } from "#lib/net/address.ts";
-import { toProviders } from "../providers.ts";
 import { plainName } from "./values.ts";
 
 /** An identity provider. */
+const id = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9-]{0,31}$/, "must be 1 to 32 lower-case letters, digits or dashes")
+  .refine((text) => text !== "options", "is taken by the console itself");
+const idText = "Its name in addresses: people come back to /sign-in/ID/callback.";
+
 const provider = z.strictObject({
-  id: z
-    .string()
-    .regex(/^[a-z0-9][a-z0-9-]{0,31}$/, "must be 1 to 32 lower-case letters, digits or dashes")
-    .refine((id) => id !== "options", "is taken by the console itself")
-    .optional()
-    .describe(
-      "Its name in addresses: people come back to /sign-in/ID/callback. Default: oidc; of operators: operators.",
-    ),
   issuer: z
     .string()
     .refine(isIssuer, "must be an https address, or http on this machine, such as https://login.example.com")
@@ -39,6 +36,7 @@ const oneSecret = "needs at most one of client_secret_file and client_secret_env
 /** An identity provider whose users sign in to the console as customers. */
 export const customers = provider
   .extend({
+    id: id.default("oidc").describe(idText),
     account_claim: z
       .string()
       .min(1)
@@ -56,6 +54,7 @@ export const customers = provider
 /** An identity provider whose groups give operators' roles. */
 export const operators = provider
   .extend({
+    id: id.default("operators").describe(idText),
     group_claim: z
       .string()
       .min(1)
@@ -80,7 +79,8 @@ export const signIn = z
       .describe("How operators sign in beside tokens and links. Default: in no other way."),
   })
   .superRefine((value, context) => {
-    const ids = toProviders(value).map(({ id }) => id);
+    const all = [value.oidc ?? [], value.operators?.oidc ?? []].flat(2);
+    const ids = all.map((one) => one.id);
     const again = ids.find((id, at) => ids.indexOf(id) !== at);
     if (again !== undefined) {
       context.addIssue({ code: "custom", path: ["oidc"], message: `two providers have the id ${again}` });
