@@ -4,8 +4,8 @@ import type { Copy } from "./copy.ts";
 import type { Mutation } from "./mutation.ts";
 import type { Lived } from "./worlds.ts";
 
-/** The longest that tests, or worlds, may run: a mutation may make them run for ever. */
-const mostMs = 600_000;
+/** The longest that a test file, or worlds, may run, in milliseconds: a mutation may make them run for ever. */
+const mostOf = { tests: 120_000, worlds: 600_000 };
 /** The seed of the first world. */
 const firstSeed = 1;
 
@@ -14,7 +14,11 @@ export async function noticeByTests(copy: Copy, { tests }: Pick<Mutation, "tests
   for (const test of tests) {
     const jest = ["--require", "./scripts/test-services/built-threads.cjs", "--experimental-vm-modules"];
     const options = ["node_modules/jest/bin/jest.js", "--runInBand", "--bail", "--silent", "--forceExit", test];
-    const { code, output } = await run(copy, ["--disable-warning=ExperimentalWarning", ...jest, ...options]);
+    const { code, output } = await run(
+      copy,
+      ["--disable-warning=ExperimentalWarning", ...jest, ...options],
+      mostOf.tests,
+    );
     if (code !== 0) {
       const [, title = code === undefined ? "does not end" : "does not run"] = /● (.+)/.exec(output) ?? [];
       return `${test}: ${title.split(" › ").at(-1)}`;
@@ -25,7 +29,11 @@ export async function noticeByTests(copy: Copy, { tests }: Pick<Mutation, "tests
 
 /** Lives worlds with a mutation. Returns what noticed it, and after how many worlds. */
 export async function noticeByWorlds(copy: Copy, worlds: number): Promise<{ by: string | undefined; worlds: number }> {
-  const { code, output } = await run(copy, ["test/mutations/worlds.ts", String(firstSeed), String(worlds)]);
+  const { code, output } = await run(
+    copy,
+    ["test/mutations/worlds.ts", String(firstSeed), String(worlds)],
+    mostOf.worlds,
+  );
   const line = output.split("\n").findLast((text) => text.startsWith("{"));
   if (line === undefined) {
     return {
@@ -42,6 +50,7 @@ export async function noticeByWorlds(copy: Copy, worlds: number): Promise<{ by: 
 async function run(
   { root }: Copy,
   parameters: readonly string[],
+  mostMs: number,
 ): Promise<{ code: number | undefined; output: string }> {
   const child = spawn(process.execPath, parameters, {
     cwd: root,
