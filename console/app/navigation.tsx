@@ -25,6 +25,7 @@ const groups: readonly { readonly name: string; readonly entries: readonly Entry
     name: "Money",
     entries: [
       { name: "Accounts", path: "/accounts" },
+      { name: "Money", path: "/money", audience: "payers" },
       { name: "Keys", path: "/keys", audience: "customers" },
       { name: "Usage", path: "/usage", audience: "customers" },
       { name: "Books", path: "/books" },

@@ -1,8 +1,11 @@
 import type { Load } from "./load-page.ts";
 import { isAccountOwner, isCustomer, isMember, isWithoutAccount } from "./session.ts";
 
-/** Who may see a page beside operators. Members: people with a place in the account, and not operators. */
-export type Audience = "operators" | "customers" | "owners" | "members" | "persons";
+/**
+ * Who may see a page beside operators. Payers: customers, and not operators, who see what was paid on the account's page.
+ * Members: people with a place in the account, and not operators.
+ */
+export type Audience = "operators" | "customers" | "payers" | "owners" | "members" | "persons";
 
 export interface Route {
   /** The beginning of the path. The rest is the id. */
@@ -28,6 +31,7 @@ const routes: readonly Route[] = [
   page("/models", () => import("../pages/model/page.tsx"), { hasId: true, audience: "customers" }),
   page("/fleet", () => import("../pages/fleet/page.tsx")),
   page("/books", () => import("../pages/books/page.tsx")),
+  page("/money", () => import("../pages/money/page.tsx"), { audience: "payers" }),
   page("/usage", () => import("../pages/usage/page.tsx"), forCustomers),
   page("/playground", () => import("../pages/playground/page.tsx"), forCustomers),
   page("/audit", () => import("../pages/audit/page.tsx"), { audience: "owners" }),
@@ -48,6 +52,8 @@ export function isAllowed({ audience }: { readonly audience: Audience }): boolea
       return !isCustomer.value;
     case "customers":
       return !isWithoutAccount.value;
+    case "payers":
+      return isCustomer.value && !isWithoutAccount.value;
     case "owners":
       return !isCustomer.value || isAccountOwner.value;
     case "members":

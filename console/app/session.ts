@@ -45,6 +45,9 @@ export const isMember = computed(() => session.value?.memberRole !== undefined &
 /** Whether an owner of the account is signed in. */
 export const isAccountOwner = computed(() => session.value?.memberRole === "owner");
 
+/** Whether money may be paid and asked back: by operators and the account's owners. */
+export const mayPay = computed(() => mayBill.value || isAccountOwner.value);
+
 /** Whether a person without an account is signed in. */
 export const isWithoutAccount = computed(
   () => isCustomer.value && session.value?.personId !== "" && session.value?.accountId === "",

@@ -10,6 +10,7 @@ import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.j
 import { PricesService } from "#gen/tollgate/metering/v1/prices_service_pb.js";
 import { OperatorsService } from "#gen/tollgate/operators/v1/operators_service_pb.js";
 import { OverviewService } from "#gen/tollgate/overview/v1/overview_service_pb.js";
+import { PaymentsService } from "#gen/tollgate/payments/v1/payments_service_pb.js";
 import { PeopleService } from "#gen/tollgate/people/v1/people_service_pb.js";
 import { SessionsService } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
 import { SettingsService } from "#gen/tollgate/settings/v1/settings_service_pb.js";
@@ -25,6 +26,7 @@ export const find = createClient(FindService, transport);
 export const metering = createClient(MeteringService, transport);
 export const operators = createClient(OperatorsService, transport);
 export const overview = createClient(OverviewService, transport);
+export const payments = createClient(PaymentsService, transport);
 export const people = createClient(PeopleService, transport);
 export const prices = createClient(PricesService, transport);
 export const sessions = createClient(SessionsService, transport);

@@ -46,7 +46,7 @@ test("a customer sees its own account by its key, and nobody else's by any page"
   expect(other).not.toContain("$");
   expect(archived).toMatch(/^The receipts of \S+ left the books on \S+, and their archive is not in its place\./);
   expect(forbidden).toBe(`${stage.origin}/overview`);
-  expect(menu).toEqual(["Overview", "Playground", "Models", "Requests", "Keys", "Usage"]);
+  expect(menu).toEqual(["Overview", "Playground", "Models", "Requests", "Money", "Keys", "Usage"]);
 });
 
 test("an account is found by a part of its name, and why a request was refused by its id", async () => {
@@ -89,7 +89,7 @@ test("somebody signs in with a provider of identities, and has one account from 
   expect([accounts, forged]).toEqual([1, 401]);
   expect(roles).toEqual(["owner", "viewer"]);
   expect(keys).toEqual(["laptop"]);
-  expect(menu).toEqual(["Overview", "Playground", "Models", "Requests", "Keys", "Usage", "People"]);
+  expect(menu).toEqual(["Overview", "Playground", "Models", "Requests", "Money", "Keys", "Usage", "People"]);
 });
 
 test("every page's task is done by keyboard alone, with the focus in sight and given back", async () => {

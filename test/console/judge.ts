@@ -36,7 +36,7 @@ async function judgeMember(stage: Stage): Promise<readonly string[]> {
   await continueWithProvider(page, longName.replaceAll(" ", "-").slice(0, 100));
   await page.waitForURL("**/overview");
   const faults: string[] = [];
-  for (const path of ["/people", "/invitation/tgin_none", "/audit", "/keys"]) {
+  for (const path of ["/overview", "/people", "/invitation/tgin_none", "/audit", "/keys", "/money"]) {
     await page.goto(path);
     faults.push(...(await judge(page, path)));
   }
@@ -98,7 +98,8 @@ async function judgeDialog(page: Page): Promise<readonly string[]> {
   return judge(page, "a dialog");
 }
 
-async function judge(page: Page, path: string): Promise<readonly string[]> {
+/** Looks at a page as it stands. Needs axe in it. */
+export async function judge(page: Page, path: string): Promise<readonly string[]> {
   await page.locator("h1").waitFor();
   await page.locator(".loading").first().waitFor({ state: "detached" });
   const faults: string[] = [];

@@ -11,6 +11,7 @@ import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.j
 import { PricesService } from "#gen/tollgate/metering/v1/prices_service_pb.js";
 import { OperatorsService } from "#gen/tollgate/operators/v1/operators_service_pb.js";
 import { OverviewService } from "#gen/tollgate/overview/v1/overview_service_pb.js";
+import { PaymentsService } from "#gen/tollgate/payments/v1/payments_service_pb.js";
 import { PeopleService } from "#gen/tollgate/people/v1/people_service_pb.js";
 import { SettingsService } from "#gen/tollgate/settings/v1/settings_service_pb.js";
 import { StatusService } from "#gen/tollgate/status/v1/status_service_pb.js";
@@ -29,6 +30,7 @@ export const forwardedServices: readonly DescService[] = [
   MeteringService,
   OperatorsService,
   OverviewService,
+  PaymentsService,
   PeopleService,
   PricesService,
   SettingsService,

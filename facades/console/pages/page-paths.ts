@@ -4,6 +4,7 @@ const pages: ReadonlySet<string> = new Set([
   "/overview",
   "/first-run",
   "/accounts",
+  "/money",
   "/keys",
   "/models",
   "/usage",
