@@ -5,6 +5,7 @@ import { CatalogueService } from "#gen/tollgate/catalogue/v1/catalogue_service_p
 import { EmbeddingsService } from "#gen/tollgate/embeddings/v1/embeddings_service_pb.js";
 import { EventsService } from "#gen/tollgate/events/v1/events_service_pb.js";
 import { WebhooksService } from "#gen/tollgate/events/v1/webhooks_service_pb.js";
+import { FindService } from "#gen/tollgate/find/v1/find_service_pb.js";
 import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { BooksService } from "#gen/tollgate/metering/v1/books_service_pb.js";
 import { MarginService } from "#gen/tollgate/metering/v1/margin_service_pb.js";
@@ -12,6 +13,8 @@ import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.j
 import { PricesService } from "#gen/tollgate/metering/v1/prices_service_pb.js";
 import { OperatorsService } from "#gen/tollgate/operators/v1/operators_service_pb.js";
 import { OverviewService } from "#gen/tollgate/overview/v1/overview_service_pb.js";
+import { PaymentsService } from "#gen/tollgate/payments/v1/payments_service_pb.js";
+import { PeopleService } from "#gen/tollgate/people/v1/people_service_pb.js";
 import { SessionsService } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
 import { SettingsService } from "#gen/tollgate/settings/v1/settings_service_pb.js";
 import { StatusService } from "#gen/tollgate/status/v1/status_service_pb.js";
@@ -25,11 +28,14 @@ export {
   CatalogueService,
   EmbeddingsService,
   EventsService,
+  FindService,
   InferenceService,
   MarginService,
   MeteringService,
   OperatorsService,
   OverviewService,
+  PaymentsService,
+  PeopleService,
   PricesService,
   SessionsService,
   SettingsService,
@@ -45,11 +51,14 @@ export function createTollgateClients(transport) {
     catalogue: createClient(CatalogueService, transport),
     embeddings: createClient(EmbeddingsService, transport),
     events: createClient(EventsService, transport),
+    find: createClient(FindService, transport),
     inference: createClient(InferenceService, transport),
     margin: createClient(MarginService, transport),
     metering: createClient(MeteringService, transport),
     operators: createClient(OperatorsService, transport),
     overview: createClient(OverviewService, transport),
+    payments: createClient(PaymentsService, transport),
+    people: createClient(PeopleService, transport),
     prices: createClient(PricesService, transport),
     sessions: createClient(SessionsService, transport),
     settings: createClient(SettingsService, transport),

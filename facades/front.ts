@@ -10,10 +10,7 @@ import type { Overload } from "#lib/overload/monitor.ts";
 import { ProxiedRequests } from "./http/connection/proxied-requests.ts";
 import { readHead } from "./http/connection/read-head.ts";
 import { createCoreClients } from "./http/core/core-clients.ts";
-import { readModels } from "./http/core/models.ts";
 import { healthPath } from "./http/exchange.ts";
-import { homeHeaders, readBaseUrl, renderHome, wantsPage } from "./http/home/page.ts";
-import { renderStatus, toStatusJson } from "./http/home/status.ts";
 import { admit } from "./http/middleware/admit.ts";
 import { answerErrors } from "./http/middleware/answer-errors.ts";
 import { drainRefused } from "./http/middleware/drain-refused.ts";
@@ -28,6 +25,8 @@ import { type Choose, chooseSurface } from "./http/routing/choose-surface.ts";
 import { mountRoutes } from "./http/routing/mount-routes.ts";
 import { Routes } from "./http/routing/routes.ts";
 import type { Runtime } from "./http/runtime.ts";
+import type { SiteFacts } from "./http/site/facts.ts";
+import { mountSite } from "./http/site/site.ts";
 import { createSurfaces } from "./surfaces.ts";
 
 interface Dependencies extends Runtime {
@@ -38,6 +37,8 @@ interface Dependencies extends Runtime {
   /** Lets requests begin in their turn. */
   readonly intake: Intake;
   readonly limits: FrontLimits;
+  /** What the public pages tell of whoever runs the service. */
+  readonly site: SiteFacts;
 }
 
 /** Bounds on what clients may cost before their requests run. */
@@ -70,40 +71,17 @@ export function createFront(parts: Dependencies): Front {
   const document = readPackaged("gen/openapi.json");
   routes.add({ verb: "GET", path: "/openapi.json", handle: (exchange) => exchange.send(200, document) });
   routes.add({ verb: "GET", path: healthPath, handle: (exchange) => exchange.sendEmpty() });
-  const greeting = '{"name":"tollgate","openapi":"/openapi.json"}';
-  routes.add({
-    verb: "GET",
-    path: "/",
-    async handle(exchange) {
-      const { request } = exchange;
-      if (!wantsPage(request)) {
-        return exchange.send(200, greeting, { vary: "accept" });
-      }
-      const facts = { baseUrl: readBaseUrl(request), hasSignIn: false };
-      exchange.send(200, renderHome(await readModels(core, exchange), facts), homeHeaders);
-    },
-  });
-
-  routes.add({
-    verb: "GET",
-    path: "/status",
-    async handle(exchange) {
-      const status = await core.status.getPublicStatus({}, exchange.callOptions);
-      return wantsPage(exchange.request)
-        ? exchange.send(200, renderStatus(status), homeHeaders)
-        : exchange.send(200, toStatusJson(status), { vary: "accept" });
-    },
-  });
+  mountSite(routes, core, parts.site);
 
   const bodyLimits = {
-    budget: new BodyBudget(limits.bodyMemory),
+    budget: new BodyBudget(limits.bodyMemory, () => observer.refused("bodies")),
     pace: new BodyPace(clock, limits.minBodyRate),
     unread: new UnreadAnswers(limits.answerMemory, clock, () => observer.refused("slow_reader")),
   };
   const app = new Koa<DefaultState, Shared>();
   app.silent = true; // Koa only reports that a client has gone
   app.use(openExchange(parts, bodyLimits));
-  app.use(answerErrors(choose, createRefusalLog(parts.logger, clock)));
+  app.use(answerErrors(choose, createRefusalLog(core, parts.logger, clock)));
   app.use(drainRefused(clock));
   app.use(admit(overload, intake, new ProxiedRequests(limits.requestsPerAddress, parts.isTrustedProxy)));
   app.use(runEndpoint(routes, choose));

@@ -16,6 +16,26 @@ export function parseUsd(text: string): bigint | undefined {
   return BigInt((match[1] ?? "") + (match[2] ?? "").padEnd(picoDigits, "0"));
 }
 
+/**
+ * Reads a JSON number of USD exactly, also one with an exponent. Undefined: it is negative, finer than a pico-USD, or
+ * more than one amount may be.
+ */
+export function parseUsdNumber(text: string): bigint | undefined {
+  const [, whole, fraction = "", exponent = "0"] =
+    /^(\d{1,40})(?:\.(\d{1,40}))?(?:[eE]([+-]?\d{1,3}))?$/.exec(text) ?? [];
+  if (whole === undefined) {
+    return undefined;
+  }
+  const digits = BigInt(whole + fraction);
+  const shift = picoDigits + Number(exponent) - fraction.length;
+  const unit = 10n ** BigInt(Math.abs(shift));
+  if (shift < 0 && digits % unit !== 0n) {
+    return undefined;
+  }
+  const pico = shift < 0 ? digits / unit : digits * unit;
+  return pico > maxPicoUsd ? undefined : pico;
+}
+
 /** Writes pico-USD as exact decimal USD with at least two decimals. */
 export function formatUsd(pico: bigint): string {
   const digits = (pico < 0n ? -pico : pico).toString().padStart(picoDigits + 1, "0");

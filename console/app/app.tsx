@@ -1,8 +1,8 @@
 import { useEffect } from "preact/hooks";
 import { SignInPage } from "../pages/sign-in/page.tsx";
 import { isConnectionLost } from "./connection.ts";
-import { navigate, path } from "./router.ts";
-import { session } from "./session.ts";
+import { navigate, path, query } from "./router.ts";
+import { isCustomer, session } from "./session.ts";
 import { Shell } from "./shell.tsx";
 
 /** The whole console: the sign-in page for visitors, the other pages for people who are signed in. */
@@ -11,7 +11,9 @@ export function App() {
   const isHome = path.value === "/";
   useEffect(() => {
     if (isHome && session.value) {
-      navigate("/overview", { replace: true });
+      // Somebody who comes back from the provider's page of a payment that a program opened.
+      const checkout = isCustomer.value ? query.value.get("checkout") : null;
+      navigate(checkout === null ? "/overview" : `/money?${query.value}`, { replace: true });
     }
   }, [isHome, session.value]);
   if (session.value === undefined) {

@@ -1,11 +1,12 @@
 import { path } from "./router.ts";
+import { type Audience, isAllowed } from "./routes.ts";
 import { isCustomer, session, signOut } from "./session.ts";
 import { troubles, useTroubles } from "./status.ts";
 
 interface Entry {
   readonly name: string;
   readonly path: string;
-  readonly isForCustomers?: boolean;
+  readonly audience?: Audience;
 }
 
 /** The menu's entries, grouped by topic. */
@@ -13,9 +14,10 @@ const groups: readonly { readonly name: string; readonly entries: readonly Entry
   {
     name: "Service",
     entries: [
-      { name: "Overview", path: "/overview", isForCustomers: true },
-      { name: "Playground", path: "/playground", isForCustomers: true },
-      { name: "Models", path: "/models", isForCustomers: true },
+      { name: "Overview", path: "/overview", audience: "customers" },
+      { name: "Playground", path: "/playground", audience: "customers" },
+      { name: "Models", path: "/models", audience: "customers" },
+      { name: "Requests", path: "/requests", audience: "customers" },
       { name: "Fleet", path: "/fleet" },
     ],
   },
@@ -23,19 +25,26 @@ const groups: readonly { readonly name: string; readonly entries: readonly Entry
     name: "Money",
     entries: [
       { name: "Accounts", path: "/accounts" },
-      { name: "Keys", path: "/keys", isForCustomers: true },
-      { name: "Usage", path: "/usage", isForCustomers: true },
+      { name: "Money", path: "/money", audience: "payers" },
+      { name: "Keys", path: "/keys", audience: "customers" },
+      { name: "Usage", path: "/usage", audience: "customers" },
       { name: "Books", path: "/books" },
     ],
   },
   {
     name: "System",
     entries: [
-      { name: "Audit", path: "/audit" },
+      { name: "People", path: "/people", audience: "persons" },
+      { name: "Audit", path: "/audit", audience: "owners" },
       { name: "Settings", path: "/settings" },
     ],
   },
 ];
+
+/** The entries that the reader may see. */
+export function shownEntries(): readonly Entry[] {
+  return groups.flatMap(({ entries }) => entries.filter(({ audience = "operators" }) => isAllowed({ audience })));
+}
 
 /** The number of things that are wrong. */
 function TroubleMark() {
@@ -58,7 +67,7 @@ export function Navigation() {
   const shown = groups
     .map(({ name, entries }) => ({
       name,
-      entries: entries.filter((entry) => !isCustomer.value || entry.isForCustomers),
+      entries: entries.filter(({ audience = "operators" }) => isAllowed({ audience })),
     }))
     .filter(({ entries }) => entries.length > 0);
   return (
@@ -81,7 +90,7 @@ export function Navigation() {
       <div class="who">
         <p class="small muted">
           {session.value?.name || "Customer"}
-          {session.value?.name && <span class="role">{session.value.role}</span>}
+          {session.value?.name && <span class="role">{session.value.memberRole || session.value.role}</span>}
         </p>
         <button type="button" class="quiet" onClick={() => void signOut()}>
           Sign out

@@ -5,8 +5,8 @@ import { Page } from "../parts/page.tsx";
 import { type Load, loadPage } from "./load-page.ts";
 import type { PageProps } from "./page-props.ts";
 import { navigate, path } from "./router.ts";
-import { findRoute } from "./routes.ts";
-import { isCustomer } from "./session.ts";
+import { findRoute, isAllowed } from "./routes.ts";
+import { firstPage } from "./session.ts";
 
 const shown = signal<
   { readonly path: string; readonly id: string; readonly component: ComponentType<PageProps> } | undefined
@@ -16,10 +16,10 @@ const shown = signal<
 export function PageOutlet() {
   const wanted = path.value;
   const found = findRoute(wanted);
-  const isForbidden = found !== undefined && isCustomer.value && !found.route.isForCustomers;
+  const isForbidden = found !== undefined && !isAllowed(found.route);
   useEffect(() => {
     if (isForbidden) {
-      navigate("/overview", { replace: true });
+      navigate(firstPage.value, { replace: true });
     } else if (found !== undefined) {
       void show(wanted, found.id, found.route.load);
     }

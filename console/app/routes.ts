@@ -1,38 +1,67 @@
 import type { Load } from "./load-page.ts";
+import { isAccountOwner, isCustomer, isMember, isWithoutAccount } from "./session.ts";
 
-interface Route {
+/**
+ * Who may see a page beside operators. Payers: customers, and not operators, who see what was paid on the account's page.
+ * Members: people with a place in the account, and not operators.
+ */
+export type Audience = "operators" | "customers" | "payers" | "owners" | "members" | "persons";
+
+export interface Route {
   /** The beginning of the path. The rest is the id. */
   readonly path: string;
   readonly hasId: boolean;
-  /** Whether customers may see it. */
-  readonly isForCustomers: boolean;
+  readonly audience: Audience;
   readonly load: Load;
 }
 
-const page = (path: string, load: Load, options: { hasId?: boolean; isForCustomers?: boolean } = {}): Route => ({
+const page = (path: string, load: Load, options: { hasId?: boolean; audience?: Audience } = {}): Route => ({
   path,
   hasId: options.hasId ?? false,
-  isForCustomers: options.isForCustomers ?? false,
+  audience: options.audience ?? "operators",
   load,
 });
-const forCustomers = { isForCustomers: true };
+const forCustomers = { audience: "customers" } as const;
 
 const routes: readonly Route[] = [
   page("/overview", () => import("../pages/overview/page.tsx"), forCustomers),
   page("/accounts", () => import("../pages/accounts/page.tsx")),
   page("/accounts", () => import("../pages/account/page.tsx"), { hasId: true }),
   page("/models", () => import("../pages/models/page.tsx"), forCustomers),
-  page("/models", () => import("../pages/model/page.tsx"), { hasId: true, isForCustomers: true }),
+  page("/models", () => import("../pages/model/page.tsx"), { hasId: true, audience: "customers" }),
   page("/fleet", () => import("../pages/fleet/page.tsx")),
   page("/books", () => import("../pages/books/page.tsx")),
+  page("/money", () => import("../pages/money/page.tsx"), { audience: "payers" }),
   page("/usage", () => import("../pages/usage/page.tsx"), forCustomers),
   page("/playground", () => import("../pages/playground/page.tsx"), forCustomers),
-  page("/audit", () => import("../pages/audit/page.tsx")),
+  page("/audit", () => import("../pages/audit/page.tsx"), { audience: "owners" }),
+  page("/people", () => import("../pages/people/page.tsx"), { audience: "persons" }),
+  page("/invitation", () => import("../pages/invitation/page.tsx"), { hasId: true, audience: "persons" }),
   page("/settings", () => import("../pages/settings/page.tsx")),
   page("/first-run", () => import("../pages/first-run/page.tsx")),
-  page("/receipts", () => import("../pages/receipt/page.tsx"), { hasId: true, isForCustomers: true }),
+  page("/receipts", () => import("../pages/receipt/page.tsx"), { hasId: true, audience: "customers" }),
+  page("/requests", () => import("../pages/requests/page.tsx"), forCustomers),
+  page("/requests", () => import("../pages/request/page.tsx"), { hasId: true, audience: "customers" }),
   page("/keys", () => import("../pages/keys/page.tsx"), forCustomers),
 ];
+
+/** Whether whoever is signed in may see what is for some. */
+export function isAllowed({ audience }: { readonly audience: Audience }): boolean {
+  switch (audience) {
+    case "operators":
+      return !isCustomer.value;
+    case "customers":
+      return !isWithoutAccount.value;
+    case "payers":
+      return isCustomer.value && !isWithoutAccount.value;
+    case "owners":
+      return !isCustomer.value || isAccountOwner.value;
+    case "members":
+      return isMember.value;
+    case "persons":
+      return isMember.value || isWithoutAccount.value;
+  }
+}
 
 /** The page at a path. Undefined: no page. */
 export function findRoute(path: string): { readonly route: Route; readonly id: string } | undefined {

@@ -7,7 +7,11 @@ export interface Session {
   readonly role: "owner" | "billing" | "reader" | "customer";
   /** The operator's name, or the customer's. */
   readonly name: string;
-  /** A customer's account. Empty: an operator. */
+  /** The person who signed in. Empty: an operator's token, or a customer with a key. */
+  readonly personId: string;
+  /** The person's role in the account. Empty: no person, or one without an account. */
+  readonly memberRole: "" | "viewer" | "developer" | "owner";
+  /** A customer's account. Empty: an operator, or a person without an account. */
   readonly accountId: string;
   /** The key that a customer signed in with. Empty: none. */
   readonly keyId: string;
@@ -30,8 +34,33 @@ export const isCustomer = computed(() => session.value?.role === "customer");
 /** Whether the role may change accounts, money and keys. */
 export const mayBill = computed(() => session.value?.role === "owner" || session.value?.role === "billing");
 
+/** Whether the account's keys may be made and changed: by operators and developers. */
+export const mayChangeKeys = computed(
+  () => mayBill.value || session.value?.memberRole === "developer" || session.value?.memberRole === "owner",
+);
+
+/** Whether a member is signed in. */
+export const isMember = computed(() => session.value?.memberRole !== undefined && session.value.memberRole !== "");
+
+/** Whether an owner of the account is signed in. */
+export const isAccountOwner = computed(() => session.value?.memberRole === "owner");
+
+/** Whether money may be paid and asked back: by operators and the account's owners. */
+export const mayPay = computed(() => mayBill.value || isAccountOwner.value);
+
+/** Whether a person without an account is signed in. */
+export const isWithoutAccount = computed(
+  () => isCustomer.value && session.value?.personId !== "" && session.value?.accountId === "",
+);
+
+/** The page that everybody begins at. */
+export const firstPage = computed(() => (isWithoutAccount.value ? "/people" : "/overview"));
+
 /** Whether the role may change prices and servers. */
 export const mayOwn = computed(() => session.value?.role === "owner");
+
+/** Where the browser keeps the page to go to after a sign-in with a provider. */
+export const nextKey = "tollgate-next";
 
 const retryMs = 2000;
 const serverFailed = 500;
@@ -43,10 +72,20 @@ export async function loadSession(): Promise<void> {
     if (response !== undefined && response.status < serverFailed) {
       connectionWorks();
       session.value = response.ok ? ((await response.json()) as Session) : null;
+      goOn();
     } else {
       connectionLost();
       await new Promise((resolve) => setTimeout(resolve, retryMs));
     }
+  }
+}
+
+/** Goes to the page for whose sake somebody signed in with a provider. */
+function goOn(): void {
+  const next = sessionStorage.getItem(nextKey);
+  if (session.peek() && next !== null) {
+    sessionStorage.removeItem(nextKey);
+    navigate(next, { replace: true });
   }
 }
 
@@ -84,7 +123,20 @@ export function sessionEnded(): void {
   }
 }
 
-/** Creates a key of the demo account that ends with the session. */
+/** Opens another account of the person. */
+export async function switchAccount(accountId: string): Promise<void> {
+  const response = await fetch("/session/account", {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ accountId }),
+  });
+  if (!response.ok) {
+    throw new Error(await readReason(response));
+  }
+  session.value = (await response.json()) as Session;
+}
+
+/** Creates a key of the member's own account, or of the demo account, that ends with the session. */
 export async function makeSessionKey(): Promise<string> {
   const response = await fetch("/session/key", { method: "POST" });
   if (!response.ok) {

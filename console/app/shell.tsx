@@ -1,6 +1,7 @@
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { Banners } from "./banners.tsx";
+import { Finder } from "./finder.tsx";
 import { Mark } from "./mark.tsx";
 import { Navigation } from "./navigation.tsx";
 import { PageOutlet } from "./page-outlet.tsx";
@@ -38,6 +39,7 @@ export function Shell() {
               Menu
             </button>
           </div>
+          <Finder />
           <Navigation />
         </div>
       </header>

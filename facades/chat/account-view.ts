@@ -1,14 +1,20 @@
 import { type Timestamp, timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
+  type Generation,
+  type GenerationData,
   type GetCreditsResponse,
   type GetGenerationResponse,
   type GetKeyResponse,
   type GetUsageRequest,
   type GetUsageResponse,
+  type RefusedGeneration,
   UsageDimension,
 } from "#gen/tollgate/chat/v1/account_view_pb.js";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { UsageGroup } from "#gen/tollgate/metering/v1/metering_service_pb.js";
+import type { Request } from "#gen/tollgate/metering/v1/request_pb.js";
 import { type Receipt, ReceiptStatus, type UsageRow } from "#gen/tollgate/metering/v1/usage_pb.js";
+import { findReasonText, reasonTexts } from "#lib/errors/reason-texts.ts";
 import { readLimits, showLimits } from "#lib/limits/key-limits.ts";
 import { formatUsd } from "#lib/money.ts";
 import { type Duration, toMilliseconds } from "#lib/time/duration.ts";
@@ -73,37 +79,78 @@ export async function readCredits(core: CoreClients, exchange: Exchange): Promis
   };
 }
 
-/** A receipt in the form of an aggregator's generation. */
-export function toGeneration(receipt: Receipt): GetGenerationResponse {
-  const cancelled = receipt.status === ReceiptStatus.CANCELLED;
-  const finish = cancelled ? "cancelled" : receipt.status === ReceiptStatus.COMPLETED ? receipt.finishReason : "error";
+/**
+ * What became of a request: the receipt of its first run, or why it was refused. Throws RECEIPT_NOT_FOUND where neither
+ * tells. The receipt is listed first: a call that finds none would be a refused request itself.
+ */
+export async function readGeneration(
+  core: CoreClients,
+  exchange: Exchange,
+  id: string,
+): Promise<GetGenerationResponse> {
+  const requestId = id.replace(/^(chatcmpl-|cmpl-|msg_)/, "req_"); // the id of an answer is made from its request's
+  const { callOptions } = exchange;
+  const { receipts } = await core.metering.listReceipts({ requestId }, callOptions);
+  const first = receipts.at(-1);
+  if (first !== undefined) {
+    return toResponse({ case: "answered", value: toGeneration(first) });
+  }
+  const { requests } = await core.metering.listRequests({ requestId, pageSize: 1 }, callOptions);
+  const [refused] = requests;
+  if (refused !== undefined) {
+    return toResponse({ case: "refused", value: toRefused(refused) });
+  }
+  await core.metering.getReceipt({ requestId }, callOptions);
+  throw new Error(`the core has found the receipt of ${id} only now`);
+}
+
+function toResponse(form: GenerationData["form"]): GetGenerationResponse {
   return {
     $typeName: "tollgate.chat.v1.GetGenerationResponse",
-    data: {
-      $typeName: "tollgate.chat.v1.Generation",
-      id: receipt.requestId,
-      model: receipt.model,
-      createdAt: receipt.settledAt === undefined ? "" : rfc3339(receipt.settledAt),
-      totalCost: usdAmount(receipt.costPicoUsd),
-      tokensPrompt: receipt.inputTokens,
-      tokensCompletion: receipt.outputTokens,
-      nativeTokensPrompt: receipt.inputTokens,
-      nativeTokensCompletion: receipt.outputTokens,
-      nativeTokensReasoning: receipt.reasoningTokens ?? 0n,
-      nativeTokensCached: receipt.cachedInputTokens ?? 0n,
-      ...(finish !== "" && { finishReason: finish === "content_filter" ? "stop" : finish }),
-      ...(receipt.finishReason !== "" && { nativeFinishReason: receipt.finishReason }),
-      streamed: receipt.streamed ?? false,
-      cancelled,
-      ...(receipt.firstToken && { latency: milliseconds(receipt.firstToken) }),
-      ...(receipt.duration && { generationTime: milliseconds(receipt.duration) }),
+    data: { $typeName: "tollgate.chat.v1.GenerationData", form },
+  };
+}
+
+function toRefused({ requestId, model, reason, httpStatus, at }: Request): RefusedGeneration {
+  const { what, advice } = findReasonText(reason) ?? reasonTexts[Reason.UNSPECIFIED];
+  return {
+    $typeName: "tollgate.chat.v1.RefusedGeneration",
+    id: requestId,
+    createdAt: at === undefined ? "" : rfc3339(at),
+    model,
+    error: {
+      $typeName: "tollgate.chat.v1.GenerationError",
+      reason,
+      message: `${what} ${advice}`,
+      status: httpStatus,
     },
   };
 }
 
-/** The id of the request from which an answer's id was made. */
-export function toRequestId(id: string): string {
-  return id.replace(/^(chatcmpl-|cmpl-|msg_)/, "req_");
+/** A receipt in the form of an aggregator's generation. */
+function toGeneration(receipt: Receipt): Generation {
+  const cancelled = receipt.status === ReceiptStatus.CANCELLED;
+  const finish = cancelled ? "cancelled" : receipt.status === ReceiptStatus.COMPLETED ? receipt.finishReason : "error";
+  return {
+    $typeName: "tollgate.chat.v1.Generation",
+    id: receipt.requestId,
+    model: receipt.model,
+    createdAt: receipt.settledAt === undefined ? "" : rfc3339(receipt.settledAt),
+    totalCost: usdAmount(receipt.costPicoUsd),
+    tokensPrompt: receipt.inputTokens,
+    tokensCompletion: receipt.outputTokens,
+    nativeTokensPrompt: receipt.inputTokens,
+    nativeTokensCompletion: receipt.outputTokens,
+    nativeTokensReasoning: receipt.reasoningTokens ?? 0n,
+    nativeTokensCached: receipt.cachedInputTokens ?? 0n,
+    ...(finish !== "" && { finishReason: finish === "content_filter" ? "stop" : finish }),
+    ...(receipt.finishReason !== "" && { nativeFinishReason: receipt.finishReason }),
+    streamed: receipt.streamed ?? false,
+    cancelled,
+    ...(receipt.firstToken && { latency: milliseconds(receipt.firstToken) }),
+    ...(receipt.duration && { generationTime: milliseconds(receipt.duration) }),
+    ...(receipt.archived && { archived: true }),
+  };
 }
 
 const groups: Readonly<Record<UsageDimension, UsageGroup>> = {

@@ -98,6 +98,8 @@ const answers = {
     answer(404, "invalid_request_error", "generation_not_found", message, { param: "id" }),
   [Reason.RECEIPT_ARCHIVED]: ({ message }) =>
     answer(410, "invalid_request_error", "generation_archived", message, { param: "id" }),
+  [Reason.ARCHIVE_CHANGED]: ({ message }) =>
+    answer(500, "api_error", "archive_changed", message, { param: "id", headers: noRetry }),
   [Reason.ACCOUNT_FROZEN]: ({ message }) => answer(403, "permission_error", "account_frozen", message),
   [Reason.MODEL_NOT_FOUND]: noModel,
   [Reason.MODEL_KIND_MISMATCH]: noModel,
@@ -123,11 +125,11 @@ const answers = {
   [Reason.LEDGER_UNAVAILABLE]: unavailable,
   [Reason.NO_SERVER]: unavailable,
   [Reason.TIMEOUT]: ({ message, headers }) => answer(504, "server_error", "timeout", message, { headers }),
+  [Reason.KEY_NOT_FOUND]: ({ message }) => answer(404, "invalid_request_error", "key_not_found", message),
+  [Reason.KEY_LIMIT_REACHED]: ({ message }) => answer(403, "permission_error", "key_limit_reached", message),
   // No request of this surface can meet these.
   [Reason.UNSPECIFIED]: unexpected,
   [Reason.ACCOUNT_NOT_FOUND]: unexpected,
-  [Reason.KEY_NOT_FOUND]: unexpected,
-  [Reason.KEY_LIMIT_REACHED]: unexpected,
   [Reason.PAYMENT_BELOW_MINIMUM]: unexpected,
   [Reason.PAYMENT_ABOVE_MAXIMUM]: unexpected,
   [Reason.PAYMENT_24H_LIMIT]: unexpected,
@@ -138,6 +140,11 @@ const answers = {
   [Reason.KEY_ALREADY_MADE]: unexpected,
   [Reason.OPERATOR_NOT_FOUND]: unexpected,
   [Reason.WEBHOOK_NOT_FOUND]: unexpected,
+  [Reason.PAYMENT_PROVIDER_FAILED]: unexpected,
+  [Reason.PAYMENT_NOT_FOUND]: unexpected,
+  [Reason.MEMBER_NOT_FOUND]: unexpected,
+  [Reason.INVITATION_NOT_FOUND]: unexpected,
+  [Reason.LAST_OWNER]: unexpected,
   [Reason.OPERATOR_NAME_TAKEN]: unexpected,
 } satisfies Record<Reason, (failure: Failure) => ErrorAnswer>;
 

@@ -1,5 +1,6 @@
 import { type Model as CoreModel, ModelKind, ThinkingMode } from "#gen/tollgate/catalogue/v1/model_pb.js";
 import { type ListModelsResponse, type Model, ModelType } from "#gen/tollgate/chat/v1/model_pb.js";
+import { listingOf } from "../http/feeds/listing.ts";
 import { usdPerMillion, usdPerToken } from "../http/json/decimal.ts";
 import { takenSampling } from "./request/sampling.ts";
 
@@ -25,6 +26,9 @@ export function modelInfo(model: CoreModel): Model {
       $typeName: "tollgate.chat.v1.ModelPricing",
       prompt: usdPerToken(model.inputPicoUsdPerToken),
       completion: usdPerToken(model.outputPicoUsdPerToken),
+      image: "0",
+      request: "0",
+      inputCacheRead: usdPerToken(model.inputPicoUsdPerToken),
     },
     pricePerMillion: {
       $typeName: "tollgate.chat.v1.ModelPricePerMillion",
@@ -45,6 +49,7 @@ export function modelInfo(model: CoreModel): Model {
       outputModalities: [output],
     },
     ...(isEmbedding && { dimensions: model.dimensions }),
+    ...listingOf(model),
   };
 }
 

@@ -12,6 +12,9 @@ const names: readonly (readonly [core: RegExp, surface: string])[] = [
   [/^sampling\.(.+)$/, "$1"],
   [/^stop_sequences.*$/, "stop"],
   [/^inputs.*$/, "input"],
+  [/^limits\.budget_pico_usd$/, "limit"],
+  [/^limits\.budget_period$/, "limit_reset"],
+  [/^limits\.(.+)$/, "$1"],
 ];
 
 /** This surface's name for a field of the core's request. Empty: no field. */

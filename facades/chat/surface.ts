@@ -7,6 +7,7 @@ import {
 import { ChatCompletionSchema } from "#gen/tollgate/chat/v1/chat_completion_answer_pb.js";
 import { chatServiceRoutes } from "#gen/tollgate/chat/v1/chat_service_http.js";
 import { CompletionSchema } from "#gen/tollgate/chat/v1/completion_pb.js";
+import { GetCostsResponseSchema } from "#gen/tollgate/chat/v1/cost_pb.js";
 import { CreateEmbeddingResponseSchema } from "#gen/tollgate/chat/v1/embedding_pb.js";
 import { TestAuthResponseSchema } from "#gen/tollgate/chat/v1/key_status_pb.js";
 import { ListModelsResponseSchema, ModelSchema } from "#gen/tollgate/chat/v1/model_pb.js";
@@ -14,16 +15,19 @@ import { ServiceTier } from "#gen/tollgate/chat/v1/service_tier_pb.js";
 import { collectAnswer, collectAnswers } from "../http/core/answer.ts";
 import type { CoreClients } from "../http/core/core-clients.ts";
 import { readModels } from "../http/core/models.ts";
+import { toCosts } from "../http/feeds/costs.ts";
+import { checkSchemaVersion, writeProviderDocument } from "../http/feeds/provider-document.ts";
 import { jsonEncoder } from "../http/json/encoder.ts";
 import { readSession } from "../http/request/session.ts";
 import { sendEvents } from "../http/response/sse.ts";
 import { createEndpoints } from "../http/routing/endpoints.ts";
 import type { Endpoint, Surface } from "../http/routing/surface.ts";
-import { readCredits, readKey, readUsage, toGeneration, toRequestId } from "./account-view.ts";
+import { readCredits, readGeneration, readKey, readUsage } from "./account-view.ts";
 import { completion, completionStream, continueRequest, promptCount } from "./completions.ts";
 import { embeddingResponse, embedRequest } from "./embeddings.ts";
 import { errorOf } from "./errors.ts";
 import { keyStatus } from "./key-status.ts";
+import { createKeyEndpoints } from "./managed-keys.ts";
 import { modelInfo, modelList } from "./models.ts";
 import { generateRequest } from "./request/generate.ts";
 import { chatCompletion } from "./response/answer.ts";
@@ -39,6 +43,7 @@ const writeKey = jsonEncoder(GetKeyResponseSchema);
 const writeCredits = jsonEncoder(GetCreditsResponseSchema);
 const writeGeneration = jsonEncoder(GetGenerationResponseSchema);
 const writeUsage = jsonEncoder(GetUsageResponseSchema);
+const writeCosts = jsonEncoder(GetCostsResponseSchema);
 const writeKeyStatus = jsonEncoder(TestAuthResponseSchema);
 
 /** Endpoints that clients of this style know but this service does not have. */
@@ -63,13 +68,14 @@ export function createChatSurface(core: CoreClients): Surface {
     name: "chat",
     claims: [
       ...["/v1/chat", "/v1/completions", "/v1/embeddings", "/test-auth", "/api/v1"],
-      ...["/v1/key", "/v1/credits", "/v1/generation", "/v1/usage"],
+      ...["/v1/key", "/v1/keys", "/v1/credits", "/v1/generation", "/v1/usage", "/v1/costs"],
     ],
     recognizes: () => true, // the default: its clients send nothing distinctive
     unavailable: { ...unavailable, ...Object.fromEntries(Object.entries(unavailable).map(toAlias)) },
     errorOf,
-    endpoints: withAliases(
-      createEndpoints({
+    endpoints: withAliases([
+      ...createKeyEndpoints(core),
+      ...createEndpoints({
         core,
         routes: chatServiceRoutes,
         keyHeader: "authorization",
@@ -120,9 +126,13 @@ export function createChatSurface(core: CoreClients): Surface {
             exchange.send(200, writeEmbeddings(embeddingResponse(request, response)));
           },
 
-          async listModels(_request, exchange) {
+          async listModels({ schemaVersion }, exchange) {
+            checkSchemaVersion(schemaVersion);
             const models = await readModels(core, exchange);
-            exchange.send(200, writeModels(modelList(models)));
+            exchange.send(
+              200,
+              schemaVersion === undefined ? writeModels(modelList(models)) : writeProviderDocument(models),
+            );
           },
 
           async getModel({ id }, exchange) {
@@ -142,12 +152,12 @@ export function createChatSurface(core: CoreClients): Surface {
           },
 
           async getGeneration({ id }, exchange) {
-            const request = { requestId: toRequestId(id) };
-            const { receipt } = await core.metering.getReceipt(request, exchange.callOptions);
-            if (receipt === undefined) {
-              throw new Error(`the core answered without the receipt of ${id}`);
-            }
-            exchange.send(200, writeGeneration(toGeneration(receipt)));
+            exchange.send(200, writeGeneration(await readGeneration(core, exchange, id)));
+          },
+
+          async getCosts({ requestIds }, exchange) {
+            const { costs } = await core.metering.listCosts({ requestIds }, exchange.callOptions);
+            exchange.send(200, writeCosts(toCosts(costs)));
           },
 
           async getUsage(request, exchange) {
@@ -160,7 +170,7 @@ export function createChatSurface(core: CoreClients): Surface {
           },
         },
       }),
-    ),
+    ]),
   };
 }
 

@@ -31,6 +31,7 @@ interface JsonField {
   readonly only: string;
   readonly requiredForType: string;
   readonly numberText: boolean;
+  readonly nullClears: boolean;
 }
 
 /** The schemas of a document, one for each message in its bodies. */
@@ -76,7 +77,10 @@ export class Schemas {
     if (rules?.unset !== undefined) {
       return described(field, { anyOf: [schema, { const: rules.unset }] });
     }
-    return described(field, rules?.nullable && !rules.jsonText ? { anyOf: [schema, { type: "null" }] } : schema);
+    return described(
+      field,
+      (rules?.nullable || rules?.nullClears) && !rules.jsonText ? { anyOf: [schema, { type: "null" }] } : schema,
+    );
   }
 
   #messageSchema(desc: DescMessage): Json {

@@ -1,11 +1,19 @@
 import { type DescExtension, type DescMethod, type DescService, getOption, hasOption } from "@bufbuild/protobuf";
 import type { Schema } from "@bufbuild/protoplugin";
 
+const verbs = { get: "GET", post: "POST", patch: "PATCH", delete: "DELETE" } as const;
+type HttpVerb = (typeof verbs)[keyof typeof verbs];
+
 /** The HTTP rule of a method: the parts of google.api.http that the surfaces use. */
 export interface HttpRule {
-  readonly verb: "GET" | "POST";
-  /** A template of google.api.http, such as "/v1/models/{id=**}". */
+  readonly verb: HttpVerb;
+  /** A template of google.api.http, such as "/v1/models/{id=**}" or "/v1/keys/{hash}". */
   readonly path: string;
+}
+
+/** Whether requests of a verb have a body. */
+export function hasBody(verb: HttpVerb): boolean {
+  return verb === "POST" || verb === "PATCH";
 }
 
 /** A method that is served over HTTP. */
@@ -46,12 +54,13 @@ export class Options {
       return undefined;
     }
     const { pattern, body } = http;
-    if ((pattern.case !== "get" && pattern.case !== "post") || pattern.value === undefined) {
-      throw new Error(`${method}: only get and post are served`);
+    const verb = verbs[pattern.case as keyof typeof verbs];
+    if (verb === undefined || pattern.value === undefined) {
+      throw new Error(`${method}: only ${Object.keys(verbs).join(", ")} are served`);
     }
-    if (pattern.case === "post" && body !== "*") {
-      throw new Error(`${method}: body must be "*"`);
+    if (hasBody(verb) !== (body === "*")) {
+      throw new Error(`${method}: body must be ${hasBody(verb) ? '"*"' : "absent"}`);
     }
-    return { verb: pattern.case === "get" ? "GET" : "POST", path: pattern.value };
+    return { verb, path: pattern.value };
   }
 }

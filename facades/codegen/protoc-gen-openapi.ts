@@ -2,7 +2,7 @@
 import type { DescMessage, DescMethod, DescService } from "@bufbuild/protobuf";
 import { createEcmaScriptPlugin, runNodeJs, type Schema } from "@bufbuild/protoplugin";
 import { type Json, readComment, Schemas } from "./openapi-schemas.ts";
-import { type HttpEndpoint, Options } from "./options.ts";
+import { type HttpEndpoint, hasBody, Options } from "./options.ts";
 
 runNodeJs(
   createEcmaScriptPlugin({
@@ -26,6 +26,8 @@ interface HttpService {
 interface HttpMethod {
   readonly public: boolean;
   readonly errors: HttpService["errors"];
+  /** 0: 200. */
+  readonly success: number;
 }
 
 /** One operation of a surface. */
@@ -34,6 +36,7 @@ interface Operation extends HttpEndpoint {
   readonly errorBody: DescMessage;
   readonly isPublic: boolean;
   readonly ownErrors: HttpService["errors"];
+  readonly success: number;
 }
 
 function document(schema: Schema): Json {
@@ -86,8 +89,12 @@ function listOperations(schema: Schema, options: Options, service: DescService):
   }
   return options.endpoints(service).map((endpoint) => {
     const own = options.get<HttpMethod>(endpoint.method, "tollgate.facade.v1.http_method");
-    return { ...endpoint, surface, errorBody, isPublic: own?.public ?? false, ownErrors: own?.errors ?? [] };
+    return { ...endpoint, surface, errorBody, ...readMethod(own) };
   });
+}
+
+function readMethod(own: HttpMethod | undefined) {
+  return { isPublic: own?.public ?? false, ownErrors: own?.errors ?? [], success: own?.success || 200 };
 }
 
 /** One path and verb. Where several surfaces share it, the caller's headers choose, and either format may come. */
@@ -103,21 +110,20 @@ function operationObject(shared: readonly Operation[], schemas: Schemas): Json {
     summary: readComment(first.method),
     ...(first.isPublic ? { security: [] } : { security: [{ bearer: [] }, { apiKey: [] }] }),
     ...(parameters.length > 0 && { parameters: unique(parameters, "name") }),
-    ...(first.rule.verb === "POST" && {
+    ...(hasBody(first.rule.verb) && {
       requestBody: { required: true, content: { "application/json": { schema: schemas.refTo(first.method.input) } } },
     }),
-    responses: Object.fromEntries([["200", success(shared, schemas)], ...failures(shared, schemas)]),
+    responses: Object.fromEntries([[String(first.success), success(shared, schemas)], ...failures(shared, schemas)]),
   };
 }
 
 function listParameters({ method, rule }: Operation, schemas: Schemas): Json[] {
-  if (rule.verb !== "GET") {
-    return [];
-  }
-  return method.input.fields.map((field) => {
+  const isInPath = (name: string) => rule.path.includes(`{${name}`);
+  const fields = method.input.fields.filter((field) => !hasBody(rule.verb) || isInPath(schemas.keyOf(field)));
+  return fields.map((field) => {
     const { description, ...schema } = schemas.fieldSchema(field);
     const name = schemas.keyOf(field);
-    const inPath = rule.path.includes(`{${name}`);
+    const inPath = isInPath(name);
     const required = inPath || schemas.isRequired(field);
     const isList = field.fieldKind === "list";
     return {
@@ -190,7 +196,7 @@ const keyAlone = [401, 429];
 
 /** The errors of an operation by status: its own, and those of its surface that it can answer with. */
 function listErrors({ surface, ownErrors, isPublic, rule }: Operation): HttpService["errors"] {
-  const never = [...(isPublic ? keyAlone : []), ...(rule.verb === "GET" ? runsAlone : [])];
+  const never = [...(isPublic ? keyAlone : []), ...(hasBody(rule.verb) ? [] : runsAlone)];
   const own = new Set(ownErrors.map(({ status }) => status));
   return [...surface.errors.filter(({ status }) => !never.includes(status) && !own.has(status)), ...ownErrors].sort(
     (one, other) => one.status - other.status,

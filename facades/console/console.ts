@@ -2,8 +2,11 @@ import type { IncomingMessage, RequestListener, ServerResponse } from "node:http
 import { CatalogueService } from "#gen/tollgate/catalogue/v1/catalogue_service_pb.js";
 import { createClient } from "#lib/rpc/client.ts";
 import { readAll } from "#lib/rpc/pages.ts";
-import { homeHeaders, renderHome, wantsPage } from "../http/home/page.ts";
-import { sendFile } from "../http/home/static-files.ts";
+import { renderHome } from "../http/site/home.ts";
+import { renderPage } from "../http/site/layout.ts";
+import { wantsPage } from "../http/site/page.ts";
+import { sendFile } from "../http/site/static-files.ts";
+import { createHeaders, createStyle } from "../http/site/style.ts";
 import { callPaths } from "./calls/forward.ts";
 import { isSameOrigin } from "./calls/same-origin.ts";
 import { type Dependencies, readReach } from "./dependencies.ts";
@@ -14,6 +17,7 @@ import { sendCallError, sendError } from "./sessions/answers.ts";
 import { readToken } from "./sessions/cookie.ts";
 import { CoreSessions } from "./sessions/core.ts";
 import { followLink } from "./sessions/link.ts";
+import { answerOidc, isOidcPage } from "./sessions/oidc.ts";
 import { createSessionCalls } from "./sessions/session-calls.ts";
 
 /** `/package.Service/Method`. No page has a dot in the first part of its path. */
@@ -30,6 +34,9 @@ export function createConsole(parts: Dependencies): RequestListener {
     const sessionCall = sessionCalls.get(`${request.method} ${path}`);
     if (sessionCall !== undefined) {
       return sessionCall(request, response);
+    }
+    if (isOidcPage(request, path)) {
+      return answerOidc(path, request, response, parts, core);
     }
     if (path.startsWith("/link/")) {
       return followLink(path.slice("/link/".length), request, response, parts, core);
@@ -104,7 +111,7 @@ export function createConsole(parts: Dependencies): RequestListener {
   }
 
   return (request, response) => {
-    setSecurityHeaders(response);
+    setSecurityHeaders(response, readReach(request, parts));
     serve(request, response).catch((error: unknown) => {
       parts.logger.error({ err: error }, "a request failed unexpectedly");
       if (response.headersSent) {
@@ -120,7 +127,7 @@ export function createConsole(parts: Dependencies): RequestListener {
 async function serveHome(
   request: IncomingMessage,
   response: ServerResponse,
-  { transport, facts, surfaces }: Dependencies,
+  { transport, facts, surfaces, site }: Dependencies,
   core: CoreSessions,
 ): Promise<void> {
   if (!wantsPage(request)) {
@@ -133,8 +140,11 @@ async function serveHome(
     (page) => catalogue.listModels(page, { headers: core.headersFor(request) }),
     ({ models }) => models,
   );
-  const html = renderHome(models, { baseUrl: facts.publicUrl, hasSignIn: true });
-  response.writeHead(200, { ...homeHeaders, "content-length": String(Buffer.byteLength(html)) });
+  const prices = await catalogue.listPriceDays({}, { headers: core.headersFor(request) });
+  const reach = { baseUrl: facts.publicUrl, pages: facts.publicUrl, signIn: "/sign-in" };
+  const css = createStyle(site);
+  const html = renderPage(renderHome(models, prices.models, reach), site, css, reach);
+  response.writeHead(200, { ...createHeaders(css), "content-length": String(Buffer.byteLength(html)) });
   response.end(request.method === "HEAD" ? undefined : html);
 }
 

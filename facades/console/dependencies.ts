@@ -1,7 +1,8 @@
 import type { IncomingMessage, RequestListener } from "node:http";
 import type { Transport } from "@connectrpc/connect";
-import type { StaticFiles } from "../http/home/static-files.ts";
 import type { IsTrustedProxy } from "../http/request/client-address.ts";
+import type { SiteFacts } from "../http/site/facts.ts";
+import type { StaticFiles } from "../http/site/static-files.ts";
 
 /** How browsers reach the console: over TLS, from this machine only, or over plain HTTP from elsewhere. */
 export type Reach = "tls" | "loopback" | "insecure";
@@ -18,6 +19,10 @@ export interface Dependencies {
   readonly reach: Reach;
   readonly logger: { error(fields: object, message: string): void };
   readonly facts: ConsoleFacts;
+  /** The console's own address for browsers. Undefined: the Host that a browser names. */
+  readonly consoleUrl?: string | undefined;
+  /** What the public page tells of whoever runs the service. */
+  readonly site: SiteFacts;
   /** Undefined: no proxy stands in front of the console. */
   readonly isTrustedProxy?: IsTrustedProxy | undefined;
 }

@@ -1,5 +1,5 @@
 import type { RequestListener } from "node:http";
-import { type StaticFiles, sendFile } from "../http/home/static-files.ts";
+import { type StaticFiles, sendFile } from "../http/site/static-files.ts";
 
 /** The site's pages have inline scripts: for the initial colour scheme, and for the map of their parts. */
 const policy =

@@ -30,6 +30,8 @@ export class Exchange {
   keyHeader: KeyHeader = "x-api-key";
   /** The surface that answers. Undefined: none is chosen yet. */
   surface: PublicSurface | undefined;
+  /** Whether the core knows that the surface refuses the request. */
+  isRefusalRecorded = false;
   #address: string | undefined;
   readonly #gone = new AbortController();
   readonly #trace: ExchangeTrace | undefined;
@@ -92,6 +94,7 @@ export class Exchange {
       "content-type": contentType,
       "x-request-id": this.requestId,
       "request-id": this.requestId,
+      "inference-id": this.requestId, // by this name Hugging Face asks what a request cost
     };
     if (this.#rateLimit !== undefined) {
       addRateLimit(headers, this.#rateLimit, this.runtime.clock.now());

@@ -1,16 +1,8 @@
 import type { IncomingMessage } from "node:http";
+import type { BoundName } from "#lib/door/bounds.ts";
 import type { Random } from "#lib/ids/random.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import type { IsTrustedProxy } from "./request/client-address.ts";
-
-/** Why a client was refused or cut off to keep room for others. */
-export type Refusal =
-  | "overload"
-  | "connections"
-  | "connections_per_address"
-  | "requests_per_address"
-  | "slow_body"
-  | "slow_reader";
 
 /** Receives the events of HTTP exchanges. */
 export interface ExchangeObserver {
@@ -21,7 +13,7 @@ export interface ExchangeObserver {
   /** The exchange is over. `status` undefined: the client left before there was one. */
   closed(status: number | undefined, isStream: boolean): void;
   /** A client was refused or cut off to keep room for others. */
-  refused(reason: Refusal): void;
+  refused(bound: BoundName): void;
 }
 
 /** An exchange in a distributed trace. */

@@ -117,11 +117,17 @@ const answers = {
   [Reason.REFUND_EXCEEDS_BALANCE]: unexpected,
   [Reason.RECEIPT_NOT_FOUND]: unexpected,
   [Reason.RECEIPT_ARCHIVED]: unexpected,
+  [Reason.ARCHIVE_CHANGED]: unexpected,
   [Reason.SERVER_NOT_FOUND]: unexpected,
   [Reason.KEY_STATE_CONFLICT]: unexpected,
   [Reason.KEY_ALREADY_MADE]: unexpected,
   [Reason.OPERATOR_NOT_FOUND]: unexpected,
   [Reason.WEBHOOK_NOT_FOUND]: unexpected,
+  [Reason.PAYMENT_PROVIDER_FAILED]: unexpected,
+  [Reason.PAYMENT_NOT_FOUND]: unexpected,
+  [Reason.MEMBER_NOT_FOUND]: unexpected,
+  [Reason.INVITATION_NOT_FOUND]: unexpected,
+  [Reason.LAST_OWNER]: unexpected,
   [Reason.OPERATOR_NAME_TAKEN]: unexpected,
 } satisfies Record<Reason, (failure: Failure) => Classified>;
 

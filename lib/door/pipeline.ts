@@ -1,16 +1,24 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
+import { toNetwork, toWiderNetwork } from "../net/network.ts";
 import type { Door } from "./door.ts";
+import { NetworkCounts } from "./network-counts.ts";
 
 /** The most requests that may wait on one connection while an earlier one is answered. */
 const mostWaiting = 128;
 /** The most requests that may wait on all connections together. Each takes about 5 KB. */
 const mostWaitingInAll = 4096;
+/** The most of these on the connections of an address, and of the network around it: others pipeline, too. */
+const mostOfNetwork = 512;
+const mostAround = 1024;
 
 type Turn = readonly [request: IncomingMessage, response: ServerResponse];
 
 /** One connection. */
 interface Line {
+  /** The networks of its client. */
+  readonly own: string;
+  readonly wider: string;
   running: Turn | undefined;
   readonly waiting: Turn[];
   /** Called when no request runs or waits any more. */
@@ -26,6 +34,7 @@ export class Pipeline {
   readonly #listener: RequestListener;
   readonly #door: Pick<Door, "refused" | "connections">;
   readonly #lines = new WeakMap<Duplex, Line>();
+  readonly #networks = new NetworkCounts();
   #waitingInAll = 0;
 
   constructor(listener: RequestListener, door: Pick<Door, "refused" | "connections">) {
@@ -38,7 +47,14 @@ export class Pipeline {
     const { socket } = request;
     let line = this.#lines.get(socket);
     if (line === undefined) {
-      line = { running: undefined, waiting: [], afterwards: undefined };
+      const address = socket.remoteAddress ?? "";
+      line = {
+        own: toNetwork(address),
+        wider: `around ${toWiderNetwork(address)}`,
+        running: undefined,
+        waiting: [],
+        afterwards: undefined,
+      };
       this.#lines.set(socket, line);
     }
     if (socket.destroyed) {
@@ -47,13 +63,31 @@ export class Pipeline {
     if (line.running === undefined) {
       return this.#start(line, [request, response]);
     }
-    if (line.waiting.length >= mostWaiting || this.#waitingInAll >= mostWaitingInAll) {
+    if (line.waiting.length >= mostWaiting || !this.#enter(line)) {
       this.#door.refused("pipeline");
       return void socket.destroy();
     }
     line.waiting.push([request, response]);
-    this.#waitingInAll += 1;
   };
+
+  /** Counts a waiting request, also for the networks of its client. False: they or all together have too many. */
+  #enter({ own, wider }: Line): boolean {
+    if (this.#waitingInAll >= mostWaitingInAll || !this.#networks.add(own, mostOfNetwork)) {
+      return false;
+    }
+    if (!this.#networks.add(wider, mostAround)) {
+      this.#networks.remove(own);
+      return false;
+    }
+    this.#waitingInAll += 1;
+    return true;
+  }
+
+  #leave({ own, wider }: Line): void {
+    this.#waitingInAll -= 1;
+    this.#networks.remove(own);
+    this.#networks.remove(wider);
+  }
 
   /** The request that is being answered on a connection. Undefined: none. */
   running(socket: Duplex): Turn | undefined {
@@ -90,13 +124,14 @@ export class Pipeline {
 
   #goOn(line: Line, isOver: boolean): void {
     if (isOver) {
-      this.#waitingInAll -= line.waiting.length;
-      line.waiting.length = 0;
+      for (const _ of line.waiting.splice(0)) {
+        this.#leave(line);
+      }
       return;
     }
     const next = line.waiting.shift();
-    this.#waitingInAll -= 1;
     if (next !== undefined) {
+      this.#leave(line);
       this.#start(line, next);
     }
   }

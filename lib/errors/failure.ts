@@ -53,6 +53,9 @@ function toCode(reason: Reason): Code {
     case Reason.SERVER_NOT_FOUND:
     case Reason.OPERATOR_NOT_FOUND:
     case Reason.WEBHOOK_NOT_FOUND:
+    case Reason.PAYMENT_NOT_FOUND:
+    case Reason.MEMBER_NOT_FOUND:
+    case Reason.INVITATION_NOT_FOUND:
       return Code.NotFound;
     case Reason.AUTHENTICATION_THROTTLED:
     case Reason.RATE_LIMITED:
@@ -74,15 +77,19 @@ function toCode(reason: Reason): Code {
     case Reason.PAYMENT_24H_LIMIT:
     case Reason.REFUND_EXCEEDS_BALANCE:
     case Reason.KEY_STATE_CONFLICT:
+    case Reason.LAST_OWNER:
       return Code.FailedPrecondition;
     case Reason.OVERLOADED:
     case Reason.NO_SERVER:
     case Reason.ENGINE_FAILED:
     case Reason.LEDGER_UNAVAILABLE:
     case Reason.SHUTTING_DOWN:
+    case Reason.PAYMENT_PROVIDER_FAILED:
       return Code.Unavailable; // another attempt may succeed
     case Reason.TIMEOUT:
       return Code.DeadlineExceeded;
+    case Reason.ARCHIVE_CHANGED:
+      return Code.DataLoss;
     case Reason.UNSPECIFIED:
       return Code.Internal;
   }

@@ -5,6 +5,7 @@ import { execFileSync } from "node:child_process";
 import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { templatesFolder } from "#src/delivery/mail/template-files.ts";
 import { buildConsole } from "../console/build.ts";
 import { bundle, threads } from "../package/bundle.ts";
 
@@ -17,6 +18,9 @@ for (const path of await readdir(join(root, "console", "dist"), { recursive: tru
   if (path.includes(".")) {
     files.push(`console/dist/${path}`);
   }
+}
+for (const name of await readdir(join(root, templatesFolder))) {
+  files.push(`${templatesFolder}/${name}`);
 }
 await rm(output, { recursive: true, force: true });
 await mkdir(output, { recursive: true });

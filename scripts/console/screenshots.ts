@@ -139,6 +139,7 @@ async function takeAll(addresses: Record<string, string>): Promise<void> {
     await page.goto("/sign-in");
     await page.getByRole("button", { name: "Sign in" }).waitFor();
     await take(page, "sign-in", colorScheme);
+    await page.getByText("You run this service").click();
     await page.getByLabel("Operator token").fill(operatorToken);
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.waitForURL("**/overview");

@@ -6,17 +6,29 @@ import { AuditEventSchema } from "#gen/tollgate/audit/v1/audit_service_pb.js";
 import { ServerSchema } from "#gen/tollgate/catalogue/v1/server_pb.js";
 import { EventSchema } from "#gen/tollgate/events/v1/events_service_pb.js";
 import { DeliverySchema, WebhookSchema } from "#gen/tollgate/events/v1/webhooks_service_pb.js";
+import { FoundSchema } from "#gen/tollgate/find/v1/find_service_pb.js";
 import { ReconcileResponseSchema } from "#gen/tollgate/metering/v1/books_service_pb.js";
 import { DeadLetterSchema } from "#gen/tollgate/metering/v1/dead_letter_pb.js";
 import { MarginSchema } from "#gen/tollgate/metering/v1/margin_service_pb.js";
 import { PriceSchema } from "#gen/tollgate/metering/v1/price_pb.js";
 import { ReceiptArchiveSchema } from "#gen/tollgate/metering/v1/receipt_archive_pb.js";
+import { RequestSchema } from "#gen/tollgate/metering/v1/request_pb.js";
 import { ReceiptSchema, UsageRowSchema } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { OperatorSchema } from "#gen/tollgate/operators/v1/operator_pb.js";
+import { AutoTopUpSchema } from "#gen/tollgate/payments/v1/auto_top_up_pb.js";
+import { PaymentEventSchema } from "#gen/tollgate/payments/v1/payment_event_pb.js";
+import { PaymentRefundSchema } from "#gen/tollgate/payments/v1/refund_payment_pb.js";
+import { MemberSchema } from "#gen/tollgate/people/v1/person_pb.js";
+import { SessionSchema } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
+import { ReloadResponseSchema } from "#gen/tollgate/settings/v1/settings_service_pb.js";
 import { GetStatusResponseSchema } from "#gen/tollgate/status/v1/status_service_pb.js";
+import { memberDocument } from "#src/cli/admin/account-people.ts";
+import { foundDocument } from "#src/cli/admin/find.ts";
 import * as documents from "#src/cli/admin/output/documents.ts";
 import { deliveryDocument, eventDocument, webhookDocument } from "#src/cli/admin/output/event-documents.ts";
 import * as metering from "#src/cli/admin/output/metering-documents.ts";
+import { autoTopUpDocument, paymentEventDocument, refundDocument } from "#src/cli/admin/output/payment-documents.ts";
+import { reloadDocument } from "#src/cli/admin/reload.ts";
 import { groups, usageDocument } from "#src/cli/admin/usage.ts";
 
 // What each command that asks a core prints with --json: documents of messages that have all that they may have.
@@ -47,11 +59,16 @@ export const answers: Readonly<Record<string, object>> = {
   "accounts top-up": moved,
   "accounts grant": moved,
   "accounts refund": moved,
+  "accounts auto-top-up": autoTopUpDocument(sample(AutoTopUpSchema)),
+  "payments list": [paymentEventDocument(sample(PaymentEventSchema))],
+  "payments refund": [refundDocument(sample(PaymentRefundSchema))],
   payments: [documents.paymentDocument(sample(PaymentSchema))],
   "keys create": newKey,
   "keys list": [key],
   "keys rotate": newKey,
   "keys revoke": key,
+  "keys disable": key,
+  "keys enable": key,
   "keys set-limits": key,
   "keys set-rpm": key,
   "prices list": [price],
@@ -63,6 +80,9 @@ export const answers: Readonly<Record<string, object>> = {
   margin: [metering.marginDocument({ ...sample(MarginSchema), hour: "of --by hour", day: "of --by day" })],
   receipt: { ...metering.wholeReceiptDocument(sample(ReceiptSchema)), further_runs: [receipt] },
   receipts: [receipt],
+  reload: reloadDocument(sample(ReloadResponseSchema)),
+  find: [foundDocument(sample(FoundSchema))],
+  requests: [metering.requestWithAdvice(sample(RequestSchema))],
   "export receipts": exported,
   "export usage": exported,
   archives: [metering.archiveDocument(sample(ReceiptArchiveSchema))],
@@ -74,10 +94,16 @@ export const answers: Readonly<Record<string, object>> = {
   "servers list": [server],
   "servers drain": server,
   "servers resume": server,
+  "accounts members": [memberDocument(sample(MemberSchema))],
+  "accounts close": { id: "", refunded_usd: "" },
+  "accounts invite": { id: "", token: "", url: "" },
   "operators create": { id: "", token: "" },
   "operators list": [operator],
   "operators revoke": operator,
   "console-link": { url: "", expires_at: "" },
+  "sessions list": [documents.sessionDocument(sample(SessionSchema))],
+  "sessions end": { ended: 0 },
+  "sessions end-all": { ended: 0 },
   "audit list": [documents.auditDocument(sample(AuditEventSchema))],
   "webhooks create": newSecret,
   "webhooks list": [webhook],

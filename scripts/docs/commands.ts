@@ -50,8 +50,11 @@ function commonOptions(commands: readonly Command[]): Row[] {
   return first.filter((row) => others.every((rows) => isAmong(rows, row)));
 }
 
+/** The commands that do something: a group that has options does, too. */
 function leaves(command: Command): Command[] {
-  return command.commands.length === 0 ? [command] : command.commands.flatMap(leaves);
+  const below = command.commands.flatMap(leaves);
+  const acts = below.length === 0 || (command.parent !== null && command.options.length > 0);
+  return acts ? [command, ...below] : below;
 }
 
 function readName(command: Command): string {

@@ -7,11 +7,13 @@ import { configJsonSchema } from "#src/config/json-schema.ts";
 import { commandReference } from "./commands.ts";
 import { configurationReference } from "./configuration.ts";
 import { withGenerated } from "./markdown.ts";
+import { reasonReference } from "./reasons.ts";
 
 /** Each file below the root and what makes it from what it was. */
 export const generated: Readonly<Record<string, (before: string) => string>> = {
   "deploy/tollgate.schema.json": () => `${JSON.stringify(configJsonSchema(), undefined, 2)}\n`,
   "docs/configuration.md": (before) => withGenerated(before, configurationReference()),
+  "docs/reasons.md": (before) => withGenerated(before, reasonReference()),
   "docs/commands.md": (before) => withGenerated(before, commandReference()),
 };
 

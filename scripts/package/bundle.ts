@@ -7,7 +7,7 @@ import { nameClassesAlone } from "./class-names.ts";
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
 /** Modules that run as threads, by their paths without an ending: each is a file of its own. */
-export const threads = ["src/money/store/sqlite/worker", "src/storage/sqlite/reader"];
+export const threads = ["src/money/store/sqlite/worker", "src/storage/sqlite/reader", "src/storage/sqlite/statements"];
 
 /** Texts of licences that have to come along with the packages inside a bundle. */
 export const noticesFile = "THIRD-PARTY-LICENSES.txt";

@@ -2,6 +2,7 @@ import { cp, mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { templatesFolder } from "#src/delivery/mail/template-files.ts";
 import { bundle } from "../package/bundle.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -15,7 +16,7 @@ export interface BuiltProgram {
 export async function buildProgram(): Promise<BuiltProgram> {
   const folder = await mkdtemp(join(tmpdir(), "tollgate-program-"));
   await bundle(join(folder, "dist"), { node: process.versions.node, inParts: true, extension: ".js" });
-  for (const path of ["bin", "package.json", join("gen", "openapi.json")]) {
+  for (const path of ["bin", "package.json", join("gen", "openapi.json"), templatesFolder]) {
     await cp(join(root, path), join(folder, path), { recursive: true });
   }
   for (const path of ["console", "native"]) {

@@ -1,7 +1,7 @@
 import { Command, CommanderError } from "commander";
 import { readPackaged } from "#lib/assets.ts";
 import { ConfigError } from "#src/config/config-error.ts";
-import { commands } from "./commands.ts";
+import { commandGroups, showExamples } from "./commands.ts";
 import type { Io } from "./shared/io.ts";
 
 /** Runs a command line, without the program's name. Returns the exit code: 0 only on success. */
@@ -56,23 +56,25 @@ export async function createProgram(io: Io, word?: string): Promise<Command> {
   const program = new Command("tollgate")
     .description("A metered proxy for open-source models.")
     .version(readVersion())
+    .enablePositionalOptions() // a command's options are not those of its subcommands
     .exitOverride()
     .configureOutput({
       writeOut: (text) => io.print(text.trimEnd()),
       writeErr: (text) => io.note(text.trimEnd()),
     });
-  for (const add of await Promise.all(loadersFor(word).map((load) => load()))) {
-    add(program, io);
-  }
-  return program;
-}
-
-function loadersFor(word: string | undefined) {
   if (word === "--version" || word === "-V") {
-    return [];
+    return program;
   }
-  const named = word !== undefined && Object.hasOwn(commands, word) ? commands[word] : undefined;
-  return named === undefined ? Object.values(commands) : [named];
+  const isKnown = commandGroups.some(({ commands }) => Object.hasOwn(commands, word ?? ""));
+  for (const { title, commands } of commandGroups) {
+    program.commandsGroup(`${title}:`);
+    const wanted = Object.entries(commands).filter(([name]) => !isKnown || name === word);
+    for (const add of await Promise.all(wanted.map(([, load]) => load()))) {
+      add(program, io);
+    }
+  }
+  program.helpCommand("help [command]", "tell how a command is used");
+  return program.addHelpText("after", showExamples());
 }
 
 function readVersion(): string {

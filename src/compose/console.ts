@@ -18,9 +18,10 @@ import type { Front } from "../../facades/front.ts";
 import { createConsoleGate } from "./console-gate.ts";
 import { connectionLimits, type Doors, requestPatience } from "./process/doors.ts";
 import type { Lifecycle } from "./process/lifecycle.ts";
+import { readSite } from "./process/site.ts";
 
 interface Dependencies {
-  readonly config: Pick<Config, "listen" | "http">;
+  readonly config: Pick<Config, "listen" | "http" | "sign_in" | "site">;
   readonly address: string;
   readonly transport: Transport;
   /** The public surfaces, which the playground calls. */
@@ -60,6 +61,8 @@ export async function startConsole(parts: Dependencies): Promise<RunningConsole>
     surfaces: front.listener,
     files: readPackagedFolder("console/dist"),
     reach: readReach(parts),
+    consoleUrl: config.site.address,
+    site: await readSite(config),
     facts: {
       publicUrl: `${scheme}://${front.address}`,
       demoAccountId: parts.demoAccountId ?? "",

@@ -22,6 +22,7 @@ import { connectionLimits, type Doors, requestPatience } from "./process/doors.t
 import { Lifecycle } from "./process/lifecycle.ts";
 import { createLogger } from "./process/logger.ts";
 import { type LoadControl, startOverload } from "./process/overload.ts";
+import { readSite } from "./process/site.ts";
 import { startTracing, type Telemetry } from "./process/tracing.ts";
 import { applyWorkarounds } from "./process/workarounds.ts";
 
@@ -76,7 +77,7 @@ export interface RunningFront extends Front {
 
 /** Serves both public surfaces over a transport. */
 export async function startFront(
-  { listen, http }: Pick<Config, "listen" | "http">,
+  config: Pick<Config, "listen" | "http" | "site">,
   transport: Transport,
   { overload, intake }: LoadControl,
   lifecycle: Lifecycle,
@@ -85,6 +86,7 @@ export async function startFront(
   doors: Doors,
   tls?: ServerTls,
 ): Promise<RunningFront> {
+  const { listen, http } = config;
   const isTrustedProxy = listen.trusted_proxies.length === 0 ? undefined : inNetworks(listen.trusted_proxies);
   const door = doors.make("public", { limits: connectionLimits(http), isTrustedProxy });
   const observer = { ...httpMetrics(registry), refused: door.refused };
@@ -97,6 +99,7 @@ export async function startFront(
     logger,
     observer,
     isTrustedProxy,
+    site: await readSite(config),
     limits: {
       bodyMemory: boundToMemory(http.body_memory_mib * 1024 * 1024, "machine"),
       answerMemory: boundToMemory(http.answer_memory_mib * 1024 * 1024, "machine"),

@@ -4,4 +4,4 @@ export { type DocumentationOptions, documentation } from "./documentation.ts";
 export { facade } from "./facade.ts";
 export type { CoreOptions, FacadeOptions, ProcessOptions, ServeOptions } from "./options.ts";
 export { serve } from "./serve.ts";
-export { type SimulateOptions, simulate } from "./simulate.ts";
+export { type SimulateOptions, type SimulateStripeOptions, simulate, simulateStripe } from "./simulate.ts";

@@ -10,8 +10,8 @@ export interface ProcessOptions {
 export interface ServeOptions extends ProcessOptions {
   /** The configuration file. Default: all defaults, and models as below. */
   readonly config?: string;
-  /** Serve the models that this inference server lists. */
-  readonly server?: string;
+  /** Serve the models that these inference servers list. */
+  readonly server?: readonly string[];
   /** Serve this model file in process. */
   readonly gguf?: string;
   /**

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { statSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import { isClone } from "#lib/assets.ts";
@@ -10,7 +10,7 @@ export interface Place {
   readonly platform: NodeJS.Platform;
   readonly home: string;
   readonly environment: Environment;
-  /** Whether the working directory has a file or folder with this name. */
+  /** Whether the working directory has a file or folder of this name that belongs to this user. */
   has(name: string): boolean;
 }
 
@@ -18,8 +18,14 @@ export interface Place {
 export async function readDataDir(environment: Environment): Promise<string> {
   return (
     (await readSetting(environment, "TOLLGATE_DATA_DIR")) ??
-    usualDataDir({ isClone, platform: process.platform, home: homedir(), environment, has: existsSync })
+    usualDataDir({ isClone, platform: process.platform, home: homedir(), environment, has: hasOwn })
   );
+}
+
+/** What another user has put into the working directory, such as /tmp, is not taken for ours: its secrets are known. */
+export function hasOwn(name: string): boolean {
+  const found = statSync(name, { throwIfNoEntry: false });
+  return found !== undefined && (process.getuid === undefined || found.uid === process.getuid());
 }
 
 /**

@@ -1,12 +1,15 @@
 import * as z from "zod";
-import { freeTier, keys, payments, pricing, rateTiers } from "./schema/accounts.ts";
+import { freeTier, keys, payments, playground, pricing, rateTiers } from "./schema/accounts.ts";
 import { fleet, readers } from "./schema/fleet.ts";
 import { listen } from "./schema/listen.ts";
+import { mail } from "./schema/mail.ts";
 import { model } from "./schema/model.ts";
 import { http, overload, shutdown } from "./schema/process.ts";
 import { receipts } from "./schema/receipts.ts";
+import { requests } from "./schema/requests.ts";
 import { service } from "./schema/service.ts";
-import { signIn } from "./schema/sign-in.ts";
+import { signIn, signUp } from "./schema/sign-in.ts";
+import { site } from "./schema/site.ts";
 import { rateLimits, storage } from "./schema/storage.ts";
 import { usageEvents } from "./schema/usage-events.ts";
 import { network, refuseRepeats } from "./schema/values.ts";
@@ -35,13 +38,20 @@ export const configSchema = z
         allow: z
           .array(network)
           .default([])
-          .describe("Private networks that events may be sent to; public addresses and loopback need none."),
+          .describe(
+            "Networks of one's own that events may be sent to, this machine (127.0.0.0/8) included; public addresses need none.",
+          ),
       })
       .prefault({})
       .describe("Endpoints that are told of events."),
     usage_events: usageEvents,
     receipts,
+    requests,
     sign_in: signIn,
+    sign_up: signUp,
+    playground,
+    site,
+    mail,
     services: z
       .array(service)
       .superRefine((all, context) => refuseRepeats(all, "name", context))

@@ -5,7 +5,16 @@ import type { Pepper } from "#lib/ids/pepper.ts";
 import type { Random } from "#lib/ids/random.ts";
 import { ConfigError } from "./config-error.ts";
 import { readDataDir } from "./data-dir.ts";
-import { type Environment, readSecretFile, readSetting, type SettingName } from "./environment.ts";
+import {
+  type Environment,
+  isExposed,
+  readSecretFile,
+  readSetting,
+  refuseShared,
+  type SettingName,
+  settingNames,
+} from "./environment.ts";
+import { toProviders } from "./providers.ts";
 import type { Config } from "./schema.ts";
 import { isGuessable, strongSecret } from "./secret-strength.ts";
 import { withSchema } from "./storage-url.ts";
@@ -33,12 +42,18 @@ export interface Secrets {
   /** The first one makes new digests. The others are still recognised. */
   readonly peppers: readonly [Pepper, ...Pepper[]];
   readonly services: readonly ServiceCredential[];
+  /** The secret key for Stripe. Undefined: nobody buys credit there. */
+  readonly stripeSecretKey: string | undefined;
   /** The secret that Stripe signs events with. Undefined: no events are taken. */
   readonly stripeWebhookSecret: string | undefined;
   /** The token that the receiver of usage events knows this service by. Undefined: it needs none. */
   readonly usageEventsToken: string | undefined;
-  /** The client secret for the identity provider. Undefined: there is none. */
-  readonly oidcClientSecret: string | undefined;
+  /** The client secrets for identity providers, by the providers' ids. Absent: a provider has none. */
+  readonly oidcClientSecrets: ReadonlyMap<string, string>;
+  /** The files of secrets that every user of this machine may read. */
+  readonly exposedFiles: readonly string[];
+  /** The URL of the mail server, with its password. Undefined: no mail is sent. */
+  readonly smtpUrl: string | undefined;
 }
 
 const operatorTokenFile = "operator-token";
@@ -66,18 +81,23 @@ export async function peekSecrets(config: Config, environment: Environment): Pro
   return readSecretsWith(config, environment, async (dataDir, name) => (await readIfThere(join(dataDir, name))) ?? "");
 }
 
+/** The address of the database. */
+export async function readStorageUrl(
+  { storage }: Pick<Config, "storage">,
+  environment: Environment,
+  dataDir: string,
+): Promise<string> {
+  const set = (await readSetting(environment, "TOLLGATE_STORAGE_URL")) ?? storage.url;
+  return withSchema(set ?? `sqlite:${join(dataDir, "tollgate.db")}`, storage.schema);
+}
+
 async function readSecretsWith(
   config: Config,
   environment: Environment,
   keep: (dataDir: string, name: string) => Promise<string>,
 ): Promise<Secrets> {
   const dataDir = await readDataDir(environment);
-  const storageUrl = withSchema(
-    (await readSetting(environment, "TOLLGATE_STORAGE_URL")) ??
-      config.storage.url ??
-      `sqlite:${join(dataDir, "tollgate.db")}`,
-    config.storage.schema,
-  );
+  const storageUrl = await readStorageUrl(config, environment, dataDir);
   const embedded = storageUrl.startsWith("sqlite:");
   const missing: string[] = [];
   const secret = async (name: SettingName, file: string) => {
@@ -103,11 +123,28 @@ async function readSecretsWith(
     rateLimitUrl: (await readSetting(environment, "TOLLGATE_RATE_LIMIT_URL")) ?? config.rate_limits.url,
     operatorToken,
     peppers: parsePeppers(keyPepper),
-    stripeWebhookSecret: await readSetting(environment, "TOLLGATE_STRIPE_WEBHOOK_SECRET"),
+    stripeSecretKey: await readNamed("payments.stripe: secret_key", environment, {
+      file: config.payments.stripe?.secret_key_file,
+      name: config.payments.stripe?.secret_key_env,
+    }),
+    stripeWebhookSecret: await readWebhookSecret(config, environment),
     usageEventsToken: await readSetting(environment, "TOLLGATE_USAGE_EVENTS_TOKEN"),
-    oidcClientSecret: await readOidcSecret(config, environment),
+    oidcClientSecrets: await readOidcSecrets(config, environment),
+    smtpUrl: await readSmtpUrl(config, environment),
     services: await Promise.all(config.services.map((service) => readService(service, environment))),
+    exposedFiles: await findExposed(config, environment),
   };
+}
+
+/** The files of secrets that every user of this machine may read. */
+async function findExposed(config: Config, environment: Environment): Promise<string[]> {
+  const files = [
+    ...settingNames.map((name) => environment[`${name}_FILE`]),
+    ...config.services.map(({ token_file: file }) => file),
+    ...toProviders(config.sign_in).map(({ client_secret_file }) => client_secret_file),
+  ].filter((file) => file !== undefined);
+  const exposed = await Promise.all(files.map(isExposed));
+  return files.filter((_, at) => exposed[at]);
 }
 
 /**
@@ -128,17 +165,54 @@ export async function readOperatorToken(environment: Environment): Promise<strin
   );
 }
 
-async function readOidcSecret({ sign_in }: Config, environment: Environment): Promise<string | undefined> {
-  const { client_secret_file: file, client_secret_env: name } = sign_in.oidc ?? {};
+async function readOidcSecrets({ sign_in }: Config, environment: Environment): Promise<ReadonlyMap<string, string>> {
+  const secrets = new Map<string, string>();
+  for (const { id, client_secret_file: file, client_secret_env: name } of toProviders(sign_in)) {
+    const secret = await readNamed(`sign_in: the provider ${id}`, environment, { file, name });
+    if (secret !== undefined) {
+      secrets.set(id, secret);
+    }
+  }
+  return secrets;
+}
+
+async function readWebhookSecret({ payments }: Config, environment: Environment): Promise<string | undefined> {
+  const { webhook_secret_file: file, webhook_secret_env: name } = payments.stripe ?? {};
+  const own = await readNamed("payments.stripe: webhook_secret", environment, { file, name });
+  const setting = await readSetting(environment, "TOLLGATE_STRIPE_WEBHOOK_SECRET");
+  if (own !== undefined && setting !== undefined && name !== "TOLLGATE_STRIPE_WEBHOOK_SECRET") {
+    throw new ConfigError(`payments.stripe: ${file ?? name} and TOLLGATE_STRIPE_WEBHOOK_SECRET are both set: set one`);
+  }
+  return own ?? setting;
+}
+
+/** A secret that the configuration names a file or an environment variable for. Undefined: it names neither. */
+async function readNamed(
+  where: string,
+  environment: Environment,
+  { file, name }: { readonly file: string | undefined; readonly name: string | undefined },
+): Promise<string | undefined> {
   if (file === undefined && name === undefined) {
     return undefined;
   }
-  const where = "sign_in.oidc";
   const secret = file ? await readSecretFile(file, where) : (environment[name ?? ""] ?? "").trim();
   if (secret === "") {
     throw new ConfigError(`${where}: ${file ?? name} holds no secret`);
   }
   return secret;
+}
+
+async function readSmtpUrl({ mail }: Config, environment: Environment): Promise<string | undefined> {
+  if (mail === undefined) {
+    return undefined;
+  }
+  const { url, url_env: name, url_file: file } = mail.smtp;
+  const where = "mail.smtp";
+  const found = url ?? (file ? await readSecretFile(file, where) : (environment[name ?? ""] ?? "").trim());
+  if (!/^smtps?:\/\/[^/]/.test(found) || !URL.canParse(found)) {
+    throw new ConfigError(`${where}: ${file ?? name} holds no URL such as smtp://user:password@mail.example.com:587`);
+  }
+  return found;
 }
 
 async function readService(service: Config["services"][number], environment: Environment): Promise<ServiceCredential> {
@@ -198,6 +272,7 @@ async function keepSecret(dataDir: string, name: string, random: Random): Promis
 }
 
 async function readIfThere(file: string): Promise<string | undefined> {
+  await refuseShared(file, "secrets");
   try {
     return (await readFile(file, "utf8")).trim();
   } catch (error) {

@@ -59,11 +59,12 @@ export class PooledFleet implements Fleet {
     for (;;) {
       const place = await attempts.begin(signal);
       const { member } = place;
+      request.onServer?.(member.id);
       const watchdog = new Watchdog(this.#parts.clock, { ...this.#limits, firstOutput: this.#limits.total }, signal);
       try {
         const sent = { ...request, model: member.model, templateTokens: this.#templates.of(model) };
+        request.onSent?.();
         const answer = await member.engine.embed(sent, watchdog.signal);
-        request.onServer?.(member.id);
         const vectors = answer.vectors.map((vector) => this.#unit(vector, model, member));
         member.breaker.succeeded();
         let isDoubted = false;

@@ -92,8 +92,10 @@ export class FleetGeneration implements AsyncIterableIterator<EngineOutput, unde
       attempts.end(place);
       return Promise.resolve(end);
     }
+    request.onServer?.(member.id);
     const watchdog = watch();
     const plausibility = new Plausibility(model, request, templates, (what) => attempts.doubted(member, what));
+    request.onSent?.();
     const source = open(() => member.engine.generate(member.toRequest(request), watchdog.signal));
     this.#attempt = { place, watchdog, plausibility, source, began: false };
     return source.next().then(this.#arrived, this.#failed);
@@ -125,7 +127,6 @@ export class FleetGeneration implements AsyncIterableIterator<EngineOutput, unde
     if (!attempt.began) {
       attempt.began = true;
       this.#attempts?.began(place);
-      this.#parts.request.onServer?.(place.member.id);
     }
     const believed = plausibility.check(output);
     if (believed.usage !== undefined) {

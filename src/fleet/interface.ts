@@ -21,7 +21,9 @@ export interface FleetRequest extends Omit<EngineRequest, "model" | "priority">,
   readonly session?: string;
   /** The most prompt tokens that are charged: those that its hold covers. Undefined: as many as it can have. */
   readonly maxInputTokens?: number;
-  /** Called with the answering server's id, before its first output. */
+  /** Called when a server gets the request: from then on it may read the prompt. */
+  readonly onSent?: () => void;
+  /** Called with the server's id when it is asked. The last one asked is the one that answers. */
   readonly onServer?: (server: string) => void;
 }
 
@@ -31,7 +33,9 @@ export interface FleetEmbedRequest extends Omit<EngineEmbedRequest, "model">, Tu
   readonly requestId: string;
   /** The most tokens of the inputs that are charged, as in `FleetRequest`. */
   readonly maxInputTokens?: number;
-  /** Called with the id of the server that answered. */
+  /** Called when a server gets the inputs: from then on it may read them. */
+  readonly onSent?: () => void;
+  /** Called with the server's id when it is asked. The last one asked is the one that answers. */
   readonly onServer?: (server: string) => void;
 }
 

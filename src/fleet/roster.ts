@@ -230,7 +230,9 @@ export class Roster {
     const onPrompt =
       sharing && ((member: Member, ...prompt: [Int32Array, Int32Array]) => sharing.prompted(toName(member), ...prompt));
     const policy = createPolicy(this.#routingOf(model), config.prefix_blocks, random, onPrompt);
-    policy.isAlone = sharing !== undefined && !sharing.isInTouch;
+    if (policy.caches !== undefined) {
+      policy.caches.isAlone = sharing !== undefined && !sharing.isInTouch;
+    }
     return policy;
   }
 

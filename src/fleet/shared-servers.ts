@@ -106,7 +106,7 @@ export class SharedServers implements SharedFleet {
   promptElsewhere(server: string, hashes: Int32Array, ends: Int32Array): void {
     const [pool, member] = this.#find(server) ?? [];
     if (member !== undefined) {
-      pool?.policy.heard(member, hashes, ends);
+      pool?.policy.caches?.promptElsewhere(member, hashes, ends);
     }
   }
 
@@ -130,7 +130,9 @@ export class SharedServers implements SharedFleet {
 
   touchChanged(isInTouch: boolean): void {
     for (const { policy } of this.#pools()) {
-      policy.isAlone = !isInTouch;
+      if (policy.caches !== undefined) {
+        policy.caches.isAlone = !isInTouch;
+      }
     }
   }
 

@@ -7,6 +7,7 @@ import type { Storage } from "#src/storage/orm.ts";
 import { WorkLease } from "#src/storage/work-lease.ts";
 import { expireLots } from "./books/expiry.ts";
 import { SharedProof } from "./books/proof/shared-proof.ts";
+import { Sealer } from "./books/seals/sealer.ts";
 import type { DeadLetters } from "./ledger/settlement/dead-letters.ts";
 import type { BalanceJudge } from "./model/balances.ts";
 import type { CoreLedger } from "./model/core-ledger.ts";
@@ -51,7 +52,8 @@ export function startBackground(parts: Dependencies): () => void {
   const maxStep = pricing.max_step;
   const movePrices = createPriceController({ prices, models, utilisation, maxStep, intervalMs, clock });
   const lease = new WorkLease({ storage, clock, random, name: "proof" });
-  const proof = new SharedProof({ storage, ledger, lease, clock, logger, observer });
+  const sealer = new Sealer({ storage, clock, random, logger });
+  const proof = new SharedProof({ storage, ledger, sealer, lease, clock, logger, observer });
   const foldTallies = async () => {
     while ((await parts.store.foldTallies(Math.floor(clock.now() / hourMs))) > 0) {}
   };

@@ -1,20 +1,26 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
+import { validate as isUuid } from "uuid";
 import type { AuditService } from "#gen/tollgate/audit/v1/audit_service_pb.js";
 import { readPage } from "#lib/rpc/pages.ts";
 import { type AuditTrail, readAuditKey, toAuditKey } from "#src/identity/audit/audit-trail.ts";
 import type { AuditEvent } from "#src/storage/entities/audit-event.ts";
+import { visibleAccount } from "#src/wire/interceptors/access/principal.ts";
 
-/** Lists the changes that operators made. */
+/** Lists the changes that operators, members and management keys made. */
 export function createAuditService(trail: Pick<AuditTrail, "list">): ServiceImpl<typeof AuditService> {
   return {
-    async listAuditEvents({ from, ...request }) {
+    async listAuditEvents({ from, accountId, ...request }, context) {
       const since = from && timestampDate(from);
+      const account = visibleAccount(context, accountId);
+      if (account !== "" && !isUuid(account)) {
+        return {};
+      }
       const { entries, nextPageToken } = await readPage(
-        `changes from ${since?.getTime() ?? "the first"}`,
+        `changes from ${since?.getTime() ?? "the first"} of ${account || "all"}`,
         request,
-        (start) => trail.list({ from: since }, start),
+        (start) => trail.list({ from: since, accountId: account || undefined }, start),
         toAuditKey,
         (key) => readAuditKey(key) !== undefined,
       );
@@ -23,11 +29,14 @@ export function createAuditService(trail: Pick<AuditTrail, "list">): ServiceImpl
   };
 }
 
-function toMessage({ at, operatorId, before, after, ...event }: AuditEvent) {
+function toMessage({ at, operatorId, keyId, personId, accountId, before, after, ...event }: AuditEvent) {
   return {
     ...event,
     at: timestampFromDate(at),
     operatorId: operatorId ?? "",
+    keyId: keyId ?? "",
+    personId: personId ?? "",
+    accountId: accountId ?? "",
     after: JSON.parse(after) as JsonObject,
     ...(before ? { before: JSON.parse(before) as JsonObject } : {}),
   };

@@ -1,12 +1,13 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import type { CatalogueService } from "#gen/tollgate/catalogue/v1/catalogue_service_pb.js";
-import { type Model, ModelKind, ThinkingMode } from "#gen/tollgate/catalogue/v1/model_pb.js";
+import { type Model, type ModelCard, ModelKind, ThinkingMode } from "#gen/tollgate/catalogue/v1/model_pb.js";
 import { ServerSchema } from "#gen/tollgate/catalogue/v1/server_pb.js";
 import { readPage, toPageOf } from "#lib/rpc/pages.ts";
 import type { AllowedModels, Catalogue, ServedModel } from "#src/fleet/catalogue/interface.ts";
 import type { Fleet } from "#src/fleet/interface.ts";
 import type { Prices } from "#src/money/model/rates.ts";
+import type { ModelPriceDays } from "#src/money/prices/price-days.ts";
 import { principalKey } from "#src/wire/interceptors/access/principal.ts";
 import { noteBefore } from "#src/wire/interceptors/changes/change.ts";
 
@@ -16,6 +17,8 @@ interface Dependencies {
   readonly fleet: Fleet;
   /** Stores an operator's drain of a server, for all cores and across restarts. */
   readonly onDrain: (server: string, draining: boolean) => Promise<void>;
+  /** The prices of the served models in the last 30 days. */
+  readonly priceDays: () => Promise<readonly ModelPriceDays[]>;
 }
 
 /** Lists models and live prices for everybody, and servers for the operator. */
@@ -24,6 +27,7 @@ export function createCatalogueService({
   prices,
   fleet,
   onDrain,
+  priceDays,
 }: Dependencies): ServiceImpl<typeof CatalogueService> {
   const modelOf = (model: ServedModel) => describe(model, prices);
   /** Notes a server before its change, for the audit log. */
@@ -42,6 +46,20 @@ export function createCatalogueService({
     },
 
     getModel: ({ model }, context) => ({ model: modelOf(catalogue.get(model, allowedTo(context))) }),
+
+    async listPriceDays() {
+      const days = await priceDays();
+      return {
+        models: days.map(({ model, days }) => ({
+          model,
+          days: days.map(({ date, input, output }) => ({
+            date,
+            inputPicoUsdPerToken: BigInt(input),
+            outputPicoUsdPerToken: BigInt(output),
+          })),
+        })),
+      };
+    },
 
     async listServers(request) {
       const { entries, nextPageToken } = await readPage("servers", request, toPageOf(fleet.servers(), toId), toId);
@@ -71,6 +89,22 @@ function allowedTo({ values }: Pick<HandlerContext, "values">): AllowedModels {
 
 const toId = ({ id }: { readonly id: string }) => id;
 
+function describeCard(card: ServedModel["card"]): ModelCard {
+  return {
+    $typeName: "tollgate.catalogue.v1.ModelCard",
+    description: card.description,
+    quantization: card.quantization ?? "",
+    licence: card.licence,
+    link: card.link ?? "",
+    huggingFaceId: card.hugging_face_id ?? "",
+    tokenizer: card.tokenizer,
+    deprecationDate: card.deprecation_date ?? "",
+    countries: [...card.countries],
+    openrouterSlug: card.openrouter_slug ?? "",
+    isReady: card.is_ready,
+  };
+}
+
 const thinkingModes = {
   none: ThinkingMode.NONE,
   always: ThinkingMode.ALWAYS,
@@ -94,5 +128,6 @@ function describe(model: ServedModel, prices: Prices): Model {
     thinkingDepths: model.thinking.depths,
     createdAt: timestampFromDate(model.createdAt),
     dimensions: generates ? 0 : model.dimensions,
+    card: describeCard(model.card),
   };
 }

@@ -11,6 +11,7 @@ import { parseDestination } from "#src/delivery/webhooks/destination.ts";
 import { noWebhook, readEventKey, toEventKey, type Webhooks } from "#src/delivery/webhooks/webhooks.ts";
 import type { Delivery, Event, Webhook } from "#src/storage/entities/event.ts";
 import { eventTypes, isEventType } from "#src/storage/outbox/types.ts";
+import { readTokenHolder } from "#src/wire/interceptors/access/principal.ts";
 import { noteBefore } from "#src/wire/interceptors/changes/change.ts";
 
 const dayMs = 86_400_000;
@@ -43,7 +44,8 @@ export function createWebhooksService(
   allow: readonly string[],
 ): ServiceImpl<typeof WebhooksService> {
   return {
-    async createWebhook({ url, events }) {
+    async createWebhook({ url, events }, context) {
+      readTokenHolder(context);
       const destination = parseDestination(url, allow);
       if (typeof destination === "string") {
         throw invalid("url", destination);
@@ -71,6 +73,7 @@ export function createWebhooksService(
     },
 
     async rotateWebhookSecret({ webhookId, overlap }, context) {
+      readTokenHolder(context);
       const overlapMs = overlap ? durationMs(overlap) : dayMs;
       if (!(overlapMs >= 0 && overlapMs <= longestOverlapMs)) {
         throw invalid("overlap", "An overlap must be from 0 to 30 days.");

@@ -7,7 +7,7 @@ import { failure } from "#lib/errors/failure.ts";
 import { readPage } from "#lib/rpc/pages.ts";
 import { isPrintable } from "#lib/text/printable.ts";
 import type { Operators } from "#src/identity/operators/operators.ts";
-import { readOperator } from "#src/wire/interceptors/access/principal.ts";
+import { readOperator, readTokenHolder } from "#src/wire/interceptors/access/principal.ts";
 import { noteBefore } from "#src/wire/interceptors/changes/change.ts";
 import { operatorMessage, readRole } from "./operator-messages.ts";
 
@@ -23,7 +23,8 @@ interface Dependencies {
 /** Manages operators with tokens of their own. */
 export function createOperatorsService({ operators, changed }: Dependencies): ServiceImpl<typeof OperatorsService> {
   return {
-    async createOperator({ name, role }) {
+    async createOperator({ name, role }, context) {
+      readTokenHolder(context);
       const named = readRole(role);
       if (named === undefined) {
         throw invalid("role", "role must be one that operators have.");

@@ -1,4 +1,5 @@
-import { type EntityName, ReferenceKind } from "@mikro-orm/core";
+import { type EntityName, IsolationLevel, ReferenceKind } from "@mikro-orm/core";
+import type { SqlEntityManager } from "@mikro-orm/sql";
 import { entities } from "./entities/index.ts";
 import { Slice } from "./entities/metering/slice.ts";
 import type { Storage } from "./orm.ts";
@@ -11,22 +12,38 @@ type Row = Record<string, unknown>;
 /** The number of rows by table. */
 export type RowCounts = Readonly<Record<string, number>>;
 
+type OnProgress = (done: number, total: number) => void;
+
 /**
  * Copies every table into an empty storage, in one transaction. Throws, and leaves the target as it was, when the
  * target has any row, or when the source was not stopped in order: charges in the journal of its last process can only
  * be settled by that process's next start. Calls `onProgress` after every piece with the number of rows copied, and of
  * all rows.
  */
-export async function copyStorage(
-  from: Storage,
-  to: Storage,
-  onProgress: (done: number, total: number) => void = () => {},
-): Promise<RowCounts> {
+export async function copyStorage(from: Storage, to: Storage, onProgress: OnProgress = () => {}): Promise<RowCounts> {
   const source = from.orm.em.fork();
   const unsettled = await source.count(Slice, { open: true });
   if (unsettled > 0) {
     throw new Error("the source was not stopped in order: start it once more and end it with SIGTERM");
   }
+  return copyTables(from, source, to, onProgress);
+}
+
+/** The same of a source that may run, as it is at one moment: what its cores have leased is copied as leased. */
+export async function copyMoment(from: Storage, to: Storage, onProgress: OnProgress = () => {}): Promise<RowCounts> {
+  const isolationLevel = IsolationLevel.REPEATABLE_READ;
+  const options = from.dialect === "postgresql" ? { isolationLevel, readOnly: true } : {};
+  return from.orm.em
+    .fork()
+    .transactional((source) => copyTables(from, source as SqlEntityManager, to, onProgress), options);
+}
+
+async function copyTables(
+  from: Storage,
+  source: SqlEntityManager,
+  to: Storage,
+  onProgress: OnProgress,
+): Promise<RowCounts> {
   let total = 0;
   for (const entity of entities as readonly unknown[] as readonly EntityName<Row>[]) {
     total += await source.count(entity);
@@ -60,6 +77,12 @@ export async function copyStorage(
       }
       await insert();
       counts[tableName] = count;
+    }
+    if (to.dialect === "postgresql") {
+      // The database counts on behind the rows that brought their numbers along.
+      await target.execute(
+        "select setval(pg_get_serial_sequence('request_record', 'id'), (select coalesce(max(id), 1) from request_record))",
+      );
     }
     return counts;
   });

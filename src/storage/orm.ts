@@ -14,11 +14,9 @@ import { primaryClient } from "./postgresql/primary.ts";
 import { listMigrationsIn, makeSchema, schemaOf } from "./postgresql/schema.ts";
 import { serversOf } from "./postgresql/servers.ts";
 import { checkServer, sessionSetup } from "./session.ts";
-import { limited, memorySnapshot, openPostgresqlSnapshot, type Reach, type Snapshot } from "./snapshot.ts";
-import { sqliteDialect } from "./sqlite/dialect.ts";
-import { lockFile, openSqlite } from "./sqlite/file.ts";
-import { OpenedFiles } from "./sqlite/opened-files.ts";
-import { SqliteSnapshots } from "./sqlite/snapshots.ts";
+import { limited, openPostgresqlSnapshot, type Reach, type Snapshot } from "./snapshot.ts";
+import { accessFile, accessMemory } from "./sqlite/access.ts";
+import type { OpenedFiles } from "./sqlite/opened-files.ts";
 import { AnswerLimit } from "./workarounds/answer-limit.ts";
 import { endPool } from "./workarounds/ending-pool.ts";
 import { forgetAnswers } from "./workarounds/kept-answers.ts";
@@ -57,7 +55,10 @@ export interface SqliteStorage extends Common {
   readonly path: string;
   /** Its files, to check whether they are in their place. Undefined: the database is in memory. */
   readonly files: OpenedFiles | undefined;
-  /** Runs a function with the ORM's connection while no transaction of the ORM is under way. */
+  /**
+   * Runs a function with the connection of a database in memory while no transaction of the ORM is under way. Rejects
+   * for a file, whose connections are on threads.
+   */
   exclusive<T>(run: (database: DatabaseSync) => T): Promise<T>;
 }
 
@@ -70,9 +71,10 @@ export interface PostgresqlStorage extends Common {
 }
 
 /**
- * Opens `sqlite:PATH`, `sqlite::memory:` or `postgresql://…`, of several servers the one that takes writes, and brings its schema up to date. Throws when another
- * process has the SQLite file, when a newer version of the program or one from before the first release made the
- * schema, or when the server cannot be written to. Warns of dangerous settings of a server.
+ * Opens `sqlite:PATH`, `sqlite::memory:` or `postgresql://…`, of several servers the one that takes writes, and brings its
+ * schema up to date. Throws when another process has the SQLite file, when a newer version of the program or one from
+ * before the first release made the schema, or when the server cannot be written to. Warns of dangerous settings of a
+ * server, and whenever a thread of a file ends.
  */
 export async function openStorage(
   url: string,
@@ -82,7 +84,7 @@ export async function openStorage(
   if (url.startsWith("sqlite:")) {
     const path = url.slice("sqlite:".length);
     try {
-      return await migrated(await openFile(path), migrate);
+      return await migrated(await openSqlite(path, warn), migrate);
     } catch (error) {
       throw explainDiskFault(resolve(path), error);
     }
@@ -116,42 +118,33 @@ async function migrated<T extends Storage>(storage: T, bringUpToDate: (storage: 
   return storage;
 }
 
-async function openFile(path: string): Promise<SqliteStorage> {
-  // Two cores on one file would lend out the same money twice.
-  const unlock = path === ":memory:" ? () => {} : lockFile(path);
-  if (unlock === undefined) {
-    throw new Error(`${path} is in use by another tollgate process; several cores need PostgreSQL`);
-  }
-  const database = openSqlite(path);
-  const files = path === ":memory:" ? undefined : new OpenedFiles(path);
-  const endWatch = files?.watch();
+async function openSqlite(path: string, warn: (message: string) => void): Promise<SqliteStorage> {
+  const access = path === ":memory:" ? accessMemory() : await accessFile(path, warn);
   const orm = await MikroORM.init({
     ...common("sqlite", sqliteMigrations),
     driver: SqliteDriver,
     dbName: path,
-    driverOptions: sqliteDialect(database, files),
+    driverOptions: access.dialect,
   });
-  const snapshots = new SqliteSnapshots(path);
+  const { files, database } = access;
   return {
     dialect: "sqlite",
     path,
     files,
     orm,
-    snapshot: limited(async () => {
-      files?.check(); // a further connection would open the file that is there now
-      return files === undefined ? memorySnapshot(database) : snapshots.open();
-    }),
-    exclusive: (run) =>
-      orm.em
+    snapshot: limited(access.snapshot),
+    async exclusive(run) {
+      if (database === undefined) {
+        throw new Error("the connections of a file are on threads");
+      }
+      return orm.em
         .getKysely()
         .connection()
-        .execute(async () => run(database)),
+        .execute(async () => run(database));
+    },
     async close() {
-      endWatch?.();
-      await snapshots.end();
       await orm.close();
-      database.close();
-      unlock();
+      await access.close();
     },
   };
 }

@@ -46,6 +46,7 @@ function columnsOf(entity: Described): readonly Column[] {
 function readerOf(type: unknown): Column["readValue"] {
   switch (typeof type === "function" ? type.name : type?.constructor.name) {
     case "BigIntType":
+    case "RowNumber":
     case "IntegerType":
       return Number;
     case "DateTimeType":

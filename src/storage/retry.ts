@@ -12,11 +12,18 @@ export async function retryConflicts<T>(run: () => Promise<T>): Promise<T> {
       if (attempt === tries || !isConflict(error)) {
         throw error;
       }
-      // The random factor keeps two transactions that collided from colliding again.
-      const ms = firstPauseMs * 2 ** attempt * (0.5 + Math.random());
-      await new Promise((resolve) => setTimeout(resolve, ms));
+      await pauseBeforeRetry(attempt);
     }
   }
+}
+
+/**
+ * Waits until what a transaction collided with is likely to be durable, and so seen by readers. The random factor keeps two
+ * that collided from colliding again. `attempt`: how many have failed.
+ */
+export function pauseBeforeRetry(attempt: number): Promise<void> {
+  const ms = firstPauseMs * 2 ** attempt * (0.5 + Math.random());
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 /** Whether a transaction was ended in favour of another. The ORM's errors carry the driver's code or cause. */

@@ -1,5 +1,5 @@
 import { Counter, type Registry } from "prom-client";
-import { type WebhookObserver, webhookOutcomes } from "#src/money/payments/stripe-webhook.ts";
+import { type WebhookObserver, webhookOutcomes } from "#src/checkout/webhook.ts";
 
 /** Counts payment events by their outcome. */
 export function webhookMetrics(registry: Registry): WebhookObserver {

@@ -1,4 +1,4 @@
-import type { Role } from "#gen/tollgate/access/v1/access_pb.js";
+import type { MemberRole, Role } from "#gen/tollgate/access/v1/access_pb.js";
 import type { BudgetPeriod } from "#lib/limits/budget-period.ts";
 import type { heldLimits } from "#lib/limits/key-limits.ts";
 import type { ServiceClass } from "#lib/limits/service-class.ts";
@@ -35,7 +35,16 @@ export interface Caller extends OwnLimits {
   readonly frozenReason?: string;
   /** Requests that its account may run at once. Undefined: the account's tier decides. */
   readonly accountMaxInFlight?: number;
-  /** The console session of the call, with which it may only read. Undefined: it has a credential of its own. */
+  /**
+   * Its role in its account, for which it runs no inference: of a management key or a person. Unspecified: a person
+   * without an account, whose accountId is empty. Undefined: no member.
+   */
+  readonly memberRole?: MemberRole;
+  /** The person who signed in, with a role as a member. Undefined: a key or a service calls. */
+  readonly personId?: string;
+  /** What the person is called. */
+  readonly personName?: string;
+  /** The console session of the call; without a person it only reads. Undefined: it has a credential of its own. */
   readonly sessionId?: string;
 }
 
@@ -47,6 +56,8 @@ export interface Operator {
   /** The operator's name in the audit log. */
   readonly name: string;
   readonly role: Role;
+  /** The person who signed in by a provider. Undefined: an operator with a token. */
+  readonly personId?: string;
   /** The console session of the call. Undefined: the operator's own token. */
   readonly sessionId?: string;
 }
@@ -55,10 +66,18 @@ export interface Operator {
 export interface LiveSession {
   readonly id: string;
   readonly expiresAt: Date;
-  /** An operator, or a customer's account and the key that the customer signed in with. */
   readonly owner:
     | Operator
-    | { readonly kind: "customer"; readonly accountId: string; readonly key: ApiKey | undefined };
+    /** A customer's account, and the key that the customer signed in with. */
+    | { readonly kind: "customer"; readonly accountId: string; readonly key: ApiKey | undefined }
+    /** A person and its place in an account. Empty and unspecified: the person has no account. */
+    | {
+        readonly kind: "person";
+        readonly accountId: string;
+        readonly personId: string;
+        readonly personName: string;
+        readonly memberRole: MemberRole;
+      };
 }
 
 /** Finds console sessions by their tokens. */

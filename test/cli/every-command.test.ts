@@ -9,9 +9,9 @@ import { createSite, freePorts, type Site, startTollgate, type Tollgate } from "
 // What the reference says about each command, against a running program: no command may end with more than a reason.
 
 /** Commands that run until they are ended; other tests start them. */
-const staying = ["serve", "core", "facade", "docs", "sim"];
+const staying = ["serve", "core", "facade", "docs", "sim", "sim stripe"];
 /** Options that choose the core or the form of the answer. */
-const common = ["--core", "--insecure", "--ca", "--cert", "--cert-key", "--json"];
+const common = ["--core", "--insecure", "--ca", "--cert", "--cert-key", "--json", "--wide"];
 
 const newDatabase = databases();
 const program = await createProgram({ environment: {}, print: () => {}, note: () => {}, progress: () => {} });
@@ -85,7 +85,7 @@ function missing(name: string): never {
 
 const idOf = async (...command: string[]) => String(((await service.admin(...command)) as { id: unknown }).id);
 const newAccount = () => idOf("accounts", "create");
-const newWebhook = () => idOf("webhooks", "create", "--url", "http://127.0.0.1:9/hook", "--events", "books.failed");
+const newWebhook = () => idOf("webhooks", "create", "--url", "https://hook.invalid/", "--events", "books.failed");
 
 /** What stands for each placeholder: things that are there, and new for each use where a command may end them. */
 const values: Readonly<Record<string, () => string | Promise<string>>> = {
@@ -101,6 +101,8 @@ const values: Readonly<Record<string, () => string | Promise<string>>> = {
   id: () => "1",
   file: () => join(site.folder, `file-${made++}`),
   config: () => config,
+  address: () => "somebody@example.com",
+  session: () => "018f0000-0000-7000-8000-000000000000",
   url: () => `http://${service.addresses.admin}/readyz`,
   target: () => service.addresses.grpc ?? "",
   name: () => "a name",
@@ -112,6 +114,7 @@ const values: Readonly<Record<string, () => string | Promise<string>>> = {
   span: () => "90m",
   n: () => "3",
   types: () => "books.failed",
+  reason: () => "rate_limited",
   groups: () => "model,hour",
 };
 
@@ -124,8 +127,10 @@ function isOptional({ mandatory, long }: Option): boolean {
   return !mandatory && !common.includes(long ?? "");
 }
 
+/** The commands that do something: a group that has options does, too. */
 function leaves(command: Command): Command[] {
-  return command.commands.length === 0 ? [command] : command.commands.flatMap(leaves);
+  const below = command.commands.flatMap(leaves);
+  return below.length === 0 || (command.parent !== null && command.options.length > 0) ? [command, ...below] : below;
 }
 
 function nameOf(command: Command): string {

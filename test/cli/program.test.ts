@@ -1,4 +1,5 @@
 import { expect, test } from "@jest/globals";
+import { commandGroups } from "#src/cli/commands.ts";
 import { runHere } from "../support/run-here.ts";
 
 test.each([
@@ -26,6 +27,21 @@ test("help names every command", async () => {
   const commands = "serve core facade sim check accounts keys prices usage receipt reconcile servers";
   for (const command of commands.split(" ")) {
     expect(output).toMatch(new RegExp(`^  ${command} `, "m"));
+  }
+});
+
+test("help shows the commands in groups, each with two examples of commands that there are", async () => {
+  const { output } = await runHere(["--help"]);
+  expect([...output.matchAll(/^(\w+):$/gm)].map(([, title]) => title)).toEqual([
+    ...["Options", "Run", "Money", "Fleet", "Operate", "Examples"],
+  ]);
+  for (const { title, examples } of commandGroups) {
+    expect(output).toContain([`  ${title}`, ...examples.map((line) => `    ${line}`)].join("\n"));
+    for (const line of examples) {
+      const [, ...words] = line.split(" ");
+      const { notes } = await runHere([...words, "--help"]);
+      expect(notes).toBe("");
+    }
   }
 });
 

@@ -5,8 +5,7 @@ import { Registry } from "prom-client";
 import { type BoundName, boundNames, type ListenerName, listenerNames } from "#lib/door/bounds.ts";
 import { Door, type DoorOptions } from "#lib/door/door.ts";
 import { startHttpServer } from "#lib/door/http-server.ts";
-import { systemClock } from "#lib/time/clock.ts";
-import { createStripeWebhook } from "#src/money/payments/stripe-webhook.ts";
+import { createStripeWebhook } from "#src/checkout/webhook.ts";
 import { startAdminServer } from "#src/telemetry/admin-server.ts";
 import { startConnectServer } from "#src/wire/grpc/server/http/connect-server.ts";
 import { startHttpListener } from "#src/wire/grpc/server/http/http-listener.ts";
@@ -44,7 +43,10 @@ const listeners: Readonly<Record<ListenerName, (door: Door) => Promise<{ address
   },
   async payments(door) {
     const webhook = createStripeWebhook({
-      ...{ secret: "s", topUp: async () => {}, observe() {}, clock: systemClock, logger: errorLogger },
+      readEvent: () => undefined,
+      events: { handle: async () => ({ outcome: "ignored", detail: "", namesAccount: false }) },
+      observe() {},
+      logger: errorLogger,
     });
     const server = await startHttpListener({ address, setting: "listen.webhooks", handler: webhook(door), door });
     return { address: server.address, stop: () => server.stop(0) };

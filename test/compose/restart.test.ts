@@ -128,7 +128,8 @@ test("facades go over to the other core while one restarts, and no request fails
     TOLLGATE_KEY_PEPPER: "pepper-of-the-test-0123456789-0123456789",
   };
   Object.assign(site.env, shared, secrets);
-  const config = await configure({ free_tier: { rpm: 10_000 } }); // as many streams as it takes to reach both cores
+  // As many streams as it takes to reach both cores: the tier bounds them as the free tier does.
+  const config = await configure({ rate_tiers: [{ rpm: 10_000 }], free_tier: { rpm: 10_000 } });
   const cores = [
     await startTollgate(site, "core", "--config", config),
     await startTollgate(site, "core", "--config", config),

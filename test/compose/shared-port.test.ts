@@ -184,7 +184,9 @@ test.each([
   const file = await site.configure(config);
   const refused = { code: 1, stderr: expect.stringMatching(message) };
   await expect(runTollgate(bare, "serve", "--no-console", "--config", file)).rejects.toMatchObject(refused);
-  const check = await runTollgate(bare, "check", "--config", file).catch((error: { stdout: string }) => error);
+  const check = await runTollgate(bare, "check", "--wide", "--config", file).catch(
+    (error: { stdout: string }) => error,
+  );
   expect(check.stdout).toMatch(message);
 });
 

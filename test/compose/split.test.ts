@@ -53,7 +53,7 @@ async function exchange(tollgate: Tollgate, path: string, body: object | undefin
     .replaceAll(/"(id|account_id|last4|prefix|key_id)":"[^"]+"/g, '"$1":""');
   const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") ?? false;
   const headers = [...response.headers].filter(
-    ([name]) => !/^(date|.*request-id|.*-(reset|remaining).*|content-length)$/.test(name),
+    ([name]) => !/^(date|.*request-id|inference-id|.*-(reset|remaining).*|content-length)$/.test(name),
   );
   return { status: response.status, headers, text: isStream ? joinPieces(text) : text };
 }

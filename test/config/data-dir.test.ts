@@ -1,5 +1,5 @@
-import { expect, test } from "@jest/globals";
-import { type Place, readDataDir, usualDataDir } from "#src/config/data-dir.ts";
+import { expect, jest, test } from "@jest/globals";
+import { hasOwn, type Place, readDataDir, usualDataDir } from "#src/config/data-dir.ts";
 
 const bare: Place = { isClone: false, platform: "linux", home: "/home/ada", environment: {}, has: () => false };
 
@@ -19,4 +19,16 @@ test.each<[string, Partial<Place>, string]>([
 
 test("TOLLGATE_DATA_DIR wins", async () => {
   expect(await readDataDir({ TOLLGATE_DATA_DIR: "/srv/tollgate" })).toBe("/srv/tollgate");
+});
+
+test("what another user has put into the working directory is not taken for ours", () => {
+  const uid = process.getuid?.() ?? 0;
+  const self = jest.spyOn(process, "getuid");
+  try {
+    expect([hasOwn("test"), hasOwn("nowhere")]).toEqual([true, false]);
+    self.mockReturnValue(uid + 1);
+    expect(hasOwn("test")).toBe(false);
+  } finally {
+    self.mockRestore();
+  }
 });

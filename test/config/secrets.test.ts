@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
@@ -155,4 +155,24 @@ test("a schema becomes a setting of the sessions, beside those that the address 
     "postgresql://u:p@h/db?sslmode=require&options=-c%20jit%3Doff%20-c%20search_path%3Done",
   );
   await expect(read("sqlite:tollgate.db")).rejects.toThrow("storage.schema: only PostgreSQL has schemas");
+});
+
+test("a secret that others may write is refused, one that everybody may read is named", async () => {
+  const file = join(folder, "token");
+  await writeFile(file, token);
+  const environment = { TOLLGATE_DATA_DIR: folder, TOLLGATE_OPERATOR_TOKEN_FILE: file };
+  for (const [mode, exposed] of [
+    [0o600, []],
+    [0o640, []],
+    [0o644, [file]],
+  ] as const) {
+    await chmod(file, mode);
+    expect((await read(environment)).exposedFiles).toEqual(exposed);
+  }
+  for (const mode of [0o620, 0o602]) {
+    await chmod(file, mode);
+    await expect(read(environment)).rejects.toThrow("may be written by other users: chmod go-w");
+  }
+  await chmod(join(folder, "key-pepper"), 0o666);
+  await expect(read({ TOLLGATE_DATA_DIR: folder })).rejects.toThrow("key-pepper may be written by other users");
 });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { liveAsCustomer } from "./customer-life.ts";
+import { findThings } from "./find-life.ts";
 import { liveWithIdentity } from "./identity-life.ts";
 import { judgePages } from "./judge.ts";
 import { liveByKeyboard } from "./keyboard-life.ts";
@@ -43,9 +44,16 @@ test("a customer sees its own account by its key, and nobody else's by any page"
   const { own, other, archived, forbidden, menu } = await liveAsCustomer(stage);
   expect(own).toBeGreaterThan(0n);
   expect(other).not.toContain("$");
-  expect(archived).toMatch(/^The receipts of \S+ left the books on \S+; the operator has an archive of them\./);
+  expect(archived).toMatch(/^The receipts of \S+ left the books on \S+, and their archive is not in its place\./);
   expect(forbidden).toBe(`${stage.origin}/overview`);
-  expect(menu).toEqual(["Overview", "Playground", "Models", "Keys", "Usage"]);
+  expect(menu).toEqual(["Overview", "Playground", "Models", "Requests", "Money", "Keys", "Usage"]);
+});
+
+test("an account is found by a part of its name, and why a request was refused by its id", async () => {
+  const { account, reason, listed } = await findThings(stage);
+  expect(account).toBe(`${stage.origin}/accounts/ID`);
+  expect(reason).toMatch(/^account frozen The account is frozen\. Ask the operator/);
+  expect(listed).toEqual(["account frozen"]);
 });
 
 test("limits of a key are set and lifted; those that are not touched stay, also where they have changed meanwhile", async () => {
@@ -76,9 +84,12 @@ test("limits of a key are set and lifted; those that are not touched stay, also 
 });
 
 test("somebody signs in with a provider of identities, and has one account from then on", async () => {
-  const { balances, accounts, forged } = await liveWithIdentity(stage);
+  const { balances, accounts, forged, roles, keys, menu } = await liveWithIdentity(stage);
   expect(balances).toEqual([10n ** 12n, 10n ** 12n]);
   expect([accounts, forged]).toEqual([1, 401]);
+  expect(roles).toEqual(["owner", "viewer"]);
+  expect(keys).toEqual(["laptop"]);
+  expect(menu).toEqual(["Overview", "Playground", "Models", "Requests", "Money", "Keys", "Usage", "People"]);
 });
 
 test("every page's task is done by keyboard alone, with the focus in sight and given back", async () => {

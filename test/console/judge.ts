@@ -1,5 +1,6 @@
 import axe, { type RunOptions } from "axe-core";
 import type { Page } from "playwright-core";
+import { continueWithProvider } from "./identity-life.ts";
 import type { Stage } from "./stage.ts";
 
 const narrow = { width: 360, height: 740 };
@@ -24,6 +25,25 @@ export async function judgePages(stage: Stage): Promise<readonly string[]> {
   }
   faults.push(...(await judgeReceipt(page)), ...(await judgeDialog(page)));
   await context.close();
+  return [...faults, ...(await judgeMember(stage))];
+}
+
+/** The pages that only people with a place in an account see. */
+async function judgeMember(stage: Stage): Promise<readonly string[]> {
+  const { context, page } = await stage.visit();
+  await context.addInitScript({ content: axe.source });
+  await page.goto("/sign-in");
+  await continueWithProvider(page, longName.replaceAll(" ", "-").slice(0, 100));
+  await page.waitForURL("**/overview");
+  const faults: string[] = [];
+  for (const path of ["/overview", "/people", "/invitation/tgin_none", "/audit", "/keys", "/money"]) {
+    await page.goto(path);
+    faults.push(...(await judge(page, path)));
+  }
+  await page.goto("/people");
+  await page.getByRole("button", { name: "Invite" }).click();
+  faults.push(...(await judge(page, "inviting")));
+  await context.close();
   return faults;
 }
 
@@ -43,6 +63,7 @@ async function findPaths({ tollgate }: Stage): Promise<readonly string[]> {
     "books",
     "audit",
     "settings",
+    "requests",
   ];
   return [
     ...plain.map((page) => `/${page}`),
@@ -50,8 +71,17 @@ async function findPaths({ tollgate }: Stage): Promise<readonly string[]> {
     `/accounts/${account}`,
     "/models/tollgate-sim/plain",
     "/receipts/none",
+    `/requests/${await refuse(tollgate.url)}`,
     "/no-such-page%zz",
   ];
+}
+
+/** A request without a key. Returns its id. */
+async function refuse(url: string): Promise<string> {
+  const body = JSON.stringify({ model: "tollgate-sim/plain", messages: [{ role: "user", content: "Hello" }] });
+  const response = await fetch(`${url}/v1/chat/completions`, { method: "POST", body });
+  await response.text();
+  return response.headers.get("x-request-id") ?? "";
 }
 
 async function judgeReceipt(page: Page): Promise<readonly string[]> {
@@ -68,7 +98,8 @@ async function judgeDialog(page: Page): Promise<readonly string[]> {
   return judge(page, "a dialog");
 }
 
-async function judge(page: Page, path: string): Promise<readonly string[]> {
+/** Looks at a page as it stands. Needs axe in it. */
+export async function judge(page: Page, path: string): Promise<readonly string[]> {
   await page.locator("h1").waitFor();
   await page.locator(".loading").first().waitFor({ state: "detached" });
   const faults: string[] = [];

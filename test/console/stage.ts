@@ -1,6 +1,8 @@
 import { join } from "node:path";
 import type { Browser, BrowserContext, Page } from "playwright-core";
+import { stripePath } from "#src/checkout/webhook.ts";
 import { startChromium } from "../../scripts/test-services/chromium.ts";
+import { type StandIn, startStripe } from "../../simulator/stripe/server.ts";
 import { createSite, freePorts, startTollgate, type Tollgate } from "../support/tollgate.ts";
 import { startIdentityProvider } from "./identity-provider.ts";
 
@@ -9,6 +11,8 @@ export interface Stage {
   readonly tollgate: Tollgate;
   /** The file of its storage. */
   readonly database: string;
+  /** Where credit is paid. */
+  readonly stripe: StandIn;
   /** http://host:port of the console. */
   readonly origin: string;
   readonly browser: Browser;
@@ -22,19 +26,24 @@ export interface Stage {
 }
 
 export async function openStage(): Promise<Stage> {
-  const site = await createSite();
+  const stripe = await startStripe({ host: "127.0.0.1", port: 0 });
+  const secret = "whsec_of_the_stage";
+  const site = await createSite({ STRIPE_KEY: "sk_test_stage", TOLLGATE_STRIPE_WEBHOOK_SECRET: secret });
   const clientId = "tollgate";
   const identities = await startIdentityProvider(clientId);
-  const oidc = { issuer: identities.issuer, client_id: clientId, name: "Test identities", create_accounts: true };
+  const oidc = { issuer: identities.issuer, client_id: clientId, name: "Test identities" };
   const listen = { ...freePorts.listen, console: "127.0.0.1:0" };
-  const config = await site.configure({ listen, sign_in: { oidc } });
+  const payments = { stripe: { secret_key_env: "STRIPE_KEY", api_url: stripe.url } };
+  const config = await site.configure({ listen, sign_in: { oidc }, sign_up: "open", payments });
   const [tollgate, browser] = await Promise.all([startTollgate(site, "serve", "--config", config), startChromium()]);
+  const head = stripe.state.head("we", "webhook_endpoint" as const);
+  const url = `http://${tollgate.addresses.webhooks}${stripePath}`;
+  stripe.state.endpoints.set(head.id, { ...head, url, secret, status: "enabled", metadata: {}, enabled_events: ["*"] });
   const origin = `http://${tollgate.addresses.console}`;
   const complaints: string[] = [];
   return {
     ...{ tollgate, database: join(site.folder, "data/tollgate.db") },
-    origin,
-    browser,
+    ...{ stripe, origin, browser },
     complaints,
     async visit(options) {
       if (tollgate.process.exitCode !== null || tollgate.process.signalCode !== null) {
@@ -59,7 +68,7 @@ export async function openStage(): Promise<Stage> {
     async close() {
       await browser.close();
       await tollgate.stop();
-      await identities.close();
+      await Promise.all([identities.close(), stripe.close()]);
       await site.remove();
     },
   };

@@ -6,6 +6,7 @@ import { writeBillOfMaterials } from "../../scripts/release/bill-of-materials.ts
 
 const allowed = new Set([
   "MIT",
+  "MIT-0",
   "ISC",
   "0BSD",
   "BSD-2-Clause",

@@ -11,6 +11,8 @@ import { BooksService } from "#gen/tollgate/metering/v1/books_service_pb.js";
 import { MarginService } from "#gen/tollgate/metering/v1/margin_service_pb.js";
 import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import { OperatorsService } from "#gen/tollgate/operators/v1/operators_service_pb.js";
+import { PaymentsService } from "#gen/tollgate/payments/v1/payments_service_pb.js";
+import { PeopleService } from "#gen/tollgate/people/v1/people_service_pb.js";
 import { createProgram } from "#src/cli/program.ts";
 import { configJsonSchema } from "#src/config/json-schema.ts";
 import { limitNames } from "#src/wire/interceptors/observation/refused-limit.ts";
@@ -30,6 +32,8 @@ const whole = [
   EventsService,
   MarginService,
   OperatorsService,
+  PaymentsService,
+  PeopleService,
   WebhooksService,
 ];
 const services = new Map<string, DescService>(
@@ -93,10 +97,11 @@ function hasProperty(schema: Schema | undefined, path: readonly string[]): boole
 }
 
 function isDescribed(cell: string): boolean {
-  const [, verb = "", path = "", status, field] = /^(GET|POST) (\S+)(?: (\d+)| > ([\w.]+))$/.exec(cell) ?? [];
+  const [, verb = "", path = "", status, field] =
+    /^(GET|POST|PATCH|DELETE) (\S+)(?: (\d+)| > ([\w.]+))$/.exec(cell) ?? [];
   const responses = openapi.paths[path]?.[verb.toLowerCase()]?.responses;
   return status === undefined
-    ? hasProperty(responses?.[200]?.content["application/json"].schema, (field ?? "?").split("."))
+    ? hasProperty((responses?.[200] ?? responses?.[201])?.content["application/json"].schema, (field ?? "?").split("."))
     : responses?.[status] !== undefined;
 }
 
@@ -179,7 +184,7 @@ test("every limit that a key or an account can be given is in the table", () => 
 
 test("every option that sets one is in the table, and so is every limit that refuses", () => {
   const named = new Set(Object.values(doors).flatMap(({ cli }) => (typeof cli === "string" ? [] : cli)));
-  const common = new Set(["--core", "--insecure", "--json", "--ca", "--cert", "--cert-key"]);
+  const common = new Set(["--core", "--insecure", "--json", "--wide", "--ca", "--cert", "--cert-key"]);
   const options = ["keys", "accounts"].flatMap((group) => {
     const setter = program.commands
       .find((one) => one.name() === group)

@@ -144,6 +144,56 @@ export const doors: Readonly<Record<string, Doors>> = {
     docs: ["operations.md: When servers are full"],
     console: keysPages,
   },
+  "management keys": {
+    contract: [
+      ...["AccountsService.CreateKey manages", "AccountsService.ListKeys > keys.manages", "AccountsService.GetKey"],
+      ...["AccountsService.UpdateKey disabled", "AccountsService.GetKey > key.disabled"],
+      ...["AccountsService.IdentifyCaller > member_role", "AccountsService.ListKeys without_revoked"],
+      "AuditService.ListAuditEvents > audit_events.key_id",
+    ],
+    cli: [
+      ...["keys create --manages", "keys disable", "keys enable", "keys list > manages", "keys list > disabled"],
+      "audit list > key_id",
+    ],
+    openapi: [
+      ...["hash", "name", "label", "disabled", "limit", "limit_remaining", "limit_reset", "usage"],
+      ...["created_at", "updated_at", "expires_at"],
+    ]
+      .map((field) => `GET /v1/keys > data.${field}`)
+      .concat(
+        ...["POST /v1/keys > key", "POST /v1/keys 403", "GET /v1/keys/{hash} 404", "PATCH /v1/keys/{hash} 400"],
+        ...["DELETE /v1/keys/{hash} > deleted", "GET /v1/keys 401"],
+      ),
+    metrics: noFigure,
+    dashboard: noPanel,
+    config: ["keys.max_per_account"],
+    docs: ["clients.md: Keys by a management key", "grpc.md: Credentials", "operations.md: Operators"],
+    console: keysPages,
+  },
+  "people of an account": {
+    contract: [
+      ...["PeopleService.GetPerson", "PeopleService.UpdatePerson name", "PeopleService.ListAccounts > accounts.role"],
+      ...["PeopleService.ListMembers > members.role", "PeopleService.SetMemberRole role", "PeopleService.RemoveMember"],
+      ...["PeopleService.CreateInvitation email", "PeopleService.ListInvitations > invitations.expires_at"],
+      ...["PeopleService.RevokeInvitation", "PeopleService.AcceptInvitation token", "AccountsService.CloseAccount"],
+      ...["AuditService.ListAuditEvents account_id", "AuditService.ListAuditEvents > audit_events.person_id"],
+    ],
+    cli: [
+      ...["accounts members > role", "accounts invite --role", "accounts invite --email", "accounts invite > token"],
+      ...["accounts close > refunded_usd", "audit list > person_id", "audit list > account_id"],
+    ],
+    openapi: "- programs manage keys alone over HTTP; people use the console",
+    metrics: noFigure,
+    dashboard: noPanel,
+    config: ["sign_in.oidc", "sign_in.operators", "sign_up", "free_tier.for", "free_tier.a_day", "playground.usd"],
+    docs: [
+      "people.md: Roles",
+      "people.md: Invitations",
+      "people.md: Signing in and up",
+      "people.md: Closing an account",
+    ],
+    console: ["people", "invitation", "audit", "sign-in"],
+  },
   "labels and the number of keys": {
     contract: [
       ...["AccountsService.UpdateKey name", "AccountsService.UpdateAccount name"],
@@ -216,6 +266,31 @@ export const doors: Readonly<Record<string, Doors>> = {
     docs: ["money.md: Payments, gifts, refunds", "operations.md: Payments by Stripe"],
     console: ["account"],
   },
+  checkout: {
+    contract: [
+      "PaymentsService.GetPaymentOptions > prices",
+      "PaymentsService.CreatePortalSession > url",
+      "PaymentsService.ListInvoices > invoices",
+      "PaymentsService.GetAutoTopUp account_id",
+      "PaymentsService.CreateCheckout amount_pico_usd",
+      "PaymentsService.GetCheckout > state",
+      "PaymentsService.SetAutoTopUp monthly_pico_usd",
+      "PaymentsService.RefundPayment reference",
+      "PaymentsService.ListPaymentEvents unmatched",
+    ],
+    cli: [
+      "payments list > outcome",
+      "payments list --unmatched",
+      "payments refund --usd",
+      "accounts auto-top-up --a-month",
+    ],
+    openapi: "- people buy credit on Stripe's pages",
+    metrics: ["tollgate_webhook_events_total"],
+    dashboard: ["Payment events"],
+    config: ["payments.stripe.secret_key_env", "payments.stripe.automatic_tax"],
+    docs: ["payments.md: Buying", "payments.md: Auto top-up", "payments.md: Refunds and disputes"],
+    console: ["account"],
+  },
   receipts: {
     contract: [
       ...["MeteringService.GetReceipt request_id", "MeteringService.ListReceipts key_id"],
@@ -269,6 +344,26 @@ export const doors: Readonly<Record<string, Doors>> = {
     dashboard: ["Tokens", "Revenue"],
     docs: ["money.md: Usage"],
     console: ["usage"],
+  },
+  "why a request was refused": {
+    contract: [
+      ...["account_id", "key_id", "model", "reason", "outcome", "request_id"].map(
+        (field) => `MeteringService.ListRequests ${field}`,
+      ),
+      ...["request_id", "reason", "http_status", "left_out"].map(
+        (field) => `MeteringService.ListRequests > requests.${field}`,
+      ),
+    ],
+    cli: [
+      ...["--request", "--key", "--model", "--reason", "--outcome", "--from"].map((option) => `requests ${option}`),
+      ...["request_id", "reason", "http_status", "what", "advice"].map((field) => `requests > ${field}`),
+    ],
+    openapi: ["GET /v1/generation > data.error.reason"],
+    metrics: ["tollgate_request_records_dropped_total"],
+    dashboard: ["Refusals and failures"],
+    config: ["requests.keep_days", "requests.most"],
+    docs: ["console.md: Requests", "observability.md: Logs"],
+    console: ["requests", "request"],
   },
   "receipts that leave": {
     contract: ["BooksService.ListReceiptArchives > archives.sha256"],
@@ -334,6 +429,19 @@ export const doors: Readonly<Record<string, Doors>> = {
     dashboard: ["Budgets of keys"],
     docs: ["operations.md: Webhooks"],
     console: ["books", "settings"],
+  },
+  mail: {
+    contract: [
+      ...["AccountsService.CreateAccount email", "AccountsService.UpdateAccount email"],
+      "AccountsService.GetAccount > account.email",
+    ],
+    cli: ["accounts create --email", "accounts update --email", "accounts show > email"],
+    openapi: operatorsAlone,
+    metrics: ["tollgate_mails_total", "tollgate_mail_backlog", "tollgate_mail_backlog_age_seconds"],
+    dashboard: ["Events out"],
+    config: ["mail.from", "mail.smtp", "mail.templates", "mail.an_hour.address"],
+    docs: ["operations.md: Mail"],
+    console: ["account"],
   },
   "usage events": {
     contract: "- they go out as the configuration says; nothing asks for them",

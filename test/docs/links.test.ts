@@ -39,8 +39,17 @@ const namedTests = (page: string) =>
     .map(([, name = ""]) => name)
     .filter((name) => existsSync(join(root, "test", name.split("/")[0] ?? "")));
 
-test("every test that the guarantees name is there", () => {
-  const names = namedTests("docs/proof.md");
-  expect(names.length).toBeGreaterThan(40);
+test.each([
+  ["docs/proof.md", 40],
+  ["docs/money.md", 25],
+])("every test that %s names is there", (page, least) => {
+  const names = namedTests(page);
+  expect(names.length).toBeGreaterThan(least);
   expect(names.filter((name) => !existsSync(join(root, "test", `${name}.test.ts`)))).toEqual([]);
+});
+
+test("each section of what money promises names its tests", () => {
+  const [, ...sections] = read("docs/money.md").split(/^## /m);
+  const unshown = sections.filter((text) => !/\n\nShown by `[^`]+\/[^`]+`[^\n]*(\n[^\n]+)*\n*$/.test(text));
+  expect(unshown.map((text) => text.split("\n")[0])).toEqual([]);
 });

@@ -11,13 +11,13 @@ import { isPage } from "../../facades/console/pages/page-paths.ts";
 import { readPending, readToken } from "../../facades/console/sessions/cookie.ts";
 import { checkHead } from "../../facades/http/connection/check-head.ts";
 import { readHead } from "../../facades/http/connection/read-head.ts";
-import { wantsPage } from "../../facades/http/home/page.ts";
-import { sendFile } from "../../facades/http/home/static-files.ts";
 import { jsonDecoder } from "../../facades/http/json/decoder.ts";
 import { clientAddress } from "../../facades/http/request/client-address.ts";
 import { callHeaders } from "../../facades/http/request/credentials.ts";
 import { queryReader } from "../../facades/http/request/query.ts";
 import { readSession } from "../../facades/http/request/session.ts";
+import { wantsPage } from "../../facades/http/site/page.ts";
+import { sendFile } from "../../facades/http/site/static-files.ts";
 import { generateRequest as generateFromMessages } from "../../facades/messages/request/generate.ts";
 import { expectLinear } from "../support/work.ts";
 

@@ -18,6 +18,14 @@ describe("embedding", () => {
     expect(inputTokens).toBe(2);
   });
 
+  test("tells when a server gets the inputs", async () => {
+    const { fleet, model } = embedding(1);
+    let sent = 0;
+    const request = { requestId: "r", runId: "r", accountId: "account", inputs: ["a"], onSent: () => void sent++ };
+    await fleet.embed(model, request, new AbortController().signal);
+    expect(sent).toBe(1);
+  });
+
   test.each([[[1, 2, 3]], [[0, 0]], [[Number.NaN, 1]]])("refuses the vector %j", async (vector) => {
     const fleet = embedding(1);
     for (const engine of fleet.engines) {

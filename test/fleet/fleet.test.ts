@@ -176,6 +176,19 @@ test("an unknown model or server is told as such", async () => {
   expect(() => fleet.drain("other")).toThrow("There is no server other.");
 });
 
+test("tells when a server gets the request, before it answers", async () => {
+  const { fleet, model, engines } = fixture([1]);
+  engines[0]?.scripts.push(["silence"]);
+  let sent = 0;
+  const leaving = new AbortController();
+  const request = { ...chatRequest("hi"), onSent: () => void sent++ };
+  const answer = fleet.generate(model, request, leaving.signal)[Symbol.asyncIterator]().next();
+  await settle();
+  expect(sent).toBe(1);
+  leaving.abort(new Error("client gone"));
+  await expect(answer).rejects.toThrow("client gone");
+});
+
 test("closes its engines", async () => {
   const { fleet, engines } = fixture([1, 1]);
   await fleet.close();

@@ -34,7 +34,7 @@ function fleetOf(url: string, addresses: () => readonly string[], model: object 
   }
   const fleet = createFleet({
     ...{ models, config: config.fleet, clock: systemClock, random: systemRandom, logger: silentLogger },
-    engines: (server, one) => createEngine(server, one, config.fleet),
+    engines: (server, one) => createEngine(server, one, config.fleet, systemClock),
     lookup: async () => addresses(),
     observer: { waited() {}, failed() {}, firstToken() {}, shed() {}, implausible() {} },
   });

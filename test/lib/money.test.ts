@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { formatRate, formatUsd, parseRate, parseUsd } from "#lib/money.ts";
+import { formatRate, formatUsd, maxPicoUsd, parseRate, parseUsd, parseUsdNumber } from "#lib/money.ts";
 
 test.each([
   ["0", 0n],
@@ -46,4 +46,29 @@ test.each([
 
 test("a rate finer than a pico-USD a token is refused", () => {
   expect(parseRate("0.0000001")).toBeUndefined();
+});
+
+test.each([
+  ["9007.199254740991", maxPicoUsd],
+  ["9007.199254740992", undefined],
+  ["1e-12", 1n],
+  ["1.5E+2", 150_000_000_000_000n],
+  ["0.10000000000000000000", 100_000_000_000n],
+  ["0", 0n],
+  ["0.0000000000001", undefined],
+  ["1e999", undefined],
+  ["1e-999", undefined],
+  ["-1", undefined],
+  ["", undefined],
+  ["x", undefined],
+])("the JSON number %j of USD is %s pico-USD", (text, pico) => {
+  expect(parseUsdNumber(text)).toBe(pico);
+});
+
+test("a number of USD is read exactly, as JSON writes it", () => {
+  fc.assert(
+    fc.property(fc.bigInt({ min: 0n, max: 10n ** 15n }), (pico) => {
+      expect(parseUsdNumber(JSON.stringify(Number(formatUsd(pico))))).toBe(pico);
+    }),
+  );
 });

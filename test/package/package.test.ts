@@ -97,7 +97,7 @@ test("another program imports a typed client of every service, and finds the con
   const paths = (await readdir(join(installed, "gen"), { recursive: true })).filter((path) =>
     path.startsWith("tollgate/"),
   );
-  const surfaces = ["chat", "messages"]; // served over HTTP alone
+  const surfaces = ["chat", "keys", "messages"]; // served over HTTP alone
   const services = paths.flatMap((path) => /(\w+)_service_pb\.js$/.exec(path)?.[1] ?? []);
   const script = `
     import { createConnectTransport } from "@connectrpc/connect-node";

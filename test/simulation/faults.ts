@@ -108,9 +108,11 @@ export const faults: readonly Fault[] = [
   {
     name: "clock",
     weight: 1,
-    strike({ dice, machines, history }) {
+    strike(world) {
+      const { dice, machines, history } = world;
       const machine = dice.pick(machines);
       machine.time.offsetMs = dice.pick([0, 3 * second, -3 * second, hour, -hour, day, -day]);
+      world.clocksMoved = true;
       history.fault(`${machine.name}: wall clock ${machine.time.offsetMs} ms off`);
     },
   },
@@ -118,6 +120,7 @@ export const faults: readonly Fault[] = [
     name: "server's clock",
     weight: 1,
     strike(world) {
+      world.clocksMoved = true;
       world.serverOffsetMs = world.dice.pick([0, 0, 3 * second, -hour, hour, day, -day]);
       world.history.fault(`the server's clock is ${world.serverOffsetMs} ms off`);
     },
@@ -326,6 +329,20 @@ export const faults: readonly Fault[] = [
       timeline.after(dice.exponential(5 * second), () => {
         traffic.engines.lies = 0;
         traffic.engines.nonsense = 0;
+      });
+    },
+  },
+  {
+    name: "look-ups pile up",
+    weight: 1,
+    strike({ dice, timeline, machines, history }) {
+      const machine = dice.pick(machines);
+      const ms = dice.between(20, 60) * second;
+      history.fault(`${machine.name}: cut off for ${ms} ms, and requests wait for their keys`);
+      machine.network.isDown = true;
+      machine.pileUp(ms + dice.between(0, 30));
+      timeline.after(ms, () => {
+        machine.network.isDown = false;
       });
     },
   },

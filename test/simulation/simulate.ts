@@ -1,4 +1,5 @@
 import type { Money } from "#src/compose/core/money.ts";
+import type { Machine } from "./cores/machine.ts";
 import { storeKeys } from "./cores/stored-keys.ts";
 import type { SimulatedServer } from "./database/server.ts";
 import type { Meaning } from "./database/statement.ts";
@@ -6,7 +7,12 @@ import { faults, localFaults } from "./faults.ts";
 import { judgeArchives } from "./judges/archives.ts";
 import { judgeBooks, judgeExpiry, judgeLeases } from "./judges/books.ts";
 import { judgeAnswers, judgeCharges, judgeDeeds } from "./judges/charges.ts";
+import { IdentityJudge } from "./judges/identities.ts";
+import { judgeJournals } from "./judges/journals.ts";
+import { judgeLetters } from "./judges/letters.ts";
 import { judgeAdmissions, judgeRates, RefusalJudge } from "./judges/limits.ts";
+import { LotJudge } from "./judges/lots.ts";
+import { ReasonJudge } from "./judges/reasons.ts";
 import { SpendingJudge } from "./judges/spending.ts";
 import { Dice } from "./world/dice.ts";
 import { World } from "./world.ts";
@@ -88,14 +94,21 @@ export async function simulate(seed: number, server: SimulatedServer, settings: 
     isNight: settings.isNight ?? (settings.only === undefined && new Dice(seed).fork("night").chance(nightPart)),
     ...(tell && { tell }),
     ...(alter && { alter }),
+    asksAgain: settings.only === undefined,
     bookSize:
       settings.bookSize ?? (settings.only === undefined ? new Dice(seed).fork("book").pick(bookSizes) : undefined),
   };
   const world = new World(seed, server, shape);
   server.instead = instead;
   const { timeline, dice, machines, traffic, operators, history } = world;
-  judgeAdmissions(world);
+  const judgeAdmission = judgeAdmissions(world);
+  const identities = new IdentityJudge(world);
+  traffic.onAdmitted = (run) => {
+    judgeAdmission(run);
+    identities.look(run);
+  };
   const spending = new SpendingJudge(world);
+  const lots = new LotJudge(world);
   for (const machine of machines) {
     machine.start();
   }
@@ -116,6 +129,11 @@ export async function simulate(seed: number, server: SimulatedServer, settings: 
   await timeline.pass(recoverMs);
   traffic.begin(settings.trafficMs ?? trafficMs);
   const refusals = new RefusalJudge(world);
+  const reasons = new ReasonJudge(world);
+  traffic.onRefused = (run, worst) => {
+    refusals.refused(run, worst);
+    reasons.refused(run, worst);
+  };
   await live(world, spending, requests, healedAt + healthyMs);
   traffic.stop();
   operators.stop();
@@ -125,10 +143,14 @@ export async function simulate(seed: number, server: SimulatedServer, settings: 
       history.violation("starts", `${machine.name} does not start again: ${String(machine.failure)}`);
     }
   }
+  traffic.onRefused = () => {};
   refusals.judge();
+  reasons.judge();
   judgeAnswers(world);
-  await endAll(world);
+  judgeJournals(world, await endAll(world));
   judgeCharges(world);
+  judgeLetters(world);
+  lots.judge();
   judgeArchives(world);
   judgeDeeds(world);
   spending.judge();
@@ -205,18 +227,21 @@ function beginFaults(world: World, meanMs: number, { without = [], only }: Setti
   }
 }
 
-/** Stops all cores in order. One more core clears away what dead cores had, and stops, too. */
-async function endAll(world: World): Promise<void> {
+/** Stops all cores in order. One more core clears away what dead cores had, and stops, too. Returns those that ended. */
+async function endAll(world: World): Promise<readonly Machine[]> {
   const { machines, timeline, history } = world;
   const [last, ...others] = machines.filter(({ life }) => life !== undefined);
   if (last === undefined) {
-    return;
+    return [];
   }
   if (!(await timeline.until(Promise.all(others.map((machine) => machine.stop())), stopMs))) {
     history.violation("ends", "a core does not end");
+    return [];
   }
   await timeline.pass(stopMs);
   if (!(await timeline.until(last.stop(), stopMs))) {
     history.violation("ends", "the last core does not end");
+    return [];
   }
+  return [last, ...others];
 }

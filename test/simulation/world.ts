@@ -37,6 +37,8 @@ export class World {
   serverOffsetMs = 0;
   /** Whether the database ever lost something. */
   wentBack = false;
+  /** Whether any clock ever was wrong. */
+  clocksMoved = false;
   /** Whether all faults have ended for good. */
   isHealed = false;
   readonly #ears = new Set<Ear>();
@@ -62,6 +64,7 @@ export class World {
       alter?: (money: Money) => void;
       bookSize?: number | undefined;
       isNight?: boolean;
+      asksAgain?: boolean;
     },
   ) {
     const timeline = new Timeline(options.isNight === true ? eveningBefore : undefined);
@@ -85,7 +88,10 @@ export class World {
       this.#addMachine(`core ${at}`);
     }
     const parts = { timeline, history: this.history, machines: this.machines, customers: this.customers };
-    this.traffic = new Traffic({ ...parts, dice: this.dice.fork("traffic", () => beginning + timeline.now) });
+    this.traffic = new Traffic({
+      ...{ ...parts, dice: this.dice.fork("traffic", () => beginning + timeline.now) },
+      asksAgain: options.asksAgain ?? false,
+    });
     if (this.night !== undefined) {
       this.night.runs = this.traffic.runs;
     }

@@ -1,5 +1,6 @@
+import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { jest } from "@jest/globals";
-import type { Storage } from "#src/storage/orm.ts";
+import type { SqliteStorage, Storage } from "#src/storage/orm.ts";
 
 /** A query, and the steps in which the database executes it. */
 export interface Plan {
@@ -38,6 +39,22 @@ async function explain(storage: Storage, query: string, params: readonly unknown
     const rows = await em.execute<Record<string, string>[]>(`explain ${query}`, [...params]);
     return rows.map((row) => row["QUERY PLAN"]).join("\n");
   });
+}
+
+/** A step in which SQLite executes a query. */
+export interface SqliteStep {
+  readonly parent: number;
+  readonly detail: string;
+}
+
+/** The steps in which SQLite would execute a query on a file. */
+export function explainSqlite({ path }: SqliteStorage, query: string, values: readonly SQLInputValue[] = []) {
+  const database = new DatabaseSync(path, { readOnly: true });
+  try {
+    return database.prepare(`explain query plan ${query}`).all(...values) as unknown as SqliteStep[];
+  } finally {
+    database.close();
+  }
 }
 
 /** Whether a plan scans a whole table. */

@@ -93,16 +93,20 @@ export async function startService(dialect: DialectName & EngineName = "vllm"): 
   };
 }
 
-/** Serves configured models, with its own storage and a paying account. `isSplit`: surfaces use the core over gRPC. */
+/**
+ * Serves configured models, with its own storage and a paying account. `isSplit`: surfaces use the core over gRPC.
+ * `environment`: the secrets of a shared storage.
+ */
 export async function serveModels(
   models: input<typeof configSchema>["models"],
   more: Omit<input<typeof configSchema>, "models"> = {},
   isSplit = false,
+  environment: Readonly<Record<string, string>> = {},
 ): Promise<Omit<Service, "idle">> {
   applyWorkarounds();
   const dataDir = await mkdtemp(join(tmpdir(), "tollgate-"));
   const config = configSchema.parse({ models, rate_tiers: [{ rpm: 100_000 }], ...more });
-  const secrets = await readSecrets(config, { TOLLGATE_DATA_DIR: dataDir }, systemRandom);
+  const secrets = await readSecrets(config, { TOLLGATE_DATA_DIR: dataDir, ...environment }, systemRandom);
   const lifecycle = new Lifecycle(errorLogger);
   const telemetry = { registry: new Registry(), tracer: undefined };
   const doors = createDoors(telemetry.registry, errorLogger);
@@ -135,11 +139,10 @@ export async function serveModels(
   ]);
   const accounts = createClient(AccountsService, operator);
   const metering = createClient(MeteringService, operator);
-  let made = 0;
   const anotherKey = async () => {
     const { account } = await accounts.createAccount({});
     const accountId = account?.id ?? "";
-    await accounts.topUp({ accountId, amountPicoUsd: 100n * 10n ** 12n, reference: `test-${made++}` });
+    await accounts.topUp({ accountId, amountPicoUsd: 100n * 10n ** 12n, reference: `test-${accountId}` });
     return (await accounts.createKey({ accountId })).secret;
   };
   const key = await anotherKey();

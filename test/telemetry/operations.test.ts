@@ -3,7 +3,7 @@ import { Code } from "@connectrpc/connect";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { parse } from "yaml";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { webhookOutcomes } from "#src/money/payments/stripe-webhook.ts";
+import { webhookOutcomes } from "#src/checkout/webhook.ts";
 import { type Exercised, startExercised } from "./exercise.ts";
 import { parseQuery } from "./promql.ts";
 import { type Scrape, scrape } from "./scrape.ts";

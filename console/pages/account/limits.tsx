@@ -18,9 +18,9 @@ const classes = [
 
 /** The account's own limits beside its money. Shown where it has any. */
 export function Limits({ account }: { readonly account: Account }) {
-  const { maxInFlight, lowBalancePicoUsd, serviceClass } = account;
+  const { maxInFlight, lowBalancePicoUsd, serviceClass, email } = account;
   const named = classes.find(({ value }) => value === toClass(serviceClass) && value !== classes[0]?.value);
-  if (maxInFlight === undefined && lowBalancePicoUsd === undefined && named === undefined) {
+  if (maxInFlight === undefined && lowBalancePicoUsd === undefined && named === undefined && email === "") {
     return null;
   }
   return (
@@ -33,6 +33,7 @@ export function Limits({ account }: { readonly account: Account }) {
         </>
       )}
       {named !== undefined && ` Class ${named.text}.`}
+      {email !== "" && ` Mail goes to ${email}.`}
     </p>
   );
 }
@@ -49,19 +50,23 @@ export function EditLimits({ account, onClose, onDone }: Props) {
   const [inFlight, setInFlight] = useState(before.inFlight);
   const [low, setLow] = useState(before.low);
   const [serviceClass, setServiceClass] = useState(before.serviceClass);
+  const [email, setEmail] = useState(before.email);
   const send = async (): Promise<void> => {
     const maxInFlight = readWhole(inFlight, "Requests at once");
     const lowBalancePicoUsd = readUsd(low, "The low balance");
-    const paths = [
-      ...(inFlight === before.inFlight ? [] : ["max_in_flight"]),
-      ...(low === before.low ? [] : ["low_balance_pico_usd"]),
-      ...(serviceClass === before.serviceClass ? [] : ["service_class"]),
-    ];
+    const changed = Object.entries({
+      max_in_flight: inFlight !== before.inFlight,
+      low_balance_pico_usd: low !== before.low,
+      service_class: serviceClass !== before.serviceClass,
+      email: email !== before.email,
+    });
+    const paths = changed.flatMap(([path, is]) => (is ? [path] : []));
     if (paths.length > 0) {
       await accounts.updateAccount({
         accountId: account.id,
         ...(maxInFlight === undefined ? {} : { maxInFlight }),
         ...(lowBalancePicoUsd === undefined ? {} : { lowBalancePicoUsd }),
+        email: email.trim(),
         serviceClass: Number(serviceClass) as ServiceClass,
         updateMask: { paths },
       });
@@ -98,16 +103,25 @@ export function EditLimits({ account, onClose, onDone }: Props) {
           onChange={setServiceClass}
           hint="Where requests wait for a server, and the highest that they may have."
         />
+        <Field
+          label="E-mail"
+          name="email"
+          value={email}
+          onInput={setEmail}
+          placeholder="none"
+          hint="Where mail of the account goes, such as of a low balance."
+        />
       </ActionForm>
     </Dialog>
   );
 }
 
-function toTexts({ maxInFlight, lowBalancePicoUsd, serviceClass }: Account) {
+function toTexts({ maxInFlight, lowBalancePicoUsd, serviceClass, email }: Account) {
   return {
     inFlight: maxInFlight === undefined ? "" : String(maxInFlight),
     low: lowBalancePicoUsd === undefined ? "" : formatUsd(lowBalancePicoUsd),
     serviceClass: toClass(serviceClass),
+    email,
   };
 }
 

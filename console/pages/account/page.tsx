@@ -3,12 +3,12 @@ import type { PageProps } from "../../app/page-props.ts";
 import { accounts } from "../../contract/clients.ts";
 import { Balance } from "../../parts/account/balance.tsx";
 import { Lots } from "../../parts/account/lots.tsx";
-import { Payments } from "../../parts/account/payments.tsx";
 import { Answer } from "../../parts/calls/answer.tsx";
 import { useQuery } from "../../parts/calls/use-query.ts";
 import { CopyButton } from "../../parts/copy.tsx";
 import { Badge } from "../../parts/figures/badge.tsx";
 import { Keys } from "../../parts/keys/keys.tsx";
+import { Money } from "../../parts/money/money.tsx";
 import { Page } from "../../parts/page.tsx";
 import { AccountActions } from "./actions.tsx";
 import { Limits } from "./limits.tsx";
@@ -32,12 +32,12 @@ export default function AccountPage({ id }: PageProps) {
       lead={<AccountId id={id} />}
       actions={account && <AccountActions account={account} onChanged={query.reload} />}
     >
-      <Answer query={query}>{(shown) => <Shown account={shown as Account} />}</Answer>
+      <Answer query={query}>{(shown) => <Shown account={shown as Account} onChanged={query.reload} />}</Answer>
     </Page>
   );
 }
 
-function Shown({ account }: { readonly account: Account }) {
+function Shown({ account, onChanged }: { readonly account: Account; readonly onChanged: () => void }) {
   return (
     <>
       {account.frozen && (
@@ -51,7 +51,7 @@ function Shown({ account }: { readonly account: Account }) {
       </div>
       <Lots account={account} />
       <Keys accountId={account.id} />
-      <Payments accountId={account.id} balance={account.balancePicoUsd} />
+      <Money account={account} onChanged={onChanged} />
       <Receipts accountId={account.id} />
     </>
   );

@@ -1,8 +1,10 @@
 import type { AuditEvent } from "#gen/tollgate/audit/v1/audit_service_pb.js";
+import { isCustomer } from "../../app/session.ts";
 import { audit } from "../../contract/clients.ts";
 import { countOf } from "../../format/numbers.ts";
 import { Answer, Empty } from "../../parts/calls/answer.tsx";
 import { MoreRows, usePages } from "../../parts/calls/more-rows.tsx";
+import { Clip } from "../../parts/figures/clip.tsx";
 import { Table } from "../../parts/figures/table.tsx";
 import { Time } from "../../parts/figures/time.tsx";
 import { Page } from "../../parts/page.tsx";
@@ -18,7 +20,11 @@ export default function AuditPage() {
   return (
     <Page
       title="Audit"
-      lead="Every change that an operator made. Rows are written once; the database refuses to change them."
+      lead={
+        isCustomer.value
+          ? "Every change that members and management keys made in your account."
+          : "Every change that was made. Rows are written once; the database refuses to change them."
+      }
     >
       <Answer query={pages}>
         {(rows) =>
@@ -43,7 +49,7 @@ function Changes({ rows }: { readonly rows: readonly AuditEvent[] }) {
       keyOf={(event) => event.id}
       columns={[
         { name: "When", show: (event) => <Time at={event.at} /> },
-        { name: "Who", isHeader: true, show: (event) => event.operator },
+        { name: "Who", isHeader: true, show: (event) => <Clip text={event.operator} isShort /> },
         { name: "What", show: (event) => toWords(event.method) },
         { name: "Of", isOptional: true, show: (event) => <Target event={event} names={names} /> },
         { name: "From", isOptional: true, show: (event) => event.address },

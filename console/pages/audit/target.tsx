@@ -1,4 +1,5 @@
 import type { AuditEvent } from "#gen/tollgate/audit/v1/audit_service_pb.js";
+import { isCustomer } from "../../app/session.ts";
 import { isId } from "../../format/ids.ts";
 import { Id } from "../../parts/copy.tsx";
 import { Clip } from "../../parts/figures/clip.tsx";
@@ -11,7 +12,7 @@ export function Target({ event, names }: { readonly event: AuditEvent; readonly 
   }
   const name = names.get(target) ?? target;
   const shown = isId(name) ? <Id id={name} /> : <Clip text={name} />;
-  return isAccount(event) ? <a href={`/accounts/${target}`}>{shown}</a> : shown;
+  return isAccount(event) && !isCustomer.value ? <a href={`/accounts/${target}`}>{shown}</a> : shown;
 }
 
 /** The names of targets by id, as far as these changes contain them. */

@@ -1,10 +1,10 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { session } from "../../app/session.ts";
 import { Answer } from "../../parts/calls/answer.tsx";
 import { Copyable } from "../../parts/copy.tsx";
 import { ActionForm } from "../../parts/forms/action-form.tsx";
 import { Field } from "../../parts/forms/field.tsx";
 import { Answering } from "../../parts/requests/answering.tsx";
+import { toCurl } from "../../parts/requests/curl.ts";
 import type { Choice } from "../../parts/requests/surfaces.ts";
 import { useGenerators } from "../../parts/requests/use-generators.ts";
 import { useRun } from "../../parts/requests/use-run.ts";
@@ -47,10 +47,4 @@ function Sending({ apiKey, model }: { readonly apiKey: string; readonly model: s
       </details>
     </div>
   );
-}
-
-function toCurl(apiKey: string, model: string, content: string): string {
-  const publicUrl = session.value?.publicUrl ?? location.origin;
-  const body = JSON.stringify({ model, messages: [{ role: "user", content }] }).replaceAll("'", "'\\''");
-  return `curl ${publicUrl}/v1/chat/completions -H "authorization: Bearer ${apiKey}" -H "content-type: application/json" -d '${body}'`;
 }

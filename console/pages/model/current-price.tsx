@@ -4,7 +4,7 @@ import { countOf, formatCount, formatPercent } from "../../format/numbers.ts";
 import { Rate } from "../../parts/figures/amount.tsx";
 import { Figure, Figures } from "../../parts/figures/figure.tsx";
 import { Time } from "../../parts/figures/time.tsx";
-import { reasonOf } from "./reason.ts";
+import { isSinking, reasonOf } from "./reason.ts";
 
 const thousand = 1000n;
 
@@ -58,12 +58,22 @@ export function CurrentPrice({ model, price }: Props) {
         {formatCount(model.contextLength)}
       </Figure>
       {price && (
-        <Figure name="Since" detail={price.pinned ? "Pinned: it does not move" : reasonOf(price)}>
+        <Figure name="Since" detail={explain(price)}>
           <Time at={price.since} isRelative />
         </Figure>
       )}
     </Figures>
   );
+}
+
+/** Why a price is what it is, and what it does next where that may surprise. */
+function explain(price: Price): string {
+  if (price.pinned) {
+    return "Pinned: it does not move";
+  }
+  return isSinking(price)
+    ? "Idle: it only falls, and money that comes in now keeps it (price.falls_when_idle)"
+    : reasonOf(price);
 }
 
 /** The utilisation at which live prices equal their base. */

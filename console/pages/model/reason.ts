@@ -14,3 +14,8 @@ const reasons: Readonly<Record<PriceReason, string>> = {
 export function reasonOf({ reason, utilisation }: Price): string {
   return utilisation === undefined ? reasons[reason] : `${formatPercent(utilisation)} busy`;
 }
+
+/** Whether a price falls although nobody asks the model: it ends at its floor, and money that comes in meanwhile keeps it. */
+export function isSinking({ pinned, utilisation, inputPicoUsdPerToken, baseInputPicoUsdPerToken }: Price): boolean {
+  return !pinned && utilisation === 0 && inputPicoUsdPerToken < baseInputPicoUsdPerToken;
+}

@@ -1,4 +1,4 @@
-import { makeSessionKey, mayBill, session } from "../../app/session.ts";
+import { isMember, makeSessionKey, mayBill, mayChangeKeys, session } from "../../app/session.ts";
 import { countOf } from "../../format/numbers.ts";
 import { ActionForm } from "../../parts/forms/action-form.tsx";
 import { Field, Select, TextArea } from "../../parts/forms/field.tsx";
@@ -88,10 +88,11 @@ export function RequestForm({ choice, models, apiKey, isRunning, onChoice, onApi
   );
 }
 
-/** Whether the session can get a key of the demo account. */
-const mayMakeKey = () => mayBill.value && session.value?.demoAccountId !== "";
+/** Whether the session can get a key: of the demo account, or of a member's own. */
+const mayMakeKey = () =>
+  mayChangeKeys.value && (isMember.value || (mayBill.value && session.value?.demoAccountId !== ""));
 
-/** The typed key. Without one, an operator's request uses a demo key. */
+/** The typed key. Without one, an operator's or a member's request uses a key of the session. */
 async function readKey(typed: string, onApiKey: (apiKey: string) => void): Promise<string> {
   if (typed.trim() !== "") {
     return typed.trim();
@@ -118,7 +119,9 @@ function KeyField({ apiKey, onApiKey }: Pick<Props, "apiKey" | "onApiKey">) {
         isCode
         placeholder="tg-…"
         hint={
-          mayMake ? "It stays in this page. Empty: a demo key." : "It stays in this page: it is not stored anywhere."
+          mayMake
+            ? "It stays in this page. Empty: a key that ends with the session."
+            : "It stays in this page: it is not stored anywhere."
         }
       />
       {mayMake && (

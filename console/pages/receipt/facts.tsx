@@ -33,6 +33,7 @@ export function Facts({ receipt, known }: { readonly receipt: Receipt; readonly 
       value: duration && `after ${formatMs(toMs(duration))}, ${endings[finishReason] ?? "cut off"}`,
     },
     { name: "Charged", value: <Time at={settledAt} /> },
+    { name: "Kept", value: receipt.archived && "In the archive of its day" },
     { name: "Server", value: server },
     { name: "Run id", value: <code>{receipt.runId}</code> },
   ];

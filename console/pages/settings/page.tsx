@@ -3,6 +3,7 @@ import { formatTime } from "../../format/time.ts";
 import { Page, Section } from "../../parts/page.tsx";
 import { Configuration } from "./configuration.tsx";
 import { Operators } from "./operators.tsx";
+import { Sessions } from "./sessions.tsx";
 import { Webhooks } from "./webhooks.tsx";
 
 /** How this Tollgate is configured, and its operators. */
@@ -28,6 +29,9 @@ export default function SettingsPage() {
       </Section>
       <Section title="Operators">
         <Operators />
+      </Section>
+      <Section title="Sessions">
+        <Sessions />
       </Section>
       <Section title="Webhooks">
         <Webhooks />

@@ -1,23 +1,25 @@
 import { useEffect, useState } from "preact/hooks";
 import { Mark } from "../../app/mark.tsx";
 import { navigate, query } from "../../app/router.ts";
-import { session, signIn } from "../../app/session.ts";
+import { nextKey, session, signIn } from "../../app/session.ts";
 import { ActionForm } from "../../parts/forms/action-form.tsx";
 import { Field } from "../../parts/forms/field.tsx";
 
-interface Options {
-  readonly oidc: { readonly name: string } | null;
+interface Provider {
+  readonly id: string;
+  readonly name: string;
+  readonly forOperators: boolean;
 }
 
-/** The sign-in page: an API key for customers, a token for operators, and the identity provider where there is one. */
+/** The sign-in page: identity providers first, then an API key, and the ways of operators behind a word. */
 export function SignInPage() {
   const [apiKey, setApiKey] = useState("");
   const [operatorToken, setOperatorToken] = useState("");
-  const [options, setOptions] = useState<Options>({ oidc: null });
+  const [providers, setProviders] = useState<readonly Provider[]>([]);
   const next = toPath(query.value.get("next"));
   useEffect(() => {
     document.title = "Sign in · Tollgate";
-    void loadOptions().then(setOptions);
+    void loadProviders().then(setProviders);
   }, []);
   useEffect(() => {
     if (session.value) {
@@ -41,7 +43,8 @@ export function SignInPage() {
           Tollgate
         </p>
         <h1>Sign in</h1>
-        <p class="muted">With an API key you see its account. With the operator token you run the service.</p>
+        <Providers providers={providers.filter(({ forOperators }) => !forOperators)} next={next} />
+        <p class="muted">With an API key you see its account.</p>
         <ActionForm verb="Sign in" send={send}>
           <Field
             label="API key"
@@ -53,23 +56,19 @@ export function SignInPage() {
             placeholder="tg-…"
             autocomplete="current-password"
           />
-          <p class="or">
-            <span>or</span>
-          </p>
-          <Field
-            label="Operator token"
-            name="operator-token"
-            type="password"
-            value={operatorToken}
-            onInput={setOperatorToken}
-            isCode
-          />
+          <details class="more">
+            <summary>You run this service</summary>
+            <Providers providers={providers.filter(({ forOperators }) => forOperators)} next={next} />
+            <Field
+              label="Operator token"
+              name="operator-token"
+              type="password"
+              value={operatorToken}
+              onInput={setOperatorToken}
+              isCode
+            />
+          </details>
         </ActionForm>
-        {options.oidc && (
-          <a class="button provider" href="/sign-in/oidc" target="_self">
-            Continue with {options.oidc.name}
-          </a>
-        )}
         <div class="door-foot">
           <p>
             Running Tollgate yourself? <code>tollgate console-link</code> prints a link that signs you in once.
@@ -80,9 +79,28 @@ export function SignInPage() {
   );
 }
 
-async function loadOptions(): Promise<Options> {
+/** A button for each provider. The page to go to afterwards stays in the browser: the provider leads to the first one. */
+function Providers({ providers, next }: { readonly providers: readonly Provider[]; readonly next: string }) {
+  return (
+    <>
+      {providers.map(({ id, name }) => (
+        <a
+          key={id}
+          class="button provider"
+          href={`/sign-in/${id}`}
+          target="_self"
+          onClick={() => sessionStorage.setItem(nextKey, next)}
+        >
+          Continue with {name}
+        </a>
+      ))}
+    </>
+  );
+}
+
+async function loadProviders(): Promise<readonly Provider[]> {
   const response = await fetch("/sign-in/options").catch(() => undefined);
-  return response?.ok ? ((await response.json()) as Options) : { oidc: null };
+  return response?.ok ? ((await response.json()) as { providers: readonly Provider[] }).providers : [];
 }
 
 /** The page to go to after signing in: only a path of the console, otherwise the overview. */

@@ -3,9 +3,10 @@ import { query, setQuery } from "../../app/router.ts";
 import { isCustomer } from "../../app/session.ts";
 import { Answer, Empty } from "../../parts/calls/answer.tsx";
 import { useQuery } from "../../parts/calls/use-query.ts";
+import { CsvButton } from "../../parts/csv.tsx";
 import { Select } from "../../parts/forms/field.tsx";
 import { Page } from "../../parts/page.tsx";
-import { CsvButton } from "./csv.tsx";
+import { toLines } from "./csv.ts";
 import { GroupTable } from "./group-table.tsx";
 import { loadAll, loadTotal, loadUsage } from "./load.ts";
 import { loadKeyNames, loadNames, noNames } from "./names.ts";
@@ -42,7 +43,9 @@ export default function UsagePage() {
       lead="What requests cost, in hours or days of UTC. A row opens the receipts that it is the sum of."
       actions={
         usage.data &&
-        usage.data.used.sums.length > 0 && <CsvButton load={(signal) => loadAll(group, period, from, signal)} />
+        usage.data.used.sums.length > 0 && (
+          <CsvButton name="usage" load={async (signal) => toLines(await loadAll(group, period, from, signal))} />
+        )
       }
     >
       <div class="fields filter wide">

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import { type Payment, PaymentKind } from "#gen/tollgate/accounts/v1/account_pb.js";
 import { accounts } from "../../contract/clients.ts";
 import { countOf } from "../../format/numbers.ts";
@@ -20,10 +21,12 @@ interface Props {
   readonly accountId: string;
   /** A changed balance may mean a new payment, so the list is loaded again. */
   readonly balance: bigint;
+  /** The actions on a payment that came by the provider. Undefined: none. */
+  readonly act?: ((payment: Payment) => ComponentChildren) | undefined;
 }
 
 /** Payments and refunds. */
-export function Payments({ accountId, balance }: Props) {
+export function Payments({ accountId, balance, act }: Props) {
   const pages = usePages<Payment>(
     async (pageToken, signal) => {
       const answer = await accounts.listPayments({ accountId, pageToken, pageSize: 20 }, { signal });
@@ -35,15 +38,23 @@ export function Payments({ accountId, balance }: Props) {
   return (
     <Section title="Payments, grants and refunds">
       <Answer query={pages}>
-        {(rows) => (rows.length === 0 ? <Empty title="No money came in yet" /> : <PaymentTable rows={rows} />)}
+        {(rows) =>
+          rows.length === 0 ? <Empty title="No money came in yet" /> : <PaymentTable rows={rows} act={act} />
+        }
       </Answer>
       <MoreRows pages={pages} describe={(count) => countOf(count, "entry", "entries")} />
     </Section>
   );
 }
 
-function PaymentTable({ rows }: { readonly rows: readonly Payment[] }) {
+function PaymentTable({ rows, act }: { readonly rows: readonly Payment[] } & Pick<Props, "act">) {
   const decimals = mostDecimals(rows.map((row) => row.amountPicoUsd));
+  const actions = {
+    name: "Actions",
+    isNameHidden: true,
+    isNumber: true,
+    show: (row: Payment) => (isFromProvider(row) ? act?.(row) : null),
+  };
   return (
     <Table
       caption="Payments, grants and refunds"
@@ -58,6 +69,7 @@ function PaymentTable({ rows }: { readonly rows: readonly Payment[] }) {
         },
         { name: "Reference", show: (row) => <Reference payment={row} /> },
         { name: "Entered", isNumber: true, isOptional: true, show: (row) => <Time at={row.createdAt} /> },
+        ...(act === undefined ? [] : [actions]),
       ]}
     />
   );
@@ -66,6 +78,11 @@ function PaymentTable({ rows }: { readonly rows: readonly Payment[] }) {
 /** Whether a payment is the free tier that each new account gets: the core gives it a reference of its own. */
 function isFreeTier({ kind, reference }: Payment): boolean {
   return kind === PaymentKind.GRANT && /^free:[0-9a-f-]{36}$/.test(reference);
+}
+
+/** Whether a payment came by the provider, which pays it back: the core enters it under the provider's name of it. */
+function isFromProvider({ kind, reference }: Payment): boolean {
+  return kind === PaymentKind.TOP_UP && reference.startsWith("pi_");
 }
 
 function Reference({ payment }: { readonly payment: Payment }) {

@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { isCustomer } from "../../app/session.ts";
 import { accounts } from "../../contract/clients.ts";
 import { useRequestId } from "../../contract/request-id.ts";
 import { AccountField } from "../forms/account-field.tsx";
@@ -32,14 +33,14 @@ export function CreateKey({ accountId, onClose, onCreated }: Props) {
     <Dialog title={secret === "" ? "Create key" : "The new key"} onClose={onClose} isKept={secret !== ""}>
       {secret === "" ? (
         <ActionForm verb="Create" send={send} onCancel={onClose}>
-          <AccountField label="Account" value={account} onInput={setAccount} />
+          {!isCustomer.value && <AccountField label="Account" value={account} onInput={setAccount} />}
           <Field
             label="Name"
             name="name"
             value={name}
             onInput={setName}
             maxLength={200}
-            hasFocus={accountId !== ""}
+            hasFocus={isCustomer.value || accountId !== ""}
             hint="What uses it, such as production."
           />
           <details class="more">

@@ -21,6 +21,9 @@ const texts: Readonly<Partial<Record<LimitKind, (value: never, unit: string) => 
 
 /** A key's limits, and how much of its budget is spent. */
 export function KeyLimits({ apiKey }: { readonly apiKey: ApiKey }) {
+  if (apiKey.manages) {
+    return <span title="It makes and changes keys of its account, and runs no inference.">manages</span>;
+  }
   const limits = readLimits(apiKey.limits);
   const shown = limitEntries.flatMap(([field, { kind, unit = "" }]) =>
     limits[field] === null ? [] : (texts[kind]?.(limits[field] as never, unit) ?? []),

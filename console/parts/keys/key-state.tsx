@@ -15,6 +15,9 @@ export function KeyState({ apiKey }: { readonly apiKey: ApiKey }) {
   if (apiKey.revokedAt !== undefined) {
     return <Badge>Revoked</Badge>;
   }
+  if (apiKey.disabled && !isOver(apiKey)) {
+    return <Badge tone="warn">Disabled</Badge>;
+  }
   const end = apiKey.limits?.expiresAt;
   if (end === undefined) {
     return <Badge tone="good">Active</Badge>;

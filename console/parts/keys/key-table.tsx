@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import type { ApiKey } from "#gen/tollgate/accounts/v1/api_key_pb.js";
-import { mayBill } from "../../app/session.ts";
+import { mayChangeKeys } from "../../app/session.ts";
 import { Clip } from "../figures/clip.tsx";
 import { Table } from "../figures/table.tsx";
 import { Time } from "../figures/time.tsx";
@@ -13,6 +13,8 @@ import { RotateKey } from "./rotate-key.tsx";
 interface Props {
   readonly rows: readonly ApiKey[];
   readonly onChanged: () => void;
+  /** Whether they are of several accounts, to whose keys their names lead. */
+  readonly isOfAll?: boolean;
 }
 
 interface Open {
@@ -21,13 +23,14 @@ interface Open {
 }
 
 /** The keys with their limits and how much of them is used. */
-export function KeyTable({ rows, onChanged }: Props) {
+export function KeyTable({ rows, onChanged, isOfAll = false }: Props) {
   const [open, setOpen] = useState<Open | undefined>(undefined);
   const close = () => setOpen(undefined);
   const done = () => {
     close();
     onChanged();
   };
+  const limits = { name: "Limits", isOptional: true, show: (key: ApiKey) => <KeyLimits apiKey={key} /> };
   const actions = {
     name: "Actions",
     isNameHidden: true,
@@ -42,12 +45,16 @@ export function KeyTable({ rows, onChanged }: Props) {
         keyOf={(key) => key.id}
         isDimmed={isOver}
         columns={[
-          { name: "Name", isHeader: true, show: (key) => <Name text={key.name} /> },
+          {
+            name: "Name",
+            isHeader: true,
+            show: (key) => (isOfAll ? <AccountLink apiKey={key} /> : <Name text={key.name} />),
+          },
           { name: "Key", show: (key) => <code>{`${key.prefix}…${key.last4}`}</code> },
           { name: "State", show: (key) => <KeyState apiKey={key} /> },
-          { name: "Limits", isOptional: true, show: (key) => <KeyLimits apiKey={key} /> },
+          limits,
           { name: "Last used", isNumber: true, isOptional: true, show: (key) => <LastUsed apiKey={key} /> },
-          ...(mayBill.value ? [actions] : []),
+          ...(mayChangeKeys.value ? [actions] : []),
         ]}
       />
       {open?.action === "edit" && <EditKey apiKey={open.key} onClose={close} onDone={done} />}
@@ -59,6 +66,15 @@ export function KeyTable({ rows, onChanged }: Props) {
 
 function Name({ text }: { readonly text: string }) {
   return text === "" ? <span class="muted">no name</span> : <Clip text={text} isShort />;
+}
+
+/** The name of a key among those of several accounts leads to the keys of its own. */
+function AccountLink({ apiKey }: { readonly apiKey: ApiKey }) {
+  return (
+    <a href={`/keys?account=${apiKey.accountId}`}>
+      <Name text={apiKey.name} />
+    </a>
+  );
 }
 
 function LastUsed({ apiKey }: { readonly apiKey: ApiKey }) {

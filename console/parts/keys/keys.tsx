@@ -1,30 +1,30 @@
 import { useState } from "preact/hooks";
 import type { ApiKey } from "#gen/tollgate/accounts/v1/api_key_pb.js";
-import { isCustomer, mayBill } from "../../app/session.ts";
+import { isCustomer, mayChangeKeys } from "../../app/session.ts";
 import { accounts } from "../../contract/clients.ts";
 import { isId } from "../../format/ids.ts";
 import { countOf } from "../../format/numbers.ts";
 import { Answer, Empty } from "../calls/answer.tsx";
 import { MoreRows, usePages } from "../calls/more-rows.tsx";
 import { Section } from "../page.tsx";
-import { AccountChoice } from "./account-choice.tsx";
 import { CreateKey } from "./create-key.tsx";
 import { KeyTable } from "./key-table.tsx";
 
 interface Props {
-  /** The account. Empty: that of the customer who is signed in. */
+  /** The account. Empty: that of the customer who is signed in; for operators, all. */
   readonly accountId: string;
 }
 
-/** The keys of an account, and the actions on them. */
+/** The keys of an account, or of all with the last used first, and the actions on them. */
 export function Keys({ accountId }: Props) {
   const [isCreating, setCreating] = useState(false);
   const [version, setVersion] = useState(0);
-  const isChosen = isCustomer.value || isId(accountId);
+  const isWhole = accountId === "" || isId(accountId);
+  const isAll = accountId === "" && !isCustomer.value;
   const changed = () => setVersion((before) => before + 1);
   const pages = usePages<ApiKey>(
     async (pageToken, signal) => {
-      if (!isChosen) {
+      if (!isWhole) {
         return { rows: [], next: "" };
       }
       const answer = await accounts.listKeys({ accountId, pageToken, pageSize: 100 }, { signal });
@@ -37,7 +37,7 @@ export function Keys({ accountId }: Props) {
     <Section
       title="Keys"
       actions={
-        mayBill.value &&
+        mayChangeKeys.value &&
         !isCreating && (
           <button type="button" onClick={() => setCreating(true)}>
             Create key
@@ -47,20 +47,16 @@ export function Keys({ accountId }: Props) {
     >
       <Answer query={pages}>
         {(rows) =>
-          rows.length === 0 ? <NoKeys isChosen={isChosen} /> : <KeyTable rows={newestFirst(rows)} onChanged={changed} />
+          rows.length === 0 ? (
+            <Empty title="There is no key yet">A key is what programs send; its secret is shown once.</Empty>
+          ) : (
+            <KeyTable rows={isAll ? rows : newestFirst(rows)} isOfAll={isAll} onChanged={changed} />
+          )
         }
       </Answer>
       <MoreRows pages={pages} describe={(count) => countOf(count, "key")} />
       {isCreating && <CreateKey accountId={accountId} onClose={() => setCreating(false)} onCreated={changed} />}
     </Section>
-  );
-}
-
-function NoKeys({ isChosen }: { readonly isChosen: boolean }) {
-  return isChosen ? (
-    <Empty title="There is no key yet">A key is what programs send; its secret is shown once.</Empty>
-  ) : (
-    <AccountChoice />
   );
 }
 

@@ -2,7 +2,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ListReceiptsRequestSchema } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import type { Receipt } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { isCustomer } from "../../app/session.ts";
-import { accounts, metering } from "../../contract/clients.ts";
+import { metering } from "../../contract/clients.ts";
 import { countOf, formatCount } from "../../format/numbers.ts";
 import { Answer, Empty } from "../calls/answer.tsx";
 import { MoreRows, usePages } from "../calls/more-rows.tsx";
@@ -10,6 +10,7 @@ import { Amount, mostDecimals } from "../figures/amount.tsx";
 import { Clip } from "../figures/clip.tsx";
 import { Table } from "../figures/table.tsx";
 import { Time } from "../figures/time.tsx";
+import { loadAccountNames } from "./account-names.ts";
 import { ReceiptStatusBadge } from "./receipt-status.tsx";
 
 type Filter = Pick<MessageInitShape<typeof ListReceiptsRequestSchema>, "accountId" | "keyId" | "model" | "from" | "to">;
@@ -34,7 +35,8 @@ export function ReceiptList({ filter, version, pageSize = 20 }: Props) {
   const pages = usePages<Row>(
     async (pageToken, signal) => {
       const answer = await metering.listReceipts({ ...filter, pageToken, pageSize }, { signal });
-      const names = isNamed ? await loadNames(answer.receipts, signal) : new Map();
+      const ids = isNamed ? answer.receipts.map(({ accountId }) => accountId) : [];
+      const names = await loadAccountNames(ids, signal);
       const rows = answer.receipts.map((receipt) => ({ receipt, account: names.get(receipt.accountId) ?? "" }));
       return { rows, next: answer.nextPageToken };
     },
@@ -57,16 +59,6 @@ export function ReceiptList({ filter, version, pageSize = 20 }: Props) {
       <MoreRows pages={pages} describe={(count) => countOf(count, "receipt")} />
     </>
   );
-}
-
-async function loadNames(receipts: readonly Receipt[], signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
-  const accountIds = [...new Set(receipts.map(({ accountId }) => accountId))];
-  if (accountIds.length === 0) {
-    return new Map();
-  }
-  const request = { accountIds, pageSize: accountIds.length, withoutMoney: true };
-  const found = (await accounts.listAccounts(request, { signal })).accounts;
-  return new Map(found.map(({ id, name }) => [id, name]));
 }
 
 function ReceiptTable({ rows, isNamed }: { readonly rows: readonly Row[]; readonly isNamed: boolean }) {

@@ -16,7 +16,9 @@ export interface ForwardedService {
 const trustMs = 8_000;
 
 /** The paths of all calls that any role may make. */
-export const callPaths: ReadonlySet<string> = new Set([...allowedMethods(Role.OWNER)].map(pathOf));
+export const callPaths: ReadonlySet<string> = new Set(
+  [...allowedMethods(Role.OWNER), ...allowedMethods("member")].map(pathOf),
+);
 
 /** Answers calls of pages by forwarding them to the core, with only the credential and the client's address. */
 export function forwardServices(transport: Transport): ForwardedService[] {

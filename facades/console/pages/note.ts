@@ -1,13 +1,28 @@
 import type { ServerResponse } from "node:http";
-import { escapeHtml } from "../../http/home/escape-html.ts";
-import { mark, style } from "../../http/home/page.ts";
+import { escapeHtml } from "../../http/site/escape-html.ts";
+import { mark, style } from "../../http/site/page.ts";
+
+/** What a note has besides its sentence. */
+interface More {
+  /** HTML for its head. */
+  readonly head?: string;
+  /** The text of a link to this very address, which the browser then follows from a page of our own. */
+  readonly goOn?: string;
+}
 
 /** Answers with a small page without script, in the style of the public page: a heading and a sentence for people. */
-export function sendNote(response: ServerResponse, status: number, title: string, sentence: string, head = ""): void {
+export function sendNote(
+  response: ServerResponse,
+  status: number,
+  title: string,
+  sentence: string,
+  { head = "", goOn }: More = {},
+): void {
+  const link = goOn === undefined ? "" : `<p><a href="">${escapeHtml(goOn)}</a></p>`;
   const body = `<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"><title>${escapeHtml(title)} · Tollgate</title><style>${style}</style>${head}</head>
-<body><header><span class="brand">${mark}Tollgate</span></header><main><h1>${escapeHtml(title)}</h1><p>${escapeHtml(sentence)}</p></main></body>
+<body><header><span class="brand">${mark}Tollgate</span></header><main><h1>${escapeHtml(title)}</h1><p>${escapeHtml(sentence)}</p>${link}</main></body>
 </html>
 `;
   response.writeHead(status, {

@@ -4,18 +4,21 @@ const pages: ReadonlySet<string> = new Set([
   "/overview",
   "/first-run",
   "/accounts",
+  "/money",
   "/keys",
   "/models",
   "/usage",
+  "/requests",
   "/playground",
   "/fleet",
   "/books",
   "/audit",
   "/settings",
   "/sign-in",
+  "/people",
 ]);
 /** Pages whose path ends with an id. A model's id may contain slashes. */
-const details = /^\/(?:accounts\/[^/]+|receipts\/[^/]+|models\/.+)$/;
+const details = /^\/(?:accounts\/[^/]+|invitation\/[^/]+|receipts\/[^/]+|requests\/[^/]+|models\/.+)$/;
 
 /** Whether the browser code has a page at a path. */
 export function isPage(path: string): boolean {

@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http";
-import { styleSource } from "../../http/home/page.ts";
+import { styleSource } from "../../http/site/page.ts";
+import type { Reach } from "../dependencies.ts";
 
 const policy = [
   "default-src 'none'",
@@ -26,8 +27,14 @@ const headers = {
   "cache-control": "no-store",
 };
 
+/** Has browsers ask for this host by TLS alone from now on. */
+const transportSecurity = "max-age=31536000";
+
 /** Sets the headers of every answer of the console. The handler may add or replace headers. */
-export function setSecurityHeaders(response: ServerResponse): void {
+export function setSecurityHeaders(response: ServerResponse, reach: Reach): void {
+  if (reach === "tls") {
+    response.setHeader("strict-transport-security", transportSecurity);
+  }
   for (const [name, value] of Object.entries(headers)) {
     response.setHeader(name, value);
   }

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError } from "@connectrpc/connect";
-import { Role } from "#gen/tollgate/access/v1/access_pb.js";
+import { MemberRole, Role } from "#gen/tollgate/access/v1/access_pb.js";
 import type { Session } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
 import { readDetail } from "#lib/errors/detail.ts";
 
@@ -9,7 +9,9 @@ import { readDetail } from "#lib/errors/detail.ts";
 export function toSessionJson(session: Session, facts: object): object {
   return {
     role: session.role === Role.UNSPECIFIED ? "customer" : Role[session.role].toLowerCase(),
-    name: session.operatorName,
+    memberRole: session.memberRole === MemberRole.UNSPECIFIED ? "" : MemberRole[session.memberRole].toLowerCase(),
+    personId: session.personId,
+    name: session.operatorName || session.personName,
     accountId: session.accountId,
     keyId: session.keyId,
     expiresAt: session.expiresAt === undefined ? "" : timestampDate(session.expiresAt).toISOString(),

@@ -54,19 +54,24 @@ export class CoreSessions {
     return required(await this.#client.redeemSignInLink({ token: link }, this.#options(request)));
   }
 
-  /** The identity provider's name for people. Empty: there is none. */
-  async readOidcName(request: IncomingMessage): Promise<string> {
-    return (await this.#client.getSignInOptions({}, this.#options(request))).oidcName;
+  /** The ways to sign in. */
+  async readOptions(request: IncomingMessage) {
+    return this.#client.getSignInOptions({}, this.#options(request));
   }
 
-  /** Begins a sign-in with the identity provider. */
-  async beginOidc(redirectUrl: string, request: IncomingMessage) {
-    return this.#client.beginOidcSignIn({ redirectUrl }, this.#options(request));
+  /** Begins a sign-in with an identity provider. */
+  async beginOidc(provider: string, redirectUrl: string, request: IncomingMessage) {
+    return this.#client.beginOidcSignIn({ provider, redirectUrl }, this.#options(request));
   }
 
   /** Opens a session for the person that the provider confirms. */
   async finishOidc(callbackUrl: string, pending: string, request: IncomingMessage): Promise<OpenedSession> {
     return required(await this.#client.finishOidcSignIn({ callbackUrl, pending }, this.#options(request)));
+  }
+
+  /** Opens a session for another account of a person, and ends the one of the token. */
+  async switchAccount(token: string, accountId: string, request: IncomingMessage): Promise<OpenedSession> {
+    return required(await this.#client.switchAccount({ accountId }, this.#options(request, token)));
   }
 
   async end(token: string, request: IncomingMessage): Promise<void> {

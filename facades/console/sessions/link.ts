@@ -21,6 +21,13 @@ export async function followLink(
     response.writeHead(503).end();
     return;
   }
+  const site = request.headers["sec-fetch-site"] ?? "none";
+  if (site !== "none" && site !== "same-origin") {
+    // Another site could otherwise replace somebody's session by one of its own without their notice.
+    const sentence = "Another page led here. Go on only if you made this link yourself.";
+    sendNote(response, 200, "Sign in?", sentence, { goOn: "Sign in by this link" });
+    return;
+  }
   try {
     const opened = await core.redeem(token, request);
     response.setHeader("set-cookie", sessionCookie(opened.token, request, readReach(request, parts)));
@@ -28,14 +35,7 @@ export async function followLink(
     refuse(response, error);
     return;
   }
-  const site = request.headers["sec-fetch-site"] ?? "none";
-  if (site === "none" || site === "same-origin") {
-    response.writeHead(303, { location: first }).end();
-    return;
-  }
-  // Redirects after a click on another site omit the strict cookie: a page of our own leads on.
-  const head = `<meta http-equiv="refresh" content="0;url=${first}">`;
-  sendNote(response, 200, "Signed in", "The console opens.", head);
+  response.writeHead(303, { location: first }).end();
 }
 
 function refuse(response: ServerResponse, error: unknown): void {

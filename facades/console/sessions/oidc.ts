@@ -5,8 +5,6 @@ import { sendNote } from "../pages/note.ts";
 import { pendingCookie, readPending, sessionCookie } from "./cookie.ts";
 import type { CoreSessions } from "./core.ts";
 
-/** The path to which the identity provider sends a browser back. */
-export const callbackPath = "/sign-in/oidc/callback";
 const first = "/overview";
 
 const refusals: Readonly<Partial<Record<Code, readonly [number, string]>>> = {
@@ -15,8 +13,31 @@ const refusals: Readonly<Partial<Record<Code, readonly [number, string]>>> = {
   [Code.InvalidArgument]: [404, "There is no such way in"],
 };
 
-/** Sends a browser to the identity provider, with a cookie that it has to bring back. */
-export async function beginOidc(
+/** A provider's page, and the one that people come back to. */
+const page = /^\/sign-in\/([a-z0-9][a-z0-9-]{0,31})(\/callback)?$/;
+
+/** Whether a browser asks for a page of a provider. It may come from another site. */
+export function isOidcPage({ method }: IncomingMessage, path: string): boolean {
+  return method === "GET" && page.test(path);
+}
+
+/** Sends a browser to the provider of a page, or signs in a person who comes back from it. */
+export function answerOidc(
+  path: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+  parts: Dependencies,
+  core: CoreSessions,
+): Promise<void> {
+  const [, provider = "", callback] = page.exec(path) ?? [];
+  return callback === undefined
+    ? beginOidc(provider, request, response, parts, core)
+    : finishOidc(request, response, parts, core);
+}
+
+/** Sends a browser to an identity provider, with a cookie that it has to bring back. */
+async function beginOidc(
+  provider: string,
   request: IncomingMessage,
   response: ServerResponse,
   parts: Dependencies,
@@ -24,9 +45,10 @@ export async function beginOidc(
 ): Promise<void> {
   const reach = readReach(request, parts);
   const scheme = reach === "tls" ? "https" : "http";
-  const origin = `${scheme}://${request.headers.host ?? "localhost"}`;
+  const { consoleUrl = `${scheme}://${request.headers.host ?? "localhost"}` } = parts;
   try {
-    const { authorizationUrl, pending } = await core.beginOidc(origin + callbackPath, request);
+    const callback = new URL(`/sign-in/${provider}/callback`, consoleUrl);
+    const { authorizationUrl, pending } = await core.beginOidc(provider, callback.href, request);
     response.setHeader("set-cookie", pendingCookie(pending, request, reach));
     response.writeHead(303, { location: authorizationUrl }).end();
   } catch (error) {
@@ -35,7 +57,7 @@ export async function beginOidc(
 }
 
 /** Signs in a person who comes back from the provider, and leads on. */
-export async function finishOidc(
+async function finishOidc(
   request: IncomingMessage,
   response: ServerResponse,
   parts: Dependencies,
@@ -54,7 +76,7 @@ export async function finishOidc(
   }
   // Redirects from the provider omit the session's cookie: a page of our own leads on.
   const head = `<meta http-equiv="refresh" content="0;url=${first}">`;
-  sendNote(response, 200, "Signed in", "The console opens.", head);
+  sendNote(response, 200, "Signed in", "The console opens.", { head });
 }
 
 function refuse(response: ServerResponse, reason: unknown): void {

@@ -6,6 +6,15 @@ const maxBody = 4096;
 
 /** The credential of a sign-in. Undefined: the body has none. */
 export async function readCredential(request: IncomingMessage): Promise<string | undefined> {
+  return parseOne(await readBody(request), ["operatorToken", "apiKey"]);
+}
+
+/** The one text of a body. Undefined: the body has none. */
+export async function readText(request: IncomingMessage, name: string): Promise<string | undefined> {
+  return parseOne(await readBody(request), [name]);
+}
+
+async function readBody(request: IncomingMessage): Promise<string | undefined> {
   if (readMediaType(request.headers["content-type"] ?? "") !== "application/json") {
     return undefined;
   }
@@ -18,16 +27,14 @@ export async function readCredential(request: IncomingMessage): Promise<string |
     }
     chunks.push(chunk);
   }
-  return parseCredential(Buffer.concat(chunks).toString());
+  return Buffer.concat(chunks).toString();
 }
 
-function parseCredential(text: string): string | undefined {
+/** The text of a body that has exactly one property, of one of these names. */
+function parseOne(body: string | undefined, names: readonly string[]): string | undefined {
   try {
-    const { operatorToken, apiKey, ...others } = JSON.parse(text) as Record<string, unknown>;
-    const given = [operatorToken, apiKey].filter((one) => one !== undefined);
-    const [credential] = given;
-    const isOne = given.length === 1 && Object.keys(others).length === 0 && typeof credential === "string";
-    return isOne ? credential.trim() : undefined;
+    const [[name, value] = ["", undefined], ...others] = Object.entries(JSON.parse(body ?? "") as object);
+    return others.length === 0 && names.includes(name) && typeof value === "string" ? value.trim() : undefined;
   } catch {
     return undefined;
   }

@@ -4,8 +4,7 @@ import { type Dependencies, readReach } from "../dependencies.ts";
 import { sendCoreError, sendError, sendJson, toSessionJson } from "./answers.ts";
 import { readToken, sessionCookie } from "./cookie.ts";
 import type { CoreSessions } from "./core.ts";
-import { beginOidc, callbackPath, finishOidc } from "./oidc.ts";
-import { readCredential } from "./read-credential.ts";
+import { readCredential, readText } from "./read-credential.ts";
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
@@ -62,16 +61,35 @@ export function createSessionCalls(parts: Dependencies, core: CoreSessions): Rea
     if (token === undefined) {
       return sendError(response, 401, "Nobody is signed in.");
     }
-    if (facts.demoAccountId === "") {
+    const answer = await core.read(token, request);
+    const own = answer.kind === "open" && answer.session.personId !== "" ? answer.session.accountId : "";
+    const accountId = own || facts.demoAccountId;
+    if (accountId === "") {
       return sendError(response, 404, "There is no demo account: paste an API key.");
     }
-    const key = await core.createKey(token, facts.demoAccountId, request);
-    sendJson(response, 200, { key, accountId: facts.demoAccountId });
+    const key = await core.createKey(token, accountId, request);
+    sendJson(response, 200, { key, accountId });
+  };
+
+  const switchAccount: Answer = async (request, response) => {
+    const reach = readReach(request, parts);
+    const token = readToken(request, reach);
+    const accountId = await readText(request, "accountId");
+    if (token === undefined) {
+      return sendError(response, 401, "Nobody is signed in.");
+    }
+    if (accountId === undefined) {
+      return sendError(response, 400, 'The body must be JSON: {"accountId": "…"}.');
+    }
+    const opened = await core.switchAccount(token, accountId, request);
+    response.setHeader("set-cookie", sessionCookie(opened.token, request, reach));
+    sendJson(response, 200, toSessionJson(opened.session, factsFor(request)));
   };
 
   const tellOptions: Answer = async (request, response) => {
-    const name = await core.readOidcName(request);
-    sendJson(response, 200, { oidc: name === "" ? null : { name }, insecure: factsFor(request).insecure });
+    const { providers } = await core.readOptions(request);
+    const shown = providers.map(({ id, name, forOperators }) => ({ id, name, forOperators }));
+    sendJson(response, 200, { providers: shown, insecure: factsFor(request).insecure });
   };
 
   const fromPage = (answer: Answer): Answer =>
@@ -92,12 +110,8 @@ export function createSessionCalls(parts: Dependencies, core: CoreSessions): Rea
     ["GET /session", tell],
     ["DELETE /session", signOut],
     ["POST /session/key", makeKey],
+    ["POST /session/account", switchAccount],
     ["GET /sign-in/options", tellOptions],
   ];
-  return new Map<string, Answer>([
-    ...calls.map(([call, answer]) => [call, fromPage(answer)] as const),
-    // Browsers come to these from other sites.
-    ["GET /sign-in/oidc", (request, response) => beginOidc(request, response, parts, core)],
-    [`GET ${callbackPath}`, (request, response) => finishOidc(request, response, parts, core)],
-  ]);
+  return new Map<string, Answer>([...calls.map(([call, answer]) => [call, fromPage(answer)] as const)]);
 }

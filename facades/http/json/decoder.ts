@@ -16,6 +16,8 @@ interface FieldPlan {
   readonly required: boolean;
   /** A number that counts as absent, or null: there is none. */
   readonly unset: number | null;
+  /** The value that null stands for. Undefined: null counts as absent. */
+  readonly cleared: string | number | undefined;
   /** Creates the value of an absent field. Undefined: the property is left out. */
   readonly absent: (() => unknown) | undefined;
 }
@@ -24,7 +26,7 @@ const readers = new WeakMap<DescMessage, Read>();
 
 /**
  * Creates the function that reads messages of one type from the JSON of an HTTP surface, by the options of
- * tollgate.facade.v1. Unknown keys are ignored, and null means absent. Throws RequestError 400 with the field's path.
+ * tollgate.facade.v1. Unknown keys are ignored, and null means absent, unless a field says otherwise. Throws RequestError 400 with the field's path.
  */
 export function jsonDecoder<Desc extends DescMessage>(desc: Desc): (json: unknown) => MessageShape<Desc> {
   const read = compileReader(desc);
@@ -72,15 +74,24 @@ function objectReader(desc: DescMessage): Read {
         path.push(field.key);
         message[field.property] = field.read(value, path);
         path.pop();
-      } else if (field.required) {
-        path.push(field.key);
-        throw path.error("is required");
-      } else if (field.absent !== undefined) {
-        message[field.property] = field.absent();
+      } else {
+        leaveOut(message, field, value, path);
       }
     }
     return message;
   };
+}
+
+/** Reads a field that is absent or null. Throws RequestError 400 for a required one. */
+function leaveOut(message: Record<string, unknown>, field: FieldPlan, value: unknown, path: JsonPath): void {
+  if (value === null && field.cleared !== undefined) {
+    message[field.property] = field.cleared;
+  } else if (field.required) {
+    path.push(field.key);
+    throw path.error("is required");
+  } else if (field.absent !== undefined) {
+    message[field.property] = field.absent();
+  }
 }
 
 function compilePlan(field: DescField): FieldPlan {
@@ -94,6 +105,7 @@ function compilePlan(field: DescField): FieldPlan {
     read: valueReader(field),
     required: rules?.required ?? false,
     unset: rules?.unset ?? null,
+    cleared: rules?.nullClears ? (field.enum === undefined ? "" : 0) : undefined,
     absent: absentValue(field),
   };
 }

@@ -1,6 +1,7 @@
 import { type DescField, ScalarType } from "@bufbuild/protobuf";
 import type { JsonField } from "#gen/tollgate/facade/v1/json_pb.js";
 import { type JsonObject, kindOfJson } from "./json-kind.ts";
+import { NumberText } from "./number-text.ts";
 import { readStrings } from "./options.ts";
 import type { JsonPath } from "./path.ts";
 import { listed } from "./words.ts";
@@ -53,6 +54,9 @@ export function scalarReader(field: DescField, rules: JsonField | undefined): Re
   if (rules?.jsonText) {
     return readJsonText;
   }
+  if (rules?.numberText) {
+    return readNumberText;
+  }
   switch (field.scalar) {
     case ScalarType.STRING:
       return stringReader(rules);
@@ -81,6 +85,13 @@ export function scalarReader(field: DescField, rules: JsonField | undefined): Re
     default:
       throw new Error(`${field}: this scalar is not used on an HTTP surface`);
   }
+}
+
+function readNumberText(json: unknown, path: JsonPath): string {
+  if (!(json instanceof NumberText)) {
+    throw path.error("must be a number");
+  }
+  return json.text;
 }
 
 function stringReader(rules: JsonField | undefined): Read {

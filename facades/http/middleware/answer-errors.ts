@@ -19,7 +19,7 @@ export function answerErrors(choose: Choose, logRefusal: LogRefusal): Layer {
 }
 
 /** Answers an error. Logs it when it is unexpected, which means a bug. */
-function answerError({ errorOf }: Surface, exchange: Exchange, error: unknown, logRefusal: LogRefusal): void {
+function answerError({ name, errorOf }: Surface, exchange: Exchange, error: unknown, logRefusal: LogRefusal): void {
   if (exchange.isGone) {
     return;
   }
@@ -28,6 +28,7 @@ function answerError({ errorOf }: Surface, exchange: Exchange, error: unknown, l
     exchange.noteRateLimit(error.metadata);
   }
   if (error instanceof RequestError) {
+    exchange.surface ??= name;
     logRefusal(exchange, status);
   }
   if (status === 500) {

@@ -43,12 +43,14 @@ class Share {
  */
 export class BodyBudget {
   #left: number;
+  readonly #refused: () => void;
   readonly #networks: Share;
   readonly #accounts: Share;
 
-  /** `bytes` is the size of the whole memory. */
-  constructor(bytes: number) {
+  /** `bytes` is the size of the whole memory. `refused` is called with each body for which there is no room. */
+  constructor(bytes: number, refused: () => void = () => {}) {
     this.#left = bytes;
+    this.#refused = refused;
     this.#networks = new Share(bytes * smallPart, bytes * networkPart);
     this.#accounts = new Share(bytes * accountsPart, bytes * accountPart);
   }
@@ -61,6 +63,7 @@ export class BodyBudget {
   /** Takes bytes from a share for an owner. Throws OVERLOADED when there are not enough. */
   take(share: Share, owner: string, bytes: number): void {
     if (bytes > this.#left || !share.hasRoom(owner, bytes)) {
+      this.#refused();
       throw overloaded("Too many large requests are being received at the moment.", 1);
     }
     share.add(owner, bytes);

@@ -29,7 +29,11 @@ export type Identify = () => Promise<string>;
  * arrives too slowly; 415; 400 for bad UTF-8 or bad JSON. Throws OVERLOADED when too much is being read at once, and
  * the core's error for the key.
  */
-export async function readJson(exchange: Exchange, identify: Identify): Promise<unknown> {
+export async function readJson(
+  exchange: Exchange,
+  identify: Identify,
+  parse: (text: string) => unknown = JSON.parse,
+): Promise<unknown> {
   const { request, runtime, bodyLimits } = exchange;
   const declared = declaredLength(request);
   const lease = bodyLimits.budget.open(exchange.network);
@@ -44,7 +48,7 @@ export async function readJson(exchange: Exchange, identify: Identify): Promise<
     }
     const reception = new Reception(request, lease, declared, isLarge ? undefined : identify, runtime.clock);
     try {
-      return parseJson(await reception.read(bodyLimits.pace), request);
+      return parseJson(await reception.read(bodyLimits.pace), request, parse);
     } finally {
       received = reception.received;
     }
@@ -215,7 +219,7 @@ function isTimeout(error: unknown): boolean {
   return error instanceof RequestError && error.status === 408;
 }
 
-function parseJson(body: Buffer, { headers }: IncomingMessage): unknown {
+function parseJson(body: Buffer, { headers }: IncomingMessage, parse: (text: string) => unknown): unknown {
   const contentType = headers["content-type"] ?? "";
   const encoding = headers["content-encoding"] ?? "identity";
   if (readMediaType(contentType).startsWith("multipart/")) {
@@ -232,7 +236,7 @@ function parseJson(body: Buffer, { headers }: IncomingMessage): unknown {
   }
   const text = body.toString("utf8");
   try {
-    return JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
+    return parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
   } catch (error) {
     throw unreadable(contentType, `The body is not valid JSON: ${(error as SyntaxError).message}.`);
   }

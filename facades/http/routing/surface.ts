@@ -4,7 +4,7 @@ import type { Exchange } from "../exchange.ts";
 
 /** The handler of a method on a path. */
 export interface Endpoint {
-  readonly verb: "GET" | "POST";
+  readonly verb: "GET" | "POST" | "PATCH" | "DELETE";
   /** The path in the router's syntax. */
   readonly path: string;
   /** Handles a request. `params` are the named parts of the path. */

@@ -3,12 +3,15 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { createClient, type Transport } from "@connectrpc/connect";
 import type { Command } from "commander";
 import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
+import { formatUsd } from "#lib/money.ts";
 import { readAll } from "#lib/rpc/pages.ts";
 import { count, deadline, orNone, usd } from "../shared/arguments.ts";
 import type { Io } from "../shared/io.ts";
 import { classOption, readClass } from "../shared/service-class.ts";
+import { addAccountPeople } from "./account-people.ts";
 import { addQuestion } from "./ask-core.ts";
-import { accountDocument, movementDocument, paymentDocument } from "./output/documents.ts";
+import { accountDocument, movementDocument } from "./output/documents.ts";
+import { addAutoTopUp } from "./payments.ts";
 
 interface Movement {
   readonly usd: bigint;
@@ -30,13 +33,17 @@ export function addAccounts(program: Command, io: Io): void {
       .requiredOption("--usd <amount>", "how much, in exact decimal USD", usd)
       .requiredOption("--ref <reference>", "the movement's own name: the same again moves nothing twice");
 
-  addQuestion<[], { name?: string; maxKeys?: number }>(group, "create", io, {
+  addQuestion<[], { name?: string; email?: string; maxKeys?: number }>(group, "create", io, {
     description: "make an account; the free-tier grant is given at once",
     options: (command) =>
-      command.option("--name <name>", "a label").option("--max-keys <n>", "how many live keys it may have", count),
-    ask: async (core, { name = "", maxKeys }) => {
+      command
+        .option("--name <name>", "a label")
+        .option("--email <address>", "where its mail goes")
+        .option("--max-keys <n>", "how many live keys it may have", count),
+    ask: async (core, { name = "", email = "", maxKeys }) => {
       const { account } = await client(core).createAccount({
         name,
+        email,
         requestId: randomUUID(),
         ...(maxKeys === undefined ? {} : { maxKeys }),
       });
@@ -69,12 +76,19 @@ export function addAccounts(program: Command, io: Io): void {
       return accountDocument({ ...required(pages[0]), lots: pages.flatMap(({ lots }) => lots) });
     },
   });
-  addQuestion<[string], { name?: string; maxKeys?: number }>(group, "update <account>", io, {
-    description: "change an account's label or how many keys it may have",
+  addQuestion<[string], { name?: string; email?: string; maxKeys?: number }>(group, "update <account>", io, {
+    description: "change an account's label, where its mail goes, or how many keys it may have",
     options: (command) =>
-      command.option("--name <name>", "a label").option("--max-keys <n>", "how many live keys it may have", count),
-    ask: async (core, { name, maxKeys }, accountId) => {
-      const changes = { ...(name === undefined ? {} : { name }), ...(maxKeys === undefined ? {} : { maxKeys }) };
+      command
+        .option("--name <name>", "a label")
+        .option("--email <address>", "where its mail goes; none: nowhere")
+        .option("--max-keys <n>", "how many live keys it may have", count),
+    ask: async (core, { name, email, maxKeys }, accountId) => {
+      const changes = {
+        ...(name === undefined ? {} : { name }),
+        ...(email === undefined ? {} : { email: email === "none" ? "" : email }),
+        ...(maxKeys === undefined ? {} : { maxKeys }),
+      };
       return accountDocument(required((await client(core).updateAccount({ accountId, ...changes })).account));
     },
   });
@@ -135,27 +149,21 @@ export function addAccounts(program: Command, io: Io): void {
       );
     },
   });
+  addAutoTopUp(group, io);
   addQuestion<[string], Movement>(group, "refund <account>", io, {
     description: "pay unspent paid money back",
     options: movement,
     ask: async (core, { usd, ref }, accountId) =>
       movementDocument(await client(core).refund({ accountId, amountPicoUsd: usd, reference: ref })),
   });
-}
-
-/** `tollgate payments` */
-export function addPayments(program: Command, io: Io): void {
-  addQuestion<[string], object>(program, "payments <account>", io, {
-    description: "list what an account has paid, was given and got back, newest first",
+  addQuestion<[string], object>(group, "close <account>", io, {
+    description: "give back what was paid and not spent, end keys and people; the books stay",
     ask: async (core, _, accountId) => {
-      const client = createClient(AccountsService, core);
-      const found = await readAll(
-        (page) => client.listPayments({ accountId, ...page }),
-        ({ payments }) => payments,
-      );
-      return found.map(paymentDocument);
+      const closed = await client(core).closeAccount({ accountId, requestId: randomUUID() });
+      return { id: accountId, refunded_usd: formatUsd(closed.refundedPicoUsd) };
     },
   });
+  addAccountPeople(group, io);
 }
 
 /** Returns a field that every answer of a core has. Throws when it is absent. */

@@ -17,6 +17,7 @@ import type { Io } from "../shared/io.ts";
 import { whileWaiting } from "../shared/progress.ts";
 import { addTlsOptions } from "../shared/tls-options.ts";
 import { type Document, renderJson, renderText } from "./output/render.ts";
+import { resolveNames } from "./resolve.ts";
 
 const callTimeoutMs = 60_000;
 
@@ -41,15 +42,16 @@ interface CoreOptions extends ClientTlsFiles {
   /** Allows sending the operator token without TLS. */
   readonly insecure?: boolean;
   readonly json?: boolean;
+  readonly wide?: boolean;
 }
 
-/** Adds a command that asks a core. */
+/** Adds a command that asks a core, and returns it. */
 export function addQuestion<Args extends readonly unknown[], Options>(
   group: Command,
   usage: string,
   io: Io,
   question: Question<Args, Options>,
-): void {
+): Command {
   const command = group
     .command(usage)
     .description(question.description)
@@ -59,18 +61,22 @@ export function addQuestion<Args extends readonly unknown[], Options>(
       coreTarget,
     )
     .option("--insecure", "send the operator token without TLS to a core on another machine")
-    .option("--json", "print one JSON document");
+    .option("--json", "print one JSON document")
+    .option("--wide", "print tables with all their columns, however wide; 100 characters unless set");
   addTlsOptions(command);
   question.options?.(command);
   command.action(async () => {
     const options = command.opts<Options & CoreOptions>();
     const answer = await withCore(options, io, (core, target) => {
-      const asked = () => question.ask(core, options, ...(command.processedArgs as unknown as Args));
+      const asked = async () => {
+        const named = await resolveNames(core, command, options);
+        return question.ask(core, named.options, ...(named.args as unknown as Args));
+      };
       return question.tellsProgress
         ? asked()
         : whileWaiting(`the core at ${target} works on it`, callTimeoutMs, io, asked);
     });
-    io.print(options.json ? renderJson(answer) : renderText(answer));
+    io.print(options.json ? renderJson(answer) : renderText(answer, options));
     if (question.note !== undefined && !options.json) {
       io.note(question.note);
     }
@@ -79,6 +85,7 @@ export function addQuestion<Args extends readonly unknown[], Options>(
       throw new Error(refusal);
     }
   });
+  return command;
 }
 
 async function withCore<T>(

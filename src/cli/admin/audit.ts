@@ -10,7 +10,9 @@ import { auditDocument } from "./output/documents.ts";
 
 /** `tollgate audit …` */
 export function addAudit(program: Command, io: Io): void {
-  const group = program.command("audit").description("what operators have changed");
+  const group = program
+    .command("audit")
+    .description("what operators have changed, their sign-ins, and what was refused to them");
 
   addQuestion<[], { from?: Date; limit: number }>(group, "list", io, {
     description: "list changes, newest first",

@@ -3,11 +3,9 @@ import { createClient } from "@connectrpc/connect";
 import { type Command, Option } from "commander";
 import { Role } from "#gen/tollgate/access/v1/access_pb.js";
 import { SessionsService } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
-import { readDataDir } from "#src/config/data-dir.ts";
-import type { Environment } from "#src/config/environment.ts";
-import { isAlive, readRunning } from "#src/config/running-core.ts";
 import type { Io } from "../shared/io.ts";
 import { addQuestion } from "./ask-core.ts";
+import { findConsole } from "./find-console.ts";
 
 const roles = { owner: Role.OWNER, billing: Role.BILLING, reader: Role.READER };
 
@@ -37,14 +35,4 @@ export function addConsoleLink(program: Command, io: Io): void {
       return { url: `${url}/link/${token}`, expires_at: expiresAt ? timestampDate(expiresAt).toISOString() : null };
     },
   });
-}
-
-/** The console's URL for the core that runs on the data directory. Throws when there is none. */
-async function findConsole(environment: Environment, { ca }: LinkOptions): Promise<string> {
-  const running = await readRunning(await readDataDir(environment));
-  if (running?.console === undefined || !isAlive(running)) {
-    throw new Error("no console runs on the data directory: name where browsers find it with --url");
-  }
-  const address = running.console.replace(/^0\.0\.0\.0:/, "127.0.0.1:").replace(/^\[::\]:/, "[::1]:");
-  return `${ca === undefined ? "http" : "https"}://${address}`;
 }

@@ -20,15 +20,17 @@ const sums: Record<string, BooksSum> = {
 
 /** `tollgate reconcile` */
 export function addReconcile(program: Command, io: Io): void {
-  addQuestion<[], { addends?: string }>(program, "reconcile", io, {
+  addQuestion<[], { addends?: string; all?: true }>(program, "reconcile", io, {
     description: "prove that all money is accounted for, per account and in total",
     options: (command) =>
-      command.addOption(
-        new Option("--addends <sum>", "list the accounts that a sum adds up instead").choices(Object.keys(sums)),
-      ),
+      command
+        .option("--all", "read the receipts of sealed days again, too")
+        .addOption(
+          new Option("--addends <sum>", "list the accounts that a sum adds up instead").choices(Object.keys(sums)),
+        ),
     tellsProgress: true,
-    ask: async (core, { addends }) =>
-      addends === undefined ? reconcileDocument(await prove(core, io)) : await list(core, sums[addends]),
+    ask: async (core, { addends, all = false }) =>
+      addends === undefined ? reconcileDocument(await prove(core, io, all)) : await list(core, sums[addends]),
     refuse: (answer) => ("ok" in answer && !answer.ok ? "the books do not add up" : undefined),
   });
 }
@@ -44,9 +46,9 @@ async function list(core: Transport, sum: BooksSum = BooksSum.UNSPECIFIED) {
 }
 
 /** Proves the books and reports the progress. */
-function prove(core: Transport, io: Io): Promise<ReconcileResponse> {
+function prove(core: Transport, io: Io, all: boolean): Promise<ReconcileResponse> {
   return whileTelling("proving", "rules", io, async (report) => {
-    for await (const step of createClient(BooksService, core).streamReconcile({}, { timeoutMs })) {
+    for await (const step of createClient(BooksService, core).streamReconcile({ all }, { timeoutMs })) {
       if (step.proof !== undefined) {
         return step.proof;
       }

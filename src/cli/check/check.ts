@@ -7,6 +7,8 @@ import { peekSecrets, type Secrets } from "#src/config/secrets.ts";
 import { serversOf } from "#src/storage/postgresql/servers.ts";
 import type { Finding } from "./finding.ts";
 import { checkListen } from "./listen.ts";
+import { checkMail } from "./mail.ts";
+import { checkPrices } from "./prices.ts";
 import { checkRateLimits } from "./rate-limits.ts";
 import { checkServers } from "./servers.ts";
 import { checkStorage } from "./storage.ts";
@@ -22,9 +24,10 @@ export async function check(file: string, environment: Environment): Promise<Fin
     checkListen(config.listen),
     checkShared(config, secrets),
     checkTls(config.listen.tls),
+    checkMail(config, secrets),
     checkServers(config),
   ]);
-  return [...checkFile(file, config), ...checkSecrets(secrets), ...groups.flat()];
+  return [...checkFile(file, config), ...checkSecrets(secrets), ...checkPrices(config), ...groups.flat()];
 }
 
 /** A facade, which has no models, needs nothing to share its port. */
@@ -33,13 +36,14 @@ async function checkShared({ listen, models }: Config, secrets: Secrets): Promis
   return message === undefined ? [] : [{ part: "listen.reuse_port", status: "wrong", message }];
 }
 
-function checkFile(file: string, { storage, rate_limits }: Config): Finding[] {
+function checkFile(file: string, { storage, rate_limits, mail }: Config): Finding[] {
   const part = "configuration";
-  const exposed = [...serversOf(storage.url ?? ""), rate_limits.url].filter((url) => URL.parse(url)?.password);
+  const urls = [...serversOf(storage.url ?? ""), rate_limits.url, mail?.smtp.url ?? ""];
+  const exposed = urls.filter((url) => URL.parse(url)?.password);
   if (exposed.length === 0) {
     return [{ part, status: "ok", message: `${file} is valid` }];
   }
-  const mend = "TOLLGATE_STORAGE_URL and TOLLGATE_RATE_LIMIT_URL keep passwords out of it";
+  const mend = "TOLLGATE_STORAGE_URL, TOLLGATE_RATE_LIMIT_URL and mail.smtp.url_env keep passwords out of it";
   return [{ part, status: "warning", message: `${file} is valid, but holds a password: ${mend}` }];
 }
 

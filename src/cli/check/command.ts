@@ -11,13 +11,14 @@ export function addCheck(program: Command, io: Io): void {
     .description("validate a configuration, reach every part that it names, and tell what is wrong")
     .requiredOption("--config <file>", "the configuration file")
     .option("--json", "print one JSON document")
-    .action(async ({ config, json }: { config: string; json?: boolean }) => {
+    .option("--wide", "print whole cells, however wide the table; 100 characters unless set")
+    .action(async ({ config, json, wide }: { config: string; json?: boolean; wide?: boolean }) => {
       const { check } = await import("./check.ts");
       const findings = (await check(config, io.environment)).map((finding) => ({ ...finding }));
       if (json) {
         io.print(renderJson(findings));
       } else {
-        for (const block of [renderText(findings), ...findings.flatMap(toDetails)]) {
+        for (const block of [renderText(findings, { wide }), ...findings.flatMap(toDetails)]) {
           io.print(block);
         }
       }

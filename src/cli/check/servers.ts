@@ -1,3 +1,4 @@
+import { systemClock } from "#lib/time/clock.ts";
 import type { Config } from "#src/config/schema.ts";
 import { createEngine } from "#src/fleet/engines/create-engine.ts";
 import { inspectServer, startCommand } from "#src/fleet/engines/inspect-server.ts";
@@ -62,7 +63,7 @@ async function checkServer(subject: Subject, fleet: Config["fleet"]): Promise<Se
 async function lookAt(subject: Subject, fleet: Config["fleet"]): Promise<Inspection> {
   let engine: Engine | undefined;
   try {
-    engine = createEngine(subject.server, subject.model, fleet);
+    engine = createEngine(subject.server, subject.model, fleet, systemClock);
     const signal = AbortSignal.timeout(patienceMs);
     await engine.checkHealth(signal);
     const listed = await judgeList(engine, subject, signal);

@@ -31,7 +31,7 @@ export async function migrateStorage(from: string, to: string, io: Pick<Io, "pro
 
 async function proved(storage: Storage, name: string, io: Pick<Io, "progress">) {
   const proof = await whileTelling(`proving the ${name}`, "rules", io, (report) =>
-    reconcile(storage, undefined, ({ done, total, rule }) => report(done, total, rule)),
+    reconcile(storage, undefined, { onStep: ({ done, total, rule }) => report(done, total, rule) }),
   );
   const books = reconcileDocument(proof);
   if (!books.ok) {

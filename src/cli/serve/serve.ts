@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { ServeOptions } from "#src/compose/options.ts";
-import { basePort, serverUrl } from "../shared/arguments.ts";
+import { basePort, serverUrls } from "../shared/arguments.ts";
 import { logOption } from "./log-option.ts";
 
 /** `tollgate serve` */
@@ -9,7 +9,11 @@ export function addServe(program: Command): void {
     .command("serve")
     .description("run everything in one process; with no options, on simulated GPUs; what runs without a command")
     .option("--config <file>", "the configuration file")
-    .option("--server <url>", "serve the models that this inference server lists", serverUrl)
+    .option(
+      "--server <url>",
+      "serve the models that this inference server lists; may be given several times",
+      serverUrls,
+    )
     .option("--gguf <file>", "serve this model file in process")
     .option(
       "--port <port>",

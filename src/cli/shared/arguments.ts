@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from "commander";
+import { findReasonText } from "#lib/errors/reason-texts.ts";
 import { maxPicoUsd, parseRate, parseUsd } from "#lib/money.ts";
 import { parseMoment } from "#lib/time/moment.ts";
 import { maxBasePort } from "#src/config/ports/move-ports.ts";
@@ -59,6 +60,15 @@ export function deadline(text: string): Date {
   return at;
 }
 
+/** The name of a reason, in any case. */
+export function reasonName(text: string): string {
+  const name = text.toUpperCase();
+  if (findReasonText(name) === undefined) {
+    throw new InvalidArgumentError("It must be a reason, such as rate_limited or account_frozen.");
+  }
+  return name;
+}
+
 /** A count of tokens. */
 export function tokens(text: string): bigint {
   if (!/^\d{1,15}$/.test(text)) {
@@ -117,6 +127,11 @@ export function serverUrl(text: string): string {
     throw new InvalidArgumentError("It must be where the server listens, such as http://127.0.0.1:8000.");
   }
   return url;
+}
+
+/** The URL of a further inference server. */
+export function serverUrls(text: string, before: readonly string[] = []): string[] {
+  return [...before, serverUrl(text)];
 }
 
 /** The target of a core. An http URL is its host and port: gRPC has no scheme. */

@@ -12,9 +12,10 @@ export function addConfig(program: Command, io: Io): void {
     .description("print every value that a start would use and where it came from, with secrets hidden")
     .option("--config <file>", "the configuration file; the defaults unless set")
     .option("--json", "print one JSON document")
-    .action(async ({ config, json }: { config?: string; json?: boolean }) => {
+    .option("--wide", "print whole cells, however wide the table; 100 characters unless set")
+    .action(async ({ config, json, wide }: { config?: string; json?: boolean; wide?: boolean }) => {
       const settings = (await effectiveConfig(config, io.environment)).map((setting) => ({ ...setting }));
-      io.print(json ? renderJson(settings) : renderText(settings));
+      io.print(json ? renderJson(settings) : renderText(settings, { wide }));
     });
   group
     .command("schema")

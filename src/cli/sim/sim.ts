@@ -4,6 +4,7 @@ import type { SimulateOptions } from "#src/compose/simulate.ts";
 import type { ModelOptions } from "../../../simulator/options.ts";
 import { logOption } from "../serve/log-option.ts";
 import { amount, port, words } from "../shared/arguments.ts";
+import { addSimStripe } from "./stripe.ts";
 
 /** The kinds of models: `ID=KIND` on the command line. */
 const kinds: Record<string, Omit<ModelOptions, "id">> = {
@@ -17,8 +18,9 @@ const kinds: Record<string, Omit<ModelOptions, "id">> = {
 
 /** `tollgate sim` */
 export function addSim(program: Command): void {
-  program
+  const sim = program
     .command("sim")
+    .enablePositionalOptions()
     .description("run a simulated GPU server")
     .option("--host <address>", "the address to listen at", "127.0.0.1")
     .option("--port <port>", "the port to listen at", port, 8000)
@@ -31,6 +33,7 @@ export function addSim(program: Command): void {
     .option("--seed <n>", "the seed of requests that have none", amount, 0)
     .addOption(logOption())
     .action(async (options: SimulateOptions) => (await import("#src/compose/index.ts")).simulate(options));
+  addSimStripe(sim);
 }
 
 function models(text: string, before: readonly ModelOptions[] = []): ModelOptions[] {

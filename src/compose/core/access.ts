@@ -1,6 +1,7 @@
 import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
 import { AuditService } from "#gen/tollgate/audit/v1/audit_service_pb.js";
 import { OperatorsService } from "#gen/tollgate/operators/v1/operators_service_pb.js";
+import { PeopleService } from "#gen/tollgate/people/v1/people_service_pb.js";
 import type { Config } from "#src/config/schema.ts";
 import { Accounts } from "#src/identity/accounts/accounts.ts";
 import { createAuthenticator } from "#src/identity/accounts/authenticator.ts";
@@ -12,11 +13,18 @@ import { AuditTrail } from "#src/identity/audit/audit-trail.ts";
 import { DigestFilter } from "#src/identity/digests/digest-filter.ts";
 import { LiveTokens } from "#src/identity/operators/live-tokens.ts";
 import { Operators } from "#src/identity/operators/operators.ts";
+import { FreeGrants } from "#src/identity/people/free-grants.ts";
+import { Invitations } from "#src/identity/people/invitations.ts";
+import { Members } from "#src/identity/people/members.ts";
+import { Persons } from "#src/identity/people/persons.ts";
+import { SignUp } from "#src/identity/people/sign-up.ts";
 import { createAccountsService } from "#src/services/accounts/accounts-service.ts";
+import type { Dependencies as AccountsDependencies } from "#src/services/accounts/dependencies.ts";
 import { createAuditService } from "#src/services/audit-service.ts";
 import { limitOnHead } from "#src/services/limits/limit-on-head.ts";
 import { toRole } from "#src/services/operator-messages.ts";
 import { createOperatorsService } from "#src/services/operators-service.ts";
+import { createPeopleService } from "#src/services/people/people-service.ts";
 import type { Gate } from "#src/wire/grpc/server/gate.ts";
 import { registration } from "#src/wire/grpc/server/registration.ts";
 import { createGate } from "#src/wire/interceptors/access/authenticate.ts";
@@ -26,6 +34,8 @@ import { createFailedAttempts } from "#src/wire/interceptors/access/failed-attem
 import { readPicoUsd } from "./amount.ts";
 import type { Foundation } from "./foundation.ts";
 import type { Part } from "./interface.ts";
+import { mailInvitations } from "./invitation-mails.ts";
+import type { MailPart } from "./mail.ts";
 import type { Money } from "./money.ts";
 import { composeSessions } from "./sessions.ts";
 
@@ -41,6 +51,8 @@ export interface Access extends Part {
 export async function composeAccess(
   foundation: Foundation,
   { funds, ledger, balances, announcements, rateLimits }: Money,
+  mail: Pick<MailPart, "box">,
+  giveBack: AccountsDependencies["giveBack"],
 ): Promise<Access> {
   const { config, secrets, logger, random, clock, storage, catalogue, announce, refused } = foundation;
   const [pepper] = secrets.peppers;
@@ -65,12 +77,28 @@ export async function composeAccess(
   const trail = new AuditTrail(foundation);
   const trusts = readTrust(config);
   const lastUsed = new LastUsed((ids, at) => keys.storeLastUsed(ids, at), clock, logger);
+  const freeGrant = Number(readPicoUsd(config.free_tier.grant_usd));
+  const persons = new Persons(storage);
+  const members = new Members(storage, keys);
+  const invitations = new Invitations({ storage, clock, random });
+  const signUp = new SignUp({
+    storage,
+    clock,
+    random,
+    policy: config.sign_up,
+    grants: new FreeGrants({ storage, clock, random, kinds: config.free_tier.for, aDay: config.free_tier.a_day }),
+    trail,
+    open: (account, free, alongside) =>
+      funds.open({ ...account, maxKeys: config.keys.max_per_account }, free ? freeGrant : 0, alongside),
+  });
   const sessions = composeSessions(foundation, {
     operators,
     keys,
-    accounts,
+    persons,
+    members,
+    signUp,
+    trail,
     trusts,
-    openAccount: (account) => funds.open(account, Number(readPicoUsd(config.free_tier.grant_usd))),
     authenticator: () => authenticator,
     accountChanged: (accountId) => accountChanged(accountId),
   });
@@ -112,8 +140,11 @@ export async function composeAccess(
     random,
     accountChanged,
     budgetState: (budget) => ledger.budgetState(budget),
+    tierRpm: async (accountId) => (await rateLimits.read({ kind: "caller", accountId, keyId: "" })).limit,
     maxKeys: config.keys.max_per_account,
-    freeGrant: Number(readPicoUsd(config.free_tier.grant_usd)),
+    freeGrant,
+    giveBack,
+    removePeople: (accountId) => members.removeAll(accountId),
     models: () => catalogue.list().map(({ id }) => id),
   });
   return {
@@ -121,6 +152,15 @@ export async function composeAccess(
       registration(AccountsService, accountsService),
       registration(AuditService, createAuditService(trail)),
       registration(OperatorsService, createOperatorsService({ operators, changed: () => liveTokens.forget() })),
+      registration(
+        PeopleService,
+        createPeopleService({
+          ...{ persons, members, invitations, accountChanged },
+          requireAccount: (id) => accounts.get(id),
+          mailInvitation: mailInvitations(foundation, mail),
+          trusts,
+        }),
+      ),
       sessions.service,
     ],
     gate: limitOnHead(

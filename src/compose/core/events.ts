@@ -4,6 +4,7 @@ import { systemLookup } from "#lib/net/lookup.ts";
 import { createSeal } from "#lib/sealed.ts";
 import { UsageOutbox } from "#src/delivery/usage/usage-outbox.ts";
 import { UsageSender } from "#src/delivery/usage/usage-sender.ts";
+import { loopbackNetworks } from "#src/delivery/webhooks/destination.ts";
 import { Dispatcher } from "#src/delivery/webhooks/dispatcher.ts";
 import { Outbox } from "#src/delivery/webhooks/outbox.ts";
 import { createSend } from "#src/delivery/webhooks/send.ts";
@@ -19,10 +20,11 @@ import { WorkLease } from "#src/storage/work-lease.ts";
 import { registration } from "#src/wire/grpc/server/registration.ts";
 import type { Foundation } from "./foundation.ts";
 import type { Part } from "./interface.ts";
+import type { MailPart } from "./mail.ts";
 import type { Money } from "./money.ts";
 
 /** Events, and the endpoints that get them. */
-export function composeEvents(foundation: Foundation, money: Money): Part {
+export function composeEvents(foundation: Foundation, money: Money, { alongside }: Pick<MailPart, "alongside">): Part {
   const { config, secrets, storage, clock, random } = foundation;
   const { allow } = config.webhooks;
   const webhooks = new Webhooks({ storage, clock, random, seal: createSeal(secrets.peppers, random) });
@@ -31,17 +33,21 @@ export function composeEvents(foundation: Foundation, money: Money): Part {
       registration(EventsService, createEventsService(webhooks)),
       registration(WebhooksService, createWebhooksService(webhooks, allow)),
     ],
-    stop: startDelivery(foundation, money),
+    stop: startDelivery(foundation, money, alongside),
   };
 }
 
 /** Delivers events, and watches for those that spending causes. Returns the function that ends it. */
-function startDelivery(foundation: Foundation, { store, prices, balances, ledger }: Money): () => Promise<void> {
+function startDelivery(
+  foundation: Foundation,
+  { store, prices, balances, ledger }: Money,
+  alongside: MailPart["alongside"],
+): () => Promise<void> {
   const { config, secrets, storage, clock, random, logger, metrics, announce } = foundation;
   const { allow } = config.webhooks;
   const seal = createSeal(secrets.peppers, random);
   const dispatcher = new Dispatcher({
-    outbox: new Outbox({ storage, clock, random }),
+    outbox: new Outbox({ storage, clock, random, ...(alongside && { alongside }) }),
     lease: new WorkLease({ storage, clock, random, name: "webhooks" }),
     send: createSend({ allow, lookup: systemLookup, clock }),
     observer: metrics.deliveries,
@@ -94,7 +100,8 @@ function startUsageEvents({ config, secrets, storage, clock, random, logger, met
     logger,
     outbox: new UsageOutbox({ storage, clock }),
     lease: new WorkLease({ storage, clock, random, name: "usage events" }),
-    send: createSend({ allow: config.webhooks.allow, lookup: systemLookup, clock }),
+    // The configuration itself names this address.
+    send: createSend({ allow: [...config.webhooks.allow, ...loopbackNetworks], lookup: systemLookup, clock }),
     observer: metrics.usageEvents,
   });
   return sender.start();

@@ -2,18 +2,23 @@ import { CatalogueService } from "#gen/tollgate/catalogue/v1/catalogue_service_p
 import type { Logger } from "#lib/logger.ts";
 import { systemLookup } from "#lib/net/lookup.ts";
 import { trackProgress } from "#lib/text/progress.ts";
+import { keep } from "#lib/time/kept.ts";
 import { createServerEvents } from "#src/delivery/webhooks/server-events.ts";
 import { createFleet } from "#src/fleet/create-fleet.ts";
 import { createEngine } from "#src/fleet/engines/create-engine.ts";
 import type { Fleet } from "#src/fleet/interface.ts";
 import { KeptDrains } from "#src/fleet/kept-drains.ts";
 import { RedisChannel } from "#src/fleet/sharing/redis-channel.ts";
+import { readPriceDays } from "#src/money/prices/price-days.ts";
 import { createCatalogueService } from "#src/services/catalogue-service.ts";
 import { traceEngine } from "#src/telemetry/traces/engine.ts";
 import { registration } from "#src/wire/grpc/server/registration.ts";
 import type { Foundation } from "./foundation.ts";
 import type { Part } from "./interface.ts";
 import type { Money } from "./money.ts";
+
+/** How long prices of past days are told as they were read: everybody may ask. */
+const keptMs = 300_000;
 
 /** The inference servers and the service that lists what they serve. */
 export interface FleetPart extends Part {
@@ -27,7 +32,7 @@ export async function composeFleet(foundation: Foundation, { prices }: Pick<Mone
     models: catalogue.list(),
     config: config.fleet,
     engines: (server, model) => {
-      const engine = createEngine(server, model, config.fleet, tellLoading(model.id, logger));
+      const engine = createEngine(server, model, config.fleet, clock, tellLoading(model.id, logger));
       return tracer === undefined ? engine : traceEngine(engine, server, tracer);
     },
     clock,
@@ -41,10 +46,14 @@ export async function composeFleet(foundation: Foundation, { prices }: Pick<Mone
   const kept = new KeptDrains({ storage, fleet, clock, logger });
   await kept.apply();
   const stopFollowing = kept.follow();
+  const ids = () => catalogue.list().map(({ id }) => id);
+  const priceDays = keep(clock, keptMs, () => readPriceDays(storage, ids(), clock.now()));
   const onDrain = (server: string, draining: boolean) => kept.keep(server, draining);
   return {
     fleet,
-    services: [registration(CatalogueService, createCatalogueService({ catalogue, prices, fleet, onDrain }))],
+    services: [
+      registration(CatalogueService, createCatalogueService({ catalogue, prices, fleet, onDrain, priceDays })),
+    ],
     async stop() {
       stopFollowing();
       await fleet.close();

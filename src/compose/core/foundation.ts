@@ -47,7 +47,10 @@ export async function openFoundation(
       "other users may read the data directory: take it from them (mode 0700)",
     );
   }
-  const warn = (found: string) => logger.warn({ found }, "the database server is dangerous");
+  for (const file of secrets.exposedFiles) {
+    logger.warn({ file }, "every user of this machine may read a secret: take it from them (mode 0600 or 0640)");
+  }
+  const warn = (found: string) => logger.warn({ found }, "the database is in danger");
   const storage = await openStorage(secrets.storageUrl, undefined, warn);
   const clock = await DatabaseClock.open(storage, systemClock, logger);
   const stopMeasuring = clock.keepMeasuring();

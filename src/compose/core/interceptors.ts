@@ -1,5 +1,6 @@
 import type { Overload } from "#lib/overload/monitor.ts";
 import { recordChanges } from "#src/identity/audit/record-changes.ts";
+import { recordRefusals } from "#src/identity/audit/record-refusals.ts";
 import { unavailable } from "#src/money/model/unavailable.ts";
 import { catchUp } from "#src/services/limits/catch-up.ts";
 import { limitRates } from "#src/services/limits/rate-limit.ts";
@@ -11,7 +12,7 @@ import { judgeStreams } from "#src/wire/interceptors/access/judge-streams.ts";
 import { hideErrors } from "#src/wire/interceptors/errors.ts";
 import { shedLoad } from "#src/wire/interceptors/limits/shed-load.ts";
 import { logCalls } from "#src/wire/interceptors/observation/log.ts";
-import { observeCalls } from "#src/wire/interceptors/observation/observe.ts";
+import { type CallObserver, observeCalls } from "#src/wire/interceptors/observation/observe.ts";
 import { validateRequests } from "#src/wire/interceptors/validation/validate.ts";
 import type { Access } from "./access.ts";
 import type { Foundation } from "./foundation.ts";
@@ -24,12 +25,14 @@ export function createInterceptors(
   overload: Overload,
   { rateLimits, ledger }: Pick<Money, "rateLimits" | "ledger">,
   services: readonly ServiceRegistration[],
+  observers: readonly CallObserver[],
 ): CoreInterceptors {
   const ownInterceptors = [
     shedLoad(overload),
     hideErrors(logger, (error) =>
       isUnreachable(error) ? unavailable("The database cannot be reached at the moment.", error) : undefined,
     ),
+    recordRefusals({ trail, trusts, clock, logger }),
     authenticate(gate),
     judgeStreams(gate, clock),
     recordChanges({ trail, trusts, logger, lost: metrics.audit }),
@@ -39,6 +42,7 @@ export function createInterceptors(
   ];
   const tracing = tracer === undefined ? [] : [traceCalls(tracer)];
   const isServed = (model: string) => catalogue.list().some(({ id }) => id === model);
-  const observing = observeCalls(clock, [logCalls(logger, clock), metrics.calls], { trusts, isServed });
+  const all = [logCalls(logger, clock), metrics.calls, ...observers];
+  const observing = observeCalls(clock, all, { trusts, isServed });
   return { interceptors: [...tracing, observing, ...ownInterceptors], ownInterceptors };
 }

@@ -1,5 +1,6 @@
 import type { Interceptor } from "@connectrpc/connect";
-import type { PaymentWebhook } from "#src/money/payments/stripe-webhook.ts";
+import type { PaymentWebhook } from "#src/checkout/webhook.ts";
+import type { ReadAgain } from "#src/services/settings-service.ts";
 import type { Gate } from "#src/wire/grpc/server/gate.ts";
 import type { ServiceRegistration } from "#src/wire/grpc/server/registration.ts";
 import type { Reload } from "./reload.ts";
@@ -8,6 +9,12 @@ import type { Reload } from "./reload.ts";
 export interface Part {
   readonly services: readonly ServiceRegistration[];
   stop(): Promise<void>;
+}
+
+/** How the configuration file is read again. */
+export interface Reading {
+  /** Undefined: there is no file. */
+  again: ReadAgain;
 }
 
 /** Interceptors, outermost first. */
@@ -26,4 +33,6 @@ export interface Core extends CoreInterceptors {
   /** Webhooks by path, served over plain HTTP by their own listener. */
   readonly webhooks: ReadonlyMap<string, PaymentWebhook>;
   readonly reload: Reload;
+  /** How operators have the configuration file read again: set once there is one. */
+  readonly reading: Reading;
 }

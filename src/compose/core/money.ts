@@ -5,11 +5,14 @@ import { createPrices } from "#src/money/prices/prices.ts";
 import { findRatePolicy } from "#src/money/rate-limits/max-rpm.ts";
 import { openWindows } from "#src/money/rate-limits/open-windows.ts";
 import { type ConfiguredRateLimits, createRateLimits } from "#src/money/rate-limits/rate-limits.ts";
+import { FolderReceipts } from "#src/money/retention/archived-receipts.ts";
+import { ArchiveFolder } from "#src/money/retention/read-archive.ts";
 import { createBooksService } from "#src/services/metering/books-service.ts";
 import { createMeteringService } from "#src/services/metering/metering-service.ts";
 import { createPricesService } from "#src/services/metering/prices-service.ts";
 import { registration } from "#src/wire/grpc/server/registration.ts";
 import { type Books, composeBooks, type MoneyFoundation, type MoneyGround, openGround } from "./books/books.ts";
+import { archiveDirectory } from "./books/retention.ts";
 import type { Part } from "./interface.ts";
 
 /** Prices, the ledger, payments, rate limits. */
@@ -34,14 +37,18 @@ export async function composeMoney(
     fundingState: (accountId) => ledger.fundingState(accountId),
     clock,
   });
+  const archives = new FolderReceipts(storage, new ArchiveFolder(archiveDirectory(foundation)));
   return {
     ...books,
     windows,
     rateLimits,
     services: [
-      registration(MeteringService, createMeteringService({ storage, clock })),
+      registration(MeteringService, createMeteringService({ storage, clock, archives })),
       registration(PricesService, createPricesService(prices, storage)),
-      registration(BooksService, createBooksService({ storage, ledger, deadLetters, observer, clock, logger })),
+      registration(
+        BooksService,
+        createBooksService({ storage, ledger, deadLetters, archives, observer, clock, logger }),
+      ),
     ],
     async stop() {
       await windows.close();

@@ -1,4 +1,5 @@
 import type { Registry } from "prom-client";
+import { FindService } from "#gen/tollgate/find/v1/find_service_pb.js";
 import { MarginService } from "#gen/tollgate/metering/v1/margin_service_pb.js";
 import { OverviewService } from "#gen/tollgate/overview/v1/overview_service_pb.js";
 import { SettingsService } from "#gen/tollgate/settings/v1/settings_service_pb.js";
@@ -7,6 +8,7 @@ import { toHourlyCost } from "#lib/server-costs.ts";
 import type { Setting } from "#src/config/effective.ts";
 import type { Fleet } from "#src/fleet/interface.ts";
 import { readBeginning } from "#src/money/prices/beginning.ts";
+import { createFindService } from "#src/services/find/find-service.ts";
 import { createMarginService } from "#src/services/metering/margin-service.ts";
 import { createOverviewService } from "#src/services/overview/overview-service.ts";
 import { Sampler } from "#src/services/overview/sampler.ts";
@@ -17,8 +19,9 @@ import { findStoredTroubles } from "#src/services/status/stored-troubles.ts";
 import { Core } from "#src/storage/entities/metering/slice.ts";
 import { readTotals } from "#src/telemetry/read-totals.ts";
 import { registration } from "#src/wire/grpc/server/registration.ts";
+import type { Availability } from "./availability.ts";
 import type { Foundation } from "./foundation.ts";
-import type { Part } from "./interface.ts";
+import type { Part, Reading } from "./interface.ts";
 import type { Money } from "./money.ts";
 
 /** A core whose last heartbeat is older than this is not counted, in milliseconds. */
@@ -30,7 +33,8 @@ export function composeOverview(
   { lastProof, ledger }: Pick<Money, "lastProof" | "ledger">,
   fleet: Fleet,
   registry: Registry,
-  settings: readonly Setting[],
+  { readHistory }: Pick<Availability, "readHistory">,
+  { settings, reading }: { readonly settings: readonly Setting[]; readonly reading: Reading },
 ): Part {
   const models = () => catalogue.list();
   const sampler = new Sampler({
@@ -57,10 +61,14 @@ export function composeOverview(
   const margins = { storage, clock, servers: () => fleet.servers(), readBeginning: () => readBeginning(storage) };
   return {
     services: [
+      registration(FindService, createFindService({ storage, models, servers: () => fleet.servers() })),
       registration(MarginService, createMarginService(margins)),
       registration(OverviewService, createOverviewService(sampler)),
-      registration(SettingsService, createSettingsService(settings)),
-      registration(StatusService, createStatusService(status)),
+      registration(
+        SettingsService,
+        createSettingsService(settings, () => reading.again),
+      ),
+      registration(StatusService, createStatusService(status, readHistory)),
     ],
     async stop() {
       for (const stop of stops) {

@@ -9,13 +9,21 @@ import { createEmbeddingsService } from "#src/services/embeddings/embeddings-ser
 import type { Dependencies } from "#src/services/inference/answer/read-ahead.ts";
 import { ReadAheadMemory } from "#src/services/inference/answer/read-ahead-memory.ts";
 import { createInferenceService } from "#src/services/inference/inference-service.ts";
+import { watchFirstTokens } from "#src/services/inference/watch-first-tokens.ts";
 import { registration } from "#src/wire/grpc/server/registration.ts";
+import type { Availability } from "./availability.ts";
 import type { Foundation } from "./foundation.ts";
 import type { Part } from "./interface.ts";
 import type { Money } from "./money.ts";
 
 /** The metered services, and the periodic work on prices and books. */
-export function composeServing(foundation: Foundation, money: Money, fleet: Fleet, overload: Overload): Part {
+export function composeServing(
+  foundation: Foundation,
+  money: Money,
+  fleet: Fleet,
+  overload: Overload,
+  { days }: Pick<Availability, "days">,
+): Part {
   const { config, catalogue, metrics, clock, random, logger, storage } = foundation;
   const { prices, ledger, windows } = money;
   const stopBackground = startBackground({
@@ -32,6 +40,7 @@ export function composeServing(foundation: Foundation, money: Money, fleet: Flee
   const dependencies = { catalogue, fleet, ledger, random, observer: metrics.inference };
   const inference = createInferenceService({
     ...dependencies,
+    observer: watchFirstTokens(metrics.inference, clock, (model, ms) => days.began(model, ms)),
     logger,
     cacheSalt: config.fleet.cache_salt,
     readers: { ...readReaderLimits(config, overload), clock },

@@ -1,40 +1,39 @@
-import { validate as isUuid } from "uuid";
-import type { Role } from "#gen/tollgate/access/v1/access_pb.js";
+import { MemberRole, type Role } from "#gen/tollgate/access/v1/access_pb.js";
 import { SessionsService } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
 import { requireId } from "#lib/ids/validate-id.ts";
-import { createSeal } from "#lib/sealed.ts";
-import type { Accounts } from "#src/identity/accounts/accounts.ts";
 import type { KeyAuthenticator } from "#src/identity/accounts/authenticator.ts";
 import type { ApiKeys } from "#src/identity/accounts/keys/api-keys.ts";
+import type { AuditTrail } from "#src/identity/audit/audit-trail.ts";
 import type { Operators } from "#src/identity/operators/operators.ts";
-import { OidcSignIn } from "#src/identity/sessions/oidc/oidc-sign-in.ts";
-import { Provider } from "#src/identity/sessions/oidc/provider.ts";
+import type { Members } from "#src/identity/people/members.ts";
+import type { Persons } from "#src/identity/people/persons.ts";
+import { toMemberRole } from "#src/identity/people/roles.ts";
+import type { SignUp } from "#src/identity/people/sign-up.ts";
 import { isSessionToken } from "#src/identity/sessions/session-token.ts";
 import { Sessions } from "#src/identity/sessions/sessions.ts";
 import { readRole, toRole } from "#src/services/operator-messages.ts";
 import { rootName } from "#src/services/operators-service.ts";
 import { createSessionsService } from "#src/services/sessions-service.ts";
 import type { ConsoleSession } from "#src/storage/entities/console-session.ts";
+import type { Person } from "#src/storage/entities/people/person.ts";
 import { registration, type ServiceRegistration } from "#src/wire/grpc/server/registration.ts";
 import type { TrustsPeer } from "#src/wire/interceptors/access/client-address.ts";
 import type { Operator, SessionFinder } from "#src/wire/principal.ts";
+import { readPicoUsd } from "./amount.ts";
 import type { Foundation } from "./foundation.ts";
+import { composeSignIns } from "./sign-ins.ts";
 
 interface Dependencies {
   readonly operators: Operators;
   readonly keys: ApiKeys;
   readonly authenticator: () => KeyAuthenticator;
   readonly accountChanged: (accountId: string) => void;
-  readonly accounts: Accounts;
+  readonly persons: Persons;
+  readonly members: Members;
+  readonly signUp: SignUp;
+  readonly trail: AuditTrail;
   /** Judges which peers are trusted to state the addresses of browsers. */
   readonly trusts: TrustsPeer;
-  /** Makes an account with the free tier's money. */
-  readonly openAccount: (account: {
-    readonly id: string;
-    readonly name: string;
-    readonly maxKeys: number;
-    readonly requestId: string;
-  }) => Promise<unknown>;
 }
 
 /** The name of keys that sessions make. */
@@ -43,14 +42,25 @@ const keyName = "console";
 /** Console sessions: finds them by their tokens, and opens and ends them by a service. */
 export function composeSessions(
   foundation: Foundation,
-  { operators, keys, authenticator, accountChanged, accounts, openAccount, trusts }: Dependencies,
+  parts: Dependencies,
 ): { finder: SessionFinder; service: ServiceRegistration; stop: () => void } {
-  const { storage, clock, random, secrets, logger } = foundation;
+  const { config, storage, clock, random, secrets, logger } = foundation;
+  const { operators, keys, authenticator, accountChanged, persons, signUp, trusts, trail } = parts;
+  const mostSpent = Number(readPicoUsd(config.playground.usd));
   const sessions = new Sessions({ storage, clock, random, operatorToken: secrets.operatorToken });
   const service = createSessionsService({
     sessions,
-    async createKey(accountId, expiresAt) {
-      const { key, secret } = await keys.create(requireId(accountId, "account"), keyName, { expiresAt });
+    persons,
+    async createKey(accountId, session) {
+      const { expiresAt, personId, keyIds } = session;
+      const limits = personId && !session.role ? { budgetPicoUsd: mostSpent, budgetPeriod: "total" as const } : {};
+      const { key, secret } = await keys.create(
+        requireId(accountId, "account"),
+        keyName,
+        { expiresAt, ...limits },
+        // Keys of one session share what they may spend.
+        personId && !session.role ? { personId, limitsOf: keyIds[0] } : {},
+      );
       return { keyId: key.id, secret };
     },
     async revokeKey(keyId) {
@@ -58,8 +68,17 @@ export function composeSessions(
     },
     findName: async (id) => (await operators.get(id)).name,
     rootName,
-    oidc: composeOidc(foundation, { accounts, openAccount }),
+    findPersonName: async (id) => toOperatorName(await persons.get(id)),
+    oidc: composeSignIns(foundation, {
+      signUp,
+      async endOperator(personId) {
+        for (const id of await sessions.endOperator(personId)) {
+          authenticator().forgetSession(id);
+        }
+      },
+    }),
     ended: (id) => authenticator().forgetSession(id),
+    note: (event) => trail.add(event),
     toRole,
     readRole,
     trusts,
@@ -71,66 +90,60 @@ export function composeSessions(
       isToken: isSessionToken,
       async find(token) {
         const session = await sessions.find(token);
-        return session && readLive(session, operators, keys);
+        return session && readLive(session, parts);
       },
     },
   };
 }
 
-/** Sign-in by the configured identity provider. Undefined: none is configured. */
-function composeOidc(
-  { config, secrets, clock, random, logger }: Foundation,
-  { accounts, openAccount }: Pick<Dependencies, "accounts" | "openAccount">,
-): OidcSignIn | undefined {
-  const { oidc } = config.sign_in;
-  if (oidc === undefined) {
-    return undefined;
-  }
-  const findMade = async (requestId: string) => (await accounts.madeBy(requestId))?.id;
-  return new OidcSignIn({
-    provider: new Provider(oidc, secrets.oidcClientSecret),
-    issuer: oidc.issuer,
-    name: oidc.name ?? new URL(oidc.issuer).host,
-    accountClaim: oidc.account_claim,
-    createsAccounts: oidc.create_accounts,
-    findMade,
-    exists: async (id) => isUuid(id) && (await accounts.find(id)) !== undefined,
-    async create(name, requestId) {
-      const id = random.uuid();
-      try {
-        await openAccount({ id, name, maxKeys: config.keys.max_per_account, requestId });
-        return id;
-      } catch (error) {
-        // The person signed in twice at once: the database lets only one call make the account.
-        const other = await findMade(requestId);
-        if (other === undefined) {
-          throw error;
-        }
-        return other;
-      }
-    },
-    seal: createSeal(secrets.peppers, random),
-    clock,
-    logger,
-  });
-}
-
-async function readLive(session: ConsoleSession, operators: Operators, keys: ApiKeys) {
+async function readLive(session: ConsoleSession, parts: Dependencies) {
+  const { operators, keys } = parts;
   const { id, expiresAt, accountId, keyId } = session;
+  if (session.personId && !session.role) {
+    const owner = await readPerson(session.personId, accountId, parts);
+    return owner && { id, expiresAt, owner };
+  }
   if (accountId) {
     const key = keyId ? await keys.get(keyId) : undefined;
     return { id, expiresAt, owner: { kind: "customer" as const, accountId, key } };
   }
-  const operator = await readOperator(session, operators);
+  const operator = await readOperator(session, operators, parts.persons);
   return operator && { id, expiresAt, owner: operator };
+}
+
+/** A person and its place in an account. Undefined: the person has lost it, and the session with it. */
+async function readPerson(
+  personId: string,
+  accountId: string | null | undefined,
+  { persons, members }: Pick<Dependencies, "persons" | "members">,
+) {
+  const person = { kind: "person", personId, personName: (await persons.get(personId)).name } as const;
+  if (!accountId) {
+    return { ...person, accountId: "", memberRole: MemberRole.UNSPECIFIED };
+  }
+  const place = await members.find(accountId, personId);
+  return place && { ...person, accountId, memberRole: toMemberRole(place.role) };
+}
+
+/** The name in the audit log of a person whom a provider made an operator: never that of an operator with a token. */
+function toOperatorName({ name, email }: Pick<Person, "name" | "email">): string {
+  return email ? `${name} <${email}>` : `${name} (by the identity provider)`;
 }
 
 /**
  * The operator of a session, with the lower of the session's and the operator's role. Undefined: the operator is
  * revoked.
  */
-async function readOperator(session: ConsoleSession, operators: Operators): Promise<Operator | undefined> {
+async function readOperator(
+  session: ConsoleSession,
+  operators: Operators,
+  persons: Persons,
+): Promise<Operator | undefined> {
   const role = toRole(session.role ?? "reader");
+  if (session.personId) {
+    const { personId } = session;
+    return { kind: "operator", id: "", name: toOperatorName(await persons.get(personId)), role, personId };
+  }
   if (!session.operatorId) {
     return { kind: "operator", id: "", name: rootName, role };
   }

@@ -26,8 +26,8 @@ export async function embeddedModels(options: ServeOptions, lifecycle: Lifecycle
     return { models: parse([model]), notice: `Tollgate serves ${model.id} with llama.cpp in this process.` };
   }
   if (options.server !== undefined) {
-    const models = await listModels(options.server);
-    return { models: parse(models), notice: `Tollgate serves what ${options.server} lists.` };
+    const models = await discoverModels(options.server);
+    return { models: parse(models), notice: `Tollgate serves what ${options.server.join(" and ")} lists.` };
   }
   const found = (await findLocalServers()).map(hint);
   const simulators = await startDefaultFleet();
@@ -43,6 +43,14 @@ const embeddingRate = "0.01";
 
 /** How long an inference server may take to list its models. */
 const discoveryMs = 10_000;
+
+/** The models that servers list. A model that several of them have is served by all of these. */
+export async function discoverModels(urls: readonly string[]): Promise<ModelInput[]> {
+  const all = (await Promise.all([...new Set(urls)].map(listModels))).flat();
+  return [...Map.groupBy(all, ({ id }) => id).values()].flatMap(([first, ...others]) =>
+    first === undefined ? [] : [{ ...first, servers: [first, ...others].flatMap(({ servers }) => servers) }],
+  );
+}
 
 async function listModels(url: string): Promise<ModelInput[]> {
   const { engine, models } = await discoverServer(url, AbortSignal.timeout(discoveryMs));

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Logger } from "#lib/logger.ts";
 import { ConfigError } from "#src/config/config-error.ts";
 import type { Config } from "#src/config/schema.ts";
+import type { Reloaded } from "#src/services/settings-service.ts";
 import type { Core } from "../core/interface.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 
@@ -9,17 +10,17 @@ import type { Lifecycle } from "./lifecycle.ts";
 const reloadable: Partial<Record<keyof Config, true>> = { models: true, rate_tiers: true };
 
 /**
- * Reads the configuration file again whenever SIGHUP comes. A wrong file is refused as a whole: the log says why, and
+ * Reads the configuration file again whenever SIGHUP comes, or an operator asks. A wrong file is refused as a whole: the log says why, and
  * everything stays as it is. Running streams end on the servers that they began on.
  */
 export function reloadOnHangup(
   { file, load }: { readonly file: string; readonly load: () => Promise<Config> },
   started: Config,
-  core: Pick<Core, "reload">,
+  core: Pick<Core, "reload" | "reading">,
   lifecycle: Lifecycle,
   logger: Logger,
 ): void {
-  const reload = async () => {
+  const reload = async (): Promise<Reloaded> => {
     try {
       const config = await load();
       if (config.models.length === 0) {
@@ -31,17 +32,23 @@ export function reloadOnHangup(
         logger.warn({ sections }, "some changes need a restart");
       }
       logger.info({ models: config.models.length }, "configuration reloaded");
+      return { models: config.models.length, sectionsToRestartFor: sections };
     } catch (error) {
       logger.error(
         { reason: error instanceof Error ? error.message : error },
         "configuration refused, the old one stays",
       );
+      throw error;
     }
   };
-  let last = Promise.resolve();
-  lifecycle.onHangup(() => {
-    last = last.then(reload); // one reload after the other
-  });
+  let last: Promise<unknown> = Promise.resolve();
+  const reloadNext = (): Promise<Reloaded> => {
+    const next = last.then(reload); // one reload after the other
+    last = next.catch(() => {});
+    return next;
+  };
+  core.reading.again = reloadNext;
+  lifecycle.onHangup(() => void reloadNext().catch(() => {})); // the log says why
 }
 
 function sectionsToRestartFor(started: Config, config: Config): string[] {

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { parseUsd } from "#lib/money.ts";
+import { stripe } from "./stripe.ts";
 import { rpm, seconds, usd, usdTotal } from "./values.ts";
 
 /** API keys. */
@@ -51,12 +52,34 @@ export const freeTier = z
     grant_usd: usd.default("1.00").describe('What a new account gets in USD; "0": nothing.'),
     rpm: rpm.default(20).describe("The most requests a minute of an account that has unpaid money alone."),
     in_flight: rpm.optional().describe("The most requests that such an account may run at once. Default: as rpm."),
+    for: z
+      .array(z.enum(["oidc", "email", "passkey"]))
+      .default(["oidc", "email"])
+      .describe(
+        "The sign-ins of people who sign up by themselves that get the grant: oidc by a provider, email by a link, passkey. Each person and each verified e-mail address gets it once.",
+      ),
+    a_day: z
+      .int()
+      .min(0)
+      .max(1_000_000)
+      .default(20)
+      .describe(
+        "The most grants to people of one network (an IPv4 address, a /64 of IPv6) who sign up by themselves within a UTC day.",
+      ),
   })
   .prefault({});
 
-/** Bounds of top-ups. */
+/** Trying models in the console. */
+export const playground = z
+  .strictObject({
+    usd: usd.default("1").describe("The most that the keys of one console session of a member may spend, in USD."),
+  })
+  .prefault({});
+
+/** Bounds of top-ups, and who takes the money. */
 export const payments = z
   .strictObject({
+    stripe: stripe.optional().describe("Customers buy credit on Stripe's pages. Default: operators enter payments."),
     minimum_usd: usd.default("5").describe("The smallest top-up, in USD."),
     maximum_usd: usd.default("1000").describe("The largest top-up, in USD."),
     rolling_24h_usd: usdTotal.default("2000").describe("The most that an account may pay within 24 hours, in USD."),

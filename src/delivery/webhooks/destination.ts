@@ -3,7 +3,9 @@ import { isLoopback } from "#lib/net/address.ts";
 import { inNetworks } from "#lib/net/networks.ts";
 
 const longestUrl = 2048;
-const isLoopbackAddress = inNetworks(["127.0.0.0/8", "::1"]);
+/** The networks of this machine itself. */
+export const loopbackNetworks = ["127.0.0.0/8", "::1/128"] as const;
+const isLoopbackAddress = inNetworks(loopbackNetworks);
 /** Networks that are not the public internet, by IANA's registries of special-purpose addresses. */
 const isSpecial4 = inNetworks([
   ...["0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24"],
@@ -45,10 +47,18 @@ export function parseDestination(text: string, allow: readonly string[]): Destin
     return "url must begin with https://; http:// is for loopback addresses alone.";
   }
   const isAllowed = inNetworks(allow);
+  // A name of this machine leads nowhere else, whatever a resolver says.
   const permits = (address: string) =>
-    isLocal ? isLoopbackAddress(address) : !isSpecial(address) || isAllowed(address);
+    isLocal ? isLoopbackAddress(address) && isAllowed(address) : !isSpecial(address) || isAllowed(address);
   if (isIP(host) !== 0 && !permits(host)) {
-    return `${host} is no public address: name its network in webhooks.allow if events may be sent there.`;
+    return notPublic(host);
+  }
+  if (isLocal && !["127.0.0.1", "::1"].some(permits)) {
+    return notPublic(host);
   }
   return { url, permits };
+}
+
+function notPublic(host: string): string {
+  return `${host} is no public address: name its network in webhooks.allow if events may be sent there.`;
 }

@@ -7,7 +7,7 @@ import { inTransaction } from "#src/storage/transaction.ts";
 import { Batches, nextTurn } from "./batches.ts";
 import { type Ended, giveUpOld, writeEnds } from "./ends.ts";
 import type { Attempt } from "./send.ts";
-import { readUnspread, spreadEvents } from "./spread.ts";
+import { readUnspread, type SpreadAlongside, spreadEvents } from "./spread.ts";
 
 /** The most transactions of a turn that make deliveries. The next turn makes the rest. */
 const mostSteps = 50;
@@ -19,19 +19,25 @@ const givenUpAtOnce = 100;
 const mostCounted = 10_000;
 /** How long events are kept. */
 export const keepMs = 30 * 86_400_000;
+/** Events of servers are kept for the public history. */
+const longKept = ["server.down", "server.up"];
+const longKeepMs = 90 * 86_400_000;
 
 /** The stored deliveries to make. One core at a time works on them. */
 export class Outbox {
   readonly #storage: Storage;
   readonly #clock: Pick<Clock, "now">;
   readonly #random: Random;
+  readonly #alongside: SpreadAlongside | undefined;
   /** Writes the ends of attempts together: on SQLite each transaction stops the event loop until it is on the disk. */
   readonly #ends: Batches<Ended, Delivery["status"] | undefined>;
 
-  constructor(parts: { storage: Storage; clock: Pick<Clock, "now">; random: Random }) {
+  /** `alongside` absent: events have deliveries alone. */
+  constructor(parts: { storage: Storage; clock: Pick<Clock, "now">; random: Random; alongside?: SpreadAlongside }) {
     this.#storage = parts.storage;
     this.#clock = parts.clock;
     this.#random = parts.random;
+    this.#alongside = parts.alongside;
     this.#ends = new Batches(endsAtOnce, (ended) => {
       const now = new Date(this.#clock.now());
       return inTransaction(this.#storage, (em) => writeEnds(em, ended, now));
@@ -40,7 +46,7 @@ export class Outbox {
 
   /** Makes the deliveries of events that have none yet. Returns the number of these events. */
   async spread(): Promise<number> {
-    const parts = { random: this.#random, now: new Date(this.#clock.now()) };
+    const parts = { random: this.#random, now: new Date(this.#clock.now()), alongside: this.#alongside };
     let count = 0;
     for (let step = 0; step < mostSteps; step++) {
       // Looks without a transaction, as this happens each second: on SQLite a transaction stops the event loop while
@@ -121,7 +127,9 @@ export class Outbox {
     }
     await inTransaction(this.#storage, async (em) => {
       await em.nativeDelete(Delivery, { at: { $lt: before }, status: { $ne: "pending" } });
-      await em.nativeDelete(Event, { at: { $lt: before }, spread: true });
+      const type = { $nin: longKept };
+      await em.nativeDelete(Event, { at: { $lt: before }, spread: true, type });
+      await em.nativeDelete(Event, { at: { $lt: new Date(now.getTime() - longKeepMs) }, spread: true });
     });
     return givenUp;
   }

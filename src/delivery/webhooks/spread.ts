@@ -17,14 +17,21 @@ export async function readUnspread(em: SqlEntityManager, limit: number): Promise
   return rows.map((row) => readEntity(Event, row));
 }
 
+/** Makes what else is sent of events, in the same transaction. */
+export type SpreadAlongside = (em: SqlEntityManager, events: readonly Event[]) => Promise<void>;
+
+/** What making deliveries takes. */
+export interface SpreadParts {
+  readonly random: Random;
+  readonly now: Date;
+  readonly alongside: SpreadAlongside | undefined;
+}
+
 /**
  * Makes the deliveries of the oldest events that have none yet, of at least one event. Returns the number of these
  * events.
  */
-export async function spreadEvents(
-  em: SqlEntityManager,
-  { random, now }: { readonly random: Random; readonly now: Date },
-): Promise<number> {
+export async function spreadEvents(em: SqlEntityManager, { random, now, alongside }: SpreadParts): Promise<number> {
   const events = await readUnspread(em, eventsAtOnce);
   if (events.length === 0) {
     return 0;
@@ -67,6 +74,7 @@ export async function spreadEvents(
   if (rows.length > 0) {
     await em.insertMany(Delivery, rows);
   }
+  await alongside?.(em, events.slice(0, done.length));
   await em.nativeUpdate(Event, { id: { $in: done } }, { spread: true });
   return done.length;
 }

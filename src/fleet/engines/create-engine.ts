@@ -1,3 +1,4 @@
+import type { Clock } from "#lib/time/clock.ts";
 import type { FleetConfig, ModelConfig, ServerConfig } from "#src/config/schema.ts";
 import type { Engine } from "./interface.ts";
 import { findDriver } from "./registry.ts";
@@ -11,6 +12,7 @@ export function createEngine(
   server: ServerConfig,
   model: ModelConfig,
   fleet: FleetConfig,
+  clock: Clock,
   onLoading: (done: number, total: number) => void = () => {},
 ): Engine {
   const authorization = readAuthorization(server);
@@ -18,6 +20,7 @@ export function createEngine(
     kind: model.kind,
     capacity: server.capacity,
     connections: server.capacity + spareConnections,
+    clock,
     connectTimeoutMs: fleet.connect_timeout_s * 1000,
     ...(server.address !== undefined && { address: server.address }),
     ...(authorization !== undefined && { authorization }),

@@ -1,5 +1,6 @@
 import { type EngineName, engineNames } from "#lib/engine-names.ts";
 import { systemRandom } from "#lib/ids/random.ts";
+import { systemClock } from "#lib/time/clock.ts";
 import type { Engine, EngineModel } from "./interface.ts";
 import { registry } from "./registry.ts";
 import { HttpConnection } from "./shared/http/connection.ts";
@@ -36,6 +37,7 @@ const settings: EngineSettings = {
   kind: "generation",
   capacity: 4,
   connections: 8,
+  clock: systemClock,
   connectTimeoutMs: 2000,
   silenceTimeoutMs: 30_000,
   systemAnywhere: false,

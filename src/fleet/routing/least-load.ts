@@ -5,7 +5,6 @@ import type { Member } from "../servers/member.ts";
 /** Chooses the less loaded of two random servers: nearly as even as the least loaded of all, without a rush to one. */
 export class LeastLoad implements Policy {
   readonly routing = "least-load";
-  isAlone = false;
   readonly #random: Random;
 
   constructor(random: Random) {
@@ -20,12 +19,6 @@ export class LeastLoad implements Policy {
   }
 
   replace(): void {}
-
-  learn(): void {}
-
-  heard(): void {}
-
-  forget(): void {}
 }
 
 /** The less loaded of two random members. */

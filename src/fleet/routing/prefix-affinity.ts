@@ -1,12 +1,13 @@
 import type { Random } from "#lib/ids/random.ts";
 import { charactersPerToken } from "#lib/text/estimate-tokens.ts";
 import {
+  type CacheBeliefs,
+  type CacheReport,
   type Choice,
   isAnyBacklogged,
   type OnPrompt,
   type Policy,
   type RoutingRequest,
-  type Told,
   toReaders,
 } from "../servers/choice/policy.ts";
 import { RunningRatio } from "../servers/choice/running-ratio.ts";
@@ -44,8 +45,9 @@ const assumedTokens = 20_000;
  * Chooses the server that would finish first, given its prefix cache and its load. So a conversation returns to the
  * server that has read it, until that server is too busy for the cache to be worth the wait.
  */
-export class PrefixAffinity implements Policy {
+export class PrefixAffinity implements Policy, CacheBeliefs {
   readonly routing = "prefix";
+  readonly caches = this;
   readonly #random: Random;
   readonly #onPrompt: OnPrompt | undefined;
   isAlone = false;
@@ -125,7 +127,7 @@ export class PrefixAffinity implements Policy {
     return sent;
   }
 
-  learn({ member, sent }: Choice, { promptTokens, cachedTokens }: Told): void {
+  learn({ member, sent }: Choice, { promptTokens, cachedTokens }: CacheReport): void {
     const { slot } = member;
     if (sent === undefined || sent.isOver || slot === undefined) {
       return;
@@ -147,7 +149,7 @@ export class PrefixAffinity implements Policy {
     this.#sent.end(sent);
   }
 
-  heard(member: Member, hashes: Int32Array, ends: Int32Array): void {
+  promptElsewhere(member: Member, hashes: Int32Array, ends: Int32Array): void {
     if (this.#hasChoice(member)) {
       this.#caches.use(member, { hashes, ends, count: ends.length });
     }

@@ -4,7 +4,6 @@ import type { Member } from "../servers/member.ts";
 /** Each server in turn. */
 export class RoundRobin implements Policy {
   readonly routing = "round-robin";
-  isAlone = false;
   #turn = 0;
 
   choose(candidates: readonly Member[], route: RoutingRequest): Choice | undefined {
@@ -18,10 +17,4 @@ export class RoundRobin implements Policy {
   }
 
   replace(): void {}
-
-  learn(): void {}
-
-  heard(): void {}
-
-  forget(): void {}
 }

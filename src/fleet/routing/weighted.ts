@@ -1,4 +1,4 @@
-import type { Choice, Policy, RoutingRequest, Told } from "../servers/choice/policy.ts";
+import type { Choice, Policy, RoutingRequest } from "../servers/choice/policy.ts";
 import type { Member } from "../servers/member.ts";
 import { PromptBlocks } from "./prompt-blocks.ts";
 
@@ -32,12 +32,8 @@ export class Weighted implements Policy {
     return this.#inner.routing;
   }
 
-  get isAlone(): boolean {
-    return this.#inner.isAlone;
-  }
-
-  set isAlone(isAlone: boolean) {
-    this.#inner.isAlone = isAlone;
+  get caches() {
+    return this.#inner.caches;
   }
 
   replace(members: readonly Member[]): void {
@@ -65,18 +61,6 @@ export class Weighted implements Policy {
       }
     }
     return undefined;
-  }
-
-  learn(choice: Choice, told: Told): void {
-    this.#inner.learn(choice, told);
-  }
-
-  heard(member: Member, hashes: Int32Array, ends: Int32Array): void {
-    this.#inner.heard(member, hashes, ends);
-  }
-
-  forget(member: Member): void {
-    this.#inner.forget(member);
   }
 
   /** A number from 0 to 1 for a request: the same for a whole session, otherwise an even sequence. */

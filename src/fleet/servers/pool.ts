@@ -1,31 +1,28 @@
 import type { Clock } from "#lib/time/clock.ts";
 import type { FleetConfig } from "#src/config/schema.ts";
 import type { Head } from "../sharing/standing.ts";
+import { Chooser } from "./choice/chooser.ts";
 import type { Policy } from "./choice/policy.ts";
 import { ExpectedOutput } from "./expected-output.ts";
 import type { Member } from "./member.ts";
-import { Place } from "./place.ts";
-import { Candidates } from "./queue/candidates.ts";
+import type { Place } from "./place.ts";
 import { FirstTokenPromises } from "./queue/first-token-promises.ts";
 import { KeptServers } from "./queue/kept-servers.ts";
 import { Lanes } from "./queue/lanes.ts";
 import { makeRoom } from "./queue/make-room.ts";
 import type { OtherQueues } from "./queue/other-queues.ts";
-import { modelIsBusy, modelIsGone, noServerIsUp } from "./queue/refusals.ts";
+import { Refusals } from "./queue/refusals.ts";
 import { type Waiter, waitFor } from "./queue/waiter.ts";
 import { Yielding } from "./queue/yielding.ts";
-import { type FreeRoom, findFreeRoom, Shares } from "./shares.ts";
+import { findFreeRoom, Shares } from "./shares.ts";
 import type { Wish } from "./wish.ts";
 
 /** The servers of one model, and the requests that wait for them. */
 export class Pool {
   readonly modelId: string;
-  #members: readonly Member[] = [];
-  #policy: Policy;
   readonly #clock: Clock;
   readonly #maxWaiting: number;
-  /** Until a server that is down has been checked again. */
-  readonly #checkMs: number;
+  readonly #refusals: Refusals;
   /** What accounts have running. */
   readonly shares: Shares;
   readonly #output = new ExpectedOutput();
@@ -34,7 +31,7 @@ export class Pool {
   readonly #yielding: Yielding;
   readonly #promises: FirstTokenPromises;
   readonly #kept = new KeptServers();
-  readonly #candidates = new Candidates();
+  readonly #chooser: Chooser;
   #closed = false;
   /** Called when the load on some server has changed. */
   onChange: () => void = () => {};
@@ -47,23 +44,24 @@ export class Pool {
     { queue, reserve, health_interval_s }: Pick<FleetConfig, "queue" | "reserve" | "health_interval_s">,
   ) {
     this.modelId = modelId;
-    this.#policy = policy;
     this.#clock = clock;
     this.#maxWaiting = queue;
-    this.#checkMs = health_interval_s * 1000;
+    this.#refusals = new Refusals(this, health_interval_s * 1000);
     this.shares = new Shares(reserve);
     this.line = new Lanes(this.shares, clock);
     this.#yielding = new Yielding(this.line);
     this.#promises = new FirstTokenPromises(this.line, this.#output, clock);
+    const [shares, output, promises, kept] = [this.shares, this.#output, this.#promises, this.#kept];
+    this.#chooser = new Chooser(policy, { shares, output, promises, kept, clock });
   }
 
   get members(): readonly Member[] {
-    return this.#members;
+    return this.#chooser.members;
   }
 
   /** How a server is chosen. */
   get policy(): Policy {
-    return this.#policy;
+    return this.#chooser.policy;
   }
 
   /** The number of waiting requests. */
@@ -81,7 +79,7 @@ export class Pool {
     if (this.line.length === 0) {
       return undefined;
     }
-    const { places, tokens } = findFreeRoom(this.#members);
+    const { places, tokens } = findFreeRoom(this.members);
     const measure = ({ wish }: Waiter) => this.#output.measure(wish.route);
     const next = this.line.first((waiter) => {
       const { total } = measure(waiter);
@@ -121,24 +119,24 @@ export class Pool {
    */
   acquire(wish: Wish, signal: AbortSignal): Place | Promise<Place> {
     this.#promises.restart();
-    const place = this.line.length === 0 && this.#mayEnter(wish) ? this.#choose(wish) : undefined;
+    const place = this.line.length === 0 && this.#chooser.mayEnter(wish) ? this.#take(wish) : undefined;
     if (place !== undefined) {
       this.line.tookAtOnce(place, this.#yielding.others.heads());
       return place;
     }
     if (this.#closed) {
-      throw modelIsGone(this.modelId);
+      throw this.#refusals.gone();
     }
-    if (this.#isDown) {
-      throw this.#noServer();
+    if (this.#refusals.isDown) {
+      throw this.#refusals.down();
     }
-    const lateBy = this.#promises.lateBy(wish, this.#members);
+    const lateBy = this.#promises.lateBy(wish, this.members);
     if (lateBy > 0) {
       throw this.#shed(wish, lateBy);
     }
-    makeRoom(this.line, this.#maxWaiting, wish, (why) => this.#busy(why));
+    makeRoom(this.line, this.#maxWaiting, wish, (why) => this.#refusals.busy(why));
     const isPromise = wish.deadline === wish.promisedBy;
-    const onLate = () => (isPromise ? this.#shed(wish, 0) : this.#late());
+    const onLate = () => (isPromise ? this.#shed(wish, 0) : this.#refusals.late());
     const waiting = waitFor(wish, this.line, this.#clock, signal, onLate);
     waiting.catch(() => {
       this.#kept.free();
@@ -163,7 +161,7 @@ export class Pool {
   release(place: Place): void {
     place.leave();
     if (place.output > 0) {
-      this.#policy.learn(place.choice, { promptTokens: place.prompt, cachedTokens: place.cached });
+      this.policy.caches?.learn(place.choice, { promptTokens: place.prompt, cachedTokens: place.cached });
     }
     this.#output.learn(place.output);
     this.shares.leave(place);
@@ -173,10 +171,10 @@ export class Pool {
   }
 
   /** Replaces the servers. While there are none, requests wait. */
-  replace(members: readonly Member[], policy: Policy = this.#policy): void {
+  replace(members: readonly Member[], policy: Policy = this.policy): void {
     policy.replace(members);
-    this.#members = members;
-    this.#policy = policy;
+    this.#chooser.members = members;
+    this.#chooser.policy = policy;
     this.pump();
   }
 
@@ -185,7 +183,7 @@ export class Pool {
     this.#closed = true;
     this.replace([]);
     const refused = (waiter: Waiter) => {
-      waiter.refuse(modelIsGone(this.modelId));
+      waiter.refuse(this.#refusals.gone());
       return true;
     };
     while (this.line.serveNext(refused)) {}
@@ -193,7 +191,7 @@ export class Pool {
 
   /** A server's cache was lost. */
   forget(member: Member): void {
-    this.#policy.forget(member);
+    this.policy.caches?.forget(member);
   }
 
   /**
@@ -212,7 +210,7 @@ export class Pool {
   /** Leaves places to requests elsewhere that go before a waiter, or to all of them. */
   #yield(before: Waiter | undefined): boolean {
     const next = before && this.line.standingOf(before);
-    return this.#yielding.yieldBefore(next, this.#members, this.#kept);
+    return this.#yielding.yieldBefore(next, this.members, this.#kept);
   }
 
   /** Serves waiting requests by turn until no more can be served. Keeps servers free for those that need more room. */
@@ -229,11 +227,11 @@ export class Pool {
         if (yieldBefore(waiter)) {
           free = findFreeRoom(this.members);
         }
-        if (!this.#mayEnter(waiter.wish, free)) {
+        if (!this.#chooser.mayEnter(waiter.wish, free)) {
           sated.add(waiter.key);
           return false;
         }
-        const place = this.#choose(waiter.wish, (usable) => kept.keepOneOf(usable));
+        const place = this.#take(waiter.wish, (usable) => kept.keepOneOf(usable));
         if (place === undefined) {
           return this.#refusesLate(waiter);
         }
@@ -247,38 +245,14 @@ export class Pool {
     }
   }
 
-  /** Whether the account, with this wish, leaves enough to others. */
-  #mayEnter({ key, route }: Wish, free?: FreeRoom): boolean {
-    return (
-      !this.shares.hasAny(key) ||
-      this.shares.mayEnter(key, this.#output.measure(route).total, free ?? findFreeRoom(this.members))
-    );
-  }
-
-  /**
-   * Takes a place on a server that can take the wish now. Where all lack room for it, keeps one of them free of later
-   * requests until it has room.
-   */
-  #choose(wish: Wish, keepOneOf: (usable: readonly Member[]) => void = () => {}): Place | undefined {
-    const promises = this.#promises;
-    promises.restart();
-    const footprint = this.#output.measure(wish.route);
-    const { all, roomy } = this.#candidates;
-    this.#candidates.find(this.#members, wish, footprint.total, this.#kept);
-    if (all.length === 0) {
-      return undefined;
+  /** Takes a place on a server that can take the wish now. */
+  #take(wish: Wish, keepOneOf: (usable: readonly Member[]) => void = () => {}): Place | undefined {
+    const place = this.#chooser.choose(wish, keepOneOf);
+    if (place !== undefined) {
+      this.shares.enter(place);
+      this.#served(place, place.expectedWork);
+      this.onChange();
     }
-    const choice = roomy.length === 0 ? undefined : this.#policy.choose(roomy, promises.restrict(wish));
-    if (choice === undefined) {
-      if (!promises.isLate(wish)) {
-        keepOneOf(all);
-      }
-      return undefined;
-    }
-    const place = new Place(choice, wish, footprint, this.#clock.monotonic());
-    this.shares.enter(place);
-    this.#served(place, place.expectedWork);
-    this.onChange();
     return place;
   }
 
@@ -295,33 +269,12 @@ export class Pool {
     if (!this.#promises.isLate(waiter.wish)) {
       return false;
     }
-    waiter.refuse(this.#shed(waiter.wish, this.#promises.lateBy(waiter.wish, this.#members)));
+    waiter.refuse(this.#shed(waiter.wish, this.#promises.lateBy(waiter.wish, this.members)));
     return true;
   }
 
   #shed(wish: Wish, lateByMs: number): Error {
     wish.onShed?.();
-    return this.#busy("no server would keep the promised first token", Math.max(1000, lateByMs));
-  }
-
-  /** Whether no server is up: those that are not drained are down. */
-  get #isDown(): boolean {
-    const used = this.#members.filter(({ draining }) => !draining);
-    return used.length > 0 && used.every(({ isDown }) => isDown);
-  }
-
-  /** The error of a request that waited in vain. */
-  #late(): Error {
-    return this.#isDown ? this.#noServer() : this.#busy("no server became free in time");
-  }
-
-  #noServer(): Error {
-    const [last] = this.#members.filter(({ isDown }) => isDown);
-    return noServerIsUp(`no server is up: ${last?.id} ${last?.lastError}`, this.#checkMs);
-  }
-
-  #busy(why: string, retryMs?: number): Error {
-    const running = this.members.reduce((sum, member) => sum + member.inFlight, 0);
-    return modelIsBusy(`${why}: ${running} requests run, ${this.line.length} wait`, retryMs);
+    return this.#refusals.busy("no server would keep the promised first token", Math.max(1000, lateByMs));
   }
 }

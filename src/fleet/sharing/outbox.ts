@@ -1,9 +1,9 @@
 import type { Clock } from "#lib/time/clock.ts";
+import { Changes } from "./changes.ts";
 import type { FleetChannel } from "./channel.ts";
 import { encode, pack } from "./encode.ts";
 import type { News } from "./news.ts";
 import type { SharedFleet } from "./shared-fleet.ts";
-import { Told } from "./told.ts";
 
 /** The least milliseconds between two messages. News in between is sent together. */
 const pauseMs = 10;
@@ -14,7 +14,7 @@ export class Outbox {
   readonly #core: string;
   readonly #channel: FleetChannel;
   readonly #clock: Clock;
-  readonly #told: Told;
+  readonly #changes: Changes;
   #pieces: Buffer[] = [];
   #sentAt = Number.NEGATIVE_INFINITY;
   #isChanged = false;
@@ -24,7 +24,7 @@ export class Outbox {
     this.#core = core;
     this.#channel = channel;
     this.#clock = clock;
-    this.#told = new Told(fleet);
+    this.#changes = new Changes(fleet);
   }
 
   /** Sends news soon. */
@@ -45,13 +45,13 @@ export class Outbox {
 
   /** Sends the head of a model's queue soon, even if it is still the same. */
   repeatHead(model: string): void {
-    this.#told.forgetHead(model);
+    this.#changes.forgetHead(model);
     this.changed();
   }
 
   /** Sends all loads and heads now. */
   sendAll(): void {
-    this.#told.clear();
+    this.#changes.clear();
     this.#isChanged = true;
     this.#send(true);
   }
@@ -74,7 +74,7 @@ export class Outbox {
     this.#cancel?.();
     this.#cancel = undefined;
     this.#sentAt = this.#clock.monotonic();
-    const changes = this.#isChanged ? this.#told.changes(this.#sentAt) : [];
+    const changes = this.#isChanged ? this.#changes.take(this.#sentAt) : [];
     const pieces = [...changes, ...this.#pieces];
     this.#pieces = [];
     this.#isChanged = false;

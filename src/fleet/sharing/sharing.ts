@@ -4,24 +4,18 @@ import type { Clock } from "#lib/time/clock.ts";
 import type { FleetSharing } from "../interface.ts";
 import type { FleetChannel } from "./channel.ts";
 import { decode } from "./decode.ts";
+import { Elsewhere } from "./elsewhere.ts";
 import { encode } from "./encode.ts";
-import { LeftPlaces } from "./left-places.ts";
-import type { Load, News } from "./news.ts";
+import type { Load } from "./news.ts";
 import { Outbox } from "./outbox.ts";
-import { type Peer, Peers, silentMs } from "./peers.ts";
+import { type Peer, silentMs } from "./peers.ts";
 import type { SharedFleet } from "./shared-fleet.ts";
 import type { OtherHead } from "./standing.ts";
-import { Turns } from "./turns.ts";
 
 /** Milliseconds between two messages with all loads. They repair lost messages and show that the core lives. */
 const beatMs = 1000;
 /** The most bytes about prompts between two beats. Beyond that, other cores do not learn which server got a prompt. */
 const promptBytesPerBeat = 2_097_152;
-/**
- * Milliseconds for which a place is left to another core that says nothing. Other cores, which hear from the one that left
- * it when that time is over, wait for twice as long.
- */
-const leftMs = 200;
 const noHeads: readonly OtherHead[] = [];
 
 export interface Dependencies {
@@ -39,10 +33,8 @@ export class Sharing implements FleetSharing {
   readonly #clock: Clock;
   readonly #fleet: SharedFleet;
   readonly #core: string;
-  readonly #turns: Turns;
-  readonly #peers = new Peers();
+  readonly #elsewhere: Elsewhere;
   readonly #outbox: Outbox;
-  readonly #left: LeftPlaces;
   #promptBytes = 0;
   #heardMyselfAt: number;
   #isInTouch = true;
@@ -53,9 +45,8 @@ export class Sharing implements FleetSharing {
     this.#channel = channel;
     this.#clock = clock;
     this.#fleet = fleet;
-    this.#left = new LeftPlaces(clock);
-    this.#turns = new Turns(clock, random, (server) => fleet.freedElsewhere(server));
     this.#core = Buffer.from(random.bytes(16)).toString("hex");
+    this.#elsewhere = new Elsewhere(this.#core, fleet, clock, random);
     this.#outbox = new Outbox(this.#core, channel, clock, fleet);
     this.#heardMyselfAt = clock.monotonic();
     channel.listen((message) => this.#hear(message));
@@ -71,11 +62,11 @@ export class Sharing implements FleetSharing {
   }
 
   get cores(): number {
-    return this.#peers.size;
+    return this.#elsewhere.peers.size;
   }
 
   avoiding(server: string): number {
-    return this.#peers.avoiding(server, this.#clock.monotonic());
+    return this.#elsewhere.peers.avoiding(server, this.#clock.monotonic());
   }
 
   /** This core's load on some server, or its queue, has changed. */
@@ -96,21 +87,21 @@ export class Sharing implements FleetSharing {
 
   /** The heads of other cores' queues for a model. None while this core is out of touch. */
   heads(model: string): readonly OtherHead[] {
-    return this.#isInTouch && this.#peers.size > 0 ? this.#peers.heads(model, this.#clock.monotonic()) : noHeads;
+    return this.#isInTouch && this.#elsewhere.peers.size > 0
+      ? this.#elsewhere.peers.heads(model, this.#clock.monotonic())
+      : noHeads;
   }
 
   /** Whether another core may use a server, as far as it said. */
   mayUse(core: string, server: string): boolean {
-    return this.#peers.get(core)?.cannotUse(server, this.#clock.monotonic()) === false;
+    return this.#elsewhere.peers.get(core)?.cannotUse(server, this.#clock.monotonic()) === false;
   }
 
   /** Leaves a place on a server to another core, as load. If it says nothing, anybody may take the place after a while. */
   leave(server: string, core: string, load: Load): void {
-    this.#leftTo(server, core, load, leftMs, () => {
-      this.#outbox.add({ kind: "settled", server, core, isUnfit: false });
-      this.#addUp([server]);
-      this.#fleet.freedElsewhere(server);
-    });
+    this.#elsewhere.leave(server, core, load, () =>
+      this.#outbox.add({ kind: "settled", server, core, isUnfit: false }),
+    );
     this.#outbox.add({ kind: "left", server, core, load, isPassedOn: this.#isPassingOn });
   }
 
@@ -121,7 +112,7 @@ export class Sharing implements FleetSharing {
     work: number,
     running: number,
   ): void {
-    if (this.#peers.size > 0) {
+    if (this.#elsewhere.peers.size > 0) {
       this.#outbox.add({ kind: "served", model, serviceClass, key, work, running });
     }
   }
@@ -134,8 +125,7 @@ export class Sharing implements FleetSharing {
   async close(): Promise<void> {
     this.#cancelBeat();
     this.#outbox.close();
-    this.#turns.close();
-    this.#left.close();
+    this.#elsewhere.close();
     await this.#channel.close();
   }
 
@@ -148,13 +138,8 @@ export class Sharing implements FleetSharing {
     // In a separate message: a core of an older version cannot decode it, but should still get the loads.
     this.#outbox.sendApart([...this.#fleet.avoided()].map((server) => ({ kind: "avoided", server })));
     const now = this.#clock.monotonic();
-    for (const peer of this.#peers.forgetSilent(now)) {
-      this.#addUp(peer.servers);
-      this.#addUpRunning(peer.accounts);
-    }
     this.#setTouch(now - this.#heardMyselfAt <= silentMs);
-    // Servers added by a reload do not have the others' load yet.
-    this.#addUp(this.#peers.servers());
+    this.#elsewhere.renew(now);
     this.#cancelBeat = this.#clock.after(beatMs, () => this.#beat());
   }
 
@@ -179,19 +164,15 @@ export class Sharing implements FleetSharing {
       this.#setTouch(true);
       return;
     }
-    const peer = this.#peers.get(message.core) ?? this.#meet(message.core);
+    const peer = this.#elsewhere.peers.get(message.core) ?? this.#meet(message.core);
     if (peer === undefined) {
       return;
     }
     peer.heardAt = now;
-    // Loads count when all of the message is known: a place and what came of it are told together.
-    const before = message.isWhole ? peer.clear() : { servers: [], accounts: [] };
-    const changed = new Set(before.servers);
-    for (const news of message.news) {
-      this.#take(peer, news, changed);
+    this.#elsewhere.hear(peer, message.isWhole, message.news);
+    if (message.news.some(({ kind }) => kind === "served")) {
+      this.#outbox.changed(); // the rank of this core's head, if it is the same account's
     }
-    this.#addUp(changed);
-    this.#addUpRunning(before.accounts);
     for (const news of message.news) {
       if (news.kind === "left" && news.core === this.#core) {
         this.#takeLeft(news.server, news.isPassedOn);
@@ -212,16 +193,9 @@ export class Sharing implements FleetSharing {
     this.#outbox.repeatHead(this.#fleet.modelOf(server));
   }
 
-  /** A place on a server is left to a core, which has to name its next head before it is left another. */
-  #leftTo(server: string, core: string, load: Load, ms: number, onLate: () => void): void {
-    this.#left.add(server, core, load, ms, onLate);
-    this.#peers.get(core)?.waits(this.#fleet.modelOf(server), undefined, this.#clock.monotonic());
-    this.#addUp([server]);
-  }
-
   /** Adds a core that is heard for the first time, and sends it this core's state: it may have just been started. */
   #meet(core: string): Peer | undefined {
-    const peer = this.#peers.add(core);
+    const peer = this.#elsewhere.peers.add(core);
     if (peer === undefined) {
       return undefined;
     }
@@ -230,79 +204,4 @@ export class Sharing implements FleetSharing {
     }
     return peer;
   }
-
-  /** Takes news of another core. Adds the servers whose load changed to `changed`. */
-  #take(peer: Peer, news: News, changed: Set<string>): void {
-    const now = this.#clock.monotonic();
-    switch (news.kind) {
-      case "load":
-        peer.runs(news.server, news.load);
-        changed.add(news.server);
-        break;
-      case "head": {
-        const { waitedMs, ...head } = news.head;
-        peer.waits(news.model, { ...head, since: now - waitedMs }, now);
-        this.#fleet.timesElsewhere(news.model, news.times);
-        break;
-      }
-      case "empty":
-        peer.waits(news.model, undefined, now);
-        break;
-      case "served":
-        this.#fleet.servedElsewhere(news.model, news, news.work);
-        peer.runsFor(toAccount(news), news.running);
-        this.#addUpRunning([toAccount(news)]);
-        this.#outbox.changed(); // the rank of this core's head, if it is the same account's
-        break;
-      case "left":
-        if (news.core !== this.#core) {
-          this.#leftTo(news.server, news.core, news.load, 2 * leftMs, () => this.#addUp([news.server]));
-        }
-        break;
-      case "settled":
-        this.#left.settle(news.server, news.core);
-        changed.add(news.server);
-        // A core where nobody waits any more says nothing about the server.
-        if (news.isUnfit && peer.headOf(this.#fleet.modelOf(news.server), now) !== undefined) {
-          peer.couldNotUse(news.server, now);
-        }
-        break;
-      case "prompt":
-        this.#fleet.promptElsewhere(news.server, news.hashes, news.ends);
-        break;
-      case "trouble":
-        this.#fleet.troubleElsewhere(news.server);
-        break;
-      case "avoided":
-        peer.avoids(news.server, now);
-    }
-  }
-
-  #addUpRunning(accounts: Iterable<string>): void {
-    for (const account of accounts) {
-      this.#fleet.runsElsewhere(account, this.#peers.runningFor(account));
-    }
-  }
-
-  #addUp(servers: Iterable<string>): void {
-    for (const server of servers) {
-      const load = this.#peers.loadOn(server);
-      if (this.#fleet.loadElsewhere(server, sum(load, this.#left.loadOn(server)))) {
-        this.#turns.await(server, this.#peers.size);
-      }
-    }
-  }
-}
-
-/** An account's name among those of all models. */
-function toAccount({ model, key }: { readonly model: string; readonly key: string }): string {
-  return `${model}\n${key}`;
-}
-
-function sum(one: Load, other: Load): Load {
-  return {
-    inFlight: one.inFlight + other.inFlight,
-    unreadTokens: one.unreadTokens + other.unreadTokens,
-    tokensInFlight: one.tokensInFlight + other.tokensInFlight,
-  };
 }

@@ -27,6 +27,11 @@ function readListKey(text: string): [key: Buffer, id: string] {
   return [Buffer.from(key, "base64"), id];
 }
 
+/** What may be changed of an account. */
+export type AccountChanges = Partial<
+  Pick<Account, "name" | "email" | "maxKeys" | "maxInFlight" | "serviceClass" | "lowBalance">
+>;
+
 /** Judges balances where an account's threshold changes, in the transaction that changes it and has locked the account. */
 export interface ThresholdWatch {
   judge(em: SqlEntityManager, account: Account): Promise<void>;
@@ -93,10 +98,7 @@ export class Accounts {
   }
 
   /** Throws ACCOUNT_NOT_FOUND. */
-  async update(
-    id: string,
-    facts: Partial<Pick<Account, "name" | "maxKeys" | "maxInFlight" | "serviceClass" | "lowBalance">>,
-  ): Promise<Account> {
+  async update(id: string, facts: AccountChanges): Promise<Account> {
     await inTransaction(this.#storage, async (em) => {
       const key = facts.name === undefined ? {} : { nameKey: toNameKey(facts.name) };
       await em.nativeUpdate(Account, id, { ...facts, ...key });

@@ -1,6 +1,6 @@
 import { hash, timingSafeEqual } from "node:crypto";
 import type { ConnectError } from "@connectrpc/connect";
-import { Role } from "#gen/tollgate/access/v1/access_pb.js";
+import { MemberRole, Role } from "#gen/tollgate/access/v1/access_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { andThen, atOnce } from "#lib/and-then.ts";
 import { failure } from "#lib/errors/failure.ts";
@@ -47,6 +47,7 @@ export interface KeyAuthenticator extends Authenticator {
 interface KnownKey {
   readonly caller: Caller;
   readonly revoked: boolean;
+  readonly disabled: boolean;
   /** Infinity: it never expires. */
   readonly expiresAt: number;
 }
@@ -105,6 +106,9 @@ export function createAuthenticator(parts: Dependencies): KeyAuthenticator {
     if (known.expiresAt <= clock.now()) {
       throw failure(Reason.UNAUTHENTICATED, "The API key has expired.");
     }
+    if (known.disabled) {
+      throw failure(Reason.UNAUTHENTICATED, "The API key is disabled.");
+    }
     lastUsed.note(known.caller.keyId);
     return withState(known.caller);
   }
@@ -120,6 +124,9 @@ export function createAuthenticator(parts: Dependencies): KeyAuthenticator {
 
   /** A caller with its account's limits, which are remembered for as long as a key is. */
   function withState(caller: Caller): Caller | Promise<Caller> {
+    if (caller.accountId === "") {
+      return caller; // a person without an account
+    }
     const answer = states.get(caller.accountId);
     const add = (state: AccountState | undefined) =>
       state?.limits === undefined ? caller : { ...caller, ...state.limits };
@@ -193,8 +200,10 @@ function toKnownKey(key: ApiKey): KnownKey {
       ...own,
       ...(budget && { budget }),
       ...(models && { models: new Set(models) }),
+      ...(key.manages && { memberRole: MemberRole.DEVELOPER }),
     },
     revoked: Boolean(key.revokedAt),
+    disabled: key.disabled,
     expiresAt: expiresAt?.getTime() ?? Number.POSITIVE_INFINITY,
   };
 }
@@ -204,12 +213,15 @@ function toKnownSession({ id, expiresAt, owner }: LiveSession): KnownSession | u
   if (owner.kind === "operator") {
     return { principal: { ...owner, sessionId }, expiresAt: expiresAt.getTime() };
   }
+  if (owner.kind === "person") {
+    return { principal: { ...owner, kind: "caller", keyId: "", sessionId }, expiresAt: expiresAt.getTime() };
+  }
   const { accountId, key } = owner;
   if (key === undefined) {
     return { principal: { kind: "caller", accountId, keyId: "", sessionId }, expiresAt: expiresAt.getTime() };
   }
   const known = toKnownKey(key);
-  if (known.revoked) {
+  if (known.revoked || known.disabled) {
     return undefined;
   }
   const ends = Math.min(expiresAt.getTime(), known.expiresAt);

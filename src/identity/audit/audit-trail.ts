@@ -10,8 +10,10 @@ import { inTransaction } from "#src/storage/transaction.ts";
 /** The most characters of `before` or `after`. A longer text is left out, because a message may have megabytes. */
 const longestText = 65_536;
 
-/** A change to record: its operator, method and target. */
-export interface NewAuditEvent extends Pick<AuditEvent, "operator" | "operatorId" | "method" | "target" | "address"> {
+/** A change to record: who made it, its method and target. */
+export interface NewAuditEvent
+  extends Pick<AuditEvent, "operator" | "operatorId" | "keyId" | "method" | "target" | "address">,
+    Partial<Pick<AuditEvent, "personId" | "accountId">> {
   readonly before: JsonObject | undefined;
   readonly after: JsonObject;
 }
@@ -20,9 +22,11 @@ export interface NewAuditEvent extends Pick<AuditEvent, "operator" | "operatorId
 interface AuditRange {
   /** Only changes at or after this time. Undefined: from the first one. */
   readonly from: Date | undefined;
+  /** Only changes that the owners of this account see. Undefined: all. */
+  readonly accountId?: string | undefined;
 }
 
-/** The append-only record of operators' changes. */
+/** The append-only record of changes by operators, members and management keys. */
 export class AuditTrail {
   readonly #storage: Storage;
   readonly #clock: Pick<Clock, "now">;
@@ -44,6 +48,8 @@ export class AuditTrail {
     await em.insert(AuditEvent, {
       id: this.#random.uuid(),
       at: new Date(this.#clock.now()),
+      personId: null,
+      accountId: null,
       ...event,
       target: cut(event.target),
       address: cut(event.address),
@@ -53,10 +59,11 @@ export class AuditTrail {
   }
 
   /** Changes after the one of a key, newest first. */
-  list({ from }: AuditRange, { after, limit }: PageStart): Promise<AuditEvent[]> {
+  list({ from, accountId }: AuditRange, { after, limit }: PageStart): Promise<AuditEvent[]> {
     const behind = after === undefined ? undefined : readAuditKey(after);
     const bounds = [
       ...(from === undefined ? [] : [{ at: { $gte: from } }]),
+      ...(accountId === undefined ? [] : [{ accountId }]),
       ...(behind === undefined
         ? []
         : [{ $or: [{ at: { $lt: behind.at } }, { at: behind.at, id: { $lt: behind.id } }] }]),

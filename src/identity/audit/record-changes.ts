@@ -1,14 +1,16 @@
 import type { DescMethod, JsonObject } from "@bufbuild/protobuf";
+import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import type { Interceptor, UnaryRequest, UnaryResponse } from "@connectrpc/connect";
-import { Access, Role } from "#gen/tollgate/access/v1/access_pb.js";
+import { Access, MemberRole, Role } from "#gen/tollgate/access/v1/access_pb.js";
+import { SessionsService } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
 import type { Logger } from "#lib/logger.ts";
 import type { Next } from "#src/wire/grpc/apply-interceptors.ts";
-import { readAccess, readRole } from "#src/wire/interceptors/access/authenticate.ts";
+import { readAccess, readMemberRole, readRole } from "#src/wire/interceptors/access/authenticate.ts";
 import { readClientAddress, type TrustsPeer } from "#src/wire/interceptors/access/client-address.ts";
 import { principalKey } from "#src/wire/interceptors/access/principal.ts";
 import { type Change, type ChangeFacts, changeKey } from "#src/wire/interceptors/changes/change.ts";
 import { toPublicJson } from "#src/wire/interceptors/changes/public-json.ts";
-import type { Operator } from "#src/wire/principal.ts";
+import type { Caller, Principal } from "#src/wire/principal.ts";
 import type { AuditTrail, NewAuditEvent } from "./audit-trail.ts";
 
 interface Dependencies {
@@ -20,12 +22,13 @@ interface Dependencies {
 }
 
 /**
- * Notes every change that an operator makes: each call of a method for operators whose least role is above reader. When
- * money moves, the handler notes the change in the money's own transaction. Any other change is noted as soon as it is
+ * Notes every change that an operator or a member makes: each call of a method whose least role is above the reader's,
+ * and each by which a person changes itself. When money moves, the handler notes the change in the money's own
+ * transaction. Any other change is noted as soon as it is
  * made. Comes after the interceptor that identifies the caller.
  */
 export function recordChanges({ trail, trusts, logger, lost }: Dependencies): Interceptor {
-  const record = async (next: Next, request: UnaryRequest, principal: Operator) => {
+  const record = async (next: Next, request: UnaryRequest, principal: Principal) => {
     const asked = toPublicJson(request.method.input, request.message);
     const head = readHead(request, principal, trusts);
     const change: Change = {
@@ -48,32 +51,55 @@ export function recordChanges({ trail, trusts, logger, lost }: Dependencies): In
   };
   return (next) => (request) => {
     const principal = request.contextValues.get(principalKey);
-    return principal?.kind !== "operator" || request.stream || !isChange(request.method)
+    return principal === undefined || request.stream || !isChange(request.method, principal)
       ? next(request)
       : record(next, request, principal);
   };
 }
 
-/** Whether a method changes something: only operators may call it, and readers may not. Public methods only read. */
-function isChange(method: DescMethod): boolean {
+/** Whether a call changes something: operators and members may make it, and readers may not. Public methods only read. */
+function isChange(method: DescMethod, principal: Principal): boolean {
+  if (readAccess(method) === Access.PERSON) {
+    const changesNothing = method.idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
+    return !changesNothing && method.parent !== SessionsService; // to sign in or out is no change
+  }
+  if (principal.kind === "caller") {
+    return principal.memberRole !== undefined && readMemberRole(method) > MemberRole.VIEWER;
+  }
   const needed = readAccess(method);
   const isForOperators = needed === Access.OPERATOR || needed === Access.CALLER_OR_OPERATOR;
   return isForOperators && readRole(method) > Role.READER;
 }
 
-function readHead(request: UnaryRequest, { id, name }: Operator, trusts: TrustsPeer) {
+function readHead(request: UnaryRequest, principal: Principal, trusts: TrustsPeer) {
+  const who =
+    principal.kind === "operator"
+      ? {
+          operator: principal.name,
+          operatorId: principal.id || null,
+          keyId: null,
+          personId: principal.personId ?? null,
+        }
+      : readMember(principal);
   return {
-    operator: name,
-    operatorId: id === "" ? null : id,
+    ...who,
     method: `${request.service.typeName}/${request.method.name}`,
     address: readClientAddress(request, trusts),
   };
 }
 
-type Outcome = Pick<NewAuditEvent, "target" | "before" | "after">;
+function readMember({ keyId, personId, personName = "", accountId }: Caller) {
+  const who =
+    personId === undefined
+      ? { operator: `key ${keyId}`, keyId, personId: null }
+      : { operator: personName || `person ${personId}`, keyId: null, personId };
+  return { ...who, operatorId: null, accountId: accountId || null };
+}
 
-function merge(asked: JsonObject, { target, before, after }: ChangeFacts): Outcome {
-  return { target, before, after: { ...asked, ...after } };
+type Outcome = Pick<NewAuditEvent, "target" | "before" | "after"> & Partial<Pick<NewAuditEvent, "accountId">>;
+
+function merge(asked: JsonObject, { target, accountId, before, after }: ChangeFacts): Outcome {
+  return { target, before, after: { ...asked, ...after }, ...(accountId !== undefined && { accountId }) };
 }
 
 function readOutcome(asked: JsonObject, before: JsonObject | undefined, response: UnaryResponse): Outcome {

@@ -2,6 +2,7 @@ import type { SqlEntityManager } from "@mikro-orm/sql";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "#lib/errors/failure.ts";
 import type { Random } from "#lib/ids/random.ts";
+import type { PageStart } from "#lib/rpc/pages.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { ConsoleSession, SignInLink } from "#src/storage/entities/console-session.ts";
 import type { Storage } from "#src/storage/orm.ts";
@@ -21,7 +22,7 @@ const mostKeys = 10;
 const digestPage = 10_000;
 
 /** The owner of a session or a link. */
-export type Owner = Pick<ConsoleSession, "role" | "operatorId" | "accountId" | "keyId">;
+export type Owner = Pick<ConsoleSession, "role" | "operatorId" | "accountId" | "keyId" | "personId">;
 
 /** A new session. The token is stored nowhere. */
 export interface NewSession {
@@ -81,7 +82,7 @@ export class Sessions {
           return undefined;
         }
         const { role, operatorId } = link;
-        return this.#open(em, { role, operatorId, accountId: null, keyId: null });
+        return this.#open(em, { role, operatorId, accountId: null, keyId: null, personId: null });
       }));
     if (!opened) {
       throw failure(Reason.UNAUTHENTICATED, "The link was used, is older than ten minutes, or is none.");
@@ -133,9 +134,33 @@ export class Sessions {
     });
   }
 
-  /** Ends a session. */
-  async end(id: string): Promise<void> {
-    await inTransaction(this.#parts.storage, (em) => em.nativeDelete(ConsoleSession, { id }));
+  /** Live sessions, oldest first. `accountId` undefined: everybody's. */
+  list(accountId: string | undefined, { after, limit }: PageStart): Promise<ConsoleSession[]> {
+    const where = {
+      expiresAt: { $gt: this.#now() },
+      ...(accountId !== undefined && { accountId }),
+      ...(after !== undefined && { id: { $gt: after } }),
+    };
+    return this.#parts.storage.orm.em.fork().find(ConsoleSession, where, { orderBy: { id: "asc" }, limit });
+  }
+
+  /** Ends a session, or all sessions of an account. Returns those that ended. */
+  end(which: { readonly id: string } | { readonly accountId: string }): Promise<ConsoleSession[]> {
+    return inTransaction(this.#parts.storage, async (em) => {
+      const ended = await em.find(ConsoleSession, which);
+      await em.nativeDelete(ConsoleSession, { id: { $in: ended.map(({ id }) => id) } });
+      return ended;
+    });
+  }
+
+  /** Ends the operator's sessions of a person. */
+  async endOperator(personId: string): Promise<readonly string[]> {
+    const where = { personId, role: { $ne: null } };
+    return inTransaction(this.#parts.storage, async (em) => {
+      const ended = await em.find(ConsoleSession, where);
+      await em.nativeDelete(ConsoleSession, where);
+      return ended.map(({ id }) => id);
+    });
   }
 
   #findLink(em: SqlEntityManager, digest: Buffer): Promise<SignInLink | null> {
@@ -163,8 +188,8 @@ export class Sessions {
     const { random } = this.#parts;
     const now = this.#now();
     await em.nativeDelete(ConsoleSession, { expiresAt: { $lte: now } });
-    const { accountId = null, operatorId = null } = owner;
-    const whose = { accountId, operatorId };
+    const { accountId = null, operatorId = null, personId = null } = owner;
+    const whose = { accountId, operatorId, personId };
     const newest = await em.find(ConsoleSession, whose, {
       orderBy: { id: "desc" },
       limit: mostLive - 1,

@@ -121,7 +121,7 @@ export async function readLots(
 
 /** Runs reads that all see the same state of the store. */
 function inSnapshot<T>(storage: Storage, read: (em: SqlEntityManager) => Promise<T>): Promise<T> {
-  const options = storage.dialect === "postgresql" ? { isolationLevel: IsolationLevel.REPEATABLE_READ } : {};
+  const options = { isolationLevel: IsolationLevel.REPEATABLE_READ, readOnly: true };
   return storage.orm.em.fork().transactional((em) => read(em as SqlEntityManager), options);
 }
 

@@ -40,8 +40,11 @@ export interface Hold {
    * charged once another part of it has ended, too.
    */
   settle(tokens: ChargedTokens, status: SettleStatus, facts?: RunFacts): Promise<Settled | undefined>;
-  /** Frees everything: nothing was processed, so there is no charge and no receipt. */
-  release(): void;
+  /**
+   * Frees everything: there is no charge and no receipt. `read`: tokens that an engine may have read all the same; they
+   * count for the limits of the caller's key.
+   */
+  release(read?: ChargedTokens): void;
 }
 
 /** The state of a budget in the window that is open now. */

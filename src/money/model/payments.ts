@@ -14,6 +14,20 @@ export interface Credit {
    */
   readonly reference: string;
   readonly expiresAt?: Date;
+  /**
+   * The reference of a refund that this payment takes back: no limit is asked, and the money keeps the prices that it
+   * had. Undefined: it is new money.
+   */
+  readonly undoes?: string;
+}
+
+/** Money that goes back. */
+export interface Refund {
+  readonly accountId: string;
+  readonly amount: PicoUsd;
+  readonly reference: string;
+  /** Whether what is not free becomes debt: the money has left already. Undefined: such a refund is refused. */
+  readonly intoDebt?: boolean;
 }
 
 /** Money that moved. */
@@ -62,21 +76,26 @@ export interface Statement extends FundingState {
   readonly lots: readonly LotStatement[];
 }
 
+/** An account to open. */
+export interface NewAccount {
+  readonly id: string;
+  readonly name: string;
+  readonly maxKeys: number;
+  readonly requestId?: string;
+  /** Where its mail goes. */
+  readonly email?: string;
+}
+
 /** Prepaid money that comes in and goes back. A repeated movement moves nothing and is not announced. */
 export interface Funds {
   /** Creates an account and its free-tier lot (none when the grant is 0) in one transaction. */
-  open(
-    account: { readonly id: string; readonly name: string; readonly maxKeys: number; readonly requestId?: string },
-    freeGrant: PicoUsd,
-    alongside?: (em: SqlEntityManager) => Promise<void>,
-  ): Promise<void>;
+  open(account: NewAccount, freeGrant: PicoUsd, alongside?: (em: SqlEntityManager) => Promise<void>): Promise<void>;
+  /** Asks whether a payment would be taken. Throws ACCOUNT_NOT_FOUND, PAYMENT_…. */
+  check(accountId: string, amount: PicoUsd): Promise<void>;
   /** Makes a lot at today's prices. Throws ACCOUNT_NOT_FOUND, PAYMENT_…. */
   credit(credit: Credit, alongside?: Alongside): Promise<{ readonly lotId: string }>;
   /** Takes unspent paid money back. Throws ACCOUNT_NOT_FOUND, REFUND_EXCEEDS_BALANCE, PAYMENT_REFERENCE_CONFLICT. */
-  refund(
-    refund: { readonly accountId: string; readonly amount: PicoUsd; readonly reference: string },
-    alongside?: Alongside,
-  ): Promise<{ readonly lotId: string }>;
+  refund(refund: Refund, alongside?: Alongside): Promise<{ readonly lotId: string }>;
   /** Throws ACCOUNT_NOT_FOUND. */
   statement(accountId: string): Promise<Statement>;
   /** The statements of accounts, read in a few queries for all of them. Accounts that do not exist are absent. */

@@ -24,7 +24,8 @@ interface Dependencies {
 /**
  * Moves each price towards the one that its model's utilisation asks for: the floor when idle, the base at a
  * comfortable utilisation, the ceiling when full, and a straight line in between. Steps are bounded, so callers see a
- * price drift, never jump. Returns the function that takes one step.
+ * price drift, never jump. A model without traffic keeps its price unless it is configured to fall: money that comes in
+ * would keep the low price for ever, though nobody used what it was low for. Returns the function that takes one step.
  */
 export function createPriceController(parts: Dependencies): () => Promise<void> {
   const { prices, models, utilisation, maxStep, intervalMs, clock } = parts;
@@ -45,7 +46,9 @@ export function createPriceController(parts: Dependencies): () => Promise<void> 
       }
       const inUse = utilisation(model);
       const multiple = multipleAt(inUse, bounds);
-      const rates = step(live, { input: scale(base.input, multiple), output: scale(base.output, multiple) }, maxStep);
+      const asked = { input: scale(base.input, multiple), output: scale(base.output, multiple) };
+      const target = inUse > 0 || bounds.falls_when_idle ? asked : notBelow(live, asked);
+      const rates = step(live, target, maxStep);
       return rates && { ...rates, utilisation: inUse };
     });
   };
@@ -67,6 +70,10 @@ function step(live: Rates, target: Rates, maxStep: number): Rates | undefined {
     return undefined;
   }
   return { input: approach(live.input, target.input, maxStep), output: approach(live.output, target.output, maxStep) };
+}
+
+function notBelow(live: Rates, { input, output }: Rates): Rates {
+  return { input: Math.max(live.input, input), output: Math.max(live.output, output) };
 }
 
 function approach(from: PicoUsd, to: PicoUsd, maxStep: number): PicoUsd {

@@ -1,11 +1,6 @@
 import { createHash } from "node:crypto";
-import { once } from "node:events";
-import { createWriteStream } from "node:fs";
-import { mkdir, open, readdir, rename, rm } from "node:fs/promises";
+import { type FileHandle, mkdir, open, readdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { Transform } from "node:stream";
-import { pipeline } from "node:stream/promises";
-import { createGzip } from "node:zlib";
 import type { Random } from "#lib/ids/random.ts";
 
 /** A file as it is on the disk. */
@@ -15,9 +10,7 @@ export interface WrittenFile {
   readonly sha256: string;
 }
 
-/**
- * A compressed file of lines. It gets its name once it is complete and on the disk, replacing a file of the same name.
- */
+/** A file that gets its name once it is complete and on the disk, replacing a file of the same name. */
 export class ArchiveFile {
   readonly #path: string;
   /**
@@ -25,42 +18,34 @@ export class ArchiveFile {
    * work goes over.
    */
   readonly #part: string;
-  readonly #gzip = createGzip();
+  readonly #file: FileHandle;
   readonly #hash = createHash("sha256");
-  readonly #done: Promise<void>;
   #bytes = 0;
 
-  private constructor(path: string, random: Pick<Random, "uuid">) {
+  private constructor(path: string, part: string, file: FileHandle) {
     this.#path = path;
-    this.#part = `${path}.${random.uuid()}.part`;
-    const measure = new Transform({
-      transform: (chunk: Buffer, _, pass) => {
-        this.#bytes += chunk.length;
-        this.#hash.update(chunk);
-        pass(null, chunk);
-      },
-    });
-    const file = createWriteStream(this.#part, { mode: 0o600, flush: true });
-    this.#done = pipeline(this.#gzip, measure, file);
-    this.#done.catch(() => {}); // the next write, or finish, throws the error
+    this.#part = part;
+    this.#file = file;
   }
 
   /** Creates the folder, too, if it does not exist. */
   static async create(directory: string, name: string, random: Pick<Random, "uuid">): Promise<ArchiveFile> {
     await mkdir(directory, { recursive: true, mode: 0o700 });
-    return new ArchiveFile(join(directory, name), random);
+    const path = join(directory, name);
+    const part = `${path}.${random.uuid()}.part`;
+    return new ArchiveFile(path, part, await open(part, "wx", 0o600));
   }
 
   /** Resolves when more can be written. Throws what the disk threw. */
-  async write(text: string): Promise<void> {
-    if (!this.#gzip.write(text)) {
-      await Promise.race([once(this.#gzip, "drain"), this.#done]);
-    }
+  async write(content: Buffer): Promise<void> {
+    this.#bytes += content.length;
+    this.#hash.update(content);
+    await this.#file.writeFile(content);
   }
 
   async finish(): Promise<WrittenFile> {
-    this.#gzip.end();
-    await this.#done;
+    await this.#file.sync();
+    await this.#file.close();
     await rename(this.#part, this.#path);
     await this.#removeParts();
     const directory = await open(dirname(this.#path), "r");
@@ -85,8 +70,7 @@ export class ArchiveFile {
 
   /** Gives it up: nothing of it stays. */
   async abandon(): Promise<void> {
-    this.#gzip.destroy();
-    await this.#done.catch(() => {});
+    await this.#file.close().catch(() => {}); // closed already, if its end failed
     await rm(this.#part, { force: true });
   }
 }

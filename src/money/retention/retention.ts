@@ -1,24 +1,29 @@
 import type { SqlEntityManager } from "@mikro-orm/sql";
 import type { Logger } from "#lib/logger.ts";
 import type { Clock } from "#lib/time/clock.ts";
+import { pacer } from "#lib/time/pacer.ts";
 import { repeat } from "#lib/time/repeat.ts";
 import { ReceiptArchive } from "#src/storage/entities/metering/archive.ts";
 import { UsageTally } from "#src/storage/entities/metering/rollup.ts";
+import { DaySeal } from "#src/storage/entities/metering/seal.ts";
 import { Usage } from "#src/storage/entities/metering/usage.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
 import type { WorkLease } from "#src/storage/work-lease.ts";
+import type { Sealer } from "../books/seals/sealer.ts";
 import type { ReceiptStore } from "../model/store/receipt.ts";
 import { dayMs, readKeptFrom } from "../store/kept-from.ts";
 import { type ArchiveGround, type WrittenArchive, writeArchive } from "./write-archive.ts";
 
-const lookMs = 600_000;
-/** A core is busiest at its start, so old receipts wait this long. */
-const firstLookMs = 60_000;
+/** A day leaves soon after it is due. */
+const lookMs = 30_000;
 /** Receipts removed at once, few enough that no lock is held for more than a few milliseconds. */
 const stepSizes = { sqlite: 40, postgresql: 100 } as const;
 /** After each step, this many times its duration is left to other work. */
 const share = 9;
-const leastPauseMs = 2;
+/** Settlements wait for at most this long behind an archive that waits for the table. */
+const lockMs = 100;
+const lockTries = 20;
+const lockTimeout = "55P03";
 
 /** Observes how old receipts leave the books. */
 export interface RetentionObserver {
@@ -30,6 +35,8 @@ export interface RetentionObserver {
 
 export interface Dependencies extends ArchiveGround {
   readonly store: ReceiptStore;
+  /** Seals a day before it leaves: the seal keeps what its receipts cost. */
+  readonly sealer: Pick<Sealer, "seal">;
   /** How many whole days of UTC receipts are kept. */
   readonly keepDays: number;
   /** Notes in the audit log that a day was archived, in the transaction that records the archive. */
@@ -42,9 +49,9 @@ export interface Dependencies extends ArchiveGround {
 }
 
 /**
- * Takes old receipts out of the books, day by day: a day is written to a file, its digest is entered, and then its
- * receipts are removed in small steps. Sums of usage and the spending of slices stay, so the books can be proved at
- * every moment. After any interruption the work continues where it was.
+ * Takes old receipts out of the books, day by day: a day is sealed and written to a file, whose digest is entered, and
+ * then its receipts are removed in small steps. Sums of usage and the seal stay, so the books can be proved at every
+ * moment. After any interruption the work continues where it was.
  */
 export class Retention {
   readonly #parts: Dependencies;
@@ -64,7 +71,7 @@ export class Retention {
       this.#working = working.catch(() => {});
       return working;
     };
-    const stop = repeat(clock, lookMs, logger, "archive old receipts", work, firstLookMs);
+    const stop = repeat(clock, lookMs, logger, "archive old receipts", work);
     return async () => {
       this.#ended = true;
       stop();
@@ -117,18 +124,47 @@ export class Retention {
   }
 
   async #archive(day: number): Promise<void> {
-    const { storage, clock, note, logger } = this.#parts;
+    const { sealer, clock, note, logger } = this.#parts;
+    const [broken] = await sealer.seal(day);
+    if (broken !== undefined) {
+      throw new Error(`the receipts of a day do not add up, so that it cannot leave: ${broken.rule}: ${broken.row}`);
+    }
     const written = await writeArchive(this.#parts, day, this.#pacer());
     if (!(await this.#isMine())) {
       return; // another core does it again
     }
     const archive: ReceiptArchive = { ...toRow(written), day, at: new Date(clock.now()) };
-    await inTransaction(storage, async (em) => {
+    await this.#sealed(async (em) => {
       await em.insert(ReceiptArchive, archive);
       await mustBeWhole(em, archive);
       await note(em, archive);
     });
     logger.info({ ...archive }, "the receipts of a day were archived");
+  }
+
+  /**
+   * Runs a transaction while no charge is being stored, so that each charge is either counted in it or finds its
+   * archive. It gives way to whatever keeps the table for long, and tries again.
+   */
+  async #sealed(run: (em: SqlEntityManager) => Promise<void>): Promise<void> {
+    const { storage } = this.#parts;
+    const pace = this.#pacer();
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await inTransaction(storage, async (em) => {
+          if (storage.dialect === "postgresql") {
+            await em.execute(`set local lock_timeout = ${lockMs}`);
+            await em.execute("lock table usage in share mode");
+          }
+          await run(em);
+        });
+      } catch (error) {
+        if (attempt === lockTries || !isLockTimeout(error)) {
+          throw error;
+        }
+        await pace();
+      }
+    }
   }
 
   /** Removes receipts that are in archives. */
@@ -147,14 +183,11 @@ export class Retention {
     }
   }
 
-  /** Returns a function that pauses in proportion to the time since its last call. Throws when the work was ended. */
+  /** Leaves time to other work between steps. Throws when the work was ended. */
   #pacer(): () => Promise<void> {
-    const { clock } = this.#parts;
-    let since = clock.monotonic();
+    const pace = pacer(this.#parts.clock, share);
     return async () => {
-      const pauseMs = Math.max(leastPauseMs, share * (clock.monotonic() - since));
-      await new Promise<void>((resolve) => clock.after(pauseMs, resolve));
-      since = clock.monotonic();
+      await pace();
       if (this.#ended) {
         throw new Error("the core ends");
       }
@@ -162,13 +195,22 @@ export class Retention {
   }
 }
 
-/** Throws when a receipt of the day came while its archive was written. The archive is then written anew. */
-async function mustBeWhole(em: SqlEntityManager, { day, receipts }: ReceiptArchive): Promise<void> {
+/** Throws when a receipt of the day came while it was sealed or written. Both are then done anew. */
+async function mustBeWhole(em: SqlEntityManager, { day, receipts, costHigh, costLow }: ReceiptArchive): Promise<void> {
   const span = { $gte: new Date(day * dayMs), $lt: new Date((day + 1) * dayMs) };
   const stored = await em.count(Usage, { settledAt: span });
   if (stored !== receipts) {
     throw new Error(`${stored} receipts of a day are in the books, and its archive has ${receipts}`);
   }
+  const [seal] = await em.find(DaySeal, { day }, { orderBy: { number: "desc" }, limit: 1 });
+  if (seal?.receipts !== receipts || seal.costHigh !== costHigh || seal.costLow !== costLow) {
+    throw new Error(`the seal of a day has ${seal?.receipts} receipts, and its archive ${receipts}`);
+  }
+}
+
+/** Whether a lock could not be had in time. The ORM's errors carry the driver's code or cause. */
+function isLockTimeout(error: unknown): boolean {
+  return error instanceof Error && (("code" in error && error.code === lockTimeout) || isLockTimeout(error.cause));
 }
 
 function toRow({ file, receipts, costHigh, costLow, bytes, sha256 }: WrittenArchive) {

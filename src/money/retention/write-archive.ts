@@ -1,14 +1,21 @@
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
 import { toJsonString } from "@bufbuild/protobuf";
-import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { ReceiptSchema } from "#gen/tollgate/metering/v1/usage_pb.js";
+import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
+import { type Receipt, ReceiptSchema } from "#gen/tollgate/metering/v1/usage_pb.js";
 import type { Random } from "#lib/ids/random.ts";
 import type { Storage } from "#src/storage/orm.ts";
 import { listReceipts } from "../books/receipts/receipt-list.ts";
-import { dayMs } from "../store/kept-from.ts";
+import { dayMs, readKeptFrom } from "../store/kept-from.ts";
 import { ArchiveFile, type WrittenFile } from "./archive-file.ts";
+import { ArchiveIndex } from "./archive-index.ts";
+
+const compress = promisify(gzip) as (text: string) => Promise<Buffer>;
 
 /** Receipts read and written at once: about a millisecond of work. */
 const pageSize = 20;
+/** Receipts compressed together: what is read to find one of them. */
+const blockSize = 100;
 /** Costs are summed in two parts, split as in `sumColumns`. */
 const part = 1_000_000n;
 
@@ -32,8 +39,8 @@ export interface ArchiveGround {
 }
 
 /**
- * Writes a day's receipts to a file, newest first, one line of JSON each, as the contract has them. Calls `pace` after
- * every page.
+ * Writes a day's receipts to a file, newest first, one line of JSON each, as the contract has them, and the index of
+ * their requests. Calls `pace` after every page.
  */
 export async function writeArchive(
   { storage, directory, random, createFile = ArchiveFile.create }: ArchiveGround,
@@ -41,25 +48,61 @@ export async function writeArchive(
   pace: () => Promise<void>,
 ): Promise<WrittenArchive> {
   const name = `receipts-${new Date(day * dayMs).toISOString().slice(0, 10)}.jsonl.gz`;
-  const span = { from: timestampFromMs(day * dayMs), to: timestampFromMs((day + 1) * dayMs) };
   const file = await createFile(directory, name, random);
   const sums = { receipts: 0, costHigh: 0, costLow: 0 };
+  const index = new ArchiveIndex();
+  let offset = 0;
+  const write = async (content: Buffer) => {
+    await file.write(content);
+    offset += content.length;
+  };
   try {
-    for (let pageToken: string | undefined = ""; pageToken !== undefined; ) {
-      const all = { accountId: "", keyId: "", model: "", requestId: "" };
-      const page = await listReceipts(storage, { ...all, ...span, pageSize, pageToken });
-      for (const receipt of page.receipts) {
+    for await (const receipts of readBlocks(storage, day, pace)) {
+      for (const { costPicoUsd } of receipts) {
         sums.receipts++;
-        sums.costHigh += Number(receipt.costPicoUsd / part);
-        sums.costLow += Number(receipt.costPicoUsd % part);
+        sums.costHigh += Number(costPicoUsd / part);
+        sums.costLow += Number(costPicoUsd % part);
       }
-      await file.write(page.receipts.map((receipt) => `${toJsonString(ReceiptSchema, receipt)}\n`).join(""));
-      pageToken = page.nextPageToken || undefined;
-      await pace();
+      const content = await compress(receipts.map((receipt) => `${toJsonString(ReceiptSchema, receipt)}\n`).join(""));
+      const newestMs = timestampMs(receipts[0]?.settledAt ?? timestampFromMs(day * dayMs));
+      const ids = new Set(receipts.map(({ requestId }) => requestId));
+      index.add({ offset, length: content.length, newestMs }, [...ids]);
+      await write(content);
+    }
+    for await (const content of index.finish(offset, pace)) {
+      await write(content);
+    }
+    // Receipts leave once another core has entered its archive: what was read until now may lack some.
+    if ((await readKeptFrom(storage)) > day * dayMs) {
+      throw new Error("another core has archived the day");
     }
     return { file: name, ...sums, ...(await file.finish()) };
   } catch (error) {
     await file.abandon();
     throw error;
+  }
+}
+
+/** A day's receipts, newest first, in blocks. */
+async function* readBlocks(storage: Storage, day: number, pace: () => Promise<void>): AsyncGenerator<Receipt[]> {
+  const asked = {
+    accountId: "",
+    keyId: "",
+    model: "",
+    requestId: "",
+    from: timestampFromMs(day * dayMs),
+    to: timestampFromMs((day + 1) * dayMs),
+    pageSize,
+  };
+  let block: Receipt[] = [];
+  for (let pageToken: string | undefined = ""; pageToken !== undefined; ) {
+    const page = await listReceipts(storage, { ...asked, pageToken });
+    block.push(...page.receipts);
+    pageToken = page.nextPageToken || undefined;
+    if (block.length >= blockSize || (pageToken === undefined && block.length > 0)) {
+      yield block;
+      block = [];
+    }
+    await pace();
   }
 }

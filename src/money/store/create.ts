@@ -2,11 +2,11 @@ import { Pool } from "pg";
 import type { Random } from "#lib/ids/random.ts";
 import { systemClock } from "#lib/time/clock.ts";
 import type { Storage } from "#src/storage/orm.ts";
+import type { ThreadLife } from "#src/storage/sqlite/database-thread.ts";
 import type { LedgerStore } from "../model/store/ledger.ts";
 import { PostgresqlLedgerStore } from "./postgresql/store.ts";
-import type { ThreadLife } from "./sqlite/ledger-thread.ts";
 import { SqliteLedgerStore } from "./sqlite/store.ts";
-import { SqliteThreadStore } from "./sqlite/thread.ts";
+import { createThreadStore } from "./sqlite/thread.ts";
 
 /** How a store works, beside its database. */
 export interface StoreOptions extends ThreadLife {
@@ -35,14 +35,17 @@ export function createLedgerStore(
   if (storage.dialect === "postgresql") {
     const { pool, pooled } = storage;
     const { listenUrl, usageEvents } = options;
-    const listening =
-      listenUrl === undefined
-        ? undefined
-        : new Pool({ connectionString: listenUrl, max: 1, connectionTimeoutMillis: connectMs, keepAlive: true });
+    const listening = listenUrl === undefined ? undefined : openListening(listenUrl);
     return new PostgresqlLedgerStore({ pool, pooled, listening }, random, coreId, usageEvents);
   }
   if (storage.files === undefined) {
     return new SqliteLedgerStore(storage.exclusive, random, coreId, options);
   }
-  return new SqliteThreadStore(storage.path, storage.files, coreId, options);
+  return createThreadStore(storage.path, storage.files, coreId, options);
+}
+
+function openListening(connectionString: string): Pool {
+  const pool = new Pool({ connectionString, max: 1, connectionTimeoutMillis: connectMs, keepAlive: true });
+  pool.on("error", () => {}); // a server may yet say that it stops on a connection that was given back
+  return pool;
 }

@@ -1,4 +1,3 @@
-import { ReceiptArchive } from "#src/storage/entities/metering/archive.ts";
 import type { Storage } from "#src/storage/orm.ts";
 
 /** A day in milliseconds. */
@@ -11,12 +10,4 @@ export const keptFromDay = "(select coalesce(max(day) + 1, 0) from receipt_archi
 export async function readKeptFrom(storage: Storage): Promise<number> {
   const [row] = await storage.orm.em.fork().execute<{ day: number }[]>(`select ${keptFromDay} as day`);
   return Number(row?.day ?? 0) * dayMs;
-}
-
-/**
- * The archive that has receipts of requests of a day. A receipt belongs to the day of its settlement, which may be the
- * next one. Null: none.
- */
-export function findArchive(storage: Storage, day: number): Promise<ReceiptArchive | null> {
-  return storage.orm.em.fork().findOne(ReceiptArchive, { day: { $gte: day } }, { orderBy: { day: "asc" } });
 }

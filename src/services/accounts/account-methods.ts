@@ -1,16 +1,22 @@
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import { validate as isUuid } from "uuid";
 import { AccountSchema } from "#gen/tollgate/accounts/v1/account_pb.js";
+import type { UpdateAccountRequest } from "#gen/tollgate/accounts/v1/account_requests_pb.js";
 import type { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { failure } from "#lib/errors/failure.ts";
 import { invalid, requireId } from "#lib/ids/validate-id.ts";
 import { readWiredClass } from "#lib/limits/service-class.ts";
-import { type PageRequest, readPage } from "#lib/rpc/pages.ts";
+import { type PageRequest, pageSizes, readPage } from "#lib/rpc/pages.ts";
 import { readUpdateMask } from "#lib/rpc/update-mask.ts";
-import { isListKey, toListKey } from "#src/identity/accounts/accounts.ts";
+import { type AccountChanges, isListKey, toListKey } from "#src/identity/accounts/accounts.ts";
+import type { NewAccount } from "#src/money/model/payments.ts";
 import type { Account } from "#src/storage/entities/account.ts";
+import { readPrincipal, visibleAccount } from "#src/wire/interceptors/access/principal.ts";
 import { noteBefore, noteWithin } from "#src/wire/interceptors/changes/change.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { accountMessage } from "./messages.ts";
+import { noteMovement } from "./money-methods.ts";
 import { readVisible } from "./read-visible.ts";
 
 /** An account without its money, for lists of names. */
@@ -26,6 +32,23 @@ const withoutMoney = (account: Account) =>
   });
 
 const toId = ({ id }: { readonly id: string }) => id;
+
+/** Why a closed account is frozen. */
+const closedReason = "closed";
+
+/** What a member may change of its account. */
+const ownChanges: ReadonlySet<string> = new Set(["name", "email", "lowBalance"]);
+
+/** Throws PERMISSION_DENIED when a member asks for what operators decide. */
+function requireOwnChanges(context: HandlerContext, facts: AccountChanges): void {
+  const wrong = Object.keys(facts).find((field) => !ownChanges.has(field));
+  if (readPrincipal(context).kind === "caller" && wrong !== undefined) {
+    throw failure(
+      Reason.PERMISSION_DENIED,
+      `Members change the name, the address and the low balance of an account, not ${wrong}.`,
+    );
+  }
+}
 
 /** The methods about accounts themselves. */
 export function createAccountMethods(deps: Dependencies) {
@@ -45,21 +68,16 @@ export function createAccountMethods(deps: Dependencies) {
     };
   }
 
-  async function open(
-    account: { id: string; name: string; maxKeys: number; requestId?: string },
-    context: HandlerContext,
-  ) {
-    const after = { id: account.id, max_keys: account.maxKeys, free_grant_pico_usd: String(deps.freeGrant) };
+  async function open(account: NewAccount, context: HandlerContext) {
+    const { id, maxKeys, email } = account;
+    const after = { id, max_keys: maxKeys, free_grant_pico_usd: String(deps.freeGrant), ...(email && { email }) };
     await noteWithin(context, (note) =>
       funds.open(account, deps.freeGrant, (em) => note(em, { target: account.id, after })),
     );
   }
 
   /** Makes an account unless the same request has made one. */
-  async function openOnce(
-    account: { id: string; name: string; maxKeys: number; requestId: string },
-    context: HandlerContext,
-  ): Promise<Account> {
+  async function openOnce(account: NewAccount & { requestId: string }, context: HandlerContext): Promise<Account> {
     const before = await accounts.madeBy(account.requestId);
     if (before !== undefined) {
       return before;
@@ -79,26 +97,48 @@ export function createAccountMethods(deps: Dependencies) {
 
   /** Notes an account's previous state, without its money, for the audit log. Throws ACCOUNT_NOT_FOUND. */
   async function noteAccount(context: HandlerContext, id: string): Promise<void> {
-    const { name, maxKeys, maxInFlight, lowBalance, frozenReason } = await accounts.get(id);
+    const { name, email, maxKeys, maxInFlight, lowBalance, frozenReason } = await accounts.get(id);
     noteBefore(context, AccountSchema, {
       id,
       name,
       maxKeys,
+      ...(email ? { email } : {}),
       ...(frozenReason ? { frozen: true, frozenReason } : {}),
       ...(maxInFlight ? { maxInFlight } : {}),
       ...(lowBalance ? { lowBalancePicoUsd: BigInt(lowBalance) } : {}),
     });
   }
 
+  /** Gives all that was paid and not spent back. */
+  async function refundAll(accountId: string, reference: string, context: HandlerContext): Promise<bigint> {
+    let unspent = 0n;
+    for (let after: string | undefined; ; ) {
+      const lots = await funds.lots(accountId, { after, limit: pageSizes.most });
+      for (const { kind, remaining } of lots) {
+        unspent += kind === "paid" ? BigInt(remaining) : 0n;
+      }
+      after = lots.at(-1)?.id;
+      if (lots.length < pageSizes.most) {
+        break;
+      }
+    }
+    if (unspent > 0n) {
+      const refund = { accountId, amount: Number(unspent), reference };
+      await noteMovement(context, (alongside) => funds.refund(refund, alongside));
+    }
+    return unspent;
+  }
+
   return {
     async createAccount(request, context) {
-      const { name, requestId, maxKeys = deps.maxKeys } = request;
+      const { name, requestId, email, maxKeys = deps.maxKeys } = request;
       const id = deps.random.uuid();
+      const account = { id, name, maxKeys, ...(email !== "" && { email }) };
       if (requestId === "") {
-        await open({ id, name, maxKeys }, context);
+        await open(account, context);
         return describe(await accounts.get(id));
       }
-      return describe(await openOnce({ id, name, maxKeys, requestId }, context));
+      return describe(await openOnce({ ...account, requestId }, context));
     },
 
     async getAccount({ accountId, allLots, ...page }, context) {
@@ -139,26 +179,26 @@ export function createAccountMethods(deps: Dependencies) {
     },
 
     async updateAccount(request, context) {
-      const { accountId, name, maxKeys, maxInFlight, lowBalancePicoUsd, serviceClass, updateMask } = request;
-      const id = requireId(accountId, "account");
-      const changes = readUpdateMask(updateMask, {
-        name,
-        max_keys: maxKeys,
-        max_in_flight: maxInFlight,
-        low_balance_pico_usd: lowBalancePicoUsd,
-        service_class: serviceClass || undefined,
-      });
-      const facts = {
-        ...(changes.has("name") ? { name: name ?? "" } : {}),
-        ...(changes.has("max_keys") ? { maxKeys: maxKeys ?? deps.maxKeys } : {}),
-        ...(changes.has("max_in_flight") ? { maxInFlight: maxInFlight ?? null } : {}),
-        ...(changes.has("service_class") ? { serviceClass: readWiredClass(serviceClass) ?? null } : {}),
-        ...(changes.has("low_balance_pico_usd") ? { lowBalance: toAmount(lowBalancePicoUsd) } : {}),
-      };
+      const id = requireId(visibleAccount(context, request.accountId), "account");
+      const facts = readChanges(request, deps.maxKeys);
+      requireOwnChanges(context, facts);
       await noteAccount(context, id);
       const account = await accounts.update(id, facts);
       deps.accountChanged(id);
       return describe(account);
+    },
+
+    async closeAccount({ accountId, requestId }, context) {
+      const id = requireId(visibleAccount(context, accountId), "account");
+      await noteAccount(context, id);
+      // Nothing may be spent from now on. Money comes first: a failure leaves the people who can send the call again.
+      await accounts.freeze(id, closedReason, new Date(deps.clock.now()));
+      deps.accountChanged(id);
+      const back = await deps.giveBack(id, `close-${requestId}`);
+      const refunded = back + (await refundAll(id, `close-${requestId}`, context));
+      await deps.removePeople(id);
+      deps.accountChanged(id);
+      return { ...(await describe(await accounts.get(id))), refundedPicoUsd: refunded };
     },
 
     async freezeAccount({ accountId, reason }, context) {
@@ -177,6 +217,24 @@ export function createAccountMethods(deps: Dependencies) {
       return describe(account);
     },
   } satisfies Partial<ServiceImpl<typeof AccountsService>>;
+}
+
+/** What a request changes. */
+function readChanges(request: UpdateAccountRequest, usualKeys: number): AccountChanges {
+  const { name, email, maxKeys, maxInFlight, lowBalancePicoUsd, serviceClass, updateMask } = request;
+  const changes = readUpdateMask(updateMask, {
+    ...{ name, email, max_keys: maxKeys, max_in_flight: maxInFlight, low_balance_pico_usd: lowBalancePicoUsd },
+    service_class: serviceClass || undefined,
+  });
+  const all: Record<string, AccountChanges> = {
+    name: { name: name ?? "" },
+    email: { email: email || null },
+    max_keys: { maxKeys: maxKeys ?? usualKeys },
+    max_in_flight: { maxInFlight: maxInFlight ?? null },
+    service_class: { serviceClass: readWiredClass(serviceClass) ?? null },
+    low_balance_pico_usd: { lowBalance: toAmount(lowBalancePicoUsd) },
+  };
+  return Object.assign({}, ...[...changes].map((field) => all[field]));
 }
 
 /** An amount as it is stored. Null: none. */

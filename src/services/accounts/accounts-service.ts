@@ -1,4 +1,5 @@
 import type { ServiceImpl } from "@connectrpc/connect";
+import { MemberRole } from "#gen/tollgate/access/v1/access_pb.js";
 import type { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
 import { readCaller } from "#src/wire/interceptors/access/principal.ts";
 import { createAccountMethods } from "./account-methods.ts";
@@ -14,7 +15,8 @@ export function createAccountsService(deps: Dependencies): ServiceImpl<typeof Ac
     ...createKeyMethods(deps),
 
     async identifyCaller(_, context) {
-      return { accountId: readCaller(context).accountId };
+      const { accountId, memberRole = MemberRole.UNSPECIFIED } = readCaller(context);
+      return { accountId, memberRole };
     },
   };
 }

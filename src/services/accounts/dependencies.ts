@@ -12,6 +12,8 @@ export interface Dependencies {
   readonly funds: Funds;
   /** As Ledger.budgetState. */
   readonly budgetState: Ledger["budgetState"];
+  /** The most requests a minute of a key of an account, unless the operator gives the key a rate of its own. */
+  readonly tierRpm: (accountId: string) => Promise<number>;
   readonly clock: Clock;
   /** Makes the ids of new accounts. */
   readonly random: Pick<Random, "uuid">;
@@ -21,6 +23,10 @@ export interface Dependencies {
   readonly maxKeys: number;
   /** The free-tier grant of a new account. */
   readonly freeGrant: PicoUsd;
+  /** Empties an account that is closed of its people, their sessions, its invitations and its keys. */
+  readonly removePeople: (accountId: string) => Promise<void>;
+  /** Gives what an account paid through the payment provider and did not spend back through it. In pico-USD. */
+  readonly giveBack: (accountId: string, requestId: string) => Promise<bigint>;
   /** Ids of the served models. */
   readonly models: () => readonly string[];
 }

@@ -5,13 +5,23 @@ import type { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service
 import { ApiKeySchema } from "#gen/tollgate/accounts/v1/api_key_pb.js";
 import { invalid, requireId } from "#lib/ids/validate-id.ts";
 import { toInt64 } from "#lib/int64.ts";
+import type { LimitValues } from "#lib/limits/key-limits.ts";
 import { readPage } from "#lib/rpc/pages.ts";
 import { readUpdateMask } from "#lib/rpc/update-mask.ts";
 import { toBudget } from "#src/identity/accounts/keys/key-budget.ts";
 import { presentLimits, readNamedLimits } from "#src/identity/accounts/keys/key-limits.ts";
+import {
+  requireChangeable,
+  requirePerson,
+  requireUnlimited,
+  requireVisible,
+  requireWithinAccount,
+} from "#src/identity/accounts/keys/management.ts";
+import { isUseKey, toUseKey } from "#src/identity/accounts/keys/use-key.ts";
 import type { ApiKey } from "#src/storage/entities/api-key.ts";
-import { readCaller } from "#src/wire/interceptors/access/principal.ts";
+import { readCaller, readPrincipal, visibleAccount } from "#src/wire/interceptors/access/principal.ts";
 import { noteBefore } from "#src/wire/interceptors/changes/change.ts";
+import type { Principal } from "#src/wire/principal.ts";
 import { rateLimitKey } from "../limits/rate-limit.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { apiKeyMessage, rateLimitMessage } from "./messages.ts";
@@ -20,6 +30,8 @@ import { readVisible } from "./read-visible.ts";
 const dayMs = 86_400_000;
 const longestOverlapMs = 365 * dayMs;
 const toId = ({ id }: { readonly id: string }) => id;
+
+const toPersonId = (principal: Principal) => (principal.kind === "caller" ? principal.personId : undefined);
 
 /** The methods about an account's keys. */
 export function createKeyMethods(deps: Dependencies) {
@@ -33,24 +45,61 @@ export function createKeyMethods(deps: Dependencies) {
     return apiKeyMessage(key, budget && (await deps.budgetState(budget)));
   }
 
-  /** Notes a key's previous state, for the audit log. Throws KEY_NOT_FOUND. */
-  async function noteKey(context: HandlerContext, id: string): Promise<void> {
-    noteBefore(context, ApiKeySchema, apiKeyMessage(await keys.get(id)));
+  /**
+   * A key that the caller may change. Notes its state, for the audit log. Throws KEY_NOT_FOUND, and PERMISSION_DENIED
+   * for a management key when another key asks.
+   */
+  async function openKey(context: HandlerContext, keyId: string): Promise<ApiKey> {
+    const key = await keys.get(requireId(keyId, "key"));
+    requireChangeable(readPrincipal(context), key);
+    noteBefore(context, ApiKeySchema, apiKeyMessage(key));
+    return key;
+  }
+
+  /** Throws INVALID_ARGUMENT for limits that a key must not have: of management, or by a member above its account's. */
+  async function requireLimits(
+    context: HandlerContext,
+    { accountId, manages }: Pick<ApiKey, "accountId" | "manages">,
+    limits: LimitValues,
+  ): Promise<void> {
+    if (manages) {
+      requireUnlimited(limits);
+    }
+    if (readPrincipal(context).kind === "caller") {
+      await requireWithinAccount(limits, await accounts.get(accountId), () => deps.tierRpm(accountId));
+    }
   }
 
   return {
-    async createKey({ accountId, name, requestId, limits: asked }) {
-      const id = requireId(accountId, "account");
+    async createKey({ accountId: named, name, requestId, manages, limits: asked }, context) {
+      const accountId = requireId(visibleAccount(context, named), "account");
+      const principal = readPrincipal(context);
+      requirePerson(principal, manages);
       const limits = readNamedLimits(asked, readUpdateMask(undefined, presentLimits(asked)), limitRules());
-      const { key, secret } = await keys.create(id, name, limits, requestId);
+      await requireLimits(context, { accountId, manages }, limits);
+      const { key, secret } = await keys.create(accountId, name, limits, {
+        manages,
+        personId: toPersonId(principal),
+        requestId,
+      });
       return { key: await describeKey(key), secret };
     },
 
-    async listKeys({ accountId, ...request }, context) {
-      const { id } = await readVisible(accounts, accountId, context);
-      const page = await readPage(`keys of ${id}`, request, (start) => keys.list(id, start), toId, isUuid);
+    async listKeys({ accountId, withoutRevoked, ...request }, context) {
+      const whose = visibleAccount(context, accountId);
+      const id = whose === "" ? "" : (await readVisible(accounts, accountId, context)).id;
+      const what = withoutRevoked ? "keys that are not revoked" : "keys";
+      const page = await (id === ""
+        ? readPage(what, request, (start) => keys.listByUse(start, withoutRevoked), toUseKey, isUseKey)
+        : readPage(`${what} of ${id}`, request, (start) => keys.list(id, start, withoutRevoked), toId, isUuid));
       const shown = await Promise.all(page.entries.map(describeKey));
       return { keys: shown, nextPageToken: page.nextPageToken };
+    },
+
+    async getKey({ keyId }, context) {
+      const key = await keys.get(requireId(keyId, "key"));
+      requireVisible(readPrincipal(context), key);
+      return { key: await describeKey(key) };
     },
 
     async rotateKey({ keyId, overlap, requestId }, context) {
@@ -58,27 +107,29 @@ export function createKeyMethods(deps: Dependencies) {
       if (!(overlapMs >= 0 && overlapMs <= longestOverlapMs)) {
         throw invalid("overlap", "An overlap must be from 0 to 365 days.");
       }
-      const id = requireId(keyId, "key");
-      await noteKey(context, id);
+      const { id } = await openKey(context, keyId);
       const { key, secret } = await keys.rotate(id, overlapMs, requestId);
       deps.accountChanged(key.accountId);
       return { key: await describeKey(key), secret };
     },
 
     async revokeKey({ keyId }, context) {
-      const id = requireId(keyId, "key");
-      await noteKey(context, id);
+      const { id } = await openKey(context, keyId);
       const key = await keys.revoke(id);
       deps.accountChanged(key.accountId);
       return { key: await describeKey(key) };
     },
 
-    async updateKey({ keyId, name, updateMask, limits: asked }, context) {
-      const changes = readUpdateMask(updateMask, { name, ...presentLimits(asked) });
+    async updateKey({ keyId, name, disabled, updateMask, limits: asked }, context) {
+      const changes = readUpdateMask(updateMask, { name, disabled, ...presentLimits(asked) });
       const limits = readNamedLimits(asked, changes, limitRules());
-      const id = requireId(keyId, "key");
-      await noteKey(context, id);
-      const key = await keys.update(id, limits, changes.has("name") ? (name ?? "") : undefined);
+      const facts = {
+        name: changes.has("name") ? (name ?? "") : undefined,
+        disabled: changes.has("disabled") ? (disabled ?? false) : undefined,
+      };
+      const old = await openKey(context, keyId);
+      await requireLimits(context, old, limits);
+      const key = await keys.update(old.id, limits, facts);
       deps.accountChanged(key.accountId);
       return { key: await describeKey(key) };
     },

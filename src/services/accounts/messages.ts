@@ -31,6 +31,7 @@ export function accountMessage(account: Account, statement: Statement): MessageI
     ...(account.maxInFlight ? { maxInFlight: account.maxInFlight } : {}),
     ...(account.lowBalance ? { lowBalancePicoUsd: BigInt(account.lowBalance) } : {}),
     serviceClass: toWiredClass(account.serviceClass),
+    email: account.email ?? "",
     lots: statement.lots.map((lot) => ({
       id: lot.id,
       kind: toLotKind(lot.kind),
@@ -79,6 +80,9 @@ export function apiKeyMessage(key: ApiKey, budget?: BudgetState): MessageInitSha
     createdAt: timestampFromDate(key.createdAt),
     ...(key.revokedAt ? { revokedAt: timestampFromDate(key.revokedAt) } : {}),
     ...(key.lastUsedAt ? { lastUsedAt: timestampFromDate(key.lastUsedAt) } : {}),
+    manages: key.manages,
+    disabled: key.disabled,
+    ...(key.updatedAt ? { updatedAt: timestampFromDate(key.updatedAt) } : {}),
     ...(budget && { budgetSpentPicoUsd: budget.spent, budgetLeftPicoUsd: BigInt(budget.left) }),
     ...(budget?.resetsAt !== undefined && { budgetResetsAt: timestampFromMs(budget.resetsAt) }),
   };

@@ -35,7 +35,13 @@ export function createMoneyMethods({ accounts, funds, clock }: Dependencies) {
 
   return {
     async topUp(request, context) {
-      return credit({ ...movement(request), kind: "paid" }, context);
+      const payment = movement(request);
+      const { undoes } = request;
+      if (request.validateOnly) {
+        await noteWithin(context, () => funds.check(payment.accountId, payment.amount));
+        return moved(payment.accountId, "");
+      }
+      return credit({ ...payment, kind: "paid", ...(undoes === "" ? {} : { undoes }) }, context);
     },
 
     async grant(request, context) {
@@ -47,7 +53,7 @@ export function createMoneyMethods({ accounts, funds, clock }: Dependencies) {
     },
 
     async refund(request, context) {
-      const refund = movement(request);
+      const refund = { ...movement(request), intoDebt: request.intoDebt };
       const { lotId } = await noteMovement(context, (alongside) => funds.refund(refund, alongside));
       return moved(request.accountId, lotId);
     },
@@ -65,7 +71,7 @@ export function createMoneyMethods({ accounts, funds, clock }: Dependencies) {
 }
 
 /** Moves money, and notes it in the audit log in the same transaction. */
-function noteMovement<T>(context: HandlerContext, run: (alongside: Alongside) => Promise<T>): Promise<T> {
+export function noteMovement<T>(context: HandlerContext, run: (alongside: Alongside) => Promise<T>): Promise<T> {
   return noteWithin(context, (note) =>
     run((em, { accountId, lotId, paidTotal }) =>
       note(em, {

@@ -5,7 +5,7 @@ import type { Account } from "#src/storage/entities/account.ts";
 import { readPrincipal, visibleAccount } from "#src/wire/interceptors/access/principal.ts";
 
 /**
- * An account that the caller may see. Its name, the operator's label, is shown only to operators. Throws
+ * An account that the caller may see. Its name is shown to operators, whose label it may be, and to its people. Throws
  * ACCOUNT_NOT_FOUND, PERMISSION_DENIED.
  */
 export async function readVisible(
@@ -14,5 +14,6 @@ export async function readVisible(
   context: HandlerContext,
 ): Promise<Account> {
   const account = await accounts.get(requireId(visibleAccount(context, accountId), "account"));
-  return readPrincipal(context).kind === "operator" ? account : { ...account, name: "" };
+  const principal = readPrincipal(context);
+  return principal.kind === "operator" || principal.personId !== undefined ? account : { ...account, name: "" };
 }

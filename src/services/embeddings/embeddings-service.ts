@@ -5,10 +5,12 @@ import { highestClass } from "#lib/limits/service-class.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import type { Catalogue } from "#src/fleet/catalogue/interface.ts";
 import type { EngineEmbeddings } from "#src/fleet/engines/interface.ts";
+import { leastInput } from "#src/fleet/engines/shared/answer/lower-bound.ts";
 import type { Fleet } from "#src/fleet/interface.ts";
+import type { ChargedTokens } from "#src/money/model/interface.ts";
 import type { Hold, Ledger } from "#src/money/model/ledger.ts";
 import { readCaller } from "#src/wire/interceptors/access/principal.ts";
-import { runIdKey } from "#src/wire/interceptors/observation/observe.ts";
+import { runIdKey, serverKey } from "#src/wire/interceptors/observation/observe.ts";
 import { nameRequest } from "#src/wire/interceptors/request-id.ts";
 import { readSurface } from "#src/wire/interceptors/surface.ts";
 import { traceContextKey } from "#src/wire/interceptors/trace-context.ts";
@@ -48,9 +50,14 @@ async function embed(request: EmbedRequest, context: HandlerContext, deps: Depen
   context.values.set(runIdKey, hold.runId);
   const trace = context.values.get(traceContextKey);
   let server: string | undefined;
+  let isSent = false;
   const wanted = {
+    onSent() {
+      isSent = true;
+    },
     onServer(id: string) {
       server = id;
+      context.values.set(serverKey, id);
     },
     requestId,
     runId: hold.runId,
@@ -61,7 +68,8 @@ async function embed(request: EmbedRequest, context: HandlerContext, deps: Depen
     maxInputTokens: inputTokens,
     ...(trace && { trace }),
   };
-  const embedded = await embedding(hold, deps.fleet.embed(model, wanted, context.signal));
+  const mayHaveRead = () => (isSent && context.signal.aborted ? leastOf(request.inputs) : undefined);
+  const embedded = await embedding(hold, deps.fleet.embed(model, wanted, context.signal), mayHaveRead);
   const settled = await hold.settle({ inputTokens: embedded.inputTokens, outputTokens: 0 }, "completed", {
     surface: readSurface(context.requestHeader),
     delivery: "gathered",
@@ -77,14 +85,24 @@ async function embed(request: EmbedRequest, context: HandlerContext, deps: Depen
   };
 }
 
-/** Waits for the vectors. A failure costs nothing. */
-async function embedding(hold: Hold, running: Promise<EngineEmbeddings>): Promise<EngineEmbeddings> {
+/** Waits for the vectors. A failure costs nothing. `mayHaveRead`: what a server may have read for a caller who left. */
+async function embedding(
+  hold: Hold,
+  running: Promise<EngineEmbeddings>,
+  mayHaveRead: () => ChargedTokens | undefined,
+): Promise<EngineEmbeddings> {
   try {
     return await running;
   } catch (error) {
-    hold.release();
+    hold.release(mayHaveRead());
     throw error;
   }
+}
+
+/** A lower bound on the tokens of inputs. */
+function leastOf(inputs: readonly string[]): ChargedTokens {
+  const inputTokens = inputs.reduce((sum, value) => sum + leastInput({ case: "text", value }), 0);
+  return { inputTokens, outputTokens: 0 };
 }
 
 /** A vector's memory, without a copy: float32 is little-endian on every platform that Node runs on. */

@@ -7,6 +7,7 @@ import type {
 import { estimateTokens } from "#lib/text/estimate-tokens.ts";
 import { hangUpKey } from "#src/wire/grpc/hang-up.ts";
 import { readCaller } from "#src/wire/interceptors/access/principal.ts";
+import { serverKey } from "#src/wire/interceptors/observation/observe.ts";
 import { nameRequest } from "#src/wire/interceptors/request-id.ts";
 import { readSurface } from "#src/wire/interceptors/surface.ts";
 import { batch } from "./answer/batch.ts";
@@ -28,7 +29,11 @@ export function createInferenceService(deps: Dependencies): ServiceImpl<typeof I
         const observer = deps.observer.received();
         requireSize(request);
         const { clock } = deps.readers;
-        const received = { receivedAt: clock.monotonic(), surface: readSurface(context.requestHeader) };
+        const received = {
+          receivedAt: clock.monotonic(),
+          surface: readSurface(context.requestHeader),
+          asked: (server: string) => void context.values.set(serverKey, server),
+        };
         const requestId = nameRequest(request.requestId, deps.random, context.values);
         const model = deps.catalogue.ofKind(request.model, "generation", caller.models);
         const planned = await plan(request, requestId, model, caller, deps, { signal, values: context.values });

@@ -19,7 +19,7 @@ export class TokenTally {
     this.#isHeld = true;
   }
 
-  /** The hold was settled for these tokens, or released. */
+  /** The hold was settled for these tokens, or released after an engine may have read them. */
   settled({ inputTokens, outputTokens }: ChargedTokens): void {
     this.#tokens += inputTokens + outputTokens;
     this.#isHeld = false;
@@ -44,7 +44,7 @@ export const tokenTallyKey = createContextKey<TokenTally | undefined>(undefined,
 
 const noTokens = { inputTokens: 0, outputTokens: 0 };
 
-/** A hold whose charge also counts for the limits of the caller's key, if the key has a tally. */
+/** A hold whose tokens also count for the limits of the caller's key, if the key has a tally. */
 export function tallied(hold: Hold, values: ContextValues): Hold {
   const tally = values.get(tokenTallyKey);
   if (tally === undefined) {
@@ -56,8 +56,8 @@ export function tallied(hold: Hold, values: ContextValues): Hold {
     inputTokens: hold.inputTokens,
     outputTokens: hold.outputTokens,
     progress: (tokens) => hold.progress(tokens),
-    release() {
-      tally.settled(noTokens);
+    release(read = noTokens) {
+      tally.settled(read);
       hold.release();
     },
     settle(tokens, ...rest) {

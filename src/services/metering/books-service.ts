@@ -11,6 +11,7 @@ import type { Clock } from "#lib/time/clock.ts";
 import { hasAddends, readAddends } from "#src/money/books/proof/addends.ts";
 import { storeLastProof } from "#src/money/books/proof/last-proof.ts";
 import { type ReconcileStep, reconcile } from "#src/money/books/proof/reconcile.ts";
+import type { ArchivedReceipts } from "#src/money/books/receipts/archived-receipts.ts";
 import type { DeadLetters, LostCharge } from "#src/money/ledger/settlement/dead-letters.ts";
 import type { CoreLedger } from "#src/money/model/core-ledger.ts";
 import type { MeteringObserver } from "#src/money/model/observer.ts";
@@ -22,6 +23,7 @@ interface Dependencies {
   readonly storage: Storage;
   readonly ledger: Pick<CoreLedger, "settleLate" | "unknownSlices">;
   readonly deadLetters: DeadLetters;
+  readonly archives: Pick<ArchivedReceipts, "findChanged">;
   readonly observer: Pick<MeteringObserver, "reconciled">;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -29,7 +31,7 @@ interface Dependencies {
 
 /** Proves that the books add up, and handles charges that could not be entered. */
 export function createBooksService(deps: Dependencies): ServiceImpl<typeof BooksService> {
-  const { storage, ledger, deadLetters, observer, clock, logger } = deps;
+  const { storage, ledger, deadLetters, archives, observer, clock, logger } = deps;
 
   /** Throws RECEIPT_NOT_FOUND. */
   const find = async (id: string): Promise<LostCharge> => {
@@ -49,12 +51,14 @@ export function createBooksService(deps: Dependencies): ServiceImpl<typeof Books
   };
 
   return {
-    reconcile: async () => told(await reconcile(storage, ledger)),
+    reconcile: async ({ all }) => told(await reconcile(storage, ledger, { all, archives })),
 
-    async *streamReconcile() {
+    async *streamReconcile({ all }) {
       const steps = new Steps();
       // Proves at its own pace: a caller who reads slowly must not keep a snapshot open.
-      const proving = reconcile(storage, ledger, (step) => steps.add(step)).finally(() => steps.end());
+      const proving = reconcile(storage, ledger, { all, archives, onStep: (step) => steps.add(step) }).finally(() =>
+        steps.end(),
+      );
       proving.catch(() => {}); // awaited below, after all steps are told
       yield* steps;
       const proof = await told(await proving);

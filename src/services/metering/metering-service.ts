@@ -1,20 +1,25 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
+import { toInt64 } from "#lib/int64.ts";
 import type { Clock } from "#lib/time/clock.ts";
+import type { ArchivedReceipts } from "#src/money/books/receipts/archived-receipts.ts";
+import { readCosts } from "#src/money/books/receipts/costs.ts";
 import { listReceipts } from "#src/money/books/receipts/receipt-list.ts";
 import { readReceipts } from "#src/money/books/receipts/receipts.ts";
 import { streamUsage } from "#src/money/books/receipts/usage.ts";
 import type { Storage } from "#src/storage/orm.ts";
 import { readPrincipal, visibleAccount } from "#src/wire/interceptors/access/principal.ts";
+import { listRequests } from "./requests/request-list.ts";
 import { SnapshotReaders } from "./snapshot-readers.ts";
 
 interface Dependencies {
   readonly storage: Storage;
   readonly clock: Pick<Clock, "after">;
+  readonly archives: ArchivedReceipts;
 }
 
 /** Limits, receipts and usage. */
-export function createMeteringService({ storage, clock }: Dependencies): ServiceImpl<typeof MeteringService> {
+export function createMeteringService({ storage, clock, archives }: Dependencies): ServiceImpl<typeof MeteringService> {
   const readers = new SnapshotReaders(clock);
   return {
     async countRequest() {
@@ -23,13 +28,24 @@ export function createMeteringService({ storage, clock }: Dependencies): Service
 
     async getReceipt({ requestId, accountId }, context) {
       const visible = visibleAccount(context, accountId) || undefined;
-      const [receipt, ...furtherRuns] = await readReceipts(storage, requestId, visible);
+      const [receipt, ...furtherRuns] = await readReceipts(storage, requestId, visible, archives);
       return { ...(receipt && { receipt }), furtherRuns };
     },
 
     async listReceipts(request, context) {
       const accountId = visibleAccount(context, request.accountId);
-      return listReceipts(storage, { ...request, accountId });
+      return listReceipts(storage, { ...request, accountId }, archives);
+    },
+
+    async listCosts({ requestIds, accountId }, context) {
+      const visible = visibleAccount(context, accountId) || undefined;
+      const costs = await readCosts(storage, requestIds, visible);
+      return { costs: costs.map(({ requestId, cost }) => ({ requestId, costPicoUsd: toInt64(cost) })) };
+    },
+
+    async listRequests(request, context) {
+      const accountId = visibleAccount(context, request.accountId);
+      return listRequests(storage, { ...request, accountId });
     },
 
     async *streamUsage(request, context) {

@@ -1,4 +1,5 @@
 import { Delivery } from "#src/storage/entities/event.ts";
+import { Mail } from "#src/storage/entities/mail.ts";
 import { DeadLetter } from "#src/storage/entities/metering/dead-letter.ts";
 import { UsageEvent } from "#src/storage/entities/metering/usage-event.ts";
 import type { Storage } from "#src/storage/orm.ts";
@@ -6,6 +7,8 @@ import type { Trouble } from "./trouble.ts";
 
 /** What waits for longer is not only late. */
 const patienceMs = 300_000;
+/** Mails that were given up are told for so long. */
+const mailsMs = 86_400_000;
 /** The most rows that are counted. */
 const mostCounted = 1000;
 
@@ -17,6 +20,9 @@ export async function findStoredTroubles(storage: Storage, now: number): Promise
   const refused = { status: "pending" as const, nextAt: { $ne: null }, firstAt: { $lt: before } };
   const deliveries = await em.find(Delivery, refused, { limit: mostCounted, fields: ["firstAt", "error"] });
   const [event] = await em.find(UsageEvent, { at: { $lt: before } }, { orderBy: { at: "asc" }, limit: 1 });
+  const waiting = { status: "pending" as const, firstAt: { $lt: before } };
+  const givenUp = { status: "failed" as const, at: { $gt: new Date(now - mailsMs) } };
+  const mails = await em.find(Mail, { $or: [waiting, givenUp] }, { limit: mostCounted, fields: ["at", "error"] });
   const troubles: Trouble[] = [];
   if (letters.length > 0) {
     const reason = `${count(letters.length, "charge")} could not be made.`;
@@ -30,6 +36,11 @@ export async function findStoredTroubles(storage: Storage, now: number): Promise
   if (event !== undefined) {
     const reason = "The receiver of usage events takes none.";
     troubles.push({ what: "usage_events_not_taken", reason, since: event.at.getTime() });
+  }
+  if (mails.length > 0) {
+    const why = mails.find(({ error }) => error !== "")?.error ?? "no answer";
+    const reason = `${count(mails.length, "mail")} not sent: ${why}`;
+    troubles.push({ what: "mails_not_sent", reason, since: oldest(mails.map(({ at }) => at)) });
   }
   return troubles;
 }

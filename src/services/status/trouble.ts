@@ -9,6 +9,7 @@ export const kinds = [
   "dead_letters",
   "webhooks_not_taken",
   "usage_events_not_taken",
+  "mails_not_sent",
   "clocks_apart",
 ] as const;
 export type Kind = (typeof kinds)[number];

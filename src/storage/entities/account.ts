@@ -14,6 +14,8 @@ export const Account = defineEntity({
     name: p.string(),
     /** The search key of its name, made by `toNameKey`. */
     nameKey: p.blob(),
+    /** Where mail of the account goes beside its people's. Null: nowhere. */
+    email: p.string().nullable(),
     /** The most live keys that it may have. */
     maxKeys: p.integer(),
     createdAt: p.datetime(3),

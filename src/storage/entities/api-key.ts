@@ -33,9 +33,22 @@ export const ApiKey = defineEntity({
      * key.
      */
     limitsOf: p.uuid().nullable(),
+    /** Whether it manages its account's keys, and runs no inference. Never changed. */
+    manages: p.boolean().default(false),
+    /** The member who made it; one that manages ends with its maker's place in the account. Null: an operator. */
+    personId: p.uuid().nullable(),
+    /** Whether it is refused until it is enabled again. */
+    disabled: p.boolean().default(false),
+    /** When its label or limits were last changed. Null: never. */
+    updatedAt: p.datetime(3).nullable(),
   },
-  // Budgets are counted every minute, and most keys have none.
-  indexes: [{ properties: ["id"], where: "budget is not null" }],
+  indexes: [
+    // Budgets are counted every minute, and most keys have none.
+    { properties: ["id"], where: "budget is not null" },
+    { properties: ["lastUsedAt", "id"] },
+    { properties: ["last4"] },
+    { properties: ["prefix"] },
+  ],
   uniques: [{ properties: ["accountId", "requestId"] }],
 });
 export type ApiKey = InferEntity<typeof ApiKey>;

@@ -27,8 +27,10 @@ export const ConsoleSession = defineEntity({
     role: p.enum(operatorRoles).nullable(),
     /** Null: the operator of the configured token, or a customer's session. */
     operatorId: p.uuid().nullable(),
-    /** The account that a customer sees. Null: an operator's session. */
-    accountId: p.uuid().nullable(),
+    /** The account that a customer sees. Null: an operator's session, or that of a person without an account. */
+    accountId: p.uuid().nullable().index(),
+    /** The person who signed in. Null: an operator with a token, or a customer with a key. */
+    personId: p.uuid().nullable().index(),
     /** The key that a customer signed in with; the session ends with it. Null: none. */
     keyId: p.uuid().nullable(),
     createdAt: p.datetime(3),

@@ -1,19 +1,31 @@
 import { Account } from "./account.ts";
 import { ApiKey } from "./api-key.ts";
 import { AuditEvent } from "./audit-event.ts";
+import { AutoTopUp, ProviderCustomer } from "./checkout/customer.ts";
+import { PaymentEvent } from "./checkout/payment-event.ts";
+import { ProviderPayment } from "./checkout/provider-payment.ts";
+import { Withdrawal } from "./checkout/withdrawal.ts";
 import { ConsoleSession, SignInLink } from "./console-session.ts";
 import { Delivery, Event, Webhook, WorkLease } from "./event.ts";
-import { ArchivedCost, ReceiptArchive } from "./metering/archive.ts";
+import { Mail } from "./mail.ts";
+import { ReceiptArchive } from "./metering/archive.ts";
 import { Budget, BudgetSlice } from "./metering/budget.ts";
 import { DeadLetter } from "./metering/dead-letter.ts";
 import { Lot, LotEntry } from "./metering/lot.ts";
 import { Price, PriceVersion } from "./metering/price.ts";
 import { UsageRollup, UsageSpan, UsageTally } from "./metering/rollup.ts";
+import { DaySeal, SealedAccount, SealedSlice } from "./metering/seal.ts";
 import { Core, Slice } from "./metering/slice.ts";
 import { Usage, UsageLine } from "./metering/usage.ts";
 import { UsageEvent } from "./metering/usage-event.ts";
+import { ModelDay } from "./model-day.ts";
 import { Operator } from "./operator.ts";
 import { Payment } from "./payment.ts";
+import { FreeGrant } from "./people/free-grant.ts";
+import { Invitation } from "./people/invitation.ts";
+import { Member } from "./people/member.ts";
+import { Identity, Person } from "./people/person.ts";
+import { RequestRecord } from "./request-record.ts";
 import { Setting } from "./setting.ts";
 
 /** All stored entities. */
@@ -31,20 +43,35 @@ export const entities = [
   UsageLine,
   UsageEvent,
   ReceiptArchive,
-  ArchivedCost,
+  DaySeal,
+  SealedAccount,
+  SealedSlice,
   UsageTally,
   UsageRollup,
   UsageSpan,
   Budget,
   BudgetSlice,
   DeadLetter,
+  RequestRecord,
   Setting,
   Operator,
   AuditEvent,
   Event,
   Webhook,
   Delivery,
+  Mail,
+  ModelDay,
   WorkLease,
   SignInLink,
   ConsoleSession,
+  ProviderCustomer,
+  ProviderPayment,
+  Withdrawal,
+  PaymentEvent,
+  AutoTopUp,
+  Person,
+  Identity,
+  Member,
+  Invitation,
+  FreeGrant,
 ];

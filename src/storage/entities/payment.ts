@@ -10,6 +10,8 @@ export const Payment = defineEntity({
     accountId: () => p.manyToOne(Account).mapToPk().joinColumn("account_id"),
     kind: p.enum(["free", "grant", "paid", "refund"] as const),
     amount: amount(),
+    /** The part of a refund that no lot had any more, which the account owes instead. */
+    owed: p.bigint("number").default(0),
     /** Unique over all accounts and kinds, so that nothing is taken in or paid back twice. */
     reference: p.string().unique(),
     /** The lot that was made, or the newest lot that was refunded from. */

@@ -3,6 +3,8 @@ export const eventTypes = {
   "account.topped_up": "A payment came in.",
   "account.granted": "An account was given money, by an operator or as the free tier's grant.",
   "account.refunded": "Unspent paid money went back.",
+  "payment.disputed": "A payment is disputed: its money was taken out, and the account is frozen.",
+  "auto_top_up.declined": "The saved card of an account was declined.",
   "account.frozen": "An account was frozen: nothing new runs for it.",
   "account.unfrozen": "A frozen account runs again.",
   "balance.low": "A balance fell below the account's threshold; once a crossing.",

@@ -4,6 +4,8 @@ import { DatabaseSync } from "node:sqlite";
 import { keepFilePrivate } from "#lib/private-files.ts";
 
 const sqliteBusy = 5;
+/** Milliseconds that a thread waits for the lock of another connection: as long as for an answer of PostgreSQL. */
+const lockMs = 20_000;
 
 /**
  * Opens the file so that a commit survives a power cut. Write-ahead logging alone would not ensure that: it syncs the
@@ -14,9 +16,14 @@ export function openSqlite(path: string): DatabaseSync {
     keepPrivate(path);
     keepTemporaryFilesBeside(path);
   }
-  const database = new DatabaseSync(path, { timeout: 5000 });
+  const database = new DatabaseSync(path, { timeout: lockMs });
   database.exec("pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on");
   return database;
+}
+
+/** Opens a file that is there already, to read it. */
+export function openReader(path: string): DatabaseSync {
+  return new DatabaseSync(path, { readOnly: true, timeout: lockMs });
 }
 
 /**

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { systemRandom } from "#lib/ids/random.ts";
 import type { Logger } from "#lib/logger.ts";
 import { type Clock, systemClock } from "#lib/time/clock.ts";
+import { Sealer } from "#src/money/books/seals/sealer.ts";
 import type { ReceiptStore } from "#src/money/model/store/receipt.ts";
 import { Retention } from "#src/money/retention/retention.ts";
 import type { Storage } from "#src/storage/orm.ts";
@@ -50,6 +51,7 @@ export async function retain(
   const retention = new Retention({
     ...{ storage, keepDays: 180, directory: await mkdtemp(join(directory, "archive-")), logger },
     ...{ clock, random: systemRandom },
+    sealer: new Sealer({ storage, clock, random: systemRandom, logger }),
     store: {
       async removeReceipts(before, most) {
         const since = performance.now();

@@ -7,6 +7,7 @@ import { renderJson } from "#src/cli/admin/output/render.ts";
 import { readReceipts } from "#src/money/books/receipts/receipts.ts";
 import { databases, dialects } from "../../money/databases.ts";
 import { type Metering, never, openMetering, request, run, testModel, usd } from "../../money/fixture.ts";
+import { noArchives } from "../../money/no-archives.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
 
 // Somebody with nothing but the printed receipt works it out by hand, as docs/money.md says.
@@ -142,7 +143,7 @@ describe.each(dialects)("%s", (dialect) => {
   const clock = new ManualClock(Date.now());
 
   async function print({ storage }: Metering, requestId: string): Promise<Printed> {
-    const [receipt] = await readReceipts(storage, requestId, undefined);
+    const [receipt] = await readReceipts(storage, requestId, undefined, noArchives);
     if (receipt === undefined) {
       throw new Error("no receipt");
     }

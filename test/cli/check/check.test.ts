@@ -70,6 +70,16 @@ test("a configuration whose parts all answer is fine, and nothing is changed", a
   expect(await readdir(folder)).toEqual(["tollgate.yaml"]);
 });
 
+test("a price that falls while nobody asks is named, one that waits for traffic is not", async () => {
+  const moving = { input: "0.20", floor: 0.5 };
+  expect((await check(served({}, { price: moving }))).of("price")).toBeUndefined();
+  expect((await check(served({}, { price: { ...moving, falls_when_idle: true } }))).of("price")).toMatchObject({
+    part: "price writer",
+    status: "warning",
+    message: expect.stringContaining("falls to 0.5 times its base while nobody asks"),
+  });
+});
+
 test("an embedded service needs nothing", async () => {
   const { code, of } = await check({});
   expect(code).toBe(0);

@@ -41,7 +41,7 @@ async function start(dialect: (typeof dialects)[number] = "sqlite") {
     const dispatcher = new Dispatcher({
       ...{ outbox, seal, clock },
       lease: newLease(),
-      send: createSend({ allow: [], lookup: async () => ["127.0.0.1"], clock }),
+      send: createSend({ allow: ["127.0.0.0/8"], lookup: async () => ["127.0.0.1"], clock }),
       logger: silentLogger,
       observer: { attempted: (outcome) => void outcomes.push(outcome), backlog: () => {} },
     });

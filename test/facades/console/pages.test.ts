@@ -6,7 +6,7 @@ import { isSameOrigin } from "../../../facades/console/calls/same-origin.ts";
 import type { Reach } from "../../../facades/console/dependencies.ts";
 import { isPage } from "../../../facades/console/pages/page-paths.ts";
 import { readToken, sessionCookie } from "../../../facades/console/sessions/cookie.ts";
-import { sendFile } from "../../../facades/http/home/static-files.ts";
+import { sendFile } from "../../../facades/http/site/static-files.ts";
 
 const chromium =
   "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/153.0.0.0 Safari/537.36";

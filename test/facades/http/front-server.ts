@@ -7,6 +7,7 @@ import type { Overload } from "#lib/overload/monitor.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { createFront, type FrontLimits } from "../../../facades/front.ts";
 import type { IsTrustedProxy } from "../../../facades/http/request/client-address.ts";
+import { plainSite, type SiteFacts } from "../../../facades/http/site/facts.ts";
 import { steadyClock } from "../../support/clocks/steady-clock.ts";
 
 /** A front over a core, listening on a free port. */
@@ -29,6 +30,7 @@ export interface FrontSettings {
   readonly intake?: Intake;
   readonly limits?: Partial<Limits>;
   readonly isTrustedProxy?: IsTrustedProxy;
+  readonly site?: Partial<SiteFacts>;
 }
 
 /** As the configuration has them unless it says otherwise. */
@@ -57,6 +59,7 @@ export async function startFront(transport: Transport, settings: FrontSettings =
   });
   const front = createFront({
     transport,
+    site: { ...plainSite, ...settings.site },
     limits,
     isTrustedProxy,
     overload: settings.overload ?? { shortage: undefined },

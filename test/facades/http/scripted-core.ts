@@ -2,7 +2,11 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { Code, ConnectError, type HandlerContext, type Transport } from "@connectrpc/connect";
 import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
 import type { GetKeyStatusResponseSchema } from "#gen/tollgate/accounts/v1/caller_requests_pb.js";
-import { CatalogueService, type GetModelRequest } from "#gen/tollgate/catalogue/v1/catalogue_service_pb.js";
+import {
+  CatalogueService,
+  type GetModelRequest,
+  type ListPriceDaysResponseSchema,
+} from "#gen/tollgate/catalogue/v1/catalogue_service_pb.js";
 import type { ModelSchema } from "#gen/tollgate/catalogue/v1/model_pb.js";
 import {
   EmbeddingsService,
@@ -18,6 +22,11 @@ import {
   InferenceService,
 } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
+import {
+  type GetPublicHistoryResponseSchema,
+  type GetPublicStatusResponseSchema,
+  StatusService,
+} from "#gen/tollgate/status/v1/status_service_pb.js";
 import { type RateLimitState, writeRateLimit } from "#lib/rpc/rate-limit.ts";
 import { createDirectTransport } from "#src/wire/grpc/direct/direct-transport.ts";
 import { registration } from "#src/wire/grpc/server/registration.ts";
@@ -31,6 +40,12 @@ export interface Script {
   embed(request: EmbedRequest): MessageInitShape<typeof EmbedResponseSchema>;
   countTokens(request: CountTokensRequest): { inputTokens: bigint };
   models: MessageInitShape<typeof ModelSchema>[];
+  /** The prices of the last days. */
+  prices: MessageInitShape<typeof ListPriceDaysResponseSchema>;
+  /** The last 90 days. Undefined: the core cannot tell. */
+  history?: MessageInitShape<typeof GetPublicHistoryResponseSchema> | undefined;
+  /** What is wrong. */
+  status: MessageInitShape<typeof GetPublicStatusResponseSchema>;
   /** What the catalogue does before it answers; true: it answers with nothing. */
   lookUp?: (context: HandlerContext) => Promise<boolean>;
   keyStatus: MessageInitShape<typeof GetKeyStatusResponseSchema>;
@@ -60,6 +75,8 @@ export function scriptedCore(script: Partial<Script> = {}): { transport: Transpo
     embed: ({ inputs }) => ({ vectors: inputs.map(() => new Uint8Array(8)), inputTokens: BigInt(inputs.length) }),
     countTokens: () => ({ inputTokens: 3n }),
     models: [],
+    prices: {},
+    status: { ok: true },
     keyStatus: {},
     rateLimit: { limit: 60, remaining: 59, resetAfterMs: 1500 },
     ...script,
@@ -96,6 +113,7 @@ export function scriptedCore(script: Partial<Script> = {}): { transport: Transpo
       async listModels(_request: object, context: HandlerContext) {
         return (await told.lookUp?.(context)) ? {} : { models: told.models };
       },
+      listPriceDays: () => told.prices,
       async getModel({ model: id }: GetModelRequest, context: HandlerContext) {
         if (await told.lookUp?.(context)) {
           return {};
@@ -105,6 +123,15 @@ export function scriptedCore(script: Partial<Script> = {}): { transport: Transpo
           throw refused(Reason.MODEL_NOT_FOUND, `There is no model ${id}.`, Code.NotFound);
         }
         return { model };
+      },
+    }),
+    registration(StatusService, {
+      getPublicStatus: () => told.status,
+      getPublicHistory() {
+        if (told.history === undefined) {
+          throw new ConnectError("away", Code.Unavailable);
+        }
+        return told.history;
       },
     }),
     registration(AccountsService, {

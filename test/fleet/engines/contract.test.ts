@@ -5,6 +5,7 @@ import { Role } from "#gen/tollgate/inference/v1/conversation_pb.js";
 import { FinishReason } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 import { SamplingSchema } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { readDetail, readTokenBound } from "#lib/errors/detail.ts";
+import { systemClock } from "#lib/time/clock.ts";
 import { configSchema } from "#src/config/schema.ts";
 import { createEngine } from "#src/fleet/engines/create-engine.ts";
 import type {
@@ -458,5 +459,5 @@ function connect(url: string, engine: DialectName, context_length = contextLengt
   if (model === undefined || server === undefined) {
     throw new Error("the configuration lost its server");
   }
-  return createEngine(server, model, config.fleet);
+  return createEngine(server, model, config.fleet, systemClock);
 }

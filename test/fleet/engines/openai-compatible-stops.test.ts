@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { expect, test } from "@jest/globals";
 import { FinishReason } from "#gen/tollgate/inference/v1/generation_event_pb.js";
+import { systemClock } from "#lib/time/clock.ts";
 import { configSchema } from "#src/config/schema.ts";
 import { createEngine } from "#src/fleet/engines/create-engine.ts";
 import { AnswerBuilder } from "#src/fleet/engines/shared/answer/answer-builder.ts";
@@ -59,7 +60,7 @@ async function ask(chunks: readonly object[], ends: boolean) {
   if (model?.servers[0] === undefined) {
     throw new Error("there is no server");
   }
-  const engine = createEngine(model.servers[0], model, fleet);
+  const engine = createEngine(model.servers[0], model, fleet, systemClock);
   const request = chatRequest("hi", { stopSequences: ["STOP"] });
   const { answer, outputs, error } = await drain(engine.generate(request, new AbortController().signal));
   await closed.promise;

@@ -3,6 +3,7 @@ import { Code } from "@connectrpc/connect";
 import { expect, test } from "@jest/globals";
 import { ReceiptStatus } from "#gen/tollgate/metering/v1/usage_pb.js";
 import type { EngineName } from "#lib/engine-names.ts";
+import { systemClock } from "#lib/time/clock.ts";
 import { discoverServer } from "#src/fleet/engines/discovery.ts";
 import { registry } from "#src/fleet/engines/registry.ts";
 import { plainAnswer, repeated, stopWord } from "../../engines-real/model/said.ts";
@@ -140,6 +141,7 @@ test("transformers serve fails to list a model from a folder, and is healthy by 
   await using server = await replay(health);
   const settings = {
     connections: 1,
+    clock: systemClock,
     connectTimeoutMs: 10_000,
     silenceTimeoutMs: 60_000,
     kind: "generation" as const,

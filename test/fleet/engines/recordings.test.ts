@@ -3,6 +3,7 @@ import { describe, expect, test } from "@jest/globals";
 import { Role } from "#gen/tollgate/inference/v1/conversation_pb.js";
 import { FinishReason } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 import type { EngineName } from "#lib/engine-names.ts";
+import { systemClock } from "#lib/time/clock.ts";
 import type { EngineRequest, ThinkingRecipe } from "#src/fleet/engines/interface.ts";
 import { registry } from "#src/fleet/engines/registry.ts";
 import { call, plainAnswer, stopWord, thought } from "../../engines-real/model/said.ts";
@@ -57,6 +58,7 @@ const has = (folder: string, row: string) =>
 
 const settings = {
   connections: 1,
+  clock: systemClock,
   connectTimeoutMs: 10_000,
   silenceTimeoutMs: 60_000,
   kind: "generation" as const,

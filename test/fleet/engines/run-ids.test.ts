@@ -1,4 +1,5 @@
 import { expect, test } from "@jest/globals";
+import { systemClock } from "#lib/time/clock.ts";
 import { registry } from "#src/fleet/engines/registry.ts";
 import { drain } from "./collect.ts";
 import { chatRequest } from "./requests.ts";
@@ -6,7 +7,7 @@ import { json, scriptedServer } from "./scripted-server.ts";
 
 const settings = {
   ...{ kind: "generation" as const, capacity: 2, connections: 2, systemAnywhere: false, contextLength: 4096 },
-  ...{ connectTimeoutMs: 2000, silenceTimeoutMs: 2000 },
+  ...{ clock: systemClock, connectTimeoutMs: 2000, silenceTimeoutMs: 2000 },
 } as const;
 const never = () => new AbortController().signal;
 

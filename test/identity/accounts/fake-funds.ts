@@ -47,6 +47,7 @@ export function createFakeFunds(storage: Storage, clock: Clock): Funds & { reado
   };
   return {
     credits,
+    async check() {},
     async open(account, freeGrant) {
       const facts = {
         requestId: null,

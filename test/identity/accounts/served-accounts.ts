@@ -6,6 +6,7 @@ import { systemRandom } from "#lib/ids/random.ts";
 import { defaultConfig } from "#src/config/load.ts";
 import { Accounts } from "#src/identity/accounts/accounts.ts";
 import { ApiKeys } from "#src/identity/accounts/keys/api-keys.ts";
+import { Members } from "#src/identity/people/members.ts";
 import { findRatePolicy } from "#src/money/rate-limits/max-rpm.ts";
 import { MemoryWindows } from "#src/money/rate-limits/memory.ts";
 import { createRateLimits } from "#src/money/rate-limits/rate-limits.ts";
@@ -49,16 +50,22 @@ export async function serveAccounts(): Promise<ServedAccounts> {
     fundingState: (accountId) => funds.statement(accountId),
     clock,
   });
+  const pepper = { version: 1, secret: "p" };
+  const keys = new ApiKeys({ storage, clock, random: systemRandom, prefix: "tg-", pepper });
+  const members = new Members(storage, keys);
   const implementation = createAccountsService({
     accounts: new Accounts(storage),
-    keys: new ApiKeys({ storage, clock, random: systemRandom, prefix: "tg-", pepper: { version: 1, secret: "p" } }),
+    keys,
     funds,
     clock,
     random: systemRandom,
     accountChanged: (accountId) => void changed.push(accountId),
     budgetState: async ({ limit }) => ({ spent: 1n, left: limit - 1, resetsAt: 86_400_000 }),
+    tierRpm: async (accountId) => (await rateLimits.read({ kind: "caller", accountId, keyId: "" })).limit,
+    removePeople: (accountId) => members.removeAll(accountId),
     maxKeys: 20,
     freeGrant: Number(usd),
+    giveBack: async () => 0n,
     models: () => ["open/chat", "open/embed"],
   });
   const transport = createDirectTransport(

@@ -1,6 +1,7 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { Code, ConnectError, createClient } from "@connectrpc/connect";
+import { Code, ConnectError, createClient, type Interceptor } from "@connectrpc/connect";
 import { afterEach, describe, expect, test } from "@jest/globals";
+import { MemberRole, Role } from "#gen/tollgate/access/v1/access_pb.js";
 import { AuditService } from "#gen/tollgate/audit/v1/audit_service_pb.js";
 import { systemRandom } from "#lib/ids/random.ts";
 import { AuditTrail } from "#src/identity/audit/audit-trail.ts";
@@ -9,9 +10,12 @@ import { openStorage, type Storage } from "#src/storage/orm.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
 import { createDirectTransport } from "#src/wire/grpc/direct/direct-transport.ts";
 import { registration } from "#src/wire/grpc/server/registration.ts";
+import { principalKey } from "#src/wire/interceptors/access/principal.ts";
+import type { Principal } from "#src/wire/principal.ts";
 import { databases, dialects } from "../../money/databases.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
 
+const operator = { kind: "operator", id: "", name: "root", role: Role.OWNER } as const;
 const newDatabase = databases();
 const open: Storage[] = [];
 afterEach(async () => {
@@ -21,7 +25,7 @@ afterEach(async () => {
 });
 
 const event = (target: string) => ({
-  ...{ operator: "Ada", operatorId: null, method: "S/M", target, address: "127.0.0.1" },
+  ...{ operator: "Ada", operatorId: null, keyId: null, method: "S/M", target, address: "127.0.0.1" },
   ...{ before: { name: "a" }, after: { name: "b", nothing: null } },
 });
 
@@ -32,8 +36,30 @@ describe.each(dialects)("%s", (dialect) => {
     const clock = new ManualClock();
     const trail = new AuditTrail({ storage, clock, random: systemRandom });
     const services = [registration(AuditService, createAuditService(trail))];
-    return { storage, clock, trail, client: createClient(AuditService, createDirectTransport(services, [])) };
+    const caller = { principal: operator as Principal };
+    const asCaller: Interceptor = (next) => (request) => {
+      request.contextValues.set(principalKey, caller.principal);
+      return next(request);
+    };
+    const client = createClient(AuditService, createDirectTransport(services, [asCaller]));
+    return { storage, clock, trail, caller, client };
   }
+
+  test("an owner sees what the members and keys of its own account changed, and nobody else's", async () => {
+    const { trail, client, caller } = await start();
+    const [own, other] = [systemRandom.uuid(), systemRandom.uuid()];
+    await trail.add({ ...event("own"), accountId: own, personId: systemRandom.uuid() });
+    await trail.add({ ...event("other"), accountId: other });
+    await trail.add(event("of an operator"));
+    const targets = async (accountId: string) =>
+      (await client.listAuditEvents({ accountId })).auditEvents.map(({ target }) => target);
+    expect(await targets("")).toEqual(["of an operator", "other", "own"]);
+    expect(await targets(other)).toEqual(["other"]);
+    caller.principal = { kind: "caller", accountId: own, keyId: "", personId: "p", memberRole: MemberRole.OWNER };
+    expect(await targets("")).toEqual(["own"]);
+    expect(await targets(own)).toEqual(["own"]);
+    await expect(targets(other)).rejects.toThrow("its own account alone");
+  });
 
   test("changes are listed newest first, page by page, from a time on", async () => {
     const { clock, trail, client } = await start();

@@ -2,7 +2,7 @@ import { globSync } from "node:fs";
 import { create, type DescField, type DescMessage, type DescService } from "@bufbuild/protobuf";
 import { createClient, type Interceptor } from "@connectrpc/connect";
 import { expect, test } from "@jest/globals";
-import { Access, Role } from "#gen/tollgate/access/v1/access_pb.js";
+import { Access, MemberRole, Role } from "#gen/tollgate/access/v1/access_pb.js";
 import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
 import type { NewAuditEvent } from "#src/identity/audit/audit-trail.ts";
 import { recordChanges } from "#src/identity/audit/record-changes.ts";
@@ -73,7 +73,8 @@ test("every method that changes something is noted once, and none that reads", a
     for (const method of service.methods.filter(({ methodKind }) => methodKind === "unary")) {
       await transport.unary(method as never, undefined, undefined, {}, create(method.input) as never);
       const isForOperators = [Access.OPERATOR, Access.CALLER_OR_OPERATOR].includes(readAccess(method));
-      if (isForOperators && readRole(method) > Role.READER) {
+      const isOfPerson = ["UpdatePerson", "AcceptInvitation"].includes(method.name);
+      if (isOfPerson || (isForOperators && readRole(method) > Role.READER)) {
         expected.push(`${service.typeName}/${method.name}`);
       }
     }
@@ -115,6 +116,8 @@ test("a call is noted with who, what and from where; the secret that it answered
     {
       operator: "Ada",
       operatorId: "o1",
+      keyId: null,
+      personId: null,
       method: "tollgate.accounts.v1.AccountsService/CreateKey",
       target: "k1",
       address: "192.0.2.7",
@@ -152,4 +155,16 @@ test("a change that cannot be noted is answered, counted and told in the log", a
   expect((await client.revokeKey({ keyId: "k1" })).key?.id).toBe("k1");
   expect(lost()).toBe(1);
   expect(errors).toMatchObject([{ event: { operator: "Ada", target: "k1" } }]);
+});
+
+test("a member's changes are noted by its key, and neither its reads nor another caller's calls", async () => {
+  const { noted, record, as } = setUp();
+  const service = registration(AccountsService, { createKey: () => ({ key: { id: "k2" } }), listKeys: () => ({}) });
+  const caller = { kind: "caller", accountId: "a1", keyId: "k1" } as const;
+  for (const principal of [caller, { ...caller, memberRole: MemberRole.DEVELOPER }]) {
+    const client = createClient(AccountsService, createDirectTransport([service], [as(principal), record]));
+    await client.createKey({});
+    await client.listKeys({});
+  }
+  expect(noted).toMatchObject([{ operator: "key k1", operatorId: null, keyId: "k1", target: "k2" }]);
 });

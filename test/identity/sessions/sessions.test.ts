@@ -18,7 +18,7 @@ afterEach(async () => {
 
 const minute = 60_000;
 const root = { role: "owner", operatorId: null } as const;
-const customer = { role: null, operatorId: null, accountId: systemRandom.uuid(), keyId: null } as const;
+const customer = { role: null, operatorId: null, accountId: systemRandom.uuid(), keyId: null, personId: null } as const;
 
 describe.each(dialects)("%s", (dialect) => {
   async function start(operatorToken = "secret") {
@@ -64,7 +64,7 @@ describe.each(dialects)("%s", (dialect) => {
   test("a session lasts twelve hours, or until it is ended", async () => {
     const { sessions, clock } = await start();
     const [first, second] = [await sessions.create(customer), await sessions.create(customer)];
-    await sessions.end(second.session.id);
+    await sessions.end({ id: second.session.id });
     expect(await sessions.find(second.token)).toBeUndefined();
     clock.advance(12 * 60 * minute - 1);
     expect(await sessions.find(first.token)).toMatchObject({ accountId: customer.accountId });

@@ -1,4 +1,6 @@
 import { expect, test } from "@jest/globals";
+import { RunningHold } from "#src/money/ledger/hold.ts";
+import type { CachedWallet } from "#src/money/ledger/wallet/cache/cached-wallet.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
 import { never, openMetering, request, usd } from "../fixture.ts";
 
@@ -14,4 +16,29 @@ test("keeps nothing that only the run needs, such as the prompt, which would liv
   expect(hold).toHaveProperty("request", { requestId, runId: expect.any(String), accountId, keyId, model });
   hold.release();
   await clock.until(metering.close());
+});
+
+test("it shrinks to the count of the prompt, and is noted at its admission and every 256 tokens", () => {
+  const freed: number[] = [];
+  const noted: number[] = [];
+  const keeper = {
+    note: (_: RunningHold, { outputTokens }: { outputTokens: number }) => void noted.push(outputTokens),
+    shrink: (_: RunningHold, amount: number) => void freed.push(amount),
+    charge: async () => ({ cost: 0, lots: [] }),
+    release() {},
+  };
+  const hold = new RunningHold(keeper, {
+    wallet: {} as CachedWallet,
+    request: { requestId: "r", runId: "run", accountId: "a", keyId: "", model: "m" },
+    rates: { input: 2, output: 3 },
+    admitted: { inputTokens: 100, outputTokens: 1000 },
+    amount: 3200,
+    budget: undefined,
+  });
+  for (const outputTokens of [1, 255, 256, 511, 512]) {
+    hold.progress({ inputTokens: 40, outputTokens });
+  }
+  expect(freed).toEqual([120]);
+  expect(hold.amount).toBe(3080);
+  expect(noted).toEqual([0, 256, 512]);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { windowAt } from "#src/money/model/budget-window.ts";
+import { windowAt, withinWindow } from "#src/money/model/budget-window.ts";
 
 const iso = (ms: number | undefined) => (ms === undefined ? undefined : new Date(ms).toISOString().slice(0, 16));
 
@@ -23,4 +23,12 @@ test("each window has a name of its own, and all its moments have the same", () 
   }
   expect(names.size).toBe(14);
   expect(windowAt("day", 0).name).toBe("day 0");
+});
+
+test("a charge is entered in the window of its admission, however late, and whatever the clock says", () => {
+  const window = windowAt("day", Date.parse("2026-03-01T12:00:00Z"));
+  const entered = (at: string) => new Date(withinWindow(window, Date.parse(at))).toISOString();
+  expect(entered("2026-03-01T13:00:00.000Z")).toBe("2026-03-01T13:00:00.000Z");
+  expect(entered("2026-03-02T00:00:05.000Z")).toBe("2026-03-01T23:59:59.999Z");
+  expect(entered("2026-02-28T23:00:00.000Z")).toBe("2026-03-01T00:00:00.000Z");
 });

@@ -16,9 +16,12 @@ test.each([
 });
 
 describe("a moving price", () => {
-  const start = async () => {
+  const start = async (price: { falls_when_idle?: boolean } = {}) => {
     const clock = new ManualClock(Date.now());
-    const moving = models({ id: "moving", price: { input: "0.20", output: "0.40", floor: 0.5, ceiling: 2 } });
+    const moving = models({
+      id: "moving",
+      price: { input: "0.20", output: "0.40", floor: 0.5, ceiling: 2, ...price },
+    });
     const metering = await openMetering({ clock, models: moving });
     let utilisation = 0.7;
     const parts = { models: () => moving, maxStep: 0.05, intervalMs: 60_000, clock, utilisation: () => utilisation };
@@ -33,7 +36,7 @@ describe("a moving price", () => {
   };
 
   test("climbs in bounded steps to the ceiling and sinks to the floor; a fixed one stands still", async () => {
-    const { clock, metering, minute } = await start();
+    const { clock, metering, minute } = await start({ falls_when_idle: true });
     expect(await minute(0.7)).toEqual({ input: 200_000, output: 400_000 });
     expect(await minute(1)).toEqual({ input: 210_000, output: 420_000 });
     expect(await minute(1)).toEqual({ input: 220_500, output: 441_000 });
@@ -51,6 +54,15 @@ describe("a moving price", () => {
     expect(input).toBeLessThanOrEqual(101_100);
     expect(output).toBeLessThanOrEqual(202_200);
     expect(metering.prices.live(testModel)).toEqual({ input: 200_000, output: 250_000 });
+    await clock.until(metering.close());
+  });
+
+  test("falls only while there is traffic, unless it is told to fall when idle", async () => {
+    const { clock, metering, minute } = await start();
+    expect(await minute(0)).toEqual({ input: 200_000, output: 400_000 });
+    expect(await metering.prices.history("moving", { limit: 10 })).toHaveLength(1);
+    expect(await minute(0.01)).toEqual({ input: 190_000, output: 380_000 });
+    expect(await minute(0)).toEqual({ input: 190_000, output: 380_000 });
     await clock.until(metering.close());
   });
 

@@ -47,7 +47,7 @@ test.each([
       { paid_usd: "0", age_days: 0, rpm: 60, in_flight: tier, weight: 1 },
       { paid_usd: "50", age_days: 0, rpm: 300, weight: 4 },
     ],
-    free_tier: { grant_usd: "1", rpm: 20, in_flight: free },
+    free_tier: { for: [], a_day: 0, grant_usd: "1", rpm: 20, in_flight: free },
   });
   expect(maxInFlight(limits, own, { createdAt: 0, paidTotal: usd(paid), freeOnly }, day)).toBe(expected);
 });
@@ -60,6 +60,6 @@ test.each([
     { paid_usd: "0", age_days: 0, rpm: 60, weight: 1 },
     { paid_usd: "50", age_days: 0, rpm: 300, weight: 4 },
   ];
-  const weighted = findRatePolicy({ rate_tiers: tiers, free_tier: { grant_usd: "1", rpm: 20 } });
+  const weighted = findRatePolicy({ rate_tiers: tiers, free_tier: { for: [], a_day: 0, grant_usd: "1", rpm: 20 } });
   expect(turnWeight(weighted, { createdAt: 0, paidTotal: usd(paid), freeOnly: false }, day)).toBe(weight);
 });

@@ -5,36 +5,47 @@ import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { toJson } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { Code } from "@connectrpc/connect";
 import { afterAll, describe, expect, test } from "@jest/globals";
+import { Client } from "pg";
 import { v7 } from "uuid";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { UsageGroup } from "#gen/tollgate/metering/v1/metering_service_pb.js";
-import { ReceiptSchema } from "#gen/tollgate/metering/v1/usage_pb.js";
+import { type Receipt, ReceiptSchema } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { readDetail } from "#lib/errors/detail.ts";
 import { systemRandom } from "#lib/ids/random.ts";
+import { newRequestId } from "#lib/ids/request-id.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { systemClock } from "#lib/time/clock.ts";
 import { reconcile } from "#src/money/books/proof/reconcile.ts";
+import { listReceipts } from "#src/money/books/receipts/receipt-list.ts";
 import { readReceipts } from "#src/money/books/receipts/receipts.ts";
 import { streamUsage } from "#src/money/books/receipts/usage.ts";
+import { Sealer } from "#src/money/books/seals/sealer.ts";
 import { type Journal, noJournal } from "#src/money/journal/journal.ts";
 import { agedReason } from "#src/money/ledger/settlement/aged-charges.ts";
 import { toWindowRequest, windowAt } from "#src/money/model/budget-window.ts";
 import type { Charge } from "#src/money/model/charges/charge.ts";
 import { ArchiveFile } from "#src/money/retention/archive-file.ts";
+import { FolderReceipts } from "#src/money/retention/archived-receipts.ts";
+import { ArchiveFolder } from "#src/money/retention/read-archive.ts";
 import { type Dependencies, Retention } from "#src/money/retention/retention.ts";
 import { dayMs } from "#src/money/store/kept-from.ts";
 import { removeReceiptsSql } from "#src/money/store/postgresql/receipts.ts";
 import { removalStatements } from "#src/money/store/sqlite/receipts.ts";
 import { ReceiptArchive } from "#src/storage/entities/metering/archive.ts";
 import { UsageTally } from "#src/storage/entities/metering/rollup.ts";
+import { DaySeal } from "#src/storage/entities/metering/seal.ts";
 import { Usage, UsageLine } from "#src/storage/entities/metering/usage.ts";
 import type { Storage } from "#src/storage/orm.ts";
 import { movableClock } from "../../storage/movable-clock.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
+import { eventually } from "../../support/eventually.ts";
 import { silentLogger } from "../../support/loggers.ts";
+import { explainSqlite } from "../../support/plans.ts";
 import { databases, dialects } from "../databases.ts";
 import { openMetering, request, run, testModel, usd } from "../fixture.ts";
+import { noArchives } from "../no-archives.ts";
 import { storeKey } from "../stored-key.ts";
 
 const newDatabase = databases();
@@ -93,6 +104,7 @@ describe.each(dialects)("%s", (dialect) => {
     const retention = (more: Partial<Dependencies> = {}) =>
       new Retention({
         ...{ storage, store, keepDays: 0, directory, clock: time, random: systemRandom, logger: silentLogger },
+        sealer: new Sealer({ storage, clock: time, random: systemRandom, logger: silentLogger }),
         note: async (_, archive) => void noted.push(archive),
         lease: { hold: async () => true, release: async () => {} },
         observer: {
@@ -133,16 +145,25 @@ describe.each(dialects)("%s", (dialect) => {
     return rows;
   }
 
-  test("a receipt of a day that comes while its archive is written is in the archive that counts", async () => {
-    const { storage, retention, midnight, noted, ids, close } = await live();
+  test("a receipt of a day that comes while its archive is written is in the seal and the archive that count", async () => {
+    const { storage, store, retention, midnight, noted, ids, close } = await live();
     const em = storage.orm.em.fork();
-    const move = (at: number) =>
-      em.execute(
+    /** Has a receipt of the next day be one of this day that came late, and be counted on it, too. */
+    const move = async (at: number) => {
+      const { accountId, keyId, model, inputTokens, outputTokens, cost, shortfall } = await em.findOneOrFail(Usage, {
+        requestId: ids.at(-1) ?? "",
+      });
+      const sums = { requests: 1, inputTokens, outputTokens, costHigh: Math.floor(cost / 1e6), costLow: cost % 1e6 };
+      const hour = Math.floor(at / 3_600_000);
+      const tally = { coreId: v7(), hour, accountId, keyId, model, shortfall, seen: true, unbudgeted: false };
+      await em.insert(UsageTally, { ...tally, ...sums });
+      await em.execute(
         dialect === "postgresql"
           ? "update usage set settled_at = to_timestamp(? / 1000.0) where request_id = ?"
           : "update usage set settled_at = ? where request_id = ?",
         [at, ids.at(-1) ?? ""],
       );
+    };
     let isLate = true;
     const late = async (...parameters: Parameters<typeof ArchiveFile.create>) => {
       const file = await ArchiveFile.create(...parameters);
@@ -160,17 +181,61 @@ describe.each(dialects)("%s", (dialect) => {
     expect(await storage.orm.em.fork().count(ReceiptArchive)).toBe(0);
     expect(noted).toEqual([]);
     await retention({ createFile: late }).work();
+    expect(noted).toEqual([]);
+    await store.foldTallies(midnight / 3_600_000);
+    await retention({ createFile: late }).work();
     expect(noted).toMatchObject([{ receipts: 8 }]);
+    expect(await em.find(DaySeal, {}, { orderBy: { number: "asc" } })).toMatchObject([
+      { receipts: 7 },
+      { receipts: 8 },
+    ]);
     expect(await storage.orm.em.fork().count(Usage)).toBe(2);
     await close();
   });
+
+  test("a charge of a day that has an archive is fenced: its receipt would be nowhere", async () => {
+    const { storage, store, account, retention, midnight, settledOn, close } = await live();
+    await retention().work();
+    const charge = (settledAt: number): Charge => ({
+      ...{ requestId: v7(), runId: v7(), accountId: account, keyId: "", model: testModel, settledAt, lines: [] },
+      ...{ inputTokens: 1, outputTokens: 1, cost: 0, shortfall: 0, status: "completed" },
+    });
+    const [late, timely] = [charge(settledOn), charge(midnight)];
+    expect(await store.settle([late, timely])).toEqual(["fenced", "stored"]);
+    expect(await storage.orm.em.fork().count(Usage, { runId: late.runId })).toBe(0);
+    expect(await store.settle([timely])).toEqual(["repeated"]);
+    await close();
+  });
+
+  if (dialect === "postgresql") {
+    test("a charge that is being stored while its day gets its archive is waited for, and counted", async () => {
+      const { storage, url, retention, midnight, ids, close } = await live();
+      const other = new Client({ connectionString: url });
+      await other.connect();
+      const move = "update usage set settled_at = to_timestamp($1 / 1000.0) where request_id = $2";
+      await other.query("begin");
+      await other.query(move, [midnight - 1000, ids.at(-1)]);
+      const working = retention().work();
+      await eventually("the archive waits", async () => {
+        const { rows } = await other.query("select 1 from pg_locks where not granted and mode = 'ShareLock'");
+        return rows.length > 0;
+      });
+      await other.query("commit");
+      await expect(working).rejects.toThrow("8 receipts of a day are in the books");
+      expect(await storage.orm.em.fork().count(ReceiptArchive)).toBe(0);
+      await other.end();
+      await close();
+    });
+  }
 
   test("a day that is due is archived to the last receipt, then removed; books, sums and budgets say the same", async () => {
     const { storage, store, ledger, ids, budget, clock, midnight, directory, removed, looks, noted, retention, close } =
       await live();
     const before = await usageOf(storage);
     const spent = (await ledger.budgetState(budget)).spent;
-    const receipts = (await Promise.all(ids.slice(0, 7).map((id) => readReceipts(storage, id, undefined)))).flat();
+    const receipts = (
+      await Promise.all(ids.slice(0, 7).map((id) => readReceipts(storage, id, undefined, noArchives)))
+    ).flat();
     await prove(storage);
     // The smallest steps: the books are proved after each of them.
     const removeReceipts = async (limit: number) => {
@@ -210,22 +275,92 @@ describe.each(dialects)("%s", (dialect) => {
     expect(removed).toHaveLength(5);
   }, 60_000);
 
-  test("a receipt that has left says so and when, one that never was does not; parts of its hours are not summed", async () => {
-    const { storage, ids, clock, midnight, settledOn, retention, close } = await live();
+  /** A receipt as it is told, but for what says that it was archived. */
+  const plain = (receipt: Receipt) => toJson(ReceiptSchema, { ...receipt, archived: false });
+  const reasonOf = (asked: Promise<unknown>) => asked.then(() => undefined, readDetail);
+
+  test("a receipt that has left is found in its archive, by its id and in lists, and is the same", async () => {
+    const { storage, ids, account, clock, midnight, directory, retention, close } = await live();
+    const all = { accountId: "", keyId: "", model: "", requestId: "" };
+    const listed = async (filter: object, pageSize: number, archives?: FolderReceipts) => {
+      const found: Receipt[] = [];
+      for (let pageToken: string | undefined = ""; pageToken !== undefined; ) {
+        const page = await listReceipts(storage, { ...all, ...filter, pageSize, pageToken }, archives);
+        found.push(...page.receipts);
+        pageToken = page.nextPageToken || undefined;
+      }
+      return found;
+    };
+    const before = await listed({}, 1000);
+    const keyId = before.find((receipt) => receipt.keyId !== "")?.keyId ?? "";
+    const filters = [
+      {},
+      { accountId: account },
+      { keyId },
+      { accountId: account, model: testModel },
+      { requestId: ids[2] ?? "" },
+      { accountId: v7() },
+      { model: "none" },
+      { from: before[5]?.settledAt, to: before[1]?.settledAt },
+    ].map((filter) => Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined)));
+    const expected = await Promise.all(filters.map((filter) => listed(filter, 1000)));
+    await retention().work();
+    const archives = new FolderReceipts(storage, new ArchiveFolder(directory));
+    for (const [at, filter] of filters.entries()) {
+      for (const pageSize of [1, 3, 1000]) {
+        expect((await listed(filter, pageSize, archives)).map(plain)).toEqual(expected[at]?.map(plain));
+      }
+    }
+    expect((await listed({}, 1000, archives)).map(({ archived }) => archived)).toEqual([
+      ...Array(3).fill(false),
+      ...Array(7).fill(true),
+    ]);
+    for (const receipt of before) {
+      const [found] = await readReceipts(storage, receipt.requestId, account, archives);
+      expect(found && plain(found)).toEqual(plain(receipt));
+      const isOld = Number(receipt.settledAt?.seconds) * 1000 < midnight;
+      expect(found?.archived).toBe(isOld);
+      const others = readReceipts(storage, receipt.requestId, v7(), archives);
+      expect(await reasonOf(others)).toMatchObject({ reason: Reason.RECEIPT_NOT_FOUND });
+    }
+    for (const unknown of ["my-own-id", newRequestId(systemRandom), "%", "é".repeat(200)]) {
+      const asked = readReceipts(storage, unknown, undefined, archives);
+      expect(await reasonOf(asked)).toMatchObject({ reason: Reason.RECEIPT_NOT_FOUND });
+    }
+    await clock.until(close());
+  }, 60_000);
+
+  test("a changed archive is named with its day, one that is gone says when it left; parts of its hours are not summed", async () => {
+    const { storage, ids, clock, midnight, settledOn, directory, noted, retention, close } = await live();
     await retention().work();
     const [day, archived] = [settledOn, midnight].map((at) => new Date(at).toISOString().slice(0, 10));
-    const reasonOf = (asked: Promise<unknown>) => asked.then(() => undefined, readDetail);
-    const left = readReceipts(storage, ids[0] ?? "", undefined);
-    await expect(left).rejects.toThrow(
-      `The receipts of ${day} left the books on ${archived}; the operator has an archive of them.`,
+    const folder = new ArchiveFolder(directory);
+    const archives = new FolderReceipts(storage, folder);
+    const read = () => readReceipts(storage, ids[0] ?? "", undefined, archives);
+    expect(await read()).toMatchObject([{ archived: true }]);
+    expect(await reconcile(storage, undefined, { all: true, archives })).toMatchObject({ ok: true });
+
+    const file = join(directory, noted[0]?.file ?? "");
+    const content = readFileSync(file);
+    content[100] = Number(content[100]) ^ 1;
+    writeFileSync(file, content);
+    await expect(read()).rejects.toMatchObject({ code: Code.DataLoss, message: expect.stringContaining(day ?? "") });
+    expect(await reasonOf(read())).toMatchObject({ reason: Reason.ARCHIVE_CHANGED });
+    const found = await reconcile(storage, undefined, { all: true, archives });
+    expect(found.findings).toMatchObject([
+      { rule: "an archive is the file that was written", row: `receipt_archive ${day}` },
+    ]);
+    writeFileSync(file, content.subarray(0, 50));
+    expect(await reasonOf(read())).toMatchObject({ reason: Reason.ARCHIVE_CHANGED });
+
+    rmSync(file);
+    await expect(read()).rejects.toThrow(
+      `The receipts of ${day} left the books on ${archived}, and their archive is not`,
     );
-    expect(await reasonOf(left)).toMatchObject({ reason: Reason.RECEIPT_ARCHIVED, parameter: "request_id" });
-    expect(await readReceipts(storage, ids[8] ?? "", undefined)).toHaveLength(1);
-    for (const unknown of ["my-own-id", `req_${v7().replaceAll("-", "").replace(/^.{8}/, "ffffffff")}`]) {
-      expect(await reasonOf(readReceipts(storage, unknown, undefined))).toMatchObject({
-        reason: Reason.RECEIPT_NOT_FOUND,
-      });
-    }
+    expect(await reasonOf(read())).toMatchObject({ reason: Reason.RECEIPT_ARCHIVED, parameter: "request_id" });
+    expect(await readReceipts(storage, ids[8] ?? "", undefined, archives)).toHaveLength(1);
+    const own = readReceipts(storage, "my-own-id", undefined, archives);
+    expect(await reasonOf(own)).toMatchObject({ reason: Reason.RECEIPT_NOT_FOUND });
     const partly = usageOf(storage, { from: timestampFromMs(settledOn) });
     expect(await reasonOf(partly)).toMatchObject({ reason: Reason.INVALID_ARGUMENT, parameter: "from" });
     const wholly = await usageOf(storage, {
@@ -285,7 +420,7 @@ describe.each(dialects)("%s", (dialect) => {
     for (const [rule, sql] of [
       ["the archive of a day", "update receipt_archive set receipts = receipts - 1"],
       ["the archive of a day", "update receipt_archive set cost_low = cost_low - 1"],
-      ["slice has spent what its receipt", "update archived_cost set cost = cost - 1"],
+      ["slice has spent what its receipt", "update sealed_slice set cost = cost - 1"],
     ] as const) {
       await em.execute(sql);
       const { findings } = await reconcile(storage);
@@ -369,9 +504,7 @@ describe.each(dialects)("%s", (dialect) => {
     if (storage.dialect === "sqlite") {
       for (const sql of removalStatements) {
         const values = Array(sql.split("?").length - 1).fill(1);
-        const steps = await storage.exclusive((database) =>
-          database.prepare(`explain query plan ${sql}`).all(...values),
-        );
+        const steps = explainSqlite(storage, sql, values);
         plans.push(steps.map(({ detail }) => detail).join("\n"));
       }
     } else {

@@ -1,4 +1,4 @@
-import type { DatabaseSync } from "node:sqlite";
+import { DatabaseSync } from "node:sqlite";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { Client } from "pg";
 import { v7 } from "uuid";
@@ -8,6 +8,7 @@ import { createLedgerStore } from "#src/money/store/create.ts";
 import { Lot } from "#src/storage/entities/metering/lot.ts";
 import { Payment } from "#src/storage/entities/payment.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
+import { explainSqlite } from "../../support/plans.ts";
 import { databases, dialects } from "../databases.ts";
 import { type Metering, openMetering, request, run, usd } from "../fixture.ts";
 
@@ -139,42 +140,34 @@ test("SQLite finds lots by the indexes of those that have free money, and sorts 
     throw new Error("not SQLite");
   }
   const statements = new Set<string>();
+  const database = new DatabaseSync(storage.path);
+  const watched = new Proxy(database, {
+    get(target, name) {
+      const value = Reflect.get(target, name, target);
+      if (typeof value !== "function") {
+        return value;
+      }
+      return (...parameters: unknown[]) => {
+        if (name === "prepare") {
+          statements.add(String(parameters[0]));
+        }
+        return value.apply(target, parameters);
+      };
+    },
+  });
   const spied = {
     ...storage,
     files: undefined, // so that the store uses the connection that is watched
-    exclusive: <T>(work: (database: DatabaseSync) => T) =>
-      storage.exclusive((database) =>
-        work(
-          new Proxy(database, {
-            get(target, name) {
-              const value = Reflect.get(target, name, target);
-              if (typeof value !== "function") {
-                return value;
-              }
-              return (...parameters: unknown[]) => {
-                if (name === "prepare") {
-                  statements.add(String(parameters[0]));
-                }
-                return value.apply(target, parameters);
-              };
-            },
-          }),
-        ),
-      ),
+    exclusive: async <T>(work: (found: DatabaseSync) => T) => work(watched),
   };
   const store = createLedgerStore(spied, systemRandom, v7());
   await store.enter({ instance: "lock", after: 0 });
   await store.acquire([{ accountId, least: 1, most: usd }], clock.now());
-  const plans = await storage.exclusive((database) =>
-    [...statements]
-      .filter((sql) => /^\s*(select|with)/i.test(sql) && sql.includes("lot"))
-      .flatMap((sql) =>
-        database
-          .prepare(`explain query plan ${sql}`)
-          .all(...(sql.includes("?2") ? ["", 0] : sql.includes("?") ? [""] : [])),
-      ),
-  );
-  const steps = plans.map(({ detail }) => String(detail));
+  database.close();
+  const plans = [...statements]
+    .filter((sql) => /^\s*(select|with)/i.test(sql) && sql.includes("lot"))
+    .flatMap((sql) => explainSqlite(storage, sql, sql.includes("?2") ? ["", 0] : sql.includes("?") ? [""] : []));
+  const steps = plans.map(({ detail }) => detail);
   const onLots = steps.filter((step) => /\blot\b/.test(step));
   expect(onLots.length).toBeGreaterThan(0);
   for (const step of onLots) {

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
 import { budgetKeys } from "#src/money/store/rollups.ts";
 import { openStorage, type Storage } from "#src/storage/orm.ts";
+import { explainSqlite } from "../../support/plans.ts";
 import { databases, dialects } from "../databases.ts";
 
 const newDatabase = databases();
@@ -12,8 +13,8 @@ afterEach(() => storage.close());
 async function planKeys(): Promise<string> {
   if (storage.dialect === "sqlite") {
     const sql = budgetKeys("?1", "(select account_id from api_key where id = ?1)");
-    const rows = await storage.exclusive((database) => database.prepare(`explain query plan ${sql}`).all(v7()));
-    return rows.map(({ detail }) => String(detail)).join("\n");
+    const steps = explainSqlite(storage, sql, [v7()]);
+    return steps.map(({ detail }) => detail).join("\n");
   }
   const sql = budgetKeys("$1", "(select account_id from api_key where id = $1)");
   const client = await storage.pool.connect();

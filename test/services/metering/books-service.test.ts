@@ -12,6 +12,7 @@ import { createDirectTransport } from "#src/wire/grpc/direct/direct-transport.ts
 import { registration } from "#src/wire/grpc/server/registration.ts";
 import { databases, dialects } from "../../money/databases.ts";
 import { openMetering, testModel, usd } from "../../money/fixture.ts";
+import { noArchives } from "../../money/no-archives.ts";
 import { silentObserver } from "../../money/silent-observer.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
 import { silentLogger } from "../../support/loggers.ts";
@@ -29,7 +30,15 @@ describe.each(dialects)("%s", (dialect) => {
     const clock = new ManualClock(Date.UTC(2026, 4, 1));
     const metering = await openMetering({ clock, url: await newDatabase(dialect) });
     const { storage, ledger, deadLetters } = metering;
-    const parts = { storage, ledger, deadLetters, observer: silentObserver, clock, logger: silentLogger };
+    const parts = {
+      storage,
+      ledger,
+      deadLetters,
+      archives: noArchives,
+      observer: silentObserver,
+      clock,
+      logger: silentLogger,
+    };
     const service = createClient(
       BooksService,
       createDirectTransport([registration(BooksService, createBooksService(parts))], []),
@@ -55,7 +64,15 @@ describe.each(dialects)("%s", (dialect) => {
     const clock = new ManualClock(Date.UTC(2026, 4, 1));
     const metering = await openMetering({ clock, url: await newDatabase(dialect) });
     const { storage, ledger, deadLetters, funds } = metering;
-    const parts = { storage, ledger, deadLetters, observer: silentObserver, clock, logger: silentLogger };
+    const parts = {
+      storage,
+      ledger,
+      deadLetters,
+      archives: noArchives,
+      observer: silentObserver,
+      clock,
+      logger: silentLogger,
+    };
     const service = createClient(
       BooksService,
       createDirectTransport([registration(BooksService, createBooksService(parts))], []),

@@ -21,6 +21,7 @@ import { principalKey } from "#src/wire/interceptors/access/principal.ts";
 import type { Principal } from "#src/wire/principal.ts";
 import { databases, dialects } from "../../money/databases.ts";
 import { type Metering, openMetering, request, run, testModel, usd } from "../../money/fixture.ts";
+import { noArchives } from "../../money/no-archives.ts";
 import { movableClock } from "../../storage/movable-clock.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
 
@@ -53,7 +54,7 @@ describe.each(dialects)("%s", (dialect) => {
       await (await movableClock(url))(minuteToMidnight - Date.now());
     }
     const metering = await openMetering({ clock, url });
-    const service = createMeteringService({ storage: metering.storage, clock });
+    const service = createMeteringService({ storage: metering.storage, clock, archives: noArchives });
     const usage = async (principal: Principal, of: object): Promise<UsageRow[]> => {
       const rows: UsageRow[] = [];
       const answer = service.streamUsage(create(StreamUsageRequestSchema, of), as(principal));

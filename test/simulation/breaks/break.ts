@@ -34,5 +34,7 @@ export const method = (of: { prototype: object }, name: string, value: unknown) 
   patch(of.prototype, name, { value, writable: true });
 
 /** Replaces a getter of a class. */
-export const getter = (of: { prototype: object }, name: string, get: (this: never) => unknown) => () =>
-  patch(of.prototype, name, { get });
+export const getter =
+  <Of extends object>(of: { prototype: Of }, name: string, get: (this: Of) => unknown) =>
+  () =>
+    patch(of.prototype, name, { get });

@@ -1,10 +1,14 @@
+import { gunzipSync, gzipSync } from "node:zlib";
+import { ReceiptDigests } from "#src/money/books/seals/digest-receipts.ts";
 import { BudgetRecounts } from "#src/money/thresholds/budget-recounts.ts";
 import { chargeStatements } from "../database/charges.ts";
 import type { Meaning } from "../database/statement.ts";
 import { Night } from "../world/night.ts";
-import { type Break, method } from "./break.ts";
+import { type Break, getter, method } from "./break.ts";
 
 const { folderOf } = Night.prototype;
+const { finish } = ReceiptDigests.prototype;
+const slicesOf = Object.getOwnPropertyDescriptor(ReceiptDigests.prototype, "slices")?.get as () => unknown;
 const settle = chargeStatements.settle as Meaning;
 /** The key of a tally. */
 const key = "core_id || hour || account_id || key_id || model";
@@ -40,19 +44,23 @@ export const nightBreaks: readonly Break[] = [
     },
   },
   {
-    name: "what removed receipts had cost is forgotten",
+    name: "a seal forgets what a slice has spent",
     judge: "books",
     only: [],
     settings: night,
-    instead: {
-      "remove receipts": (tables, [before]) => {
-        tables.run(
-          "delete from usage_line where run_id in (select run_id from usage where settled_at < ?)",
-          Number(before),
-        );
-        return [{ removed: tables.run("delete from usage where settled_at < ?", Number(before)) }];
-      },
-    },
+    apply: getter(ReceiptDigests, "slices", function (this: ReceiptDigests) {
+      const [, ...others] = Reflect.apply(slicesOf, this, []) as ReadonlyMap<string, bigint>;
+      return new Map(others);
+    }),
+  },
+  {
+    name: "a seal is of other receipts than those of its day",
+    judge: "books",
+    only: [],
+    settings: night,
+    apply: method(ReceiptDigests, "finish", function (this: ReceiptDigests) {
+      return finish.apply(this).map((account) => ({ ...account, costLow: account.costLow + 1 }));
+    }),
   },
   {
     name: "an archive lacks its last receipt",
@@ -63,7 +71,8 @@ export const nightBreaks: readonly Break[] = [
       const create = folderOf.apply(this, parameters);
       return async (...named: Parameters<typeof create>) => {
         const file = await create(...named);
-        return { ...file, write: (text: string) => file.write(text.split("\n").slice(1).join("\n")) };
+        const withoutFirst = (text: string) => text.split("\n").slice(1).join("\n");
+        return { ...file, write: (part: Buffer) => file.write(gzipSync(withoutFirst(gunzipSync(part).toString()))) };
       };
     }),
   },

@@ -46,6 +46,9 @@ const restartMs = 2000;
 const graceMs = 20_000;
 const lookMs = 100;
 
+/** Requests that wait for their keys at once. */
+const mostWaiting = 300;
+
 /** A running core. */
 export interface Life {
   readonly process: SimulatedProcess;
@@ -85,6 +88,8 @@ export class Machine {
   life: Life | undefined;
   #process: SimulatedProcess | undefined;
   #lives = 0;
+  /** Requests that wait for their keys. Undefined: look-ups are answered at once. */
+  #waiting: (() => void)[] | undefined;
   /** Cancels a planned restart. */
   #cancelStart = () => {};
   /** Whether the machine stays away. */
@@ -100,6 +105,27 @@ export class Machine {
     this.#dice = around.dice.fork(name);
     this.disk = disk ?? new SimulatedDisk(name, around.timeline, around.dice.fork(`${name}'s disk`));
     this.time = { offsetMs: 0, rate };
+  }
+
+  /** Runs a request once its key is looked up: at once, unless look-ups wait. */
+  lookUp(ask: () => void): void {
+    if (this.#waiting === undefined) {
+      ask();
+    } else if (this.#waiting.length < mostWaiting) {
+      this.#waiting.push(ask);
+    }
+  }
+
+  /** Lets requests wait for their keys for `ms`. Then all go on in the same moment. */
+  pileUp(ms: number): void {
+    this.#waiting ??= [];
+    this.#around.timeline.after(ms, () => {
+      const waiting = this.#waiting ?? [];
+      this.#waiting = undefined;
+      for (const ask of waiting) {
+        ask();
+      }
+    });
   }
 
   get process(): SimulatedProcess | undefined {

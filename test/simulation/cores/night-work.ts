@@ -2,6 +2,7 @@ import type { Logger } from "#lib/logger.ts";
 import { repeat } from "#lib/time/repeat.ts";
 import type { Money } from "#src/compose/core/money.ts";
 import { toBudget } from "#src/identity/accounts/keys/key-budget.ts";
+import { Sealer } from "#src/money/books/seals/sealer.ts";
 import { Retention } from "#src/money/retention/retention.ts";
 import { BudgetRecounts } from "#src/money/thresholds/budget-recounts.ts";
 import { SpendingWatch } from "#src/money/thresholds/spending-watch.ts";
@@ -41,8 +42,9 @@ export function startNight(
   }).start();
   const retention = new Retention({
     ...{ storage, store, clock, random, logger, keepDays: 0, directory: "", lease: lease("retention") },
+    sealer: new Sealer({ storage, clock, random, logger }),
     createFile: night.folderOf(process),
-    note: async () => night.check(),
+    note: async () => {},
     observer: { removed() {}, looked() {} },
   });
   repeat(clock, archiveMs, logger, "archive old receipts", async () => {

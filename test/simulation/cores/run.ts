@@ -2,17 +2,21 @@ import type { SettleStatus } from "#src/money/model/charges/settlement.ts";
 import type { ChargedTokens } from "#src/money/model/interface.ts";
 import type { Hold } from "#src/money/model/ledger.ts";
 import type { Rates } from "#src/money/model/rates.ts";
+import type { Budget } from "#src/wire/principal.ts";
 import type { SimulatedProcess } from "../world/process.ts";
 
 /** A request as its client and its engine know it. Judges compare the books with it. */
 export interface Run {
   readonly requestId: string;
   readonly accountId: string;
-  readonly budgetId: string | undefined;
+  /** The budget of its key, with the limit of the moment in which it was asked. */
+  readonly budget: Budget | undefined;
   readonly model: string;
   readonly machine: string;
   readonly process: SimulatedProcess;
   readonly askedAt: number;
+  /** When it was let in, or refused. Undefined: neither. */
+  answeredAt: number | undefined;
   hold: Hold | undefined;
   /** The highest rates for its tokens. */
   terms: Rates;

@@ -33,6 +33,8 @@ export class Traffic {
   onRefused: (run: Run, worst: number, life: Life) => void = () => {};
   /** Called with each admitted request. */
   onAdmitted: (run: Run) => void = () => {};
+  /** Draws which earlier requests are asked again. Undefined: none is. */
+  readonly #again: Dice | undefined;
   #meanMs = 10;
   #stopped = false;
 
@@ -42,7 +44,9 @@ export class Traffic {
     history: History;
     machines: readonly Machine[];
     customers: readonly Customer[];
+    asksAgain: boolean;
   }) {
+    this.#again = parts.asksAgain ? parts.dice.fork("again") : undefined;
     this.#timeline = parts.timeline;
     this.#dice = parts.dice;
     this.#history = parts.history;
@@ -71,21 +75,23 @@ export class Traffic {
   }
 
   #send(): void {
-    const { life, name } = this.#dice.pick(this.#machines);
+    const machine = this.#dice.pick(this.#machines);
+    const { life, name } = machine;
     const customer = this.#dice.pickWeighted(this.#customers);
     const caller = this.#dice.pick(customer.callers);
     const model = this.#dice.pick(modelNames);
     const size = this.#dice.chance(0.05) ? 20_000 : 800;
     const wanted = { inputTokens: this.#dice.between(1, size), outputTokens: this.#dice.between(0, size) };
     // A client that retries sends the same id again, perhaps to another core.
-    const again = this.#dice.chance(0.02) ? this.runs.at(-this.#dice.between(1, 20)) : undefined;
+    const again =
+      (this.#dice.chance(0.02) ? this.runs.at(-this.#dice.between(1, 20)) : undefined) ?? this.#findEarlier();
     const requestId =
       again?.accountId === caller.accountId ? again.requestId : `req_${this.#dice.uuid().replaceAll("-", "")}`;
     if (life === undefined || !life.process.alive) {
       return;
     }
     const run: Run = {
-      ...{ requestId, accountId: caller.accountId, budgetId: caller.budget?.id, model, machine: name },
+      ...{ requestId, accountId: caller.accountId, budget: caller.budget, model, machine: name },
       ...{ process: life.process, askedAt: this.#timeline.now, hold: undefined, counted: [], state: "asked" },
       ...{ terms: { input: 0, output: 0 }, admitted: wanted, settled: undefined, mayBeLost: false, refusal: undefined },
       ...{
@@ -94,12 +100,19 @@ export class Traffic {
         enteredAt: undefined,
         left: undefined,
         settledAt: undefined,
+        answeredAt: undefined,
         told: undefined,
       },
       tokenBound: wanted.inputTokens + wanted.outputTokens,
     };
     this.runs.push(run);
-    life.process.reach(() => void this.#ask(run, life, caller, wanted));
+    machine.lookUp(() => life.process.reach(() => void this.#ask(run, life, caller, wanted)));
+  }
+
+  /** A request of any time, which a facade asks again. Undefined: mostly. */
+  #findEarlier(): Run | undefined {
+    const asked = this.#again;
+    return asked?.chance(0.01) && this.runs.length > 0 ? asked.pick(this.runs) : undefined;
   }
 
   async #ask(run: Run, life: Life, caller: Customer["callers"][number], wanted: ChargedTokens): Promise<void> {
@@ -134,6 +147,7 @@ export class Traffic {
     } catch (error) {
       leave(0);
       run.state = "refused";
+      run.answeredAt = this.#timeline.now;
       if (client.signal.aborted) {
         return;
       }
@@ -145,8 +159,9 @@ export class Traffic {
       this.onRefused(run, wanted.inputTokens * terms.input + wanted.outputTokens * terms.output, life);
       return;
     }
-    run.state = "held";
+    run.answeredAt = this.#timeline.now;
     this.onAdmitted(run);
+    run.state = "held";
     life.process.requests++;
     run.terms = this.dearest.get(run.model) ?? { input: 0, output: 0 };
     run.admitted = { inputTokens: wanted.inputTokens, outputTokens: run.hold.outputTokens };

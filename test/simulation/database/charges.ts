@@ -1,3 +1,4 @@
+import { dayMs, keptFromDay } from "#src/money/store/kept-from.ts";
 import { addToTally, foldable, foldInto, hourOf, sumNames, sumsOfReceipts } from "#src/money/store/rollups.ts";
 import { addToSpans } from "#src/money/store/spans.ts";
 import { lineColumns, listNames, usageColumns } from "#src/money/store/usage-columns.ts";
@@ -74,6 +75,12 @@ function readFenced(
     }
   }
   const lost = new Set(lines.filter(({ sliceId }) => !rooms.has(String(sliceId))).map(({ charge }) => charge));
+  const kept = tables.get<{ day: number }>(`select ${keptFromDay} as day`)?.day ?? 0;
+  for (const [at, { settledAt }] of charges.entries()) {
+    if (Number(settledAt) < kept * dayMs) {
+      lost.add(at + 1);
+    }
+  }
   const isFresh = ({ charge }: Line) => {
     const { requestId, runId } = charges[charge - 1] as Row;
     const sql = "select 1 from usage where request_id = ? and run_id = ?";
@@ -163,25 +170,13 @@ export const chargeStatements: Readonly<Record<string, Meaning>> = {
   },
 
   "remove receipts"(tables, [before, most]) {
-    const old = tables.all<{ request_id: string; run_id: string; cost: number; budget_slice_id: string | null }>(
-      `select request_id, run_id, cost, budget_slice_id from usage where settled_at < ? order by settled_at limit ?`,
+    const old = tables.all<{ request_id: string; run_id: string }>(
+      `select request_id, run_id from usage where settled_at < ? order by settled_at limit ?`,
       ...[Number(before), Number(most)],
     );
-    const costs = new Map<string, number>();
-    for (const { request_id, run_id, cost, budget_slice_id } of old) {
-      const lines = "delete from usage_line where request_id = ? and run_id = ? returning slice_id, cost";
-      for (const line of tables.all<{ slice_id: string; cost: number }>(lines, request_id, run_id)) {
-        add(costs, line.slice_id, line.cost);
-      }
-      add(costs, budget_slice_id, cost);
+    for (const { request_id, run_id } of old) {
+      tables.run("delete from usage_line where request_id = ? and run_id = ?", request_id, run_id);
       tables.run("delete from usage where request_id = ? and run_id = ?", request_id, run_id);
-    }
-    for (const [slice, cost] of costs) {
-      tables.run(
-        `insert into archived_cost (slice_id, cost) values (?, ?)
-         on conflict (slice_id) do update set cost = cost + excluded.cost`,
-        ...[slice, cost],
-      );
     }
     return [{ removed: old.length }];
   },

@@ -1,5 +1,6 @@
 import type { Pool } from "pg";
 import { monthOf } from "#src/money/books/proof/budget-rules.ts";
+import { linesOfReceipts } from "#src/money/books/proof/scope.ts";
 import { hourOf } from "#src/money/store/rollups.ts";
 import type { PostgresqlStorage, Storage } from "#src/storage/orm.ts";
 import { memorySnapshot } from "#src/storage/snapshot.ts";
@@ -27,7 +28,8 @@ function translate(sql: string, now: number): string {
     .replaceAll("now() - interval '10 minutes'", String(now - 600_000))
     .replaceAll(hourOf.postgresql("settled_at"), hourOf.sqlite("settled_at"))
     .replaceAll(monthOf.postgresql, monthOf.sqlite)
-    .replaceAll(/to_timestamp\((.*?)::float8 \* 86400\)/gs, "$1 * 86400000");
+    .replaceAll(linesOfReceipts.postgresql, linesOfReceipts.sqlite)
+    .replaceAll(/to_timestamp\((\d+)::float8 \/ 1000\)/g, "$1");
 }
 
 /** The entity manager of a transaction. SQLite locks the whole database and needs no table locks. */
@@ -37,7 +39,9 @@ function inTransaction(em: object): object {
       const value = Reflect.get(target, name, target);
       if (name === "execute") {
         return (sql: string, ...more: unknown[]) =>
-          sql.startsWith("lock table") ? Promise.resolve([]) : (value as Functions[string]).call(target, sql, ...more);
+          /^(lock table|set local) /.test(sql)
+            ? Promise.resolve([])
+            : (value as Functions[string]).call(target, sql, ...more);
       }
       return typeof value === "function" ? value.bind(target) : value;
     },

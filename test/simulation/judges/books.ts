@@ -9,10 +9,13 @@ const mostApartMs = 125_000;
 /** The rules for what budgets must have counted, for SQLite. */
 const countingRules = budgetRules.filter(({ only }) => only === "sqlite");
 
-/** Judges that the books add up, whatever has happened. */
+/** Judges that the books add up, whatever has happened, believing seals and reading everything. */
 export async function judgeBooks({ server, history }: World): Promise<void> {
-  const { ok, findings } = await reconcile(judgesStorage(server));
-  if (!ok) {
+  for (const all of [false, true]) {
+    const { findings } = await reconcile(judgesStorage(server), undefined, { all });
+    if (findings.length === 0) {
+      continue;
+    }
     const told = findings.slice(0, 5).map(({ rule, row, message }) => `${rule}: ${row}: ${message}`);
     history.violation("books", `the books do not add up: ${told.join("; ")}`);
   }

@@ -121,9 +121,10 @@ function leastOf(run: Run): { inputTokens: number; outputTokens: number } {
   if (run.state === "acknowledged") {
     return last(run);
   }
-  const { diedAt, wasSuspended, diskRefusedAt } = run.process;
+  const { diedAt, wakesAt, diskRefusedAt } = run.process;
+  const mayHaveSlept = run.askedAt <= wakesAt;
   const ended = run.state !== "held" && run.state !== "settling";
-  if (diedAt === undefined || wasSuspended || diedAt - diskRefusedAt < diskMs || ended) {
+  if (diedAt === undefined || mayHaveSlept || diedAt - diskRefusedAt < diskMs || ended) {
     return { inputTokens: 0, outputTokens: 0 };
   }
   const before = (ms: number) => run.counted.findLast(({ at }) => at < diedAt - ms)?.tokens;

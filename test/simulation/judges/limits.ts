@@ -8,13 +8,13 @@ import { MoneyAtHome } from "./money-at-home.ts";
 const windowMs = 59_900;
 
 /**
- * Finds admitted requests whose account has no money: no lot has anything left, leased or not. Money that is spent but
+ * Returns the judge of admitted requests whose account has no money: no lot has anything left, leased or not. Money that is spent but
  * not stored yet is still in the lots, so that no request is judged wrongly. Like the SpendingJudge, only for worlds
  * whose database loses nothing.
  */
-export function judgeAdmissions(world: World): void {
-  const { traffic, server, history } = world;
-  traffic.onAdmitted = ({ requestId, accountId, machine }) => {
+export function judgeAdmissions(world: World): (run: Run) => void {
+  const { server, history } = world;
+  return ({ requestId, accountId, machine }) => {
     const [found] = server.tables.all<{ left: number }>(
       `select (select coalesce(sum(granted - spent - refunded - expired), 0) from lot where account_id = ?1)
          - (select coalesce(sum(spent), 0) from slice where account_id = ?1 and open) as left
@@ -101,10 +101,10 @@ export class RefusalJudge {
     this.#atHome = new MoneyAtHome(world.server, () => world.timeline.now);
     this.#from = world.traffic.runs.length;
     this.#began = world.timeline.now;
-    world.traffic.onRefused = (run, worst) => this.#refused(run, worst);
   }
 
-  #refused(run: Run, worst: number): void {
+  /** Call it for each request that is refused. */
+  refused(run: Run, worst: number): void {
     const { server, trueTime, operators } = this.#world;
     if (
       !/^BALANCE_/.test(run.refusal ?? "") ||
@@ -131,7 +131,6 @@ export class RefusalJudge {
 
   judge(): void {
     const { traffic, history } = this.#world;
-    traffic.onRefused = () => {};
     this.#atHome.end();
     const requests = traffic.runs.length - this.#from;
     if (this.#wrongly > Math.max(1, requests * mostWrongly)) {

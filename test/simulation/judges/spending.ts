@@ -57,8 +57,8 @@ export class SpendingJudge {
           `${run.requestId} on ${run.machine} was let in and ${shortfall} of ${cost} was not there`,
         );
       }
-      const budget = run.budgetId ?? "";
-      spent.set(budget, (spent.get(budget) ?? 0) + cost);
+      const window = windowOf(this.#world, run);
+      spent.set(window, (spent.get(window) ?? 0) + cost);
     }
     judgeBudgets(this.#world, spent);
   }
@@ -80,15 +80,30 @@ export class SpendingJudge {
   }
 }
 
-/** Judges budgets without windows: the total spending is at most the highest limit. */
+/** A midnight is near for so long: which day a request is of is then the core's to say. */
+const nearMs = 5000;
+const dayMs = 86_400_000;
+
+/** The budget that a run is spent from, and the number of the day where that matters. Empty: none, or nobody can tell. */
+function windowOf({ timeline, clocksMoved }: World, { budget, answeredAt = 0 }: Run): string {
+  if (budget === undefined || (clocksMoved && budget.period !== "total")) {
+    return "";
+  }
+  if (budget.period !== "day") {
+    return budget.id; // no world lives past a Sunday or the last of a month
+  }
+  const at = timeline.beginning + answeredAt;
+  const isNear = Math.floor((at - nearMs) / dayMs) !== Math.floor((at + nearMs) / dayMs);
+  return isNear ? "" : `${budget.id} ${Math.floor(at / dayMs)}`;
+}
+
+/** Judges each window of a budget: the spending in it is at most the highest limit. */
 function judgeBudgets({ customers, history }: World, spent: ReadonlyMap<string, number>): void {
-  for (const { callers, budgetLimits } of customers) {
-    const totals = callers.flatMap(({ budget }) => (budget?.period === "total" ? [budget.id] : []));
-    for (const id of totals) {
-      const [all, limit] = [spent.get(id) ?? 0, budgetLimits.get(id) ?? 0];
-      if (all > limit) {
-        history.violation("budgets", `the budget ${id} of ${limit} was passed: ${all}`);
-      }
+  const limits = new Map(customers.flatMap(({ budgetLimits }) => [...budgetLimits]));
+  for (const [window, all] of spent) {
+    const limit = limits.get(window.split(" ")[0] ?? "") ?? Number.POSITIVE_INFINITY;
+    if (all > limit) {
+      history.violation("budgets", `the budget ${window} of ${limit} was passed: ${all}`);
     }
   }
 }

@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import { gzipSync } from "node:zlib";
 import type { ArchiveGround } from "#src/money/retention/write-archive.ts";
 import type { Machine } from "../cores/machine.ts";
 import type { Run } from "../cores/run.ts";
@@ -46,26 +45,19 @@ export class Night {
     );
   }
 
-  /** Throws if something of the day may still come: then half a year has not passed. */
-  check(): void {
-    if (!this.isOver) {
-      throw new Error("half a year has not passed");
-    }
-  }
-
   /** The folder as a process sees it. A file appears under its name once it is complete. */
   folderOf(process: SimulatedProcess): NonNullable<ArchiveGround["createFile"]> {
     return async (_directory, name) => {
-      const texts: string[] = [];
+      const parts: Buffer[] = [];
       const pause = () => new Promise<void>((resolve) => process.after(writeMs, resolve));
       return {
-        write: async (text) => {
-          texts.push(text);
+        write: async (part) => {
+          parts.push(part);
           await pause();
         },
         finish: async () => {
           await pause();
-          const content = gzipSync(texts.join(""));
+          const content = Buffer.concat(parts);
           if (process.act()) {
             this.files.set(name, content);
           }

@@ -28,8 +28,8 @@ export class SimulatedProcess implements Clock {
   diedAt: number | undefined;
   /** When its disk last refused something. */
   diskRefusedAt = Number.NEGATIVE_INFINITY;
-  /** Whether it was ever suspended. */
-  wasSuspended = false;
+  /** When it wakes, or last woke. */
+  wakesAt = Number.NEGATIVE_INFINITY;
   /** The actions left until it is killed. */
   #deeds = Number.POSITIVE_INFINITY;
 
@@ -70,8 +70,8 @@ export class SimulatedProcess implements Clock {
 
   /** Lets nothing reach it for `ms`. */
   suspend(ms: number): void {
-    this.wasSuspended = true;
     this.#asleepUntil = Math.max(this.#asleepUntil, this.#timeline.now + ms);
+    this.wakesAt = this.#asleepUntil;
   }
 
   /**

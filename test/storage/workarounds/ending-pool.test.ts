@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { Kysely, PostgresDialect } from "kysely";
 import { Pool } from "pg";
@@ -31,6 +32,7 @@ test("Kysely alone keeps a connection that comes while it is destroyed, so the w
   await expect(asked).rejects.toThrow("Cannot read properties of undefined");
   const client = await made;
   expect(pool.totalCount).toBe(1);
+  const removed = once(pool, "remove"); // a pool has ended before its connection has
   client.release();
-  await destroyed;
+  await Promise.all([removed, destroyed]);
 });

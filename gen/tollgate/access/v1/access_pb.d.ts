@@ -60,6 +60,27 @@ export enum Access {
    * @generated from enum value: ACCESS_PUBLIC_OR_CALLER = 5;
    */
   PUBLIC_OR_CALLER = 5,
+
+  /**
+   * A member of an account alone, of at least the method's member role.
+   *
+   * @generated from enum value: ACCESS_MEMBER = 6;
+   */
+  MEMBER = 6,
+
+  /**
+   * A person who signed in, with or without an account.
+   *
+   * @generated from enum value: ACCESS_PERSON = 7;
+   */
+  PERSON = 7,
+
+  /**
+   * Whoever has a session of the console: an operator, a customer with a key, a person.
+   *
+   * @generated from enum value: ACCESS_SESSION = 8;
+   */
+  SESSION = 8,
 }
 
 /**
@@ -108,6 +129,47 @@ export enum Role {
 export declare const RoleSchema: GenEnum<Role>;
 
 /**
+ * The permissions of a member in its own account, whatever the access of the method. Each role includes those before
+ * it. A key that manages its account is a developer; a key for inference is no member.
+ *
+ * @generated from enum tollgate.access.v1.MemberRole
+ */
+export enum MemberRole {
+  /**
+   * None. A method that states no member role is closed to members.
+   *
+   * @generated from enum value: MEMBER_ROLE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * Reads what belongs to the account.
+   *
+   * @generated from enum value: MEMBER_ROLE_VIEWER = 1;
+   */
+  VIEWER = 1,
+
+  /**
+   * Also makes, changes and revokes keys.
+   *
+   * @generated from enum value: MEMBER_ROLE_DEVELOPER = 2;
+   */
+  DEVELOPER = 2,
+
+  /**
+   * Also changes money and people.
+   *
+   * @generated from enum value: MEMBER_ROLE_OWNER = 3;
+   */
+  OWNER = 3,
+}
+
+/**
+ * Describes the enum tollgate.access.v1.MemberRole.
+ */
+export declare const MemberRoleSchema: GenEnum<MemberRole>;
+
+/**
  * The callers that this method admits. Absent: nobody.
  *
  * @generated from extension: tollgate.access.v1.Access access = 51010;
@@ -120,4 +182,12 @@ export declare const access: GenExtension<MethodOptions, Access>;
  * @generated from extension: tollgate.access.v1.Role role = 51011;
  */
 export declare const role: GenExtension<MethodOptions, Role>;
+
+/**
+ * The lowest role of a member of an account that may call this method for that account, beside those that `access`
+ * admits. Absent: no member.
+ *
+ * @generated from extension: tollgate.access.v1.MemberRole member_role = 51016;
+ */
+export declare const member_role: GenExtension<MethodOptions, MemberRole>;
 

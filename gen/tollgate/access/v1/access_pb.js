@@ -12,7 +12,7 @@ import { file_google_protobuf_descriptor } from "@bufbuild/protobuf/wkt";
  * Describes the file tollgate/access/v1/access.proto.
  */
 export const file_tollgate_access_v1_access = /*@__PURE__*/
-  fileDesc("Ch90b2xsZ2F0ZS9hY2Nlc3MvdjEvYWNjZXNzLnByb3RvEhJ0b2xsZ2F0ZS5hY2Nlc3MudjEqlwEKBkFjY2VzcxIWChJBQ0NFU1NfVU5TUEVDSUZJRUQQABIRCg1BQ0NFU1NfUFVCTElDEAESEQoNQUNDRVNTX0NBTExFUhACEhMKD0FDQ0VTU19PUEVSQVRPUhADEh0KGUFDQ0VTU19DQUxMRVJfT1JfT1BFUkFUT1IQBBIbChdBQ0NFU1NfUFVCTElDX09SX0NBTExFUhAFKk8KBFJvbGUSFAoQUk9MRV9VTlNQRUNJRklFRBAAEg8KC1JPTEVfUkVBREVSEAESEAoMUk9MRV9CSUxMSU5HEAISDgoKUk9MRV9PV05FUhADOlQKBmFjY2VzcxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGMKOAyABKA4yGi50b2xsZ2F0ZS5hY2Nlc3MudjEuQWNjZXNzUgZhY2Nlc3M6TgoEcm9sZRIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGMOOAyABKA4yGC50b2xsZ2F0ZS5hY2Nlc3MudjEuUm9sZVIEcm9sZUK+AQobaW50ZXJuYWwudG9sbGdhdGUuYWNjZXNzLnYxQgtBY2Nlc3NQcm90b1ABWih0b2xsZ2F0ZS9nZW4vdG9sbGdhdGUvYWNjZXNzL3YxO2FjY2Vzc3YxogIDVEFYqgISVG9sbGdhdGUuQWNjZXNzLlYxygISVG9sbGdhdGVcQWNjZXNzXFYx4gIeVG9sbGdhdGVcQWNjZXNzXFYxXEdQQk1ldGFkYXRh6gIUVG9sbGdhdGU6OkFjY2Vzczo6VjFiBnByb3RvMw", [file_google_protobuf_descriptor]);
+  fileDesc("Ch90b2xsZ2F0ZS9hY2Nlc3MvdjEvYWNjZXNzLnByb3RvEhJ0b2xsZ2F0ZS5hY2Nlc3MudjEq0QEKBkFjY2VzcxIWChJBQ0NFU1NfVU5TUEVDSUZJRUQQABIRCg1BQ0NFU1NfUFVCTElDEAESEQoNQUNDRVNTX0NBTExFUhACEhMKD0FDQ0VTU19PUEVSQVRPUhADEh0KGUFDQ0VTU19DQUxMRVJfT1JfT1BFUkFUT1IQBBIbChdBQ0NFU1NfUFVCTElDX09SX0NBTExFUhAFEhEKDUFDQ0VTU19NRU1CRVIQBhIRCg1BQ0NFU1NfUEVSU09OEAcSEgoOQUNDRVNTX1NFU1NJT04QCCpPCgRSb2xlEhQKEFJPTEVfVU5TUEVDSUZJRUQQABIPCgtST0xFX1JFQURFUhABEhAKDFJPTEVfQklMTElORxACEg4KClJPTEVfT1dORVIQAypzCgpNZW1iZXJSb2xlEhsKF01FTUJFUl9ST0xFX1VOU1BFQ0lGSUVEEAASFgoSTUVNQkVSX1JPTEVfVklFV0VSEAESGQoVTUVNQkVSX1JPTEVfREVWRUxPUEVSEAISFQoRTUVNQkVSX1JPTEVfT1dORVIQAzpUCgZhY2Nlc3MSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxjCjgMgASgOMhoudG9sbGdhdGUuYWNjZXNzLnYxLkFjY2Vzc1IGYWNjZXNzOk4KBHJvbGUSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxjDjgMgASgOMhgudG9sbGdhdGUuYWNjZXNzLnYxLlJvbGVSBHJvbGU6YQoLbWVtYmVyX3JvbGUSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxjIjgMgASgOMh4udG9sbGdhdGUuYWNjZXNzLnYxLk1lbWJlclJvbGVSCm1lbWJlclJvbGVCvgEKG2ludGVybmFsLnRvbGxnYXRlLmFjY2Vzcy52MUILQWNjZXNzUHJvdG9QAVoodG9sbGdhdGUvZ2VuL3RvbGxnYXRlL2FjY2Vzcy92MTthY2Nlc3N2MaICA1RBWKoCElRvbGxnYXRlLkFjY2Vzcy5WMcoCElRvbGxnYXRlXEFjY2Vzc1xWMeICHlRvbGxnYXRlXEFjY2Vzc1xWMVxHUEJNZXRhZGF0YeoCFFRvbGxnYXRlOjpBY2Nlc3M6OlYxYgZwcm90bzM", [file_google_protobuf_descriptor]);
 
 /**
  * Describes the enum tollgate.access.v1.Access.
@@ -43,6 +43,21 @@ export const Role = /*@__PURE__*/
   tsEnum(RoleSchema);
 
 /**
+ * Describes the enum tollgate.access.v1.MemberRole.
+ */
+export const MemberRoleSchema = /*@__PURE__*/
+  enumDesc(file_tollgate_access_v1_access, 2);
+
+/**
+ * The permissions of a member in its own account, whatever the access of the method. Each role includes those before
+ * it. A key that manages its account is a developer; a key for inference is no member.
+ *
+ * @generated from enum tollgate.access.v1.MemberRole
+ */
+export const MemberRole = /*@__PURE__*/
+  tsEnum(MemberRoleSchema);
+
+/**
  * The callers that this method admits. Absent: nobody.
  *
  * @generated from extension: tollgate.access.v1.Access access = 51010;
@@ -57,4 +72,13 @@ export const access = /*@__PURE__*/
  */
 export const role = /*@__PURE__*/
   extDesc(file_tollgate_access_v1_access, 1);
+
+/**
+ * The lowest role of a member of an account that may call this method for that account, beside those that `access`
+ * admits. Absent: no member.
+ *
+ * @generated from extension: tollgate.access.v1.MemberRole member_role = 51016;
+ */
+export const member_role = /*@__PURE__*/
+  extDesc(file_tollgate_access_v1_access, 2);
 

@@ -130,6 +130,13 @@ export declare type Account = Message<"tollgate.accounts.v1.Account"> & {
    * @generated from field: tollgate.inference.v1.ServiceClass service_class = 20;
    */
   serviceClass: ServiceClass;
+
+  /**
+   * Where mail of the account goes, such as of a low balance. Empty: nowhere.
+   *
+   * @generated from field: string email = 40;
+   */
+  email: string;
 };
 
 /**

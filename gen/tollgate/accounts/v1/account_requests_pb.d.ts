@@ -41,6 +41,13 @@ export declare type CreateAccountRequest = Message<"tollgate.accounts.v1.CreateA
    * @generated from field: string request_id = 3;
    */
   requestId: string;
+
+  /**
+   * Where mail of the account goes, such as of a low balance. Empty: nowhere.
+   *
+   * @generated from field: string email = 40;
+   */
+  email: string;
 };
 
 /**
@@ -214,13 +221,13 @@ export declare type ListAccountsResponse = Message<"tollgate.accounts.v1.ListAcc
 export declare const ListAccountsResponseSchema: GenMessage<ListAccountsResponse>;
 
 /**
- * Changes an account.
+ * Changes an account. A member changes its name and the threshold of a low balance alone.
  *
  * @generated from message tollgate.accounts.v1.UpdateAccountRequest
  */
 export declare type UpdateAccountRequest = Message<"tollgate.accounts.v1.UpdateAccountRequest"> & {
   /**
-   * Account.id. Empty or unknown: ACCOUNT_NOT_FOUND.
+   * Account.id. Empty: a member's own. Unknown, or empty from an operator: ACCOUNT_NOT_FOUND.
    *
    * @generated from field: string account_id = 1;
    */
@@ -270,6 +277,13 @@ export declare type UpdateAccountRequest = Message<"tollgate.accounts.v1.UpdateA
    * @generated from field: tollgate.inference.v1.ServiceClass service_class = 20;
    */
   serviceClass: ServiceClass;
+
+  /**
+   * Where mail of the account goes. Empty, or absent and named in update_mask: nowhere.
+   *
+   * @generated from field: optional string email = 40;
+   */
+  email?: string | undefined;
 };
 
 /**
@@ -384,4 +398,59 @@ export declare type UnfreezeAccountResponse = Message<"tollgate.accounts.v1.Unfr
  * Use `create(UnfreezeAccountResponseSchema)` to create a new message.
  */
 export declare const UnfreezeAccountResponseSchema: GenMessage<UnfreezeAccountResponse>;
+
+/**
+ * Closes an account.
+ *
+ * @generated from message tollgate.accounts.v1.CloseAccountRequest
+ */
+export declare type CloseAccountRequest = Message<"tollgate.accounts.v1.CloseAccountRequest"> & {
+  /**
+   * Account.id. Empty: a member's own. Unknown, or empty from an operator: ACCOUNT_NOT_FOUND.
+   *
+   * @generated from field: string account_id = 1;
+   */
+  accountId: string;
+
+  /**
+   * Identifies this request: 1 to 64 letters, digits, dashes or underscores, preferably a UUID. The refund's reference
+   * is made of it.
+   *
+   * @generated from field: string request_id = 2;
+   */
+  requestId: string;
+};
+
+/**
+ * Describes the message tollgate.accounts.v1.CloseAccountRequest.
+ * Use `create(CloseAccountRequestSchema)` to create a new message.
+ */
+export declare const CloseAccountRequestSchema: GenMessage<CloseAccountRequest>;
+
+/**
+ * The closed account.
+ *
+ * @generated from message tollgate.accounts.v1.CloseAccountResponse
+ */
+export declare type CloseAccountResponse = Message<"tollgate.accounts.v1.CloseAccountResponse"> & {
+  /**
+   * Its current state, frozen, with its money and lots. Always present.
+   *
+   * @generated from field: tollgate.accounts.v1.Account account = 1;
+   */
+  account?: Account | undefined;
+
+  /**
+   * What went back, in pico-USD (10^-12 USD).
+   *
+   * @generated from field: int64 refunded_pico_usd = 2;
+   */
+  refundedPicoUsd: bigint;
+};
+
+/**
+ * Describes the message tollgate.accounts.v1.CloseAccountResponse.
+ * Use `create(CloseAccountResponseSchema)` to create a new message.
+ */
+export declare const CloseAccountResponseSchema: GenMessage<CloseAccountResponse>;
 

@@ -3,9 +3,9 @@
 /* eslint-disable */
 
 import type { GenFile, GenService } from "@bufbuild/protobuf/codegenv2";
-import type { CreateAccountRequestSchema, CreateAccountResponseSchema, FreezeAccountRequestSchema, FreezeAccountResponseSchema, GetAccountRequestSchema, GetAccountResponseSchema, ListAccountsRequestSchema, ListAccountsResponseSchema, UnfreezeAccountRequestSchema, UnfreezeAccountResponseSchema, UpdateAccountRequestSchema, UpdateAccountResponseSchema } from "./account_requests_pb.js";
+import type { CloseAccountRequestSchema, CloseAccountResponseSchema, CreateAccountRequestSchema, CreateAccountResponseSchema, FreezeAccountRequestSchema, FreezeAccountResponseSchema, GetAccountRequestSchema, GetAccountResponseSchema, ListAccountsRequestSchema, ListAccountsResponseSchema, UnfreezeAccountRequestSchema, UnfreezeAccountResponseSchema, UpdateAccountRequestSchema, UpdateAccountResponseSchema } from "./account_requests_pb.js";
 import type { GrantRequestSchema, GrantResponseSchema, ListPaymentsRequestSchema, ListPaymentsResponseSchema, RefundRequestSchema, RefundResponseSchema, TopUpRequestSchema, TopUpResponseSchema } from "./payment_requests_pb.js";
-import type { CreateKeyRequestSchema, CreateKeyResponseSchema, ListKeysRequestSchema, ListKeysResponseSchema, RevokeKeyRequestSchema, RevokeKeyResponseSchema, RotateKeyRequestSchema, RotateKeyResponseSchema, UpdateKeyRequestSchema, UpdateKeyResponseSchema } from "./key_requests_pb.js";
+import type { CreateKeyRequestSchema, CreateKeyResponseSchema, GetKeyRequestSchema, GetKeyResponseSchema, ListKeysRequestSchema, ListKeysResponseSchema, RevokeKeyRequestSchema, RevokeKeyResponseSchema, RotateKeyRequestSchema, RotateKeyResponseSchema, UpdateKeyRequestSchema, UpdateKeyResponseSchema } from "./key_requests_pb.js";
 import type { GetKeyStatusRequestSchema, GetKeyStatusResponseSchema, IdentifyCallerRequestSchema, IdentifyCallerResponseSchema } from "./caller_requests_pb.js";
 
 /**
@@ -81,6 +81,17 @@ export declare const AccountsService: GenService<{
     output: typeof UnfreezeAccountResponseSchema;
   },
   /**
+   * Closes an account: what was paid and not spent goes back, its keys are revoked, its people removed, and no request
+   * runs any more. The books stay. Sent again after a failure, it goes on.
+   *
+   * @generated from rpc tollgate.accounts.v1.AccountsService.CloseAccount
+   */
+  closeAccount: {
+    methodKind: "unary";
+    input: typeof CloseAccountRequestSchema;
+    output: typeof CloseAccountResponseSchema;
+  },
+  /**
    * Records a payment: creates a lot at the current prices. Sending the same reference and amount again returns the
    * same answer.
    *
@@ -140,6 +151,16 @@ export declare const AccountsService: GenService<{
     methodKind: "unary";
     input: typeof ListKeysRequestSchema;
     output: typeof ListKeysResponseSchema;
+  },
+  /**
+   * Returns one key. A caller gets one of its own account; any other is KEY_NOT_FOUND.
+   *
+   * @generated from rpc tollgate.accounts.v1.AccountsService.GetKey
+   */
+  getKey: {
+    methodKind: "unary";
+    input: typeof GetKeyRequestSchema;
+    output: typeof GetKeyResponseSchema;
   },
   /**
    * Creates a key that replaces another and has its limits. The old key works until the overlap ends, and both share

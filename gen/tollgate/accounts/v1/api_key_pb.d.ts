@@ -83,7 +83,7 @@ export declare type ApiKey = Message<"tollgate.accounts.v1.ApiKey"> & {
 
   /**
    * The charges of the current period of its budget, by all keys of its chain of rotations together, in pico-USD. This
-   * field and the next two are set in ListKeys and GetKeyStatus. Absent: there is no budget, or the key was just
+   * field and the next two are set in ListKeys, GetKey and GetKeyStatus. Absent: there is no budget, or the key was just
    * changed.
    *
    * @generated from field: optional int64 budget_spent_pico_usd = 10;
@@ -104,6 +104,27 @@ export declare type ApiKey = Message<"tollgate.accounts.v1.ApiKey"> & {
    * @generated from field: google.protobuf.Timestamp budget_resets_at = 12;
    */
   budgetResetsAt?: Timestamp | undefined;
+
+  /**
+   * Whether it manages its account's keys, as a developer, and runs no inference.
+   *
+   * @generated from field: bool manages = 21;
+   */
+  manages: boolean;
+
+  /**
+   * Whether it is refused until it is enabled again.
+   *
+   * @generated from field: bool disabled = 22;
+   */
+  disabled: boolean;
+
+  /**
+   * When its label or limits were last changed. Absent: never.
+   *
+   * @generated from field: google.protobuf.Timestamp updated_at = 23;
+   */
+  updatedAt?: Timestamp | undefined;
 };
 
 /**

@@ -6,6 +6,7 @@ import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 import type { ApiKey } from "./api_key_pb.js";
 import type { RateLimitStatus } from "../../metering/v1/rate_limit_pb.js";
+import type { MemberRole } from "../../access/v1/access_pb.js";
 
 /**
  * Describes the file tollgate/accounts/v1/caller_requests.proto.
@@ -102,11 +103,18 @@ export declare type GetKeyStatusResponse = Message<"tollgate.accounts.v1.GetKeyS
 export declare const GetKeyStatusResponseSchema: GenMessage<GetKeyStatusResponse>;
 
 /**
- * Has no fields: the credential identifies the caller.
+ * The credential identifies the caller.
  *
  * @generated from message tollgate.accounts.v1.IdentifyCallerRequest
  */
 export declare type IdentifyCallerRequest = Message<"tollgate.accounts.v1.IdentifyCallerRequest"> & {
+  /**
+   * The status with which a facade has refused a request of the caller, so that the core can record it. 0: it is not
+   * recorded.
+   *
+   * @generated from field: uint32 refused_status = 1;
+   */
+  refusedStatus: number;
 };
 
 /**
@@ -127,6 +135,13 @@ export declare type IdentifyCallerResponse = Message<"tollgate.accounts.v1.Ident
    * @generated from field: string account_id = 1;
    */
   accountId: string;
+
+  /**
+   * The caller's role as a member of that account. Unspecified: it is no member, and may run inference.
+   *
+   * @generated from field: tollgate.access.v1.MemberRole member_role = 2;
+   */
+  memberRole: MemberRole;
 };
 
 /**

@@ -14,13 +14,13 @@ import type { Duration, FieldMask } from "@bufbuild/protobuf/wkt";
 export declare const file_tollgate_accounts_v1_key_requests: GenFile;
 
 /**
- * Creates a key.
+ * Creates a key. A management key makes none that manages, and no member gives one more than its account may have.
  *
  * @generated from message tollgate.accounts.v1.CreateKeyRequest
  */
 export declare type CreateKeyRequest = Message<"tollgate.accounts.v1.CreateKeyRequest"> & {
   /**
-   * Account.id. Empty or unknown: ACCOUNT_NOT_FOUND.
+   * Account.id. Empty: a management key's own. Unknown, or empty from an operator: ACCOUNT_NOT_FOUND.
    *
    * @generated from field: string account_id = 1;
    */
@@ -48,6 +48,14 @@ export declare type CreateKeyRequest = Message<"tollgate.accounts.v1.CreateKeyRe
    * @generated from field: string request_id = 4;
    */
   requestId: string;
+
+  /**
+   * Whether it manages its account's keys, as a developer, and runs no inference. It may expire; other limits are
+   * refused. False: it is for inference.
+   *
+   * @generated from field: bool manages = 21;
+   */
+  manages: boolean;
 };
 
 /**
@@ -84,13 +92,13 @@ export declare type CreateKeyResponse = Message<"tollgate.accounts.v1.CreateKeyR
 export declare const CreateKeyResponseSchema: GenMessage<CreateKeyResponse>;
 
 /**
- * Selects a page of an account's keys.
+ * Selects a page of keys.
  *
  * @generated from message tollgate.accounts.v1.ListKeysRequest
  */
 export declare type ListKeysRequest = Message<"tollgate.accounts.v1.ListKeysRequest"> & {
   /**
-   * Account.id. Empty: the caller's own. Unknown, or empty from an operator: ACCOUNT_NOT_FOUND.
+   * Account.id. Empty: the caller's own; from an operator, all accounts. Unknown: ACCOUNT_NOT_FOUND.
    *
    * @generated from field: string account_id = 1;
    */
@@ -109,6 +117,13 @@ export declare type ListKeysRequest = Message<"tollgate.accounts.v1.ListKeysRequ
    * @generated from field: string page_token = 3;
    */
   pageToken: string;
+
+  /**
+   * Whether to leave out revoked keys.
+   *
+   * @generated from field: bool without_revoked = 4;
+   */
+  withoutRevoked: boolean;
 };
 
 /**
@@ -118,13 +133,14 @@ export declare type ListKeysRequest = Message<"tollgate.accounts.v1.ListKeysRequ
 export declare const ListKeysRequestSchema: GenMessage<ListKeysRequest>;
 
 /**
- * A page of an account's keys.
+ * A page of keys.
  *
  * @generated from message tollgate.accounts.v1.ListKeysResponse
  */
 export declare type ListKeysResponse = Message<"tollgate.accounts.v1.ListKeysResponse"> & {
   /**
-   * Oldest first, including expired and revoked ones.
+   * Including expired ones. Of one account: oldest first. Of all: last used first, then those that were never
+   * used, newest first.
    *
    * @generated from field: repeated tollgate.accounts.v1.ApiKey keys = 1;
    */
@@ -145,7 +161,47 @@ export declare type ListKeysResponse = Message<"tollgate.accounts.v1.ListKeysRes
 export declare const ListKeysResponseSchema: GenMessage<ListKeysResponse>;
 
 /**
- * Replaces a key.
+ * Selects a key.
+ *
+ * @generated from message tollgate.accounts.v1.GetKeyRequest
+ */
+export declare type GetKeyRequest = Message<"tollgate.accounts.v1.GetKeyRequest"> & {
+  /**
+   * ApiKey.id. Empty or unknown: KEY_NOT_FOUND.
+   *
+   * @generated from field: string key_id = 1;
+   */
+  keyId: string;
+};
+
+/**
+ * Describes the message tollgate.accounts.v1.GetKeyRequest.
+ * Use `create(GetKeyRequestSchema)` to create a new message.
+ */
+export declare const GetKeyRequestSchema: GenMessage<GetKeyRequest>;
+
+/**
+ * The requested key.
+ *
+ * @generated from message tollgate.accounts.v1.GetKeyResponse
+ */
+export declare type GetKeyResponse = Message<"tollgate.accounts.v1.GetKeyResponse"> & {
+  /**
+   * Its current state, with that of its budget. Always present.
+   *
+   * @generated from field: tollgate.accounts.v1.ApiKey key = 1;
+   */
+  key?: ApiKey | undefined;
+};
+
+/**
+ * Describes the message tollgate.accounts.v1.GetKeyResponse.
+ * Use `create(GetKeyResponseSchema)` to create a new message.
+ */
+export declare const GetKeyResponseSchema: GenMessage<GetKeyResponse>;
+
+/**
+ * Replaces a key. One that manages is replaced by operators and members, never by a key.
  *
  * @generated from message tollgate.accounts.v1.RotateKeyRequest
  */
@@ -207,7 +263,7 @@ export declare type RotateKeyResponse = Message<"tollgate.accounts.v1.RotateKeyR
 export declare const RotateKeyResponseSchema: GenMessage<RotateKeyResponse>;
 
 /**
- * Revokes a key.
+ * Revokes a key. One that manages is revoked by operators and members, never by a key.
  *
  * @generated from message tollgate.accounts.v1.RevokeKeyRequest
  */
@@ -247,7 +303,7 @@ export declare type RevokeKeyResponse = Message<"tollgate.accounts.v1.RevokeKeyR
 export declare const RevokeKeyResponseSchema: GenMessage<RevokeKeyResponse>;
 
 /**
- * Changes a key.
+ * Changes a key. One that manages is changed by operators and members, never by a key.
  *
  * @generated from message tollgate.accounts.v1.UpdateKeyRequest
  */
@@ -280,6 +336,13 @@ export declare type UpdateKeyRequest = Message<"tollgate.accounts.v1.UpdateKeyRe
    * @generated from field: google.protobuf.FieldMask update_mask = 4;
    */
   updateMask?: FieldMask | undefined;
+
+  /**
+   * Whether it is refused until it is enabled again. Absent, and named in update_mask: it is enabled.
+   *
+   * @generated from field: optional bool disabled = 22;
+   */
+  disabled?: boolean | undefined;
 };
 
 /**

@@ -38,6 +38,21 @@ export declare type TopUpRequest = Message<"tollgate.accounts.v1.TopUpRequest"> 
    * @generated from field: string reference = 3;
    */
   reference: string;
+
+  /**
+   * Asks the payment limits alone: nothing is credited, and the answer has no lot.
+   *
+   * @generated from field: bool validate_only = 4;
+   */
+  validateOnly: boolean;
+
+  /**
+   * The reference of a refund of this account that this payment takes back, whole: no limit is asked, and the money
+   * keeps the prices that it had. Empty: none.
+   *
+   * @generated from field: string undoes = 5;
+   */
+  undoes: string;
 };
 
 /**
@@ -60,7 +75,8 @@ export declare type TopUpResponse = Message<"tollgate.accounts.v1.TopUpResponse"
   accountId: string;
 
   /**
-   * The lot of this payment. It may have been created by an earlier request with the same reference.
+   * The lot of this payment. It may have been created by an earlier request with the same reference. Empty: the request
+   * was only validated.
    *
    * @generated from field: string lot_id = 2;
    */
@@ -169,7 +185,7 @@ export declare type RefundRequest = Message<"tollgate.accounts.v1.RefundRequest"
   accountId: string;
 
   /**
-   * The amount, above zero and at most the unspent paid money.
+   * The amount, above zero and, unless into_debt is set, at most the unspent paid money.
    *
    * @generated from field: int64 amount_pico_usd = 2;
    */
@@ -181,6 +197,14 @@ export declare type RefundRequest = Message<"tollgate.accounts.v1.RefundRequest"
    * @generated from field: string reference = 3;
    */
   reference: string;
+
+  /**
+   * Whether what is spent or held becomes debt, instead of a refusal: for money that has left already, as after a
+   * dispute.
+   *
+   * @generated from field: bool into_debt = 4;
+   */
+  intoDebt: boolean;
 };
 
 /**

@@ -37,6 +37,13 @@ export declare type ListAuditEventsRequest = Message<"tollgate.audit.v1.ListAudi
    * @generated from field: string page_token = 3;
    */
   pageToken: string;
+
+  /**
+   * Only changes by members and management keys of this account. Empty: all; an owner's own.
+   *
+   * @generated from field: string account_id = 4;
+   */
+  accountId: string;
 };
 
 /**
@@ -73,7 +80,7 @@ export declare type ListAuditEventsResponse = Message<"tollgate.audit.v1.ListAud
 export declare const ListAuditEventsResponseSchema: GenMessage<ListAuditEventsResponse>;
 
 /**
- * One change that an operator made.
+ * One change that an operator, a member or a management key made.
  *
  * @generated from message tollgate.audit.v1.AuditEvent
  */
@@ -93,14 +100,15 @@ export declare type AuditEvent = Message<"tollgate.audit.v1.AuditEvent"> & {
   at?: Timestamp | undefined;
 
   /**
-   * The operator's name at that time; "root" for the configured token.
+   * The operator's or the person's name at that time; "root" for the configured token. Of a management key: "key" and
+   * its id.
    *
    * @generated from field: string operator = 3;
    */
   operator: string;
 
   /**
-   * Operator.id. Empty: the configured token.
+   * Operator.id. Empty: the configured token, a person, or a management key.
    *
    * @generated from field: string operator_id = 4;
    */
@@ -129,19 +137,41 @@ export declare type AuditEvent = Message<"tollgate.audit.v1.AuditEvent"> & {
   before?: JsonObject | undefined;
 
   /**
-   * The request and its result, with the contract's field names and without secrets.
+   * The request and its result, with the contract's field names and without secrets. Of a call that was refused to the
+   * operator: "refused" alone, why.
    *
    * @generated from field: google.protobuf.Struct after = 8;
    */
   after?: JsonObject | undefined;
 
   /**
-   * The operator's address, as far as the forwarding peer is trusted. "in process" for actions of the program itself on
+   * The caller's address, as far as the forwarding peer is trusted. "in process" for actions of the program itself on
    * the operator's behalf, such as a top-up for a payment provider's event.
    *
    * @generated from field: string address = 9;
    */
   address: string;
+
+  /**
+   * ApiKey.id of the management key. Empty: somebody else made the change.
+   *
+   * @generated from field: string key_id = 10;
+   */
+  keyId: string;
+
+  /**
+   * Person.id. Empty: no person made the change.
+   *
+   * @generated from field: string person_id = 11;
+   */
+  personId: string;
+
+  /**
+   * The account whose owners see the change. Empty: operators alone see it.
+   *
+   * @generated from field: string account_id = 12;
+   */
+  accountId: string;
 };
 
 /**
@@ -151,14 +181,14 @@ export declare type AuditEvent = Message<"tollgate.audit.v1.AuditEvent"> & {
 export declare const AuditEventSchema: GenMessage<AuditEvent>;
 
 /**
- * Lists the changes made by operators. Rows are written once and never changed or deleted: the database itself refuses
- * it.
+ * Lists the changes made by operators, members and management keys, operators' sign-ins, and what was refused to
+ * operators. Rows are written once and never changed or deleted: the database itself refuses it.
  *
  * @generated from service tollgate.audit.v1.AuditService
  */
 export declare const AuditService: GenService<{
   /**
-   * Lists changes, newest first.
+   * Lists changes, newest first. An owner of an account sees those that the account's members and keys made.
    *
    * @generated from rpc tollgate.audit.v1.AuditService.ListAuditEvents
    */

@@ -107,6 +107,101 @@ export declare type GetModelResponse = Message<"tollgate.catalogue.v1.GetModelRe
 export declare const GetModelResponseSchema: GenMessage<GetModelResponse>;
 
 /**
+ * Has no fields: there are 30 days.
+ *
+ * @generated from message tollgate.catalogue.v1.ListPriceDaysRequest
+ */
+export declare type ListPriceDaysRequest = Message<"tollgate.catalogue.v1.ListPriceDaysRequest"> & {
+};
+
+/**
+ * Describes the message tollgate.catalogue.v1.ListPriceDaysRequest.
+ * Use `create(ListPriceDaysRequestSchema)` to create a new message.
+ */
+export declare const ListPriceDaysRequestSchema: GenMessage<ListPriceDaysRequest>;
+
+/**
+ * Prices of the last 30 days.
+ *
+ * @generated from message tollgate.catalogue.v1.ListPriceDaysResponse
+ */
+export declare type ListPriceDaysResponse = Message<"tollgate.catalogue.v1.ListPriceDaysResponse"> & {
+  /**
+   * In the configured order.
+   *
+   * @generated from field: repeated tollgate.catalogue.v1.ModelPriceDays models = 1;
+   */
+  models: ModelPriceDays[];
+};
+
+/**
+ * Describes the message tollgate.catalogue.v1.ListPriceDaysResponse.
+ * Use `create(ListPriceDaysResponseSchema)` to create a new message.
+ */
+export declare const ListPriceDaysResponseSchema: GenMessage<ListPriceDaysResponse>;
+
+/**
+ * A model's prices of the last 30 days.
+ *
+ * @generated from message tollgate.catalogue.v1.ModelPriceDays
+ */
+export declare type ModelPriceDays = Message<"tollgate.catalogue.v1.ModelPriceDays"> & {
+  /**
+   * Model.id.
+   *
+   * @generated from field: string model = 1;
+   */
+  model: string;
+
+  /**
+   * Oldest first, the current day last. Days before it had a price are left out.
+   *
+   * @generated from field: repeated tollgate.catalogue.v1.PriceDay days = 2;
+   */
+  days: PriceDay[];
+};
+
+/**
+ * Describes the message tollgate.catalogue.v1.ModelPriceDays.
+ * Use `create(ModelPriceDaysSchema)` to create a new message.
+ */
+export declare const ModelPriceDaysSchema: GenMessage<ModelPriceDays>;
+
+/**
+ * A price at the end of a day, or now.
+ *
+ * @generated from message tollgate.catalogue.v1.PriceDay
+ */
+export declare type PriceDay = Message<"tollgate.catalogue.v1.PriceDay"> & {
+  /**
+   * The day in UTC, such as "2026-01-31".
+   *
+   * @generated from field: string date = 1;
+   */
+  date: string;
+
+  /**
+   * The rate in pico-USD for an input token.
+   *
+   * @generated from field: int64 input_pico_usd_per_token = 2;
+   */
+  inputPicoUsdPerToken: bigint;
+
+  /**
+   * The rate in pico-USD for an output token.
+   *
+   * @generated from field: int64 output_pico_usd_per_token = 3;
+   */
+  outputPicoUsdPerToken: bigint;
+};
+
+/**
+ * Describes the message tollgate.catalogue.v1.PriceDay.
+ * Use `create(PriceDaySchema)` to create a new message.
+ */
+export declare const PriceDaySchema: GenMessage<PriceDay>;
+
+/**
  * Selects a page of servers.
  *
  * @generated from message tollgate.catalogue.v1.ListServersRequest
@@ -274,6 +369,16 @@ export declare const CatalogueService: GenService<{
     methodKind: "unary";
     input: typeof GetModelRequestSchema;
     output: typeof GetModelResponseSchema;
+  },
+  /**
+   * Returns the price of each served model at the end of each of the last 30 days.
+   *
+   * @generated from rpc tollgate.catalogue.v1.CatalogueService.ListPriceDays
+   */
+  listPriceDays: {
+    methodKind: "unary";
+    input: typeof ListPriceDaysRequestSchema;
+    output: typeof ListPriceDaysResponseSchema;
   },
   /**
    * Lists the inference servers and their state.

@@ -93,6 +93,13 @@ export declare type Model = Message<"tollgate.catalogue.v1.Model"> & {
    * @generated from field: uint32 dimensions = 11;
    */
   dimensions: number;
+
+  /**
+   * What the operator says of it. Always present.
+   *
+   * @generated from field: tollgate.catalogue.v1.ModelCard card = 20;
+   */
+  card?: ModelCard | undefined;
 };
 
 /**
@@ -100,6 +107,89 @@ export declare type Model = Message<"tollgate.catalogue.v1.Model"> & {
  * Use `create(ModelSchema)` to create a new message.
  */
 export declare const ModelSchema: GenMessage<Model>;
+
+/**
+ * What people and listings are told of a model. Texts that the operator did not give are empty.
+ *
+ * @generated from message tollgate.catalogue.v1.ModelCard
+ */
+export declare type ModelCard = Message<"tollgate.catalogue.v1.ModelCard"> & {
+  /**
+   * What it is good at.
+   *
+   * @generated from field: string description = 1;
+   */
+  description: string;
+
+  /**
+   * How its weights are stored, such as "fp8".
+   *
+   * @generated from field: string quantization = 2;
+   */
+  quantization: string;
+
+  /**
+   * The licence of its weights, such as "Apache-2.0".
+   *
+   * @generated from field: string licence = 3;
+   */
+  licence: string;
+
+  /**
+   * Where its makers tell of it.
+   *
+   * @generated from field: string link = 4;
+   */
+  link: string;
+
+  /**
+   * Its id at Hugging Face, such as "deepseek-ai/DeepSeek-V4".
+   *
+   * @generated from field: string hugging_face_id = 5;
+   */
+  huggingFaceId: string;
+
+  /**
+   * The family of its tokenizer, such as "DeepSeek".
+   *
+   * @generated from field: string tokenizer = 6;
+   */
+  tokenizer: string;
+
+  /**
+   * The day from which it may no longer be served, such as "2026-12-31".
+   *
+   * @generated from field: string deprecation_date = 7;
+   */
+  deprecationDate: string;
+
+  /**
+   * The countries that its servers stand in, as two letters each (ISO 3166).
+   *
+   * @generated from field: repeated string countries = 8;
+   */
+  countries: string[];
+
+  /**
+   * Its id at OpenRouter, where that is another one.
+   *
+   * @generated from field: string openrouter_slug = 9;
+   */
+  openrouterSlug: string;
+
+  /**
+   * Whether listings may show it.
+   *
+   * @generated from field: bool is_ready = 10;
+   */
+  isReady: boolean;
+};
+
+/**
+ * Describes the message tollgate.catalogue.v1.ModelCard.
+ * Use `create(ModelCardSchema)` to create a new message.
+ */
+export declare const ModelCardSchema: GenMessage<ModelCard>;
 
 /**
  * A kind of model.

@@ -264,17 +264,17 @@ export declare type GetGenerationRequest = Message<"tollgate.chat.v1.GetGenerati
 export declare const GetGenerationRequestSchema: GenMessage<GetGenerationRequest>;
 
 /**
- * An answer and its cost, in an aggregator's format.
+ * An answer and its cost, in an aggregator's format, or why there was none.
  *
  * @generated from message tollgate.chat.v1.GetGenerationResponse
  */
 export declare type GetGenerationResponse = Message<"tollgate.chat.v1.GetGenerationResponse"> & {
   /**
-   * The answer with the requested id.
+   * The request with the requested id.
    *
-   * @generated from field: tollgate.chat.v1.Generation data = 1;
+   * @generated from field: tollgate.chat.v1.GenerationData data = 1;
    */
-  data?: Generation | undefined;
+  data?: GenerationData | undefined;
 };
 
 /**
@@ -282,6 +282,117 @@ export declare type GetGenerationResponse = Message<"tollgate.chat.v1.GetGenerat
  * Use `create(GetGenerationResponseSchema)` to create a new message.
  */
 export declare const GetGenerationResponseSchema: GenMessage<GetGenerationResponse>;
+
+/**
+ * What became of a request.
+ *
+ * @generated from message tollgate.chat.v1.GenerationData
+ */
+export declare type GenerationData = Message<"tollgate.chat.v1.GenerationData"> & {
+  /**
+   * The answer or the refusal.
+   *
+   * @generated from oneof tollgate.chat.v1.GenerationData.form
+   */
+  form: {
+    /**
+     * It was answered.
+     *
+     * @generated from field: tollgate.chat.v1.Generation answered = 1;
+     */
+    value: Generation;
+    case: "answered";
+  } | {
+    /**
+     * It was refused, or failed before it cost anything.
+     *
+     * @generated from field: tollgate.chat.v1.RefusedGeneration refused = 2;
+     */
+    value: RefusedGeneration;
+    case: "refused";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message tollgate.chat.v1.GenerationData.
+ * Use `create(GenerationDataSchema)` to create a new message.
+ */
+export declare const GenerationDataSchema: GenMessage<GenerationData>;
+
+/**
+ * A request that was refused.
+ *
+ * @generated from message tollgate.chat.v1.RefusedGeneration
+ */
+export declare type RefusedGeneration = Message<"tollgate.chat.v1.RefusedGeneration"> & {
+  /**
+   * The request's id.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * When it was refused, RFC 3339.
+   *
+   * @generated from field: string created_at = 2;
+   */
+  createdAt: string;
+
+  /**
+   * The id of the model that it named. Empty: none that is served.
+   *
+   * @generated from field: string model = 3;
+   */
+  model: string;
+
+  /**
+   * Why it was refused.
+   *
+   * @generated from field: tollgate.chat.v1.GenerationError error = 4;
+   */
+  error?: GenerationError | undefined;
+};
+
+/**
+ * Describes the message tollgate.chat.v1.RefusedGeneration.
+ * Use `create(RefusedGenerationSchema)` to create a new message.
+ */
+export declare const RefusedGenerationSchema: GenMessage<RefusedGeneration>;
+
+/**
+ * Why a request was refused.
+ *
+ * @generated from message tollgate.chat.v1.GenerationError
+ */
+export declare type GenerationError = Message<"tollgate.chat.v1.GenerationError"> & {
+  /**
+   * The reason, such as "RATE_LIMITED".
+   *
+   * @generated from field: string reason = 1;
+   */
+  reason: string;
+
+  /**
+   * The reason for people, with what to do.
+   *
+   * @generated from field: string message = 2;
+   */
+  message: string;
+
+  /**
+   * The status of its response.
+   *
+   * @generated from field: uint32 status = 3;
+   */
+  status: number;
+};
+
+/**
+ * Describes the message tollgate.chat.v1.GenerationError.
+ * Use `create(GenerationErrorSchema)` to create a new message.
+ */
+export declare const GenerationErrorSchema: GenMessage<GenerationError>;
 
 /**
  * An answer and its cost.
@@ -400,6 +511,13 @@ export declare type Generation = Message<"tollgate.chat.v1.Generation"> & {
    * @generated from field: optional uint64 generation_time = 16;
    */
   generationTime?: bigint | undefined;
+
+  /**
+   * True: its receipt was read from an archive. Absent: from the books.
+   *
+   * @generated from field: optional bool archived = 17;
+   */
+  archived?: boolean | undefined;
 };
 
 /**

@@ -64,6 +64,16 @@ export declare const chatServiceRoutes: {
     readonly method: (typeof ChatService)["method"]["getModel"];
   };
   /**
+   * Returns what requests of the key's account cost, in the format of Hugging Face's billing of inference providers.
+   *
+   * @generated from rpc tollgate.chat.v1.ChatService.GetCosts
+   */
+  readonly getCosts: {
+    readonly verb: "POST";
+    readonly path: "/v1/costs";
+    readonly method: (typeof ChatService)["method"]["getCosts"];
+  };
+  /**
    * Returns the status of the key and its current rate limit.
    *
    * @generated from rpc tollgate.chat.v1.ChatService.TestAuth

@@ -18,6 +18,7 @@ export const chatServiceRoutes = {
   createEmbedding: { verb: "POST", path: "/v1/embeddings", method: ChatService.method.createEmbedding },
   listModels: { verb: "GET", path: "/v1/models", method: ChatService.method.listModels },
   getModel: { verb: "GET", path: "/v1/models/{id=**}", method: ChatService.method.getModel },
+  getCosts: { verb: "POST", path: "/v1/costs", method: ChatService.method.getCosts },
   testAuth: { verb: "GET", path: "/test-auth", method: ChatService.method.testAuth },
   getKey: { verb: "GET", path: "/v1/key", method: ChatService.method.getKey },
   getCredits: { verb: "GET", path: "/v1/credits", method: ChatService.method.getCredits },

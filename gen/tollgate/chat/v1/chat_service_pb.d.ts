@@ -10,6 +10,7 @@ import type { CreateChatCompletionRequestSchema, CreateChatCompletionResponseSch
 import type { CreateCompletionRequestSchema, CreateCompletionResponseSchema } from "./completion_pb.js";
 import type { CreateEmbeddingRequestSchema, CreateEmbeddingResponseSchema } from "./embedding_pb.js";
 import type { GetModelRequestSchema, GetModelResponseSchema, ListModelsRequestSchema, ListModelsResponseSchema } from "./model_pb.js";
+import type { GetCostsRequestSchema, GetCostsResponseSchema } from "./cost_pb.js";
 import type { TestAuthRequestSchema, TestAuthResponseSchema } from "./key_status_pb.js";
 import type { GetCreditsRequestSchema, GetCreditsResponseSchema, GetGenerationRequestSchema, GetGenerationResponseSchema, GetKeyRequestSchema, GetKeyResponseSchema, GetUsageRequestSchema, GetUsageResponseSchema } from "./account_view_pb.js";
 
@@ -73,6 +74,16 @@ export declare const ChatService: GenService<{
     methodKind: "unary";
     input: typeof GetModelRequestSchema;
     output: typeof GetModelResponseSchema;
+  },
+  /**
+   * Returns what requests of the key's account cost, in the format of Hugging Face's billing of inference providers.
+   *
+   * @generated from rpc tollgate.chat.v1.ChatService.GetCosts
+   */
+  getCosts: {
+    methodKind: "unary";
+    input: typeof GetCostsRequestSchema;
+    output: typeof GetCostsResponseSchema;
   },
   /**
    * Returns the status of the key and its current rate limit.

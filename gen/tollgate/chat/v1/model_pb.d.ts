@@ -11,11 +11,18 @@ import type { Message } from "@bufbuild/protobuf";
 export declare const file_tollgate_chat_v1_model: GenFile;
 
 /**
- * Has no fields: lists all models.
+ * Lists all models.
  *
  * @generated from message tollgate.chat.v1.ListModelsRequest
  */
 export declare type ListModelsRequest = Message<"tollgate.chat.v1.ListModelsRequest"> & {
+  /**
+   * "2.4": the answer is OpenRouter's current document for providers instead. Absent: this surface's own list, which has
+   * the fields of OpenRouter's flat document, too.
+   *
+   * @generated from field: optional string schema_version = 1;
+   */
+  schemaVersion?: string | undefined;
 };
 
 /**
@@ -195,6 +202,90 @@ export declare type Model = Message<"tollgate.chat.v1.Model"> & {
    * @generated from field: optional uint32 dimensions = 13;
    */
   dimensions?: number | undefined;
+
+  /**
+   * Its id at Hugging Face. Empty: it is not told.
+   *
+   * @generated from field: string hugging_face_id = 14;
+   */
+  huggingFaceId: string;
+
+  /**
+   * What it is good at. Empty: it is not told.
+   *
+   * @generated from field: string description = 15;
+   */
+  description: string;
+
+  /**
+   * The kinds of input again, where listings look for them.
+   *
+   * @generated from field: repeated string input_modalities = 16;
+   */
+  inputModalities: string[];
+
+  /**
+   * The kinds of output again.
+   *
+   * @generated from field: repeated string output_modalities = 17;
+   */
+  outputModalities: string[];
+
+  /**
+   * How its weights are stored, such as "fp8". Null: it is not told.
+   *
+   * @generated from field: optional string quantization = 18;
+   */
+  quantization?: string | undefined;
+
+  /**
+   * The most tokens of an answer again. Null: an embedding model.
+   *
+   * @generated from field: optional uint32 max_output_length = 19;
+   */
+  maxOutputLength?: number | undefined;
+
+  /**
+   * The fields among supported_parameters that control how tokens are chosen, and how many.
+   *
+   * @generated from field: repeated string supported_sampling_parameters = 20;
+   */
+  supportedSamplingParameters: string[];
+
+  /**
+   * What it can do, such as "tools" or "reasoning".
+   *
+   * @generated from field: repeated string supported_features = 21;
+   */
+  supportedFeatures: string[];
+
+  /**
+   * The day from which it may no longer be served, such as "2026-12-31". Absent: none.
+   *
+   * @generated from field: optional string deprecation_date = 22;
+   */
+  deprecationDate?: string | undefined;
+
+  /**
+   * Whether listings may show it.
+   *
+   * @generated from field: bool is_ready = 23;
+   */
+  isReady: boolean;
+
+  /**
+   * What it is at OpenRouter. Absent: it is not told.
+   *
+   * @generated from field: tollgate.chat.v1.OpenrouterModel openrouter = 24;
+   */
+  openrouter?: OpenrouterModel | undefined;
+
+  /**
+   * Where its servers stand. Left out: it is not told.
+   *
+   * @generated from field: repeated tollgate.chat.v1.Datacenter datacenters = 25;
+   */
+  datacenters: Datacenter[];
 };
 
 /**
@@ -202,6 +293,46 @@ export declare type Model = Message<"tollgate.chat.v1.Model"> & {
  * Use `create(ModelSchema)` to create a new message.
  */
 export declare const ModelSchema: GenMessage<Model>;
+
+/**
+ * A model at OpenRouter.
+ *
+ * @generated from message tollgate.chat.v1.OpenrouterModel
+ */
+export declare type OpenrouterModel = Message<"tollgate.chat.v1.OpenrouterModel"> & {
+  /**
+   * Its id there.
+   *
+   * @generated from field: string slug = 1;
+   */
+  slug: string;
+};
+
+/**
+ * Describes the message tollgate.chat.v1.OpenrouterModel.
+ * Use `create(OpenrouterModelSchema)` to create a new message.
+ */
+export declare const OpenrouterModelSchema: GenMessage<OpenrouterModel>;
+
+/**
+ * A place of servers.
+ *
+ * @generated from message tollgate.chat.v1.Datacenter
+ */
+export declare type Datacenter = Message<"tollgate.chat.v1.Datacenter"> & {
+  /**
+   * The country as two letters (ISO 3166).
+   *
+   * @generated from field: string country_code = 1;
+   */
+  countryCode: string;
+};
+
+/**
+ * Describes the message tollgate.chat.v1.Datacenter.
+ * Use `create(DatacenterSchema)` to create a new message.
+ */
+export declare const DatacenterSchema: GenMessage<Datacenter>;
 
 /**
  * A price in USD per token.
@@ -222,6 +353,27 @@ export declare type ModelPricing = Message<"tollgate.chat.v1.ModelPricing"> & {
    * @generated from field: string completion = 2;
    */
   completion: string;
+
+  /**
+   * For an image. Always "0": there are none.
+   *
+   * @generated from field: string image = 3;
+   */
+  image: string;
+
+  /**
+   * For a request. Always "0": tokens are paid alone.
+   *
+   * @generated from field: string request = 4;
+   */
+  request: string;
+
+  /**
+   * For an input token that a server had in its cache: as `prompt`.
+   *
+   * @generated from field: string input_cache_read = 5;
+   */
+  inputCacheRead: string;
 };
 
 /**

@@ -512,6 +512,27 @@ export enum Reason {
   BUDGET_HELD = 35,
 
   /**
+   * The person has no place in the account.
+   *
+   * @generated from enum value: REASON_MEMBER_NOT_FOUND = 40;
+   */
+  MEMBER_NOT_FOUND = 40,
+
+  /**
+   * No such invitation, or it was used, revoked or is too old.
+   *
+   * @generated from enum value: REASON_INVITATION_NOT_FOUND = 41;
+   */
+  INVITATION_NOT_FOUND = 41,
+
+  /**
+   * The account would be left without an owner.
+   *
+   * @generated from enum value: REASON_LAST_OWNER = 42;
+   */
+  LAST_OWNER = 42,
+
+  /**
    * No such webhook.
    *
    * @generated from enum value: REASON_WEBHOOK_NOT_FOUND = 52;
@@ -519,11 +540,32 @@ export enum Reason {
   WEBHOOK_NOT_FOUND = 52,
 
   /**
-   * The receipts of that time were archived and have left the books. The message says when.
+   * The receipts of that time have left the books, and their archive is not in its place. The message says when.
    *
    * @generated from enum value: REASON_RECEIPT_ARCHIVED = 53;
    */
   RECEIPT_ARCHIVED = 53,
+
+  /**
+   * An archive of receipts is not the one that was written. The message names its day.
+   *
+   * @generated from enum value: REASON_ARCHIVE_CHANGED = 66;
+   */
+  ARCHIVE_CHANGED = 66,
+
+  /**
+   * The payment provider did not answer, or not as it should. The same request may be sent again.
+   *
+   * @generated from enum value: REASON_PAYMENT_PROVIDER_FAILED = 70;
+   */
+  PAYMENT_PROVIDER_FAILED = 70,
+
+  /**
+   * No such payment or checkout.
+   *
+   * @generated from enum value: REASON_PAYMENT_NOT_FOUND = 71;
+   */
+  PAYMENT_NOT_FOUND = 71,
 
   /**
    * No server of the model is up: all failed their checks, or are cut off after failures. `retry_after` is when they are

@@ -95,6 +95,13 @@ export declare type HttpMethod = Message<"tollgate.facade.v1.HttpMethod"> & {
    * @generated from field: repeated tollgate.facade.v1.HttpError errors = 2;
    */
   errors: HttpError[];
+
+  /**
+   * The status of success. 0: 200.
+   *
+   * @generated from field: uint32 success = 3;
+   */
+  success: number;
 };
 
 /**

@@ -74,7 +74,7 @@ export declare type JsonMessage = Message<"tollgate.facade.v1.JsonMessage"> & {
 export declare const JsonMessageSchema: GenMessage<JsonMessage>;
 
 /**
- * How a field appears in JSON. JSON null always means absent.
+ * How a field appears in JSON. JSON null means absent, unless the field says otherwise.
  *
  * @generated from message tollgate.facade.v1.JsonField
  */
@@ -193,12 +193,20 @@ export declare type JsonField = Message<"tollgate.facade.v1.JsonField"> & {
   requiredForType: string;
 
   /**
-   * Whether the string is the text of a number, which is written unchanged, so that it is exact. An empty string counts
-   * as unset. It is never read.
+   * Whether the string is the text of a number, which is read and written unchanged, so that it is exact. An empty
+   * string counts as unset.
    *
    * @generated from field: bool number_text = 20;
    */
   numberText: boolean;
+
+  /**
+   * Whether null is read as a value of its own, the empty one of an optional string or enum, which clears what is
+   * stored. False: null means absent.
+   *
+   * @generated from field: bool null_clears = 23;
+   */
+  nullClears: boolean;
 };
 
 /**

@@ -13,11 +13,18 @@ import type { ReceiptArchive } from "./receipt_archive_pb.js";
 export declare const file_tollgate_metering_v1_books_service: GenFile;
 
 /**
- * Has no fields: proves all books.
+ * Asks for a proof of all books.
  *
  * @generated from message tollgate.metering.v1.ReconcileRequest
  */
 export declare type ReconcileRequest = Message<"tollgate.metering.v1.ReconcileRequest"> & {
+  /**
+   * Whether the receipts of sealed days are read again and compared with their seals. Otherwise a seal is believed, unless
+   * charges of its day came later.
+   *
+   * @generated from field: bool all = 1;
+   */
+  all: boolean;
 };
 
 /**
@@ -27,11 +34,17 @@ export declare type ReconcileRequest = Message<"tollgate.metering.v1.ReconcileRe
 export declare const ReconcileRequestSchema: GenMessage<ReconcileRequest>;
 
 /**
- * Has no fields: proves all books.
+ * Asks for a proof of all books.
  *
  * @generated from message tollgate.metering.v1.StreamReconcileRequest
  */
 export declare type StreamReconcileRequest = Message<"tollgate.metering.v1.StreamReconcileRequest"> & {
+  /**
+   * As ReconcileRequest.all.
+   *
+   * @generated from field: bool all = 1;
+   */
+  all: boolean;
 };
 
 /**

@@ -6,6 +6,7 @@ import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobu
 import type { Message } from "@bufbuild/protobuf";
 import type { Receipt, UsageRow } from "./usage_pb.js";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import type { ListRequestsRequestSchema, ListRequestsResponseSchema } from "./request_pb.js";
 
 /**
  * Describes the file tollgate/metering/v1/metering_service.proto.
@@ -13,11 +14,18 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 export declare const file_tollgate_metering_v1_metering_service: GenFile;
 
 /**
- * Has no fields: the credential identifies the key.
+ * The credential identifies the key.
  *
  * @generated from message tollgate.metering.v1.CountRequestRequest
  */
 export declare type CountRequestRequest = Message<"tollgate.metering.v1.CountRequestRequest"> & {
+  /**
+   * The status with which the facade refuses the request unless this call fails, so that the core can record it. 0: it
+   * is not recorded.
+   *
+   * @generated from field: uint32 refused_status = 1;
+   */
+  refusedStatus: number;
 };
 
 /**
@@ -192,6 +200,80 @@ export declare type ListReceiptsResponse = Message<"tollgate.metering.v1.ListRec
 export declare const ListReceiptsResponseSchema: GenMessage<ListReceiptsResponse>;
 
 /**
+ * Selects requests.
+ *
+ * @generated from message tollgate.metering.v1.ListCostsRequest
+ */
+export declare type ListCostsRequest = Message<"tollgate.metering.v1.ListCostsRequest"> & {
+  /**
+   * Their ids, at most 1,000.
+   *
+   * @generated from field: repeated string request_ids = 1;
+   */
+  requestIds: string[];
+
+  /**
+   * Only requests of this account. Empty: of any account that the caller may see.
+   *
+   * @generated from field: string account_id = 2;
+   */
+  accountId: string;
+};
+
+/**
+ * Describes the message tollgate.metering.v1.ListCostsRequest.
+ * Use `create(ListCostsRequestSchema)` to create a new message.
+ */
+export declare const ListCostsRequestSchema: GenMessage<ListCostsRequest>;
+
+/**
+ * What they cost.
+ *
+ * @generated from message tollgate.metering.v1.ListCostsResponse
+ */
+export declare type ListCostsResponse = Message<"tollgate.metering.v1.ListCostsResponse"> & {
+  /**
+   * In the order of the ids. A request without a charge is left out: it runs still, failed, or is not the caller's.
+   *
+   * @generated from field: repeated tollgate.metering.v1.RequestCost costs = 1;
+   */
+  costs: RequestCost[];
+};
+
+/**
+ * Describes the message tollgate.metering.v1.ListCostsResponse.
+ * Use `create(ListCostsResponseSchema)` to create a new message.
+ */
+export declare const ListCostsResponseSchema: GenMessage<ListCostsResponse>;
+
+/**
+ * What a request cost.
+ *
+ * @generated from message tollgate.metering.v1.RequestCost
+ */
+export declare type RequestCost = Message<"tollgate.metering.v1.RequestCost"> & {
+  /**
+   * Its id.
+   *
+   * @generated from field: string request_id = 1;
+   */
+  requestId: string;
+
+  /**
+   * The cost of all of its runs in pico-USD.
+   *
+   * @generated from field: int64 cost_pico_usd = 2;
+   */
+  costPicoUsd: bigint;
+};
+
+/**
+ * Describes the message tollgate.metering.v1.RequestCost.
+ * Use `create(RequestCostSchema)` to create a new message.
+ */
+export declare const RequestCostSchema: GenMessage<RequestCost>;
+
+/**
  * Selects usage, and its grouping.
  *
  * @generated from message tollgate.metering.v1.StreamUsageRequest
@@ -363,6 +445,27 @@ export declare const MeteringService: GenService<{
     methodKind: "unary";
     input: typeof ListReceiptsRequestSchema;
     output: typeof ListReceiptsResponseSchema;
+  },
+  /**
+   * Lists finished and refused requests together, newest first, with filters. A caller gets those of its own account.
+   * Refused ones are kept for some days, in a bounded number.
+   *
+   * @generated from rpc tollgate.metering.v1.MeteringService.ListRequests
+   */
+  listRequests: {
+    methodKind: "unary";
+    input: typeof ListRequestsRequestSchema;
+    output: typeof ListRequestsResponseSchema;
+  },
+  /**
+   * Returns what requests cost, each over all of its runs. A caller gets those of its own account.
+   *
+   * @generated from rpc tollgate.metering.v1.MeteringService.ListCosts
+   */
+  listCosts: {
+    methodKind: "unary";
+    input: typeof ListCostsRequestSchema;
+    output: typeof ListCostsResponseSchema;
   },
   /**
    * Streams sums of requests, tokens and cost, one row for each group, ordered by group or by cost. A caller gets its

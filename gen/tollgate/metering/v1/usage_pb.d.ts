@@ -164,6 +164,13 @@ export declare type Receipt = Message<"tollgate.metering.v1.Receipt"> & {
    * @generated from field: tollgate.metering.v1.ReceiptHold hold = 21;
    */
   hold?: ReceiptHold | undefined;
+
+  /**
+   * Whether it has left the books and was read from the archive of its day.
+   *
+   * @generated from field: bool archived = 31;
+   */
+  archived: boolean;
 };
 
 /**

@@ -7,7 +7,7 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import type { Role } from "../../access/v1/access_pb.js";
+import type { MemberRole, Role } from "../../access/v1/access_pb.js";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 
 /**
@@ -43,7 +43,7 @@ export declare type Session = Message<"tollgate.sessions.v1.Session"> & {
   operatorName: string;
 
   /**
-   * The account that a customer sees. Empty: it is an operator's session.
+   * The account that a customer sees. Empty: it is an operator's session, or that of a person without an account.
    *
    * @generated from field: string account_id = 4;
    */
@@ -62,6 +62,34 @@ export declare type Session = Message<"tollgate.sessions.v1.Session"> & {
    * @generated from field: google.protobuf.Timestamp expires_at = 6;
    */
   expiresAt?: Timestamp | undefined;
+
+  /**
+   * When it was opened. Always present.
+   *
+   * @generated from field: google.protobuf.Timestamp created_at = 7;
+   */
+  createdAt?: Timestamp | undefined;
+
+  /**
+   * The person who signed in. Empty: an operator with a token, or a customer with a key.
+   *
+   * @generated from field: string person_id = 8;
+   */
+  personId: string;
+
+  /**
+   * The person's role in the account. Unspecified: no person, or one without an account.
+   *
+   * @generated from field: tollgate.access.v1.MemberRole member_role = 9;
+   */
+  memberRole: MemberRole;
+
+  /**
+   * The person's name. Empty: no person.
+   *
+   * @generated from field: string person_name = 10;
+   */
+  personName: string;
 };
 
 /**
@@ -185,11 +213,18 @@ export declare const GetSignInOptionsRequestSchema: GenMessage<GetSignInOptionsR
  */
 export declare type GetSignInOptionsResponse = Message<"tollgate.sessions.v1.GetSignInOptionsResponse"> & {
   /**
-   * The identity provider's name for people. Empty: there is none.
+   * The first identity provider's name for people. Empty: there is none.
    *
    * @generated from field: string oidc_name = 1;
    */
   oidcName: string;
+
+  /**
+   * All identity providers, those of customers first.
+   *
+   * @generated from field: repeated tollgate.sessions.v1.IdentityProvider providers = 2;
+   */
+  providers: IdentityProvider[];
 };
 
 /**
@@ -199,18 +234,59 @@ export declare type GetSignInOptionsResponse = Message<"tollgate.sessions.v1.Get
 export declare const GetSignInOptionsResponseSchema: GenMessage<GetSignInOptionsResponse>;
 
 /**
- * Begins a sign-in with the identity provider.
+ * A provider of identities.
+ *
+ * @generated from message tollgate.sessions.v1.IdentityProvider
+ */
+export declare type IdentityProvider = Message<"tollgate.sessions.v1.IdentityProvider"> & {
+  /**
+   * Its name in addresses: the console's page "/sign-in/ID" begins a sign-in with it.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * Its name for people.
+   *
+   * @generated from field: string name = 2;
+   */
+  name: string;
+
+  /**
+   * Whether it signs operators in, by their groups.
+   *
+   * @generated from field: bool for_operators = 3;
+   */
+  forOperators: boolean;
+};
+
+/**
+ * Describes the message tollgate.sessions.v1.IdentityProvider.
+ * Use `create(IdentityProviderSchema)` to create a new message.
+ */
+export declare const IdentityProviderSchema: GenMessage<IdentityProvider>;
+
+/**
+ * Begins a sign-in with an identity provider.
  *
  * @generated from message tollgate.sessions.v1.BeginOidcSignInRequest
  */
 export declare type BeginOidcSignInRequest = Message<"tollgate.sessions.v1.BeginOidcSignInRequest"> & {
   /**
-   * The console's address and "/sign-in/oidc/callback", as registered with the provider. The provider sends the browser
+   * The console's address and "/sign-in/ID/callback", as registered with the provider. The provider sends the browser
    * back there.
    *
    * @generated from field: string redirect_url = 1;
    */
   redirectUrl: string;
+
+  /**
+   * IdentityProvider.id. Empty: the first one.
+   *
+   * @generated from field: string provider = 2;
+   */
+  provider: string;
 };
 
 /**
@@ -404,13 +480,122 @@ export declare type EndSessionResponse = Message<"tollgate.sessions.v1.EndSessio
 export declare const EndSessionResponseSchema: GenMessage<EndSessionResponse>;
 
 /**
+ * Selects a page of sessions.
+ *
+ * @generated from message tollgate.sessions.v1.ListSessionsRequest
+ */
+export declare type ListSessionsRequest = Message<"tollgate.sessions.v1.ListSessionsRequest"> & {
+  /**
+   * Only customers' sessions of this account. Empty: all sessions.
+   *
+   * @generated from field: string account_id = 1;
+   */
+  accountId: string;
+
+  /**
+   * The most entries on the page. 0: 100. Above 1,000: 1,000. Negative: refused.
+   *
+   * @generated from field: int32 page_size = 2;
+   */
+  pageSize: number;
+
+  /**
+   * The next_page_token of the previous page; the other fields must be unchanged. Empty: the first page.
+   *
+   * @generated from field: string page_token = 3;
+   */
+  pageToken: string;
+};
+
+/**
+ * Describes the message tollgate.sessions.v1.ListSessionsRequest.
+ * Use `create(ListSessionsRequestSchema)` to create a new message.
+ */
+export declare const ListSessionsRequestSchema: GenMessage<ListSessionsRequest>;
+
+/**
+ * A page of sessions.
+ *
+ * @generated from message tollgate.sessions.v1.ListSessionsResponse
+ */
+export declare type ListSessionsResponse = Message<"tollgate.sessions.v1.ListSessionsResponse"> & {
+  /**
+   * Oldest first.
+   *
+   * @generated from field: repeated tollgate.sessions.v1.Session sessions = 1;
+   */
+  sessions: Session[];
+
+  /**
+   * The token of the next page. Empty: this is the last page.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * Describes the message tollgate.sessions.v1.ListSessionsResponse.
+ * Use `create(ListSessionsResponseSchema)` to create a new message.
+ */
+export declare const ListSessionsResponseSchema: GenMessage<ListSessionsResponse>;
+
+/**
+ * Ends sessions.
+ *
+ * @generated from message tollgate.sessions.v1.EndSessionsRequest
+ */
+export declare type EndSessionsRequest = Message<"tollgate.sessions.v1.EndSessionsRequest"> & {
+  /**
+   * Session.id. Empty: all sessions of account_id.
+   *
+   * @generated from field: string session_id = 1;
+   */
+  sessionId: string;
+
+  /**
+   * The account whose sessions end. Exactly one of both is set.
+   *
+   * @generated from field: string account_id = 2;
+   */
+  accountId: string;
+};
+
+/**
+ * Describes the message tollgate.sessions.v1.EndSessionsRequest.
+ * Use `create(EndSessionsRequestSchema)` to create a new message.
+ */
+export declare const EndSessionsRequestSchema: GenMessage<EndSessionsRequest>;
+
+/**
+ * The sessions have ended.
+ *
+ * @generated from message tollgate.sessions.v1.EndSessionsResponse
+ */
+export declare type EndSessionsResponse = Message<"tollgate.sessions.v1.EndSessionsResponse"> & {
+  /**
+   * How many ended by this call.
+   *
+   * @generated from field: int32 ended = 1;
+   */
+  ended: number;
+};
+
+/**
+ * Describes the message tollgate.sessions.v1.EndSessionsResponse.
+ * Use `create(EndSessionsResponseSchema)` to create a new message.
+ */
+export declare const EndSessionsResponseSchema: GenMessage<EndSessionsResponse>;
+
+/**
  * Creates a key for the session.
  *
  * @generated from message tollgate.sessions.v1.CreateSessionKeyRequest
  */
 export declare type CreateSessionKeyRequest = Message<"tollgate.sessions.v1.CreateSessionKeyRequest"> & {
   /**
-   * The account that pays for the key's requests. Empty or unknown: ACCOUNT_NOT_FOUND.
+   * The account that pays for the key's requests. Empty: a member's own. Unknown, or empty from an operator:
+   * ACCOUNT_NOT_FOUND.
    *
    * @generated from field: string account_id = 1;
    */
@@ -451,9 +636,57 @@ export declare type CreateSessionKeyResponse = Message<"tollgate.sessions.v1.Cre
 export declare const CreateSessionKeyResponseSchema: GenMessage<CreateSessionKeyResponse>;
 
 /**
+ * Selects the account of a person's next session.
+ *
+ * @generated from message tollgate.sessions.v1.SwitchAccountRequest
+ */
+export declare type SwitchAccountRequest = Message<"tollgate.sessions.v1.SwitchAccountRequest"> & {
+  /**
+   * Account.id.
+   *
+   * @generated from field: string account_id = 1;
+   */
+  accountId: string;
+};
+
+/**
+ * Describes the message tollgate.sessions.v1.SwitchAccountRequest.
+ * Use `create(SwitchAccountRequestSchema)` to create a new message.
+ */
+export declare const SwitchAccountRequestSchema: GenMessage<SwitchAccountRequest>;
+
+/**
+ * The session for that account.
+ *
+ * @generated from message tollgate.sessions.v1.SwitchAccountResponse
+ */
+export declare type SwitchAccountResponse = Message<"tollgate.sessions.v1.SwitchAccountResponse"> & {
+  /**
+   * The session's credential. It is not stored and cannot be shown again.
+   *
+   * @generated from field: string token = 1;
+   */
+  token: string;
+
+  /**
+   * The session. Always present.
+   *
+   * @generated from field: tollgate.sessions.v1.Session session = 2;
+   */
+  session?: Session | undefined;
+};
+
+/**
+ * Describes the message tollgate.sessions.v1.SwitchAccountResponse.
+ * Use `create(SwitchAccountResponseSchema)` to create a new message.
+ */
+export declare const SwitchAccountResponseSchema: GenMessage<SwitchAccountResponse>;
+
+/**
  * Signs people in to the console and out of it. A session's token is a credential like any other, sent as
- * "authorization: Bearer …". An operator's session may do what the operator may; a customer's reads what belongs to its
- * account.
+ * "authorization: Bearer …". An operator's session may do what the operator may, except what takes over for longer
+ * than it lasts: links, other sessions, operators and webhooks. A person's may do what the person's role in the account
+ * allows; that of a customer with a key reads what belongs to its account.
  *
  * @generated from service tollgate.sessions.v1.SessionsService
  */
@@ -500,7 +733,7 @@ export declare const SessionsService: GenService<{
     output: typeof GetSignInOptionsResponseSchema;
   },
   /**
-   * Begins a sign-in with the configured identity provider (OpenID Connect). None is configured: UNSUPPORTED.
+   * Begins a sign-in with a configured identity provider (OpenID Connect). It is not configured: UNSUPPORTED.
    *
    * @generated from rpc tollgate.sessions.v1.SessionsService.BeginOidcSignIn
    */
@@ -510,8 +743,8 @@ export declare const SessionsService: GenService<{
     output: typeof BeginOidcSignInResponseSchema;
   },
   /**
-   * Completes a sign-in and opens a customer's session. The provider does not confirm it: UNAUTHENTICATED. The person
-   * has no account here: PERMISSION_DENIED.
+   * Completes a sign-in and opens the person's session. The provider does not confirm it: UNAUTHENTICATED. The person
+   * has no account here, or is in no group of operators: PERMISSION_DENIED.
    *
    * @generated from rpc tollgate.sessions.v1.SessionsService.FinishOidcSignIn
    */
@@ -542,7 +775,29 @@ export declare const SessionsService: GenService<{
     output: typeof EndSessionResponseSchema;
   },
   /**
-   * Creates an API key that ends with the session that made the call, and shows its secret, this one time.
+   * Lists sessions that have not ended, oldest first.
+   *
+   * @generated from rpc tollgate.sessions.v1.SessionsService.ListSessions
+   */
+  listSessions: {
+    methodKind: "unary";
+    input: typeof ListSessionsRequestSchema;
+    output: typeof ListSessionsResponseSchema;
+  },
+  /**
+   * Ends one session, or all of an account's, and the keys created for them: at once on this core, within 10 seconds
+   * everywhere. What has ended already is no failure.
+   *
+   * @generated from rpc tollgate.sessions.v1.SessionsService.EndSessions
+   */
+  endSessions: {
+    methodKind: "unary";
+    input: typeof EndSessionsRequestSchema;
+    output: typeof EndSessionsResponseSchema;
+  },
+  /**
+   * Creates an API key that ends with the session that made the call, and shows its secret, this one time. A member's
+   * keys of one session spend no more together than the playground may (`playground.usd`).
    *
    * @generated from rpc tollgate.sessions.v1.SessionsService.CreateSessionKey
    */
@@ -550,6 +805,17 @@ export declare const SessionsService: GenService<{
     methodKind: "unary";
     input: typeof CreateSessionKeyRequestSchema;
     output: typeof CreateSessionKeyResponseSchema;
+  },
+  /**
+   * Ends the session of a person and opens another for another account of that person. An account that the person has
+   * no place in: ACCOUNT_NOT_FOUND.
+   *
+   * @generated from rpc tollgate.sessions.v1.SessionsService.SwitchAccount
+   */
+  switchAccount: {
+    methodKind: "unary";
+    input: typeof SwitchAccountRequestSchema;
+    output: typeof SwitchAccountResponseSchema;
   },
 }>;
 

@@ -14,7 +14,7 @@ import { file_tollgate_validate_v1_validate } from "../../validate/v1/validate_p
  * Describes the file tollgate/sessions/v1/sessions_service.proto.
  */
 export const file_tollgate_sessions_v1_sessions_service = /*@__PURE__*/
-  fileDesc("Cit0b2xsZ2F0ZS9zZXNzaW9ucy92MS9zZXNzaW9uc19zZXJ2aWNlLnByb3RvEhR0b2xsZ2F0ZS5zZXNzaW9ucy52MSKoAQoHU2Vzc2lvbhIKCgJpZBgBIAEoCRImCgRyb2xlGAIgASgOMhgudG9sbGdhdGUuYWNjZXNzLnYxLlJvbGUSFQoNb3BlcmF0b3JfbmFtZRgDIAEoCRISCgphY2NvdW50X2lkGAQgASgJEg4KBmtleV9pZBgFIAEoCRIuCgpleHBpcmVzX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJBChdDcmVhdGVTaWduSW5MaW5rUmVxdWVzdBImCgRyb2xlGAEgASgOMhgudG9sbGdhdGUuYWNjZXNzLnYxLlJvbGUiXgoYQ3JlYXRlU2lnbkluTGlua1Jlc3BvbnNlEhIKBXRva2VuGAEgASgJQgOAAQESLgoKZXhwaXJlc19hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiLQoXUmVkZWVtU2lnbkluTGlua1JlcXVlc3QSEgoFdG9rZW4YASABKAlCA4ABASJeChhSZWRlZW1TaWduSW5MaW5rUmVzcG9uc2USLgoHc2Vzc2lvbhgBIAEoCzIdLnRvbGxnYXRlLnNlc3Npb25zLnYxLlNlc3Npb24SEgoFdG9rZW4YAiABKAlCA4ABASIZChdHZXRTaWduSW5PcHRpb25zUmVxdWVzdCItChhHZXRTaWduSW5PcHRpb25zUmVzcG9uc2USEQoJb2lkY19uYW1lGAEgASgJIjcKFkJlZ2luT2lkY1NpZ25JblJlcXVlc3QSHQoMcmVkaXJlY3RfdXJsGAEgASgJQgfi9BgDINAPIkoKF0JlZ2luT2lkY1NpZ25JblJlc3BvbnNlEhkKEWF1dGhvcml6YXRpb25fdXJsGAEgASgJEhQKB3BlbmRpbmcYAiABKAlCA4ABASJYChdGaW5pc2hPaWRjU2lnbkluUmVxdWVzdBIgCgxjYWxsYmFja191cmwYASABKAlCCoABAeL0GAMgwD4SGwoHcGVuZGluZxgCIAEoCUIKgAEB4vQYAyCgHyJeChhGaW5pc2hPaWRjU2lnbkluUmVzcG9uc2USLgoHc2Vzc2lvbhgBIAEoCzIdLnRvbGxnYXRlLnNlc3Npb25zLnYxLlNlc3Npb24SEgoFdG9rZW4YAiABKAlCA4ABASIWChRDcmVhdGVTZXNzaW9uUmVxdWVzdCJbChVDcmVhdGVTZXNzaW9uUmVzcG9uc2USLgoHc2Vzc2lvbhgBIAEoCzIdLnRvbGxnYXRlLnNlc3Npb25zLnYxLlNlc3Npb24SEgoFdG9rZW4YAiABKAlCA4ABASITChFHZXRTZXNzaW9uUmVxdWVzdCJEChJHZXRTZXNzaW9uUmVzcG9uc2USLgoHc2Vzc2lvbhgBIAEoCzIdLnRvbGxnYXRlLnNlc3Npb25zLnYxLlNlc3Npb24iEwoRRW5kU2Vzc2lvblJlcXVlc3QiFAoSRW5kU2Vzc2lvblJlc3BvbnNlIi0KF0NyZWF0ZVNlc3Npb25LZXlSZXF1ZXN0EhIKCmFjY291bnRfaWQYASABKAkiPwoYQ3JlYXRlU2Vzc2lvbktleVJlc3BvbnNlEg4KBmtleV9pZBgBIAEoCRITCgZzZWNyZXQYAiABKAlCA4ABATK2CAoPU2Vzc2lvbnNTZXJ2aWNlEnsKEENyZWF0ZVNpZ25JbkxpbmsSLS50b2xsZ2F0ZS5zZXNzaW9ucy52MS5DcmVhdGVTaWduSW5MaW5rUmVxdWVzdBouLnRvbGxnYXRlLnNlc3Npb25zLnYxLkNyZWF0ZVNpZ25JbkxpbmtSZXNwb25zZSIIkPQYA5j0GAESdwoQUmVkZWVtU2lnbkluTGluaxItLnRvbGxnYXRlLnNlc3Npb25zLnYxLlJlZGVlbVNpZ25JbkxpbmtSZXF1ZXN0Gi4udG9sbGdhdGUuc2Vzc2lvbnMudjEuUmVkZWVtU2lnbkluTGlua1Jlc3BvbnNlIgSQ9BgBEnIKDUNyZWF0ZVNlc3Npb24SKi50b2xsZ2F0ZS5zZXNzaW9ucy52MS5DcmVhdGVTZXNzaW9uUmVxdWVzdBorLnRvbGxnYXRlLnNlc3Npb25zLnYxLkNyZWF0ZVNlc3Npb25SZXNwb25zZSIIkPQYBJj0GAESdwoQR2V0U2lnbkluT3B0aW9ucxItLnRvbGxnYXRlLnNlc3Npb25zLnYxLkdldFNpZ25Jbk9wdGlvbnNSZXF1ZXN0Gi4udG9sbGdhdGUuc2Vzc2lvbnMudjEuR2V0U2lnbkluT3B0aW9uc1Jlc3BvbnNlIgSQ9BgBEnQKD0JlZ2luT2lkY1NpZ25JbhIsLnRvbGxnYXRlLnNlc3Npb25zLnYxLkJlZ2luT2lkY1NpZ25JblJlcXVlc3QaLS50b2xsZ2F0ZS5zZXNzaW9ucy52MS5CZWdpbk9pZGNTaWduSW5SZXNwb25zZSIEkPQYARJ3ChBGaW5pc2hPaWRjU2lnbkluEi0udG9sbGdhdGUuc2Vzc2lvbnMudjEuRmluaXNoT2lkY1NpZ25JblJlcXVlc3QaLi50b2xsZ2F0ZS5zZXNzaW9ucy52MS5GaW5pc2hPaWRjU2lnbkluUmVzcG9uc2UiBJD0GAESaQoKR2V0U2Vzc2lvbhInLnRvbGxnYXRlLnNlc3Npb25zLnYxLkdldFNlc3Npb25SZXF1ZXN0GigudG9sbGdhdGUuc2Vzc2lvbnMudjEuR2V0U2Vzc2lvblJlc3BvbnNlIgiQ9BgEmPQYARJpCgpFbmRTZXNzaW9uEicudG9sbGdhdGUuc2Vzc2lvbnMudjEuRW5kU2Vzc2lvblJlcXVlc3QaKC50b2xsZ2F0ZS5zZXNzaW9ucy52MS5FbmRTZXNzaW9uUmVzcG9uc2UiCJD0GASY9BgBEnsKEENyZWF0ZVNlc3Npb25LZXkSLS50b2xsZ2F0ZS5zZXNzaW9ucy52MS5DcmVhdGVTZXNzaW9uS2V5UmVxdWVzdBouLnRvbGxnYXRlLnNlc3Npb25zLnYxLkNyZWF0ZVNlc3Npb25LZXlSZXNwb25zZSIIkPQYA5j0GAJC1QEKHWludGVybmFsLnRvbGxnYXRlLnNlc3Npb25zLnYxQhRTZXNzaW9uc1NlcnZpY2VQcm90b1ABWix0b2xsZ2F0ZS9nZW4vdG9sbGdhdGUvc2Vzc2lvbnMvdjE7c2Vzc2lvbnN2MaICA1RTWKoCFFRvbGxnYXRlLlNlc3Npb25zLlYxygIUVG9sbGdhdGVcU2Vzc2lvbnNcVjHiAiBUb2xsZ2F0ZVxTZXNzaW9uc1xWMVxHUEJNZXRhZGF0YeoCFlRvbGxnYXRlOjpTZXNzaW9uczo6VjFiBnByb3RvMw", [file_google_protobuf_timestamp, file_tollgate_access_v1_access, file_tollgate_validate_v1_validate]);
+  fileDesc("Cit0b2xsZ2F0ZS9zZXNzaW9ucy92MS9zZXNzaW9uc19zZXJ2aWNlLnByb3RvEhR0b2xsZ2F0ZS5zZXNzaW9ucy52MSK1AgoHU2Vzc2lvbhIKCgJpZBgBIAEoCRImCgRyb2xlGAIgASgOMhgudG9sbGdhdGUuYWNjZXNzLnYxLlJvbGUSFQoNb3BlcmF0b3JfbmFtZRgDIAEoCRISCgphY2NvdW50X2lkGAQgASgJEg4KBmtleV9pZBgFIAEoCRIuCgpleHBpcmVzX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpjcmVhdGVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCglwZXJzb25faWQYCCABKAkSMwoLbWVtYmVyX3JvbGUYCSABKA4yHi50b2xsZ2F0ZS5hY2Nlc3MudjEuTWVtYmVyUm9sZRITCgtwZXJzb25fbmFtZRgKIAEoCSJBChdDcmVhdGVTaWduSW5MaW5rUmVxdWVzdBImCgRyb2xlGAEgASgOMhgudG9sbGdhdGUuYWNjZXNzLnYxLlJvbGUiXgoYQ3JlYXRlU2lnbkluTGlua1Jlc3BvbnNlEhIKBXRva2VuGAEgASgJQgOAAQESLgoKZXhwaXJlc19hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiLQoXUmVkZWVtU2lnbkluTGlua1JlcXVlc3QSEgoFdG9rZW4YASABKAlCA4ABASJeChhSZWRlZW1TaWduSW5MaW5rUmVzcG9uc2USLgoHc2Vzc2lvbhgBIAEoCzIdLnRvbGxnYXRlLnNlc3Npb25zLnYxLlNlc3Npb24SEgoFdG9rZW4YAiABKAlCA4ABASIZChdHZXRTaWduSW5PcHRpb25zUmVxdWVzdCJoChhHZXRTaWduSW5PcHRpb25zUmVzcG9uc2USEQoJb2lkY19uYW1lGAEgASgJEjkKCXByb3ZpZGVycxgCIAMoCzImLnRvbGxnYXRlLnNlc3Npb25zLnYxLklkZW50aXR5UHJvdmlkZXIiQwoQSWRlbnRpdHlQcm92aWRlchIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJEhUKDWZvcl9vcGVyYXRvcnMYAyABKAgiUQoWQmVnaW5PaWRjU2lnbkluUmVxdWVzdBIdCgxyZWRpcmVjdF91cmwYASABKAlCB+L0GAMg0A8SGAoIcHJvdmlkZXIYAiABKAlCBuL0GAIgICJKChdCZWdpbk9pZGNTaWduSW5SZXNwb25zZRIZChFhdXRob3JpemF0aW9uX3VybBgBIAEoCRIUCgdwZW5kaW5nGAIgASgJQgOAAQEiWAoXRmluaXNoT2lkY1NpZ25JblJlcXVlc3QSIAoMY2FsbGJhY2tfdXJsGAEgASgJQgqAAQHi9BgDIMA+EhsKB3BlbmRpbmcYAiABKAlCCoABAeL0GAMgoB8iXgoYRmluaXNoT2lkY1NpZ25JblJlc3BvbnNlEi4KB3Nlc3Npb24YASABKAsyHS50b2xsZ2F0ZS5zZXNzaW9ucy52MS5TZXNzaW9uEhIKBXRva2VuGAIgASgJQgOAAQEiFgoUQ3JlYXRlU2Vzc2lvblJlcXVlc3QiWwoVQ3JlYXRlU2Vzc2lvblJlc3BvbnNlEi4KB3Nlc3Npb24YASABKAsyHS50b2xsZ2F0ZS5zZXNzaW9ucy52MS5TZXNzaW9uEhIKBXRva2VuGAIgASgJQgOAAQEiEwoRR2V0U2Vzc2lvblJlcXVlc3QiRAoSR2V0U2Vzc2lvblJlc3BvbnNlEi4KB3Nlc3Npb24YASABKAsyHS50b2xsZ2F0ZS5zZXNzaW9ucy52MS5TZXNzaW9uIhMKEUVuZFNlc3Npb25SZXF1ZXN0IhQKEkVuZFNlc3Npb25SZXNwb25zZSJfChNMaXN0U2Vzc2lvbnNSZXF1ZXN0EhIKCmFjY291bnRfaWQYASABKAkSIAoJcGFnZV9zaXplGAIgASgFQg3i9BgJQQAAAAAAAAAAEhIKCnBhZ2VfdG9rZW4YAyABKAkiYAoUTGlzdFNlc3Npb25zUmVzcG9uc2USLwoIc2Vzc2lvbnMYASADKAsyHS50b2xsZ2F0ZS5zZXNzaW9ucy52MS5TZXNzaW9uEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSI8ChJFbmRTZXNzaW9uc1JlcXVlc3QSEgoKc2Vzc2lvbl9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJIiQKE0VuZFNlc3Npb25zUmVzcG9uc2USDQoFZW5kZWQYASABKAUiLQoXQ3JlYXRlU2Vzc2lvbktleVJlcXVlc3QSEgoKYWNjb3VudF9pZBgBIAEoCSI/ChhDcmVhdGVTZXNzaW9uS2V5UmVzcG9uc2USDgoGa2V5X2lkGAEgASgJEhMKBnNlY3JldBgCIAEoCUIDgAEBIioKFFN3aXRjaEFjY291bnRSZXF1ZXN0EhIKCmFjY291bnRfaWQYASABKAkiWwoVU3dpdGNoQWNjb3VudFJlc3BvbnNlEhIKBXRva2VuGAEgASgJQgOAAQESLgoHc2Vzc2lvbhgCIAEoCzIdLnRvbGxnYXRlLnNlc3Npb25zLnYxLlNlc3Npb24ygQsKD1Nlc3Npb25zU2VydmljZRJ7ChBDcmVhdGVTaWduSW5MaW5rEi0udG9sbGdhdGUuc2Vzc2lvbnMudjEuQ3JlYXRlU2lnbkluTGlua1JlcXVlc3QaLi50b2xsZ2F0ZS5zZXNzaW9ucy52MS5DcmVhdGVTaWduSW5MaW5rUmVzcG9uc2UiCJD0GAOY9BgBEncKEFJlZGVlbVNpZ25JbkxpbmsSLS50b2xsZ2F0ZS5zZXNzaW9ucy52MS5SZWRlZW1TaWduSW5MaW5rUmVxdWVzdBouLnRvbGxnYXRlLnNlc3Npb25zLnYxLlJlZGVlbVNpZ25JbkxpbmtSZXNwb25zZSIEkPQYARJyCg1DcmVhdGVTZXNzaW9uEioudG9sbGdhdGUuc2Vzc2lvbnMudjEuQ3JlYXRlU2Vzc2lvblJlcXVlc3QaKy50b2xsZ2F0ZS5zZXNzaW9ucy52MS5DcmVhdGVTZXNzaW9uUmVzcG9uc2UiCJD0GASY9BgBEncKEEdldFNpZ25Jbk9wdGlvbnMSLS50b2xsZ2F0ZS5zZXNzaW9ucy52MS5HZXRTaWduSW5PcHRpb25zUmVxdWVzdBouLnRvbGxnYXRlLnNlc3Npb25zLnYxLkdldFNpZ25Jbk9wdGlvbnNSZXNwb25zZSIEkPQYARJ0Cg9CZWdpbk9pZGNTaWduSW4SLC50b2xsZ2F0ZS5zZXNzaW9ucy52MS5CZWdpbk9pZGNTaWduSW5SZXF1ZXN0Gi0udG9sbGdhdGUuc2Vzc2lvbnMudjEuQmVnaW5PaWRjU2lnbkluUmVzcG9uc2UiBJD0GAESdwoQRmluaXNoT2lkY1NpZ25JbhItLnRvbGxnYXRlLnNlc3Npb25zLnYxLkZpbmlzaE9pZGNTaWduSW5SZXF1ZXN0Gi4udG9sbGdhdGUuc2Vzc2lvbnMudjEuRmluaXNoT2lkY1NpZ25JblJlc3BvbnNlIgSQ9BgBEmUKCkdldFNlc3Npb24SJy50b2xsZ2F0ZS5zZXNzaW9ucy52MS5HZXRTZXNzaW9uUmVxdWVzdBooLnRvbGxnYXRlLnNlc3Npb25zLnYxLkdldFNlc3Npb25SZXNwb25zZSIEkPQYCBJlCgpFbmRTZXNzaW9uEicudG9sbGdhdGUuc2Vzc2lvbnMudjEuRW5kU2Vzc2lvblJlcXVlc3QaKC50b2xsZ2F0ZS5zZXNzaW9ucy52MS5FbmRTZXNzaW9uUmVzcG9uc2UiBJD0GAgSbwoMTGlzdFNlc3Npb25zEikudG9sbGdhdGUuc2Vzc2lvbnMudjEuTGlzdFNlc3Npb25zUmVxdWVzdBoqLnRvbGxnYXRlLnNlc3Npb25zLnYxLkxpc3RTZXNzaW9uc1Jlc3BvbnNlIgiQ9BgDmPQYARJsCgtFbmRTZXNzaW9ucxIoLnRvbGxnYXRlLnNlc3Npb25zLnYxLkVuZFNlc3Npb25zUmVxdWVzdBopLnRvbGxnYXRlLnNlc3Npb25zLnYxLkVuZFNlc3Npb25zUmVzcG9uc2UiCJD0GAOY9BgDEn8KEENyZWF0ZVNlc3Npb25LZXkSLS50b2xsZ2F0ZS5zZXNzaW9ucy52MS5DcmVhdGVTZXNzaW9uS2V5UmVxdWVzdBouLnRvbGxnYXRlLnNlc3Npb25zLnYxLkNyZWF0ZVNlc3Npb25LZXlSZXNwb25zZSIMkPQYA5j0GALA9BgCEm4KDVN3aXRjaEFjY291bnQSKi50b2xsZ2F0ZS5zZXNzaW9ucy52MS5Td2l0Y2hBY2NvdW50UmVxdWVzdBorLnRvbGxnYXRlLnNlc3Npb25zLnYxLlN3aXRjaEFjY291bnRSZXNwb25zZSIEkPQYB0LVAQodaW50ZXJuYWwudG9sbGdhdGUuc2Vzc2lvbnMudjFCFFNlc3Npb25zU2VydmljZVByb3RvUAFaLHRvbGxnYXRlL2dlbi90b2xsZ2F0ZS9zZXNzaW9ucy92MTtzZXNzaW9uc3YxogIDVFNYqgIUVG9sbGdhdGUuU2Vzc2lvbnMuVjHKAhRUb2xsZ2F0ZVxTZXNzaW9uc1xWMeICIFRvbGxnYXRlXFNlc3Npb25zXFYxXEdQQk1ldGFkYXRh6gIWVG9sbGdhdGU6OlNlc3Npb25zOjpWMWIGcHJvdG8z", [file_google_protobuf_timestamp, file_tollgate_access_v1_access, file_tollgate_validate_v1_validate]);
 
 /**
  * Describes the message tollgate.sessions.v1.Session.
@@ -66,93 +66,143 @@ export const GetSignInOptionsResponseSchema = /*@__PURE__*/
   messageDesc(file_tollgate_sessions_v1_sessions_service, 6);
 
 /**
+ * Describes the message tollgate.sessions.v1.IdentityProvider.
+ * Use `create(IdentityProviderSchema)` to create a new message.
+ */
+export const IdentityProviderSchema = /*@__PURE__*/
+  messageDesc(file_tollgate_sessions_v1_sessions_service, 7);
+
+/**
  * Describes the message tollgate.sessions.v1.BeginOidcSignInRequest.
  * Use `create(BeginOidcSignInRequestSchema)` to create a new message.
  */
 export const BeginOidcSignInRequestSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_sessions_v1_sessions_service, 7);
+  messageDesc(file_tollgate_sessions_v1_sessions_service, 8);
 
 /**
  * Describes the message tollgate.sessions.v1.BeginOidcSignInResponse.
  * Use `create(BeginOidcSignInResponseSchema)` to create a new message.
  */
 export const BeginOidcSignInResponseSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_sessions_v1_sessions_service, 8);
+  messageDesc(file_tollgate_sessions_v1_sessions_service, 9);
 
 /**
  * Describes the message tollgate.sessions.v1.FinishOidcSignInRequest.
  * Use `create(FinishOidcSignInRequestSchema)` to create a new message.
  */
 export const FinishOidcSignInRequestSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_sessions_v1_sessions_service, 9);
+  messageDesc(file_tollgate_sessions_v1_sessions_service, 10);
 
 /**
  * Describes the message tollgate.sessions.v1.FinishOidcSignInResponse.
  * Use `create(FinishOidcSignInResponseSchema)` to create a new message.
  */
 export const FinishOidcSignInResponseSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_sessions_v1_sessions_service, 10);
+  messageDesc(file_tollgate_sessions_v1_sessions_service, 11);
 
 /**
  * Describes the message tollgate.sessions.v1.CreateSessionRequest.
  * Use `create(CreateSessionRequestSchema)` to create a new message.
  */
 export const CreateSessionRequestSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_sessions_v1_sessions_service, 11);
+  messageDesc(file_tollgate_sessions_v1_sessions_service, 12);
 
 /**
  * Describes the message tollgate.sessions.v1.CreateSessionResponse.
  * Use `create(CreateSessionResponseSchema)` to create a new message.
  */
 export const CreateSessionResponseSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_sessions_v1_sessions_service, 12);
+  messageDesc(file_tollgate_sessions_v1_sessions_service, 13);
 
 /**
  * Describes the message tollgate.sessions.v1.GetSessionRequest.
  * Use `create(GetSessionRequestSchema)` to create a new message.
  */
 export const GetSessionRequestSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_sessions_v1_sessions_service, 13);
+  messageDesc(file_tollgate_sessions_v1_sessions_service, 14);
 
 /**
  * Describes the message tollgate.sessions.v1.GetSessionResponse.
  * Use `create(GetSessionResponseSchema)` to create a new message.
  */
 export const GetSessionResponseSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_sessions_v1_sessions_service, 14);
+  messageDesc(file_tollgate_sessions_v1_sessions_service, 15);
 
 /**
  * Describes the message tollgate.sessions.v1.EndSessionRequest.
  * Use `create(EndSessionRequestSchema)` to create a new message.
  */
 export const EndSessionRequestSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_sessions_v1_sessions_service, 15);
+  messageDesc(file_tollgate_sessions_v1_sessions_service, 16);
 
 /**
  * Describes the message tollgate.sessions.v1.EndSessionResponse.
  * Use `create(EndSessionResponseSchema)` to create a new message.
  */
 export const EndSessionResponseSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_sessions_v1_sessions_service, 16);
+  messageDesc(file_tollgate_sessions_v1_sessions_service, 17);
+
+/**
+ * Describes the message tollgate.sessions.v1.ListSessionsRequest.
+ * Use `create(ListSessionsRequestSchema)` to create a new message.
+ */
+export const ListSessionsRequestSchema = /*@__PURE__*/
+  messageDesc(file_tollgate_sessions_v1_sessions_service, 18);
+
+/**
+ * Describes the message tollgate.sessions.v1.ListSessionsResponse.
+ * Use `create(ListSessionsResponseSchema)` to create a new message.
+ */
+export const ListSessionsResponseSchema = /*@__PURE__*/
+  messageDesc(file_tollgate_sessions_v1_sessions_service, 19);
+
+/**
+ * Describes the message tollgate.sessions.v1.EndSessionsRequest.
+ * Use `create(EndSessionsRequestSchema)` to create a new message.
+ */
+export const EndSessionsRequestSchema = /*@__PURE__*/
+  messageDesc(file_tollgate_sessions_v1_sessions_service, 20);
+
+/**
+ * Describes the message tollgate.sessions.v1.EndSessionsResponse.
+ * Use `create(EndSessionsResponseSchema)` to create a new message.
+ */
+export const EndSessionsResponseSchema = /*@__PURE__*/
+  messageDesc(file_tollgate_sessions_v1_sessions_service, 21);
 
 /**
  * Describes the message tollgate.sessions.v1.CreateSessionKeyRequest.
  * Use `create(CreateSessionKeyRequestSchema)` to create a new message.
  */
 export const CreateSessionKeyRequestSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_sessions_v1_sessions_service, 17);
+  messageDesc(file_tollgate_sessions_v1_sessions_service, 22);
 
 /**
  * Describes the message tollgate.sessions.v1.CreateSessionKeyResponse.
  * Use `create(CreateSessionKeyResponseSchema)` to create a new message.
  */
 export const CreateSessionKeyResponseSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_sessions_v1_sessions_service, 18);
+  messageDesc(file_tollgate_sessions_v1_sessions_service, 23);
+
+/**
+ * Describes the message tollgate.sessions.v1.SwitchAccountRequest.
+ * Use `create(SwitchAccountRequestSchema)` to create a new message.
+ */
+export const SwitchAccountRequestSchema = /*@__PURE__*/
+  messageDesc(file_tollgate_sessions_v1_sessions_service, 24);
+
+/**
+ * Describes the message tollgate.sessions.v1.SwitchAccountResponse.
+ * Use `create(SwitchAccountResponseSchema)` to create a new message.
+ */
+export const SwitchAccountResponseSchema = /*@__PURE__*/
+  messageDesc(file_tollgate_sessions_v1_sessions_service, 25);
 
 /**
  * Signs people in to the console and out of it. A session's token is a credential like any other, sent as
- * "authorization: Bearer …". An operator's session may do what the operator may; a customer's reads what belongs to its
- * account.
+ * "authorization: Bearer …". An operator's session may do what the operator may, except what takes over for longer
+ * than it lasts: links, other sessions, operators and webhooks. A person's may do what the person's role in the account
+ * allows; that of a customer with a key reads what belongs to its account.
  *
  * @generated from service tollgate.sessions.v1.SessionsService
  */

@@ -13,6 +13,47 @@ import type { Message } from "@bufbuild/protobuf";
 export declare const file_tollgate_settings_v1_settings_service: GenFile;
 
 /**
+ * Has no fields: there is one file.
+ *
+ * @generated from message tollgate.settings.v1.ReloadRequest
+ */
+export declare type ReloadRequest = Message<"tollgate.settings.v1.ReloadRequest"> & {
+};
+
+/**
+ * Describes the message tollgate.settings.v1.ReloadRequest.
+ * Use `create(ReloadRequestSchema)` to create a new message.
+ */
+export declare const ReloadRequestSchema: GenMessage<ReloadRequest>;
+
+/**
+ * What a reload took over.
+ *
+ * @generated from message tollgate.settings.v1.ReloadResponse
+ */
+export declare type ReloadResponse = Message<"tollgate.settings.v1.ReloadResponse"> & {
+  /**
+   * The number of models that are configured now.
+   *
+   * @generated from field: uint32 models = 1;
+   */
+  models: number;
+
+  /**
+   * The changed sections that a start alone takes over. Empty: all is taken over.
+   *
+   * @generated from field: repeated string sections_to_restart_for = 2;
+   */
+  sectionsToRestartFor: string[];
+};
+
+/**
+ * Describes the message tollgate.settings.v1.ReloadResponse.
+ * Use `create(ReloadResponseSchema)` to create a new message.
+ */
+export declare const ReloadResponseSchema: GenMessage<ReloadResponse>;
+
+/**
  * Has no fields: there is one configuration.
  *
  * @generated from message tollgate.settings.v1.GetSettingsRequest
@@ -81,7 +122,7 @@ export declare type Setting = Message<"tollgate.settings.v1.Setting"> & {
 export declare const SettingSchema: GenMessage<Setting>;
 
 /**
- * Shows what is configured, and where.
+ * Shows what is configured, and where, and reads it again.
  *
  * @generated from service tollgate.settings.v1.SettingsService
  */
@@ -95,6 +136,17 @@ export declare const SettingsService: GenService<{
     methodKind: "unary";
     input: typeof GetSettingsRequestSchema;
     output: typeof GetSettingsResponseSchema;
+  },
+  /**
+   * Reads the configuration file again, like SIGHUP. Refused with INVALID_ARGUMENT when the file is wrong, and everything
+   * stays as it is; with UNSUPPORTED where the core runs without a file.
+   *
+   * @generated from rpc tollgate.settings.v1.SettingsService.Reload
+   */
+  reload: {
+    methodKind: "unary";
+    input: typeof ReloadRequestSchema;
+    output: typeof ReloadResponseSchema;
   },
 }>;
 

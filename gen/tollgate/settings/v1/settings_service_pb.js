@@ -11,31 +11,45 @@ import { file_tollgate_access_v1_access } from "../../access/v1/access_pb.js";
  * Describes the file tollgate/settings/v1/settings_service.proto.
  */
 export const file_tollgate_settings_v1_settings_service = /*@__PURE__*/
-  fileDesc("Cit0b2xsZ2F0ZS9zZXR0aW5ncy92MS9zZXR0aW5nc19zZXJ2aWNlLnByb3RvEhR0b2xsZ2F0ZS5zZXR0aW5ncy52MSIUChJHZXRTZXR0aW5nc1JlcXVlc3QiRgoTR2V0U2V0dGluZ3NSZXNwb25zZRIvCghzZXR0aW5ncxgBIAMoCzIdLnRvbGxnYXRlLnNldHRpbmdzLnYxLlNldHRpbmciNgoHU2V0dGluZxIMCgRuYW1lGAEgASgJEg0KBXZhbHVlGAIgASgJEg4KBm9yaWdpbhgDIAEoCTJ/Cg9TZXR0aW5nc1NlcnZpY2USbAoLR2V0U2V0dGluZ3MSKC50b2xsZ2F0ZS5zZXR0aW5ncy52MS5HZXRTZXR0aW5nc1JlcXVlc3QaKS50b2xsZ2F0ZS5zZXR0aW5ncy52MS5HZXRTZXR0aW5nc1Jlc3BvbnNlIgiQ9BgDmPQYAULVAQodaW50ZXJuYWwudG9sbGdhdGUuc2V0dGluZ3MudjFCFFNldHRpbmdzU2VydmljZVByb3RvUAFaLHRvbGxnYXRlL2dlbi90b2xsZ2F0ZS9zZXR0aW5ncy92MTtzZXR0aW5nc3YxogIDVFNYqgIUVG9sbGdhdGUuU2V0dGluZ3MuVjHKAhRUb2xsZ2F0ZVxTZXR0aW5nc1xWMeICIFRvbGxnYXRlXFNldHRpbmdzXFYxXEdQQk1ldGFkYXRh6gIWVG9sbGdhdGU6OlNldHRpbmdzOjpWMWIGcHJvdG8z", [file_tollgate_access_v1_access]);
+  fileDesc("Cit0b2xsZ2F0ZS9zZXR0aW5ncy92MS9zZXR0aW5nc19zZXJ2aWNlLnByb3RvEhR0b2xsZ2F0ZS5zZXR0aW5ncy52MSIPCg1SZWxvYWRSZXF1ZXN0IkEKDlJlbG9hZFJlc3BvbnNlEg4KBm1vZGVscxgBIAEoDRIfChdzZWN0aW9uc190b19yZXN0YXJ0X2ZvchgCIAMoCSIUChJHZXRTZXR0aW5nc1JlcXVlc3QiRgoTR2V0U2V0dGluZ3NSZXNwb25zZRIvCghzZXR0aW5ncxgBIAMoCzIdLnRvbGxnYXRlLnNldHRpbmdzLnYxLlNldHRpbmciNgoHU2V0dGluZxIMCgRuYW1lGAEgASgJEg0KBXZhbHVlGAIgASgJEg4KBm9yaWdpbhgDIAEoCTLeAQoPU2V0dGluZ3NTZXJ2aWNlEmwKC0dldFNldHRpbmdzEigudG9sbGdhdGUuc2V0dGluZ3MudjEuR2V0U2V0dGluZ3NSZXF1ZXN0GikudG9sbGdhdGUuc2V0dGluZ3MudjEuR2V0U2V0dGluZ3NSZXNwb25zZSIIkPQYA5j0GAESXQoGUmVsb2FkEiMudG9sbGdhdGUuc2V0dGluZ3MudjEuUmVsb2FkUmVxdWVzdBokLnRvbGxnYXRlLnNldHRpbmdzLnYxLlJlbG9hZFJlc3BvbnNlIgiQ9BgDmPQYA0LVAQodaW50ZXJuYWwudG9sbGdhdGUuc2V0dGluZ3MudjFCFFNldHRpbmdzU2VydmljZVByb3RvUAFaLHRvbGxnYXRlL2dlbi90b2xsZ2F0ZS9zZXR0aW5ncy92MTtzZXR0aW5nc3YxogIDVFNYqgIUVG9sbGdhdGUuU2V0dGluZ3MuVjHKAhRUb2xsZ2F0ZVxTZXR0aW5nc1xWMeICIFRvbGxnYXRlXFNldHRpbmdzXFYxXEdQQk1ldGFkYXRh6gIWVG9sbGdhdGU6OlNldHRpbmdzOjpWMWIGcHJvdG8z", [file_tollgate_access_v1_access]);
+
+/**
+ * Describes the message tollgate.settings.v1.ReloadRequest.
+ * Use `create(ReloadRequestSchema)` to create a new message.
+ */
+export const ReloadRequestSchema = /*@__PURE__*/
+  messageDesc(file_tollgate_settings_v1_settings_service, 0);
+
+/**
+ * Describes the message tollgate.settings.v1.ReloadResponse.
+ * Use `create(ReloadResponseSchema)` to create a new message.
+ */
+export const ReloadResponseSchema = /*@__PURE__*/
+  messageDesc(file_tollgate_settings_v1_settings_service, 1);
 
 /**
  * Describes the message tollgate.settings.v1.GetSettingsRequest.
  * Use `create(GetSettingsRequestSchema)` to create a new message.
  */
 export const GetSettingsRequestSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_settings_v1_settings_service, 0);
+  messageDesc(file_tollgate_settings_v1_settings_service, 2);
 
 /**
  * Describes the message tollgate.settings.v1.GetSettingsResponse.
  * Use `create(GetSettingsResponseSchema)` to create a new message.
  */
 export const GetSettingsResponseSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_settings_v1_settings_service, 1);
+  messageDesc(file_tollgate_settings_v1_settings_service, 3);
 
 /**
  * Describes the message tollgate.settings.v1.Setting.
  * Use `create(SettingSchema)` to create a new message.
  */
 export const SettingSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_settings_v1_settings_service, 2);
+  messageDesc(file_tollgate_settings_v1_settings_service, 4);
 
 /**
- * Shows what is configured, and where.
+ * Shows what is configured, and where, and reads it again.
  *
  * @generated from service tollgate.settings.v1.SettingsService
  */

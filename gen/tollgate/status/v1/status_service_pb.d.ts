@@ -96,6 +96,164 @@ export declare type GetPublicStatusResponse = Message<"tollgate.status.v1.GetPub
 export declare const GetPublicStatusResponseSchema: GenMessage<GetPublicStatusResponse>;
 
 /**
+ * Has no fields: there is one history.
+ *
+ * @generated from message tollgate.status.v1.GetPublicHistoryRequest
+ */
+export declare type GetPublicHistoryRequest = Message<"tollgate.status.v1.GetPublicHistoryRequest"> & {
+};
+
+/**
+ * Describes the message tollgate.status.v1.GetPublicHistoryRequest.
+ * Use `create(GetPublicHistoryRequestSchema)` to create a new message.
+ */
+export declare const GetPublicHistoryRequestSchema: GenMessage<GetPublicHistoryRequest>;
+
+/**
+ * The last 90 days.
+ *
+ * @generated from message tollgate.status.v1.GetPublicHistoryResponse
+ */
+export declare type GetPublicHistoryResponse = Message<"tollgate.status.v1.GetPublicHistoryResponse"> & {
+  /**
+   * In the configured order.
+   *
+   * @generated from field: repeated tollgate.status.v1.ModelHistory models = 1;
+   */
+  models: ModelHistory[];
+
+  /**
+   * Newest first, at most 50.
+   *
+   * @generated from field: repeated tollgate.status.v1.Incident incidents = 2;
+   */
+  incidents: Incident[];
+
+  /**
+   * The part of known callers' requests of today and yesterday, in UTC, that were served, as listings count it: refusals
+   * with 401, 402 and 404 count against it, those with 400, 403, 413 and 429 do not count. Absent: there were none.
+   *
+   * @generated from field: optional double availability = 3;
+   */
+  availability?: number | undefined;
+};
+
+/**
+ * Describes the message tollgate.status.v1.GetPublicHistoryResponse.
+ * Use `create(GetPublicHistoryResponseSchema)` to create a new message.
+ */
+export declare const GetPublicHistoryResponseSchema: GenMessage<GetPublicHistoryResponse>;
+
+/**
+ * How a model was served.
+ *
+ * @generated from message tollgate.status.v1.ModelHistory
+ */
+export declare type ModelHistory = Message<"tollgate.status.v1.ModelHistory"> & {
+  /**
+   * Model.id.
+   *
+   * @generated from field: string model = 1;
+   */
+  model: string;
+
+  /**
+   * Days in UTC with requests, oldest first.
+   *
+   * @generated from field: repeated tollgate.status.v1.DayAvailability days = 2;
+   */
+  days: DayAvailability[];
+
+  /**
+   * The part of the requests of all days that did not fail. Absent: there were none.
+   *
+   * @generated from field: optional double availability = 3;
+   */
+  availability?: number | undefined;
+
+  /**
+   * Half of the requests had their first token within so many milliseconds. Absent: none had one.
+   *
+   * @generated from field: optional uint32 first_token_p50_ms = 4;
+   */
+  firstTokenP50Ms?: number | undefined;
+
+  /**
+   * 99 of 100 requests had their first token within so many milliseconds. Absent: none had one.
+   *
+   * @generated from field: optional uint32 first_token_p99_ms = 5;
+   */
+  firstTokenP99Ms?: number | undefined;
+};
+
+/**
+ * Describes the message tollgate.status.v1.ModelHistory.
+ * Use `create(ModelHistorySchema)` to create a new message.
+ */
+export declare const ModelHistorySchema: GenMessage<ModelHistory>;
+
+/**
+ * How a model was served on a day.
+ *
+ * @generated from message tollgate.status.v1.DayAvailability
+ */
+export declare type DayAvailability = Message<"tollgate.status.v1.DayAvailability"> & {
+  /**
+   * The day in UTC, such as "2026-01-31".
+   *
+   * @generated from field: string date = 1;
+   */
+  date: string;
+
+  /**
+   * The part of the requests that did not fail.
+   *
+   * @generated from field: double availability = 2;
+   */
+  availability: number;
+};
+
+/**
+ * Describes the message tollgate.status.v1.DayAvailability.
+ * Use `create(DayAvailabilitySchema)` to create a new message.
+ */
+export declare const DayAvailabilitySchema: GenMessage<DayAvailability>;
+
+/**
+ * A time in which a server was down.
+ *
+ * @generated from message tollgate.status.v1.Incident
+ */
+export declare type Incident = Message<"tollgate.status.v1.Incident"> & {
+  /**
+   * The model that it serves.
+   *
+   * @generated from field: string model = 1;
+   */
+  model: string;
+
+  /**
+   * When it began.
+   *
+   * @generated from field: google.protobuf.Timestamp began = 2;
+   */
+  began?: Timestamp | undefined;
+
+  /**
+   * When the server was back. Absent: it is not.
+   *
+   * @generated from field: google.protobuf.Timestamp ended = 3;
+   */
+  ended?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message tollgate.status.v1.Incident.
+ * Use `create(IncidentSchema)` to create a new message.
+ */
+export declare const IncidentSchema: GenMessage<Incident>;
+
+/**
  * One thing that is wrong.
  *
  * @generated from message tollgate.status.v1.Trouble
@@ -103,7 +261,7 @@ export declare const GetPublicStatusResponseSchema: GenMessage<GetPublicStatusRe
 export declare type Trouble = Message<"tollgate.status.v1.Trouble"> & {
   /**
    * What: "no_server", "database", "server_down", "server_cut_off", "books_failed", "books_old", "dead_letters",
-   * "webhooks_not_taken", "usage_events_not_taken" or "clocks_apart".
+   * "webhooks_not_taken", "usage_events_not_taken", "mails_not_sent" or "clocks_apart".
    *
    * @generated from field: string what = 1;
    */
@@ -170,6 +328,17 @@ export declare const StatusService: GenService<{
     methodKind: "unary";
     input: typeof GetPublicStatusRequestSchema;
     output: typeof GetPublicStatusResponseSchema;
+  },
+  /**
+   * What was: how available each model was in the last 90 days, and when servers were down. Tells parts, never how much
+   * was asked for, and names no server.
+   *
+   * @generated from rpc tollgate.status.v1.StatusService.GetPublicHistory
+   */
+  getPublicHistory: {
+    methodKind: "unary";
+    input: typeof GetPublicHistoryRequestSchema;
+    output: typeof GetPublicHistoryResponseSchema;
   },
 }>;
 

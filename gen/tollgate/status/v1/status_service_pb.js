@@ -12,7 +12,7 @@ import { file_tollgate_access_v1_access } from "../../access/v1/access_pb.js";
  * Describes the file tollgate/status/v1/status_service.proto.
  */
 export const file_tollgate_status_v1_status_service = /*@__PURE__*/
-  fileDesc("Cid0b2xsZ2F0ZS9zdGF0dXMvdjEvc3RhdHVzX3NlcnZpY2UucHJvdG8SEnRvbGxnYXRlLnN0YXR1cy52MSISChBHZXRTdGF0dXNSZXF1ZXN0IkkKEUdldFN0YXR1c1Jlc3BvbnNlEgoKAm9rGAEgASgIEigKA3JlZBgCIAMoCzIbLnRvbGxnYXRlLnN0YXR1cy52MS5Ucm91YmxlIhgKFkdldFB1YmxpY1N0YXR1c1JlcXVlc3QiTwoXR2V0UHVibGljU3RhdHVzUmVzcG9uc2USCgoCb2sYASABKAgSKAoDcmVkGAIgAygLMhsudG9sbGdhdGUuc3RhdHVzLnYxLlRyb3VibGUicQoHVHJvdWJsZRIMCgR3aGF0GAEgASgJEg0KBW1vZGVsGAIgASgJEg4KBnNlcnZlchgDIAEoCRIOCgZyZWFzb24YBCABKAkSKQoFc2luY2UYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wMuUBCg1TdGF0dXNTZXJ2aWNlEmIKCUdldFN0YXR1cxIkLnRvbGxnYXRlLnN0YXR1cy52MS5HZXRTdGF0dXNSZXF1ZXN0GiUudG9sbGdhdGUuc3RhdHVzLnYxLkdldFN0YXR1c1Jlc3BvbnNlIgiQ9BgDmPQYARJwCg9HZXRQdWJsaWNTdGF0dXMSKi50b2xsZ2F0ZS5zdGF0dXMudjEuR2V0UHVibGljU3RhdHVzUmVxdWVzdBorLnRvbGxnYXRlLnN0YXR1cy52MS5HZXRQdWJsaWNTdGF0dXNSZXNwb25zZSIEkPQYAULFAQobaW50ZXJuYWwudG9sbGdhdGUuc3RhdHVzLnYxQhJTdGF0dXNTZXJ2aWNlUHJvdG9QAVoodG9sbGdhdGUvZ2VuL3RvbGxnYXRlL3N0YXR1cy92MTtzdGF0dXN2MaICA1RTWKoCElRvbGxnYXRlLlN0YXR1cy5WMcoCElRvbGxnYXRlXFN0YXR1c1xWMeICHlRvbGxnYXRlXFN0YXR1c1xWMVxHUEJNZXRhZGF0YeoCFFRvbGxnYXRlOjpTdGF0dXM6OlYxYgZwcm90bzM", [file_google_protobuf_timestamp, file_tollgate_access_v1_access]);
+  fileDesc("Cid0b2xsZ2F0ZS9zdGF0dXMvdjEvc3RhdHVzX3NlcnZpY2UucHJvdG8SEnRvbGxnYXRlLnN0YXR1cy52MSISChBHZXRTdGF0dXNSZXF1ZXN0IkkKEUdldFN0YXR1c1Jlc3BvbnNlEgoKAm9rGAEgASgIEigKA3JlZBgCIAMoCzIbLnRvbGxnYXRlLnN0YXR1cy52MS5Ucm91YmxlIhgKFkdldFB1YmxpY1N0YXR1c1JlcXVlc3QiTwoXR2V0UHVibGljU3RhdHVzUmVzcG9uc2USCgoCb2sYASABKAgSKAoDcmVkGAIgAygLMhsudG9sbGdhdGUuc3RhdHVzLnYxLlRyb3VibGUiGQoXR2V0UHVibGljSGlzdG9yeVJlcXVlc3QiqQEKGEdldFB1YmxpY0hpc3RvcnlSZXNwb25zZRIwCgZtb2RlbHMYASADKAsyIC50b2xsZ2F0ZS5zdGF0dXMudjEuTW9kZWxIaXN0b3J5Ei8KCWluY2lkZW50cxgCIAMoCzIcLnRvbGxnYXRlLnN0YXR1cy52MS5JbmNpZGVudBIZCgxhdmFpbGFiaWxpdHkYAyABKAFIAIgBAUIPCg1fYXZhaWxhYmlsaXR5IuwBCgxNb2RlbEhpc3RvcnkSDQoFbW9kZWwYASABKAkSMQoEZGF5cxgCIAMoCzIjLnRvbGxnYXRlLnN0YXR1cy52MS5EYXlBdmFpbGFiaWxpdHkSGQoMYXZhaWxhYmlsaXR5GAMgASgBSACIAQESHwoSZmlyc3RfdG9rZW5fcDUwX21zGAQgASgNSAGIAQESHwoSZmlyc3RfdG9rZW5fcDk5X21zGAUgASgNSAKIAQFCDwoNX2F2YWlsYWJpbGl0eUIVChNfZmlyc3RfdG9rZW5fcDUwX21zQhUKE19maXJzdF90b2tlbl9wOTlfbXMiNQoPRGF5QXZhaWxhYmlsaXR5EgwKBGRhdGUYASABKAkSFAoMYXZhaWxhYmlsaXR5GAIgASgBIm8KCEluY2lkZW50Eg0KBW1vZGVsGAEgASgJEikKBWJlZ2FuGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgVlbmRlZBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAicQoHVHJvdWJsZRIMCgR3aGF0GAEgASgJEg0KBW1vZGVsGAIgASgJEg4KBnNlcnZlchgDIAEoCRIOCgZyZWFzb24YBCABKAkSKQoFc2luY2UYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wMtoCCg1TdGF0dXNTZXJ2aWNlEmIKCUdldFN0YXR1cxIkLnRvbGxnYXRlLnN0YXR1cy52MS5HZXRTdGF0dXNSZXF1ZXN0GiUudG9sbGdhdGUuc3RhdHVzLnYxLkdldFN0YXR1c1Jlc3BvbnNlIgiQ9BgDmPQYARJwCg9HZXRQdWJsaWNTdGF0dXMSKi50b2xsZ2F0ZS5zdGF0dXMudjEuR2V0UHVibGljU3RhdHVzUmVxdWVzdBorLnRvbGxnYXRlLnN0YXR1cy52MS5HZXRQdWJsaWNTdGF0dXNSZXNwb25zZSIEkPQYARJzChBHZXRQdWJsaWNIaXN0b3J5EisudG9sbGdhdGUuc3RhdHVzLnYxLkdldFB1YmxpY0hpc3RvcnlSZXF1ZXN0GiwudG9sbGdhdGUuc3RhdHVzLnYxLkdldFB1YmxpY0hpc3RvcnlSZXNwb25zZSIEkPQYAULFAQobaW50ZXJuYWwudG9sbGdhdGUuc3RhdHVzLnYxQhJTdGF0dXNTZXJ2aWNlUHJvdG9QAVoodG9sbGdhdGUvZ2VuL3RvbGxnYXRlL3N0YXR1cy92MTtzdGF0dXN2MaICA1RTWKoCElRvbGxnYXRlLlN0YXR1cy5WMcoCElRvbGxnYXRlXFN0YXR1c1xWMeICHlRvbGxnYXRlXFN0YXR1c1xWMVxHUEJNZXRhZGF0YeoCFFRvbGxnYXRlOjpTdGF0dXM6OlYxYgZwcm90bzM", [file_google_protobuf_timestamp, file_tollgate_access_v1_access]);
 
 /**
  * Describes the message tollgate.status.v1.GetStatusRequest.
@@ -43,11 +43,46 @@ export const GetPublicStatusResponseSchema = /*@__PURE__*/
   messageDesc(file_tollgate_status_v1_status_service, 3);
 
 /**
+ * Describes the message tollgate.status.v1.GetPublicHistoryRequest.
+ * Use `create(GetPublicHistoryRequestSchema)` to create a new message.
+ */
+export const GetPublicHistoryRequestSchema = /*@__PURE__*/
+  messageDesc(file_tollgate_status_v1_status_service, 4);
+
+/**
+ * Describes the message tollgate.status.v1.GetPublicHistoryResponse.
+ * Use `create(GetPublicHistoryResponseSchema)` to create a new message.
+ */
+export const GetPublicHistoryResponseSchema = /*@__PURE__*/
+  messageDesc(file_tollgate_status_v1_status_service, 5);
+
+/**
+ * Describes the message tollgate.status.v1.ModelHistory.
+ * Use `create(ModelHistorySchema)` to create a new message.
+ */
+export const ModelHistorySchema = /*@__PURE__*/
+  messageDesc(file_tollgate_status_v1_status_service, 6);
+
+/**
+ * Describes the message tollgate.status.v1.DayAvailability.
+ * Use `create(DayAvailabilitySchema)` to create a new message.
+ */
+export const DayAvailabilitySchema = /*@__PURE__*/
+  messageDesc(file_tollgate_status_v1_status_service, 7);
+
+/**
+ * Describes the message tollgate.status.v1.Incident.
+ * Use `create(IncidentSchema)` to create a new message.
+ */
+export const IncidentSchema = /*@__PURE__*/
+  messageDesc(file_tollgate_status_v1_status_service, 8);
+
+/**
  * Describes the message tollgate.status.v1.Trouble.
  * Use `create(TroubleSchema)` to create a new message.
  */
 export const TroubleSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_status_v1_status_service, 4);
+  messageDesc(file_tollgate_status_v1_status_service, 9);
 
 /**
  * Whether all is well, as the answering core sees it.

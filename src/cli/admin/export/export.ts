@@ -83,7 +83,7 @@ async function exportReceipts(
     let pageToken = "";
     do {
       const page = await client.listReceipts({ ...filter, pageSize, pageToken });
-      const rows = page.receipts.map(receiptDocument).filter(isNew);
+      const rows = page.receipts.map(toRow).filter(isNew);
       await file.write(rows);
       written += rows.length;
       report(written, Math.max(total, written), rows.at(-1)?.settled_at ?? undefined);
@@ -92,6 +92,9 @@ async function exportReceipts(
     return written;
   });
 }
+
+/** Each row has the same columns, wherever its receipt is kept. */
+const toRow = (receipt: Receipt) => ({ ...receiptDocument(receipt), archived: receipt.archived });
 
 type ReceiptDocument = ReturnType<typeof receiptDocument>;
 

@@ -19,25 +19,31 @@ export function addKeys(program: Command, io: Io): void {
   const group = program.command("keys").description("API keys of accounts");
   const client = (core: Transport) => createClient(AccountsService, core);
 
-  addQuestion<[string], LimitOptions & { name?: string }>(group, "create <account>", io, {
+  addQuestion<[string], LimitOptions & { name?: string; manages?: true }>(group, "create <account>", io, {
     description: "make a key and show it, the only time",
     options: (command) =>
-      addLimitOptions(command.option("--name <name>", "a label").option("--rpm <n>", keyLimits.rpm.help, count)),
-    ask: async (core, { name = "", ...options }, accountId) => {
+      addLimitOptions(
+        command
+          .option("--name <name>", "a label")
+          .option("--manages", "a key that manages its account's keys, and runs no inference")
+          .option("--rpm <n>", keyLimits.rpm.help, count),
+      ),
+    ask: async (core, { name = "", manages = false, ...options }, accountId) => {
       requireBudget(options, options.usd !== undefined);
       const made = await client(core).createKey({
         accountId,
         name,
         requestId: randomUUID(),
+        manages,
         limits: readLimitOptions(options).limits,
       });
       return { id: required(made.key).id, key: made.secret };
     },
     note: shownOnce,
   });
-  addQuestion<[string], object>(group, "list <account>", io, {
-    description: "list an account's keys, ended ones included",
-    ask: async (core, _, accountId) =>
+  addQuestion<[string | undefined], object>(group, "list [account]", io, {
+    description: "list keys, ended ones included: an account's, or all, the last used first",
+    ask: async (core, _, accountId = "") =>
       (
         await readAll(
           (page) => client(core).listKeys({ accountId, ...page }),
@@ -63,6 +69,15 @@ export function addKeys(program: Command, io: Io): void {
     description: "end a key, everywhere within 10 seconds",
     ask: async (core, _, keyId) => keyDocument(required((await client(core).revokeKey({ keyId })).key)),
   });
+  for (const [verb, disabled, description] of [
+    ["disable", true, "refuse a key until it is enabled again, everywhere within 10 seconds"],
+    ["enable", false, "let a key that was disabled work again"],
+  ] as const) {
+    addQuestion<[string], object>(group, `${verb} <key>`, io, {
+      description,
+      ask: async (core, _, keyId) => keyDocument(required((await client(core).updateKey({ keyId, disabled })).key)),
+    });
+  }
   addQuestion<[string], LimitOptions>(group, "set-limits <key>", io, {
     description: "set or lift limits of a key; limits that are not named stay as they are",
     options: addLimitOptions,

@@ -6,6 +6,7 @@ import type { AuditEvent } from "#gen/tollgate/audit/v1/audit_service_pb.js";
 import { BreakerState, type Server, ServerState } from "#gen/tollgate/catalogue/v1/server_pb.js";
 import { type Price, PriceReason } from "#gen/tollgate/metering/v1/price_pb.js";
 import type { Operator } from "#gen/tollgate/operators/v1/operator_pb.js";
+import type { Session } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
 import type { GetStatusResponse } from "#gen/tollgate/status/v1/status_service_pb.js";
 import { limitEntries, readLimits, showLimits } from "#lib/limits/key-limits.ts";
 import { formatRate, formatUsd } from "#lib/money.ts";
@@ -19,6 +20,7 @@ export function accountDocument(account: Account) {
   return {
     id: account.id,
     name: account.name,
+    email: account.email || null,
     created_at: time(account.createdAt),
     balance_usd: formatUsd(account.balancePicoUsd),
     held_usd: formatUsd(account.heldPicoUsd),
@@ -68,6 +70,8 @@ export function keyDocument(key: ApiKey) {
     name: key.name,
     prefix: key.prefix,
     last4: key.last4,
+    manages: key.manages,
+    disabled: key.disabled,
     rpm,
     created_at: time(key.createdAt),
     expires_at: expires,
@@ -92,10 +96,25 @@ export function operatorDocument(operator: Operator) {
   };
 }
 
+export function sessionDocument(session: Session) {
+  return {
+    id: session.id,
+    operator: session.operatorName || null,
+    role: session.operatorName === "" ? null : word(Role, session.role),
+    account_id: session.accountId || null,
+    key_id: session.keyId || null,
+    created_at: time(session.createdAt),
+    expires_at: time(session.expiresAt),
+  };
+}
+
 export function auditDocument(event: AuditEvent) {
   return {
     at: time(event.at),
     operator: event.operator,
+    key_id: event.keyId || null,
+    person_id: event.personId || null,
+    account_id: event.accountId || null,
     method: event.method,
     target: event.target,
     before: event.before ?? null,

@@ -2,7 +2,9 @@ import type { Addend, ReconcileResponse } from "#gen/tollgate/metering/v1/books_
 import type { DeadLetter } from "#gen/tollgate/metering/v1/dead_letter_pb.js";
 import type { Margin } from "#gen/tollgate/metering/v1/margin_service_pb.js";
 import type { ReceiptArchive } from "#gen/tollgate/metering/v1/receipt_archive_pb.js";
+import type { Request } from "#gen/tollgate/metering/v1/request_pb.js";
 import { type Receipt, ReceiptStatus } from "#gen/tollgate/metering/v1/usage_pb.js";
+import { findReasonText } from "#lib/errors/reason-texts.ts";
 import { formatRate, formatUsd } from "#lib/money.ts";
 import { toMilliseconds } from "#lib/time/duration.ts";
 import { time, word } from "./documents.ts";
@@ -50,6 +52,7 @@ export function receiptDocument(receipt: Receipt) {
       cost_usd: formatUsd(line.costPicoUsd),
       shared_token_usd: formatUsd(line.sharedTokenPicoUsd),
     })),
+    ...(receipt.archived && { archived: true }),
   };
 }
 
@@ -73,6 +76,29 @@ export function wholeReceiptDocument(receipt: Receipt) {
             output_usd_per_million: formatRate(hold.outputPicoUsdPerToken),
           },
   };
+}
+
+/** A request that is over. Null where it was not refused, or came over gRPC. */
+export function requestDocument(request: Request) {
+  return {
+    request_id: request.requestId,
+    account_id: request.accountId === "" ? null : request.accountId,
+    key_id: request.keyId === "" ? null : request.keyId,
+    surface: request.surface,
+    model: request.model === "" ? null : request.model,
+    reason: request.reason === "" ? null : request.reason,
+    http_status: request.httpStatus === 0 ? null : request.httpStatus,
+    duration_ms: Number(request.durationMs),
+    server: request.server === "" ? null : request.server,
+    at: time(request.at),
+    left_out: Number(request.leftOut),
+  };
+}
+
+/** The same with what its reason means and what to do. */
+export function requestWithAdvice(request: Request) {
+  const { what, advice } = findReasonText(request.reason) ?? { what: null, advice: null };
+  return { ...requestDocument(request), what, advice };
 }
 
 /** Its counts may not be numbers. null: JSON cannot express the count. */

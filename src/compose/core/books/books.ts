@@ -51,7 +51,14 @@ export interface Books {
   readonly funds: Funds;
   readonly store: Pick<
     LedgerStore,
-    "isCharged" | "foldTallies" | "removeReceipts" | "unseenTallies" | "markSeen" | "budgetSpending" | "recountBudget"
+    | "recordRequests"
+    | "isCharged"
+    | "foldTallies"
+    | "removeReceipts"
+    | "unseenTallies"
+    | "markSeen"
+    | "budgetSpending"
+    | "recountBudget"
   >;
   /** Announces balances that run low. */
   readonly balances: BalanceEvents;
@@ -145,7 +152,8 @@ function announceMovement(announce: Announce): Alongside {
     });
 }
 
-function readPaymentLimits({ payments }: Config): PaymentLimits {
+/** The bounds of payments. */
+export function readPaymentLimits({ payments }: Config): PaymentLimits {
   return {
     minimum: readPicoUsd(payments.minimum_usd),
     maximum: readPicoUsd(payments.maximum_usd),

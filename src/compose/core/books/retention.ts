@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { SqlEntityManager } from "@mikro-orm/sql";
 import { formatUsd } from "#lib/money.ts";
 import type { AuditTrail } from "#src/identity/audit/audit-trail.ts";
+import { Sealer } from "#src/money/books/seals/sealer.ts";
 import { toArchiveMessage } from "#src/money/retention/archives.ts";
 import { Retention } from "#src/money/retention/retention.ts";
 import type { ReceiptArchive } from "#src/storage/entities/metering/archive.ts";
@@ -9,13 +10,17 @@ import { WorkLease } from "#src/storage/work-lease.ts";
 import type { Foundation } from "../foundation.ts";
 import type { Books } from "./books.ts";
 
+/** The folder of archives. */
+export const archiveDirectory = ({ config, secrets }: Pick<Foundation, "config" | "secrets">): string =>
+  config.receipts.archive_dir ?? join(secrets.dataDir, "archive");
+
 /** Takes old receipts out of the books if the configuration limits their age. Returns the function that ends it. */
 export function startRetention(
   { config, secrets, storage, clock, random, logger, metrics }: Foundation,
   { store }: Pick<Books, "store">,
   trail: Pick<AuditTrail, "addWithin">,
 ): () => Promise<void> {
-  const { keep_days: keepDays, archive_dir: directory = join(secrets.dataDir, "archive") } = config.receipts;
+  const { keep_days: keepDays } = config.receipts;
   if (keepDays === undefined) {
     return async () => {};
   }
@@ -23,10 +28,11 @@ export function startRetention(
     storage,
     store,
     keepDays,
-    directory,
+    directory: archiveDirectory({ config, secrets }),
     clock,
     random,
     logger,
+    sealer: new Sealer({ storage, clock, random, logger }),
     note: (em, archive) => noteArchive(trail, em, archive),
     lease: new WorkLease({ storage, clock, random, name: "retention" }),
     observer: metrics.retention,
@@ -44,6 +50,7 @@ function noteArchive(
   return trail.addWithin(em, {
     operator: "(configuration)",
     operatorId: null,
+    keyId: null,
     method: "receipts.keep_days",
     address: "",
     target: day,

@@ -1,3 +1,4 @@
+import { systemClock } from "#lib/time/clock.ts";
 import type { Engine } from "../interface.ts";
 import { GrpcConnection, type GrpcOptions } from "./grpc/connection.ts";
 import { HttpConnection } from "./http/connection.ts";
@@ -41,6 +42,7 @@ export function httpDriver({
     async inspect(subject, options, signal) {
       const connection = new HttpConnection(subject.server.url, {
         ...options,
+        clock: systemClock,
         connections: 4,
         silenceTimeoutMs: 120_000,
       });

@@ -23,7 +23,7 @@ export interface Choice {
 }
 
 /** What a server reported about a request that has ended. */
-export interface Told {
+export interface CacheReport {
   readonly promptTokens: number;
   /** Prompt tokens that were in the server's cache. Undefined: it did not report them. */
   readonly cachedTokens: number | undefined;
@@ -45,7 +45,7 @@ export function isAnyBacklogged(members: readonly Member[]): boolean {
   return false;
 }
 
-/** Called when a prompt was sent to a server, with the arguments of `heard`. The arrays are reused after the call. */
+/** Called when a prompt was sent to a server, with the arguments of `promptElsewhere`. The arrays are reused after the call. */
 export type OnPrompt = (member: Member, hashes: Int32Array, ends: Int32Array) => void;
 
 /** A way to choose a server. */
@@ -55,10 +55,16 @@ export interface Policy {
   replace(members: readonly Member[]): void;
   /** Chooses one of the candidates, of which there is at least one. Undefined: each has more to read than it should. */
   choose(candidates: readonly Member[], route: RoutingRequest): Choice | undefined;
+  /** What it believes of the servers' caches. Undefined: it does not ask for them. */
+  readonly caches?: CacheBeliefs | undefined;
+}
+
+/** What a policy believes of the servers' prefix caches. */
+export interface CacheBeliefs {
   /** The server has answered a request to its end. */
-  learn(choice: Choice, told: Told): void;
+  learn(choice: Choice, report: CacheReport): void;
   /** Another core has sent a prompt: both halves of each block's hash, and where each block ends, in characters. */
-  heard(member: Member, hashes: Int32Array, ends: Int32Array): void;
+  promptElsewhere(member: Member, hashes: Int32Array, ends: Int32Array): void;
   /** True while other cores choose servers too, but their messages do not arrive. */
   isAlone: boolean;
   /** A server has lost its cache, or may have. */

@@ -1,4 +1,4 @@
-import type { FilterQuery } from "@mikro-orm/core";
+import type { FilterQuery, ObjectQuery } from "@mikro-orm/core";
 import type { SqlEntityManager } from "@mikro-orm/sql";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "#lib/errors/failure.ts";
@@ -22,6 +22,16 @@ import {
   unexpired,
 } from "./key-rules.ts";
 import { addKey, type NewKey, type Dependencies as NewKeyDependencies } from "./new-key.ts";
+import { readUseKey } from "./use-key.ts";
+
+const byUse = { lastUsedAt: "desc", id: "desc" } as const;
+
+function usedBefore(last: ReturnType<typeof readUseKey> | undefined): ObjectQuery<ApiKey> {
+  const { usedAt, id } = last ?? {};
+  return usedAt === undefined || id === undefined
+    ? { lastUsedAt: { $ne: null } }
+    : { $or: [{ lastUsedAt: { $lt: usedAt } }, { lastUsedAt: usedAt, id: { $lt: id } }] };
+}
 
 /** Digests in one page. */
 const digestPage = 10_000;
@@ -33,6 +43,18 @@ interface Dependencies extends NewKeyDependencies {
   readonly announce?: Announce;
   /** Called with the digest of each new key. */
   readonly added?: (digest: Uint8Array) => void;
+}
+
+/** What is said of a new key beside its limits. */
+export interface NewKeyFacts {
+  /** Whether it manages its account's keys. Undefined: it is for inference. */
+  readonly manages?: boolean;
+  /** The member who makes it. Undefined: an operator. */
+  readonly personId?: string | undefined;
+  /** The key whose budget and counters it shares. Undefined: it has its own. */
+  readonly limitsOf?: string | undefined;
+  /** The id of the request that makes it. Undefined or empty: none. */
+  readonly requestId?: string;
 }
 
 /** The stored keys of all accounts. Ids are UUIDs. */
@@ -96,11 +118,24 @@ export class ApiKeys {
     return findKey(this.#parts.storage.orm.em.fork(), id);
   }
 
-  /** An account's keys, including ended ones, oldest first: ids sort by age. */
-  async list(accountId: string, { after, limit }: PageStart): Promise<ApiKey[]> {
+  /** An account's keys, including expired ones, oldest first: ids sort by age. */
+  async list(accountId: string, { after, limit }: PageStart, withoutRevoked = false): Promise<ApiKey[]> {
     const em = this.#parts.storage.orm.em.fork();
-    const where = { accountId, ...(after === undefined ? {} : { id: { $gt: after } }) };
+    const later = after === undefined ? {} : { id: { $gt: after } };
+    const where = { accountId, ...later, ...(withoutRevoked && { revokedAt: null }) };
     return em.find(ApiKey, where, { orderBy: { id: "asc" }, limit });
+  }
+
+  /** The keys of all accounts, ended ones included: last used first, then those never used, newest first. */
+  async listByUse({ after, limit }: PageStart, withoutRevoked = false): Promise<ApiKey[]> {
+    const em = this.#parts.storage.orm.em.fork();
+    const last = after === undefined ? undefined : readUseKey(after);
+    const isUsed = last === undefined || last.usedAt !== undefined;
+    const live = withoutRevoked ? { revokedAt: null } : {};
+    const used = isUsed ? await em.find(ApiKey, { ...usedBefore(last), ...live }, { orderBy: byUse, limit }) : [];
+    const never = { lastUsedAt: null, ...live, ...(last !== undefined && !isUsed && { id: { $lt: last.id } }) };
+    const rest = limit - used.length;
+    return rest === 0 ? used : [...used, ...(await em.find(ApiKey, never, { orderBy: { id: "desc" }, limit: rest }))];
   }
 
   /**
@@ -108,13 +143,23 @@ export class ApiKeys {
    * before, KEY_LIMIT_REACHED when the account has as many live keys as it may have, and INVALID_ARGUMENT for a period
    * without a budget.
    */
-  async create(accountId: string, name: string, limits: LimitValues = {}, requestId = ""): Promise<NewKey> {
+  async create(accountId: string, name: string, limits: LimitValues = {}, more: NewKeyFacts = {}): Promise<NewKey> {
+    const { manages = false, personId = null, limitsOf = null, requestId = "" } = more;
     requireBudget(limits, limits);
     return this.#make(async (em, now) => {
       const account = await lockAccount(em, accountId);
       await refuseRepetition(em, accountId, requestId);
       await requireRoom(em, account, now);
-      const made = addKey(em, this.#parts, now, { limits, accountId, name, rotatedFrom: null, requestId });
+      const made = addKey(em, this.#parts, now, {
+        accountId,
+        name,
+        limits,
+        manages,
+        personId,
+        limitsOf,
+        rotatedFrom: null,
+        requestId,
+      });
       await this.#tell(em, "key.created", made.key);
       return made;
     });
@@ -133,8 +178,9 @@ export class ApiKeys {
       const old = await em.refreshOrFail(await findKey(em, id));
       const before = overlapMs > 0 && old.rotatedFrom ? await em.findOne(ApiKey, old.rotatedFrom) : null;
       requireRotatable(old, before, now);
-      const { name, limits, limitsOf = null } = old;
-      const facts = { accountId, name, limits, limitsOf: limitsOf ?? id, rotatedFrom: id, requestId };
+      const { name, limits, manages, personId = null, limitsOf = null } = old;
+      const shared = { limitsOf: limitsOf ?? id, rotatedFrom: id };
+      const facts = { accountId, name, limits, manages, personId, ...shared, requestId };
       const made = addKey(em, this.#parts, now, facts);
       const end = new Date(now.getTime() + overlapMs);
       if (!limits.expiresAt || end < limits.expiresAt) {
@@ -162,12 +208,25 @@ export class ApiKeys {
     });
   }
 
+  /** Ends those of some keys that were not revoked before, in a transaction that has locked their account. */
+  async revokeWithin(em: SqlEntityManager, where: FilterQuery<ApiKey>): Promise<void> {
+    const now = new Date(this.#parts.clock.now());
+    for (const key of await em.find(ApiKey, { $and: [where, { revokedAt: null }] })) {
+      key.revokedAt = now;
+      await this.#tell(em, "key.revoked", key);
+    }
+  }
+
   /**
-   * Changes a key's label or limits; null lifts a limit. Throws KEY_NOT_FOUND, KEY_STATE_CONFLICT for the expiry of a
-   * key that has been rotated, KEY_LIMIT_REACHED when an expired key is to live again and the account has no room for
-   * it, and INVALID_ARGUMENT for a period without a budget.
+   * Changes a key's label or limits, disables or enables it; null lifts a limit. Throws KEY_NOT_FOUND,
+   * KEY_STATE_CONFLICT for the expiry of a key that has been rotated, KEY_LIMIT_REACHED when an expired key is to live
+   * again and the account has no room for it, and INVALID_ARGUMENT for a period without a budget.
    */
-  async update(id: string, limits: LimitValues, name?: string): Promise<ApiKey> {
+  async update(
+    id: string,
+    limits: LimitValues,
+    { name, disabled }: { readonly name?: string | undefined; readonly disabled?: boolean | undefined } = {},
+  ): Promise<ApiKey> {
     return this.#change(async (em, now) => {
       const account = await lockAccount(em, (await findKey(em, id)).accountId);
       const key = await em.refreshOrFail(await findKey(em, id));
@@ -180,6 +239,8 @@ export class ApiKeys {
         }
       }
       key.name = name ?? key.name;
+      key.disabled = disabled ?? key.disabled;
+      key.updatedAt = now;
       Object.assign(key.limits, limits);
       requireBudget(limits, key.limits);
       key.limits.budgetPeriod = settlePeriod(key.limits);

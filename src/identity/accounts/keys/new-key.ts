@@ -24,8 +24,12 @@ export interface NewKey {
 /** The properties of a new key. */
 export interface KeyFacts extends Pick<ApiKey, "accountId" | "name" | "rotatedFrom"> {
   readonly limits: LimitValues;
-  /** The key whose budget and counters it shares. Undefined: it has its own. */
-  readonly limitsOf?: string;
+  /** Undefined: it is for inference. */
+  readonly manages?: boolean;
+  /** The member who makes it. Undefined or null: an operator. */
+  readonly personId?: string | null;
+  /** The key whose budget and counters it shares. Undefined or null: it has its own. */
+  readonly limitsOf?: string | null;
   /** Empty: none. */
   readonly requestId: string;
 }
@@ -41,12 +45,16 @@ export function addKey(
   const key = em.create(ApiKey, {
     id: random.uuid(),
     limitsOf: null,
+    manages: false,
+    personId: null,
     ...facts,
     limits: { ...noLimits, ...facts.limits, budgetPeriod: settlePeriod(facts.limits) },
     requestId: facts.requestId || null,
     ...toHints(secret),
     digest: toDigest(secret, pepper),
     pepperVersion: pepper.version,
+    disabled: false,
+    updatedAt: null,
     createdAt: now,
     revokedAt: null,
     lastUsedAt: null,

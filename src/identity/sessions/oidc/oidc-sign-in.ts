@@ -1,4 +1,3 @@
-import { hash } from "node:crypto";
 import { AuthorizationResponseError, ResponseBodyError } from "openid-client";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { NetworkCounts } from "#lib/door/network-counts.ts";
@@ -8,7 +7,8 @@ import type { Logger } from "#lib/logger.ts";
 import { toNetwork, toWiderNetwork } from "#lib/net/network.ts";
 import type { Seal } from "#lib/sealed.ts";
 import type { Clock } from "#lib/time/clock.ts";
-import { openPending, sealPending } from "./pending.ts";
+import type { Owner } from "../sessions.ts";
+import { type Pending, sealPending } from "./pending.ts";
 import type { Claims, Provider } from "./provider.ts";
 
 /** The most calls of the provider at once, and of a network and the one around it. Others are told to try again. */
@@ -17,28 +17,26 @@ const mostAtOnce = { total: 32, network: 4, wider: 8 };
 const usedMs = 600_000;
 /** The used sign-ins that are remembered. */
 const mostUsed = 20_000;
-const longestName = 200;
+
+/** A provider of identities, as people choose it. */
+export interface ProviderChoice {
+  /** Its name in addresses. */
+  readonly id: string;
+  readonly name: string;
+  readonly forOperators: boolean;
+}
 
 interface Dependencies {
-  readonly provider: Pick<Provider, "begin" | "finish">;
-  readonly issuer: string;
-  readonly name: string;
-  /** The claim that holds an account's id. Undefined: none does. */
-  readonly accountClaim: string | undefined;
-  /** Whether a new person gets an account. */
-  readonly createsAccounts: boolean;
-  /** The account that was made for an identity, by the id of the request that made it. Undefined: none was made. */
-  readonly findMade: (requestId: string) => Promise<string | undefined>;
-  /** True when the account exists. */
-  readonly exists: (accountId: string) => Promise<boolean>;
-  /** Makes an account, once for each request id. */
-  readonly create: (name: string, requestId: string) => Promise<string>;
+  readonly provider: Pick<Provider, "begin" | "finish" | "findUnmet">;
+  readonly choice: ProviderChoice;
+  /** Whose session is opened for a person that the provider vouches for. Throws PERMISSION_DENIED. */
+  readonly enter: (claims: Claims, address: string) => Promise<Owner>;
   readonly seal: Seal;
   readonly clock: Pick<Clock, "now">;
   readonly logger: Logger;
 }
 
-/** Sign-in by an identity provider: the provider identifies the person, and this class finds the person's account. */
+/** Sign-in by one identity provider, which identifies the person. */
 export class OidcSignIn {
   readonly #parts: Dependencies;
   readonly #used = new Windows(usedMs, mostUsed);
@@ -49,57 +47,46 @@ export class OidcSignIn {
     this.#parts = parts;
   }
 
-  get name(): string {
-    return this.#parts.name;
+  get choice(): ProviderChoice {
+    return this.#parts.choice;
   }
 
   async begin(redirectUrl: string): Promise<{ authorizationUrl: string; pending: string }> {
     if (!/^https?:$/.test(URL.parse(redirectUrl)?.protocol ?? "")) {
       throw failure(Reason.INVALID_ARGUMENT, "redirect_url must be an http address.", { parameter: "redirect_url" });
     }
-    const { provider, seal, clock } = this.#parts;
+    const { provider, seal, clock, choice } = this.#parts;
     // Takes no place: the provider is asked about itself once for all, and who begins may never come back.
     const { url, checks } = await this.#explain(() => provider.begin(redirectUrl));
-    return { authorizationUrl: url, pending: sealPending(seal, checks, clock.now()) };
+    return { authorizationUrl: url, pending: sealPending(seal, { ...checks, provider: choice.id }, clock.now()) };
   }
 
   /**
-   * The account of the person that the provider vouches for. A sign-in that was begun can be finished once, whatever
+   * Whose session is opened for the person that the provider vouches for. A sign-in that was begun can be finished once, whatever
    * comes of it. `address`: the browser's. Throws UNAUTHENTICATED, PERMISSION_DENIED, OVERLOADED.
    */
-  async finish(callbackUrl: string, pending: string, address: string): Promise<string> {
-    const { provider, seal, clock } = this.#parts;
-    const checks = openPending(seal, pending, clock.now());
+  async finish(callbackUrl: string, checks: Pending, address: string): Promise<Owner> {
+    const { provider, clock, enter } = this.#parts;
     const callback = URL.parse(callbackUrl);
-    if (checks === undefined || callback === null) {
-      throw failure(Reason.UNAUTHENTICATED, "The sign-in took too long, or was begun in another browser. Begin again.");
+    // What one provider answers is not taken for another one's answer.
+    if (callback === null || callback.pathname !== URL.parse(checks.redirectUrl)?.pathname) {
+      throw failure(Reason.UNAUTHENTICATED, "This is no answer to the sign-in that this browser began. Begin again.");
     }
     const leave = this.#enter(address);
     try {
       if (this.#used.count(checks.state, 1, clock.now()) !== undefined) {
         throw failure(Reason.UNAUTHENTICATED, "This sign-in was finished before. Begin again.");
       }
-      return await this.#findAccount(await this.#explain(() => provider.finish(callback, checks)));
+      const claims = await this.#explain(() => provider.finish(callback, checks));
+      const unmet = provider.findUnmet(claims);
+      if (unmet !== undefined) {
+        const { name } = this.#parts.choice;
+        throw failure(Reason.PERMISSION_DENIED, `You may not sign in here: ${name} says otherwise by ${unmet}.`);
+      }
+      return await enter(claims, address);
     } finally {
       leave();
     }
-  }
-
-  async #findAccount(claims: Claims): Promise<string> {
-    const { accountClaim, createsAccounts, issuer, exists, findMade, create } = this.#parts;
-    const claimed = accountClaim === undefined ? undefined : claims[accountClaim];
-    if (typeof claimed === "string" && (await exists(claimed))) {
-      return claimed;
-    }
-    const requestId = `oidc-${hash("sha256", `${issuer}\n${claims.sub}`)}`;
-    const made = await findMade(requestId);
-    if (made !== undefined) {
-      return made;
-    }
-    if (!createsAccounts || claimed !== undefined) {
-      throw failure(Reason.PERMISSION_DENIED, "You have no account here. Ask whoever runs this service for one.");
-    }
-    return create(readName(claims), requestId);
   }
 
   /** Takes a place for a call of the provider. Returns the function that gives it back. Throws OVERLOADED. */
@@ -126,7 +113,8 @@ export class OidcSignIn {
     try {
       return await question();
     } catch (error) {
-      const { logger, name } = this.#parts;
+      const { logger, choice } = this.#parts;
+      const { name } = choice;
       logger.warn({ err: error, provider: name }, "a sign-in with the provider of identities failed");
       if (error instanceof TypeError || isTimeout(error)) {
         throw failure(Reason.OVERLOADED, `${name} cannot be reached at the moment. Try again.`);
@@ -140,11 +128,4 @@ export class OidcSignIn {
 function isTimeout(error: unknown): boolean {
   const { code, name } = error as { code?: unknown; name?: unknown };
   return code === "OAUTH_TIMEOUT" || name === "TimeoutError";
-}
-
-function readName({ name, email, preferred_username, sub }: Claims): string {
-  const found = [name, email, preferred_username].find((text) => typeof text === "string" && text.trim() !== "");
-  return String(found ?? sub)
-    .replaceAll(/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, "")
-    .slice(0, longestName);
 }

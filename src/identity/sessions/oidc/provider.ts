@@ -6,6 +6,10 @@ export interface ProviderConfig {
   readonly issuer: string;
   readonly client_id: string;
   readonly scopes: readonly string[];
+  /**
+   * The values that claims of the ID token must have: one of them, or of several claimed ones at least one. Undefined: any.
+   */
+  readonly demands?: Readonly<Record<string, readonly string[]>>;
 }
 
 /** The values that a sign-in is bound to, so that nobody can bring an answer that belongs to another sign-in. */
@@ -22,6 +26,13 @@ export type Claims = Readonly<Record<string, unknown>> & { readonly sub: string 
 
 /** Seconds that the provider has for each answer. */
 const timeout = 10;
+/** Seconds that an ID token may be old, or ahead of this machine's clock. */
+const mostAge = 600;
+
+/** Whether an ID token was made just now, by its `iat` in seconds and the time in milliseconds. */
+export function isOfNow(iat: number, now: number): boolean {
+  return Math.abs(now / 1000 - iat) <= mostAge;
+}
 
 /** An identity provider by OpenID Connect: authorization code with PKCE. It is discovered when it is first needed. */
 export class Provider {
@@ -70,7 +81,20 @@ export class Provider {
     if (claims === undefined) {
       throw new Error("the provider sent no ID token");
     }
+    if (!isOfNow(claims.iat, Date.now())) {
+      throw new Error("the provider's ID token was not made for this sign-in: its iat is not now");
+    }
     return claims;
+  }
+
+  /** The demanded claim that a person's do not satisfy. Undefined: there is none. */
+  findUnmet(claims: Claims): string | undefined {
+    const isMet = ([name, wanted]: [string, readonly string[]]) => {
+      const claimed: unknown = claims[name];
+      const values: readonly unknown[] = Array.isArray(claimed) ? claimed : [claimed];
+      return values.some((value) => typeof value === "string" && wanted.includes(value));
+    };
+    return Object.entries(this.#config.demands ?? {}).find((demand) => !isMet(demand))?.[0];
   }
 
   #discover(): Promise<client.Configuration> {

@@ -17,8 +17,8 @@ import { priorities } from "../../model/spending-order.ts";
 import { readLots, readStatement, readStatements } from "../statement.ts";
 import { readCredited } from "./credited.ts";
 import { readPayments } from "./payment-list.ts";
-import { addPaid, checkAmount, checkLimits, type PaymentLimits, sameBefore } from "./payments.ts";
-import { insist, owes, takeBack } from "./refunds.ts";
+import { addPaid, checkAmount, checkLimits, type PaymentLimits, pricesOfRefund, sameBefore } from "./payments.ts";
+import { insist, owes, takeBack, takeBackOrOwe } from "./refunds.ts";
 
 interface Dependencies {
   readonly storage: Storage;
@@ -30,6 +30,14 @@ interface Dependencies {
   readonly announce?: Alongside;
   /** Judges the balance before and after each movement. Absent: it is not judged. */
   readonly balances?: BalanceJudge | undefined;
+}
+
+async function newestPrices(em: SqlEntityManager): Promise<number> {
+  const [version] = await em.find(PriceVersion, {}, { orderBy: { id: "desc" }, limit: 1 });
+  if (version === undefined) {
+    throw new Error("money cannot come in before there are prices");
+  }
+  return version.id;
 }
 
 /** Makes lots of incoming money, and takes unspent money out of lots again. */
@@ -71,10 +79,9 @@ export function createFunds({ storage, ledger, limits, clock, random, announce, 
     const at = new Date(clock.now());
     const lotId = random.uuid();
     const paymentId = random.uuid();
-    const [version] = await em.find(PriceVersion, {}, { orderBy: { id: "desc" }, limit: 1 });
-    if (version === undefined) {
-      throw new Error("money cannot come in before there are prices");
-    }
+    const { undoes } = credit;
+    const priceVersionId =
+      undoes === undefined ? await newestPrices(em) : await pricesOfRefund(em, { ...credit, undoes });
     await em.insert(Payment, { id: paymentId, accountId: account.id, kind, amount, reference, lotId, at });
     await em.insert(Lot, {
       id: lotId,
@@ -86,7 +93,7 @@ export function createFunds({ storage, ledger, limits, clock, random, announce, 
       leased: 0,
       refunded: 0,
       expired: 0,
-      priceVersionId: version.id,
+      priceVersionId,
       createdAt: at,
       expiresAt: credit.expiresAt ?? null,
       paymentId,
@@ -95,7 +102,7 @@ export function createFunds({ storage, ledger, limits, clock, random, announce, 
     await payDebt(em, account, { clock, random });
     if (kind === "paid") {
       account.paidTotal = addPaid(account.paidTotal, BigInt(amount));
-      account.lastPaid = amount;
+      account.lastPaid = undoes === undefined ? amount : account.lastPaid;
     }
     return lotId;
   }
@@ -134,6 +141,7 @@ export function createFunds({ storage, ledger, limits, clock, random, announce, 
       await inTransaction(storage, async (em) => {
         const row = em.create(Account, {
           requestId: null,
+          email: null,
           ...account,
           nameKey: toNameKey(account.name),
           createdAt: new Date(clock.now()),
@@ -157,6 +165,11 @@ export function createFunds({ storage, ledger, limits, clock, random, announce, 
       });
     },
 
+    async check(accountId, amount) {
+      checkAmount(amount);
+      await withAccount(accountId, (em, account) => checkLimits(em, account.id, amount, { limits, clock }));
+    },
+
     async credit(credit, alongside) {
       checkAmount(credit.amount);
       try {
@@ -165,7 +178,7 @@ export function createFunds({ storage, ledger, limits, clock, random, announce, 
           if (before !== undefined) {
             return before;
           }
-          if (credit.kind === "paid") {
+          if (credit.kind === "paid" && credit.undoes === undefined) {
             await checkLimits(em, account.id, credit.amount, { limits, clock });
           }
           return takeIn(em, account, credit, alongside);
@@ -178,7 +191,7 @@ export function createFunds({ storage, ledger, limits, clock, random, announce, 
 
     async refund(refund, alongside) {
       checkAmount(refund.amount);
-      const { accountId, amount, reference } = refund;
+      const { accountId, amount, reference, intoDebt = false } = refund;
       const attempt = async () => {
         await debts.pay(accountId); // in its own transaction, so that the debt stays paid when the refund is refused
         return withAccount(accountId, async (em, account) => {
@@ -187,14 +200,17 @@ export function createFunds({ storage, ledger, limits, clock, random, announce, 
             return before;
           }
           await payDebt(em, account, { clock, random });
-          if (account.debt > 0n) {
+          if (account.debt > 0n && !intoDebt) {
             throw owes(amount, account.debt);
           }
           const id = random.uuid();
           const paidBefore = account.paidTotal;
-          const lotId = await takeBack(em, account, { amount, paymentId: id }, { clock, random });
+          const taken = { amount, paymentId: id };
+          const { lotId, owed } = intoDebt
+            ? await takeBackOrOwe(em, account, taken, { clock, random })
+            : { lotId: await takeBack(em, account, taken, { clock, random }), owed: 0 };
           const at = new Date(clock.now());
-          await em.insert(Payment, { id, accountId, kind: "refund", amount, reference, lotId, at });
+          await em.insert(Payment, { id, accountId, kind: "refund", amount, owed, reference, lotId, at });
           const paidTotal = { before: paidBefore, after: account.paidTotal };
           await tell(em, account, { accountId, kind: "refund", amount, reference, lotId, paidTotal }, alongside);
           return lotId;

@@ -3,6 +3,7 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "#lib/errors/failure.ts";
 import { formatUsd, maxPicoUsd } from "#lib/money.ts";
 import type { Clock } from "#lib/time/clock.ts";
+import { Lot } from "#src/storage/entities/metering/lot.ts";
 import { Payment } from "#src/storage/entities/payment.ts";
 import { readSum, sumColumns, textColumns } from "#src/storage/exact-sum.ts";
 import type { Row } from "#src/storage/snapshot.ts";
@@ -90,6 +91,21 @@ export async function sameBefore(
     `The reference ${payment.reference} was already used for another account, kind or amount.`,
     { parameter: "reference" },
   );
+}
+
+/** The prices of the money that a refund took. Throws unless it is a refund of this account and amount. */
+export async function pricesOfRefund(
+  em: SqlEntityManager,
+  { accountId, amount, undoes }: { readonly accountId: string; readonly amount: PicoUsd; readonly undoes: string },
+): Promise<number> {
+  const refund = await em.findOne(Payment, { reference: undoes, kind: "refund", accountId, amount });
+  const lot = refund && (await em.findOne(Lot, refund.lotId));
+  if (lot) {
+    return lot.priceVersionId;
+  }
+  throw failure(Reason.INVALID_ARGUMENT, `The account has no refund ${undoes} of this amount.`, {
+    parameter: "undoes",
+  });
 }
 
 /** Throws INVALID_ARGUMENT unless the amount is a safe integer above 0. */

@@ -63,6 +63,38 @@ async function checkRefundable(em: SqlEntityManager, account: Account, amount: P
   throw tooMuch(amount, Number(free), BigInt(amount) - free <= leased);
 }
 
+/**
+ * Takes what is free out of the account's newest paid lots; the rest is owed. Returns the newest lot touched, or else
+ * the newest there is, and what is owed.
+ */
+export async function takeBackOrOwe(
+  em: SqlEntityManager,
+  account: Account,
+  { amount, paymentId }: { readonly amount: PicoUsd; readonly paymentId: string },
+  parts: { readonly clock: Clock; readonly random: Random },
+): Promise<{ lotId: string; owed: PicoUsd }> {
+  const free = await sumFreePaidMoney(em, account.id, new Date(parts.clock.now()));
+  const taken = free < BigInt(amount) ? Number(free) : amount;
+  const owed = amount - taken;
+  if (BigInt(amount) > account.paidTotal) {
+    throw tooMuch(amount, Number(account.paidTotal), false);
+  }
+  account.debt += BigInt(owed);
+  account.paidTotal -= BigInt(owed);
+  if (taken > 0) {
+    return { lotId: await takeBack(em, account, { amount: taken, paymentId }, parts), owed };
+  }
+  const [newest] = await em.find(
+    Lot,
+    { accountId: account.id, kind: "paid" },
+    { orderBy: { createdAt: "desc", id: "desc" }, limit: 1 },
+  );
+  if (newest === undefined) {
+    throw tooMuch(amount, 0, false);
+  }
+  return { lotId: newest.id, owed };
+}
+
 /** Tries a refund again for a moment when other cores may have leased the money: they were told to give it back. */
 export async function insist(
   { storage, clock }: { readonly storage: Storage; readonly clock: Clock },

@@ -22,7 +22,7 @@ const parts = (table: string, column: string, which: string) => `
 /** The sums whose addends nothing else lists: accounts list their balances, and usage lists what was spent. */
 const sources: Partial<Record<BooksSum, string>> = {
   [BooksSum.GRANTED]: parts("payment", "amount", "kind <> 'refund'"),
-  [BooksSum.REFUNDED]: parts("lot", "refunded", "refunded > 0"),
+  [BooksSum.REFUNDED]: parts("payment", "amount", "kind = 'refund'"),
   [BooksSum.EXPIRED]: parts("lot", "expired", "expired > 0"),
   [BooksSum.DEBT]: `
     select id as account_id, debt / 1000000 as amount_high, debt % 1000000 as amount_low from account

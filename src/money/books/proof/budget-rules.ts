@@ -26,7 +26,7 @@ const countsWhatIsOutside = (dialect: "sqlite" | "postgresql"): Rule => ({
   table: "budget",
   only: dialect,
   sql: `
-    with key_budget as (
+    select * from (with key_budget as (
       select cast(id as text) as key_id, account_id, coalesce(limits_of, id) as budget_id from api_key
       where coalesce(limits_of, id) in (select id from budget where leased_under <> 0)),
     spent as (
@@ -51,7 +51,7 @@ const countsWhatIsOutside = (dialect: "sqlite" | "postgresql"): Rule => ({
       where leased_under <> 0)
     select id, cost as expected, spent_outside_slices as found from counted
     where spent_outside_slices <> cost and not exists (
-      select 1 from usage_tally join key_budget using (account_id, key_id) where budget_id = counted.id and not seen)`,
+      select 1 from usage_tally join key_budget using (account_id, key_id) where budget_id = counted.id and not seen)) wrong`,
 });
 
 /** The rules that budgets of keys must keep. A finding names the first key of the budget's chain, or the slice. */
@@ -85,8 +85,8 @@ export const budgetRules: readonly Rule[] = [
       select budget_slice.id as id, coalesce(receipts.amount, 0) as expected, spent as found
       from budget_slice left join (
         select budget_slice_id, sum(cost) as amount from (
-          select budget_slice_id, cost from usage where budget_slice_id is not null
-          union all select slice_id, cost from archived_cost) costs group by budget_slice_id) receipts
+          select budget_slice_id, cost from receipt where budget_slice_id is not null
+          union all select slice_id, cost from sealed_cost) costs group by budget_slice_id) receipts
         on receipts.budget_slice_id = budget_slice.id
       where spent <> coalesce(receipts.amount, 0)`,
   },

@@ -1,30 +1,34 @@
 import { fittingSum, sumColumns, textColumns } from "#src/storage/exact-sum.ts";
 import { hourlySums } from "../../store/rollups.ts";
 
-/** An invariant: a query for the rows that break it, as id, expected and found. */
+/** An invariant: a query for the rows that break it, as id, expected and found. It names tables of `inScope`. */
 export interface Rule {
   readonly name: string;
   readonly table: string;
   readonly sql: string;
+  /** The parts of a day that keep it by themselves: a day is sealed once they all did. Absent: it is about all days. */
+  readonly ofDay?: "receipts" | "hours";
   /** The database that the rule is for. Undefined: both. */
   readonly only?: "postgresql" | "sqlite";
 }
 
 /**
- * The sums of each account, in the form that `readSum` reads. `granted` is summed from payments, each other sum from
- * the table that keeps it. The balance is `unspent` less `lent`, the part that open slices have spent. Receipts are
+ * The sums of each account, in the form that `readSum` reads. `granted` and `refunded` are summed from payments, each
+ * other sum from the table that keeps it. The balance is `unspent` less `lent`, the part that open slices have spent. Receipts are
  * counted by the hourly sums.
  */
 export const accountSums = `
   select account.id, account.debt, coalesce(requests.count, 0) as receipts,
     ${[
-      ...[textColumns("granted", "paid_in"), textColumns("refunded", "lots"), textColumns("expired", "lots")],
+      ...[textColumns("granted", "paid_in"), textColumns("refunded", "paid_back"), textColumns("expired", "lots")],
       ...[textColumns("unspent", "lots"), textColumns("lent", "slices"), textColumns("spent", "requests")],
     ].join(", ")}
   from account
   left join (select account_id, ${sumColumns("amount", "granted")} from payment where kind <> 'refund' group by account_id) paid_in
     on paid_in.account_id = account.id
-  left join (select account_id, ${sumColumns("refunded", "refunded")}, ${sumColumns("expired", "expired")},
+  left join (select account_id, ${sumColumns("amount", "refunded")} from payment where kind = 'refund' group by account_id) paid_back
+    on paid_back.account_id = account.id
+  left join (select account_id, ${sumColumns("expired", "expired")},
       ${sumColumns("granted - spent - refunded - expired", "unspent")}
     from lot group by account_id) lots
     on lots.account_id = account.id
@@ -50,11 +54,12 @@ const sums = (name: string, table: string, id: string, column: string, children:
 const receipts = (name: string, column: string, ofLine: string): Rule => ({
   name,
   table: "usage",
+  ofDay: "receipts",
   sql: `
-    select usage.request_id as id, coalesce(children.amount, 0) as expected, ${column} as found
-    from usage left join (
-      select request_id, run_id, sum(${ofLine}) as amount from usage_line group by request_id, run_id) children
-      on children.request_id = usage.request_id and children.run_id = usage.run_id
+    select receipt.request_id as id, coalesce(children.amount, 0) as expected, ${column} as found
+    from receipt left join (
+      select request_id, run_id, sum(${ofLine}) as amount from line group by request_id, run_id) children
+      on children.request_id = receipt.request_id and children.run_id = receipt.run_id
     where ${column} <> coalesce(children.amount, 0)`,
 });
 /** The lower of a value and a bound. A null bound: no bound. */
@@ -89,71 +94,76 @@ export const rules: readonly Rule[] = [
     "id",
     "slice.spent",
     `select id, sum(amount) as amount from (
-       select slice_id as id, cost as amount from usage_line
-       union all select slice_id, cost from archived_cost) receipts group by id`,
+       select slice_id as id, cost as amount from line
+       union all select slice_id, cost from sealed_cost) receipts group by id`,
   ),
-  receipts("a receipt costs what its lines say and what is owed", "usage.cost - usage.shortfall", "cost"),
+  receipts("a receipt costs what its lines say and what is owed", "receipt.cost - receipt.shortfall", "cost"),
   receipts(
     "a receipt that nothing is owed for has its tokens in its lines",
-    "case when usage.shortfall = 0 and usage.cost > 0 then usage.input_tokens + usage.output_tokens else coalesce(children.amount, 0) end",
+    "case when receipt.shortfall = 0 and receipt.cost > 0 then receipt.input_tokens + receipt.output_tokens else coalesce(children.amount, 0) end",
     "input_tokens + output_tokens",
   ),
   {
     name: "what is owed for a receipt is the tokens that no line has at the rates of its admission, but for a shared token",
     table: "usage",
+    ofDay: "receipts",
     sql: `
       select request_id as id, owed as expected, shortfall as found from (
-        select usage.request_id, usage.shortfall, usage.max_input_rate, usage.max_output_rate,
-          (usage.input_tokens - coalesce(paid.input, 0)) * usage.max_input_rate
-            + (usage.output_tokens - coalesce(paid.output, 0)) * usage.max_output_rate as owed
-        from usage left join (
+        select receipt.request_id, receipt.shortfall, receipt.max_input_rate, receipt.max_output_rate,
+          (receipt.input_tokens - coalesce(paid.input, 0)) * receipt.max_input_rate
+            + (receipt.output_tokens - coalesce(paid.output, 0)) * receipt.max_output_rate as owed
+        from receipt left join (
           select request_id, run_id, sum(input_tokens) as input, sum(output_tokens) as output
-          from usage_line group by request_id, run_id) paid
-          on paid.request_id = usage.request_id and paid.run_id = usage.run_id
-        where usage.shortfall > 0 and usage.max_input_rate is not null) receipt
+          from line group by request_id, run_id) paid
+          on paid.request_id = receipt.request_id and paid.run_id = receipt.run_id
+        where receipt.shortfall > 0 and receipt.max_input_rate is not null) owing
       where owed < shortfall
         or owed - shortfall > case when max_input_rate > max_output_rate then max_input_rate else max_output_rate end`,
   },
   {
     name: "a receipt costs no more than its tokens at the rates of its admission",
     table: "usage",
+    ofDay: "receipts",
     sql: `
       select request_id as id, input_tokens * max_input_rate + output_tokens * max_output_rate as expected, cost as found
-      from usage where cost > input_tokens * max_input_rate + output_tokens * max_output_rate`,
+      from receipt where cost > input_tokens * max_input_rate + output_tokens * max_output_rate`,
   },
   {
     name: "a line costs its tokens at its rates, but for a token shared with another lot",
     table: "usage_line",
+    ofDay: "receipts",
     sql: `
       select request_id as id, input_tokens * input_rate + output_tokens * output_rate as expected, cost as found
-      from usage_line
+      from line
       where abs(cost - (input_tokens * input_rate + output_tokens * output_rate)) >
         case when input_rate > output_rate then input_rate else output_rate end`,
   },
   {
     name: "a line pays at its lot's price (that of its version, or the first later one that lists the model), or at that of the request's admission if it is lower",
     table: "usage_line",
+    ofDay: "receipts",
     sql: `
-      select usage_line.request_id as id, price.input as expected, usage_line.input_rate as found
-      from usage_line
-      join usage on usage.request_id = usage_line.request_id and usage.run_id = usage_line.run_id
-      join lot on lot.id = usage_line.lot_id
-      left join price on price.model = usage.model and price.version_id = coalesce(
-        (select max(version_id) from price listed where listed.model = usage.model and listed.version_id <= lot.price_version_id),
-        (select min(version_id) from price listed where listed.model = usage.model and listed.version_id > lot.price_version_id))
+      select line.request_id as id, price.input as expected, line.input_rate as found
+      from line
+      join receipt on receipt.request_id = line.request_id and receipt.run_id = line.run_id
+      join lot on lot.id = line.lot_id
+      left join price on price.model = receipt.model and price.version_id = coalesce(
+        (select max(version_id) from price listed where listed.model = receipt.model and listed.version_id <= lot.price_version_id),
+        (select min(version_id) from price listed where listed.model = receipt.model and listed.version_id > lot.price_version_id))
       where price.model is null
-        or ${lower("price.input", "usage.max_input_rate")} <> usage_line.input_rate
-        or ${lower("price.output", "usage.max_output_rate")} <> usage_line.output_rate`,
+        or ${lower("price.input", "receipt.max_input_rate")} <> line.input_rate
+        or ${lower("price.output", "receipt.max_output_rate")} <> line.output_rate`,
   },
   {
     name: "a line, its slice, its lot and its receipt are of one account",
     table: "usage_line",
+    ofDay: "receipts",
     sql: `
-      select usage_line.request_id as id, usage.account_id as expected, lot.account_id as found
-      from usage_line left join usage on usage.request_id = usage_line.request_id and usage.run_id = usage_line.run_id
-      left join slice on slice.id = usage_line.slice_id left join lot on lot.id = usage_line.lot_id
-      where usage.account_id is null or slice.lot_id is null or slice.lot_id <> usage_line.lot_id
-        or slice.account_id <> usage.account_id or lot.account_id <> usage.account_id`,
+      select line.request_id as id, receipt.account_id as expected, lot.account_id as found
+      from line left join receipt on receipt.request_id = line.request_id and receipt.run_id = line.run_id
+      left join slice on slice.id = line.slice_id left join lot on lot.id = line.lot_id
+      where receipt.account_id is null or slice.lot_id is null or slice.lot_id <> line.lot_id
+        or slice.account_id <> receipt.account_id or lot.account_id <> receipt.account_id`,
   },
   {
     // Other cores reclaim a dead core's leases long before this. The ten minutes allow for a clock that is set anew.
@@ -176,12 +186,13 @@ export const rules: readonly Rule[] = [
     only: "sqlite",
   },
   sums(
-    "an account owes what its receipts fell short of and no lot has paid",
+    "an account owes what its receipts and its refunds fell short of and no lot has paid",
     "account",
     "id",
     "account.debt",
     `select id, ${fittingSum("amount")} as amount from (
        select account_id as id, shortfall as amount from (${hourlySums}) hours where shortfall > 0
+       union all select account_id, owed from payment where owed > 0
        union all select lot.account_id, -lot_entry.amount from lot_entry join lot on lot.id = lot_entry.lot_id
        where lot_entry.kind = 'debt') owed group by id`,
   ),
@@ -195,10 +206,10 @@ export const rules: readonly Rule[] = [
        from payment) paid group by id`,
   ),
   sums(
-    "a payment is in the lots",
+    "a payment is in the lots, but for what is owed of a refund",
     "payment",
     "id",
-    "payment.amount",
+    "(payment.amount - payment.owed)",
     `select payment_id as id, sum(amount) as amount from lot_entry where kind in ('grant', 'refund') group by payment_id`,
   ),
 ];

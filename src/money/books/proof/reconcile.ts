@@ -3,10 +3,12 @@ import { readSum } from "#src/storage/exact-sum.ts";
 import type { Storage } from "#src/storage/orm.ts";
 import type { Row, Snapshot } from "#src/storage/snapshot.ts";
 import type { CoreLedger } from "../../model/core-ledger.ts";
-import { budgetRules } from "./budget-rules.ts";
-import { originRules } from "./origin-rules.ts";
-import { accountSums, type Rule, rules } from "./reconcile-rules.ts";
-import { rollupRules } from "./rollup-rules.ts";
+import type { ArchivedReceipts } from "../receipts/archived-receipts.ts";
+import { addBreaches, finding, inSnapshot, mostFindings } from "./breaches.ts";
+import { accountSums } from "./reconcile-rules.ts";
+import { rulesOf } from "./rules.ts";
+import { readSealedDays, toScope } from "./scope.ts";
+import { addBrokenSeals, addDifferences } from "./seal-checks.ts";
 
 const unknownSlice = "an open slice is known to the core that leased it";
 
@@ -20,16 +22,6 @@ export interface ReconcileStep {
 /** The rule that each account and the total of all accounts keep. */
 const wholeRule = "top-ups + grants = balance + spend + refunds + expired - debt";
 
-/** The proof stops after this many findings. */
-const mostFindings = 100;
-
-/** The rules for a database, in the order in which they are proved. */
-export function rulesOf(dialect: Storage["dialect"]): readonly Rule[] {
-  return [...rules, ...originRules, ...budgetRules, ...rollupRules].filter(
-    ({ only }) => only === undefined || only === dialect,
-  );
-}
-
 /** The money that is leased to the running core and that it does not know of, as of the moment, not of a snapshot. */
 export async function unknownSlices(ledger: Pick<CoreLedger, "unknownSlices">): Promise<ReconcileFinding[]> {
   const unknown = await ledger.unknownSlices();
@@ -38,29 +30,59 @@ export async function unknownSlices(ledger: Pick<CoreLedger, "unknownSlices">): 
     .map(({ id, unspent }) => finding(unknownSlice, `slice ${id}`, `expected closed, found ${unspent} unspent`));
 }
 
+/** How books are proved. */
+export interface ProofOptions {
+  /** Whether the receipts of sealed days are read again, and compared with their seals. */
+  readonly all?: boolean;
+  /** The archives, which are then compared with their digests, too. Absent: they are not. */
+  readonly archives?: Pick<ArchivedReceipts, "findChanged">;
+  /** Called before each rule. */
+  readonly onStep?: (step: ReconcileStep) => void;
+}
+
+/** With `all`: what is proved after the rules. */
+const sealedRule = "the receipts of a sealed day are those of its seal";
+const archiveRule = "an archive is the file that was written";
+
 /**
  * Proves that each account and the total of all accounts add up (top-ups + grants = balance + spend + refunds + expired -
- * debt) and that every stored sum equals the rows that it sums up. Names the first rows that do not. Each rule is proved
- * in a snapshot of its own, which running requests cannot disturb: no rule needs what another one read, and row versions
- * that a snapshot keeps make charges slow. Given the running core's ledger, also proves that the core knows all money
- * leased to it. Calls `onStep` before each rule.
+ * debt) and that every stored sum equals the rows that it sums up. Names the first rows that do not. Days that were
+ * proved and sealed are believed, as long as no charge of theirs came later. Each rule is proved in a snapshot of its
+ * own, which running requests cannot disturb: no rule needs what another one read, and row versions that a snapshot
+ * keeps make charges slow. Given the running core's ledger, also proves that the core knows all money leased to it.
  */
 export async function reconcile(
   storage: Storage,
   ledger?: Pick<CoreLedger, "unknownSlices">,
-  onStep: (step: ReconcileStep) => void = () => {},
+  { all = false, archives, onStep = () => {} }: ProofOptions = {},
 ): Promise<ReconcileResponse> {
-  const proved = rulesOf(storage.dialect);
-  const total = proved.length + 1;
+  const { dialect } = storage;
+  const proved = rulesOf(dialect);
+  const total = proved.length + (all ? 2 : 1);
   onStep({ done: 0, total, rule: wholeRule });
   const findings = ledger === undefined ? [] : await unknownSlices(ledger);
-  const totals = await inSnapshot(storage, (snapshot) => addAccounts(snapshot, findings));
+  const totals = await inSnapshot(storage, async (snapshot) => {
+    await addBrokenSeals(snapshot, findings);
+    return addAccounts(snapshot, findings);
+  });
   for (const [index, rule] of proved.entries()) {
     if (findings.length >= mostFindings) {
       break;
     }
     onStep({ done: index + 1, total, rule: rule.name });
-    await inSnapshot(storage, (snapshot) => addBreaches(snapshot, rule, findings));
+    await inSnapshot(storage, async (snapshot) => {
+      const scope = toScope(await readSealedDays(snapshot), all);
+      await addBreaches(snapshot, rule, { scope, dialect }, findings);
+    });
+  }
+  if (all) {
+    onStep({ done: total - 1, total, rule: sealedRule });
+    await addDifferences(storage, sealedRule, findings);
+    for (const day of (await archives?.findChanged()) ?? []) {
+      findings.push(
+        finding(archiveRule, `receipt_archive ${day}`, "expected the file that was written, found another"),
+      );
+    }
   }
   return {
     $typeName: "tollgate.metering.v1.ReconcileResponse",
@@ -75,24 +97,6 @@ export async function reconcile(
     debtPicoUsd: String(totals.debt),
     findings,
   };
-}
-
-async function inSnapshot<T>(storage: Storage, read: (snapshot: Snapshot) => Promise<T>): Promise<T> {
-  const snapshot = await storage.snapshot("tables");
-  try {
-    return await read(snapshot);
-  } finally {
-    await snapshot.close();
-  }
-}
-
-/** Adds the first rows that break a rule. */
-async function addBreaches(snapshot: Snapshot, rule: Rule, findings: ReconcileFinding[]): Promise<void> {
-  for await (const rows of snapshot.rows(`${rule.sql} order by 1 limit ${mostFindings - findings.length}`)) {
-    for (const row of rows) {
-      findings.push(finding(rule.name, `${rule.table} ${row.id}`, `expected ${row.expected}, found ${row.found}`));
-    }
-  }
 }
 
 /** Checks the invariant for every account, and sums the accounts up exactly: their total may exceed 64 bits. */
@@ -135,8 +139,4 @@ function readAccount(row: Row): Record<(typeof sumNames)[number], bigint> {
     expired: readSum(row, "expired"),
     debt: BigInt(String(row.debt)),
   };
-}
-
-function finding(rule: string, row: string, message: string): ReconcileFinding {
-  return { $typeName: "tollgate.metering.v1.ReconcileFinding", rule, row, message };
 }

@@ -1,5 +1,4 @@
-import { keptFromDay } from "../../store/kept-from.ts";
-import { allAccounts, hourlySums, hourOf, sumNames, sumsOfReceipts } from "../../store/rollups.ts";
+import { allAccounts, hourOf, sumNames, sumsOfReceipts } from "../../store/rollups.ts";
 import { spanHours } from "../../store/spans.ts";
 import type { Rule } from "./reconcile-rules.ts";
 
@@ -17,7 +16,7 @@ const ofSide = (side: string) =>
  * joined: SQLite compares every row with every other one in a full join.
  */
 const same = (
-  rule: Pick<Rule, "name" | "only"> & { readonly table?: string },
+  rule: Pick<Rule, "name" | "only" | "ofDay"> & { readonly table?: string },
   keys: readonly string[],
   expected: string,
   found: string,
@@ -42,19 +41,10 @@ const rollups = (span: string, accounts: "=" | "<>") => `
   select account_id, slot, key_id, model, ${sumNames.join(", ")} from usage_rollup
   where span = '${span}' and account_id ${accounts} '${allAccounts}'`;
 
-/** The time since which all receipts are kept. */
-const timeOf = {
-  sqlite: `${keptFromDay} * 86400000`,
-  postgresql: `to_timestamp(${keptFromDay}::float8 * 86400)`,
-} as const;
-
-/** The sums of the hours whose receipts are all kept. */
-const keptHours = `select * from (${hourlySums}) hours where hour >= ${keptFromDay} * 24`;
-
 const receipts = (dialect: "sqlite" | "postgresql") => {
   const hour = hourOf[dialect]("settled_at");
-  return `select account_id, ${hour} as hour, key_id, model, ${sumsOfReceipts} from usage
-    where settled_at >= ${timeOf[dialect]} group by account_id, ${hour}, key_id, model`;
+  return `select account_id, ${hour} as hour, key_id, model, ${sumsOfReceipts} from receipt
+    group by account_id, ${hour}, key_id, model`;
 };
 
 /** The sums of an archive as the text that a finding shows. */
@@ -98,7 +88,12 @@ const spanRules: readonly Rule[] = spanHours.flatMap((hours, at) => {
 /** The rules that sums of usage must keep: requests, tokens and cost, hour by hour. */
 export const rollupRules: readonly Rule[] = [
   ...(["sqlite", "postgresql"] as const).map((only) =>
-    same({ name: "the usage of an hour is that of its receipts", only }, hourKeys, receipts(only), keptHours),
+    same(
+      { name: "the usage of an hour is that of its receipts", only, ofDay: "hours" },
+      hourKeys,
+      receipts(only),
+      "select * from counted_hour",
+    ),
   ),
   {
     name: "the archive of a day has as many receipts, of the same cost, as were counted on that day",

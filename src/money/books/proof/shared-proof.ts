@@ -5,6 +5,7 @@ import type { Storage } from "#src/storage/orm.ts";
 import type { WorkLease } from "#src/storage/work-lease.ts";
 import type { CoreLedger } from "../../model/core-ledger.ts";
 import type { MeteringObserver } from "../../model/observer.ts";
+import type { Sealer } from "../seals/sealer.ts";
 import { type LastProof, readLastProof, storeLastProof } from "./last-proof.ts";
 import { reconcile, unknownSlices } from "./reconcile.ts";
 
@@ -18,6 +19,7 @@ const renewMs = 5000;
 interface Dependencies {
   readonly storage: Storage;
   readonly ledger: Pick<CoreLedger, "unknownSlices">;
+  readonly sealer: Pick<Sealer, "sealDue">;
   /** Lets one core prove for all. */
   readonly lease: Pick<WorkLease, "hold" | "release">;
   readonly clock: Clock;
@@ -26,7 +28,7 @@ interface Dependencies {
 }
 
 /**
- * Proves the books every hour on one core for all cores of a database. The others show its result from the store, and
+ * Proves the books every hour on one core for all cores of a database, after days that are over were sealed. The others show its result from the store, and
  * prove only what no other core can: that they know the money which is leased to them. A finding is logged as an alarm
  * and left as it is.
  */
@@ -76,9 +78,12 @@ export class SharedProof {
   }
 
   async #prove(): Promise<void> {
-    const { storage, ledger, lease, clock, logger, observer } = this.#of;
+    const { storage, ledger, sealer, lease, clock, logger, observer } = this.#of;
     const stop = repeat(clock, renewMs, logger, "keep the proof of the books", () => lease.hold());
     try {
+      await sealer
+        .sealDue()
+        .catch((error: unknown) => logger.error({ error }, "could not seal the days that are over"));
       const proof = await reconcile(storage, ledger);
       this.#shownAt = clock.now();
       observer.reconciled(proof);

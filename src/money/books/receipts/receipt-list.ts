@@ -8,24 +8,71 @@ import { Usage, UsageLine } from "#src/storage/entities/metering/usage.ts";
 import type { Storage } from "#src/storage/orm.ts";
 import { readEntity } from "#src/storage/read-entity.ts";
 import type { Snapshot } from "#src/storage/snapshot.ts";
+import { readKeptFrom } from "../../store/kept-from.ts";
+import { type ArchivedReceipts, placeOf } from "./archived-receipts.ts";
 import { Conditions } from "./conditions.ts";
 import { toReceipt } from "./receipts.ts";
 
 type Asked = Omit<ListReceiptsRequest, "$typeName" | "$unknown">;
 
 /**
- * A page of receipts, newest first. Reads a snapshot, for which SQLite has a thread, because a
- * filter with few matches may look at many rows. Throws INVALID_ARGUMENT for a page token of another list.
+ * A page of receipts, newest first: those in the books, then those in archives, if there are any to read. Reads a
+ * snapshot, for which SQLite has a thread, because a filter with few matches may look at many rows. Throws
+ * INVALID_ARGUMENT for a page token of another list.
  */
-export async function listReceipts(storage: Storage, asked: Asked) {
+export async function listReceipts(storage: Storage, asked: Asked, archives?: Pick<ArchivedReceipts, "list">) {
   const { entries, nextPageToken } = await readPage(
     `receipts of ${JSON.stringify(toFilters(asked))}`,
     asked,
-    (start) => readRuns(storage, asked, start),
-    ({ settledMs, usage }) => `${settledMs} ${usage.runId} ${usage.requestId}`,
+    (start) =>
+      archives === undefined ? readBooks(storage, asked, start, 0) : readBoth(storage, asked, start, archives),
+    ({ settledMs, receipt }) => `${settledMs} ${receipt.runId} ${receipt.requestId}`,
     (key) => keyPattern.test(key) && isStorable(key),
   );
-  return { receipts: entries.map(({ usage, lines }): Receipt => toReceipt(usage, lines)), nextPageToken };
+  return { receipts: entries.map(({ receipt }) => receipt), nextPageToken };
+}
+
+interface Listed {
+  readonly settledMs: number;
+  readonly receipt: Receipt;
+}
+
+/** What is kept in the books, and then what has left them. Receipts that leave meanwhile make it read again. */
+async function readBoth(
+  storage: Storage,
+  asked: Asked,
+  start: PageStart,
+  archives: Pick<ArchivedReceipts, "list">,
+): Promise<Listed[]> {
+  const keptFrom = await readKeptFrom(storage);
+  const entries = await readBooks(storage, asked, start, keptFrom);
+  if (keptFrom !== (await readKeptFrom(storage))) {
+    return readBoth(storage, asked, start, archives);
+  }
+  const [, at, runId = "", requestId = ""] = keyPattern.exec(start.after ?? "") ?? [];
+  const question = {
+    accountId: asked.accountId,
+    keyId: asked.keyId,
+    model: asked.model,
+    requestId: asked.requestId,
+    fromMs: asked.from === undefined ? 0 : timestampDate(asked.from).getTime(),
+    toMs: Math.min(keptFrom, asked.to === undefined ? keptFrom : timestampDate(asked.to).getTime()),
+    after: at === undefined ? undefined : { settledMs: Number(at), runId, requestId },
+  };
+  if (entries.length < start.limit && question.fromMs < question.toMs) {
+    for await (const receipt of archives.list(question)) {
+      entries.push({ settledMs: placeOf(receipt).settledMs, receipt });
+      if (entries.length === start.limit) {
+        break;
+      }
+    }
+  }
+  return entries;
+}
+
+async function readBooks(storage: Storage, asked: Asked, start: PageStart, keptFrom: number): Promise<Listed[]> {
+  const runs = await readRuns(storage, asked, start, keptFrom);
+  return runs.map(({ settledMs, usage, lines }) => ({ settledMs, receipt: toReceipt(usage, lines) }));
 }
 
 /** The key of a page: settlement time, run and request. SQLite has fractions of milliseconds in old receipts. */
@@ -41,12 +88,17 @@ function toFilters({ accountId, keyId, model, requestId, from, to }: Asked) {
   return [accountId, keyId, model, requestId, ...[from, to].map((at) => at && timestampDate(at).getTime())];
 }
 
-async function readRuns(storage: Storage, asked: Asked, { after, limit }: PageStart): Promise<StoredRun[]> {
+async function readRuns(
+  storage: Storage,
+  asked: Asked,
+  { after, limit }: PageStart,
+  keptFrom: number,
+): Promise<StoredRun[]> {
   // PostgreSQL fails when a text that is no UUID is compared with one; such a text matches no account anyway.
   if (asked.accountId !== "" && !isUuid(asked.accountId)) {
     return [];
   }
-  const conditions = toConditions(asked);
+  const conditions = toConditions(asked, keptFrom);
   const [, at, runId, requestId] = keyPattern.exec(after ?? "") ?? [];
   if (at !== undefined) {
     const time = storage.dialect === "sqlite" ? Number(at) : new Date(Number(at));
@@ -84,7 +136,7 @@ async function readLines(snapshot: Snapshot, runs: readonly Usage[]): Promise<Us
   return lines;
 }
 
-function toConditions({ accountId, keyId, model, requestId, from, to }: Asked): Conditions {
+function toConditions({ accountId, keyId, model, requestId, from, to }: Asked, keptFrom: number): Conditions {
   const conditions = new Conditions();
   if (accountId !== "") {
     conditions.add("account_id = ?", accountId);
@@ -99,7 +151,8 @@ function toConditions({ accountId, keyId, model, requestId, from, to }: Asked): 
     conditions.add("request_id = ?", requestId);
   }
   // All receipts are newer than 1970. Without a bound SQLite would sort the whole table for one page.
-  conditions.add("settled_at >= ?", from === undefined ? new Date(0) : timestampDate(from));
+  const since = from === undefined ? 0 : timestampDate(from).getTime();
+  conditions.add("settled_at >= ?", new Date(Math.max(since, keptFrom)));
   if (to !== undefined) {
     conditions.add("settled_at < ?", timestampDate(to));
   }

@@ -3,12 +3,11 @@ import { validate as isUuid } from "uuid";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { type Receipt, type ReceiptHold, ReceiptStatus } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { failure } from "#lib/errors/failure.ts";
-import { readRequestTime } from "#lib/ids/request-id.ts";
 import { isStorable } from "#lib/text/storable.ts";
 import { toDuration } from "#lib/time/duration.ts";
 import { Usage, UsageLine } from "#src/storage/entities/metering/usage.ts";
 import type { Storage } from "#src/storage/orm.ts";
-import { dayMs, findArchive } from "../../store/kept-from.ts";
+import type { ArchivedReceipts } from "./archived-receipts.ts";
 import { receiptLines, shortfallLine } from "./receipt-lines.ts";
 
 /** Most receipts of one request id in an answer: the first run's and those of 100 further runs. */
@@ -23,45 +22,40 @@ const statuses = {
 
 /**
  * The receipts of a request's runs, oldest first; at least one. Given an account, only its own receipts are seen:
- * another account's request throws RECEIPT_NOT_FOUND, as a request that never existed. Throws RECEIPT_ARCHIVED when the
- * receipts of the id's day have left the books, whether or not the request existed and whoever made it.
+ * another account's request throws RECEIPT_NOT_FOUND, as a request that never existed. What has left the books is read
+ * from the archives.
  */
-export async function readReceipts(storage: Storage, requestId: string, accountId: string | undefined) {
-  const em = storage.orm.em.fork();
-  const known = isStorable(requestId) && (accountId === undefined || isUuid(accountId));
-  const where = { requestId, ...(accountId === undefined ? {} : { accountId }) };
-  const runs = known
-    ? await em.find(Usage, where, { orderBy: { settledAt: "asc", runId: "asc" }, limit: mostRuns })
-    : [];
-  if (runs.length === 0) {
-    await refuseArchived(storage, requestId);
-    throw failure(Reason.RECEIPT_NOT_FOUND, `There is no receipt for the request ${requestId}.`, {
-      parameter: "request_id",
-    });
+export async function readReceipts(
+  storage: Storage,
+  requestId: string,
+  accountId: string | undefined,
+  archives: Pick<ArchivedReceipts, "find">,
+): Promise<Receipt[]> {
+  if (isStorable(requestId) && (accountId === undefined || isUuid(accountId))) {
+    const stored = await readStored(storage, requestId, accountId);
+    if (stored.length > 0) {
+      return stored;
+    }
+    const archived = await archives.find(requestId);
+    const own = archived.filter((receipt) => accountId === undefined || receipt.accountId === accountId);
+    if (own.length > 0) {
+      return own.slice(0, mostRuns);
+    }
   }
-  const ids = runs.map(({ runId }) => runId);
-  const lines = await em.find(UsageLine, { requestId, runId: { $in: ids } }, { orderBy: { seq: "asc" } });
-  const linesByRun = Map.groupBy(lines, ({ runId }) => runId);
-  return runs.map((run) => toReceipt(run, linesByRun.get(run.runId) ?? []));
+  throw failure(Reason.RECEIPT_NOT_FOUND, `There is no receipt for the request ${requestId}.`, {
+    parameter: "request_id",
+  });
 }
 
-/**
- * Throws RECEIPT_ARCHIVED for an id made on a day whose receipts have left the books. Ids chosen by callers name no
- * day.
- */
-async function refuseArchived(storage: Storage, requestId: string): Promise<void> {
-  const madeAt = readRequestTime(requestId);
-  const archive = madeAt === undefined ? null : await findArchive(storage, Math.floor(madeAt / dayMs));
-  if (archive !== null) {
-    const [day, since] = [archive.day * dayMs, archive.at].map((at) => new Date(at).toISOString().slice(0, 10));
-    throw failure(
-      Reason.RECEIPT_ARCHIVED,
-      `The receipts of ${day} left the books on ${since}; the operator has an archive of them.`,
-      {
-        parameter: "request_id",
-      },
-    );
-  }
+async function readStored(storage: Storage, requestId: string, accountId: string | undefined): Promise<Receipt[]> {
+  const em = storage.orm.em.fork();
+  const where = { requestId, ...(accountId === undefined ? {} : { accountId }) };
+  const runs = await em.find(Usage, where, { orderBy: { settledAt: "asc", runId: "asc" }, limit: mostRuns });
+  const ids = runs.map(({ runId }) => runId);
+  const lines =
+    ids.length === 0 ? [] : await em.find(UsageLine, { requestId, runId: { $in: ids } }, { orderBy: { seq: "asc" } });
+  const linesByRun = Map.groupBy(lines, ({ runId }) => runId);
+  return runs.map((run) => toReceipt(run, linesByRun.get(run.runId) ?? []));
 }
 
 const span = (ms: number): Duration => ({ $typeName: "google.protobuf.Duration", ...toDuration(ms) });
@@ -91,6 +85,7 @@ export function toReceipt(usage: Usage, lines: readonly UsageLine[]): Receipt {
     server: usage.server ?? "",
     surface: usage.surface ?? "",
     ...toHold(usage),
+    archived: false,
   };
 }
 

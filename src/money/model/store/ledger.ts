@@ -3,6 +3,7 @@ import type { BudgetStore } from "./budget.ts";
 import type { ChargeStore } from "./charge.ts";
 import type { CoreStore } from "./core.ts";
 import type { ReceiptStore } from "./receipt.ts";
+import type { RequestStore } from "./request.ts";
 import type { TallyStore } from "./tally.ts";
 import type { WalletStore } from "./wallet.ts";
 
@@ -17,6 +18,7 @@ export interface LedgerStore
     ChargeStore,
     TallyStore,
     ReceiptStore,
+    RequestStore,
     Announcements {
   /**
    * True while the database's file is not where it was opened: everything written there is lost when this process ends.

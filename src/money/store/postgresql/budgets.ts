@@ -62,18 +62,18 @@ export class Budgets {
     return this.#executor.transaction((query) => this.#lease(query, request));
   }
 
-  /** The transaction locks the budget's window. */
+  /** Locks the slice, then the budget's window, as everything that moves a budget does. */
   async #lease(query: Query, request: BudgetRequest): Promise<BudgetLease> {
     const { budgetId, accountId, windowName, windowStart, windowEnd, limit, sliceId, isMade, least, most } = request;
     const { coreId, epoch, cores } = this.#core;
     const window = [budgetId, windowName];
+    const [own] = await query<{ granted: string }>(lockSlice, [sliceId, coreId, epoch, request.step]);
     await query(makeBudget, [...window, accountId]);
     let [row] = await query<BudgetRow>(lockBudget, [...window, coreId, epoch]);
     await this.#core.ensure(query, row?.own ?? 1);
     if (Number(row?.leased_under) !== limit) {
       [row] = await query<BudgetRow>(recountBudget, [...window, windowStart, limit, windowEnd ?? endless]);
     }
-    const [own] = await query<{ granted: string }>(lockSlice, [sliceId, coreId, epoch, request.step]);
     const before = Number(own?.granted ?? 0);
     const known = Math.min(before, request.size);
     const free = Math.max(0, limit - (Number(row?.leased ?? 0) - before + known) - Number(row?.spent ?? 0));

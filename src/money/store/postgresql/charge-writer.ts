@@ -1,6 +1,7 @@
 import type { Charge } from "../../model/charges/charge.ts";
 import type { Run } from "../../model/charges/run.ts";
 import type { SettleOutcome, StoredCharge } from "../../model/store/charge.ts";
+import { dayMs, keptFromDay } from "../kept-from.ts";
 import { addToTally, sumNames, sumsOfReceipts } from "../rollups.ts";
 import { type Column, lineColumns, listNames, usageColumns } from "../usage-columns.ts";
 import type { Epochs } from "./epochs.ts";
@@ -26,7 +27,8 @@ const toStored = ({ name, type }: Column<never>) => (type === "float8" ? `to_tim
  * since. What slices spent is the sum over the lines that this statement stored, never over its input: a run may have
  * been stored before.
  *
- * A slice without room for its lines is fenced like one that is another core's: its charges are made anew.
+ * A slice without room for its lines is fenced like one that is another core's: its charges are made anew. So is a charge
+ * of a day that has an archive: its receipt would leave the books with the others and be nowhere.
  *
  * Slices are found by their ids alone, and checked once they are locked: a planner that took the index of a core's open
  * slices instead would make the cost of a group grow with the number of accounts.
@@ -42,7 +44,9 @@ const settleSql = (name: string, further: string): Statement => ({
   locked as (
     select id, open and core_id = $${coreAt} and epoch = $${coreAt + 1} as mine, granted - spent as room
     from slice where id = any(${sliceIds}) order by id for update),
-  lost as (select n from line where slice_id not in (select id from locked where mine)),
+  lost as (
+    select n from line where slice_id not in (select id from locked where mine)
+    union select n from charge where settled_at < ${keptFromDay}::float8 * ${dayMs}),
   short as (
     select id, room from locked join line on line.slice_id = locked.id where mine group by id, room having sum(cost) > room),
   full_slice as (
@@ -60,15 +64,22 @@ const settleSql = (name: string, further: string): Statement => ({
     insert into usage_line (request_id, run_id, seq, ${listNames(lineColumns)})
     select fresh.request_id, fresh.run_id, seq, ${lineColumns.map(({ name }) => `line.${name}`).join(", ")}
     from line join fresh using (n) returning slice_id, cost),
+  budget_cost as (
+    select budget_slice_id as id, sum(cost)::bigint as cost from fresh where budget_slice_id is not null group by 1),
+  locked_budget as (
+    select id, cost from budget_slice join budget_cost using (id) order by id for update of budget_slice),
   budgeted as (
     update budget_slice set spent = budget_slice.spent + sums.cost
-    from (select budget_slice_id, sum(cost)::bigint as cost from fresh where budget_slice_id is not null group by 1) sums
-    where budget_slice.id = sums.budget_slice_id
+    from locked_budget sums where budget_slice.id = sums.id
     returning budget_slice.id, budget_slice.budget_id, budget_slice.window_name, budget_slice.open, sums.cost),
+  late_cost as (
+    select budget_id as id, window_name, sum(cost)::bigint as cost from budgeted where not open group by 1, 2),
+  locked_late as (
+    select id, window_name, cost from budget join late_cost using (id, window_name)
+    order by id, window_name for update of budget),
   late_budget as (
     update budget set spent = budget.spent + sums.cost
-    from (select budget_id, window_name, sum(cost)::bigint as cost from budgeted where not open group by 1, 2) sums
-    where budget.id = sums.budget_id and budget.window_name = sums.window_name),
+    from locked_late sums where budget.id = sums.id and budget.window_name = sums.window_name),
   spent as (
     update slice set spent = slice.spent + sums.cost
     from (select slice_id, sum(cost)::bigint as cost from stored_line group by slice_id) sums where slice.id = sums.slice_id),

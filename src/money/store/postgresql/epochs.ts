@@ -60,9 +60,12 @@ const adoptSql: Statement = {
 const adoptBudgetsSql: Statement = {
   name: "adopt budgets",
   text: `
-  update budget_slice set epoch = $2 from core
-  where core.id = budget_slice.core_id and core.epoch = budget_slice.epoch and core_id = $1 and open
-    and core.epoch < $2 and core.instance = $3
+  with mine as (
+    select budget_slice.id from budget_slice
+    join core on core.id = budget_slice.core_id and core.epoch = budget_slice.epoch
+    where core_id = $1 and open and core.epoch < $2 and core.instance = $3
+    order by budget_slice.id for update of budget_slice)
+  update budget_slice set epoch = $2 from mine where budget_slice.id = mine.id
   returning budget_slice.id`,
 };
 

@@ -11,18 +11,10 @@ export const removeReceiptsSql: Statement = {
     delete from usage where ctid = any(array(
       select ctid from usage where settled_at < to_timestamp($1::float8 / 1000) order by settled_at limit $2
       for update skip locked))
-    returning request_id, run_id, cost, budget_slice_id),
+    returning request_id, run_id),
   line as (
     delete from usage_line using gone
-    where usage_line.request_id = gone.request_id and usage_line.run_id = gone.run_id
-    returning slice_id, usage_line.cost),
-  archived as (
-    insert into archived_cost (slice_id, cost)
-    select slice_id, sum(cost)::bigint from (
-      select slice_id, cost from line
-      union all select budget_slice_id, cost from gone where budget_slice_id is not null) parts
-    group by slice_id order by slice_id
-    on conflict (slice_id) do update set cost = archived_cost.cost + excluded.cost)
+    where usage_line.request_id = gone.request_id and usage_line.run_id = gone.run_id)
   select count(*)::int as removed, set_config('synchronous_commit', 'off', true) from gone`,
 };
 

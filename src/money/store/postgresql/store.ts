@@ -16,6 +16,7 @@ import type {
 import type { SettleOutcome, StoredCharge } from "../../model/store/charge.ts";
 import type { CoreBeat, CoreEpoch, Entered, EpochClaim, Heartbeat } from "../../model/store/core.ts";
 import type { LedgerStore } from "../../model/store/ledger.ts";
+import type { RecordBounds, RefusedRequest } from "../../model/store/request.ts";
 import type { UnseenTally } from "../../model/store/tally.ts";
 import type { Lease, LeaseRequest, SliceRange, SmallerSlice, StoredSlice } from "../../model/store/wallet.ts";
 import { Announcements } from "./announcements.ts";
@@ -25,6 +26,7 @@ import { Epochs } from "./epochs.ts";
 import { Executor } from "./executor.ts";
 import { Leases } from "./leases.ts";
 import { Receipts } from "./receipts.ts";
+import { Requests } from "./requests.ts";
 import { Slices } from "./slices.ts";
 import { Tallies } from "./tallies.ts";
 
@@ -54,6 +56,7 @@ export class PostgresqlLedgerStore implements LedgerStore {
   readonly #budgets: Budgets;
   readonly #tallies: Tallies;
   readonly #receipts: Receipts;
+  readonly #requests: Requests;
   readonly #announcements: Announcements;
   readonly #listening: Pool | undefined;
 
@@ -67,6 +70,7 @@ export class PostgresqlLedgerStore implements LedgerStore {
     this.#budgets = new Budgets(executor, this.#epochs);
     this.#tallies = new Tallies(executor);
     this.#receipts = new Receipts(executor);
+    this.#requests = new Requests(executor);
     this.#listening = listening;
     // A pooler's session hears nothing: it belongs to another client the next moment.
     this.#announcements = new Announcements(
@@ -161,6 +165,10 @@ export class PostgresqlLedgerStore implements LedgerStore {
 
   removeReceipts(before: number, most: number): Promise<number> {
     return this.#receipts.remove(before, most);
+  }
+
+  recordRequests(requests: readonly RefusedRequest[], bounds: RecordBounds): Promise<void> {
+    return this.#requests.record(requests, bounds);
   }
 
   async reap(dead: readonly CoreBeat[]): Promise<number> {

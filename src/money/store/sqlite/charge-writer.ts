@@ -1,6 +1,7 @@
 import type { Charge } from "../../model/charges/charge.ts";
 import type { Run } from "../../model/charges/run.ts";
 import type { SettleOutcome, StoredCharge } from "../../model/store/charge.ts";
+import { dayMs, keptFromDay } from "../kept-from.ts";
 import { lineColumns, listNames, usageColumns } from "../usage-columns.ts";
 import { spendBudgets } from "./budgets.ts";
 import type { Epochs } from "./epochs.ts";
@@ -44,7 +45,13 @@ export class ChargeWriter {
 
   settle(charges: readonly Charge[]): Promise<SettleOutcome[]> {
     return this.#executor.transaction((run) => {
-      const outcomes = charges.map((charge): SettleOutcome => (insertUsage(run, charge) ? "stored" : "repeated"));
+      const keptFrom = Number(run.get<{ day: number }>(`select ${keptFromDay} as day`, [])?.day) * dayMs;
+      const outcomes = charges.map((charge): SettleOutcome => {
+        if (charge.settledAt < keptFrom) {
+          return isStored(run, charge) ? "repeated" : "fenced"; // its receipt would leave the books and be nowhere
+        }
+        return insertUsage(run, charge) ? "stored" : "repeated";
+      });
       const stored = charges.filter((_, at) => outcomes[at] === "stored");
       const lost = this.#spend(run, stored);
       for (const [at, charge] of charges.entries()) {
@@ -116,6 +123,10 @@ export class ChargeWriter {
     const sql = "select 1 from usage where request_id = ? and account_id = ? limit 1";
     return this.#executor.plain(({ get }) => get(sql, [requestId, accountId]) !== undefined);
   }
+}
+
+function isStored(run: Runner, { requestId, runId }: Charge): boolean {
+  return run.get("select 1 from usage where request_id = ? and run_id = ?", [requestId, runId]) !== undefined;
 }
 
 /** Inserts a receipt. Returns whether there was none before. */

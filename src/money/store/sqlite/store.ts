@@ -14,6 +14,7 @@ import type {
 import type { SettleOutcome, StoredCharge } from "../../model/store/charge.ts";
 import type { CoreEpoch, Entered, EpochClaim, Heartbeat } from "../../model/store/core.ts";
 import type { LedgerStore } from "../../model/store/ledger.ts";
+import type { RecordBounds, RefusedRequest } from "../../model/store/request.ts";
 import type { UnseenTally } from "../../model/store/tally.ts";
 import type { Lease, LeaseRequest, SliceRange, SmallerSlice, StoredSlice } from "../../model/store/wallet.ts";
 import { Budgets } from "./budgets.ts";
@@ -22,6 +23,7 @@ import { Epochs } from "./epochs.ts";
 import { type Exclusive, Executor } from "./executor.ts";
 import { Leases } from "./leases.ts";
 import { Receipts } from "./receipts.ts";
+import { Requests } from "./requests.ts";
 import { Slices } from "./slices.ts";
 import { Tallies } from "./tallies.ts";
 
@@ -36,6 +38,7 @@ export class SqliteLedgerStore implements LedgerStore {
   readonly #budgets: Budgets;
   readonly #tallies: Tallies;
   readonly #receipts: Receipts;
+  readonly #requests: Requests;
 
   /** `epoch`: the one that this process has begun already. Absent: none. */
   constructor(
@@ -52,6 +55,7 @@ export class SqliteLedgerStore implements LedgerStore {
     this.#budgets = new Budgets(executor, this.#epochs);
     this.#tallies = new Tallies(executor);
     this.#receipts = new Receipts(executor);
+    this.#requests = new Requests(executor);
   }
 
   identify(): Promise<string> {
@@ -140,6 +144,10 @@ export class SqliteLedgerStore implements LedgerStore {
 
   removeReceipts(before: number, most: number): Promise<number> {
     return this.#receipts.remove(before, most);
+  }
+
+  recordRequests(requests: readonly RefusedRequest[], bounds: RecordBounds): Promise<void> {
+    return this.#requests.record(requests, bounds);
   }
 
   async reap(): Promise<number> {

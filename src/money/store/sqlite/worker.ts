@@ -1,9 +1,10 @@
 // The thread that writes the ledger of a SQLite file. It runs one call after the other.
 
-import { parentPort, workerData } from "node:worker_threads";
+import { workerData } from "node:worker_threads";
 import { systemRandom } from "#lib/ids/random.ts";
 import { openSqlite } from "#src/storage/sqlite/file.ts";
 import { type KnownFiles, OpenedFiles } from "#src/storage/sqlite/opened-files.ts";
+import { serveCalls } from "#src/storage/sqlite/serve-calls.ts";
 import type { LedgerStore } from "../../model/store/ledger.ts";
 import { type FlatCharges, unflatten } from "../flat-charges.ts";
 import { SqliteLedgerStore } from "./store.ts";
@@ -20,22 +21,8 @@ export interface StoreSetup {
   readonly usageEvents: boolean;
 }
 
-/** A call of a method of the store. Charges to settle are flattened. */
-export interface StoreCall {
-  readonly id: number;
-  readonly method: Exclude<keyof LedgerStore, "shared" | "isLost" | "isViolation" | "announce" | "listen">;
-  readonly parameters: readonly unknown[];
-}
-
-/** The result of a call, or the error that it threw with SQLite's code and the system's. */
-export type StoreAnswer =
-  | { readonly id: number; readonly result: unknown }
-  | {
-      readonly id: number;
-      readonly error: string;
-      readonly errcode: number | undefined;
-      readonly code: string | undefined;
-    };
+/** The methods that the thread has. Charges to settle are flattened. */
+export type StoreMethod = Exclude<keyof LedgerStore, "shared" | "isLost" | "isViolation" | "announce" | "listen">;
 
 const { path, coreId, files: known, ...options } = workerData as StoreSetup;
 const files = new OpenedFiles(path, known);
@@ -43,18 +30,13 @@ files.check(); // a restarted thread must not open another file than the one bef
 const database = openSqlite(path);
 const store = new SqliteLedgerStore(async (run) => run(database), systemRandom, coreId, options);
 
-parentPort?.on("message", async ({ id, method, parameters }: StoreCall) => {
-  try {
-    const run = store[method] as (...all: readonly unknown[]) => Promise<unknown>;
-    const given = method === "settle" ? [unflatten(parameters[0] as FlatCharges)] : parameters;
-    const result = await run.apply(store, [...given]);
-    files.check(); // a commit counts only where other processes find it
-    if (method === "end") {
-      database.close();
-    }
-    parentPort?.postMessage({ id, result } satisfies StoreAnswer);
-  } catch (error) {
-    const { message, errcode, code } = error as Error & { errcode?: number; code?: string };
-    parentPort?.postMessage({ id, error: message, errcode, code } satisfies StoreAnswer);
+serveCalls(async (method, parameters) => {
+  const run = store[method as StoreMethod] as (...all: readonly unknown[]) => Promise<unknown>;
+  const given = method === "settle" ? [unflatten(parameters[0] as FlatCharges)] : parameters;
+  const result = await run.apply(store, [...given]);
+  files.check(); // a commit counts only where other processes find it
+  if (method === "end") {
+    database.close();
   }
+  return result;
 });

@@ -5,8 +5,10 @@ import { failure } from "#lib/errors/failure.ts";
 import { toWiredClass } from "#lib/limits/service-class.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import type { EngineUsage } from "#src/fleet/engines/interface.ts";
+import { leastInput } from "#src/fleet/engines/shared/answer/lower-bound.ts";
 import type { FleetRequest } from "#src/fleet/interface.ts";
 import type { Settled } from "#src/money/model/charges/settlement.ts";
+import type { ChargedTokens } from "#src/money/model/interface.ts";
 import type { Dependencies } from "../dependencies.ts";
 import type { GenerationObserver } from "../interface.ts";
 import { contextRefusal } from "../output-fit/context-refusal.ts";
@@ -34,7 +36,14 @@ export async function* generation(
   let open = true;
   const gathered = isGathered ? new GatheredAnswer() : undefined;
   const notes = new RunNotes(start, !isGathered, () => deps.clock.monotonic());
-  const noted = { ...request, onServer: (server: string) => notes.answeredBy(server) };
+  let isSent = false;
+  const noted = {
+    ...request,
+    onSent() {
+      isSent = true;
+    },
+    onServer: (server: string) => notes.asked(server),
+  };
   try {
     for await (const output of fittedGeneration({ fleet: deps.fleet, model, countInput }, noted, signal)) {
       if (output.usage !== undefined) {
@@ -72,7 +81,8 @@ export async function* generation(
     throw contextRefusal(error, model, request.prompt);
   } finally {
     if (open) {
-      await settleEarly(planned, deps, { status: "cancelled", usage, started, notes });
+      const read = isSent && signal.aborted ? { inputTokens: leastInput(request.prompt), outputTokens: 0 } : undefined;
+      await settleEarly(planned, deps, { status: "cancelled", usage, started, notes, read });
     }
   }
 }
@@ -82,11 +92,21 @@ type GenerationDependencies = Pick<Dependencies, "fleet" | "logger"> & {
   readonly clock: Pick<Clock, "monotonic">;
 };
 
+/** How a generation ended before its answer did. */
+interface EarlyEnd {
+  readonly status: "failed" | "cancelled";
+  readonly usage: EngineUsage | undefined;
+  readonly started: boolean;
+  readonly notes: RunNotes;
+  /** What an engine may have read for a caller who left. */
+  readonly read?: ChargedTokens | undefined;
+}
+
 /** Charges the tokens that were counted before an early end. */
 async function settleEarly(
   { model, request, hold }: PlannedGeneration,
   { observer, logger }: GenerationDependencies,
-  early: { status: "failed" | "cancelled"; usage: EngineUsage | undefined; started: boolean; notes: RunNotes },
+  early: EarlyEnd,
 ): Promise<void> {
   if (early.usage !== undefined) {
     observer.ended(model.id, early.usage);
@@ -97,7 +117,7 @@ async function settleEarly(
     observer.unbilled(model.id);
     logger.error({ request_id: request.requestId, model: model.id }, "unbilled usage: the engine gave no count");
   }
-  hold.release();
+  hold.release(early.read);
 }
 
 /** Throws when the engine ended an answer without its count or its finish reason. */

@@ -9,6 +9,8 @@ export interface RunStart {
   /** When the request arrived, by the monotonic clock. */
   readonly receivedAt: number;
   readonly surface: SurfaceName;
+  /** Called with the id of each server that is asked. */
+  readonly asked: (server: string) => void;
 }
 
 const finishNames: Readonly<Record<FinishReason, FinishName | undefined>> = {
@@ -33,9 +35,10 @@ export class RunNotes {
     this.#now = now;
   }
 
-  /** Sets the id of the server that answers. */
-  answeredBy(server: string): void {
+  /** Sets the id of the server that was asked last. */
+  asked(server: string): void {
     this.#server = server;
+    this.#start.asked(server);
   }
 
   /** The first output has arrived. */

@@ -28,7 +28,7 @@ export function shareHold(hold: Hold, wanted: readonly ChargedTokens[]): SharedH
       outputTokens: outputs[index] ?? 0,
       progress: (tokens) => shared.progress(index, tokens),
       settle: (tokens, status, facts) => shared.settle(index, tokens, status, facts),
-      release: () => shared.release(index),
+      release: (read) => shared.release(index, read),
     };
   });
   return { holds, settled: async () => void (await shared.charge) };
@@ -54,6 +54,8 @@ class SharedHold {
   readonly #ended: boolean[];
   #status: SettleStatus | undefined;
   #facts: RunFacts | undefined;
+  /** What an engine may have read for an answer that is not charged. */
+  #read: ChargedTokens | undefined;
 
   constructor(hold: Hold, parts: number) {
     this.#hold = hold;
@@ -83,8 +85,9 @@ class SharedHold {
     return this.#end(index);
   }
 
-  release(index: number): void {
+  release(index: number, read: ChargedTokens | undefined): void {
     this.#counts[index] = undefined;
+    this.#read ??= read;
     this.#end(index).catch(() => {}); // `settled` reports the error
   }
 
@@ -94,7 +97,7 @@ class SharedHold {
       return undefined;
     }
     if (this.#status === undefined) {
-      this.#hold.release();
+      this.#hold.release(this.#read);
     } else {
       this.charge = this.#hold.settle(this.#sum(), this.#status, this.#facts);
     }

@@ -1,5 +1,4 @@
 import { defineEntity, type InferEntity, p } from "@mikro-orm/core";
-import { amount } from "../amount.ts";
 
 /**
  * The archive of one day's receipts, written before the first of them is removed. All receipts from before the end of
@@ -23,17 +22,3 @@ export const ReceiptArchive = defineEntity({
   },
 });
 export type ReceiptArchive = InferEntity<typeof ReceiptArchive>;
-
-/**
- * What removed receipts say that a slice, of a lot or of a budget, has spent. Together with the remaining receipts that
- * is all of it.
- */
-export const ArchivedCost = defineEntity({
-  name: "ArchivedCost",
-  properties: {
-    sliceId: p.uuid().primary(),
-    cost: amount(),
-  },
-  checks: [{ name: "archived_cost_amount", expression: "cost >= 0" }],
-});
-export type ArchivedCost = InferEntity<typeof ArchivedCost>;

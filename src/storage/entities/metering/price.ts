@@ -15,6 +15,7 @@ export const PriceVersion = defineEntity({
     /** Random, so that a version that takes the number of one lost by a failover into the past has another mark. */
     mark: p.string().default(""),
   },
+  indexes: [{ properties: ["publishedAt"] }],
 });
 export type PriceVersion = InferEntity<typeof PriceVersion>;
 

@@ -3,7 +3,7 @@ import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
 import { Health } from "#gen/grpc/health/v1/health_pb.js";
 import { ServerReflection as ReflectionV1 } from "#gen/grpc/reflection/v1/reflection_pb.js";
 import { ServerReflection as ReflectionV1Alpha } from "#gen/grpc/reflection/v1alpha/reflection_pb.js";
-import { Access, access, Role, role } from "#gen/tollgate/access/v1/access_pb.js";
+import { Access, access, MemberRole, member_role, Role, role } from "#gen/tollgate/access/v1/access_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { andThen, atOnce } from "#lib/and-then.ts";
 import type { BoundName, ListenerName } from "#lib/door/bounds.ts";
@@ -17,7 +17,7 @@ import type { Authenticator, Operator, Principal } from "../../principal.ts";
 import { type CallRates, createCallRates } from "./call-rates.ts";
 import { readClientAddress, type TrustsPeer } from "./client-address.ts";
 import type { FailedAttempts } from "./failed-attempts.ts";
-import { principalKey } from "./principal.ts";
+import { principalKey, refusedKey } from "./principal.ts";
 
 /** The header of a service token's call that names the paying account. */
 export const accountHeader = "x-tollgate-account";
@@ -57,13 +57,20 @@ export function createGate(
   };
   /** Admits a known principal if it may call the method, and returns the payer. */
   const enter = (head: CallHead, needed: Access, principal: Principal): string => {
-    demand(needed, head.method, principal);
+    try {
+      demand(needed, head.method, principal);
+    } catch (error) {
+      if (principal.kind === "operator") {
+        head.contextValues.set(refusedKey, principal);
+      }
+      throw error;
+    }
     return admitted(head, principal);
   };
   const admitted = (head: CallHead, principal: Principal): string => {
     countCall(head, principal);
     head.contextValues.set(principalKey, principal);
-    return principal.kind === "caller" ? principal.accountId : `operator ${principal.id}`;
+    return toPayer(principal);
   };
   const countCall = (head: CallHead, principal: Principal | undefined) => {
     const wait = rates.count(head.method, principal, readAddress(head));
@@ -115,8 +122,35 @@ export function createGate(
   };
 }
 
+/** Whose calls are counted together. */
+function toPayer(principal: Principal): string {
+  if (principal.kind === "operator") {
+    return `operator ${principal.id}`;
+  }
+  return principal.accountId || `person ${principal.personId}`;
+}
+
+/** Throws PERMISSION_DENIED for a credential that is no session, or no person's. */
+function requireSession(needed: Access, principal: Principal): void {
+  const isPerson = principal.kind === "caller" && principal.personId !== undefined;
+  if (needed === Access.PERSON ? !isPerson : principal.sessionId === undefined) {
+    throw failure(
+      Reason.PERMISSION_DENIED,
+      `This call is for sessions of ${needed === Access.PERSON ? "people who signed in" : "the console"}.`,
+    );
+  }
+}
+
 /** Throws PERMISSION_DENIED when a principal may not call a method. */
 function demand(needed: Access, method: DescMethod, principal: Principal): void {
+  if (needed === Access.SESSION || needed === Access.PERSON) {
+    requireSession(needed, principal);
+    return;
+  }
+  if (principal.kind === "caller" && principal.memberRole !== undefined) {
+    requireMember(method, needed, principal.memberRole, principal.personId !== undefined);
+    return;
+  }
   if (!isAllowed(needed, principal)) {
     throw denied(needed);
   }
@@ -178,6 +212,41 @@ export function readRole(method: DescMethod): Role {
   return found;
 }
 
+const leastMemberRoles = new WeakMap<DescMethod, MemberRole>();
+
+/** The lowest role of an account's member that may call a method. Unspecified: no member may. */
+export function readMemberRole(method: DescMethod): MemberRole {
+  let found = leastMemberRoles.get(method);
+  if (found === undefined) {
+    found = getOption(method, member_role);
+    leastMemberRoles.set(method, found);
+  }
+  return found;
+}
+
+/** Throws PERMISSION_DENIED for a method that a member of this role may not call: the contract's member role decides. */
+function requireMember(method: DescMethod, needed: Access, held: MemberRole, isPerson: boolean): void {
+  const least = readMemberRole(method);
+  if (least !== MemberRole.UNSPECIFIED && held >= least) {
+    return;
+  }
+  throw failure(Reason.PERMISSION_DENIED, explainMember(needed, least, held, isPerson));
+}
+
+function explainMember(needed: Access, least: MemberRole, held: MemberRole, isPerson: boolean): string {
+  const who = isPerson ? "A member's session" : "A management key";
+  if (held === MemberRole.UNSPECIFIED) {
+    return "You have no account here: use an invitation first.";
+  }
+  if (least === MemberRole.UNSPECIFIED) {
+    return needed === Access.CALLER
+      ? `${who} runs no inference: send an API key of the account.`
+      : `${who} may not call this method: it is for those who run the service.`;
+  }
+  const [wanted, own] = [MemberRole[least].toLowerCase(), MemberRole[held].toLowerCase()];
+  return `This method needs the role ${wanted} in the account; ${isPerson ? "you have" : "the key has"} ${own}.`;
+}
+
 function isAllowed(needed: Access, { kind }: Principal): boolean {
   switch (needed) {
     case Access.CALLER:
@@ -188,8 +257,11 @@ function isAllowed(needed: Access, { kind }: Principal): boolean {
     case Access.PUBLIC:
     case Access.PUBLIC_OR_CALLER:
       return true;
-    case Access.UNSPECIFIED:
-      return false; // a method without a declaration
+    case Access.MEMBER: // members are asked for their role before
+    case Access.PERSON: // asked for before, as sessions are
+    case Access.SESSION:
+    case Access.UNSPECIFIED: // a method without a declaration
+      return false;
   }
 }
 
@@ -205,8 +277,8 @@ function readsAlone(): ConnectError {
 function denied(needed: Access): ConnectError {
   return failure(
     Reason.PERMISSION_DENIED,
-    needed === Access.OPERATOR
-      ? "This method needs an operator token."
+    needed === Access.OPERATOR || needed === Access.MEMBER
+      ? `This method needs ${needed === Access.OPERATOR ? "an operator token" : "a member of the account"}.`
       : "This method needs an API key, or a service token that names an account.",
   );
 }

@@ -1,11 +1,13 @@
 import { type DescMethod, getOption } from "@bufbuild/protobuf";
+import { MemberRole, member_role } from "#gen/tollgate/access/v1/access_pb.js";
 import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
 import { RateLimitUse, rate_limit_use } from "#gen/tollgate/metering/v1/rate_limit_pb.js";
+import { PeopleService } from "#gen/tollgate/people/v1/people_service_pb.js";
 import { SessionsService } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
 import { Windows } from "#lib/door/windows.ts";
 import { toNetwork, toWiderNetwork } from "#lib/net/network.ts";
 import { type Clock, systemClock } from "#lib/time/clock.ts";
-import type { Principal } from "../../principal.ts";
+import type { Caller, Principal } from "../../principal.ts";
 
 /** Calls a minute that no other limit counts. */
 export interface CallRateLimits {
@@ -13,9 +15,11 @@ export interface CallRateLimits {
   readonly signIns: number;
   /** Of reads, for a payer. A key whose own rate is higher has ten reads for each of its requests. */
   readonly reads: number;
+  /** Of changes by members and management keys, for an account: each leaves a row for ever. */
+  readonly changes: number;
 }
 
-const defaultLimits: CallRateLimits = { signIns: 30, reads: 600 };
+const defaultLimits: CallRateLimits = { signIns: 30, reads: 600, changes: 120 };
 const windowMs = 60_000;
 /** The payers and networks that are counted at a time. */
 const mostOwners = 20_000;
@@ -36,7 +40,7 @@ export function createCallRates(
   limits: Partial<CallRateLimits> = {},
   clock: Pick<Clock, "monotonic"> = systemClock,
 ): CallRates {
-  const { signIns, reads } = { ...defaultLimits, ...limits };
+  const { signIns, reads, changes } = { ...defaultLimits, ...limits };
   const windows = new Windows(windowMs, mostOwners);
   const take = (owner: string, limit: number) => windows.count(owner, limit, clock.monotonic());
   const ofAddress = (what: string, address: string, limit: number) =>
@@ -45,7 +49,7 @@ export function createCallRates(
   const countRead = (principal: Principal | undefined, address: string | undefined) => {
     switch (principal?.kind) {
       case "caller":
-        return take(`reads of ${principal.accountId}`, Math.max(reads, (principal.rpm ?? 0) * readsOfRequest));
+        return take(`reads of ${toOwner(principal)}`, Math.max(reads, (principal.rpm ?? 0) * readsOfRequest));
       case "operator":
         return undefined; // few people, who read much at once
       case undefined:
@@ -53,7 +57,7 @@ export function createCallRates(
     }
   };
   const countSignIn = (principal: Principal | undefined, address: string | undefined) => {
-    const payer = principal?.kind === "caller" ? principal.accountId : principal?.id;
+    const payer = principal?.kind === "caller" ? toOwner(principal) : principal?.id;
     return (
       (payer === undefined ? undefined : take(`sign-ins of ${payer}`, signIns)) ??
       (address === undefined ? undefined : ofAddress("sign-ins", address, signIns))
@@ -66,11 +70,18 @@ export function createCallRates(
           return countSignIn(principal, address);
         case "read":
           return countRead(principal, address);
+        case "change":
+          return principal?.kind === "caller" ? take(`changes of ${toOwner(principal)}`, changes) : undefined;
         case undefined:
           return undefined;
       }
     },
   };
+}
+
+/** Whose calls are counted together: an account's, or a person's who has none. */
+function toOwner({ accountId, personId }: Caller): string {
+  return accountId || `person ${personId}`;
 }
 
 const signInMethods: ReadonlySet<DescMethod> = new Set([
@@ -80,12 +91,16 @@ const signInMethods: ReadonlySet<DescMethod> = new Set([
   SessionsService.method.beginOidcSignIn,
   SessionsService.method.finishOidcSignIn,
   SessionsService.method.createSessionKey,
+  SessionsService.method.switchAccount,
+  PeopleService.method.acceptInvitation,
 ]);
 
-const kinds = new WeakMap<DescMethod, { readonly kind: "sign-in" | "read" | undefined }>();
+type CallKind = "sign-in" | "read" | "change";
+
+const kinds = new WeakMap<DescMethod, { readonly kind: CallKind | undefined }>();
 
 /** What a call counts as. Undefined: another limit counts it, or a prober makes it. */
-function readKind(method: DescMethod): "sign-in" | "read" | undefined {
+function readKind(method: DescMethod): CallKind | undefined {
   let found = kinds.get(method);
   if (found === undefined) {
     found = { kind: kindOf(method) };
@@ -94,9 +109,12 @@ function readKind(method: DescMethod): "sign-in" | "read" | undefined {
   return found.kind;
 }
 
-function kindOf(method: DescMethod): "sign-in" | "read" | undefined {
+function kindOf(method: DescMethod): CallKind | undefined {
   if (signInMethods.has(method)) {
     return "sign-in";
+  }
+  if (getOption(method, member_role) > MemberRole.VIEWER) {
+    return "change";
   }
   const use = getOption(method, rate_limit_use);
   // A facade asks who calls before it reads the body of a request that is counted itself.

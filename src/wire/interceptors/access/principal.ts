@@ -6,6 +6,15 @@ import type { Caller, Operator, Principal } from "../../principal.ts";
 /** The authenticated caller. Undefined on public methods, which ask for no credential. */
 export const principalKey = createContextKey<Principal | undefined>(undefined, { description: "principal" });
 
+/** The operator to whom the gate has refused a call. */
+export const refusedKey = createContextKey<Operator | undefined>(undefined, { description: "refused operator" });
+
+/** The operator to whom a call may have been refused, by the gate or by what it called. Undefined: no operator called. */
+export function readRefused(values: HandlerContext["values"]): Operator | undefined {
+  const principal = values.get(principalKey);
+  return values.get(refusedKey) ?? (principal?.kind === "operator" ? principal : undefined);
+}
+
 /** The authenticated caller. Throws PERMISSION_DENIED on public methods, which ask for no credential. */
 export function readPrincipal(context: Pick<HandlerContext, "values">): Principal {
   const principal = context.values.get(principalKey);
@@ -31,6 +40,18 @@ export function readOperator(context: Pick<HandlerContext, "values">): Operator 
     throw failure(Reason.PERMISSION_DENIED, "This call needs an operator token.");
   }
   return principal;
+}
+
+/**
+ * The operator who made the call by a token of their own. Throws PERMISSION_DENIED for a session: what is made here would
+ * outlive it, and whoever took it over.
+ */
+export function readTokenHolder(context: Pick<HandlerContext, "values">): Operator {
+  const operator = readOperator(context);
+  if (operator.sessionId !== undefined) {
+    throw failure(Reason.PERMISSION_DENIED, "A session may not do this: send the operator's token itself.");
+  }
+  return operator;
 }
 
 /**

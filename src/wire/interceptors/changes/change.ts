@@ -6,6 +6,8 @@ import { toPublicJson } from "./public-json.ts";
 /** The facts of a change that are known in its transaction. */
 export interface ChangeFacts {
   readonly target: string;
+  /** The account whose owners see the change. Undefined: the caller's own, if the caller is a member. */
+  readonly accountId?: string;
   readonly before?: JsonObject;
   /** Added to the request's fields. */
   readonly after: JsonObject;

@@ -21,6 +21,7 @@ export function shedLoad(overload: Overload): Interceptor {
 function isShed(method: DescMethod): boolean {
   switch (readAccess(method)) {
     case Access.CALLER:
+    case Access.MEMBER:
     case Access.PUBLIC_OR_CALLER:
       return true;
     case Access.PUBLIC:

@@ -10,6 +10,8 @@ export interface CallerFacts {
   /** The account that would have paid. */
   readonly account?: string;
   readonly operator?: string;
+  /** The id of the API key that was right. */
+  readonly keyId?: string;
   /** The last four characters of an API key. */
   readonly key?: string;
   /** A served model: any other name is a caller's text, which no log gets. */
@@ -32,6 +34,7 @@ export function readCallerFacts(request: UnaryRequest | StreamRequest, { trusts,
   const model = readModel(request);
   return {
     ...(principal?.kind === "caller" && { account: principal.accountId }),
+    ...(principal?.kind === "caller" && principal.keyId !== "" && { keyId: principal.keyId }),
     ...(principal?.kind === "operator" && { operator: principal.name }),
     ...(key !== undefined && { key }),
     ...(isServed(model) && { model }),
@@ -44,7 +47,13 @@ function lastFour(authorization: string | null): string | undefined {
   return /^Bearer [a-z0-9]{1,12}[-_][0-9A-Za-z]{45}([0-9A-Za-z]{4})$/.exec(authorization ?? "")?.[1];
 }
 
-function readModel({ message }: UnaryRequest | StreamRequest): string {
-  const asked: Message | AsyncIterable<Message> = message instanceof OneMessage ? message.message : message;
+/** What a call asks, where it is one message. */
+export function readAsked({ message }: UnaryRequest | StreamRequest): Message | AsyncIterable<Message> {
+  return message instanceof OneMessage ? message.message : message;
+}
+
+/** The model that a call asks for, as its caller wrote it. Empty: none. */
+export function readModel(request: UnaryRequest | StreamRequest): string {
+  const asked = readAsked(request);
   return "model" in asked && typeof asked.model === "string" ? asked.model : "";
 }

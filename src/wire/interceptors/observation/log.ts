@@ -5,20 +5,20 @@ import { methodName } from "#lib/rpc/method-name.ts";
 import { type Clock, systemClock } from "#lib/time/clock.ts";
 import type { CallObserver } from "./observe.ts";
 
-/** Failures that anybody can cause without a key must not fill the log: beyond so many lines, intervals log a sum. */
+/** What anybody can cause without a key must not fill the log: beyond so many lines of a kind, intervals log a sum. */
 const intervalMs = 10_000;
-const maxRefusals = 50;
+const mostLines = 50;
 
-/** Writes one log line for each call when it is over. Many calls with wrong credentials are summed up. */
+/** Writes one log line for each call when it is over. Many calls without a right credential are summed up. */
 export function logCalls(log: Logger, clock: Clock = systemClock): CallObserver {
   const isSummed = createSums(log, clock);
-  return ({ method, requestId, runId, code, reason, caller, ms }) => {
-    if (isSummed(reason)) {
+  return ({ method, requestId, runId, code, reason, caller, isKeyless, refusedStatus, ms }) => {
+    if (isSummed(reason, isKeyless && toLevel(code) === "info")) {
       return;
     }
     const line = {
       method: methodName(method),
-      ...(requestId && { requestId }),
+      ...(requestId && refusedStatus === 0 && { requestId }), // the facade has a line of its own
       ...(runId && { runId }),
       code: code === undefined ? "OK" : Code[code],
       ...(reason !== undefined && { reason: Reason[reason] }),
@@ -30,16 +30,21 @@ export function logCalls(log: Logger, clock: Clock = systemClock): CallObserver 
 }
 
 /** Returns a function that tells whether a call's line is left out because a sum covers it. */
-function createSums(log: Logger, clock: Clock): (reason: Reason | undefined) => boolean {
+function createSums(log: Logger, clock: Clock): (reason: Reason | undefined, isKeyless: boolean) => boolean {
   let refused = 0;
+  let keyless = 0;
   let throttled = 0;
   let isOpen = false;
   const close = () => {
-    const leftOut = Math.max(0, refused - maxRefusals);
+    const leftOut = Math.max(0, refused - mostLines);
+    const keylessLeftOut = Math.max(0, keyless - mostLines);
+    if (keylessLeftOut > 0) {
+      log.info({ calls: keylessLeftOut, seconds: intervalMs / 1000 }, "further calls without a credential");
+    }
     if (leftOut + throttled > 0) {
       log.warn({ unauthenticated: leftOut, throttled, seconds: intervalMs / 1000 }, "calls with wrong credentials");
     }
-    [refused, throttled, isOpen] = [0, 0, false];
+    [refused, throttled, keyless, isOpen] = [0, 0, 0, false];
   };
   const open = () => {
     if (isOpen) {
@@ -48,7 +53,7 @@ function createSums(log: Logger, clock: Clock): (reason: Reason | undefined) => 
     isOpen = true;
     clock.after(intervalMs, close);
   };
-  return (reason) => {
+  return (reason, isKeyless) => {
     switch (reason) {
       case Reason.AUTHENTICATION_THROTTLED:
         open();
@@ -57,9 +62,14 @@ function createSums(log: Logger, clock: Clock): (reason: Reason | undefined) => 
       case Reason.UNAUTHENTICATED:
         open();
         refused += 1;
-        return refused > maxRefusals;
+        return refused > mostLines;
       default:
-        return false;
+        if (!isKeyless) {
+          return false;
+        }
+        open();
+        keyless += 1;
+        return keyless > mostLines;
     }
   };
 }

@@ -1,11 +1,22 @@
 import type { DescMethod } from "@bufbuild/protobuf";
-import { type Code, ConnectError, createContextKey, type Interceptor } from "@connectrpc/connect";
+import {
+  type Code,
+  ConnectError,
+  createContextKey,
+  type Interceptor,
+  type StreamRequest,
+  type UnaryRequest,
+} from "@connectrpc/connect";
+import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
 import type { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { readDetail } from "#lib/errors/detail.ts";
 import { requestIdHeader } from "#lib/rpc/call-headers.ts";
+import type { SurfaceName } from "#lib/surface-names.ts";
 import type { Clock } from "#lib/time/clock.ts";
+import { principalKey } from "../access/principal.ts";
+import { readSurface } from "../surface.ts";
 import { watchStream } from "../watch-stream.ts";
-import { type CallerFacts, type Known, readCallerFacts } from "./caller-facts.ts";
+import { type CallerFacts, type Known, readAsked, readCallerFacts, readModel } from "./caller-facts.ts";
 import { type LimitName, readRefusedLimit } from "./refused-limit.ts";
 
 /** The id that a handler found or created for its request. Empty: the call has none. */
@@ -13,6 +24,9 @@ export const requestIdKey = createContextKey("", { description: "request id" });
 
 /** The id by which the engine knows a metered call. Empty: no engine was asked. */
 export const runIdKey = createContextKey("", { description: "run id" });
+
+/** The inference server that was asked last. Empty: none was. */
+export const serverKey = createContextKey("", { description: "server" });
 
 /** A call that is over. */
 export interface EndedCall {
@@ -27,8 +41,17 @@ export interface EndedCall {
   readonly reason: Reason | undefined;
   /** Undefined: no limit refused it. */
   readonly limit: LimitName | undefined;
-  /** Whose call it was. Undefined: it succeeded. */
+  /** The model that was asked for, in its caller's words, which no log gets. Empty: none. */
+  readonly model: string;
+  /** The status with which a facade refuses a request, of which the call tells. 0: it tells of none. */
+  readonly refusedStatus: number;
+  /** Whose call it was. Undefined: it succeeded, and tells of no refusal. */
   readonly caller: CallerFacts | undefined;
+  /** Whether it came without a credential that was known. */
+  readonly isKeyless: boolean;
+  readonly surface: SurfaceName;
+  /** The inference server that was asked last. Empty: none was. */
+  readonly server: string;
   /** The call's duration, in milliseconds. */
   readonly ms: number;
 }
@@ -55,13 +78,19 @@ export function observeCalls(clock: Clock, observers: readonly CallObserver[], k
     const started = clock.monotonic();
     const tell = (error?: unknown): unknown => {
       const outcome = toOutcome(error, request.signal);
-      const isRefused = outcome.code !== undefined;
+      const refusedStatus = readRefusedStatus(request, outcome.code);
+      const isRefused = outcome.code !== undefined || refusedStatus > 0;
       const call: EndedCall = {
         method: request.method,
         requestId: request.contextValues.get(requestIdKey) || (isRefused ? readNamed(request.header) : ""),
         runId: request.contextValues.get(runIdKey),
         ...outcome,
+        isKeyless: request.contextValues.get(principalKey) === undefined,
+        model: readModel(request),
+        refusedStatus,
         caller: isRefused ? readCallerFacts(request, known) : undefined,
+        surface: readSurface(request.header),
+        server: request.contextValues.get(serverKey),
         ms: clock.monotonic() - started,
       };
       for (const observe of observers) {
@@ -80,6 +109,13 @@ export function observeCalls(clock: Clock, observers: readonly CallObserver[], k
       throw tell(error);
     }
   };
+}
+
+/** A facade that asks who calls has refused the request already; one that counts it does so if this call succeeds. */
+function readRefusedStatus(request: UnaryRequest | StreamRequest, code: Code | undefined): number {
+  const asked = readAsked(request);
+  const status = "refusedStatus" in asked && typeof asked.refusedStatus === "number" ? asked.refusedStatus : 0;
+  return code === undefined || request.method === AccountsService.method.identifyCaller ? status : 0;
 }
 
 /** The id that a facade gave its request. Empty: none, or nothing like an id. */

@@ -9,6 +9,7 @@ export function testAccounts(): void {
     expect(shown).toEqual({
       id,
       name: "Ada",
+      email: null,
       created_at: expect.stringMatching(iso),
       balance_usd: "0.50",
       held_usd: "0.00",
@@ -37,6 +38,23 @@ export function testAccounts(): void {
     expect(await json("accounts", "list")).toContainEqual(shown);
     expect(await json("accounts", "update", id, "--name", "Ada L.", "--max-keys", "3")).toMatchObject({ max_keys: 3 });
     expect((await here("accounts", "show", id)).output).toContain("Ada L.");
+  });
+
+  test("somebody is invited into an account, which nobody has a place in yet, and the account is closed", async () => {
+    const id = await newAccount();
+    await json("accounts", "top-up", id, "--usd", "10", "--ref", "before closing");
+    const invited = await json("accounts", "invite", id, "--role", "owner", "--url", "https://console.example/");
+    expect(invited).toEqual({
+      id: expect.stringMatching(uuid),
+      token: expect.stringMatching(/^tgin_/),
+      url: `https://console.example/invitation/${invited.token}`,
+    });
+    expect(await json("accounts", "members", id)).toEqual([]);
+    expect((await refusal("accounts", "invite", id, "--role", "owner", "--email", "no address")).notes).toMatch(
+      /e-mail/,
+    );
+    expect(await json("accounts", "close", id)).toEqual({ id, refunded_usd: "10.00" });
+    expect(await json("accounts", "show", id)).toMatchObject({ frozen: true, paid_total_usd: "0.00" });
   });
 
   test("money comes in once per reference, and unspent paid money goes back", async () => {

@@ -28,6 +28,7 @@ export function testKeys(): void {
       name: "laptop",
       prefix: made.key.slice(0, 7),
       last4: made.key.slice(-4),
+      ...{ manages: false, disabled: false },
       rpm: null,
       created_at: expect.stringMatching(iso),
       expires_at: expect.stringMatching(iso),
@@ -43,6 +44,20 @@ export function testKeys(): void {
     expect(shown.notes).toBe("The key is shown only now: it is not stored.");
   });
 
+  test("a key is made to manage others, and one is disabled and enabled", async () => {
+    const account = await newAccount();
+    const manager = await json("keys", "create", account, "--manages", "--expires", "30d");
+    expect((await chat(manager.key)).status).toBe(403);
+    const refused = await refusal("keys", "create", account, "--manages", "--usd", "5");
+    expect(refused.notes).toContain("may expire, and no more");
+    const made = await json("keys", "create", account);
+    expect(await json("keys", "list", account)).toMatchObject([{ manages: true }, { manages: false }]);
+    expect(await json("keys", "disable", made.id)).toMatchObject({ id: made.id, disabled: true });
+    expect((await chat(made.key)).status).toBe(401);
+    expect(await json("keys", "enable", made.id)).toMatchObject({ id: made.id, disabled: false });
+    expect((await chat(made.key)).status).toBe(200);
+  });
+
   test("limits of a key are set, listed and lifted one by one", async () => {
     const account = await newAccount();
     const all = ["--usd", "10", "--per", "month", "--models", testModel, "--expires", "30d", "--tpm", "1000"];
@@ -51,7 +66,7 @@ export function testKeys(): void {
     const spending = { usd_spent: "0.00", usd_left: "10.00", resets_at: expect.stringMatching(/-01T00:00:00.000Z$/) };
     const limits = { usd: "10.00", per: "month", models: [testModel], tpm: 1000, in_flight: 3 };
     expect(await shown()).toMatchObject({ limits: { ...limits, ...spending }, expires_at: expect.stringMatching(iso) });
-    expect((await here("keys", "list", account)).output).toContain("usd=10.00 per=month");
+    expect((await here("keys", "list", account, "--wide")).output).toContain("usd=10.00 per=month");
 
     const changed = await json("keys", "set-limits", id, "--usd", "0.5", "--expires", "none");
     expect(changed).toMatchObject({ id, limits: { ...spending, usd: "0.50", usd_left: "0.50" }, expires_at: null });

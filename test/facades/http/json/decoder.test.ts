@@ -2,8 +2,10 @@ import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { CreateChatCompletionRequestSchema } from "#gen/tollgate/chat/v1/chat_completion_pb.js";
 import { CreateEmbeddingRequestSchema } from "#gen/tollgate/chat/v1/embedding_pb.js";
+import { CreateManagedKeyRequestSchema, UpdateManagedKeyRequestSchema } from "#gen/tollgate/chat/v1/managed_key_pb.js";
 import { CreateMessageRequestSchema } from "#gen/tollgate/messages/v1/create_message_pb.js";
 import { jsonDecoder } from "../../../../facades/http/json/decoder.ts";
+import { jsonParser } from "../../../../facades/http/json/number-text.ts";
 import { RequestError } from "../../../../facades/http/request/error.ts";
 import { fuzzing } from "../../../support/fuzz.ts";
 
@@ -259,4 +261,24 @@ test.each([
     }),
     fuzzing(500),
   );
+});
+
+test("null clears what a field says it clears, and is apart from what is left out", () => {
+  const decode = jsonDecoder(UpdateManagedKeyRequestSchema);
+  const { hash, ...cleared } = decode({ hash: "h", name: null, disabled: null, limit: null, limit_reset: null });
+  expect({ hash, cleared }).toMatchObject({ hash: "h", cleared: { limit: "", limitReset: 0 } });
+  expect(cleared).not.toHaveProperty("name");
+  expect(decode({ hash: "h" })).not.toHaveProperty("limit");
+});
+
+test("a number whose text counts keeps its digits, and nothing else may stand there", () => {
+  const parse = jsonParser(CreateManagedKeyRequestSchema);
+  const decode = jsonDecoder(CreateManagedKeyRequestSchema);
+  expect(decode(parse('{"name":"n","limit":9007.1992547409915}')).limit).toBe("9007.1992547409915");
+  expect(decode(parse('{"name":"n","limit":null}')).limit).toBe("");
+  for (const limit of ['"5"', "true", "[5]", "{}"]) {
+    const wrong = { param: "limit", message: "limit must be a number." };
+    expect(refusal(decode, parse(`{"name":"n","limit":${limit}}`))).toEqual(wrong);
+  }
+  expect(jsonParser(CreateChatCompletionRequestSchema)).toBe(JSON.parse);
 });

@@ -2,12 +2,14 @@ import { Server, ServerCredentials } from "@grpc/grpc-js";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { readDetail } from "#lib/errors/detail.ts";
+import { systemClock } from "#lib/time/clock.ts";
 import { TeiGrpcEngine } from "#src/fleet/engines/tei-grpc/engine.ts";
 
 // Bytes that are no message of the service, over a real connection.
 
 const settings = {
   connections: 4,
+  clock: systemClock,
   connectTimeoutMs: 1000,
   silenceTimeoutMs: 10_000,
   kind: "embedding" as const,

@@ -1,4 +1,5 @@
 import type { input } from "zod";
+import { systemClock } from "#lib/time/clock.ts";
 import { configSchema } from "#src/config/schema.ts";
 import { createFleet } from "#src/fleet/create-fleet.ts";
 import { createEngine } from "#src/fleet/engines/create-engine.ts";
@@ -50,7 +51,7 @@ export async function startHostileFleet(engine: Generator | Embedder, more: Mode
     models: [model],
     config: config.fleet,
     engines: (one) => {
-      adapter = createEngine(one, model, config.fleet);
+      adapter = createEngine(one, model, config.fleet, systemClock);
       return adapter;
     },
     clock,

@@ -5,6 +5,7 @@ import { Role, ToolChoiceMode } from "#gen/tollgate/inference/v1/conversation_pb
 import { FinishReason } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 import { SamplingSchema } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { readDetail } from "#lib/errors/detail.ts";
+import { systemClock } from "#lib/time/clock.ts";
 import { OllamaEngine } from "#src/fleet/engines/ollama/engine.ts";
 import { generationRequest } from "#src/fleet/engines/ollama/request.ts";
 import { drain } from "../collect.ts";
@@ -13,6 +14,7 @@ import { json, scriptedServer } from "../scripted-server.ts";
 
 const settings = {
   connections: 4,
+  clock: systemClock,
   connectTimeoutMs: 1000,
   silenceTimeoutMs: 10_000,
   kind: "generation" as const,

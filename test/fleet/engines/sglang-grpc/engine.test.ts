@@ -5,6 +5,7 @@ import { SglangService } from "#gen/sglang/runtime/v1/sglang_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { FinishReason } from "#gen/tollgate/inference/v1/generation_event_pb.js";
 import { readDetail } from "#lib/errors/detail.ts";
+import { systemClock } from "#lib/time/clock.ts";
 import { configSchema } from "#src/config/schema.ts";
 import { inspectServer } from "#src/fleet/engines/inspect-server.ts";
 import { SglangGrpcEngine } from "#src/fleet/engines/sglang-grpc/engine.ts";
@@ -18,6 +19,7 @@ import { chatRequest, textRequest } from "../requests.ts";
 const never = () => new AbortController().signal;
 const settings = {
   connections: 4,
+  clock: systemClock,
   connectTimeoutMs: 1000,
   silenceTimeoutMs: 10_000,
   kind: "generation" as const,

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from "@jest/globals";
 import { Embed, Info, Tokenize } from "#gen/tei/v1/tei_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { readDetail } from "#lib/errors/detail.ts";
+import { systemClock } from "#lib/time/clock.ts";
 import { configSchema } from "#src/config/schema.ts";
 import { inspectServer } from "#src/fleet/engines/inspect-server.ts";
 import { TeiGrpcEngine } from "#src/fleet/engines/tei-grpc/engine.ts";
@@ -15,6 +16,7 @@ const never = () => new AbortController().signal;
 const longest = 100;
 const settings = {
   connections: 4,
+  clock: systemClock,
   connectTimeoutMs: 1000,
   silenceTimeoutMs: 10_000,
   kind: "embedding" as const,

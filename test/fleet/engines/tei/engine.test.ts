@@ -1,6 +1,7 @@
 import { expect, test } from "@jest/globals";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { readDetail } from "#lib/errors/detail.ts";
+import { systemClock } from "#lib/time/clock.ts";
 import { TeiEngine } from "#src/fleet/engines/tei/engine.ts";
 import { drain } from "../collect.ts";
 import { chatRequest, plain } from "../requests.ts";
@@ -8,6 +9,7 @@ import { json, type Received, scriptedServer } from "../scripted-server.ts";
 
 const settings = {
   connections: 4,
+  clock: systemClock,
   connectTimeoutMs: 1000,
   silenceTimeoutMs: 10_000,
   kind: "embedding" as const,

@@ -5,7 +5,6 @@ import type { Truth } from "./replay.ts";
 /** What others' policies have in common here: they get the servers anew with each request. */
 abstract class Peer implements Policy {
   readonly routing = "prefix";
-  isAlone = false;
   readonly truth: Truth;
 
   constructor(truth: Truth) {
@@ -19,12 +18,6 @@ abstract class Peer implements Policy {
   }
 
   replace(): void {}
-
-  learn(): void {}
-
-  heard(): void {}
-
-  forget(): void {}
 }
 
 /**

@@ -4,15 +4,18 @@ import { readDetail } from "#lib/errors/detail.ts";
 import { systemRandom } from "#lib/ids/random.ts";
 import { createSeal } from "#lib/sealed.ts";
 import { OidcSignIn } from "#src/identity/sessions/oidc/oidc-sign-in.ts";
+import { OidcSignIns } from "#src/identity/sessions/oidc/oidc-sign-ins.ts";
 import { ManualClock } from "../../../support/clocks/manual-clock.ts";
 import { silentLogger } from "../../../support/loggers.ts";
 
 const back = "http://127.0.0.1/sign-in/oidc/callback";
 
 /** Sign-ins with a provider that answers when it is told to. */
-function start() {
+function start(unmet?: string) {
   const asked: (() => void)[] = [];
   let begun = 0;
+  const clock = new ManualClock();
+  const seal = createSeal([{ version: 1, secret: "pepper" }], systemRandom);
   const signIn = new OidcSignIn({
     provider: {
       async begin(redirectUrl) {
@@ -20,18 +23,22 @@ function start() {
         const checks = { state: `state ${begun}`, nonce: "nonce", verifier: "verifier", redirectUrl };
         return { url: "http://127.0.0.1/authorize", checks };
       },
+      findUnmet: () => unmet,
       finish: () => new Promise((resolve) => asked.push(() => resolve({ sub: "someone" }))),
     },
-    ...{ issuer: "http://127.0.0.1", name: "Test", accountClaim: undefined, createsAccounts: false },
-    findMade: async () => "account",
-    exists: async () => true,
-    create: async () => "account",
-    seal: createSeal([{ version: 1, secret: "pepper" }], systemRandom),
-    ...{ clock: new ManualClock(), logger: silentLogger },
+    choice: { id: "oidc", name: "Test", forOperators: false },
+    enter: async () => ({ role: null, operatorId: null, accountId: "account", keyId: null, personId: null }),
+    ...{ seal, clock, logger: silentLogger },
   });
-  const begin = async () => (await signIn.begin(back)).pending;
-  const finish = (pending: string, address: string) =>
-    signIn.finish(`${back}?code=c`, pending, address).catch((error: unknown) => readDetail(error)?.reason);
+  const signIns = new OidcSignIns([signIn], seal, clock);
+  const begin = async () => (await signIns.begin("", back)).pending;
+  const finish = async (pending: string, address: string, callback = back) => {
+    try {
+      return (await signIns.finish(`${callback}?code=c`, pending, address)).accountId;
+    } catch (error) {
+      return readDetail(error)?.reason;
+    }
+  };
   return { asked, begin, finish };
 }
 
@@ -44,6 +51,13 @@ test("a sign-in that was begun is finished once, and the provider asked once", a
   expect(await first).toBe("account");
   expect(await finish(pending, "10.0.0.1")).toBe(Reason.UNAUTHENTICATED);
   expect(asked).toHaveLength(1);
+});
+
+test("what one provider answers is not taken for another one's answer", async () => {
+  const { asked, begin, finish } = start();
+  const elsewhere = back.replace("/oidc/", "/other/");
+  expect(await finish(await begin(), "10.0.0.1", elsewhere)).toBe(Reason.UNAUTHENTICATED);
+  expect(asked).toHaveLength(0);
 });
 
 test("strangers of one network leave places for others, and beginning takes none", async () => {
@@ -68,4 +82,11 @@ test("strangers of one network leave places for others, and beginning takes none
   const next = finish(await begin(), "10.0.0.1");
   asked.at(-1)?.();
   expect(await next).toBe("account");
+});
+
+test("a person whose claims are not those that are demanded is turned away", async () => {
+  const { asked, begin, finish } = start("hd");
+  const answer = finish(await begin(), "10.0.0.1");
+  asked[0]?.();
+  expect(await answer).toBe(Reason.PERMISSION_DENIED);
 });

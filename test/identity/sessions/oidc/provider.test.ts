@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from "node:crypto";
 import { expect, test } from "@jest/globals";
-import { Provider } from "#src/identity/sessions/oidc/provider.ts";
+import { isOfNow, Provider } from "#src/identity/sessions/oidc/provider.ts";
 import { startIdentityProvider } from "../../../console/identity-provider.ts";
 
 const clientId = "tollgate";
@@ -32,10 +32,11 @@ async function walk(from: string): Promise<URL> {
   return new URL(url);
 }
 
-async function signIn(published?: object) {
+async function signIn(published?: object, demands: Readonly<Record<string, readonly string[]>> = {}) {
   const identities = await startIdentityProvider(clientId, published);
   try {
-    const provider = new Provider({ issuer: identities.issuer, client_id: clientId, scopes: ["openid"] }, undefined);
+    const config = { issuer: identities.issuer, client_id: clientId, scopes: ["openid"], demands };
+    const provider = new Provider(config, undefined);
     const { url, checks } = await provider.begin(redirectUrl);
     return await provider.finish(await walk(url), checks);
   } finally {
@@ -53,4 +54,28 @@ test("an ID token that another key signed is refused", async () => {
   await expect(signIn({ keys: [jwk] })).rejects.toMatchObject({
     cause: { message: expect.stringMatching(/signature verification failed/) },
   });
+});
+
+test.each([
+  [{}, {}, undefined],
+  [{ hd: ["example.com"] }, { hd: "example.com" }, undefined],
+  [{ hd: ["example.com"] }, { hd: "example.com.evil.example" }, "hd"],
+  [{ hd: ["example.com"] }, {}, "hd"],
+  [{ groups: ["staff", "ops"] }, { groups: ["guests", "ops"] }, undefined],
+  [{ groups: ["staff"] }, { groups: ["guests", { staff: true }] }, "groups"],
+  [{ hd: ["example.com"], groups: ["staff"] }, { hd: "example.com", groups: "guests" }, "groups"],
+])("of the demands %j, the claims %j leave %s unmet", (demands, claims, unmet) => {
+  const provider = new Provider({ issuer: "https://x.example", client_id: "x", scopes: [], demands }, undefined);
+  expect(provider.findUnmet({ sub: "ada", ...claims })).toBe(unmet);
+});
+
+test("an ID token that was not made within ten minutes of now is not of this sign-in", () => {
+  const now = 1_700_000_000_000;
+  expect([-601, -600, 0, 600, 601].map((apart) => isOfNow(now / 1000 + apart, now))).toEqual([
+    false,
+    true,
+    true,
+    true,
+    false,
+  ]);
 });

@@ -72,7 +72,7 @@ describe.each(dialects)("%s", (dialect) => {
       ["of one account", "update usage_line set lot_id = slice_id"],
       ["an account owes", "update account set debt = debt + 1"],
       ["an account has paid", "update account set paid_total = paid_total + 1"],
-      ["a payment is in the lots", "update payment set amount = amount + 1"],
+      ["a payment is in the lots, but for what is owed of a refund", "update payment set amount = amount + 1"],
       ["top-ups + grants", "update payment set amount = amount + 1 where kind = 'paid'"],
     ];
     for (const [rule, sql] of tampering) {

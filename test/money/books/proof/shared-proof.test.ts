@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { systemRandom } from "#lib/ids/random.ts";
 import type { Logger } from "#lib/logger.ts";
-import { rulesOf } from "#src/money/books/proof/reconcile.ts";
+import { rulesOf } from "#src/money/books/proof/rules.ts";
 import { SharedProof } from "#src/money/books/proof/shared-proof.ts";
 import type { StoredSlice } from "#src/money/model/store/wallet.ts";
 import { openStorage, type Storage } from "#src/storage/orm.ts";
@@ -23,6 +23,7 @@ function core(storage: Storage, clock: ManualClock, unknown: StoredSlice[] = [])
   const proof = new SharedProof({
     ...{ storage, lease, clock, logger },
     ledger: { unknownSlices: async () => unknown },
+    sealer: { sealDue: async () => {} },
     observer: {
       reconciled: ({ ok }) => void shown.push(`proved ${ok}`),
       provedElsewhere: (_, ok) => void shown.push(`heard ${ok}`),

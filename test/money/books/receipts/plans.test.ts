@@ -6,6 +6,7 @@ import { listReceipts } from "#src/money/books/receipts/receipt-list.ts";
 import { streamUsage } from "#src/money/books/receipts/usage.ts";
 import { openStorage, type Storage } from "#src/storage/orm.ts";
 import type { Snapshot } from "#src/storage/snapshot.ts";
+import { explainSqlite } from "../../../support/plans.ts";
 import { databases, dialects } from "../../databases.ts";
 
 const newDatabase = databases();
@@ -35,10 +36,8 @@ function spied(storage: Storage, asked: Asked[]): Storage {
 async function planOf(storage: Storage, [sql, parameters]: Asked): Promise<string> {
   if (storage.dialect === "sqlite") {
     const values = parameters.map((value) => (value instanceof Date ? value.getTime() : value));
-    const rows = await storage.exclusive((database) =>
-      database.prepare(`explain query plan ${sql}`).all(...(values as string[])),
-    );
-    return rows.map(({ detail }) => String(detail)).join("\n");
+    const steps = explainSqlite(storage, sql, values as string[]);
+    return steps.map(({ detail }) => detail).join("\n");
   }
   let place = 0;
   const numbered = sql.replaceAll("?", () => `$${++place}`);

@@ -4,6 +4,7 @@ import { readDetail } from "#lib/errors/detail.ts";
 import { admitShort, mayBeLeased } from "#src/money/ledger/admission/admit-short.ts";
 import type { BudgetWallet } from "#src/money/ledger/budget/budget-wallet.ts";
 import type { Wallet } from "#src/money/ledger/wallet/wallet.ts";
+import { windowAt } from "#src/money/model/budget-window.ts";
 
 const rates = { input: 1, output: 1 };
 const wanted = { inputTokens: 0, outputTokens: 1000 };
@@ -23,7 +24,7 @@ function toMeans(account: Money, budget?: Money) {
   if (budget === undefined) {
     return { wallet, budget: undefined };
   }
-  const ofBudget = { ...budget, ...toWallet(budget) } as unknown as BudgetWallet;
+  const ofBudget = { ...budget, ...toWallet(budget), window: windowAt("day", 0) } as unknown as BudgetWallet;
   return { wallet, budget: { budget: { id: "key", limit: 5000, period: "day" } as const, wallet: ofBudget } };
 }
 
@@ -66,5 +67,42 @@ describe("a request whose time to wait is over", () => {
     ["all is leased and free", { ...rich, free: 1000 }, undefined, false],
   ])("may find more: %s, %#", (_, account, budget, found) => {
     expect(mayBeLeased(toMeans(account, budget), rates, wanted)).toBe(found);
+  });
+});
+
+describe("a request that costs more than is free", () => {
+  const asked = { inputTokens: 100, outputTokens: 1000 };
+  const has = (money: Partial<Money>): Money => ({ free: 0, held: 0, unleased: 0, elsewhere: 0, ...money });
+  const reasonOf = (run: () => unknown) => {
+    try {
+      run();
+    } catch (error) {
+      return readDetail(error)?.reason;
+    }
+    return undefined;
+  };
+
+  test("gets the output that all of the money pays, to the last token", () => {
+    expect(admitShort(toMeans(has({ free: 500 })), { input: 1, output: 3 }, asked, false)).toEqual({
+      inputTokens: 100,
+      outputTokens: 133,
+    });
+  });
+
+  test("is refused as exhausted where less than 64 tokens are left, and not before", () => {
+    const one = { inputTokens: 1, outputTokens: 1000 };
+    expect(reasonOf(() => admitShort(toMeans(has({ free: 63 })), rates, one, false))).toBe(Reason.BALANCE_EXHAUSTED);
+    expect(admitShort(toMeans(has({ free: 64 })), rates, one, false)).toEqual({ inputTokens: 1, outputTokens: 63 });
+  });
+
+  test("is told which of the two is spent", () => {
+    const rich = has({ free: 9000 });
+    expect(reasonOf(() => admitShort(toMeans(rich, has({})), rates, asked, false))).toBe(Reason.BUDGET_EXHAUSTED);
+    expect(reasonOf(() => admitShort(toMeans(has({}), rich), rates, asked, false))).toBe(Reason.BALANCE_EXHAUSTED);
+  });
+
+  test("waits for what other requests hold, however little of it", () => {
+    expect(admitShort(toMeans(has({ free: 500, held: 700 })), rates, asked, false)).toBeUndefined();
+    expect(admitShort(toMeans(has({ held: 700 })), rates, asked, false)).toBeUndefined();
   });
 });

@@ -32,3 +32,21 @@ test("each size that it tells has a later step, and a reply counts from the size
   expect(wallet.tellSize()).toMatchObject({ granted: 50, step: 3 });
   expect(wallet.available).toBe(50);
 });
+
+test("what is charged is gone, what is held cannot be held twice, and what is freed can", () => {
+  const wallet = leased();
+  wallet.spend(30);
+  wallet.hold(60);
+  expect([wallet.available, wallet.free]).toEqual([70, 10]);
+  expect(() => wallet.hold(11)).toThrow("leaves no less than zero");
+  wallet.unhold(60);
+  expect(wallet.free).toBe(70);
+});
+
+test("it believes in no more than the store has unspent, and in nothing of a lost slice", () => {
+  const wallet = leased();
+  expect(wallet.lower(40)).toBe(60);
+  expect([wallet.available, wallet.tellSize().granted]).toEqual([40, 40]);
+  wallet.lose(v7());
+  expect([wallet.available, wallet.unspent, wallet.isMade]).toEqual([0, 0, false]);
+});

@@ -11,6 +11,7 @@ import { openJournal } from "#src/money/journal/open-journal.ts";
 import { ManualClock } from "../../../support/clocks/manual-clock.ts";
 import { databases, dialects } from "../../databases.ts";
 import { type Metering, never, openMetering, request, testModel, usd } from "../../fixture.ts";
+import { noArchives } from "../../no-archives.ts";
 
 // A request pays no more than the rates that it was admitted at, whatever prices and lots do meanwhile.
 
@@ -18,7 +19,7 @@ const out = 250_000;
 const dear = { input: 900_000, output: 900_000 };
 const newDatabase = databases();
 const receiptOf = async ({ storage }: Metering, requestId: string): Promise<Receipt> => {
-  const [receipt] = await readReceipts(storage, requestId, undefined);
+  const [receipt] = await readReceipts(storage, requestId, undefined, noArchives);
   if (receipt === undefined) {
     throw new Error("no receipt");
   }

@@ -20,7 +20,7 @@ const usage = (inputTokens: number, outputTokens: number) => ({ inputTokens, out
 
 /** A hold that writes down what becomes of it. */
 function recordingHold(outputTokens: number) {
-  const ended: (["settled", ChargedTokens, SettleStatus] | ["released"])[] = [];
+  const ended: (["settled", ChargedTokens, SettleStatus] | ["released"] | ["released", ChargedTokens])[] = [];
   const hold: Hold = {
     runId: "run-1",
     inputTokens: 1000,
@@ -30,7 +30,7 @@ function recordingHold(outputTokens: number) {
       ended.push(["settled", { inputTokens, outputTokens }, status]);
       return undefined;
     },
-    release: () => void ended.push(["released"]),
+    release: (read) => void ended.push(read === undefined ? ["released"] : ["released", read]),
   };
   return { hold, ended };
 }
@@ -65,7 +65,7 @@ async function run(
     unbilled: (...told) => void observed.push(["unbilled", ...told]),
   };
   const controller = new AbortController();
-  const start = { receivedAt: 0, surface: "grpc" } as const;
+  const start = { receivedAt: 0, surface: "grpc", asked() {} } as const;
   const parts = { fleet, logger, observer, clock: { monotonic: () => 0 } };
   const planned = {
     model: { id: "m" },
@@ -93,6 +93,8 @@ async function run(
   return { events, ended, alarms, observed, engineStopped, error };
 }
 
+const silent = { debug() {}, info() {}, warn() {}, error() {} };
+const unobserved: GenerationObserver = { began() {}, ended() {}, unbilled() {} };
 const aborted = failure(Reason.ENGINE_FAILED, "aborted");
 
 test("starts, streams, settles, finishes", async () => {
@@ -158,6 +160,37 @@ test.each<[string, Parameters<typeof run>, Awaited<ReturnType<typeof run>>["ende
   const { ended, engineStopped } = await run(...args);
   expect(ended).toEqual(expected);
   expect(engineStopped).toBe(true);
+});
+
+test.each([
+  ["has the request, tells what it may have read", true, [["released", usage(3, 0)]]],
+  ["has not got the request yet, tells nothing", false, [["released"]]],
+])("a caller who leaves while a server %s", async (_, isSent, expected) => {
+  const { hold, ended } = recordingHold(100);
+  const leaving = new AbortController();
+  const fleet = {
+    // biome-ignore lint/correctness/useYield: it never answers.
+    async *generate(_model: object, { onSent }: { onSent?: () => void }) {
+      if (isSent) {
+        onSent?.();
+      }
+      leaving.abort();
+      throw aborted;
+    },
+  };
+  const planned = {
+    ...{ model: { id: "m" }, hold, gathered: false },
+    request: { requestId: "req_1", prompt: { case: "text", value: "three short words" } },
+  } as unknown as PlannedGeneration;
+  const deps = {
+    fleet: fleet as unknown as Fleet,
+    logger: silent,
+    observer: unobserved,
+    clock: { monotonic: () => 0 },
+  };
+  const answer = generation(planned, { receivedAt: 0, surface: "grpc", asked() {} }, deps, leaving.signal);
+  await expect(answer.next()).rejects.toThrow("aborted");
+  expect(ended).toEqual(expected);
 });
 
 test("an answer without any count is an error with an alarm, not a free answer", async () => {

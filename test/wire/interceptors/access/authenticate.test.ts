@@ -12,7 +12,7 @@ import {
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import { ServerReflection } from "#gen/grpc/reflection/v1/reflection_pb.js";
 import { ServerReflection as ServerReflectionAlpha } from "#gen/grpc/reflection/v1alpha/reflection_pb.js";
-import { Access, Role, role as roleOption } from "#gen/tollgate/access/v1/access_pb.js";
+import { Access, MemberRole, Role, role as roleOption } from "#gen/tollgate/access/v1/access_pb.js";
 import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
 import { ListServersRequestSchema } from "#gen/tollgate/catalogue/v1/catalogue_service_pb.js";
 import { ChatService } from "#gen/tollgate/chat/v1/chat_service_pb.js";
@@ -21,7 +21,13 @@ import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_p
 import { readDetail } from "#lib/errors/detail.ts";
 import { failure } from "#lib/errors/failure.ts";
 import { registration } from "#src/wire/grpc/server/registration.ts";
-import { authenticate, createGate, readAccess, readRole } from "#src/wire/interceptors/access/authenticate.ts";
+import {
+  authenticate,
+  createGate,
+  readAccess,
+  readMemberRole,
+  readRole,
+} from "#src/wire/interceptors/access/authenticate.ts";
 import { createCallRates } from "#src/wire/interceptors/access/call-rates.ts";
 import { createFailedAttempts } from "#src/wire/interceptors/access/failed-attempts.ts";
 import { principalKey, readCaller, readPrincipal } from "#src/wire/interceptors/access/principal.ts";
@@ -32,7 +38,8 @@ const nobody = () => false;
 /** A key as they are made: nobody guesses one. */
 const drawn = `tg-${"k".repeat(49)}`;
 const unlimited = createCallRates({ signIns: 10_000, reads: 10_000 });
-const caller: Principal = { kind: "caller", accountId: "acc_1", keyId: "key_1" };
+const payer = { kind: "caller", accountId: "acc_1", keyId: "key_1" } as const;
+const caller: Principal = payer;
 const operator: Principal = { kind: "operator", id: "", name: "root", role: Role.OWNER };
 
 /** Knows a key, the operator token and a service token, and counts what it is asked. */
@@ -45,6 +52,14 @@ class FakeAuthenticator implements Authenticator {
       case "key":
       case drawn:
         return caller;
+      case "viewer":
+        return { ...payer, memberRole: MemberRole.VIEWER };
+      case "developer":
+        return { ...payer, memberRole: MemberRole.DEVELOPER };
+      case "person":
+        return { ...payer, keyId: "", personId: "per_1", sessionId: "ses_1", memberRole: MemberRole.OWNER };
+      case "homeless":
+        return { ...payer, accountId: "", keyId: "", personId: "per_1", sessionId: "ses_1", memberRole: 0 };
       case "operator":
         return operator;
       case "billing":
@@ -147,7 +162,9 @@ describe.each(routes)("over %s", (_name, open) => {
     for (const method of services.flatMap(({ methods }) => methods)) {
       const name = `${method.parent.typeName}/${method.name}`;
       const code = await codeOf(route.transport, method, headers);
-      expect(`${name}: ${code}`).toBe(`${name}: ${expected[readAccess(method)]}`);
+      // Of sessions, of people and of members: no credential of these is one.
+      const wanted = expected[readAccess(method)] ?? (asEither === "passed" ? "PermissionDenied" : asEither);
+      expect(`${name}: ${code}`).toBe(`${name}: ${wanted}`);
       checked += 1;
     }
     expect(checked).toBeGreaterThan(25);
@@ -165,6 +182,24 @@ describe.each(routes)("over %s", (_name, open) => {
     for (const method of byOperators) {
       const code = await codeOf(route.transport, method, { authorization: `Bearer ${name}` });
       const expected = role >= readRole(method) ? "passed" : "PermissionDenied";
+      expect(`${method.name}: ${code}`).toBe(`${method.name}: ${expected}`);
+    }
+  });
+
+  test.each([
+    ["viewer", MemberRole.VIEWER, []],
+    ["developer", MemberRole.DEVELOPER, []],
+    ["person", MemberRole.OWNER, [Access.PERSON, Access.SESSION]],
+    ["homeless", MemberRole.UNSPECIFIED, [Access.PERSON, Access.SESSION]],
+  ])("a %s opens what its role may, of all methods that are not public", async (name, role, more: Access[]) => {
+    const closed = services
+      .flatMap(({ methods }) => methods)
+      .filter((method) => ![Access.PUBLIC, Access.PUBLIC_OR_CALLER].includes(readAccess(method)));
+    for (const method of closed) {
+      const least = readMemberRole(method);
+      const isOpen = more.includes(readAccess(method)) || (least !== MemberRole.UNSPECIFIED && role >= least);
+      const expected = isOpen ? "passed" : "PermissionDenied";
+      const code = await codeOf(route.transport, method, { authorization: `Bearer ${name}` });
       expect(`${method.name}: ${code}`).toBe(`${method.name}: ${expected}`);
     }
   });
@@ -189,17 +224,20 @@ test("only health, reflection, the model list, the status and ways to sign in ar
     "grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
     "tollgate.catalogue.v1.CatalogueService/GetModel",
     "tollgate.catalogue.v1.CatalogueService/ListModels",
+    "tollgate.catalogue.v1.CatalogueService/ListPriceDays",
     "tollgate.sessions.v1.SessionsService/BeginOidcSignIn",
     "tollgate.sessions.v1.SessionsService/FinishOidcSignIn",
     "tollgate.sessions.v1.SessionsService/GetSignInOptions",
     "tollgate.sessions.v1.SessionsService/RedeemSignInLink",
+    "tollgate.status.v1.StatusService/GetPublicHistory",
     "tollgate.status.v1.StatusService/GetPublicStatus",
   ]);
   expect(methods.filter((method) => readAccess(method) === Access.UNSPECIFIED)).toEqual([]);
 });
 
 /** Names of methods that change nothing but whether somebody is signed in. */
-const readsOrSignsIn = /^((Get|List|Stream|Identify|Watch|Reconcile)|CreateSignInLink$|CreateSession$|EndSession$)/;
+const readsOrSignsIn =
+  /^((Get|List|Stream|Identify|Find|Watch|Reconcile)|CreateSignInLink$|CreateSession$|EndSession$)/;
 
 test("every method of operators says its least role, and one that reads is a reader's", async () => {
   const methods = (await contractServices()).flatMap((service) => service.methods);
@@ -220,13 +258,30 @@ test("of all methods, those of prices, servers and operators are the owner's", a
     "CreateWebhook",
     "DeleteWebhook",
     "DrainServer",
+    "EndSessions",
     "PinPrice",
+    "Reload",
     "ResumeServer",
     "RevokeOperator",
     "RotateWebhookSecret",
     "SetPrice",
     "UnpinPrice",
   ]);
+});
+
+test("developers change keys, owners money and people, and what runs or counts requests has no member's role", async () => {
+  const methods = (await contractServices()).flatMap((service) => service.methods);
+  const namesOf = (role: MemberRole) =>
+    methods.filter((method) => readMemberRole(method) === role).map(({ name }) => name);
+  expect(namesOf(MemberRole.DEVELOPER).sort()).toEqual([
+    ...["CreateKey", "CreateSessionKey", "RevokeKey", "RotateKey", "UpdateKey"],
+  ]);
+  expect(namesOf(MemberRole.OWNER).sort()).toEqual([
+    ...["CloseAccount", "CreateCheckout", "CreateInvitation", "CreatePortalSession", "ListAuditEvents", "ListInvoices"],
+    ...["RefundPayment", "RemoveMember", "RevokeInvitation", "SetAutoTopUp", "SetMemberRole", "UpdateAccount"],
+  ]);
+  const reading = methods.filter((method) => readMemberRole(method) === MemberRole.VIEWER);
+  expect(reading.filter(({ name }) => !/^(Get|List|Stream|Identify)/.test(name))).toEqual([]);
 });
 
 const opened: Route[] = [];

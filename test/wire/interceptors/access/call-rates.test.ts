@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import { Health } from "#gen/grpc/health/v1/health_pb.js";
-import { Role } from "#gen/tollgate/access/v1/access_pb.js";
+import { MemberRole, Role } from "#gen/tollgate/access/v1/access_pb.js";
 import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
 import { CatalogueService } from "#gen/tollgate/catalogue/v1/catalogue_service_pb.js";
 import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
@@ -10,7 +10,7 @@ import type { Principal } from "#src/wire/principal.ts";
 import { ManualClock } from "../../../support/clocks/manual-clock.ts";
 
 const { createSession, redeemSignInLink } = SessionsService.method;
-const { getAccount, identifyCaller } = AccountsService.method;
+const { createKey, getAccount, identifyCaller, rotateKey } = AccountsService.method;
 const { listModels } = CatalogueService.method;
 const key = (accountId: string, rpm?: number): Principal => ({
   ...{ kind: "caller", accountId, keyId: "k" },
@@ -69,4 +69,16 @@ test("requests, which are counted elsewhere, probes and the process itself are n
   expect(admitted(() => rates.count(identifyCaller, key("a"), "10.0.0.1"))).toBe(2000);
   expect(admitted(() => rates.count(Health.method.check, undefined, "10.0.0.1"))).toBe(2000);
   expect(admitted(() => rates.count(listModels, undefined, undefined))).toBe(2000);
+});
+
+test("an account's management keys make 120 changes a minute, apart from its reads; operators as many as they like", () => {
+  const rates = createCallRates({}, new ManualClock());
+  const manager = (keyId: string): Principal => ({
+    ...{ kind: "caller", accountId: "a", keyId, memberRole: MemberRole.DEVELOPER },
+  });
+  const change = (at: number) =>
+    rates.count(at % 2 === 0 ? createKey : rotateKey, manager(`k${at % 3}`), `10.0.${at % 250}.1`);
+  expect(admitted(change)).toBe(120);
+  expect(rates.count(getAccount, manager("k1"), "10.0.0.1")).toBeUndefined();
+  expect(admitted(() => rates.count(createKey, operator, "10.0.0.1"))).toBe(2000);
 });

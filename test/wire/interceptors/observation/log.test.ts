@@ -167,12 +167,46 @@ describe("calls with wrong credentials", () => {
         code: Code.Unauthenticated,
         reason,
         limit: undefined,
+        model: "",
+        refusedStatus: 0,
         caller: undefined,
+        isKeyless: true,
+        surface: "grpc",
+        server: "",
         ms: 1,
       });
     }
     return { log, clock };
   }
+
+  test("calls without a credential have fifty lines in ten seconds, and then one together", () => {
+    const log = new Lines();
+    const clock = new ManualClock();
+    const observer = logCalls(log, clock);
+    const call = {
+      method: InferenceService.method.countTokens,
+      requestId: "",
+      runId: "",
+      code: undefined,
+      reason: undefined,
+      limit: undefined,
+      model: "",
+      refusedStatus: 0,
+      caller: undefined,
+      surface: "grpc",
+      server: "",
+      ms: 1,
+    } as const;
+    for (let times = 0; times < 1000; times += 1) {
+      observer({ ...call, isKeyless: true });
+    }
+    observer({ ...call, isKeyless: false });
+    expect(log.lines).toHaveLength(51);
+    clock.advance(10_000);
+    expect(log.lines.slice(51)).toEqual([
+      { level: "info", message: "further calls without a credential", calls: 950, seconds: 10 },
+    ]);
+  });
 
   test("that are throttled have no line each, and one together", () => {
     const { log, clock } = observe(Array(1000).fill(Reason.AUTHENTICATION_THROTTLED));

@@ -22,7 +22,7 @@ export class LowerBound {
   }
 
   get usage(): EngineUsage {
-    this.#inputTokens ??= Math.max(1, countWords(this.#prompt));
+    this.#inputTokens ??= leastInput(this.#prompt);
     return { inputTokens: this.#inputTokens, outputTokens: this.#pieces, isLowerBound: true };
   }
 
@@ -30,6 +30,11 @@ export class LowerBound {
   add(): void {
     this.#pieces++;
   }
+}
+
+/** A lower bound on the tokens of a prompt. */
+export function leastInput(prompt: EngineRequest["prompt"]): number {
+  return Math.max(1, countWords(prompt));
 }
 
 function countWords(prompt: EngineRequest["prompt"]): number {

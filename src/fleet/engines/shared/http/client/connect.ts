@@ -1,5 +1,6 @@
 import { connect as connectPlain, isIP, type LookupFunction, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
+import type { Clock } from "#lib/time/clock.ts";
 import { HttpFault } from "./interface.ts";
 
 /**
@@ -10,6 +11,7 @@ const readBuffer = Buffer.allocUnsafeSlow(64 * 1024);
 
 /** Where and how to connect. */
 export interface ConnectOptions {
+  readonly clock: Pick<Clock, "monotonic" | "after">;
   readonly connectTimeoutMs: number;
   /** The address to connect to, instead of looking the host up. TLS and the Host header keep the name. */
   readonly address?: string;
@@ -37,14 +39,15 @@ export class Connector {
   open({ onConnected, onFailed }: ConnectResult): Socket {
     const isTls = this.#url.protocol === "https:";
     const socket = isTls ? this.#openTls() : this.#openPlain();
-    const timer = setTimeout(() => {
+    const { clock, connectTimeoutMs } = this.#options;
+    const stopWaiting = clock.after(connectTimeoutMs, () => {
       socket.destroy(new HttpFault("CONNECT_TIMEOUT", "no connection in time"));
-    }, this.#options.connectTimeoutMs);
+    });
     const fail = (error: Error) => onFailed(error);
     socket.once("error", fail);
-    socket.once("close", () => clearTimeout(timer));
+    socket.once("close", stopWaiting);
     socket.once(isTls ? "secureConnect" : "connect", () => {
-      clearTimeout(timer);
+      stopWaiting();
       socket.off("error", fail);
       socket.setNoDelay(true);
       socket.setKeepAlive(true, 60_000);

@@ -52,7 +52,8 @@ export class HttpPool {
   /** Calls whose kept connection ended: they wait for a new one. */
   readonly #again = new Set<Call>();
   readonly #turnMs: number;
-  #clock: NodeJS.Timeout | undefined;
+  /** Ends the counting of silence. Undefined: nothing is open. */
+  #stopTicking: (() => void) | undefined;
   #serving: NodeJS.Immediate | undefined;
   #destroyed = false;
 
@@ -162,7 +163,7 @@ export class HttpPool {
       onUnanswered: (call) => this.#sendAgain(call),
     });
     this.#open.add(connection);
-    this.#clock ??= setInterval(() => this.#tick(), this.#turnMs).unref();
+    this.#tickSoon();
     const call = this.#takeFirst();
     if (call === undefined) {
       this.#keep(connection, undefined);
@@ -191,7 +192,7 @@ export class HttpPool {
   #keep(connection: Connection<Call>, promisedSeconds: number | undefined): void {
     const idleMs =
       promisedSeconds === undefined ? usualIdleMs : Math.min(longestIdleMs, promisedSeconds * 1000 - idleMarginMs);
-    this.#idle.push({ connection, until: performance.now() + idleMs });
+    this.#idle.push({ connection, until: this.#options.clock.monotonic() + idleMs });
     if (this.#waiting.size > 0) {
       this.#serveSoon();
     }
@@ -199,7 +200,7 @@ export class HttpPool {
 
   #takeIdle(): Connection<Call> | undefined {
     for (let idle = this.#idle.shift(); idle !== undefined; idle = this.#idle.shift()) {
-      if (idle.until > performance.now()) {
+      if (idle.until > this.#options.clock.monotonic()) {
         return idle.connection;
       }
       idle.connection.destroy();
@@ -214,16 +215,26 @@ export class HttpPool {
       this.#idle.splice(index, 1);
     }
     if (this.#open.size === 0) {
-      clearInterval(this.#clock);
-      this.#clock = undefined;
+      this.#stopTicking?.();
+      this.#stopTicking = undefined;
     }
     if (this.#waiting.size > 0 && !this.#destroyed) {
       this.#serveSoon();
     }
   }
 
+  #tickSoon(): void {
+    this.#stopTicking ??= this.#options.clock.after(this.#turnMs, () => {
+      this.#stopTicking = undefined;
+      this.#tick();
+      if (this.#open.size > 0) {
+        this.#tickSoon();
+      }
+    });
+  }
+
   #tick(): void {
-    const now = performance.now();
+    const now = this.#options.clock.monotonic();
     for (const { connection, until } of [...this.#idle]) {
       if (until <= now) {
         connection.destroy();

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import type { Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { systemClock } from "#lib/time/clock.ts";
 import type { RequestMessage } from "#src/fleet/engines/shared/http/client/interface.ts";
 import { HttpPool } from "#src/fleet/engines/shared/http/client/pool.ts";
 import { eventually } from "../../../../../support/eventually.ts";
@@ -9,7 +10,7 @@ import { hello, Outcome, RawServer } from "./raw-server.ts";
 
 /** llama-server's answer as it came, head and all: it promises to keep the connection, which it then closes. */
 const llamaServer = readFileSync(new URL("../../../recordings/llama-cpp/connection.txt", import.meta.url), "latin1");
-const options = { connections: 4, connectTimeoutMs: 2000, silenceTimeoutMs: 5000 };
+const options = { connections: 4, clock: systemClock, connectTimeoutMs: 2000, silenceTimeoutMs: 5000 };
 const get = { method: "GET", path: "/x", headers: {}, body: undefined } as const;
 
 let server: RawServer;

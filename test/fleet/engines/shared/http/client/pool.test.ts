@@ -1,12 +1,13 @@
 import { once } from "node:events";
 import type { Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { systemClock } from "#lib/time/clock.ts";
 import type { HttpCall } from "#src/fleet/engines/shared/http/client/interface.ts";
 import { HttpPool } from "#src/fleet/engines/shared/http/client/pool.ts";
 import { eventually } from "../../../../../support/eventually.ts";
 import { hello, Outcome, RawServer } from "./raw-server.ts";
 
-const options = { connections: 2, connectTimeoutMs: 2000, silenceTimeoutMs: 5000 };
+const options = { connections: 2, clock: systemClock, connectTimeoutMs: 2000, silenceTimeoutMs: 5000 };
 const get = { method: "GET", path: "/x", headers: {}, body: undefined } as const;
 
 let server: RawServer;

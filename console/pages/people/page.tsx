@@ -1,0 +1,26 @@
+import { isAccountOwner, isWithoutAccount } from "../../app/session.ts";
+import { Page } from "../../parts/page.tsx";
+import { UseInvitation } from "../../parts/people/use-invitation.tsx";
+import { AccountFacts } from "./account-facts.tsx";
+import { Invitations } from "./invitations.tsx";
+import { Members } from "./members.tsx";
+import { OwnAccounts } from "./own-accounts.tsx";
+
+/** The account of the person who is signed in, and its people. */
+export default function PeoplePage() {
+  if (isWithoutAccount.value) {
+    return (
+      <Page title="People" lead="You have no account here yet: somebody who has one has to invite you.">
+        <UseInvitation token="" />
+      </Page>
+    );
+  }
+  return (
+    <Page title="People" lead="Your account, and who has a place in it.">
+      <AccountFacts />
+      <Members />
+      {isAccountOwner.value && <Invitations />}
+      <OwnAccounts />
+    </Page>
+  );
+}

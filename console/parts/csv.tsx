@@ -1,0 +1,54 @@
+import { useState } from "preact/hooks";
+import { Failure } from "./calls/answer.tsx";
+
+type Cell = string | bigint;
+
+interface Props {
+  /** The file's name without its ending. */
+  readonly name: string;
+  readonly load: (signal: AbortSignal) => Promise<readonly (readonly Cell[])[]>;
+}
+
+/** Downloads what the page lists as an exact file for spreadsheets. */
+export function CsvButton({ name, load }: Props) {
+  const [isBusy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>(undefined);
+  const download = async (): Promise<void> => {
+    setBusy(true);
+    setError(undefined);
+    try {
+      save(`${name}.csv`, toCsv(await load(new AbortController().signal)));
+    } catch (failure) {
+      setError(failure);
+    }
+    setBusy(false);
+  };
+  return (
+    <>
+      <button type="button" aria-busy={isBusy} disabled={isBusy} onClick={() => void download()}>
+        Download CSV
+      </button>
+      {error !== undefined && <Failure error={error} />}
+    </>
+  );
+}
+
+function save(name: string, text: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(url);
+}
+
+function toCsv(lines: readonly (readonly Cell[])[]): string {
+  return lines.map((line) => line.map(toCell).join(",")).join("\r\n");
+}
+
+/** A CSV cell. A text that begins like a formula gets an apostrophe, as a spreadsheet would run it. */
+function toCell(value: Cell): string {
+  const text = String(value);
+  const harmless = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
+}

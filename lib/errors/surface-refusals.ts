@@ -1,0 +1,13 @@
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+
+const reasons: Readonly<Record<number, Reason>> = {
+  404: Reason.UNSUPPORTED,
+  405: Reason.UNSUPPORTED,
+  408: Reason.TIMEOUT,
+  413: Reason.REQUEST_TOO_LARGE,
+};
+
+/** The reason behind a status with which a surface itself refuses a request. */
+export function reasonOfStatus(status: number): Reason {
+  return reasons[status] ?? Reason.INVALID_ARGUMENT;
+}

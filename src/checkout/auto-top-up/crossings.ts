@@ -1,0 +1,156 @@
+import { LockMode } from "@mikro-orm/sql";
+import { formatUsd } from "#lib/money.ts";
+import { AutoTopUp } from "#src/storage/entities/checkout/customer.ts";
+import { ProviderPayment } from "#src/storage/entities/checkout/provider-payment.ts";
+import { inTransaction } from "#src/storage/transaction.ts";
+import type { Customers } from "../customers.ts";
+import type { Dependencies } from "../dependencies.ts";
+import { demandProvider, finalReason } from "../faults.ts";
+import type { Payments } from "../payments.ts";
+import { chargedThisMonth } from "./settings.ts";
+
+/** Accounts looked at in one go. */
+const atOnce = 500;
+/** Milliseconds until a charge that was broken off is carried on. */
+const carryOnMs = 60_000;
+/** After a decline the card rests for a day, and after three in a row for good. */
+const restMs = 86_400_000;
+const mostDeclines = 3;
+/** Milliseconds until an account over a payment limit is looked at again. */
+const overLimitMs = 3_600_000;
+
+/**
+ * Charges saved cards where balances have crossed below their bounds: one charge a crossing. A crossing is a number of
+ * its account, taken by one core in one transaction that no other charge of the account may be under way in. The balance
+ * is read after the number, so it has every charge before this one in it.
+ */
+export class Crossings {
+  readonly #deps: Dependencies;
+  readonly #customers: Customers;
+  readonly #payments: Payments;
+
+  constructor(deps: Dependencies, customers: Customers, payments: Payments) {
+    this.#deps = deps;
+    this.#customers = customers;
+    this.#payments = payments;
+  }
+
+  /** Looks at all accounts once. */
+  async look(): Promise<void> {
+    const { storage, accounts, clock, logger } = this.#deps;
+    for (let after = ""; ; ) {
+      const now = new Date(clock.now());
+      const due = { state: "on" as const, charging: null, $or: [{ notBefore: null }, { notBefore: { $lte: now } }] };
+      const where = after === "" ? due : { ...due, accountId: { $gt: after } };
+      const em = storage.orm.em.fork();
+      const rows = await em.find(AutoTopUp, where, { orderBy: { accountId: "asc" }, limit: atOnce });
+      const last = rows.at(-1);
+      if (last === undefined) {
+        return;
+      }
+      after = last.accountId;
+      const ids = rows.map(({ accountId }) => accountId);
+      const found = await accounts.listAccounts({ accountIds: ids, pageSize: atOnce });
+      for (const row of rows) {
+        const account = found.accounts.find(({ id }) => id === row.accountId);
+        if (account !== undefined && !account.frozen && account.balancePicoUsd < BigInt(row.below)) {
+          await this.#cross(row).catch((error: unknown) =>
+            logger.warn({ error, account: row.accountId }, "a saved card could not be charged yet"),
+          );
+        }
+      }
+    }
+  }
+
+  async #cross(seen: AutoTopUp): Promise<void> {
+    const { accountId, amount } = seen;
+    try {
+      const wish = { accountId, amountPicoUsd: BigInt(amount), reference: "auto top-up", validateOnly: true };
+      await this.#deps.accounts.topUp(wish);
+    } catch (error) {
+      if (finalReason(error) !== undefined) {
+        const notBefore = new Date(this.#deps.clock.now() + overLimitMs);
+        await this.#deps.storage.orm.em.fork().nativeUpdate(AutoTopUp, { accountId }, { notBefore });
+      }
+      throw error;
+    }
+    const charge = await this.#take(seen);
+    if (charge !== undefined) {
+      await this.carryOn(charge);
+    }
+  }
+
+  /** Takes a crossing. Undefined: another core has taken it, or the month's bound is reached. */
+  async #take({ accountId, crossing }: AutoTopUp): Promise<ProviderPayment | undefined> {
+    const { storage, clock, random } = this.#deps;
+    const id = random.uuid();
+    const now = clock.now();
+    return inTransaction(storage, async (em) => {
+      const row = await em.findOne(AutoTopUp, { accountId }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
+      if (row === null || row.crossing !== crossing || row.charging !== null || row.state !== "on") {
+        return undefined;
+      }
+      const charged = await chargedThisMonth(em, accountId, now);
+      if (charged + BigInt(row.amount) > BigInt(row.monthly)) {
+        return undefined;
+      }
+      const charge: ProviderPayment = {
+        id,
+        accountId,
+        origin: "auto",
+        cause: String(crossing + 1),
+        amount: row.amount,
+        charged: null,
+        state: "open",
+        session: null,
+        url: null,
+        reference: null,
+        problem: null,
+        createdAt: new Date(now),
+        askAt: new Date(now + carryOnMs),
+      };
+      await em.insert(ProviderPayment, charge);
+      await em.nativeUpdate(AutoTopUp, { accountId }, { crossing: crossing + 1, charging: id });
+      return charge;
+    });
+  }
+
+  /** Carries a charge on from where it stands. Throws what a retry may change. */
+  async carryOn({ id, accountId, amount }: ProviderPayment): Promise<void> {
+    const provider = demandProvider(this.#deps.provider);
+    const customer = await this.#customers.of(accountId);
+    const made = await provider.charge.make({ id, accountId, customer, amount });
+    if ("declined" in made) {
+      await this.#decline({ id, accountId, amount }, made.declined);
+      return;
+    }
+    await this.#payments.credit(await provider.charge.read(made.reference));
+  }
+
+  async #decline({ id, accountId, amount }: Pick<ProviderPayment, "id" | "accountId" | "amount">, problem: string) {
+    const { storage, clock, announce, logger } = this.#deps;
+    await inTransaction(storage, async (em) => {
+      const row = await em.findOne(AutoTopUp, { accountId }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
+      const declined = { state: "declined" as const, problem, askAt: null };
+      const first = await em.nativeUpdate(ProviderPayment, { id, state: "open" }, declined);
+      if (first === 0 || row === null) {
+        return;
+      }
+      const declines = row.declines + 1;
+      const isOver = declines >= mostDeclines;
+      await em.nativeUpdate(
+        AutoTopUp,
+        { accountId },
+        {
+          charging: null,
+          declines,
+          notBefore: new Date(clock.now() + restMs),
+          ...(isOver && row.state === "on" ? { state: "declined" as const } : {}),
+        },
+      );
+      const data = { amount_usd: formatUsd(BigInt(amount)), reason: problem, declines, switched_off: isOver };
+      await announce(em, { type: "auto_top_up.declined", accountId, data });
+    });
+    logger.warn({ account: accountId, problem }, "a saved card was declined");
+  }
+}

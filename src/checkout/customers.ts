@@ -1,0 +1,57 @@
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { failure } from "#lib/errors/failure.ts";
+import { ProviderCustomer } from "#src/storage/entities/checkout/customer.ts";
+import { inTransaction } from "#src/storage/transaction.ts";
+import type { Dependencies } from "./dependencies.ts";
+import { askFor, demandProvider } from "./faults.ts";
+import type { Invoice } from "./provider.ts";
+
+/** Accounts as the provider's customers. */
+export class Customers {
+  readonly #deps: Dependencies;
+
+  constructor(deps: Dependencies) {
+    this.#deps = deps;
+  }
+
+  /** Makes or finds an account's customer. */
+  async of(accountId: string): Promise<string> {
+    const known = await this.find(accountId);
+    if (known !== undefined) {
+      return known;
+    }
+    const provider = demandProvider(this.#deps.provider);
+    const customer = await askFor(() => provider.checkout.customer(accountId));
+    const row = { accountId, customer };
+    await inTransaction(this.#deps.storage, (em) => em.upsert(ProviderCustomer, row, { onConflictAction: "ignore" }));
+    return (await this.find(accountId)) ?? customer;
+  }
+
+  /** Undefined: the account has never been at the provider. */
+  async find(accountId: string): Promise<string | undefined> {
+    return (await this.#deps.storage.orm.em.fork().findOne(ProviderCustomer, { accountId }))?.customer;
+  }
+
+  /** Opens the page on which card, address and tax id are changed. Throws ACCOUNT_NOT_FOUND. */
+  async openPortal(accountId: string, returnUrl: string): Promise<string> {
+    const provider = demandProvider(this.#deps.provider);
+    await this.#demand(accountId);
+    const customer = await this.of(accountId);
+    return askFor(() => provider.portal.open(customer, returnUrl));
+  }
+
+  /** Newest first. Throws ACCOUNT_NOT_FOUND. */
+  async invoices(accountId: string): Promise<readonly Invoice[]> {
+    const provider = demandProvider(this.#deps.provider);
+    await this.#demand(accountId);
+    const customer = await this.find(accountId);
+    return customer === undefined ? [] : askFor(() => provider.portal.invoices(customer));
+  }
+
+  async #demand(accountId: string): Promise<void> {
+    const { account } = await this.#deps.accounts.getAccount({ accountId });
+    if (account === undefined) {
+      throw failure(Reason.ACCOUNT_NOT_FOUND, "There is no such account.");
+    }
+  }
+}

@@ -1,0 +1,150 @@
+import { UniqueConstraintViolationException } from "@mikro-orm/sql";
+import { validate as isUuid } from "uuid";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { AutoTopUp } from "#src/storage/entities/checkout/customer.ts";
+import { ProviderPayment } from "#src/storage/entities/checkout/provider-payment.ts";
+import { inTransaction } from "#src/storage/transaction.ts";
+import type { Dependencies } from "./dependencies.ts";
+import { finalReason, textOf } from "./faults.ts";
+import type { Found, ProviderEvent } from "./provider.ts";
+
+/** What became of a payment. See `PaymentOutcome` of the contract. */
+export interface Credited {
+  readonly outcome: "credited" | "unmatched" | "refused" | "postponed" | "unchanged";
+  /** For people. */
+  readonly detail: string;
+  /** Undefined: the ledger does not have it. */
+  readonly payment?: ProviderPayment;
+}
+
+/** Milliseconds until money that the ledger does not take yet is offered to it again. */
+const againMs = 3_600_000;
+
+/** Payments at the provider: credits each once, as the provider tells it, in whatever order and however often. */
+export class Payments {
+  readonly #deps: Dependencies;
+
+  constructor(deps: Dependencies) {
+    this.#deps = deps;
+  }
+
+  /** Asks the provider about what an event names. The event's own claim counts only where nobody can be asked. */
+  async ask({ about, claim }: Pick<ProviderEvent, "about" | "claim">): Promise<Found | undefined> {
+    const { provider } = this.#deps;
+    if (about === undefined || provider === undefined) {
+      return claim;
+    }
+    if ("session" in about) {
+      return provider.checkout.read(about.session);
+    }
+    const found = await provider.charge.read(about.payment);
+    const { session } = (await this.#ordered(found)) ?? {};
+    // The session tells what was bought; the payment has the taxes in it.
+    return session ? provider.checkout.read(session) : found;
+  }
+
+  /** Brings a payment into the ledger if it is paid. Throws nothing that a retry would not change. */
+  async credit(found: Found): Promise<Credited> {
+    const { state, reference, currency, credit, charged = credit } = found;
+    const row = await this.#ordered(found);
+    if (state !== "paid" || reference === undefined) {
+      if (state === "closed" && row !== undefined) {
+        await this.#update(row, { state: "expired", askAt: null });
+      }
+      return { outcome: "unchanged", detail: "nobody has paid" };
+    }
+    if (row?.state === "credited") {
+      return { outcome: "credited", detail: "credited before", payment: row };
+    }
+    const accountId = row?.accountId ?? found.accountId;
+    if (accountId === undefined) {
+      return { outcome: "unmatched", detail: "the payment names no account in metadata.account_id" };
+    }
+    if (currency !== "usd" || credit === undefined || charged === undefined) {
+      return this.#refuse(
+        row,
+        currency === "usd" ? "no amount" : `only USD are taken, not ${currency || "no currency"}`,
+      );
+    }
+    if (row !== undefined) {
+      await this.#update(row, { state: "paid", reference, charged });
+    }
+    try {
+      await this.#deps.accounts.topUp({ accountId, amountPicoUsd: BigInt(credit), reference });
+    } catch (error) {
+      return this.#explain(row, error);
+    }
+    const payment = await this.#note({ row, accountId, reference, credit, charged });
+    this.#deps.logger.info({ reference, account: accountId }, "payment credited");
+    return { outcome: "credited", detail: "credited", payment };
+  }
+
+  /** The payment of this service that a found one pays. Undefined: it was made elsewhere, and is not credited. */
+  async #ordered({ order, reference }: Found): Promise<ProviderPayment | undefined> {
+    const em = this.#deps.storage.orm.em.fork();
+    const made = order !== undefined && isUuid(order) ? await em.findOne(ProviderPayment, order) : null;
+    return (
+      made ?? (reference === undefined ? undefined : ((await em.findOne(ProviderPayment, { reference })) ?? undefined))
+    );
+  }
+
+  async #explain(row: ProviderPayment | undefined, error: unknown): Promise<Credited> {
+    const reason = finalReason(error);
+    if (reason === undefined) {
+      const askAt = new Date(this.#deps.clock.now() + againMs);
+      await (row && this.#update(row, { problem: textOf(error), askAt }));
+      return { outcome: "postponed", detail: textOf(error) };
+    }
+    return reason === Reason.ACCOUNT_NOT_FOUND
+      ? { outcome: "unmatched", detail: textOf(error) }
+      : this.#refuse(row, textOf(error));
+  }
+
+  async #refuse(row: ProviderPayment | undefined, problem: string): Promise<Credited> {
+    await (row && this.#update(row, { state: "paid", problem, askAt: null }));
+    return { outcome: "refused", detail: problem };
+  }
+
+  async #update({ id }: ProviderPayment, facts: Partial<ProviderPayment>): Promise<void> {
+    const open = { id, state: { $ne: "credited" as const } };
+    await inTransaction(this.#deps.storage, (em) => em.nativeUpdate(ProviderPayment, open, facts));
+  }
+
+  /** Notes that the ledger has a payment. */
+  async #note(of: {
+    readonly row: ProviderPayment | undefined;
+    readonly accountId: string;
+    readonly reference: string;
+    readonly credit: number;
+    readonly charged: number;
+  }): Promise<ProviderPayment> {
+    const { storage, clock, random } = this.#deps;
+    const { row, accountId, reference, credit: amount, charged } = of;
+    const facts = { amount, charged, reference, state: "credited" as const, problem: null, askAt: null };
+    const note = () =>
+      inTransaction(storage, async (em) => {
+        if (row === undefined) {
+          const made = { id: random.uuid(), accountId, origin: "elsewhere" as const, cause: reference };
+          await em.insert(ProviderPayment, {
+            ...made,
+            ...facts,
+            session: null,
+            url: null,
+            createdAt: new Date(clock.now()),
+          });
+        } else {
+          await em.nativeUpdate(ProviderPayment, row.id, facts);
+        }
+        if (row?.origin === "auto") {
+          const charge = { accountId, charging: row.id };
+          await em.nativeUpdate(AutoTopUp, charge, { charging: null, declines: 0, notBefore: null });
+        }
+      });
+    await note().catch((error: unknown) => {
+      if (!(error instanceof UniqueConstraintViolationException)) {
+        throw error; // another core has noted it meanwhile
+      }
+    });
+    return storage.orm.em.fork().findOneOrFail(ProviderPayment, { reference });
+  }
+}

@@ -1,0 +1,125 @@
+import { LockMode, UniqueConstraintViolationException } from "@mikro-orm/sql";
+import { validate as isUuid } from "uuid";
+import { formatUsd } from "#lib/money.ts";
+import { ProviderPayment } from "#src/storage/entities/checkout/provider-payment.ts";
+import { Withdrawal } from "#src/storage/entities/checkout/withdrawal.ts";
+import { inTransaction } from "#src/storage/transaction.ts";
+import { scaleUp } from "../cents.ts";
+import type { Dependencies } from "../dependencies.ts";
+import { demandProvider, finalReason, textOf } from "../faults.ts";
+import type { Returned } from "../provider.ts";
+import { carryOnMs, ledgerReference, takenOf, type Withdrawals } from "./withdrawals.ts";
+
+/**
+ * Follows what happens to a payment at the provider: refunds in its dashboard, refunds that failed after all, disputes.
+ * The money has moved already, so what is spent of it becomes debt.
+ */
+export class Elsewhere {
+  readonly #deps: Dependencies;
+  readonly #withdrawals: Withdrawals;
+
+  constructor(deps: Dependencies, withdrawals: Withdrawals) {
+    this.#deps = deps;
+    this.#withdrawals = withdrawals;
+  }
+
+  /** Asks what has gone back of a payment, and does the same in the ledger. Returns how much that was. */
+  async follow(payment: ProviderPayment): Promise<number> {
+    const returned = await demandProvider(this.#deps.provider).refund.list(payment.reference ?? "");
+    let moved = 0;
+    for (const one of returned) {
+      moved += await this.#followOne(payment, one);
+    }
+    return moved;
+  }
+
+  async #followOne(payment: ProviderPayment, returned: Returned): Promise<number> {
+    const row = (await this.#find(returned)) ?? (await this.#note(payment, returned));
+    if (returned.state === "back") {
+      if (row.state === "done" || row.state === "withdrawn") {
+        await this.#withdrawals.putBack(row, "it came back from the payment provider");
+        return row.amount;
+      }
+      await this.#withdrawals.move(row.id, "asked", { state: "returned", askAt: null });
+      return 0;
+    }
+    if (row.state === "withdrawn") {
+      await this.#withdrawals.move(row.id, "withdrawn", { state: "done", providerId: returned.id, askAt: null });
+      return 0;
+    }
+    return row.state === "asked" && row.kind !== "refund" ? this.#take(row, payment) : 0;
+  }
+
+  /** The withdrawal of something that went back: asked for here, or noted before. */
+  async #find({ id, order }: Returned): Promise<Withdrawal | undefined> {
+    const em = this.#deps.storage.orm.em.fork();
+    const asked = order !== undefined && isUuid(order) ? await em.findOne(Withdrawal, order) : null;
+    return asked ?? (await em.findOne(Withdrawal, { providerId: id })) ?? undefined;
+  }
+
+  async #note(payment: ProviderPayment, { id: providerId, kind, amount: paidBack }: Returned): Promise<Withdrawal> {
+    const { storage, clock, random } = this.#deps;
+    const now = clock.now();
+    const note = () =>
+      inTransaction(storage, async (em) => {
+        await em.findOne(ProviderPayment, payment.id, { lockMode: LockMode.PESSIMISTIC_WRITE });
+        const taken = takenOf(await em.find(Withdrawal, { paymentId: payment.id }));
+        const credit = scaleUp(paidBack, payment.amount, payment.charged ?? payment.amount);
+        await em.insert(Withdrawal, {
+          id: random.uuid(),
+          accountId: payment.accountId,
+          paymentId: payment.id,
+          kind: kind === "dispute" ? "dispute" : "elsewhere",
+          cause: null,
+          amount: Math.max(0, Math.min(credit, payment.amount - taken.amount)),
+          paidBack,
+          state: "asked",
+          providerId,
+          problem: null,
+          createdAt: new Date(now),
+          askAt: new Date(now + carryOnMs),
+        });
+      });
+    await note().catch((error: unknown) => {
+      if (!(error instanceof UniqueConstraintViolationException)) {
+        throw error; // another core has noted it meanwhile
+      }
+    });
+    return storage.orm.em.fork().findOneOrFail(Withdrawal, { providerId });
+  }
+
+  /** Takes money that has left out of the ledger. A dispute freezes the account and tells the operator. */
+  async #take(row: Withdrawal, { reference }: ProviderPayment): Promise<number> {
+    const { accounts, announce, storage, logger } = this.#deps;
+    const { id, accountId, amount, kind, providerId } = row;
+    if (kind === "dispute") {
+      await accounts.freezeAccount({ accountId, reason: "A payment of this account is disputed." });
+    }
+    if (amount > 0) {
+      const movement = { accountId, amountPicoUsd: BigInt(amount), reference: ledgerReference(row) };
+      const problem = await accounts.refund({ ...movement, intoDebt: true }).then(() => undefined, refusalOf);
+      if (problem !== undefined) {
+        // An operator has paid it back by hand before: a person has to look.
+        await this.#withdrawals.move(id, "asked", { state: "refused", problem, askAt: null });
+        logger.error({ account: accountId, reference: providerId, problem }, "money went back that the ledger kept");
+        return 0;
+      }
+    }
+    await inTransaction(storage, async (em) => {
+      const done = await em.nativeUpdate(Withdrawal, { id, state: "asked" }, { state: "done", askAt: null });
+      if (done > 0 && kind === "dispute") {
+        const data = { amount_usd: formatUsd(BigInt(amount)), reference: reference ?? "", dispute: providerId ?? "" };
+        await announce(em, { type: "payment.disputed", accountId, data });
+      }
+    });
+    return amount;
+  }
+}
+
+/** What an error that no retry changes says. Throws any other error. */
+function refusalOf(error: unknown): string {
+  if (finalReason(error) === undefined) {
+    throw error;
+  }
+  return textOf(error);
+}

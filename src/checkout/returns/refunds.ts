@@ -1,0 +1,162 @@
+import { LockMode, type SqlEntityManager, UniqueConstraintViolationException } from "@mikro-orm/sql";
+import { type Account, LotKind } from "#gen/tollgate/accounts/v1/account_pb.js";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { failure } from "#lib/errors/failure.ts";
+import { formatUsd } from "#lib/money.ts";
+import { ProviderPayment } from "#src/storage/entities/checkout/provider-payment.ts";
+import { Withdrawal } from "#src/storage/entities/checkout/withdrawal.ts";
+import { inTransaction } from "#src/storage/transaction.ts";
+import { demandCents, wholeCents } from "../cents.ts";
+import type { Dependencies } from "../dependencies.ts";
+import { askFor, demandProvider } from "../faults.ts";
+import { carryOnMs, takenOf, type Withdrawals } from "./withdrawals.ts";
+
+/** A wish to get money back. */
+export interface RefundRequest {
+  /** Empty: the payment says whose. */
+  readonly accountId: string;
+  /** The payment at the provider. Empty: the account's payments in the order in which they came. */
+  readonly reference: string;
+  /** In pico-USD. 0: all that is left and unspent. */
+  readonly amount: number;
+  readonly requestId: string;
+}
+
+/** A refund, with the payment that it is of. */
+export interface MadeRefund extends Withdrawal {
+  readonly reference: string;
+}
+
+type Payments = readonly [ProviderPayment, ...ProviderPayment[]];
+
+/** Refunds of unspent money through the provider. */
+export class Refunds {
+  readonly #deps: Dependencies;
+  readonly #withdrawals: Withdrawals;
+
+  constructor(deps: Dependencies, withdrawals: Withdrawals) {
+    this.#deps = deps;
+    this.#withdrawals = withdrawals;
+  }
+
+  /** Refunds; the same request again refunds nothing more. Throws PAYMENT_NOT_FOUND, REFUND_EXCEEDS_BALANCE. */
+  async refund(request: RefundRequest): Promise<MadeRefund[]> {
+    demandProvider(this.#deps.provider);
+    demandCents(request.amount);
+    const payments = await this.#find(request);
+    const made = (await this.#before(request, payments)) ?? (await this.#ask(request, payments));
+    const refunds: MadeRefund[] = [];
+    for (const { id, paymentId } of made) {
+      const row = await askFor(() => this.#withdrawals.carryOn(id));
+      if (row.state === "refused") {
+        throw failure(Reason.REFUND_EXCEEDS_BALANCE, row.problem ?? "", { parameter: "amount_pico_usd" });
+      }
+      refunds.push({ ...row, reference: payments.find((payment) => payment.id === paymentId)?.reference ?? "" });
+    }
+    return refunds;
+  }
+
+  async #find({ accountId, reference }: RefundRequest): Promise<Payments> {
+    const named = { ...(accountId === "" ? {} : { accountId }), ...(reference === "" ? {} : { reference }) };
+    const isNamed = Object.keys(named).length > 0;
+    const where = { ...named, state: "credited" as const };
+    const em = this.#deps.storage.orm.em.fork();
+    const [first, ...others] = isNamed ? await em.find(ProviderPayment, where, { orderBy: { createdAt: "asc" } }) : [];
+    if (first === undefined) {
+      throw failure(Reason.PAYMENT_NOT_FOUND, "There is no such payment through the payment provider.", {
+        parameter: "reference",
+      });
+    }
+    return [first, ...others];
+  }
+
+  async #before({ requestId }: RefundRequest, payments: Payments): Promise<Withdrawal[] | undefined> {
+    const em = this.#deps.storage.orm.em.fork();
+    const causes = payments.map((_, index) => toCause(requestId, index));
+    const found = await em.find(Withdrawal, { accountId: payments[0].accountId, cause: { $in: causes } });
+    return found.length === 0 ? undefined : found;
+  }
+
+  /** Notes what goes back of each payment, in the order in which they came. */
+  async #ask(request: RefundRequest, payments: Payments): Promise<Withdrawal[]> {
+    const { accounts, storage } = this.#deps;
+    const [{ accountId }] = payments;
+    const { account } = await accounts.getAccount({ accountId });
+    const wanted = request.amount === 0 && account !== undefined ? wholeCents(unspentOf(account)) : request.amount;
+    try {
+      return await inTransaction(storage, async (em) => {
+        const rows = await this.#note(em, payments, { ...request, amount: wanted });
+        const noted = rows.reduce((sum, { amount }) => sum + amount, 0);
+        if (noted === 0 || (request.amount !== 0 && noted < wanted)) {
+          throw tooMuch(noted, wanted);
+        }
+        await em.insertMany(Withdrawal, rows);
+        return rows;
+      });
+    } catch (error) {
+      // The same request was sent twice at once: the database lets only one of them in.
+      const other =
+        error instanceof UniqueConstraintViolationException ? await this.#before(request, payments) : undefined;
+      if (other === undefined) {
+        throw error;
+      }
+      return other;
+    }
+  }
+
+  async #note(em: SqlEntityManager, payments: Payments, { amount, requestId }: RefundRequest): Promise<Withdrawal[]> {
+    const { clock, random } = this.#deps;
+    const now = clock.now();
+    const rows: Withdrawal[] = [];
+    let left = amount;
+    for (const payment of payments) {
+      await em.findOne(ProviderPayment, payment.id, { lockMode: LockMode.PESSIMISTIC_WRITE });
+      const taken = takenOf(await em.find(Withdrawal, { paymentId: payment.id }));
+      const part = Math.min(left, wholeCents(payment.amount - taken.amount));
+      if (part <= 0) {
+        continue;
+      }
+      left -= part;
+      rows.push({
+        id: random.uuid(),
+        accountId: payment.accountId,
+        paymentId: payment.id,
+        kind: "refund",
+        cause: toCause(requestId, rows.length),
+        amount: part,
+        paidBack: grossOf(payment, taken.amount + part) - taken.paidBack,
+        state: "asked",
+        providerId: null,
+        problem: null,
+        createdAt: new Date(now),
+        askAt: new Date(now + carryOnMs),
+      });
+    }
+    return rows;
+  }
+}
+
+/** What a part of a payment's credit has cost, taxes included, in whole cents: all of it cost what was charged. */
+function grossOf({ amount, charged }: ProviderPayment, credit: number): number {
+  return wholeCents(Number((BigInt(charged ?? amount) * BigInt(credit)) / BigInt(amount)));
+}
+
+/** What asked for a refund: a request's id, and the number of the payment in it. */
+function toCause(requestId: string, index: number): string {
+  return `${requestId} ${index + 1}`;
+}
+
+/** The paid money of an account that no running request holds. */
+function unspentOf({ lots, heldPicoUsd }: Account): number {
+  const unspent = lots.filter(({ kind }) => kind === LotKind.PAID).reduce((sum, lot) => sum + lot.remainingPicoUsd, 0n);
+  return unspent > heldPicoUsd ? Number(unspent - heldPicoUsd) : 0;
+}
+
+function tooMuch(most: number, wanted: number) {
+  const bound = { limitPicoUsd: BigInt(most), actualPicoUsd: BigInt(wanted) };
+  const message = `Only ${formatUsd(BigInt(most))} USD can be paid back this way.`;
+  return failure(Reason.REFUND_EXCEEDS_BALANCE, message, {
+    parameter: "amount_pico_usd",
+    bound: { case: "money", value: bound },
+  });
+}

@@ -1,0 +1,69 @@
+import type Stripe from "stripe";
+import type { Provider } from "../provider.ts";
+import { toCents } from "./amounts.ts";
+import { asking } from "./client.ts";
+import { marks, readSession } from "./found.ts";
+
+/** What the operator has chosen for sessions. */
+export interface SessionSettings {
+  readonly automaticTax: boolean;
+  readonly invoices: boolean;
+}
+
+/** Sessions on Stripe's own page. */
+export function createCheckout(stripe: Stripe, { automaticTax, invoices }: SessionSettings): Provider["checkout"] {
+  const taxes: Stripe.Checkout.SessionCreateParams = automaticTax
+    ? {
+        automatic_tax: { enabled: true },
+        billing_address_collection: "required",
+        customer_update: { address: "auto", name: "auto" },
+        tax_id_collection: { enabled: true },
+      }
+    : {};
+  return {
+    async customer(accountId) {
+      const { id } = await asking(() =>
+        stripe.customers.create(
+          { metadata: { [marks.account]: accountId } },
+          { idempotencyKey: `tollgate-customer-${accountId}` },
+        ),
+      );
+      return id;
+    },
+
+    async open({ id, accountId, customer, amount, successUrl, cancelUrl }) {
+      const metadata = { [marks.account]: accountId, [marks.order]: id };
+      const session = await asking(() =>
+        stripe.checkout.sessions.create(
+          {
+            mode: "payment",
+            customer,
+            client_reference_id: id,
+            line_items: [
+              {
+                quantity: 1,
+                price_data: {
+                  currency: "usd",
+                  unit_amount: toCents(amount),
+                  product_data: { name: "Prepaid credit" },
+                  ...(automaticTax ? { tax_behavior: "exclusive" as const } : {}),
+                },
+              },
+            ],
+            metadata,
+            payment_intent_data: { metadata },
+            saved_payment_method_options: { payment_method_save: "enabled" },
+            success_url: successUrl,
+            cancel_url: cancelUrl,
+            ...(invoices ? { invoice_creation: { enabled: true, invoice_data: { metadata } } } : {}),
+            ...taxes,
+          },
+          { idempotencyKey: `tollgate-checkout-${id}` },
+        ),
+      );
+      return { session: session.id, url: session.url ?? "" };
+    },
+
+    read: async (session) => readSession(await asking(() => stripe.checkout.sessions.retrieve(session))),
+  };
+}

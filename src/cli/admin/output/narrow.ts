@@ -1,0 +1,105 @@
+/** A table: the names of its columns and the cells of its rows. */
+export interface Table {
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+}
+
+/** How wide a table for people is, unless they ask for all of it. */
+export const usualWidth = 100;
+/** The characters between two columns. */
+export const gap = "  ";
+/** Where room is short a text is cut to so many characters. */
+const shortText = 24;
+/** A sentence has at least so many characters in a line, and more where other columns leave them. */
+const shortSentence = 34;
+
+/** Columns that people look at last, which are the first to be left out. */
+const minor = `
+  limits before after data priorities weight capacity routing prefix manages address email run_id sha256 streamed
+  reasoning_tokens cached_input_tokens surface first_token_ms finish_reason shortfall_usd version price_version
+  base_input base_output max_keys in_flight_limit low_balance_usd free_only class left_out in_flight_elsewhere
+  avoided_elsewhere cache_hit_rate frozen_at created_at person_id key_id event_id lot_id server`
+  .trim()
+  .split(/\s+/);
+
+/** Whether a cell is copied into the next command, and therefore shown whole or not at all. */
+const isCopied = (name: string) => /(^|_)(id|ref|key|token|secret|url|file|part)$/.test(name);
+const isSentence = (name: string) => /^(message|description|detail|what|advice|problem)$/.test(name);
+
+/**
+ * The same table in a width: first without the columns that are empty in every row, then with short texts, then without
+ * minor columns, at last without those at the right. A cell of several lines is a sentence.
+ */
+export function narrow(table: Table, width: number): Table {
+  let narrowed = table;
+  const shortened = (before: Table) => shorten(before, width);
+  const steps = [withoutEmpty, shortened, ...minor.map((name) => (before: Table) => without(before, name))];
+  for (const step of steps) {
+    if (widthOf(narrowed) <= width) {
+      return narrowed;
+    }
+    narrowed = step(narrowed);
+  }
+  while (widthOf(narrowed) > width && narrowed.columns.length > 1) {
+    narrowed = without(narrowed, narrowed.columns.at(-1) ?? "");
+  }
+  return widthOf(narrowed) <= width ? narrowed : mapCells(narrowed, (cell) => cut(cell, width));
+}
+
+/** How wide each column is, its name included. */
+export function widthsOf({ columns, rows }: Table): number[] {
+  return columns.map((name, at) => Math.max(name.length, ...rows.map((row) => longestLine(row[at] ?? ""))));
+}
+
+function widthOf(table: Table): number {
+  const widths = widthsOf(table);
+  return widths.reduce((sum, width) => sum + width, gap.length * Math.max(0, widths.length - 1));
+}
+
+function longestLine(cell: string): number {
+  return Math.max(...cell.split("\n").map(({ length }) => length));
+}
+
+function withoutEmpty(table: Table): Table {
+  const empty = table.columns.filter((_, at) => table.rows.every((row) => row[at] === "-"));
+  return empty.reduce(without, table);
+}
+
+/** A table without a column. The last one stays. */
+function without(table: Table, name: string): Table {
+  const at = table.columns.indexOf(name);
+  if (at === -1 || table.columns.length === 1) {
+    return table;
+  }
+  return { columns: table.columns.toSpliced(at, 1), rows: table.rows.map((row) => row.toSpliced(at, 1)) };
+}
+
+function shorten(table: Table, width: number): Table {
+  const texts = mapCells(table, (cell, name) => (isCopied(name) || isSentence(name) ? cell : cut(cell, shortText)));
+  const sentences = table.columns.filter(isSentence);
+  const room = width - widthOf(sentences.reduce(without, texts)) - gap.length;
+  const most = sentences.length === 1 ? Math.max(shortSentence, room) : shortSentence;
+  return mapCells(texts, (cell, name) => (isSentence(name) ? wrap(cell, most) : cell));
+}
+
+function mapCells({ columns, rows }: Table, change: (cell: string, column: string) => string): Table {
+  return { columns, rows: rows.map((row) => row.map((cell, at) => change(cell, columns[at] ?? ""))) };
+}
+
+function cut(cell: string, most: number): string {
+  return longestLine(cell) <= most ? cell : `${cell.slice(0, most - 1)}…`;
+}
+
+/** A text in lines that break between words; a word that is longer than a line is cut into pieces. */
+function wrap(text: string, most: number): string {
+  const lines: string[] = [];
+  let line = "";
+  for (const word of text.split(" ").flatMap((whole) => whole.match(new RegExp(`.{1,${most}}`, "gu")) ?? [])) {
+    if (line !== "" && line.length + 1 + word.length > most) {
+      lines.push(line);
+      line = "";
+    }
+    line = line === "" ? word : `${line} ${word}`;
+  }
+  return [...lines, line].join("\n");
+}

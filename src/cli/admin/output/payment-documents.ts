@@ -1,0 +1,46 @@
+import { type AutoTopUp, AutoTopUpState } from "#gen/tollgate/payments/v1/auto_top_up_pb.js";
+import { type PaymentEvent, PaymentOutcome } from "#gen/tollgate/payments/v1/payment_event_pb.js";
+import { type PaymentRefund, RefundState } from "#gen/tollgate/payments/v1/refund_payment_pb.js";
+import { formatUsd } from "#lib/money.ts";
+import { time, word } from "./documents.ts";
+
+export function paymentEventDocument(event: PaymentEvent) {
+  return {
+    id: event.id,
+    type: event.type,
+    at: time(event.at),
+    ref: event.reference,
+    account: event.accountId === "" ? null : event.accountId,
+    usd: event.amountPicoUsd === 0n ? null : formatUsd(event.amountPicoUsd),
+    outcome: word(PaymentOutcome, event.outcome),
+    detail: event.detail,
+  };
+}
+
+export function refundDocument(refund: PaymentRefund) {
+  return {
+    id: refund.id,
+    account: refund.accountId,
+    ref: refund.reference,
+    usd: formatUsd(refund.amountPicoUsd),
+    state: word(RefundState, refund.state),
+    problem: refund.problem === "" ? null : refund.problem,
+  };
+}
+
+/** Throws when a core's answer has none. */
+export function autoTopUpDocument(autoTopUp: AutoTopUp | undefined) {
+  if (autoTopUp === undefined) {
+    throw new Error("the core's answer is incomplete: is it another version?");
+  }
+  return {
+    account: autoTopUp.accountId,
+    state: word(AutoTopUpState, autoTopUp.state),
+    below_usd: formatUsd(autoTopUp.belowPicoUsd),
+    usd: formatUsd(autoTopUp.amountPicoUsd),
+    a_month_usd: formatUsd(autoTopUp.monthlyPicoUsd),
+    charged_this_month_usd: formatUsd(autoTopUp.chargedPicoUsd),
+    declines: autoTopUp.declines,
+    not_before: time(autoTopUp.notBefore),
+  };
+}

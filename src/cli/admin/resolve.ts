@@ -1,0 +1,43 @@
+import { createClient, type Transport } from "@connectrpc/connect";
+import type { Command } from "commander";
+import { validate as isUuid } from "uuid";
+import { FindService, type Found } from "#gen/tollgate/find/v1/find_service_pb.js";
+
+/** What people may name otherwise than by its id. */
+const kinds = ["account", "key"] as const;
+
+const mostFound = 100;
+
+/**
+ * The arguments and options of a command with ids in the place of names: an account by its whole name, a key by its last
+ * four characters or its name. What is not found stays as it is: the core refuses it in its own words. Throws where
+ * several have the name.
+ */
+export async function resolveNames<Options>(core: Transport, command: Command, options: Options) {
+  const args: unknown[] = await Promise.all(
+    command.processedArgs.map((value, at) => resolve(core, command.registeredArguments[at]?.name(), value)),
+  );
+  const given = options as Record<string, unknown>;
+  const named = await Promise.all(kinds.map(async (kind) => [kind, await resolve(core, kind, given[kind])] as const));
+  const found = named.filter(([kind]) => kind in given);
+  return { args, options: { ...options, ...Object.fromEntries(found) } };
+}
+
+async function resolve(core: Transport, name: string | undefined, value: unknown): Promise<unknown> {
+  const kind = kinds.find((one) => one === name);
+  if (kind === undefined || typeof value !== "string" || value === "" || isUuid(value)) {
+    return value;
+  }
+  const { found } = await createClient(FindService, core).findAnything({ text: value, pageSize: mostFound });
+  const same = found.filter((one) => one.kind === kind && isNamed(one, value));
+  const [only, ...others] = same;
+  if (others.length > 0) {
+    const ids = same.map(({ id }) => id).join(", ");
+    throw new Error(`${same.length} ${kind}s are called ${value}; name one by its id: ${ids}`);
+  }
+  return only?.id ?? value;
+}
+
+function isNamed({ name, mark }: Found, text: string): boolean {
+  return name.toLowerCase() === text.toLowerCase() || (text.length === 4 && mark.endsWith(text));
+}

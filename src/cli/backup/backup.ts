@@ -1,0 +1,55 @@
+import { existsSync } from "node:fs";
+import { rename, rm, stat } from "node:fs/promises";
+import { backup as copyDatabase, DatabaseSync } from "node:sqlite";
+import { keepFilePrivate } from "#lib/private-files.ts";
+import { copyMoment } from "#src/storage/copy.ts";
+import { openStorage } from "#src/storage/orm.ts";
+import type { DocumentRow } from "../admin/output/render.ts";
+import type { Io } from "../shared/io.ts";
+import { whileTelling } from "../shared/progress.ts";
+import { findPlace } from "./place.ts";
+
+/** Writes a backup, as a file of SQLite whatever the database is. The file is whole or not there. */
+export async function backup(to: string, config: string | undefined, io: Io): Promise<DocumentRow> {
+  if (existsSync(to)) {
+    throw new Error(`${to} is there already: name another file`);
+  }
+  const { url, file } = await findPlace(config, io);
+  const draft = `${to}.${process.pid}`;
+  try {
+    await (file === undefined ? copyServer(url, draft, io) : copyFile(file, draft));
+    await rename(draft, to);
+  } catch (error) {
+    await Promise.all(["", "-wal", "-shm", ".lock"].map((ending) => rm(draft + ending, { force: true })));
+    throw error;
+  }
+  await rm(`${draft}.lock`, { force: true });
+  return { file: to, bytes: (await stat(to)).size };
+}
+
+async function copyFile(from: string, to: string): Promise<void> {
+  if (!existsSync(from)) {
+    throw new Error(`there is no database ${from}: name the service's data directory in TOLLGATE_DATA_DIR`);
+  }
+  keepFilePrivate(to);
+  const database = new DatabaseSync(from, { readOnly: true, timeout: 5000 });
+  try {
+    await copyDatabase(database, to);
+  } finally {
+    database.close();
+  }
+}
+
+async function copyServer(url: string, to: string, io: Io): Promise<void> {
+  const source = await openStorage(url);
+  try {
+    const target = await openStorage(`sqlite:${to}`);
+    try {
+      await whileTelling("copying", "rows", io, (report) => copyMoment(source, target, report));
+    } finally {
+      await target.close();
+    }
+  } finally {
+    await source.close();
+  }
+}

@@ -1,0 +1,69 @@
+import { existsSync } from "node:fs";
+import { chmod, copyFile, mkdir, rename, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { copyMoment } from "#src/storage/copy.ts";
+import { Account } from "#src/storage/entities/account.ts";
+import { openStorage, type Storage } from "#src/storage/orm.ts";
+import type { DocumentRow } from "../admin/output/render.ts";
+import type { Io } from "../shared/io.ts";
+import { whileTelling } from "../shared/progress.ts";
+import { findPlace } from "./place.ts";
+
+/** Puts a backup where a service keeps its money. Throws where there is any already. */
+export async function restore(from: string, config: string | undefined, io: Io): Promise<DocumentRow> {
+  if (!existsSync(from)) {
+    throw new Error(`there is no file ${from}`);
+  }
+  const { dataDir, url, file } = await findPlace(config, io);
+  if (file !== undefined) {
+    return restoreFile(from, file, dataDir);
+  }
+  const draft = join(dataDir, `restoring-${process.pid}.db`);
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  await copyFile(from, draft); // opening it brings its schema up to date, which the backup itself is kept from
+  try {
+    return await using(await openStorage(`sqlite:${draft}`), async (source) =>
+      using(await openStorage(url), async (target) => {
+        await whileTelling("copying", "rows", io, (report) => copyMoment(source, target, report));
+        return { restored: "the database of TOLLGATE_STORAGE_URL", accounts: await countAccounts(target) };
+      }),
+    );
+  } finally {
+    await removeDatabase(draft);
+  }
+}
+
+async function restoreFile(from: string, file: string, dataDir: string): Promise<DocumentRow> {
+  for (const there of [file, join(dataDir, "cores")]) {
+    if (existsSync(there)) {
+      throw new Error(`${there} is there already: restore into an empty data directory`);
+    }
+  }
+  const draft = `${file}.${process.pid}`;
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  await copyFile(from, draft);
+  await chmod(draft, 0o600);
+  try {
+    const accounts = await using(await openStorage(`sqlite:${draft}`), countAccounts);
+    await rename(draft, file);
+    return { restored: file, accounts };
+  } finally {
+    await removeDatabase(draft);
+  }
+}
+
+function countAccounts({ orm }: Storage): Promise<number> {
+  return orm.em.fork().count(Account);
+}
+
+async function removeDatabase(file: string): Promise<void> {
+  await Promise.all(["", "-wal", "-shm", ".lock"].map((ending) => rm(file + ending, { force: true })));
+}
+
+async function using<T>(storage: Storage, run: (storage: Storage) => Promise<T>): Promise<T> {
+  try {
+    return await run(storage);
+  } finally {
+    await storage.close();
+  }
+}

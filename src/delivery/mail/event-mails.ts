@@ -1,0 +1,49 @@
+import type { SqlEntityManager } from "@mikro-orm/sql";
+import type { Event } from "#src/storage/entities/event.ts";
+import type { EventType } from "#src/storage/outbox/types.ts";
+import { type MailKind, type MailValues, mailKinds } from "./kinds.ts";
+import { isAddress, type MailBox } from "./mail-box.ts";
+import type { Recipients } from "./recipients.ts";
+
+/** The events that mails tell of. A mail's values are those of the event's data by the same names. */
+const kindOf: Partial<Record<EventType, MailKind>> = {
+  "balance.low": "low-balance",
+  "balance.exhausted": "balance-exhausted",
+  "account.topped_up": "payment-taken",
+  "account.frozen": "account-frozen",
+  "key.limit": "key-budget",
+};
+
+export interface Dependencies {
+  readonly box: Pick<MailBox, "tell">;
+  readonly recipients: Recipients;
+}
+
+/** Writes the mails that tell of events, in the transaction that notes the events as told. */
+export class EventMails {
+  readonly #parts: Dependencies;
+
+  constructor(parts: Dependencies) {
+    this.#parts = parts;
+  }
+
+  async write(em: SqlEntityManager, events: readonly Event[]): Promise<void> {
+    const { box, recipients } = this.#parts;
+    for (const { id, type, accountId, body } of events) {
+      const kind = kindOf[type as EventType];
+      if (kind === undefined || !accountId) {
+        continue;
+      }
+      const account = await recipients.of(em, accountId, kind);
+      for (const address of account?.addresses.filter(isAddress) ?? []) {
+        await box.tell(em, id, kind, address, readValues(kind, body, account?.name ?? ""));
+      }
+    }
+  }
+}
+
+function readValues(kind: MailKind, body: string, account: string): MailValues {
+  const { data } = JSON.parse(body) as { data: Readonly<Record<string, unknown>> };
+  const all: Readonly<Record<string, unknown>> = { ...data, account, name: data.name || data.key_id };
+  return Object.fromEntries(mailKinds[kind].values.map((name) => [name, String(all[name] ?? "")])) as MailValues;
+}

@@ -1,0 +1,149 @@
+import { hash } from "node:crypto";
+import type { SqlEntityManager } from "@mikro-orm/sql";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { failure } from "#lib/errors/failure.ts";
+import { isChecked, newCheckedSecret } from "#lib/ids/checked-secret.ts";
+import type { Random } from "#lib/ids/random.ts";
+import { invalid } from "#lib/ids/validate-id.ts";
+import type { Clock } from "#lib/time/clock.ts";
+import { Invitation } from "#src/storage/entities/people/invitation.ts";
+import { Member, type MemberRole } from "#src/storage/entities/people/member.ts";
+import { Person } from "#src/storage/entities/people/person.ts";
+import type { Storage } from "#src/storage/orm.ts";
+import { inTransaction } from "#src/storage/transaction.ts";
+import { lockAccount } from "../accounts/keys/key-rules.ts";
+
+/** How long an invitation can be used, in milliseconds. */
+const invitationMs = 7 * 86_400_000;
+/** The most open invitations of an account. */
+const mostOpen = 100;
+const prefix = "tgin_";
+
+/** Who is invited into what, and by whom. */
+export interface NewInvitation {
+  readonly accountId: string;
+  readonly role: MemberRole;
+  /** Null: whoever has the token may use it. */
+  readonly email: string | null;
+  /** Null: an operator. */
+  readonly invitedBy: string | null;
+}
+
+/** Dependencies. */
+export interface Dependencies {
+  readonly storage: Storage;
+  readonly clock: Pick<Clock, "now">;
+  readonly random: Random;
+}
+
+/** The stored invitations into accounts. */
+export class Invitations {
+  readonly #dependencies: Dependencies;
+
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** Throws ACCOUNT_NOT_FOUND, and INVALID_ARGUMENT when the account has too many open ones. */
+  async create(facts: NewInvitation): Promise<{ readonly invitation: Invitation; readonly token: string }> {
+    const { storage, random } = this.#dependencies;
+    const token = newCheckedSecret(prefix, random);
+    const now = this.#now();
+    const invitation = await inTransaction(storage, async (em) => {
+      await lockAccount(em, facts.accountId);
+      if ((await em.count(Invitation, this.#open(facts.accountId))) >= mostOpen) {
+        throw invalid("account_id", `The account has ${mostOpen} open invitations: revoke some first.`);
+      }
+      const made = em.create(Invitation, {
+        id: random.uuid(),
+        digest: toDigest(token),
+        ...facts,
+        email: facts.email?.toLowerCase() ?? null,
+        createdAt: now,
+        expiresAt: new Date(now.getTime() + invitationMs),
+        usedAt: null,
+        usedBy: null,
+      });
+      em.persist(made);
+      return made;
+    });
+    return { invitation, token };
+  }
+
+  /** The open invitations of an account, oldest first. */
+  async list(accountId: string): Promise<Invitation[]> {
+    const em = this.#dependencies.storage.orm.em.fork();
+    return em.find(Invitation, this.#open(accountId), { orderBy: { id: "asc" }, limit: mostOpen });
+  }
+
+  /** Throws INVITATION_NOT_FOUND, also for one that was used. */
+  async get(id: string): Promise<Invitation> {
+    const found = await this.#dependencies.storage.orm.em.fork().findOne(Invitation, { id, usedAt: null });
+    return found ?? refuse();
+  }
+
+  async revoke(id: string): Promise<void> {
+    const where = { id, usedAt: null };
+    await inTransaction(this.#dependencies.storage, (em) => em.nativeDelete(Invitation, where));
+  }
+
+  /**
+   * Gives a person the place that an invitation names, once. Throws INVITATION_NOT_FOUND, PERMISSION_DENIED when it
+   * names another address, and INVALID_ARGUMENT for somebody who has a place in the account already.
+   */
+  async accept(
+    token: string,
+    personId: string,
+    alongside: (em: SqlEntityManager, member: Member) => Promise<void>,
+  ): Promise<Member> {
+    if (!(token.startsWith(prefix) && isChecked(token))) {
+      return refuse();
+    }
+    const { storage, random } = this.#dependencies;
+    const now = this.#now();
+    const unused = { digest: toDigest(token), usedAt: null, expiresAt: { $gt: now } };
+    return inTransaction(storage, async (em) => {
+      const found = (await em.findOne(Invitation, unused)) ?? refuse();
+      const { accountId, role, email } = found;
+      requireAddress(email ?? null, await em.findOneOrFail(Person, personId));
+      await lockAccount(em, accountId);
+      if ((await em.count(Member, { accountId, personId })) > 0) {
+        throw invalid("token", "You have a place in that account already.");
+      }
+      // Of several people who use it at once, only the one whose change finds it unused is let in.
+      if ((await em.nativeUpdate(Invitation, unused, { usedAt: now, usedBy: personId })) === 0) {
+        return refuse();
+      }
+      const member = em.create(Member, { id: random.uuid(), accountId, personId, role, createdAt: now });
+      em.persist(member);
+      await em.flush();
+      await alongside(em, member);
+      return member;
+    });
+  }
+
+  #open(accountId: string) {
+    return { accountId, usedAt: null, expiresAt: { $gt: this.#now() } };
+  }
+
+  #now(): Date {
+    return new Date(this.#dependencies.clock.now());
+  }
+}
+
+/** Throws PERMISSION_DENIED unless a person's verified address is the one that an invitation names. */
+function requireAddress(named: string | null, { email, emailVerified }: Person): void {
+  if (named !== null && !(emailVerified && email === named)) {
+    throw failure(Reason.PERMISSION_DENIED, "The invitation is for another e-mail address, or yours is not verified.");
+  }
+}
+
+function refuse(): never {
+  const message = "The invitation was used or revoked, is older than 7 days, or is none.";
+  throw failure(Reason.INVITATION_NOT_FOUND, message);
+}
+
+/** The token has 256 random bits: a plain digest hides it. */
+function toDigest(token: string): Buffer {
+  return hash("sha256", token, "buffer");
+}

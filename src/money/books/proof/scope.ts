@@ -1,0 +1,154 @@
+// The receipts that rules look at: those of days that are not sealed, or of a part of a day, or all.
+
+import type { Storage } from "#src/storage/orm.ts";
+import type { Snapshot } from "#src/storage/snapshot.ts";
+import { dayMs, keptFromDay } from "../../store/kept-from.ts";
+import { allAccounts, hourlySums } from "../../store/rollups.ts";
+
+type Dialect = Storage["dialect"];
+
+/** A span of time, in milliseconds since the epoch. The end is not part of it. */
+export interface TimeSpan {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The receipts that rules look at, and the sealed days that they believe instead of the others. */
+export interface Scope {
+  /** Spans without receipts to look at, in order and apart, of whole days. */
+  readonly sealed: readonly TimeSpan[];
+  /** Looks only within this span. Absent: everywhere but in the sealed ones. */
+  readonly within?: TimeSpan;
+  /** Days whose last seal is not believed, from a day on. */
+  readonly disbelieved: readonly number[];
+}
+
+/** The receipts of a span, and no seal. */
+export const only = (within: TimeSpan): Scope => ({ sealed: [], disbelieved: [], within });
+
+/** Every receipt, and no seal. */
+export const everything: Scope = { sealed: [], disbelieved: [] };
+
+/** A time as the tables have it. */
+const timeOf = (dialect: Dialect, ms: number) =>
+  dialect === "postgresql" ? `to_timestamp(${ms}::float8 / 1000)` : String(ms);
+
+/** The lines of receipts, found receipt by receipt: PostgreSQL would rather read every line that there is. */
+export const linesOfReceipts = {
+  postgresql: `select line.* from receipt cross join lateral (
+    select * from usage_line where usage_line.request_id = receipt.request_id and usage_line.run_id = receipt.run_id
+    offset 0) line`,
+  sqlite: `select usage_line.* from receipt cross join usage_line
+    where usage_line.request_id = receipt.request_id and usage_line.run_id = receipt.run_id`,
+} as const;
+
+/** The seals that count: the last one of each day. */
+const lastSeals = "select id, day from day_seal where number in (select max(number) from day_seal group by day)";
+
+/**
+ * A rule's query with the tables that it names: `receipt` and `line`, as usage and usage_line; `counted_hour`, the
+ * sums of the hours whose receipts are all among them; `believed_seal`, the seals of all other receipts; `sealed_cost`,
+ * what slices have spent by these.
+ */
+export function inScope(sql: string, { sealed, within, disbelieved }: Scope, dialect: Dialect): string {
+  const spans = within === undefined ? outside(sealed) : [within];
+  const isAll = spans.length === 1 && spans[0]?.from === undefined && spans[0]?.to === undefined;
+  const among = (column: string, of: (ms: number) => string) =>
+    spans.map(({ from, to }) => both(from && `${column} >= ${of(from)}`, to && `${column} < ${of(to)}`)).join(" or ");
+  // Of some days they are read first, by their time: a planner that wants an order would read all that are kept in it.
+  const receipts = isAll ? "" : ` where ${among("settled_at", (ms) => timeOf(dialect, ms))}`;
+  const hours = isAll ? "" : ` where ${among("hour", (ms) => String(Math.ceil(ms / hourMs)))}`;
+  const lines = dialect === "postgresql" ? linesOfReceipts.postgresql : linesOfReceipts.sqlite;
+  const none = sealed.length === 0 ? " where 1 = 0" : "";
+  const believed = disbelieved.length === 0 ? none : ` where day not in (${disbelieved.join(", ")})`;
+  return `
+    with receipt as ${isAll ? "not " : ""}materialized (select * from usage${receipts}),
+    line as not materialized (${isAll ? "select * from usage_line" : lines}),
+    counted_hour as not materialized (select * from (${hourlySums}) hours${hours}),
+    believed_seal as not materialized (select id, day from (${lastSeals}) seal${believed}),
+    sealed_cost as not materialized (
+      select slice_id, cost from sealed_slice where seal_id in (select id from believed_seal))
+    ${sql}`;
+}
+
+const hourMs = 3_600_000;
+
+/** What lies between spans, before them and after them. An absent end is open. */
+function outside(spans: readonly TimeSpan[]): { from?: number; to?: number }[] {
+  const [first] = spans;
+  if (first === undefined) {
+    return [{}];
+  }
+  const after = spans.map(({ to: from }, at) => ({
+    from,
+    ...(spans[at + 1] && { to: spans[at + 1]?.from as number }),
+  }));
+  return [{ to: first.from }, ...after];
+}
+
+const both = (...conditions: (string | number | undefined)[]) => `(${conditions.filter(Boolean).join(" and ")})`;
+
+/** A sealed day, and what the sums of usage say of it. */
+export interface SealedDay {
+  readonly day: number;
+  readonly number: number;
+  readonly id: string;
+  readonly root: string;
+  readonly receipts: number;
+  /** The requests that were counted on that day. */
+  readonly counted: number;
+  /** Whether charges of that day may not be counted yet. */
+  readonly isMoving: boolean;
+  /** Whether its receipts have left the books. */
+  readonly isGone: boolean;
+}
+
+/** The last seal of each day, ordered by day. Charges that came late are counted on the day, and not in its seal. */
+const sealedDays = `
+  select seal.day, seal.number, seal.id, seal.root, seal.receipts, coalesce(counted.requests, 0) as requests,
+    case when moving.day is null then 0 else 1 end as moving, ${keptFromDay} as kept_from
+  from day_seal seal
+  left join (
+    select slot, sum(requests) as requests from usage_rollup
+    where account_id = '${allAccounts}' and span = 'day' group by slot) counted on counted.slot = seal.day
+  left join (select distinct hour / 24 as day from usage_tally) moving on moving.day = seal.day
+  where seal.number in (select max(number) from day_seal group by day) order by seal.day`;
+
+/** The sealed days as of a snapshot. */
+export async function readSealedDays(snapshot: Pick<Snapshot, "rows">): Promise<SealedDay[]> {
+  const days: SealedDay[] = [];
+  for await (const rows of snapshot.rows(sealedDays)) {
+    for (const { day, number, id, root, receipts, requests, moving, kept_from: keptFrom } of rows) {
+      days.push({
+        day: Number(day),
+        number: Number(number),
+        id: String(id),
+        root: String(root),
+        receipts: Number(receipts),
+        counted: Number(requests),
+        isMoving: Number(moving) === 1,
+        isGone: Number(day) < Number(keptFrom),
+      });
+    }
+  }
+  return days;
+}
+
+/** Whether a seal has all receipts of its day. */
+export const isWhole = ({ receipts, counted, isMoving, isGone }: SealedDay): boolean =>
+  isGone || (receipts === counted && !isMoving);
+
+/** Believes the seals that are whole; with `all`, only those of days whose receipts have left the books. */
+export function toScope(days: readonly SealedDay[], all: boolean): Scope {
+  const isBelieved = (day: SealedDay) => (all ? day.isGone : isWhole(day));
+  const sealed: { from: number; to: number }[] = [];
+  for (const { day } of days.filter(isBelieved)) {
+    const last = sealed.at(-1);
+    if (last?.to === day * dayMs) {
+      last.to += dayMs;
+    } else {
+      sealed.push({ from: day * dayMs, to: (day + 1) * dayMs });
+    }
+  }
+  return { sealed, disbelieved: days.filter((day) => !isBelieved(day)).map(({ day }) => day) };
+}

@@ -1,0 +1,109 @@
+// The hash tree over the receipts of a day, and the chain of days. Whoever has an account's receipts can make its digest
+// anew; a few further hashes lead from there to the root of the day, which is published.
+
+import { createHash } from "node:crypto";
+
+/** The part of a receipt that one lot paid. Tokens, rates and amounts are decimal text, in pico-USD. */
+export interface DigestedLine {
+  readonly lotId: string;
+  inputTokens: bigint;
+  outputTokens: bigint;
+  readonly inputRate: string;
+  readonly outputRate: string;
+  cost: bigint;
+}
+
+/** What of a receipt is sealed. */
+export interface DigestedReceipt {
+  readonly requestId: string;
+  readonly runId: string;
+  readonly accountId: string;
+  readonly keyId: string;
+  readonly model: string;
+  readonly status: string;
+  readonly settledAt: Date;
+  readonly inputTokens: string;
+  readonly outputTokens: string;
+  readonly cost: string;
+  readonly shortfall: string;
+  /** One for each lot, in the order of spending. */
+  readonly lines: readonly DigestedLine[];
+}
+
+/** A number of receipts, and their cost in two parts, split as in `sumColumns`. */
+interface Sums {
+  readonly receipts: number;
+  readonly costHigh: number;
+  readonly costLow: number;
+}
+
+/** What of an account's day is sealed. */
+export interface AccountSeal extends Sums {
+  readonly accountId: string;
+  /** In hexadecimal digits. */
+  readonly digest: string;
+}
+
+/** What of a day is sealed. */
+export interface SealedDay extends Sums {
+  readonly number: number;
+  readonly day: number;
+  /** In hexadecimal digits. */
+  readonly root: string;
+}
+
+/** The cost of sums, as decimal text. */
+const toCost = ({ costHigh, costLow }: Sums): string => String(BigInt(costHigh) * 1_000_000n + BigInt(costLow));
+
+const sha256 = (...parts: readonly (string | Buffer)[]): Buffer => {
+  const hash = createHash("sha256");
+  for (const part of parts) {
+    hash.update(part);
+  }
+  return hash.digest();
+};
+
+/** SHA-256 over the fields of a receipt as a JSON array of texts, without spaces. */
+export function digestReceipt(receipt: DigestedReceipt): Buffer {
+  const { requestId, runId, accountId, keyId, model, status, settledAt, inputTokens, outputTokens } = receipt;
+  const lines = receipt.lines.map((line) => [
+    line.lotId,
+    String(line.inputTokens),
+    String(line.outputTokens),
+    line.inputRate,
+    line.outputRate,
+    String(line.cost),
+  ]);
+  const fields = [requestId, runId, accountId, keyId, model, status, settledAt.toISOString()];
+  return sha256(JSON.stringify([...fields, inputTokens, outputTokens, receipt.cost, receipt.shortfall, lines]));
+}
+
+/** Makes the digest of an account: SHA-256 over the digests of its receipts, one after the other. */
+export const newAccountDigest = () => createHash("sha256");
+
+/** Leaves and inner nodes begin with different bytes, so that none can pass for the other. */
+const [leaf, inner] = [Buffer.of(0), Buffer.of(1)];
+
+/** The leaf of an account in the tree of its day. */
+function digestAccount(account: AccountSeal): Buffer {
+  const { accountId, receipts, digest } = account;
+  return sha256(leaf, JSON.stringify([accountId, String(receipts), toCost(account), digest]));
+}
+
+/** The root of a day: a binary tree over its accounts, ordered by id. A node without a neighbour goes up as it is. */
+export function digestDay(accounts: readonly AccountSeal[]): string {
+  let row = accounts.map(digestAccount);
+  while (row.length > 1) {
+    row = row.flatMap((left, at) =>
+      at % 2 === 1 ? [] : [row[at + 1] ? sha256(inner, left, row[at + 1] as Buffer) : left],
+    );
+  }
+  return (row[0] ?? sha256(leaf)).toString("hex");
+}
+
+/** The chain with one more seal. `before`: the chain until then. Empty: it is the first seal. */
+export function extendChain(before: string, seal: SealedDay): string {
+  const { number, day, receipts, root } = seal;
+  const fields = [before, String(number), String(day), String(receipts), toCost(seal), root];
+  return sha256(JSON.stringify(fields)).toString("hex");
+}

@@ -1,0 +1,170 @@
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import type { Receipt } from "#gen/tollgate/metering/v1/usage_pb.js";
+import { readDetail } from "#lib/errors/detail.ts";
+import { readRequestTime } from "#lib/ids/request-id.ts";
+import { ReceiptArchive } from "#src/storage/entities/metering/archive.ts";
+import type { Storage } from "#src/storage/orm.ts";
+import { type ArchivedQuestion, type ArchivedReceipts, isAfter, placeOf } from "../books/receipts/archived-receipts.ts";
+import { dayMs } from "../store/kept-from.ts";
+import { allAccounts } from "../store/rollups.ts";
+import { type ArchiveFolder, type OpenArchive, toReceipt } from "./read-archive.ts";
+
+/** Days after its beginning on which a request is settled: the next one, or when its core comes back. */
+const laterDays = 2;
+/** Archives that one answer opens, so that a search for nothing ends. */
+const mostArchives = 400;
+
+/** Receipts from the archives in a folder. */
+export class FolderReceipts implements ArchivedReceipts {
+  readonly #storage: Storage;
+  readonly #folder: ArchiveFolder;
+
+  constructor(storage: Storage, folder: ArchiveFolder) {
+    this.#storage = storage;
+    this.#folder = folder;
+  }
+
+  /**
+   * An id that the service made is searched for on its day and the next ones, any other on all days, newest first. An
+   * archive that is gone may have had only the former.
+   */
+  async find(requestId: string): Promise<Receipt[]> {
+    const madeAt = readRequestTime(requestId);
+    const first = madeAt === undefined ? undefined : Math.floor(madeAt / dayMs);
+    const days = first === undefined ? {} : { day: { $gte: first, $lte: first + laterDays } };
+    const orderBy = { day: first === undefined ? ("desc" as const) : ("asc" as const) };
+    const archives = await this.#storage.orm.em.fork().find(ReceiptArchive, days, { orderBy, limit: mostArchives });
+    let gone: unknown;
+    for (const archive of archives) {
+      const found = await this.#read(archive, (open) => findIn(open, requestId)).catch((error: unknown) => {
+        if (readDetail(error)?.reason !== Reason.RECEIPT_ARCHIVED) {
+          throw error;
+        }
+        gone ??= error;
+        return [];
+      });
+      if (found.length > 0) {
+        return found;
+      }
+    }
+    if (gone !== undefined && madeAt !== undefined) {
+      throw gone;
+    }
+    return [];
+  }
+
+  async *list(question: ArchivedQuestion): AsyncGenerator<Receipt> {
+    for (const archive of await this.#archivesOf(question)) {
+      const open = await this.#folder.open(archive);
+      try {
+        yield* listIn(open, question);
+      } finally {
+        await open.close();
+      }
+    }
+  }
+
+  async findChanged(): Promise<string[]> {
+    const changed: string[] = [];
+    for (const archive of await this.#storage.orm.em.fork().findAll(ReceiptArchive, { orderBy: { day: "asc" } })) {
+      const reason = await this.#folder.compare(archive).then(
+        () => undefined,
+        (error: unknown) => readDetail(error)?.reason,
+      );
+      if (reason === Reason.ARCHIVE_CHANGED) {
+        changed.push(new Date(archive.day * dayMs).toISOString().slice(0, 10));
+      }
+    }
+    return changed;
+  }
+
+  async #read<T>(archive: ReceiptArchive, read: (open: OpenArchive) => Promise<T>): Promise<T> {
+    const open = await this.#folder.open(archive);
+    try {
+      return await read(open);
+    } finally {
+      await open.close();
+    }
+  }
+
+  /** The archives of days on which the sums of usage count such receipts, newest first. */
+  async #archivesOf(question: ArchivedQuestion): Promise<ReceiptArchive[]> {
+    const { accountId, keyId, model, requestId, fromMs, toMs, after } = question;
+    const madeAt = readRequestTime(requestId);
+    const since = Math.max(fromMs, madeAt ?? 0);
+    const until = madeAt === undefined ? Number.POSITIVE_INFINITY : madeAt + (laterDays + 1) * dayMs;
+    const end = Math.min(toMs, until, (after?.settledMs ?? Number.POSITIVE_INFINITY) + 1);
+    const [first, last] = [Math.floor(since / dayMs), Math.ceil(end / dayMs)];
+    const isOfKeys = accountId !== "" || keyId !== "";
+    const conditions = [
+      isOfKeys && accountId === "" ? `account_id <> '${allAccounts}'` : "account_id = ?",
+      "span = 'day' and slot >= ? and slot < ?",
+      ...(keyId === "" ? [] : ["key_id = ?"]),
+      ...(model === "" ? [] : ["model = ?"]),
+    ];
+    const account = isOfKeys ? accountId : allAccounts;
+    const parameters = [account, first, Number.isFinite(last) ? last : 2 ** 31 - 1, keyId, model];
+    const em = this.#storage.orm.em.fork();
+    const slots = await em.execute<{ slot: number }[]>(
+      `select distinct slot from usage_rollup where ${conditions.join(" and ")}`,
+      parameters.filter((value) => value !== ""),
+    );
+    const days = slots.map(({ slot }) => Number(slot));
+    return em.find(ReceiptArchive, { day: { $in: days } }, { orderBy: { day: "desc" } });
+  }
+}
+
+async function findIn(open: OpenArchive, requestId: string): Promise<Receipt[]> {
+  const found: Receipt[] = [];
+  for (const number of await open.find(requestId)) {
+    const lines = await open.lines(number);
+    // The text of an id may be in other lines, too; parsing each line would take longer.
+    found.push(...lines.filter((line) => line.includes(JSON.stringify(requestId))).map(toReceipt));
+  }
+  return found.filter((receipt) => receipt.requestId === requestId).toReversed();
+}
+
+/** Begins with the block in which the list goes on, and ends with the first receipt that is too old. */
+async function* listIn(open: OpenArchive, question: ArchivedQuestion): AsyncGenerator<Receipt> {
+  const { fromMs, toMs, after } = question;
+  for await (const receipt of mayMatching(open, question)) {
+    const place = placeOf(receipt);
+    if (place.settledMs < fromMs) {
+      return;
+    }
+    if (place.settledMs < toMs && matches(receipt, question) && (after === undefined || isAfter(place, after))) {
+      yield receipt;
+    }
+  }
+}
+
+/** Receipts that have the texts that are asked for, somewhere: to parse the others would take longer. */
+async function* mayMatching(open: OpenArchive, question: ArchivedQuestion): AsyncGenerator<Receipt> {
+  const { requestId, toMs, after } = question;
+  const named = requestId === "" ? undefined : new Set(await open.find(requestId));
+  const begin = Math.min(toMs, (after?.settledMs ?? Number.POSITIVE_INFINITY) + 1);
+  for (let at = await findBlock(open, begin); at < open.blocks; at++) {
+    if (named === undefined || named.has(at)) {
+      yield* (await open.lines(at)).filter((line) => mayMatch(line, question)).map(toReceipt);
+    }
+  }
+}
+
+/** The last block that begins at or after a time, or the first one: blocks before it have only newer receipts. */
+async function findBlock(open: OpenArchive, ms: number): Promise<number> {
+  let [low, high] = [0, open.blocks];
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    [low, high] = (await open.block(middle)).newestMs >= ms ? [middle + 1, high] : [low, middle];
+  }
+  return Math.max(0, low - 1);
+}
+
+const texts = ["accountId", "keyId", "model", "requestId"] as const;
+
+/** Whether the line has the texts that are asked for, somewhere. */
+const mayMatch = (line: string, question: ArchivedQuestion): boolean =>
+  texts.every((name) => question[name] === "" || line.includes(JSON.stringify(question[name])));
+
+const matches = (receipt: Receipt, question: ArchivedQuestion): boolean =>
+  texts.every((name) => question[name] === "" || question[name] === receipt[name]);

@@ -1,0 +1,41 @@
+import type { ServiceImpl } from "@connectrpc/connect";
+import type { FindService } from "#gen/tollgate/find/v1/find_service_pb.js";
+import type { Storage } from "#src/storage/orm.ts";
+import { readPrincipal, visibleAccount } from "#src/wire/interceptors/access/principal.ts";
+import { findStored } from "./find-stored.ts";
+import type { Found } from "./found.ts";
+
+interface Dependencies {
+  readonly storage: Storage;
+  readonly models: () => readonly { readonly id: string }[];
+  readonly servers: () => readonly { readonly id: string; readonly model: string }[];
+}
+
+const sizes = { usual: 10, most: 100 };
+
+/** Looks for anything by a word that somebody has at hand. */
+export function createFindService({ storage, models, servers }: Dependencies): ServiceImpl<typeof FindService> {
+  return {
+    async findAnything({ text, pageSize }, context) {
+      const wanted = text.trim();
+      if (wanted === "") {
+        return { found: [] };
+      }
+      const limit = Math.min(pageSize || sizes.usual, sizes.most);
+      const isOperator = readPrincipal(context).kind === "operator";
+      const stored = await findStored(storage, { text: wanted, accountId: visibleAccount(context, ""), limit });
+      const isLike = ({ id }: { readonly id: string }) => id.toLowerCase().includes(wanted.toLowerCase());
+      const ofFleet: Found[] = [
+        ...models()
+          .filter(isLike)
+          .map(({ id }) => ({ kind: "model", id, name: "", accountId: "" }) as const)
+          .slice(0, limit),
+        ...(isOperator ? servers() : [])
+          .filter(isLike)
+          .map(({ id, model }) => ({ kind: "server", id, name: model, accountId: "" }) as const)
+          .slice(0, limit),
+      ];
+      return { found: [...stored, ...ofFleet] };
+    },
+  };
+}

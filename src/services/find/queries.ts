@@ -1,0 +1,92 @@
+import { validate as isUuid } from "uuid";
+import { toNameKey } from "#src/storage/entities/account.ts";
+import type { Found } from "./found.ts";
+
+/** What is looked for. */
+export interface Asked {
+  readonly text: string;
+  /** The account to stay in. Empty: all. */
+  readonly accountId: string;
+  /** The most of each kind. */
+  readonly limit: number;
+}
+
+/** A search in one table, whose rows have id, name and account_id. */
+export interface Search {
+  readonly kind: Found["kind"];
+  readonly from: string;
+  /** The column of the account. */
+  readonly account: string;
+  readonly where: string;
+  readonly parameters: readonly unknown[];
+  readonly order: string;
+}
+
+/** The searches for a text, what is named exactly before what only contains it. */
+export function queriesFor(dialect: "sqlite" | "postgresql", { text }: Asked): Search[] {
+  return [...requests(text), ...accounts(dialect, text), ...keys(text), ...payments(text)];
+}
+
+/** By whole ids alone: there may be millions. The id of an answer is made from its request's. */
+function requests(text: string): Search[] {
+  const id = text.replace(/^(chatcmpl-|cmpl-|msg_)/, "req_");
+  const search = (table: string): Search => ({
+    kind: "request",
+    from: `select request_id as id, model as name, account_id from ${table}`,
+    account: "account_id",
+    where: "request_id = ?",
+    parameters: [id],
+    order: "",
+  });
+  return [search("usage"), search("request_record")];
+}
+
+function accounts(dialect: "sqlite" | "postgresql", text: string): Search[] {
+  const search = (where: string, ...parameters: unknown[]): Search => ({
+    ...{ kind: "account", from: "select id, name, id as account_id from account", account: "id", where, parameters },
+    order: "order by id desc",
+  });
+  if (isUuid(text)) {
+    return [search("id = ?", text.toLowerCase())];
+  }
+  const isWithin = dialect === "sqlite" ? "instr(name_key, ?) > 0" : "position(?::bytea in name_key) > 0";
+  const isId = /^[0-9a-f-]{4,}$/i.test(text);
+  const byId = isId ? [search("cast(id as text) like ?", `%${text.toLowerCase()}%`)] : [];
+  return [search(isWithin, toNameKey(text)), ...byId];
+}
+
+function keys(text: string): Search[] {
+  const search = (where: string, ...parameters: unknown[]): Search => ({
+    kind: "key",
+    from: "select id, name, account_id, prefix || '…' || last4 as mark from api_key",
+    account: "account_id",
+    where,
+    parameters,
+    order: "order by id desc",
+  });
+  if (isUuid(text)) {
+    return [search("id = ?", text.toLowerCase())];
+  }
+  const whole = /^([a-z0-9]{1,12}[-_][0-9A-Za-z]{4})[0-9A-Za-z…]{1,45}([0-9A-Za-z]{4})$/.exec(text);
+  if (whole !== null) {
+    return [search("prefix = ? and last4 = ?", whole[1], whole[2])];
+  }
+  return [
+    ...(/^[0-9A-Za-z]{4}$/.test(text) ? [search("last4 = ?", text)] : []),
+    ...(/^[a-z0-9]{1,12}[-_][0-9A-Za-z]{4}$/.test(text) ? [search("prefix = ?", text)] : []),
+    search("lower(name) like ? escape '!'", `%${text.toLowerCase().replace(/[!%_]/g, "!$&")}%`),
+  ];
+}
+
+function payments(text: string): Search[] {
+  return [
+    {
+      kind: "payment",
+      from: "select reference as id, kind as name, account_id from payment",
+      account: "account_id",
+      where: "reference = ?",
+      parameters: [text],
+      order: "",
+    },
+  ];
+}

@@ -1,0 +1,80 @@
+import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
+import { validate as isUuid } from "uuid";
+import { type ListRequestsRequest, type Request, RequestOutcome } from "#gen/tollgate/metering/v1/request_pb.js";
+import { type PageStart, readPage } from "#lib/rpc/pages.ts";
+import { isStorable } from "#lib/text/storable.ts";
+import type { Storage } from "#src/storage/orm.ts";
+import type { Snapshot } from "#src/storage/snapshot.ts";
+import { finishedAfter, finishedQuery, type Query, refusedAfter, refusedQuery } from "./request-queries.ts";
+import { type ListedRequest, readFinished, readRefused } from "./request-rows.ts";
+
+type Asked = Omit<ListRequestsRequest, "$typeName" | "$unknown">;
+
+/**
+ * A page of requests, newest first: finished ones from their receipts, refused ones from their record. Each is read
+ * where it was written anyway, so that no request is written twice. Throws INVALID_ARGUMENT for a page token of another
+ * list.
+ */
+export async function listRequests(storage: Storage, asked: Asked) {
+  const { entries, nextPageToken } = await readPage(
+    `requests of ${JSON.stringify(toFilters(asked))}`,
+    asked,
+    (start) => readRequests(storage, asked, start),
+    ({ key }) => key,
+    (key) => keyPattern.test(key) && isStorable(key),
+  );
+  return { requests: entries.map(toMessage), nextPageToken };
+}
+
+/** The time, whether it was refused (r) or finished (f), and what orders those of one time. */
+const keyPattern = /^(\d{1,15}(?:\.\d{1,20})?) (?:(r) (\d{1,18})|(f) ([0-9a-f-]{36}) (.+))$/s;
+
+function toFilters({ accountId, requestId, keyId, model, reason, outcome, from, to }: Asked) {
+  return [accountId, requestId, keyId, model, reason, outcome, from && timestampMs(from), to && timestampMs(to)];
+}
+
+async function readRequests(storage: Storage, asked: Asked, { after, limit }: PageStart): Promise<ListedRequest[]> {
+  // PostgreSQL fails when a text that is no UUID is compared with one; such a text matches no account anyway.
+  if (asked.accountId !== "" && !isUuid(asked.accountId)) {
+    return [];
+  }
+  const [, at, isRefused, id, , runId, requestId] = keyPattern.exec(after ?? "") ?? [];
+  const time = at === undefined || storage.dialect === "sqlite" ? Number(at) : new Date(Number(at));
+  const refused = refusedQuery(asked);
+  const finished = finishedQuery(asked);
+  if (at !== undefined) {
+    refusedAfter(refused, time, isRefused && Number(id));
+    finishedAfter(finished, time, isRefused ? undefined : [String(runId), String(requestId)]);
+  }
+  const snapshot = await storage.snapshot();
+  try {
+    const rows = [
+      ...(asked.outcome === RequestOutcome.FINISHED ? [] : await read(snapshot, refused, limit, readRefused)),
+      ...(asked.outcome === RequestOutcome.REFUSED || asked.reason !== ""
+        ? []
+        : await read(snapshot, finished, limit, readFinished)),
+    ];
+    // The sort is stable: of those of one time, refused ones come first.
+    return rows.sort((one, other) => other.at - one.at).slice(0, limit);
+  } finally {
+    await snapshot.close();
+  }
+}
+
+async function read<T>(
+  snapshot: Snapshot,
+  { sql, conditions, order }: Query,
+  limit: number,
+  toEntry: (row: Record<string, unknown>) => T,
+): Promise<T[]> {
+  const found: T[] = [];
+  const text = `${sql} ${conditions.where} order by ${order} limit ${limit}`;
+  for await (const rows of snapshot.rows(text, conditions.parameters)) {
+    found.push(...rows.map(toEntry));
+  }
+  return found;
+}
+
+function toMessage({ key: _key, at, ...request }: ListedRequest): Request {
+  return { $typeName: "tollgate.metering.v1.Request", ...request, at: timestampFromMs(Math.floor(at)) };
+}

@@ -1,0 +1,50 @@
+import type { Request } from "#gen/tollgate/metering/v1/request_pb.js";
+import { Usage } from "#src/storage/entities/metering/usage.ts";
+import { RequestRecord } from "#src/storage/entities/request-record.ts";
+import { readEntity } from "#src/storage/read-entity.ts";
+import type { Row } from "#src/storage/snapshot.ts";
+
+/** A request of a page. */
+export type ListedRequest = Omit<Request, "$typeName" | "$unknown" | "at"> & {
+  /** In milliseconds since the epoch. */
+  readonly at: number;
+  /** Where the next page begins after it. */
+  readonly key: string;
+};
+
+export function readRefused(row: Row): ListedRequest {
+  const record = readEntity(RequestRecord, row);
+  const { id, at, accountId, durationMs, leftOut, ...others } = record;
+  return {
+    ...others,
+    accountId: accountId ?? "",
+    durationMs: BigInt(durationMs),
+    leftOut: BigInt(leftOut),
+    at: at.getTime(),
+    key: `${at.getTime()} r ${id}`,
+  };
+}
+
+/** Its response was begun with 200 unless it failed, which may be before or after. */
+export function readFinished(row: Row): ListedRequest {
+  const { requestId, runId, accountId, keyId, model, surface, server, status, durationMs, settledAt } = readEntity(
+    Usage,
+    row,
+  );
+  const at = typeof row.settled_at === "number" ? row.settled_at : settledAt.getTime();
+  const isHttp = surface !== null && surface !== undefined && surface !== "grpc";
+  return {
+    requestId,
+    accountId,
+    keyId,
+    model,
+    surface: surface ?? "",
+    reason: "",
+    httpStatus: isHttp && status !== "failed" ? 200 : 0,
+    durationMs: BigInt(durationMs ?? 0),
+    server: server ?? "",
+    leftOut: 0n,
+    at,
+    key: `${at} f ${runId} ${requestId}`,
+  };
+}

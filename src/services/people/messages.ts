@@ -1,0 +1,39 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { InvitationSchema, MemberSchema, PersonSchema } from "#gen/tollgate/people/v1/person_pb.js";
+import type { NamedMember } from "#src/identity/people/members.ts";
+import { toMemberRole } from "#src/identity/people/roles.ts";
+import type { Invitation } from "#src/storage/entities/people/invitation.ts";
+import type { Person } from "#src/storage/entities/people/person.ts";
+
+/** A person as a message of the contract. */
+export function personMessage(person: Person): MessageInitShape<typeof PersonSchema> {
+  const { id, name, email, emailVerified, createdAt } = person;
+  return { id, name, email: email ?? "", emailVerified, createdAt: timestampFromDate(createdAt) };
+}
+
+/** A member as a message of the contract. */
+export function memberMessage(member: NamedMember): MessageInitShape<typeof MemberSchema> {
+  const { accountId, personId, role, name, email, createdAt } = member;
+  return {
+    accountId,
+    personId,
+    role: toMemberRole(role),
+    name,
+    email: email ?? "",
+    createdAt: timestampFromDate(createdAt),
+  };
+}
+
+/** An invitation as a message of the contract, without its token. */
+export function invitationMessage(invitation: Invitation): MessageInitShape<typeof InvitationSchema> {
+  return {
+    id: invitation.id,
+    accountId: invitation.accountId,
+    role: toMemberRole(invitation.role),
+    email: invitation.email ?? "",
+    invitedBy: invitation.invitedBy ?? "",
+    createdAt: timestampFromDate(invitation.createdAt),
+    expiresAt: timestampFromDate(invitation.expiresAt),
+  };
+}

@@ -1,0 +1,164 @@
+import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
+import { validate as isUuid } from "uuid";
+import type { MemberRole as WiredRole } from "#gen/tollgate/access/v1/access_pb.js";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import type { PeopleService } from "#gen/tollgate/people/v1/people_service_pb.js";
+import { InvitationSchema, MemberSchema, PersonSchema } from "#gen/tollgate/people/v1/person_pb.js";
+import { failure } from "#lib/errors/failure.ts";
+import { invalid, requireId } from "#lib/ids/validate-id.ts";
+import { readPage } from "#lib/rpc/pages.ts";
+import type { Invitations } from "#src/identity/people/invitations.ts";
+import type { MailInvitation } from "#src/identity/people/mail.ts";
+import type { Members } from "#src/identity/people/members.ts";
+import type { Persons } from "#src/identity/people/persons.ts";
+import { readMemberRole, toMemberRole } from "#src/identity/people/roles.ts";
+import type { MemberRole } from "#src/storage/entities/people/member.ts";
+import { readClientAddress, type TrustsPeer } from "#src/wire/interceptors/access/client-address.ts";
+import { readPrincipal, visibleAccount } from "#src/wire/interceptors/access/principal.ts";
+import { noteBefore, noteWithin } from "#src/wire/interceptors/changes/change.ts";
+import { invitationMessage, memberMessage, personMessage } from "./messages.ts";
+
+/** Dependencies. */
+export interface Dependencies {
+  readonly persons: Persons;
+  readonly members: Members;
+  readonly invitations: Invitations;
+  /** Tells this core and all others that can be reached that an account's people have changed. */
+  readonly accountChanged: (accountId: string) => void;
+  /** Throws ACCOUNT_NOT_FOUND. */
+  readonly requireAccount: (accountId: string) => Promise<unknown>;
+  /** Undefined: no mail can be sent. */
+  readonly mailInvitation: MailInvitation | undefined;
+  /** Whether a peer is believed where its clients are. */
+  readonly trusts: TrustsPeer;
+}
+
+/** People and their places in accounts. */
+export function createPeopleService(deps: Dependencies): ServiceImpl<typeof PeopleService> {
+  const { persons, members, invitations } = deps;
+
+  return {
+    async getPerson(_, context) {
+      return { person: personMessage(await persons.get(toPersonId(context))) };
+    },
+
+    async updatePerson({ name }, context) {
+      const id = toPersonId(context);
+      noteBefore(context, PersonSchema, personMessage(await persons.get(id)));
+      return { person: personMessage(await persons.rename(id, name)) };
+    },
+
+    async listAccounts(_, context) {
+      const found = await persons.accountsOf(toPersonId(context));
+      return { accounts: found.map(({ role, ...place }) => ({ ...place, role: toMemberRole(role) })) };
+    },
+
+    async listMembers({ accountId, ...request }, context) {
+      const id = toAccountId(context, accountId);
+      await deps.requireAccount(id);
+      const list = `members of ${id}`;
+      const page = await readPage(
+        list,
+        request,
+        (start) => members.list(id, start),
+        (member) => member.id,
+        isUuid,
+      );
+      return { members: page.entries.map(memberMessage), nextPageToken: page.nextPageToken };
+    },
+
+    async setMemberRole({ accountId, personId, role }, context) {
+      const id = toAccountId(context, accountId);
+      const wanted = requireRole(role);
+      noteBefore(context, MemberSchema, memberMessage(await members.get(id, requirePerson(personId))));
+      const member = await members.setRole(id, personId, wanted);
+      deps.accountChanged(id);
+      return { member: memberMessage(member) };
+    },
+
+    async removeMember({ accountId, personId }, context) {
+      const id = toAccountId(context, accountId);
+      noteBefore(context, MemberSchema, memberMessage(await members.get(id, requirePerson(personId))));
+      await members.remove(id, personId);
+      deps.accountChanged(id);
+      return {};
+    },
+
+    async createInvitation({ accountId, role, email }, context) {
+      const id = toAccountId(context, accountId);
+      const principal = readPrincipal(context);
+      const { invitation, token } = await invitations.create({
+        accountId: id,
+        role: requireRole(role),
+        email: email || null,
+        invitedBy: principal.kind === "caller" ? (principal.personId ?? null) : null,
+      });
+      const { email: to } = invitation;
+      if (to !== null && to !== undefined) {
+        const client = readClientAddress({ header: context.requestHeader, contextValues: context.values }, deps.trusts);
+        await deps.mailInvitation?.({ ...invitation, email: to }, token, client);
+      }
+      return { invitation: invitationMessage(invitation), token };
+    },
+
+    async listInvitations({ accountId }, context) {
+      const id = toAccountId(context, accountId);
+      await deps.requireAccount(id);
+      return { invitations: (await invitations.list(id)).map(invitationMessage) };
+    },
+
+    async revokeInvitation({ invitationId }, context) {
+      const found = isUuid(invitationId) ? await invitations.get(invitationId) : unknownInvitation();
+      const principal = readPrincipal(context);
+      if (principal.kind === "caller" && principal.accountId !== found.accountId) {
+        return unknownInvitation();
+      }
+      noteBefore(context, InvitationSchema, invitationMessage(found));
+      await invitations.revoke(found.id);
+      return {};
+    },
+
+    async acceptInvitation({ token }, context) {
+      const personId = toPersonId(context);
+      const { accountId } = await noteWithin(context, (note) =>
+        invitations.accept(token, personId, (em, { accountId, role }) =>
+          note(em, { target: personId, accountId, after: { account_id: accountId, person_id: personId, role } }),
+        ),
+      );
+      deps.accountChanged(accountId);
+      return { accountId };
+    },
+  };
+}
+
+function toAccountId(context: HandlerContext, accountId: string): string {
+  return requireId(visibleAccount(context, accountId), "account");
+}
+
+/** The person who made the call. The gate lets nobody else in. */
+function toPersonId(context: HandlerContext): string {
+  const principal = readPrincipal(context);
+  if (principal.kind !== "caller" || principal.personId === undefined) {
+    throw failure(Reason.PERMISSION_DENIED, "This call is for sessions of people who signed in.");
+  }
+  return principal.personId;
+}
+
+function requireRole(role: WiredRole): MemberRole {
+  const named = readMemberRole(role);
+  if (named === undefined) {
+    throw invalid("role", "role must be MEMBER_ROLE_VIEWER, MEMBER_ROLE_DEVELOPER or MEMBER_ROLE_OWNER.");
+  }
+  return named;
+}
+
+function requirePerson(id: string): string {
+  if (!isUuid(id)) {
+    throw failure(Reason.MEMBER_NOT_FOUND, "The person has no place in the account.", { parameter: "person_id" });
+  }
+  return id;
+}
+
+function unknownInvitation(): never {
+  throw failure(Reason.INVITATION_NOT_FOUND, "There is no such invitation, or it was used.");
+}

@@ -1,0 +1,91 @@
+import type { Logger } from "#lib/logger.ts";
+import type { Clock } from "#lib/time/clock.ts";
+import { repeat } from "#lib/time/repeat.ts";
+import type { RefusedRequest, RequestStore } from "#src/money/model/store/request.ts";
+import type { EndedCall } from "#src/wire/interceptors/observation/observe.ts";
+import { type StatusOf, toRefused } from "./refused.ts";
+import { Sampling } from "./sampling.ts";
+
+/** Why a refused request is not in the record: like ones were enough, too many waited, or the database took none. */
+export const dropReasons = ["sampled", "full", "store"] as const;
+export type DropReason = (typeof dropReasons)[number];
+
+export interface Dependencies {
+  readonly store: RequestStore;
+  readonly statusOf: StatusOf;
+  /** How long requests are recorded, in days, and how many at most. */
+  readonly keepDays: number;
+  readonly most: number;
+  readonly dropped: (reason: DropReason, count: number) => void;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** A group is small, so that the store has time for money between two of them. */
+const mostInGroup = 200;
+const pauseMs = 250;
+/** More than wait are dropped. */
+const mostWaiting = 2000;
+/** Old ones leave even while nothing is refused. */
+const idleLooks = 2400;
+const dayMs = 86_400_000;
+
+/** Records refused requests: in groups, off their way, and dropped rather than waited for. */
+export class RequestRecorder {
+  readonly #parts: Dependencies;
+  readonly #sampling: Sampling;
+  #waiting: RefusedRequest[] = [];
+  #idle = 0;
+
+  constructor(parts: Dependencies) {
+    this.#parts = parts;
+    this.#sampling = new Sampling(
+      parts.clock,
+      (request) => this.#add(request),
+      () => parts.dropped("sampled", 1),
+    );
+  }
+
+  /** Takes note of a call that is over. */
+  readonly observe = (call: EndedCall): void => {
+    const refused = toRefused(call, this.#parts.statusOf, this.#parts.clock.now());
+    if (refused !== undefined) {
+      this.#sampling.add(refused, call.caller?.address ?? "");
+    }
+  };
+
+  /** Writes from now on. Returns the function that writes what waits and ends it. */
+  start(): () => Promise<void> {
+    const { clock, logger } = this.#parts;
+    const stop = repeat(clock, pauseMs, logger, "record refused requests", () => this.write());
+    return async () => {
+      stop();
+      this.#sampling.close();
+      while (this.#waiting.length > 0) {
+        await this.write();
+      }
+    };
+  }
+
+  /** Writes one group. What the store does not take is dropped. */
+  async write(): Promise<void> {
+    const group = this.#waiting.splice(0, mostInGroup);
+    if (group.length === 0 && this.#idle++ % idleLooks !== 0) {
+      return;
+    }
+    const { store, keepDays, most, dropped, clock } = this.#parts;
+    try {
+      await store.recordRequests(group, { before: clock.now() - keepDays * dayMs, most });
+    } catch {
+      dropped("store", group.length); // whoever is up at night has the database's own alarm
+    }
+  }
+
+  #add(request: RefusedRequest): void {
+    if (this.#waiting.length < mostWaiting) {
+      this.#waiting.push(request);
+    } else {
+      this.#parts.dropped("full", 1);
+    }
+  }
+}

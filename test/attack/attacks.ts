@@ -1,0 +1,175 @@
+import { systemRandom } from "#lib/ids/random.ts";
+import { newLinkToken, newSessionToken } from "#src/identity/sessions/session-token.ts";
+import type { Attack } from "./attack.ts";
+import { ask, hold, open } from "./wire.ts";
+
+/** Addresses of one attacker's networks: `network` is a /24. */
+const from = (at: number, network = 0) => `127.9.${network}.${1 + (at % 250)}`;
+
+const many = <T>(count: number, make: (at: number) => T): T[] => Array.from({ length: count }, (_, at) => make(at));
+
+const wrongKey = () => `tg-${newSessionToken(systemRandom).slice("tgse_".length)}`;
+const json = { "content-type": "application/json" };
+const connectJson = { ...json, "connect-protocol-version": "1" };
+const chat = (content: string) =>
+  JSON.stringify({ model: "tollgate-sim/plain", max_tokens: 1, messages: [{ role: "user", content }] });
+
+const holdMs = 2000;
+
+/** The attacks of `npm run attack`, by name. */
+export const attacks: readonly Attack[] = [
+  {
+    name: "sign-ins",
+    what: "one free key opens sessions over the Connect port, 32 at a time",
+    shown: { listener: "connect", bound: "rate" },
+    async burst({ addresses, freeKey }) {
+      const path = "/tollgate.sessions.v1.SessionsService/CreateSession";
+      const headers = { ...connectJson, authorization: `Bearer ${freeKey}` };
+      await Promise.all(
+        many(32, (at) => ask({ to: addresses.connect, from: from(at), method: "POST", path, headers, body: "{}" })),
+      );
+    },
+  },
+  {
+    name: "links",
+    what: "links with right checksums that were never made, 32 at a time",
+    shown: { listener: "public", bound: "rate" }, // what the console asks the core comes from this process
+    async burst({ addresses }) {
+      await Promise.all(
+        many(32, () => ask({ to: addresses.console, from: from(0, 1), path: `/link/${newLinkToken(systemRandom)}` })),
+      );
+    },
+  },
+  {
+    name: "wrong-keys",
+    what: "keys with right checksums that were never made, 32 at a time",
+    shown: { listener: "public", bound: "credentials" },
+    async burst({ addresses }) {
+      const body = chat("hello");
+      await Promise.all(
+        many(32, () => {
+          const headers = { ...json, authorization: `Bearer ${wrongKey()}` };
+          return ask({
+            to: addresses.http,
+            from: from(0, 2),
+            method: "POST",
+            path: "/v1/chat/completions",
+            headers,
+            body,
+          });
+        }),
+      );
+    },
+  },
+  {
+    name: "wrong-sessions",
+    what: "cookies of sessions that were never opened, 32 at a time",
+    shown: undefined,
+    async burst({ addresses }) {
+      await Promise.all(
+        many(32, () => {
+          const cookie = newSessionToken(systemRandom);
+          const headers = { cookie: `__Host-tollgate=${cookie}`, "sec-fetch-site": "same-origin" };
+          return ask({ to: addresses.console, from: from(0, 3), path: "/session", headers });
+        }),
+      );
+    },
+  },
+  {
+    name: "keyless-reads",
+    what: "GET /v1/models without a key, 64 at a time",
+    shown: { listener: "public", bound: "rate" },
+    async burst({ addresses }) {
+      await Promise.all(many(64, () => ask({ to: addresses.http, from: from(0, 4), path: "/v1/models" })));
+    },
+  },
+  {
+    name: "long-header",
+    what: "31.5 KB of no-break spaces as a media type, 8 at a time",
+    shown: undefined,
+    async burst({ addresses }) {
+      const head = Buffer.from(
+        `POST /v1/chat/completions HTTP/1.1\r\nhost: t\r\ncontent-length: 2\r\nconnection: close\r\ncontent-type: ${"\u00a0".repeat(31_500)}\r\n\r\n{}`,
+        "latin1",
+      );
+      await hold(
+        many(8, (at) => open(addresses.http, from(at, 5), head).resume()),
+        holdMs,
+      );
+    },
+  },
+  {
+    name: "unfinished-heads",
+    what: "600 connections of one address whose head never ends",
+    shown: { listener: "public", bound: "connections_per_address" },
+    async burst({ addresses }) {
+      const head = "POST /v1/chat/completions HTTP/1.1\r\nhost: t\r\nx-slow: ";
+      await hold(
+        many(600, () => open(addresses.http, from(0, 6), head)),
+        holdMs,
+      );
+    },
+  },
+  {
+    name: "pipelining",
+    what: "50 connections with 61 KB of requests each, unread",
+    shown: { listener: "public", bound: "pipeline" },
+    async burst({ addresses }) {
+      const requests = "GET /v1/models HTTP/1.1\r\nhost: t\r\n\r\n".repeat(1700);
+      await hold(
+        many(50, (at) => open(addresses.http, from(at, 7), requests).pause()),
+        holdMs,
+      );
+    },
+  },
+  {
+    name: "payments-pipelining",
+    what: "the same on the port of payment events",
+    shown: { listener: "payments", bound: "pipeline" },
+    async burst({ addresses }) {
+      const requests = "GET /webhooks/stripe HTTP/1.1\r\nhost: t\r\n\r\n".repeat(1500);
+      await hold(
+        many(50, (at) => open(addresses.webhooks, from(at, 8), requests).pause()),
+        holdMs,
+      );
+    },
+  },
+  {
+    name: "console-bodies",
+    what: "18 bodies of 4 MiB with a made-up cookie, begun and never ended",
+    shown: undefined,
+    async burst({ addresses }) {
+      const cookie = `__Host-tollgate=${newSessionToken(systemRandom)}`;
+      const head = `POST /tollgate.accounts.v1.AccountsService/ListAccounts HTTP/1.1\r\nhost: t\r\nsec-fetch-site: same-origin\r\nconnect-protocol-version: 1\r\ncontent-type: application/proto\r\ncookie: ${cookie}\r\ncontent-length: 4194304\r\n\r\n`;
+      await hold(
+        many(18, (at) => open(addresses.console, from(at, 9), head + "x".repeat(65_536))),
+        holdMs,
+      );
+    },
+  },
+  {
+    name: "small-bodies",
+    what: "480 bodies of 33 KB from five networks, whose second half never comes",
+    shown: undefined,
+    async burst({ addresses }) {
+      const half = `POST /v1/chat/completions HTTP/1.1\r\nhost: t\r\nauthorization: Bearer ${wrongKey()}\r\ncontent-type: application/json\r\ncontent-length: 33000\r\n\r\n${" ".repeat(16_000)}`;
+      await hold(
+        many(480, (at) => open(addresses.http, from(at, 10 + (at % 5)), half)),
+        holdMs,
+      );
+    },
+  },
+  {
+    name: "beyond-rate",
+    what: "one free key beyond its rate, with bodies of 2 MB, 8 at a time",
+    shown: undefined,
+    async burst({ addresses, freeKey }) {
+      const headers = { ...json, authorization: `Bearer ${freeKey}` };
+      const body = chat("x".repeat(1_900_000));
+      const path = "/v1/chat/completions";
+      await Promise.all(
+        many(8, (at) => ask({ to: addresses.http, from: from(at, 16), method: "POST", path, headers, body })),
+      );
+    },
+  },
+];

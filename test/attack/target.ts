@@ -1,0 +1,70 @@
+import { defaultFleetConfig, startDefaultFleet } from "../../simulator/fleet.ts";
+import { createSite, freePorts, startTollgate } from "../support/tollgate.ts";
+import type { Shown, Target } from "./attack.ts";
+import { ask } from "./wire.ts";
+
+/** What a process has used so far, and what its doors have refused. */
+export interface Measured {
+  readonly cpuSeconds: number;
+  readonly residentBytes: number;
+  refused(shown: Shown): number;
+}
+
+/** A running service with an honest customer. */
+export interface Attacked extends AsyncDisposable {
+  readonly target: Target;
+  measure(): Promise<Measured>;
+  /** One request of an honest customer, of a network of its own. Returns the status. */
+  honest(): Promise<number>;
+}
+
+/** The honest customer's address. */
+const customer = "127.0.0.2";
+const model = "tollgate-sim/plain";
+
+/** Starts the whole program with a simulated fleet, an honest customer and a free key. */
+export async function startTarget(): Promise<Attacked> {
+  const engines = await startDefaultFleet({ speed: 0 });
+  const site = await createSite({ TOLLGATE_STRIPE_WEBHOOK_SECRET: "whsec_of-the-attacks-0123456789-0123456789" });
+  const listen = { ...freePorts.listen, console: "127.0.0.1:0" };
+  const config = {
+    listen,
+    http: { connections: 1000, connections_per_address: 100 },
+    models: defaultFleetConfig(engines),
+  };
+  const tollgate = await startTollgate(site, "serve", "--config", await site.configure(config));
+  const key = async (rpm: string) => {
+    const { id } = (await tollgate.admin("accounts", "create")) as { id: string };
+    await tollgate.admin("accounts", "top-up", id, "--usd", "10", "--ref", id);
+    return ((await tollgate.admin("keys", "create", id, "--rpm", rpm)) as { key: string }).key;
+  };
+  const [honestKey, freeKey] = [await key("100000"), await key("1")];
+  const { http = "", console = "", connect = "", webhooks = "", admin = "" } = tollgate.addresses;
+  const headers = { "content-type": "application/json", authorization: `Bearer ${honestKey}` };
+  const body = JSON.stringify({ model, max_tokens: 1, messages: [{ role: "user", content: "hello" }] });
+  return {
+    target: { addresses: { http, console, connect, webhooks }, freeKey },
+    honest: () => ask({ to: http, from: customer, method: "POST", path: "/v1/chat/completions", headers, body }),
+    async measure() {
+      const text = await (await fetch(`http://${admin}/metrics`)).text();
+      const value = (name: string) =>
+        Number(
+          text
+            .split("\n")
+            .find((line) => line.startsWith(`${name} `))
+            ?.slice(name.length + 1) ?? 0,
+        );
+      return {
+        cpuSeconds: value("process_cpu_seconds_total"),
+        residentBytes: value("process_resident_memory_bytes"),
+        refused: ({ listener, bound }) => value(`tollgate_door_refused_total{listener="${listener}",bound="${bound}"}`),
+      };
+    },
+    async [Symbol.asyncDispose]() {
+      await tollgate.stop();
+      await Promise.all(engines.map((engine) => engine.close()));
+      await new Promise((resolve) => setImmediate(resolve));
+      await site.remove();
+    },
+  };
+}

@@ -1,0 +1,58 @@
+import { Agent, request } from "node:http";
+import { connect, type Socket } from "node:net";
+import { pause } from "../support/pause.ts";
+
+/** One request of an address of this machine: each is a client of its own for the service. */
+export interface Ask {
+  /** host:port. */
+  readonly to: string;
+  /** The client's address, in 127.0.0.0/8. */
+  readonly from: string;
+  readonly method?: string;
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Buffer;
+}
+
+const agent = new Agent({ keepAlive: true, maxSockets: 64 });
+
+/** Asks, and returns the status once the whole answer was read. 0: there was none. */
+export function ask({ to, from, method = "GET", path, headers = {}, body }: Ask): Promise<number> {
+  const [host = "", port] = to.split(":");
+  return new Promise((resolve) => {
+    const sent = request(
+      { host, port: Number(port), method, path, headers, agent, localAddress: from, timeout: 60_000 },
+      (response) => {
+        response.resume();
+        response.once("close", () => resolve(response.complete ? (response.statusCode ?? 0) : 0));
+      },
+    );
+    sent.once("timeout", () => sent.destroy());
+    sent.once("error", () => resolve(0));
+    sent.end(body);
+  });
+}
+
+/** Opens a connection and sends bytes without reading an answer. */
+export function open(to: string, from: string, bytes: string | Buffer): Socket {
+  const [host = "", port] = to.split(":");
+  const socket = connect({ host, port: Number(port), localAddress: from });
+  socket.on("error", () => {});
+  socket.write(bytes);
+  return socket;
+}
+
+/** Keeps connections for a while, and ends them. */
+export async function hold(sockets: readonly Socket[], ms: number): Promise<void> {
+  const closed = Promise.all(sockets.map((socket) => new Promise((done) => socket.once("close", done))));
+  await Promise.race([closed, pause(ms, "an attack lasts so long")]);
+  for (const socket of sockets) {
+    socket.destroy();
+  }
+  await closed;
+}
+
+/** Closes the connections that are kept for further requests. */
+export function endConnections(): void {
+  agent.destroy();
+}

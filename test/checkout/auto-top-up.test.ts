@@ -1,0 +1,138 @@
+import { createClient } from "@connectrpc/connect";
+import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { EventsService } from "#gen/tollgate/events/v1/events_service_pb.js";
+import { AutoTopUpState } from "#gen/tollgate/payments/v1/auto_top_up_pb.js";
+import type { StandIn } from "../../simulator/stripe/server.ts";
+import { databases, dialects } from "../money/databases.ts";
+import { eventually } from "../support/eventually.ts";
+import { connectEvents, hasBalance, openShop, openStripe, press, type Shop, usd } from "./shop.ts";
+
+const newDatabase = databases();
+
+describe.each(dialects)("on %s", (dialect) => {
+  let url: string;
+  let stripe: StandIn;
+  let shop: Shop;
+  const others: Shop[] = [];
+
+  beforeEach(async () => {
+    stripe = await openStripe();
+    url = await newDatabase(dialect);
+    shop = await openShop(url, stripe);
+    connectEvents(stripe, shop);
+  }, 60_000);
+  afterEach(async () => {
+    expect(await shop.proves()).toEqual([]);
+    await Promise.all([shop, ...others.splice(0)].map((one) => one.stop()));
+    await stripe.close();
+  }, 60_000);
+
+  /** An account with 25 USD and a saved card. */
+  const customer = async (saves = true) => {
+    const accountId = await shop.account();
+    const { url: page } = await shop.payments.createCheckout({ accountId, amountPicoUsd: usd(25), requestId: "first" });
+    await press(page, "paid", saves);
+    await hasBalance(shop, accountId, usd(25));
+    return accountId;
+  };
+  const set = (accountId: string, below = 5, amount = 20, monthly = 100) =>
+    shop.payments.setAutoTopUp({
+      accountId,
+      belowPicoUsd: usd(below),
+      amountPicoUsd: usd(amount),
+      monthlyPicoUsd: usd(monthly),
+    });
+  const spendTo = async (accountId: string, left: number) => {
+    const amountPicoUsd = (await shop.balance(accountId)) - usd(left);
+    await shop.accounts.refund({ accountId, amountPicoUsd, reference: `spent ${amountPicoUsd} ${Math.random()}` });
+  };
+  const get = async (accountId: string) => (await shop.payments.getAutoTopUp({ accountId })).autoTopUp;
+  const charges = () => [...stripe.state.intents.values()].filter(({ description }) => description === null).length - 1;
+
+  test("a balance below its bound is filled up once, and again at the next crossing", async () => {
+    const accountId = await customer();
+    await set(accountId);
+    await spendTo(accountId, 4);
+    await hasBalance(shop, accountId, usd(24));
+    await spendTo(accountId, 1);
+    await hasBalance(shop, accountId, usd(21));
+    expect(charges()).toBe(2);
+    expect(await get(accountId)).toMatchObject({ state: AutoTopUpState.ON, chargedPicoUsd: usd(40), declines: 0 });
+  }, 60_000);
+
+  test("a lost answer and lost events charge once", async () => {
+    stripe.events.faults.lose = false;
+    const accountId = await customer();
+    stripe.events.faults.lose = true;
+    await set(accountId);
+    stripe.faults.silent = 1;
+    await spendTo(accountId, 4);
+    await hasBalance(shop, accountId, usd(24));
+    expect(charges()).toBe(1);
+  }, 60_000);
+
+  test("no more is charged in a month than was allowed", async () => {
+    const accountId = await customer();
+    await set(accountId, 5, 20, 39);
+    await spendTo(accountId, 4);
+    await hasBalance(shop, accountId, usd(24));
+    await spendTo(accountId, 4);
+    const other = await customer();
+    await set(other);
+    await spendTo(other, 4);
+    await hasBalance(shop, other, usd(24)); // so the watch has looked at both
+    expect(await shop.balance(accountId)).toBe(usd(4));
+  }, 60_000);
+
+  test("a declined card is told, and rests for a day", async () => {
+    const accountId = await customer();
+    for (const card of stripe.state.cards.keys()) {
+      stripe.state.declining.add(card);
+    }
+    await set(accountId);
+    await spendTo(accountId, 4);
+    const found = await eventually("it is declined", async () => {
+      const now = await get(accountId);
+      return now?.declines === 1 ? now : undefined;
+    });
+    expect(found.state).toBe(AutoTopUpState.ON);
+    expect(Number(found.notBefore?.seconds) - Date.now() / 1000).toBeGreaterThan(80_000);
+    const { events } = await createClient(EventsService, shop.operator).listEvents({
+      types: ["auto_top_up.declined"],
+    });
+    expect(events).toHaveLength(1);
+    expect(await shop.balance(accountId)).toBe(usd(4));
+  }, 60_000);
+
+  test("without a saved card nothing is charged, and a frozen account is left alone", async () => {
+    const frozen = await customer();
+    await shop.accounts.freezeAccount({ accountId: frozen, reason: "a test" });
+    await set(frozen);
+    await spendTo(frozen, 4);
+    const accountId = await customer(false);
+    await set(accountId);
+    await spendTo(accountId, 4);
+    await eventually("it is declined", async () => (await get(accountId))?.declines === 1);
+    expect(await get(frozen)).toMatchObject({ declines: 0, chargedPicoUsd: 0n });
+  }, 60_000);
+
+  test("it is off unless set, refused where it makes no sense, and turned off by an amount of 0", async () => {
+    const accountId = await shop.account();
+    expect(await get(accountId)).toMatchObject({ state: AutoTopUpState.OFF });
+    await expect(set(accountId, 5, 4)).rejects.toThrow("minimum");
+    await expect(set(accountId, 5, 20, 19)).rejects.toThrow("month");
+    expect((await set(accountId)).autoTopUp).toMatchObject({ state: AutoTopUpState.ON, amountPicoUsd: usd(20) });
+    expect((await set(accountId, 0, 0, 0)).autoTopUp).toMatchObject({ state: AutoTopUpState.OFF });
+  }, 60_000);
+
+  if (dialect === "postgresql") {
+    test("two cores charge once at one crossing", async () => {
+      others.push(await openShop(url, stripe), await openShop(url, stripe));
+      const accountId = await customer();
+      await set(accountId);
+      await spendTo(accountId, 4);
+      await hasBalance(shop, accountId, usd(24));
+      expect(charges()).toBe(1);
+    }, 60_000);
+  }
+});

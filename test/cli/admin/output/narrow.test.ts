@@ -1,0 +1,75 @@
+import { describe, expect, test } from "@jest/globals";
+import { renderText } from "#src/cli/admin/output/render.ts";
+import { answers } from "../../../../scripts/docs/answers.ts";
+
+type Row = Record<string, unknown>;
+
+/** The widest table that a line of a text belongs to. */
+const widest = (text: string) => Math.max(...text.split("\n").map(({ length }) => length));
+
+/** The same row with long values in every cell. */
+function lengthened(row: Row): Row {
+  const long = (name: string, value: unknown): unknown => {
+    if (Array.isArray(value)) {
+      return value.map((one) => (typeof one === "object" ? lengthened(one as Row) : one));
+    }
+    if (typeof value === "number") {
+      return 123_456_789_012;
+    }
+    if (typeof value === "boolean") {
+      return value;
+    }
+    if (/_at$|^at$|^since$/.test(name)) {
+      return "2026-01-31T12:00:00.123Z";
+    }
+    if (/usd/.test(name)) {
+      return "1234567.123456789012";
+    }
+    return /(^|_)id$/.test(name) ? "018f0000-0000-7000-8000-000000000000" : "long words in a value ".repeat(12).trim();
+  };
+  return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, long(name, value)]));
+}
+
+const lists = Object.entries(answers).flatMap(([name, answer]) => {
+  const rows = Array.isArray(answer) ? answer : Object.values(answer).find((value) => Array.isArray(value) && value[0]);
+  return rows && typeof rows[0] === "object" ? [[name, rows[0] as Row] as const] : [];
+});
+
+describe.each(lists)("the table of %s", (_name, row) => {
+  const rows = [lengthened(row), lengthened(row)] as Parameters<typeof renderText>[0];
+
+  test("is at most 100 columns wide, whatever its values are", () => {
+    const text = renderText(rows);
+    expect(widest(text)).toBeLessThanOrEqual(100);
+    expect(text.split("\n")[0]).toMatch(/\w/);
+    expect(widest(`${renderText({ list: rows } as Parameters<typeof renderText>[0])}`)).toBeLessThanOrEqual(100);
+  });
+
+  test("has every column and whole values where all of it is asked for", () => {
+    const [head = "", first = ""] = renderText(rows, { wide: true }).split("\n");
+    const shown = Object.entries(row).filter(([, value]) => !Array.isArray(value) || typeof value[0] === "string");
+    expect(
+      head
+        .split(/ {2,}/)
+        .map((name) => name.trim())
+        .filter(Boolean),
+    ).toEqual(shown.map(([name]) => name));
+    expect(first).not.toContain("…");
+  });
+});
+
+test("ids stay whole, texts are cut, sentences go on in the next line, empty columns leave first", () => {
+  const rows = [
+    {
+      id: "018f0000-0000-7000-8000-000000000000",
+      name: "n".repeat(60),
+      email: null,
+      message: "word ".repeat(12).trim(),
+    },
+  ];
+  expect(renderText(rows).split("\n")).toEqual([
+    "id                                    name                      message",
+    expect.stringMatching(/^018f0000-0000-7000-8000-000000000000 {2}n{23}… {2}word( word){6}$/),
+    expect.stringMatching(/^ +word( word)*$/),
+  ]);
+});

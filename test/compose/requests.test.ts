@@ -1,0 +1,135 @@
+import { readFileSync } from "node:fs";
+import { create } from "@bufbuild/protobuf";
+import type { Interceptor } from "@connectrpc/connect";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { v7 } from "uuid";
+import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
+import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
+import { ListRequestsRequestSchema } from "#gen/tollgate/metering/v1/request_pb.js";
+import { failure } from "#lib/errors/failure.ts";
+import { reasonTexts } from "#lib/errors/reason-texts.ts";
+import { publicSurfaces } from "#lib/surface-names.ts";
+import { statusOf } from "#src/compose/core/requests.ts";
+import { createMeteringService } from "#src/services/metering/metering-service.ts";
+import { listRequests } from "#src/services/metering/requests/request-list.ts";
+import { RequestRecorder } from "#src/telemetry/requests/recorder.ts";
+import { createDirectTransport } from "#src/wire/grpc/direct/direct-transport.ts";
+import { registration } from "#src/wire/grpc/server/registration.ts";
+import { principalKey } from "#src/wire/interceptors/access/principal.ts";
+import { logCalls } from "#src/wire/interceptors/observation/log.ts";
+import { observeCalls } from "#src/wire/interceptors/observation/observe.ts";
+import { type FrontServer, startFront } from "../facades/http/front-server.ts";
+import { type Metering, openMetering, testModel } from "../money/fixture.ts";
+import { noArchives } from "../money/no-archives.ts";
+import { steadyClock } from "../support/clocks/steady-clock.ts";
+import { eventually } from "../support/eventually.ts";
+import { silentLogger } from "../support/loggers.ts";
+
+// From the x-request-id of a response to its reason, for every reason and on both surfaces: the status, the line of the
+// log, the record and the page tell the same.
+
+const caller = { kind: "caller", accountId: v7(), keyId: v7() } as const;
+const paths = { chat: "/v1/chat/completions", messages: "/v1/messages" } as const;
+const reasons = Object.values(Reason).filter((value): value is Reason => typeof value === "number");
+const page = readFileSync("docs/reasons.md", "utf8");
+
+let metering: Metering;
+let front: FrontServer;
+let recorder: RequestRecorder;
+let reason = Reason.UNSPECIFIED;
+const lines: object[] = [];
+const asCaller: Interceptor = (next) => (request) => {
+  request.contextValues.set(principalKey, caller);
+  return next(request);
+};
+
+beforeAll(async () => {
+  metering = await openMetering();
+  const { storage, store } = metering;
+  recorder = new RequestRecorder({
+    ...{ store, statusOf, keepDays: 7, most: 1000, clock: steadyClock, logger: silentLogger },
+    dropped: () => {
+      throw new Error("a record was left out");
+    },
+  });
+  const log = { ...silentLogger };
+  for (const level of ["info", "warn", "error"] as const) {
+    log[level] = (fields: object) => void lines.push(fields);
+  }
+  const known = { trusts: () => true, isServed: (model: string) => model === testModel };
+  const services = [
+    registration(InferenceService, {
+      // biome-ignore lint/correctness/useYield: it is refused before it begins.
+      async *generate() {
+        throw failure(reason, "The message.");
+      },
+    }),
+    registration(AccountsService, { identifyCaller: () => ({ accountId: caller.accountId }) }),
+    registration(MeteringService, createMeteringService({ storage, clock: steadyClock, archives: noArchives })),
+  ];
+  const observing = observeCalls(steadyClock, [logCalls(log, steadyClock), recorder.observe], known);
+  front = await startFront(createDirectTransport(services, [observing, asCaller]));
+});
+afterAll(async () => {
+  await front.server.close(0);
+  await metering.close();
+});
+
+const headers = { authorization: "Bearer a key", "content-type": "application/json" };
+
+async function refuse(path: string, body: string) {
+  const response = await fetch(front.url + path, { method: "POST", headers, body });
+  await response.text();
+  return { status: response.status, id: String(response.headers.get("x-request-id")) };
+}
+
+const findGeneration = async (id: string) => (await fetch(`${front.url}/v1/generation?id=${id}`, { headers })).json();
+
+test.each(publicSurfaces.flatMap((surface) => reasons.map((one) => [surface, Reason[one], one] as const)))(
+  "%s: %s is told by the status, the log, the record and the page",
+  async (surface, name, given) => {
+    reason = given;
+    const body = { model: testModel, max_tokens: 5, messages: [{ role: "user", content: "Hello" }] };
+    const { status, id } = await refuse(paths[surface], JSON.stringify(body));
+    const { accountId, keyId } = caller;
+    expect(lines.filter((line) => "requestId" in line && line.requestId === id)).toMatchObject(
+      // Those that anybody can cause are summed up.
+      given === Reason.AUTHENTICATION_THROTTLED ? [] : [{ reason: name, account: accountId, model: testModel }],
+    );
+    await recorder.write();
+    const { requests } = await listRequests(metering.storage, create(ListRequestsRequestSchema, { requestId: id }));
+    expect(requests).toMatchObject([
+      { requestId: id, accountId, keyId, surface, model: testModel, reason: name, httpStatus: status },
+    ]);
+    const { what, advice } = reasonTexts[given];
+    expect(await findGeneration(id)).toEqual({
+      data: {
+        ...{ id, created_at: expect.any(String), model: testModel },
+        error: { reason: name, message: `${what} ${advice}`, status },
+      },
+    });
+    const row = page.split("\n").find((line) => line.startsWith(`| \`${name}\` `)) ?? "";
+    expect(row.split("|").map((cell) => cell.trim())).toEqual(
+      expect.arrayContaining([String(status), what.replaceAll("|", "\\|"), advice]),
+    );
+  },
+);
+
+test.each(publicSurfaces)("%s: what the surface itself refuses is recorded for whose key it was", async (surface) => {
+  for (const [path, body, status, name] of [
+    [paths[surface], "{", 400, "INVALID_ARGUMENT"],
+    [paths[surface], `"${"x".repeat(3 * 1024 * 1024)}"`, 413, "REQUEST_TOO_LARGE"],
+  ] as const) {
+    const refused = await refuse(path, body);
+    expect(refused.status).toBe(status);
+    const asked = create(ListRequestsRequestSchema, { requestId: refused.id });
+    const [found] = await eventually("it is recorded", async () => {
+      await recorder.write();
+      const { requests } = await listRequests(metering.storage, asked);
+      return requests.length === 0 ? undefined : requests;
+    });
+    expect(found).toMatchObject({ accountId: caller.accountId, reason: name, httpStatus: status });
+  }
+});

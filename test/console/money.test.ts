@@ -1,0 +1,27 @@
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { buyCredit } from "./money-life.ts";
+import { openStage, type Stage } from "./stage.ts";
+
+// A Tollgate of its own: an address may sign in 30 times a minute, and the other pages' tests need most of that.
+
+let stage: Stage;
+beforeAll(async () => {
+  stage = await openStage();
+}, 120_000);
+afterAll(() => stage.close());
+
+test("a stranger goes from the first key to a receipt, buys credit, sets auto top-up and gets a refund", async () => {
+  const { refusal, sessions, waiting, added, bought, set, refund, balance, reader, faults } = await buyCredit(stage);
+  expect(refusal).toBe("A payment must be at least 5.00 USD (payment minimum).");
+  expect(sessions).toBe(1);
+  expect([waiting, added]).toEqual([
+    "Waiting until the payment is confirmed; this page can be left…",
+    "25.00 USD added.",
+  ]);
+  expect(bought).toBe(25n * 10n ** 12n);
+  expect(set).toMatch(/^On: below \$5\.00 the saved card is charged \$10\.00, at most \$40\.00 a month/);
+  expect(refund).toBe("7.50 USD go back to the card.");
+  expect(balance).toBe(bought - 75n * 10n ** 11n);
+  expect(reader).toEqual(["no way to pay", set]);
+  expect([...faults, ...stage.complaints]).toEqual([]);
+}, 120_000);

@@ -1,0 +1,53 @@
+import { afterEach, describe, expect, test } from "@jest/globals";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { readDetail } from "#lib/errors/detail.ts";
+import { systemRandom } from "#lib/ids/random.ts";
+import { Invitations } from "#src/identity/people/invitations.ts";
+import { Account, toNameKey } from "#src/storage/entities/account.ts";
+import { openStorage, type Storage } from "#src/storage/orm.ts";
+import { databases, dialects } from "../../money/databases.ts";
+import { ManualClock } from "../../support/clocks/manual-clock.ts";
+
+const newDatabase = databases();
+const opened: Storage[] = [];
+afterEach(async () => {
+  for (const storage of opened.splice(0)) {
+    await storage.close();
+  }
+});
+
+const week = 7 * 86_400_000;
+
+describe.each(dialects)("%s", (dialect) => {
+  test("an invitation is open for a week, an account has a hundred at most, and no token is stored", async () => {
+    const storage = await openStorage(await newDatabase(dialect));
+    opened.push(storage);
+    const clock = new ManualClock();
+    const accountId = systemRandom.uuid();
+    await storage.orm.em.fork().insert(Account, {
+      ...{ id: accountId, name: "", nameKey: toNameKey(""), maxKeys: 1, createdAt: new Date(), requestId: null },
+      ...{ paidTotal: 0n, debt: 0n, frozenAt: null, frozenReason: null, maxInFlight: null, serviceClass: null },
+      ...{ lowBalance: null, lastPaid: null, balanceTold: "ample" },
+    });
+    const invitations = new Invitations({ storage, clock, random: systemRandom });
+    const reasonOf = (answer: Promise<unknown>) =>
+      answer.then(
+        () => undefined,
+        (error: unknown) => readDetail(error)?.reason,
+      );
+    const invite = () => invitations.create({ accountId, role: "viewer", email: null, invitedBy: null });
+    const { token } = await invite();
+    for (let more = 1; more < 100; more += 1) {
+      await invite();
+    }
+    expect(await reasonOf(invite())).toBe(Reason.INVALID_ARGUMENT);
+    const rows = await storage.orm.em.getConnection().execute("select * from invitation");
+    expect(rows).toHaveLength(100);
+    expect(JSON.stringify(rows)).not.toContain(token.slice(5));
+    clock.advance(week);
+    expect(await invitations.list(accountId)).toEqual([]);
+    const late = invitations.accept(token, systemRandom.uuid(), async () => {});
+    expect(await reasonOf(late)).toBe(Reason.INVITATION_NOT_FOUND);
+    await invite();
+  });
+});

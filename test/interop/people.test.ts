@@ -1,0 +1,343 @@
+import { randomBytes } from "node:crypto";
+import { type Client, createClient } from "@connectrpc/connect";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { MemberRole } from "#gen/tollgate/access/v1/access_pb.js";
+import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
+import { AuditService } from "#gen/tollgate/audit/v1/audit_service_pb.js";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { PeopleService } from "#gen/tollgate/people/v1/people_service_pb.js";
+import { SessionsService } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
+import { readDetail } from "#lib/errors/detail.ts";
+import { databases, dialects } from "../money/databases.ts";
+import { eventually } from "../support/eventually.ts";
+import { type Identities, startIdentities } from "../support/identities.ts";
+import { type Service, serveModels } from "../support/service.ts";
+
+// What people may do in their accounts, over the real wire, and what attackers among them may not.
+
+const draw = () => randomBytes(32).toString("hex");
+const secrets = { TOLLGATE_OPERATOR_TOKEN: draw(), TOLLGATE_KEY_PEPPER: draw() };
+const newDatabase = databases();
+const { VIEWER, DEVELOPER, OWNER } = MemberRole;
+
+let people = 0;
+let addresses = 0;
+/** Nobody's calls are counted with those of somebody else. */
+function newAddress(): string {
+  addresses += 1;
+  return `10.${addresses >> 8}.${addresses & 255}.1`;
+}
+
+const reasonOf = (answer: Promise<unknown>) =>
+  answer.then(
+    () => "done",
+    (error: unknown) => Reason[readDetail(error)?.reason ?? Reason.UNSPECIFIED],
+  );
+
+describe.each(dialects)("%s", (dialect) => {
+  let services: Omit<Service, "idle">[];
+  let identities: Identities;
+  let operator: { accounts: Client<typeof AccountsService>; people: Client<typeof PeopleService> };
+  beforeAll(async () => {
+    const url = await newDatabase(dialect);
+    identities = await startIdentities("tollgate");
+    services = [];
+    const models = [{ id: "m", servers: [{ url: "http://127.0.0.1:9" }] }];
+    const config = {
+      storage: { url },
+      sign_in: { oidc: { issuer: identities.issuer, client_id: "tollgate" } },
+      sign_up: "invited" as const,
+      playground: { usd: "0.5" },
+    };
+    for (let core = 0; core < (dialect === "sqlite" ? 1 : 2); core += 1) {
+      services.push(await serveModels(models, config, true, secrets));
+    }
+    const transport = first().operator;
+    operator = { accounts: createClient(AccountsService, transport), people: createClient(PeopleService, transport) };
+  }, 60_000);
+  afterAll(async () => {
+    for (const one of services) {
+      await one[Symbol.asyncDispose]();
+    }
+    await identities[Symbol.asyncDispose]();
+  });
+
+  function first(): Omit<Service, "idle"> {
+    const [service] = services;
+    if (service === undefined) {
+      throw new Error("no service runs");
+    }
+    return service;
+  }
+
+  /** A person's calls, to one of the cores. */
+  function calls(token: string, service = first()) {
+    const headers = { authorization: `Bearer ${token}`, "x-tollgate-client-address": newAddress() };
+    const bearer = { headers };
+    const clients = {
+      accounts: createClient(AccountsService, service.transport),
+      people: createClient(PeopleService, service.transport),
+      sessions: createClient(SessionsService, service.transport),
+      audit: createClient(AuditService, service.transport),
+    };
+    return { ...clients, bearer };
+  }
+
+  async function newAccount(): Promise<string> {
+    return (await operator.accounts.createAccount({})).account?.id ?? "";
+  }
+
+  /** Somebody who has signed in, with a place in accounts. */
+  async function signIn(places: Readonly<Record<string, MemberRole>>, email?: string, emailVerified = true) {
+    people += 1;
+    const claims = { sub: `s${people}`, name: `Person ${people}`, email, email_verified: emailVerified };
+    const client = createClient(SessionsService, first().transport);
+    const headers = { "x-tollgate-client-address": newAddress() };
+    const { session, token } = await identities.signIn(client, claims, { headers });
+    const guest = calls(token);
+    for (const [accountId, role] of Object.entries(places)) {
+      const invited = await operator.people.createInvitation({ accountId, role });
+      await guest.people.acceptInvitation({ token: invited.token }, guest.bearer);
+    }
+    const [accountId] = Object.keys(places);
+    const opened = accountId && (await guest.sessions.switchAccount({ accountId }, guest.bearer)).token;
+    return { personId: session?.personId ?? "", token: opened || token, ...calls(opened || token) };
+  }
+
+  /** An account with an owner who has signed in. */
+  async function own(more: Readonly<Record<string, MemberRole>> = {}) {
+    const accountId = await newAccount();
+    return { accountId, owner: await signIn({ [accountId]: OWNER, ...more }) };
+  }
+
+  test("a session says the person, the account and the role, and switches to another account of the person", async () => {
+    const other = await newAccount();
+    const { accountId, owner } = await own({ [other]: VIEWER });
+    const { session } = await owner.sessions.getSession({}, owner.bearer);
+    expect(session).toMatchObject({ personId: owner.personId, accountId, memberRole: OWNER, role: 0 });
+    const { accounts } = await owner.people.listAccounts({}, owner.bearer);
+    expect(accounts.map((place) => [place.accountId, place.role])).toEqual([
+      [accountId, OWNER],
+      [other, VIEWER],
+    ]);
+    const next = await owner.sessions.switchAccount({ accountId: other }, owner.bearer);
+    expect(next.session).toMatchObject({ accountId: other, memberRole: VIEWER });
+    expect(await reasonOf(owner.people.getPerson({}, owner.bearer))).toBe("UNAUTHENTICATED");
+    const there = calls(next.token);
+    expect(await reasonOf(there.accounts.createKey({}, there.bearer))).toBe("PERMISSION_DENIED");
+    const nowhere = there.sessions.switchAccount({ accountId: await newAccount() }, there.bearer);
+    expect(await reasonOf(nowhere)).toBe("ACCOUNT_NOT_FOUND");
+  });
+
+  test("a person without an account reads itself, uses an invitation, switches and signs out, and no more", async () => {
+    const { accountId, owner } = await own();
+    const guest = await signIn({});
+    const { bearer } = guest;
+    for (const refused of [
+      guest.accounts.getAccount({}, bearer),
+      guest.accounts.createKey({}, bearer),
+      guest.accounts.listKeys({ accountId }, bearer),
+      guest.people.listMembers({}, bearer),
+      guest.people.listMembers({ accountId }, bearer),
+      guest.audit.listAuditEvents({}, bearer),
+    ]) {
+      expect(await reasonOf(refused)).toBe("PERMISSION_DENIED");
+    }
+    expect((await guest.people.getPerson({}, bearer)).person).toMatchObject({ id: guest.personId });
+    const { token } = await owner.people.createInvitation({ role: DEVELOPER }, owner.bearer);
+    expect(await guest.people.acceptInvitation({ token }, bearer)).toMatchObject({ accountId });
+    const { session } = await guest.sessions.switchAccount({ accountId }, bearer);
+    expect(session).toMatchObject({ accountId, memberRole: DEVELOPER });
+  });
+
+  test("a member sees and changes its own account alone, and no role is raised by its holder", async () => {
+    const { accountId, owner } = await own();
+    const other = await own();
+    const developer = await signIn({ [accountId]: DEVELOPER });
+    const { personId, bearer } = developer;
+    const role = OWNER;
+    for (const refused of [
+      developer.people.setMemberRole({ personId, role }, bearer),
+      developer.people.setMemberRole({ accountId, personId, role }, bearer),
+      developer.people.createInvitation({ role }, bearer),
+      developer.people.removeMember({ personId: owner.personId }, bearer),
+      developer.accounts.updateAccount({ name: "mine" }, bearer),
+      developer.audit.listAuditEvents({}, bearer),
+      owner.people.setMemberRole({ accountId: other.accountId, personId, role }, owner.bearer),
+      owner.people.removeMember({ accountId: other.accountId, personId: other.owner.personId }, owner.bearer),
+      owner.people.createInvitation({ accountId: other.accountId, role }, owner.bearer),
+      owner.audit.listAuditEvents({ accountId: other.accountId }, owner.bearer),
+      owner.accounts.updateAccount({ maxKeys: 100 }, owner.bearer),
+      owner.accounts.topUp({ accountId, amountPicoUsd: 10n ** 13n, reference: "free" }, owner.bearer),
+    ]) {
+      expect(await reasonOf(refused)).toBe("PERMISSION_DENIED");
+    }
+    const missing = owner.people.setMemberRole({ personId: other.owner.personId, role }, owner.bearer);
+    expect(await reasonOf(missing)).toBe("MEMBER_NOT_FOUND");
+    const renamed = await owner.accounts.updateAccount({ name: "Ours", lowBalancePicoUsd: 5n }, owner.bearer);
+    expect(renamed.account).toMatchObject({ id: accountId, name: "Ours", lowBalancePicoUsd: 5n });
+    expect((await developer.accounts.getAccount({}, bearer)).account?.name).toBe("Ours");
+  });
+
+  test("the last owner neither leaves nor is lowered, and of two who remove each other at once one stays", async () => {
+    const { accountId, owner } = await own();
+    const { personId, bearer } = owner;
+    expect(await reasonOf(owner.people.removeMember({ personId }, bearer))).toBe("LAST_OWNER");
+    const lowered = owner.people.setMemberRole({ personId, role: VIEWER }, bearer);
+    expect(await reasonOf(lowered)).toBe("LAST_OWNER");
+    expect(await reasonOf(operator.people.removeMember({ accountId, personId }))).toBe("LAST_OWNER");
+
+    const second = await signIn({ [accountId]: OWNER });
+    const third = calls(second.token, services.at(-1));
+    const outcomes = await Promise.all([
+      reasonOf(owner.people.removeMember({ personId: second.personId }, bearer)),
+      reasonOf(third.people.removeMember({ personId }, third.bearer)),
+    ]);
+    // The second one may find itself removed before its call is judged.
+    expect(outcomes.filter((outcome) => outcome === "done")).toHaveLength(1);
+    const { members } = await operator.people.listMembers({ accountId });
+    expect(members.map(({ role }) => role)).toEqual([OWNER]);
+  });
+
+  test("an invitation is used once, also by two at once, and by the address that it names alone", async () => {
+    const { accountId, owner } = await own();
+    const invite = (email?: string) =>
+      owner.people.createInvitation({ role: DEVELOPER, ...(email && { email }) }, owner.bearer);
+    const { token } = await invite();
+    const guests = [await signIn({}), await signIn({})];
+    const outcomes = await Promise.all(
+      guests.map((one) => reasonOf(one.people.acceptInvitation({ token }, one.bearer))),
+    );
+    expect(outcomes.toSorted()).toEqual(["INVITATION_NOT_FOUND", "done"]);
+    expect((await operator.people.listMembers({ accountId })).members).toHaveLength(2);
+
+    const named = await invite("Ada@Example.com");
+    const tries = [
+      ["PERMISSION_DENIED", await signIn({}, "eve@example.com")],
+      ["PERMISSION_DENIED", await signIn({}, "ada@example.com", false)],
+      ["PERMISSION_DENIED", await signIn({})],
+      ["done", await signIn({}, "ada@example.com")],
+      ["INVITATION_NOT_FOUND", await signIn({}, "ada@example.com")],
+    ] as const;
+    for (const [expected, one] of tries) {
+      const { token } = named;
+      expect(await reasonOf(one.people.acceptInvitation({ token }, one.bearer))).toBe(expected);
+    }
+
+    const revoked = await invite();
+    const invitationId = revoked.invitation?.id ?? "";
+    const elsewhere = await own();
+    const { bearer } = elsewhere.owner;
+    expect(await reasonOf(elsewhere.owner.people.revokeInvitation({ invitationId }, bearer))).toBe(
+      "INVITATION_NOT_FOUND",
+    );
+    expect((await owner.people.listInvitations({}, owner.bearer)).invitations).toHaveLength(1);
+    await owner.people.revokeInvitation({ invitationId }, owner.bearer);
+    const guest = await signIn({});
+    for (const wrong of [revoked.token, "tgin_", token]) {
+      expect(await reasonOf(guest.people.acceptInvitation({ token: wrong }, guest.bearer))).toBe(
+        "INVITATION_NOT_FOUND",
+      );
+    }
+    const again = owner.people.acceptInvitation({ token: (await invite()).token }, owner.bearer);
+    expect(await reasonOf(again)).toBe("INVALID_ARGUMENT");
+  });
+
+  test("a removed member's sessions, management keys and invitations end, here at once and soon on every core", async () => {
+    const { accountId, owner } = await own();
+    const member = await signIn({ [accountId]: OWNER });
+    const managing = await member.accounts.createKey({ manages: true }, member.bearer);
+    const kept = await member.accounts.createKey({}, member.bearer);
+    const playing = await member.sessions.createSessionKey({}, member.bearer);
+    const { token } = await member.people.createInvitation({ role: OWNER }, member.bearer);
+    const everywhere = services.flatMap((one) => [
+      { what: "its session", ...calls(member.token, one) },
+      { what: "its management key", ...calls(managing.secret, one) },
+    ]);
+    for (const { accounts, bearer } of everywhere) {
+      expect(await reasonOf(accounts.listKeys({}, bearer))).toBe("done");
+    }
+    await owner.people.removeMember({ personId: member.personId }, owner.bearer);
+    for (const { accounts, bearer } of everywhere.slice(0, 2)) {
+      expect(await reasonOf(accounts.listKeys({}, bearer))).toBe("UNAUTHENTICATED");
+    }
+    for (const { what, accounts, bearer } of everywhere) {
+      await eventually(`${what} is refused`, async () => {
+        return (await reasonOf(accounts.listKeys({}, bearer))) === "UNAUTHENTICATED";
+      });
+    }
+    const guest = await signIn({});
+    expect(await reasonOf(guest.people.acceptInvitation({ token }, guest.bearer))).toBe("INVITATION_NOT_FOUND");
+    const { keys } = await owner.accounts.listKeys({ withoutRevoked: true }, owner.bearer);
+    expect(keys.map(({ id }) => id)).toEqual([kept.key?.id]);
+    expect(keys.map(({ id }) => id)).not.toContain(playing.keyId);
+  });
+
+  test("who becomes a viewer makes no key, and keeps no key that does", async () => {
+    const { accountId, owner } = await own();
+    const member = await signIn({ [accountId]: DEVELOPER });
+    const managing = await member.accounts.createKey({ manages: true }, member.bearer);
+    const { personId } = member;
+    await owner.people.setMemberRole({ personId, role: VIEWER }, owner.bearer);
+    expect(await reasonOf(member.accounts.createKey({}, member.bearer))).toBe("PERMISSION_DENIED");
+    expect(await reasonOf(member.accounts.listKeys({}, member.bearer))).toBe("done");
+    const key = calls(managing.secret);
+    expect(await reasonOf(key.accounts.createKey({}, key.bearer))).toBe("UNAUTHENTICATED");
+  });
+
+  test("the keys of a session spend no more together than the playground may", async () => {
+    const { owner } = await own();
+    const made = [];
+    for (let key = 0; key < 2; key += 1) {
+      made.push(await owner.sessions.createSessionKey({}, owner.bearer));
+    }
+    const { keys } = await owner.accounts.listKeys({}, owner.bearer);
+    expect(keys.map(({ id }) => id)).toEqual(made.map(({ keyId }) => keyId));
+    expect(keys.map(({ limits }) => limits?.budgetPicoUsd)).toEqual([5n * 10n ** 11n, 5n * 10n ** 11n]);
+    // Keys of one chain have one budget: what one of them may spend from now on, the other one has, too.
+    const [first = "", second = ""] = made.map(({ keyId }) => keyId);
+    await operator.accounts.updateKey({ keyId: first, limits: { budgetPicoUsd: 7n } });
+    expect((await operator.accounts.getKey({ keyId: second })).key?.limits?.budgetPicoUsd).toBe(7n);
+    await owner.sessions.endSession({}, owner.bearer);
+    const left = await operator.accounts.getKey({ keyId: made[0]?.keyId ?? "" });
+    expect(left.key?.revokedAt).toBeDefined();
+  });
+
+  test("every change by a member is in the log that owners read, by name", async () => {
+    const { accountId, owner } = await own();
+    const guest = await signIn({});
+    const { token } = await owner.people.createInvitation({ role: DEVELOPER }, owner.bearer);
+    await guest.people.acceptInvitation({ token }, guest.bearer);
+    const { personId } = guest;
+    await owner.people.setMemberRole({ personId, role: VIEWER }, owner.bearer);
+    const { key } = await owner.accounts.createKey({ name: "k" }, owner.bearer);
+    await owner.accounts.revokeKey({ keyId: key?.id ?? "" }, owner.bearer);
+    await owner.people.removeMember({ personId }, owner.bearer);
+    const { auditEvents } = await owner.audit.listAuditEvents({}, owner.bearer);
+    expect(auditEvents.map(({ method }) => method.split("/")[1]).reverse()).toEqual([
+      "AcceptInvitation", // the owner's own
+      ...["CreateInvitation", "AcceptInvitation", "SetMemberRole", "CreateKey", "RevokeKey", "RemoveMember"],
+    ]);
+    const { person } = await owner.people.getPerson({}, owner.bearer);
+    expect(auditEvents[0]).toMatchObject({ accountId, personId: owner.personId, operator: person?.name });
+    expect(JSON.stringify(auditEvents.map(({ before, after }) => [before, after]))).not.toContain(token);
+  });
+
+  test("closing gives back what was paid and not spent, and ends keys, people and their sessions; the books stay", async () => {
+    const { accountId, owner } = await own();
+    await operator.accounts.topUp({ accountId, amountPicoUsd: 10n ** 13n, reference: `top-up ${accountId}` });
+    const { secret } = await owner.accounts.createKey({}, owner.bearer);
+    const closed = await owner.accounts.closeAccount({ requestId: "once" }, owner.bearer);
+    expect(closed).toMatchObject({ refundedPicoUsd: 10n ** 13n, account: { frozen: true, paidTotalPicoUsd: 0n } });
+    const key = calls(secret);
+    for (const ended of [owner.people.getPerson({}, owner.bearer), key.accounts.getKeyStatus({}, key.bearer)]) {
+      expect(await reasonOf(ended)).toBe("UNAUTHENTICATED");
+    }
+    expect((await operator.people.listMembers({ accountId })).members).toEqual([]);
+    const { payments } = await operator.accounts.listPayments({ accountId });
+    expect(payments.map(({ amountPicoUsd }) => amountPicoUsd)).toContain(-(10n ** 13n));
+    expect(await operator.accounts.closeAccount({ accountId, requestId: "once" })).toMatchObject({
+      refundedPicoUsd: 0n,
+    });
+  });
+});

@@ -1,0 +1,108 @@
+import { createClient } from "@connectrpc/connect";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { MemberRole, Role } from "#gen/tollgate/access/v1/access_pb.js";
+import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
+import { AuditService } from "#gen/tollgate/audit/v1/audit_service_pb.js";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { OperatorsService } from "#gen/tollgate/operators/v1/operators_service_pb.js";
+import { SessionsService } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
+import { readDetail } from "#lib/errors/detail.ts";
+import { type Identities, startIdentities } from "../support/identities.ts";
+import { type Service, serveModels } from "../support/service.ts";
+
+// Sign-in by several providers of identities side by side, of customers and of operators.
+
+let corp: Identities;
+let other: Identities;
+let service: Omit<Service, "idle">;
+beforeAll(async () => {
+  [corp, other] = [await startIdentities("tollgate"), await startIdentities("tollgate")];
+  const client_id = "tollgate";
+  service = await serveModels([{ id: "m", servers: [{ url: "http://127.0.0.1:9" }] }], {
+    sign_in: {
+      oidc: [
+        { id: "corp", issuer: corp.issuer, client_id, name: "Corp" },
+        { id: "other", issuer: other.issuer, client_id },
+      ],
+      operators: { oidc: { issuer: corp.issuer, client_id, groups: { readers: "reader", owners: "owner" } } },
+    },
+    sign_up: "open",
+    free_tier: { grant_usd: "1" },
+  });
+}, 60_000);
+afterAll(async () => {
+  await service[Symbol.asyncDispose]();
+  await corp[Symbol.asyncDispose]();
+  await other[Symbol.asyncDispose]();
+});
+
+const sessions = () => createClient(SessionsService, service.transport);
+const reasonOf = (answer: Promise<unknown>) =>
+  answer.then(
+    () => "done",
+    (error: unknown) => Reason[readDetail(error)?.reason ?? Reason.UNSPECIFIED],
+  );
+
+test("all providers are listed, customers' first, and each has pages of its own", async () => {
+  const { oidcName, providers } = await sessions().getSignInOptions({});
+  expect(oidcName).toBe("Corp");
+  expect(providers.map(({ id, name, forOperators }) => [id, name, forOperators])).toEqual([
+    ["corp", "Corp", false],
+    ["other", new URL(other.issuer).host, false],
+    ["operators", new URL(corp.issuer).host, true],
+  ]);
+  const redirectUrl = "http://127.0.0.1/sign-in/none/callback";
+  expect(await reasonOf(sessions().beginOidcSignIn({ provider: "none", redirectUrl }))).toBe("UNSUPPORTED");
+});
+
+test("whoever signs up owns an account with free money; the same address elsewhere is somebody else", async () => {
+  const ada = { sub: "ada", name: "Ada", email: "ada@example.com", email_verified: true };
+  const { session, token } = await corp.signIn(sessions(), ada, { provider: "corp" });
+  expect(session).toMatchObject({ memberRole: MemberRole.OWNER, personName: "Ada", role: Role.UNSPECIFIED });
+  expect((await corp.signIn(sessions(), ada, { provider: "corp" })).session?.personId).toBe(session?.personId);
+  const thief = await other.signIn(sessions(), { ...ada }, { provider: "other" });
+  expect(thief.session?.personId).not.toBe(session?.personId);
+  expect(thief.session?.accountId).not.toBe(session?.accountId);
+
+  const accounts = createClient(AccountsService, service.transport);
+  const as = (bearer: string) => ({ headers: { authorization: `Bearer ${bearer}` } });
+  const balance = async (bearer: string) => (await accounts.getAccount({}, as(bearer))).account?.balancePicoUsd;
+  expect([await balance(token), await balance(thief.token)]).toEqual([10n ** 12n, 0n]);
+  const made = await accounts.createKey({ manages: true }, as(token));
+  expect((await accounts.createKey({ name: "by a program" }, as(made.secret))).key?.name).toBe("by a program");
+});
+
+test("what one provider answers opens nothing at another one's page", async () => {
+  const begun = await sessions().beginOidcSignIn({
+    provider: "corp",
+    redirectUrl: "http://127.0.0.1/sign-in/corp/callback",
+  });
+  const callbackUrl = "http://127.0.0.1/sign-in/other/callback?code=c&state=s";
+  expect(await reasonOf(sessions().finishOidcSignIn({ callbackUrl, pending: begun.pending }))).toBe("UNAUTHENTICATED");
+});
+
+test("an operator has the highest role of its groups, and loses what it opened with the group", async () => {
+  const bea = { sub: "bea", name: "root", email: "bea@example.com", groups: ["readers", "owners", "others"] };
+  const options = { provider: "operators" };
+  const owner = await corp.signIn(sessions(), bea, options);
+  expect(owner.session).toMatchObject({ role: Role.OWNER, operatorName: "root <bea@example.com>", accountId: "" });
+  const reader = await corp.signIn(sessions(), { ...bea, groups: "readers" }, options);
+  expect(reader.session?.role).toBe(Role.READER);
+
+  const operators = createClient(OperatorsService, service.transport);
+  const as = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
+  const accounts = createClient(AccountsService, service.transport);
+  const create = (name: string, token: string) => accounts.createAccount({ name }, as(token));
+  expect(await reasonOf(create("a", owner.token))).toBe("done");
+  expect(await reasonOf(create("b", reader.token))).toBe("PERMISSION_DENIED");
+  const { auditEvents } = await createClient(AuditService, service.transport).listAuditEvents({}, as(reader.token));
+  const made = auditEvents.find(({ method }) => method.endsWith("/CreateAccount"));
+  expect(made).toMatchObject({ operator: "root <bea@example.com>", personId: owner.session?.personId });
+
+  const gone = corp.signIn(sessions(), { ...bea, groups: ["others", "toString"] }, options);
+  expect(await reasonOf(gone)).toBe("PERMISSION_DENIED");
+  for (const { token } of [owner, reader]) {
+    expect(await reasonOf(operators.listOperators({}, as(token)))).toBe("UNAUTHENTICATED");
+  }
+  expect(await reasonOf(corp.signIn(sessions(), { ...bea, groups: undefined }, options))).toBe("PERMISSION_DENIED");
+});

@@ -1,0 +1,49 @@
+import { connect, type Socket } from "node:net";
+import { afterEach, expect, test } from "@jest/globals";
+import { Door } from "#lib/door/door.ts";
+import { startHttpServer } from "#lib/door/http-server.ts";
+import { eventually } from "../../support/eventually.ts";
+
+const closing: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) {
+    await close();
+  }
+});
+
+test("requests that wait on the connections of one network are bounded together, and given back with them", async () => {
+  let refused = 0;
+  const door = new Door({ listener: "payments", onRefused: () => refused++ });
+  let answered = 0;
+  const server = await startHttpServer(
+    (request, response) => {
+      if (request.url === "/now") {
+        answered += 1;
+        response.end();
+      }
+    },
+    "127.0.0.1:0",
+    { door, setting: "listen.webhooks" },
+  );
+  closing.push(() => server.close(0));
+  const open = (): Socket => {
+    const socket = connect(Number(server.address.split(":")[1]), "127.0.0.1").resume();
+    socket.on("error", () => {});
+    closing.push(() => socket.destroy());
+    return socket;
+  };
+  const ask = (path: string) => `GET ${path} HTTP/1.1\r\nhost: t\r\n\r\n`;
+  const sockets = Array.from({ length: 8 }, open);
+  for (const socket of sockets) {
+    socket.write(ask("/never") + ask("/later").repeat(100));
+  }
+  await eventually("the network has its 512", () => refused === 3);
+  for (const socket of sockets) {
+    socket.destroy();
+  }
+  await eventually("a newcomer may have requests wait again", async () => {
+    open().write(ask("/now").repeat(100));
+    return answered >= 100;
+  });
+  expect(refused).toBe(3);
+});

@@ -1,0 +1,82 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "@jest/globals";
+import { systemRandom } from "#lib/ids/random.ts";
+import { systemClock } from "#lib/time/clock.ts";
+import { type Disk, systemDisk } from "#src/money/journal/disk.ts";
+import { DiskFile } from "#src/money/journal/journal-file.ts";
+import { openJournal } from "#src/money/journal/open-journal.ts";
+import type { Charge } from "#src/money/model/charges/charge.ts";
+import { silentLogger } from "../../support/loggers.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "tollgate-journal-file-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** The machine's disk, and what is asked of it that a power cut would show. */
+function watched(more: Partial<Disk> = {}) {
+  const done: string[] = [];
+  const names = new Map<number, string>();
+  const disk: Disk = {
+    ...systemDisk,
+    openSync(path, flags, mode) {
+      const descriptor = systemDisk.openSync(path, flags, mode);
+      names.set(descriptor, flags === "r" ? "folder" : (path.split("/").at(-1) ?? ""));
+      return descriptor;
+    },
+    fsyncSync(descriptor) {
+      done.push(`sync ${names.get(descriptor)}`);
+      systemDisk.fsyncSync(descriptor);
+    },
+    fdatasync(descriptor, callback) {
+      done.push(`data ${names.get(descriptor)}`);
+      systemDisk.fdatasync(descriptor, callback);
+    },
+    renameSync(from, to) {
+      done.push(`rename ${from.split("/").at(-1)}`);
+      systemDisk.renameSync(from, to);
+    },
+    ...more,
+  };
+  return { disk, done };
+}
+
+test("a new file is on the disk before it has its name, and then its name is", () => {
+  const { disk, done } = watched();
+  const file = new DiskFile(join(folder, "one"), disk);
+  file.replace("all of it\n");
+  expect(done).toEqual(["sync one.next", "rename one.next", "sync folder"]);
+  file.close();
+});
+
+test("a line that the disk takes half of is not in the file", () => {
+  let room = 5;
+  const { disk } = watched({
+    writeSync(descriptor, bytes, offset) {
+      if (room === 0) {
+        throw Object.assign(new Error("no space is left"), { code: "ENOSPC" });
+      }
+      const written = systemDisk.writeSync(descriptor, bytes.subarray(0, offset + room), offset);
+      room = 0;
+      return written;
+    },
+  });
+  const path = join(folder, "two");
+  const file = new DiskFile(path, disk);
+  expect(() => file.append("0123456789\n")).toThrow("no space");
+  expect(readFileSync(path, "utf8")).toBe("");
+  file.close();
+});
+
+test("a promise is on the disk when it is kept, and a second process has a place of its own", async () => {
+  const { disk, done } = watched();
+  const parts = { clock: systemClock, random: systemRandom, logger: silentLogger, disk };
+  const journal = openJournal(join(folder, "cores"), parts);
+  const second = openJournal(join(folder, "cores"), parts);
+  expect(second.coreId).not.toBe(journal.coreId);
+  done.length = 0;
+  expect(await journal.promise([{ requestId: "r", runId: "run" } as Charge])).toBe(true);
+  expect(done).toEqual([expect.stringMatching(/^data journal/)]);
+  await second.close();
+  await journal.close();
+});

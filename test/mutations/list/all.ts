@@ -1,0 +1,21 @@
+import type { Mutation } from "../mutation.ts";
+import { admissionMutations } from "./admission.ts";
+import { bookMutations } from "./books.ts";
+import { budgetMutations } from "./budgets.ts";
+import { coreMutations } from "./cores.ts";
+import { journalMutations } from "./journal.ts";
+import { settlementMutations } from "./settlement.ts";
+import { storeMutations } from "./store.ts";
+import { walletMutations } from "./wallet.ts";
+
+/** Faults of the money code that tests or simulated worlds must notice. */
+export const mutations: readonly Mutation[] = [
+  ...walletMutations,
+  ...admissionMutations,
+  ...budgetMutations,
+  ...settlementMutations,
+  ...journalMutations,
+  ...coreMutations,
+  ...storeMutations,
+  ...bookMutations,
+];

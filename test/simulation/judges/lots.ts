@@ -1,0 +1,119 @@
+import type { Run } from "../cores/run.ts";
+import type { World } from "../world.ts";
+
+/** What was there when a lot came in. The ids of bulk gifts have a mark: they keep any price list, and pay no debt. */
+const listen = `
+  create temp table if not exists lot_birth (lot_id text primary key, prices integer, debt integer not null);
+  create temp trigger if not exists lot_is_born after insert on main.lot when new.id not like '%-bbbb-8000-%'
+  begin
+    insert or ignore into lot_birth
+    values (new.id, (select max(id) from main.price_version), (select debt from main.account where id = new.account_id));
+  end;
+  delete from temp.lot_birth;`;
+
+/** Milliseconds between a request's look at its money and its admission, when the lease of its budget is slow. */
+const slackMs = 12_000;
+
+/** Judges which money pays for what: by the list of its day, debts first, in order, and not once it has lapsed. */
+export class LotJudge {
+  readonly #world: World;
+
+  constructor(world: World) {
+    this.#world = world;
+    world.server.database.exec(listen);
+  }
+
+  judge(): void {
+    this.#judgeLists();
+    this.#judgeDebts();
+    this.#judgeOrder();
+    if (!this.#world.clocksMoved) {
+      this.#judgeLapsed();
+    }
+    this.#world.server.database.exec("drop table temp.lot_birth; drop trigger if exists temp.lot_is_born");
+  }
+
+  /** A lot pays by the list that was the newest when it came in. */
+  #judgeLists(): void {
+    const { server, history } = this.#world;
+    const others = server.tables.all<{ id: string; kept: number; prices: number }>(
+      `select id, price_version_id as kept, prices from lot join temp.lot_birth on lot_id = id
+       where price_version_id <> prices`,
+    );
+    for (const { id, kept, prices } of others) {
+      history.violation("prices", `lot ${id} came in beside price list ${prices} and keeps ${kept}`);
+    }
+  }
+
+  /** Money that comes in pays what is owed in its own transaction. */
+  #judgeDebts(): void {
+    const { server, history } = this.#world;
+    const unpaid = server.tables.all<{ id: string; debt: number; paid: number }>(
+      `select id, debt, paid from (
+         select lot.id, lot.granted, birth.debt, (
+           select coalesce(sum(amount), 0) from lot_entry join lot other on other.id = lot_entry.lot_id
+           where other.account_id = lot.account_id and lot_entry.kind = 'debt' and lot_entry.at = lot.created_at) as paid
+         from lot join temp.lot_birth birth on birth.lot_id = lot.id where birth.debt > 0) born
+       where paid < min(debt, granted)`,
+    );
+    for (const { id, debt, paid } of unpaid) {
+      history.violation("debts", `lot ${id} came in beside a debt of ${debt}, of which ${paid} was paid`);
+    }
+  }
+
+  /** The lines of a receipt are free money, then gifts, then payments; of a kind what lapses, then what came sooner. */
+  #judgeOrder(): void {
+    const { server, history } = this.#world;
+    const wrong = server.tables.all<{ request: string; seq: number }>(
+      `select request, seq from (
+         select line.request_id as request, seq,
+           (case kind when 'free' then 1 when 'grant' then 2 else 3 end, coalesce(expires_at, 9e15), created_at)
+             < (lag(case kind when 'free' then 1 when 'grant' then 2 else 3 end) over run,
+                lag(coalesce(expires_at, 9e15)) over run, lag(created_at) over run) as is_earlier
+         from usage_line line join lot on lot.id = line.lot_id
+         window run as (partition by line.request_id, line.run_id order by seq)) lines
+       where is_earlier`,
+    );
+    for (const { request, seq } of wrong) {
+      history.violation(
+        "order",
+        `line ${seq} of ${request} is of a lot that should have paid before the line above it`,
+      );
+    }
+  }
+
+  /** No request that came later spends lapsed money, unless one that ran before still holds it. */
+  #judgeLapsed(): void {
+    const { server, history, traffic, timeline } = this.#world;
+    const lines = server.tables.all<{ run: string; lot: string; lapses: number }>(
+      `select line.run_id as run, lot.id as lot, expires_at as lapses from usage_line line
+       join lot on lot.id = line.lot_id where expires_at is not null and line.cost > 0`,
+    );
+    const runs = new Map(
+      traffic.runs.flatMap((run) => (run.hold === undefined ? [] : [[run.hold.runId, run] as const])),
+    );
+    for (const { run: id, lot, lapses } of lines) {
+      const run = runs.get(id);
+      const late = run === undefined ? 0 : timeline.beginning + (run.answeredAt ?? 0) - lapses;
+      if (run?.state === "acknowledged" && late > slackMs && !traffic.runs.some((other) => holds(other, run, late))) {
+        history.violation(
+          "expiry",
+          `${run.requestId} was let in ${Math.round(late)} ms after lot ${lot} had lapsed, which pays`,
+        );
+      }
+    }
+  }
+}
+
+/** Whether another request that was let in before the money lapsed ran when this one was let in. */
+function holds(other: Run, run: Run, late: number): boolean {
+  const { answeredAt = 0, settledAt = Number.POSITIVE_INFINITY } = other;
+  const at = run.answeredAt ?? 0;
+  return (
+    other.process === run.process &&
+    other.accountId === run.accountId &&
+    other.hold !== undefined &&
+    answeredAt <= at - late + slackMs &&
+    (other.state === "held" || other.state === "settling" || settledAt >= at - slackMs)
+  );
+}

@@ -1,0 +1,100 @@
+import type { Run } from "../cores/run.ts";
+import type { World } from "../world.ts";
+
+/** The part of the requests that may be told something else than what is true in the database at that moment. */
+const mostUntrue = 0.001;
+/** A charge is under way to the database for no longer, once all works. */
+const underWayMs = 3000;
+/** The time that a request waits for money that others hold, less what clocks run fast. */
+const patienceMs = 1900;
+
+/**
+ * Judges that refusals tell the truth: nothing is told as spent beside money for two such requests, held by others or not,
+ * and nobody is told that money is held before the time to wait is over. Only for a world that works.
+ */
+export class ReasonJudge {
+  readonly #world: World;
+  readonly #from: number;
+  #untrue = 0;
+  #last = "";
+
+  /** Judges requests from now on. */
+  constructor(world: World) {
+    this.#world = world;
+    this.#from = world.traffic.runs.length;
+  }
+
+  /** Call it for each request that is refused. `worst`: the most that it may cost. */
+  refused(run: Run, worst: number): void {
+    if (this.#world.traffic.runs.indexOf(run, this.#from) < 0) {
+      return;
+    }
+    if (run.refusal === "BALANCE_EXHAUSTED") {
+      this.#note(run, worst, this.#readBalance(run.accountId) - this.#underWay(run, (other) => other.accountId));
+    } else if (run.refusal === "BUDGET_EXHAUSTED" && run.budget?.period === "total") {
+      this.#note(run, worst, this.#readBudget(run) - this.#underWay(run, (other) => other.budget?.id));
+    }
+  }
+
+  judge(): void {
+    const { traffic, history } = this.#world;
+    const asked = traffic.runs.slice(this.#from);
+    if (this.#untrue > Math.max(1, asked.length * mostUntrue)) {
+      history.violation(
+        "refusals",
+        `${this.#untrue} of ${asked.length} were told that money is spent, as ${this.#last}`,
+      );
+    }
+    const early = asked.find(
+      ({ refusal = "", askedAt, answeredAt = askedAt }) => /_HELD$/.test(refusal) && answeredAt - askedAt < patienceMs,
+    );
+    if (early !== undefined) {
+      history.violation("refusals", `${early.requestId} did not wait for money: ${early.refusal}`);
+    }
+  }
+
+  #note({ requestId, refusal }: Run, worst: number, left: number): void {
+    if (left >= 2 * worst) {
+      this.#untrue++;
+      this.#last = `${requestId}: ${refusal} of ${worst} beside ${left}`;
+    }
+  }
+
+  /** What an account has, leased or not. Nothing while it owes something. */
+  #readBalance(accountId: string): number {
+    const { server, trueTime } = this.#world;
+    const found = server.tables.get<{ money: number }>(
+      `select coalesce(sum(granted - lot.spent - refunded - expired - coalesce((
+           select sum(slice.spent) from slice where slice.lot_id = lot.id and open), 0)), 0) as money
+       from lot join account on account.id = account_id
+       where account_id = ? and debt = 0 and lot.created_at < ? and (expires_at is null or expires_at > ?)`,
+      ...[accountId, trueTime - 5000, trueTime + 5000],
+    );
+    return found?.money ?? 0;
+  }
+
+  /** What the window of a budget has left, leased or not. */
+  #readBudget({ budget }: Run): number {
+    const found = this.#world.server.tables.get<{ spent: number }>(
+      `select budget.spent + coalesce((select sum(slice.spent) from budget_slice slice
+         where slice.budget_id = budget.id and slice.window_name = budget.window_name and open), 0) as spent
+       from budget where id = ? and leased_under = ?`,
+      ...[budget?.id ?? "", budget?.limit ?? 0],
+    );
+    return found === undefined ? 0 : (budget?.limit ?? 0) - found.spent;
+  }
+
+  /** The most that charges cost that the database may not have yet. */
+  #underWay(run: Run, nameOf: (run: Run) => string | undefined): number {
+    const { traffic, timeline } = this.#world;
+    const since = timeline.now - underWayMs;
+    return traffic.runs
+      .slice(-2000)
+      .filter((other) => nameOf(other) === nameOf(run))
+      .filter(({ state, settledAt = 0 }) => state === "settling" || settledAt >= since)
+      .reduce((sum, { settled, terms, told }) => {
+        const { inputTokens = 0, outputTokens = 0 } = settled?.tokens ?? {};
+        return sum + (told ?? inputTokens * terms.input + outputTokens * terms.output);
+      }, 0);
+  }
+}

@@ -1,0 +1,140 @@
+import { Code } from "@connectrpc/connect";
+import { expect, test } from "@jest/globals";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
+import { SettingsService } from "#gen/tollgate/settings/v1/settings_service_pb.js";
+import type { RefusedRequest } from "#src/money/model/store/request.ts";
+import { RequestRecorder } from "#src/telemetry/requests/recorder.ts";
+import type { EndedCall } from "#src/wire/interceptors/observation/observe.ts";
+import { ManualClock } from "../../support/clocks/manual-clock.ts";
+import { silentLogger } from "../../support/loggers.ts";
+
+const account = "0199f0a0-0000-7000-8000-000000000001";
+
+function call(facts: Partial<EndedCall> = {}): EndedCall {
+  return {
+    method: InferenceService.method.generate,
+    requestId: "req_1",
+    runId: "",
+    code: Code.ResourceExhausted,
+    reason: Reason.RATE_LIMITED,
+    limit: undefined,
+    model: "plain",
+    refusedStatus: 0,
+    isKeyless: false,
+    caller: { account, keyId: "k", model: "plain", address: "10.0.0.0" },
+    surface: "chat",
+    server: "",
+    ms: 1.4,
+    ...facts,
+  };
+}
+
+function open(take: (requests: readonly RefusedRequest[]) => Promise<void> = async () => {}) {
+  const clock = new ManualClock();
+  const written: RefusedRequest[] = [];
+  const groups: number[] = [];
+  const dropped = { sampled: 0, full: 0, store: 0 };
+  const recorder = new RequestRecorder({
+    store: {
+      async recordRequests(requests) {
+        await take(requests);
+        groups.push(requests.length);
+        written.push(...requests);
+      },
+    },
+    statusOf: (_, reason) => (reason === Reason.RATE_LIMITED ? 429 : 500),
+    keepDays: 7,
+    most: 1000,
+    dropped(reason, count) {
+      dropped[reason] += count;
+    },
+    clock,
+    logger: silentLogger,
+  });
+  return { recorder, clock, written, groups, dropped };
+}
+
+test("a refused request is written as what it was, and a finished one is not", async () => {
+  const { recorder, clock, written } = open();
+  recorder.observe(call());
+  recorder.observe(call({ code: undefined, reason: undefined, caller: undefined }));
+  await recorder.write();
+  expect(written).toEqual([
+    {
+      ...{ requestId: "req_1", accountId: account, keyId: "k", surface: "chat", model: "plain" },
+      ...{ reason: "RATE_LIMITED", httpStatus: 429, durationMs: 1, server: "", leftOut: 0, at: clock.now() },
+    },
+  ]);
+});
+
+test("a fault has a record too, a client that left has none, and neither has management over gRPC", async () => {
+  const { recorder, written } = open();
+  recorder.observe(call({ code: Code.Internal, reason: undefined }));
+  recorder.observe(call({ code: Code.Canceled, reason: undefined }));
+  recorder.observe(call({ surface: "grpc", method: SettingsService.method.getSettings }));
+  recorder.observe(call({ surface: "grpc" }));
+  await recorder.write();
+  expect(written).toMatchObject([
+    { reason: "UNSPECIFIED", httpStatus: 500 },
+    { reason: "RATE_LIMITED", httpStatus: 0, surface: "grpc" },
+  ]);
+});
+
+test("what a facade itself refuses has the status that it says", async () => {
+  const { recorder, written } = open();
+  for (const refusedStatus of [400, 413, 404]) {
+    recorder.observe(call({ code: undefined, reason: undefined, refusedStatus }));
+  }
+  await recorder.write();
+  expect(written.map(({ reason, httpStatus }) => [reason, httpStatus])).toEqual([
+    ["INVALID_ARGUMENT", 400],
+    ["REQUEST_TOO_LARGE", 413],
+    ["UNSUPPORTED", 404],
+  ]);
+});
+
+test("of a flood the record has the first, and the last with the count of those between", async () => {
+  const { recorder, clock, written, dropped } = open();
+  for (let at = 0; at < 10_000; at++) {
+    recorder.observe(call({ requestId: `req_${at}` }));
+  }
+  recorder.observe(call({ requestId: "another", reason: Reason.BALANCE_EXHAUSTED }));
+  clock.advance(10_000);
+  await recorder.write();
+  expect(written).toHaveLength(52);
+  expect(written.at(-1)).toMatchObject({ requestId: "req_9999", leftOut: 9949 });
+  expect(written.at(-2)).toMatchObject({ requestId: "another", leftOut: 0 });
+  expect(dropped).toEqual({ sampled: 9949, full: 0, store: 0 });
+});
+
+test("a flood of ten seconds by as many callers as there are keeps a bounded number in memory, in small groups", async () => {
+  const { recorder, clock, written, groups, dropped } = open();
+  const flood = 100_000;
+  for (let at = 0; at < flood; at++) {
+    recorder.observe(call({ caller: { account: `a${at % 20_000}`, address: "" } }));
+  }
+  clock.advance(10_000);
+  while (written.length === 0 || groups.at(-1) === 200) {
+    await recorder.write();
+  }
+  expect(written).toHaveLength(2000);
+  expect(Math.max(...groups)).toBe(200);
+  expect(written.length + dropped.sampled + dropped.full).toBe(flood);
+});
+
+test("what the database does not take is counted and not kept", async () => {
+  const { recorder, dropped, written } = open(() => Promise.reject(new Error("away")));
+  recorder.observe(call());
+  await recorder.write();
+  await recorder.write();
+  expect([dropped.store, written]).toEqual([1, []]);
+});
+
+test("what waits when the process ends is written", async () => {
+  const { recorder, written } = open();
+  const stop = recorder.start();
+  recorder.observe(call());
+  await stop();
+  expect(written).toHaveLength(1);
+});
