@@ -103,7 +103,7 @@ export const chargeStatements: Readonly<Record<string, Meaning>> = {
   settle(tables, values) {
     const charges = toRows(usageColumns, values);
     const lines = readLines(values);
-    const fenced = readFenced(tables, charges, lines, String(values.at(-2)), Number(values.at(-1)));
+    const fenced = readFenced(tables, charges, lines, String(values.at(-4)), Number(values.at(-3)));
     const answer: { n: number; fenced: boolean }[] = [];
     const [spent, budgets, debts] = [new Map<string, number>(), new Map<string, number>(), new Map<string, number>()];
     for (const [at, charge] of charges.entries()) {
@@ -122,7 +122,7 @@ export const chargeStatements: Readonly<Record<string, Meaning>> = {
         tables.run(insertLine, ...run, line.seq, ...lineColumns.map(({ property }) => line[property] ?? null));
         add(spent, line.sliceId, line.cost);
       }
-      tables.run(tally, ...run, String(values.at(-2)));
+      tables.run(tally, ...run, String(values.at(-4)));
       add(budgets, charge.budgetSliceId, charge.cost);
       if (Number(charge.shortfall) > 0) {
         add(debts, charge.accountId, charge.shortfall);

@@ -4,13 +4,14 @@ import type { SettleOutcome, StoredCharge } from "../../model/store/charge.ts";
 import { dayMs, keptFromDay } from "../kept-from.ts";
 import { addToTally, sumNames, sumsOfReceipts } from "../rollups.ts";
 import { type Column, lineColumns, listNames, usageColumns } from "../usage-columns.ts";
+import type { Days } from "./days.ts";
 import type { Epochs } from "./epochs.ts";
 import type { Executor, Statement } from "./executor.ts";
 import { settleValues } from "./values.ts";
 
 /**
  * Parameters of a settlement: the columns of usage, charge and number of each line, the columns of usage lines, core,
- * epoch.
+ * epoch, the first and the last of the runs.
  */
 const placesAt = usageColumns.length + 1;
 const linesAt = placesAt + 2;
@@ -20,6 +21,10 @@ const arrays = (columns: readonly Column<never>[], first: number) =>
 const sliceIds = `$${linesAt + lineColumns.findIndex(({ property }) => property === "sliceId")}::uuid[]`;
 /** A column of a row made from parameters, converted to its stored form. */
 const toStored = ({ name, type }: Column<never>) => (type === "float8" ? `to_timestamp(${name} / 1000)` : name);
+
+/** The charge's receipt. The first and the last run of the group name the days whose tables are opened at all. */
+const stored = `select from usage where usage.request_id = charge.request_id and usage.run_id = charge.run_id
+      and usage.run_id >= $${coreAt + 2}::uuid and usage.run_id <= $${coreAt + 3}::uuid`;
 
 /**
  * A line names the place of its charge, from 1. Returns the places of the charges that were not stored now, and whether
@@ -52,7 +57,7 @@ const settleSql = (name: string, further: string): Statement => ({
   full_slice as (
     select short.id from short join line on line.slice_id = short.id join charge using (n)
     where n not in (select n from lost)
-      and not exists (select from usage where usage.request_id = charge.request_id and usage.run_id = charge.run_id)
+      and not exists (${stored})
     group by short.id, room having sum(line.cost) > room),
   fenced as (select n from lost union select n from line where slice_id in (select id from full_slice)),
   stored as (
@@ -96,7 +101,7 @@ const settleSql = (name: string, further: string): Statement => ({
     from fresh group by 2, 3, 4, 5 order by 2, 3, 4, 5
     on conflict (core_id, hour, account_id, key_id, model) do update set ${addToTally})${further}
   select n::int, n in (select n from fenced)
-    and not exists (select from usage where usage.request_id = charge.request_id and usage.run_id = charge.run_id) as fenced
+    and not exists (${stored}) as fenced
   from charge where n not in (select n from fresh)`,
 });
 const settle = settleSql("settle", "");
@@ -141,11 +146,13 @@ export function isViolation(error: unknown): boolean {
 export class ChargeWriter {
   readonly #executor: Executor;
   readonly #core: Epochs;
+  readonly #days: Days;
   readonly #statement: Statement;
 
   /** `usageEvents`: stored charges are noted for the receiver of usage events. */
-  constructor(executor: Executor, core: Epochs, usageEvents: boolean) {
+  constructor(executor: Executor, core: Epochs, days: Days, usageEvents: boolean) {
     this.#executor = executor;
+    this.#days = days;
     this.#core = core;
     this.#statement = usageEvents ? settleWithEvents : settle;
   }
@@ -161,10 +168,14 @@ export class ChargeWriter {
     }
     const places = [...first.values()];
     const charges = places.length === group.length ? group : places.map((at) => group[at] as Charge);
+    const runs = charges.map(({ runId }) => runId.toLowerCase()).toSorted();
+    await this.#days.ensure(runs);
     const rows = await this.#executor.query<{ n: number; fenced: boolean }>(this.#statement, [
       ...settleValues(charges),
       this.#core.coreId,
       this.#core.epoch,
+      runs[0],
+      runs.at(-1),
     ]);
     const outcomes = new Array<SettleOutcome>(group.length).fill("repeated");
     for (const at of places) {
