@@ -1,5 +1,7 @@
 import { consolePages } from "./console/pages.ts";
 import { consoleSoak } from "./console/soak.ts";
+import { history } from "./history/history.ts";
+import { proof } from "./history/proof.ts";
 import { ledger } from "./ledger/ledger.ts";
 import { limits } from "./limits.ts";
 import { loadScenarios } from "./load/loads.ts";
@@ -36,6 +38,8 @@ export const scenarios: readonly Scenario[] = [
   peers,
   usage,
   retention,
+  history,
+  proof,
   consolePages,
   consoleSoak,
 ];

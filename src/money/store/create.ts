@@ -17,6 +17,8 @@ export interface StoreOptions extends ThreadLife {
   readonly listenUrl?: string | undefined;
   /** Whether each charge is also noted for the receiver of usage events, in its own transaction. Absent: it is not. */
   readonly usageEvents?: boolean;
+  /** Called with a day, since 1970 in UTC, whose table was missing when a charge came, and is made. */
+  readonly dayMissing?: ((day: number) => void) | undefined;
 }
 
 /** The longest that connecting to listen for other cores' announcements may take. */
@@ -34,9 +36,9 @@ export function createLedgerStore(
 ): LedgerStore {
   if (storage.dialect === "postgresql") {
     const { pool, pooled } = storage;
-    const { listenUrl, usageEvents } = options;
+    const { listenUrl } = options;
     const listening = listenUrl === undefined ? undefined : openListening(listenUrl);
-    return new PostgresqlLedgerStore({ pool, pooled, listening }, random, coreId, usageEvents);
+    return new PostgresqlLedgerStore({ pool, pooled, listening }, random, coreId, options);
   }
   if (storage.files === undefined) {
     return new SqliteLedgerStore(storage.exclusive, random, coreId, options);
