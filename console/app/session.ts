@@ -103,6 +103,11 @@ export async function signInWithPasskey(): Promise<void> {
   session.value = await post<Session>("/sign-in/passkey", { credential: await usePasskey(options), pending });
 }
 
+/** Has a link mailed that signs in. */
+export async function askForMail(email: string): Promise<void> {
+  await send("/sign-in/mail", { email });
+}
+
 /** Makes a passkey for somebody new. */
 export async function signUpWithPasskey(name: string): Promise<void> {
   const { options, pending } = await post<Offer>("/sign-in/passkey/begin", { name });
@@ -144,6 +149,10 @@ export async function makeSessionKey(): Promise<string> {
 
 /** Throws an error with a reason for people. */
 async function post<Result>(path: string, body: object): Promise<Result> {
+  return (await (await send(path, body)).json()) as Result;
+}
+
+async function send(path: string, body: object): Promise<Response> {
   const response = await fetch(path, {
     method: "POST",
     headers: { "content-type": "application/json" },
@@ -152,7 +161,7 @@ async function post<Result>(path: string, body: object): Promise<Result> {
   if (!response.ok) {
     throw new Error(await readReason(response));
   }
-  return (await response.json()) as Result;
+  return response;
 }
 
 async function readReason(response: Response): Promise<string> {

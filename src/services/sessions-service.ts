@@ -6,10 +6,12 @@ import { Role } from "#gen/tollgate/access/v1/access_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { type SessionSchema, SessionsService } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
 import { failure } from "#lib/errors/failure.ts";
-import { requireId } from "#lib/ids/validate-id.ts";
+import { invalid, requireId } from "#lib/ids/validate-id.ts";
 import { readPage } from "#lib/rpc/pages.ts";
+import { isAddress } from "#src/delivery/mail/mail-box.ts";
 import type { NewAuditEvent } from "#src/identity/audit/audit-trail.ts";
 import type { Entrance } from "#src/identity/people/arrival.ts";
+import type { MailSignIn } from "#src/identity/people/mail-sign-in.ts";
 import type { PasskeySignIn } from "#src/identity/people/passkeys/passkey-sign-in.ts";
 import type { Persons } from "#src/identity/people/persons.ts";
 import { toMemberRole } from "#src/identity/people/roles.ts";
@@ -36,6 +38,8 @@ interface Dependencies {
   readonly oidc: OidcSignIns;
   /** Undefined: there are no passkeys here. */
   readonly passkeys: PasskeySignIn | undefined;
+  /** Undefined: no mail can be sent, or there is no address for its links. */
+  readonly mailSignIn: MailSignIn | undefined;
   /** Whether people sign up by themselves. */
   readonly isSignUpOpen: boolean;
   /** Judges which peers are trusted to state the addresses of browsers. */
@@ -120,6 +124,13 @@ export function createSessionsService(deps: Dependencies): ServiceImpl<typeof Se
     return deps.passkeys;
   };
 
+  const requireMail = (): MailSignIn => {
+    if (deps.mailSignIn === undefined) {
+      throw failure(Reason.UNSUPPORTED, "Nobody signs in by mail here (mail and site.address).");
+    }
+    return deps.mailSignIn;
+  };
+
   /** Forgets sessions that have ended, and ends what they made. */
   const finish = async (ended: readonly ConsoleSession[]) => {
     for (const { id, keyIds } of ended) {
@@ -187,6 +198,7 @@ export function createSessionsService(deps: Dependencies): ServiceImpl<typeof Se
         providers: [...choices],
         passkeyHost: deps.passkeys?.host ?? "",
         signUp: deps.isSignUpOpen,
+        mail: deps.mailSignIn !== undefined,
       };
     },
 
@@ -208,6 +220,17 @@ export function createSessionsService(deps: Dependencies): ServiceImpl<typeof Se
 
     async finishPasskeySignIn({ credentialJson, pending }, context) {
       return openedFor(await requirePasskeys().finish(credentialJson, pending, callOf(context)));
+    },
+
+    beginMailSignIn({ email }, context) {
+      if (!isAddress(email)) {
+        throw invalid("email", "email must be an e-mail address.");
+      }
+      return requireMail().begin(email, callOf(context).address);
+    },
+
+    async finishMailSignIn({ token, pending }, context) {
+      return openedFor(await requireMail().finish(token, pending, callOf(context)));
     },
 
     async createSession(_, context) {

@@ -7,7 +7,6 @@ import { liveByKeyboard } from "./keyboard-life.ts";
 import { limitKeys } from "./limits-life.ts";
 import { loseConnection } from "./lost-connection.ts";
 import { liveAsOperator } from "./operator-life.ts";
-import { liveWithPasskeys } from "./passkey-life.ts";
 import { openStage, readAmount, type Stage } from "./stage.ts";
 import { weigh } from "./weight.ts";
 
@@ -91,15 +90,6 @@ test("somebody signs in with a provider of identities, and has one account from 
   expect(roles).toEqual(["owner", "viewer"]);
   expect(keys).toEqual(["laptop"]);
   expect(menu).toEqual(["Overview", "Playground", "Models", "Requests", "Money", "Keys", "Usage", "People"]);
-});
-
-test("somebody signs up with a passkey, signs in with it, adds another and keeps the last one", async () => {
-  const { passkeys, kept, opened, refused, byName } = await liveWithPasskeys(stage);
-  expect(byName).toBe("/sign-in");
-  expect(opened).toBe("/overview");
-  expect(refused).toContain("No passkey was used");
-  expect(passkeys).toEqual([["Hedy", "phone"], ["Hedy"]]);
-  expect(kept).toContain("You could not sign in any more");
 });
 
 test("every page's task is done by keyboard alone, with the focus in sight and given back", async () => {

@@ -200,6 +200,8 @@ export const doors: Readonly<Record<string, Doors>> = {
       "people.md: Roles",
       "people.md: Invitations",
       "people.md: Signing in and up",
+      "people.md: Passkeys",
+      "people.md: A link by mail",
       "people.md: Closing an account",
     ],
     console: ["people", "invitation", "audit", "sign-in"],

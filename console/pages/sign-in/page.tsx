@@ -4,6 +4,7 @@ import { navigate, query } from "../../app/router.ts";
 import { nextKey, session, signIn } from "../../app/session.ts";
 import { ActionForm } from "../../parts/forms/action-form.tsx";
 import { Field } from "../../parts/forms/field.tsx";
+import { MailLink } from "./mail.tsx";
 import { Passkey } from "./passkey.tsx";
 
 interface Provider {
@@ -18,15 +19,17 @@ interface Options {
   readonly passkeyHost: string;
   /** Whether people sign up by themselves. */
   readonly signUp: boolean;
+  /** Whether people sign in by a link that comes by mail. */
+  readonly mail: boolean;
 }
 
-const noOptions: Options = { providers: [], passkeyHost: "", signUp: false };
+const noOptions: Options = { providers: [], passkeyHost: "", signUp: false, mail: false };
 
-/** The sign-in page: identity providers first, then a passkey, then an API key, and the ways of operators behind a word. */
+/** The sign-in page: identity providers first, then a passkey, a link by mail, an API key, and the ways of operators behind a word. */
 export function SignInPage() {
   const [apiKey, setApiKey] = useState("");
   const [operatorToken, setOperatorToken] = useState("");
-  const [{ providers, passkeyHost, signUp }, setOptions] = useState<Options>(noOptions);
+  const [{ providers, passkeyHost, signUp, mail }, setOptions] = useState<Options>(noOptions);
   const next = toPath(query.value.get("next"));
   useEffect(() => {
     document.title = "Sign in · Tollgate";
@@ -56,6 +59,7 @@ export function SignInPage() {
         <h1>Sign in</h1>
         <Providers providers={providers.filter(({ forOperators }) => !forOperators)} next={next} />
         <Passkey host={passkeyHost} maySignUp={signUp} />
+        {mail && <MailLink next={next} />}
         <p class="muted">With an API key you see its account.</p>
         <ActionForm verb="Sign in" send={send}>
           <Field

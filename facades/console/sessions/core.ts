@@ -88,6 +88,16 @@ export class CoreSessions {
     return required(answer);
   }
 
+  /** Has a link mailed to somebody. */
+  async beginMail(email: string, request: IncomingMessage) {
+    return this.#client.beginMailSignIn({ email }, this.#options(request));
+  }
+
+  /** Opens a session for the person of the address that a link came to. */
+  async finishMail(token: string, pending: string, request: IncomingMessage): Promise<OpenedSession> {
+    return required(await this.#client.finishMailSignIn({ token, pending }, this.#options(request)));
+  }
+
   /** Opens a session for another account of a person, and ends the one of the token. */
   async switchAccount(token: string, accountId: string, request: IncomingMessage): Promise<OpenedSession> {
     return required(await this.#client.switchAccount({ accountId }, this.#options(request, token)));

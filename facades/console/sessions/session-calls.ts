@@ -4,6 +4,7 @@ import { type Dependencies, readReach } from "../dependencies.ts";
 import { type Answer, sendCoreError, sendError, sendJson, toSessionJson } from "./answers.ts";
 import { readToken, sessionCookie } from "./cookie.ts";
 import type { CoreSessions } from "./core.ts";
+import { askForMail } from "./mail.ts";
 import { createPasskeyCalls, type Enter } from "./passkey-calls.ts";
 import { readCredential, readText } from "./read-credential.ts";
 
@@ -89,9 +90,9 @@ export function createSessionCalls(parts: Dependencies, core: CoreSessions): Rea
   };
 
   const tellOptions: Answer = async (request, response) => {
-    const { providers, passkeyHost, signUp } = await core.readOptions(request);
+    const { providers, passkeyHost, signUp, mail } = await core.readOptions(request);
     const shown = providers.map(({ id, name, forOperators }) => ({ id, name, forOperators }));
-    sendJson(response, 200, { providers: shown, passkeyHost, signUp, insecure: factsFor(request).insecure });
+    sendJson(response, 200, { providers: shown, passkeyHost, signUp, mail, insecure: factsFor(request).insecure });
   };
 
   const fromPage = (answer: Answer): Answer =>
@@ -109,6 +110,7 @@ export function createSessionCalls(parts: Dependencies, core: CoreSessions): Rea
     };
   const calls: readonly (readonly [string, Answer])[] = [
     ...createPasskeyCalls(core, enter),
+    ["POST /sign-in/mail", askForMail(parts, core)],
     ["POST /session", signIn],
     ["GET /session", tell],
     ["DELETE /session", signOut],

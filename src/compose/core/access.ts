@@ -37,6 +37,7 @@ import type { Foundation } from "./foundation.ts";
 import type { Part } from "./interface.ts";
 import { mailInvitations } from "./invitation-mails.ts";
 import type { MailPart } from "./mail.ts";
+import { composeMailSignIn } from "./mail-sign-in.ts";
 import type { Money } from "./money.ts";
 import { composePasskeys } from "./passkeys.ts";
 import { composeSessions } from "./sessions.ts";
@@ -97,6 +98,7 @@ export async function composeAccess(
   const passkeySignIn = composePasskeys(foundation, { passkeys, signUp });
   const sessions = composeSessions(foundation, {
     passkeySignIn,
+    mailSignIn: composeMailSignIn(foundation, mail, signUp),
     operators,
     keys,
     persons,

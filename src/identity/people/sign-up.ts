@@ -54,6 +54,11 @@ export class SignUp {
     return this.#dependencies.policy !== "closed";
   }
 
+  /** Whether somebody has signed in by an identity. */
+  async isKnown(issuer: string, subject: string): Promise<boolean> {
+    return (await this.#dependencies.storage.orm.em.fork().count(Identity, { issuer, subject })) > 0;
+  }
+
   /** Throws PERMISSION_DENIED where nobody signs up by themselves. */
   requireOpen(): void {
     if (!this.isOpen) {

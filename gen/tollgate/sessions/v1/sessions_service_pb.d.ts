@@ -239,6 +239,13 @@ export declare type GetSignInOptionsResponse = Message<"tollgate.sessions.v1.Get
    * @generated from field: bool sign_up = 4;
    */
   signUp: boolean;
+
+  /**
+   * Whether people sign in by a link that comes by mail.
+   *
+   * @generated from field: bool mail = 5;
+   */
+  mail: boolean;
 };
 
 /**
@@ -585,6 +592,100 @@ export declare type FinishPasskeySignInResponse = Message<"tollgate.sessions.v1.
  * Use `create(FinishPasskeySignInResponseSchema)` to create a new message.
  */
 export declare const FinishPasskeySignInResponseSchema: GenMessage<FinishPasskeySignInResponse>;
+
+/**
+ * Asks for a link by mail.
+ *
+ * @generated from message tollgate.sessions.v1.BeginMailSignInRequest
+ */
+export declare type BeginMailSignInRequest = Message<"tollgate.sessions.v1.BeginMailSignInRequest"> & {
+  /**
+   * Where the link goes. No address: INVALID_ARGUMENT.
+   *
+   * @generated from field: string email = 1;
+   */
+  email: string;
+};
+
+/**
+ * Describes the message tollgate.sessions.v1.BeginMailSignInRequest.
+ * Use `create(BeginMailSignInRequestSchema)` to create a new message.
+ */
+export declare const BeginMailSignInRequestSchema: GenMessage<BeginMailSignInRequest>;
+
+/**
+ * What the browser has to bring back with the link.
+ *
+ * @generated from message tollgate.sessions.v1.BeginMailSignInResponse
+ */
+export declare type BeginMailSignInResponse = Message<"tollgate.sessions.v1.BeginMailSignInResponse"> & {
+  /**
+   * Sealed state. The same browser has to bring it back within ten minutes.
+   *
+   * @generated from field: string pending = 1;
+   */
+  pending: string;
+};
+
+/**
+ * Describes the message tollgate.sessions.v1.BeginMailSignInResponse.
+ * Use `create(BeginMailSignInResponseSchema)` to create a new message.
+ */
+export declare const BeginMailSignInResponseSchema: GenMessage<BeginMailSignInResponse>;
+
+/**
+ * Signs in by a link.
+ *
+ * @generated from message tollgate.sessions.v1.FinishMailSignInRequest
+ */
+export declare type FinishMailSignInRequest = Message<"tollgate.sessions.v1.FinishMailSignInRequest"> & {
+  /**
+   * The link's token: it follows the console's address and "/sign-in/mail/".
+   *
+   * @generated from field: string token = 1;
+   */
+  token: string;
+
+  /**
+   * BeginMailSignInResponse.pending.
+   *
+   * @generated from field: string pending = 2;
+   */
+  pending: string;
+};
+
+/**
+ * Describes the message tollgate.sessions.v1.FinishMailSignInRequest.
+ * Use `create(FinishMailSignInRequestSchema)` to create a new message.
+ */
+export declare const FinishMailSignInRequestSchema: GenMessage<FinishMailSignInRequest>;
+
+/**
+ * The session of the person whose address it is.
+ *
+ * @generated from message tollgate.sessions.v1.FinishMailSignInResponse
+ */
+export declare type FinishMailSignInResponse = Message<"tollgate.sessions.v1.FinishMailSignInResponse"> & {
+  /**
+   * The session. Always present.
+   *
+   * @generated from field: tollgate.sessions.v1.Session session = 1;
+   */
+  session?: Session | undefined;
+
+  /**
+   * The session's credential. It is not stored and cannot be shown again.
+   *
+   * @generated from field: string token = 2;
+   */
+  token: string;
+};
+
+/**
+ * Describes the message tollgate.sessions.v1.FinishMailSignInResponse.
+ * Use `create(FinishMailSignInResponseSchema)` to create a new message.
+ */
+export declare const FinishMailSignInResponseSchema: GenMessage<FinishMailSignInResponse>;
 
 /**
  * Has no fields: the credential identifies the caller.
@@ -1005,6 +1106,28 @@ export declare const SessionsService: GenService<{
     methodKind: "unary";
     input: typeof FinishPasskeySignInRequestSchema;
     output: typeof FinishPasskeySignInResponseSchema;
+  },
+  /**
+   * Mails somebody a link that signs in, once and within ten minutes. The answer and its time are the same whether the
+   * address is known here, gets a mail, or has had as many as it may. No mail can be sent: UNSUPPORTED.
+   *
+   * @generated from rpc tollgate.sessions.v1.SessionsService.BeginMailSignIn
+   */
+  beginMailSignIn: {
+    methodKind: "unary";
+    input: typeof BeginMailSignInRequestSchema;
+    output: typeof BeginMailSignInResponseSchema;
+  },
+  /**
+   * Opens a session for the person of the address that the link came to. It was used, is too old, or another browser
+   * asked for it: UNAUTHENTICATED. The person has no account here: PERMISSION_DENIED.
+   *
+   * @generated from rpc tollgate.sessions.v1.SessionsService.FinishMailSignIn
+   */
+  finishMailSignIn: {
+    methodKind: "unary";
+    input: typeof FinishMailSignInRequestSchema;
+    output: typeof FinishMailSignInResponseSchema;
   },
   /**
    * Describes the session that made the call. Any other credential: PERMISSION_DENIED.

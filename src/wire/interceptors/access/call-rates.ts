@@ -94,6 +94,8 @@ const signInMethods: ReadonlySet<DescMethod> = new Set([
   SessionsService.method.finishPasskeySignUp,
   SessionsService.method.beginPasskeySignIn,
   SessionsService.method.finishPasskeySignIn,
+  SessionsService.method.beginMailSignIn,
+  SessionsService.method.finishMailSignIn,
   SessionsService.method.createSessionKey,
   SessionsService.method.switchAccount,
   PeopleService.method.acceptInvitation,
