@@ -24,7 +24,7 @@ import { Payment } from "./payment.ts";
 import { FreeGrant } from "./people/free-grant.ts";
 import { Invitation } from "./people/invitation.ts";
 import { Member } from "./people/member.ts";
-import { Identity, Person } from "./people/person.ts";
+import { Identity, Person, UsedProof } from "./people/person.ts";
 import { RequestRecord } from "./request-record.ts";
 import { Setting } from "./setting.ts";
 
@@ -71,6 +71,7 @@ export const entities = [
   AutoTopUp,
   Person,
   Identity,
+  UsedProof,
   Member,
   Invitation,
   FreeGrant,

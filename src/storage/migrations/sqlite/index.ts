@@ -1,19 +1,23 @@
 import type { MigrationObject } from "@mikro-orm/core";
 import { Migration20261125000000 } from "./Migration20261125000000.ts";
+import { Migration20261125045321 } from "./Migration20261125045321.ts";
 import { Migration20261126000002 } from "./Migration20261126000002.ts";
 import { Migration20261126000003 } from "./Migration20261126000003.ts";
 import { Migration20261126000004 } from "./Migration20261126000004.ts";
 import { Migration20261126000005 } from "./Migration20261126000005.ts";
 import { Migration20261126000006 } from "./Migration20261126000006.ts";
 import { Migration20261126000007 } from "./Migration20261126000007.ts";
+import { Migration20261126000008 } from "./Migration20261126000008.ts";
 
 /** In the order in which they run. */
 export const migrations: MigrationObject[] = [
   { name: "Migration20261125000000", class: Migration20261125000000 },
+  { name: "Migration20261125045321", class: Migration20261125045321 },
   { name: "Migration20261126000002", class: Migration20261126000002 },
   { name: "Migration20261126000003", class: Migration20261126000003 },
   { name: "Migration20261126000004", class: Migration20261126000004 },
   { name: "Migration20261126000005", class: Migration20261126000005 },
   { name: "Migration20261126000006", class: Migration20261126000006 },
   { name: "Migration20261126000007", class: Migration20261126000007 },
+  { name: "Migration20261126000008", class: Migration20261126000008 },
 ];
