@@ -90,8 +90,7 @@ test("of several servers the one that takes writes is used; after a promotion, t
   const admin = new Client({ connectionString: one.href });
   admin.on("error", () => {});
   await admin.connect();
-  await admin.query("alter system set synchronous_standby_names = '*'");
-  await admin.query("select pg_reload_conf()");
+  await primary.setSynchronous(true);
   await eventually("the standby is synchronous", async () => {
     const { rows } = await admin.query("select sync_state from pg_stat_replication");
     return rows[0]?.sync_state === "sync";
