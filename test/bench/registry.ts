@@ -1,5 +1,6 @@
 import { consolePages } from "./console/pages.ts";
 import { consoleSoak } from "./console/soak.ts";
+import { failover } from "./failover.ts";
 import { ledger } from "./ledger/ledger.ts";
 import { limits } from "./limits.ts";
 import { loadScenarios } from "./load/loads.ts";
@@ -34,6 +35,7 @@ export const scenarios: readonly Scenario[] = [
   peers,
   usage,
   retention,
+  failover,
   consolePages,
   consoleSoak,
 ];
