@@ -17,7 +17,7 @@ export interface PostgresqlServer {
   createDatabase(template?: string): Promise<string>;
   /** Starts a standby that follows this server, from a copy that is taken while it serves; on a port that is free again, if given. */
   startStandby(port?: number): Promise<PostgresqlServer>;
-  /** Makes commits wait until a standby has them, or no longer; a standby does not take that over. */
+  /** Makes commits wait for the standby, once it keeps up, or no longer. A standby does not take that over. */
   setSynchronous(on: boolean): Promise<void>;
   /** Has a standby follow its primary no longer, as when the network between them is gone. */
   cutOff(): Promise<void>;
@@ -78,6 +78,13 @@ async function startIn(
     },
     async setSynchronous(on) {
       await ask(url, `alter system set synchronous_standby_names = '${on ? "*" : ""}'`, "select pg_reload_conf()");
+      const isSo = `select 1 where ${on ? "" : "not"} exists (select 1 from pg_stat_replication where sync_state = 'sync')`;
+      for (let tries = 0; (await ask(url, isSo)).length === 0; tries++) {
+        if (tries > 600) {
+          throw new Error("no standby keeps up");
+        }
+        await sleep(50);
+      }
     },
     async cutOff() {
       await ask(url, "alter system set primary_conninfo = ''", "select pg_reload_conf()");

@@ -62,20 +62,16 @@ export async function failOver(delays: readonly number[], progress = (_: string)
     for (const delay of delays) {
       const newcomer = new Load((await service.books.customer(usd)).key);
       loads.push(newcomer);
-      const streams = begin(load, service);
-      await eventually("streams run", () =>
-        load.asked
-          .filter(isLong)
-          .slice(-streamsAcross)
-          .every(({ seen }) => seen > 0),
-      );
+      const streams = await Promise.all(Array.from({ length: streamsAcross }, (_, at) => begin(load, service, at)));
       await pause(delay, "the moment of the kill is random");
       await primary.crash();
       await standby.promote();
       const promotedAt = performance.now();
       await Promise.all(service.urls.map((to) => eventually("a newcomer is served", () => answered(newcomer, to))));
       const servedAgainMs = performance.now() - promotedAt;
-      const cut = (await Promise.all(streams)).filter(({ acknowledged }) => acknowledged === undefined).length;
+      const cut = (await Promise.all(streams.map(({ end }) => end))).filter(
+        ({ acknowledged }) => acknowledged === undefined,
+      ).length;
       await primary.restart();
       await standby.disconnect(database.pathname.slice(1));
       const before = load.acknowledged.length;
@@ -102,14 +98,17 @@ export async function failOver(delays: readonly number[], progress = (_: string)
   }
 }
 
-const long = new WeakSet<Asked>();
-const isLong = (asked: Asked) => long.has(asked);
-
-function begin(load: Load, { urls }: Service): Promise<Asked>[] {
-  return Array.from({ length: streamsAcross }, (_, at) => {
-    const stream = load.stream(urls[at % urls.length] ?? "", longTokens);
-    long.add(load.asked.at(-1) as Asked);
-    return stream;
+/** Asks until a stream runs, which a core refuses while it finds no database. */
+async function begin(load: Load, { urls }: Service, at: number): Promise<{ end: Promise<Asked> }> {
+  return eventually("a stream runs", async () => {
+    const end = load.stream(urls[at % urls.length] ?? "", longTokens);
+    const asked = load.asked.at(-1) as Asked;
+    let ended = false;
+    const over = end.finally(() => {
+      ended = true;
+    });
+    await eventually("it is answered", () => asked.seen > 0 || ended);
+    return asked.seen > 0 ? { end: over } : undefined;
   });
 }
 
@@ -119,7 +118,8 @@ async function answered(load: Load, url: string): Promise<boolean> {
 
 /** Compares what clients were told with the books, once every charge that waited in a journal is made. */
 async function compare({ books }: Service, loads: readonly Load[]) {
-  const acknowledged = loads.flatMap((load) => load.acknowledged);
+  const asked = loads.flatMap((load, at) => load.asked.map((one) => ({ ...one, name: `${at} ${one.name}` })));
+  const acknowledged = asked.filter((one) => one.acknowledged !== undefined);
   const told = acknowledged.reduce(
     (sum, { acknowledged: usage }) =>
       sum + BigInt(usage?.inputTokens ?? 0) * price.input + BigInt(usage?.outputTokens ?? 0) * price.output,
@@ -128,15 +128,12 @@ async function compare({ books }: Service, loads: readonly Load[]) {
   const isEven = async () => BigInt((await books.reconcile()).spentPicoUsd) >= told;
   await eventually("charges that waited are made", isEven).catch(() => {}); // what is lost never is
   const proof = await books.reconcile();
-  const lost: string[] = [];
+  const lost = discrepancies(acknowledged, await books.receiptsOf({ asked }));
   let charged = 0;
-  for (const load of loads) {
-    lost.push(...discrepancies(load.acknowledged, await books.receiptsOf(load)));
-  }
   for (const { id } of (await books.accounts.listAccounts({ pageSize: 1000 })).accounts) {
     charged += await books.requests(id);
   }
-  const begun = loads.flatMap((load) => load.asked.filter(({ status }) => status === 200)).length;
+  const begun = asked.filter(({ status }) => status === 200).length;
   return {
     acknowledged: acknowledged.length,
     lost,
