@@ -5,6 +5,7 @@ import { ledger } from "./ledger/ledger.ts";
 import { limits } from "./limits.ts";
 import { loadScenarios } from "./load/loads.ts";
 import { memory } from "./measure/memory.ts";
+import { overshoot } from "./overshoot/overshoot.ts";
 import { peers } from "./peers/peers.ts";
 import { profile } from "./profile/profile.ts";
 import { retention } from "./retention.ts";
@@ -36,6 +37,7 @@ export const scenarios: readonly Scenario[] = [
   usage,
   retention,
   failover,
+  overshoot,
   consolePages,
   consoleSoak,
 ];
