@@ -2,6 +2,9 @@ import { Pool } from "pg";
 import type { Random } from "#lib/ids/random.ts";
 import { systemClock } from "#lib/time/clock.ts";
 import type { Storage } from "#src/storage/orm.ts";
+import { History } from "#src/storage/postgresql/history.ts";
+import { primaryClient } from "#src/storage/postgresql/primary.ts";
+import { serversOf } from "#src/storage/postgresql/servers.ts";
 import type { ThreadLife } from "#src/storage/sqlite/database-thread.ts";
 import type { LedgerStore } from "../model/store/ledger.ts";
 import { PostgresqlLedgerStore } from "./postgresql/store.ts";
@@ -46,8 +49,16 @@ export function createLedgerStore(
   return createThreadStore(storage.path, storage.files, coreId, options);
 }
 
-function openListening(connectionString: string): Pool {
-  const pool = new Pool({ connectionString, max: 1, connectionTimeoutMillis: connectMs, keepAlive: true });
+function openListening(url: string): Pool {
+  const servers = serversOf(url);
+  const [connectionString] = servers;
+  const pool = new Pool({
+    connectionString,
+    ...(servers.length > 1 && { Client: primaryClient(servers, new History(), connectMs) }),
+    max: 1,
+    connectionTimeoutMillis: connectMs,
+    keepAlive: true,
+  });
   pool.on("error", () => {}); // a server may yet say that it stops on a connection that was given back
   return pool;
 }
