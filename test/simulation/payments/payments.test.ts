@@ -14,7 +14,7 @@ test("a seed lives the same world of payments each time", async () => {
 
 const fresh = Array.from({ length: 3 }, () => Math.floor(Math.random() * 2 ** 31));
 
-test.each([1, 2, 3, 4, 5, ...fresh])(
+test.each([1, 2, 3, 10, 16, ...fresh])(
   "in world %i the ledger has what the provider says was paid",
   async (seed) => {
     const { violations, admitted, faults } = await simulatePayments(seed, server);
