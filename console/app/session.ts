@@ -30,6 +30,9 @@ export interface Session {
 /** Undefined: not known yet. Null: nobody is signed in. */
 export const session = signal<Session | null | undefined>(undefined);
 
+/** What somebody is told who has left. Empty: nothing. */
+export const farewell = signal("");
+
 export const isCustomer = computed(() => session.value?.role === "customer");
 
 /** Whether the role may change accounts, money and keys. */

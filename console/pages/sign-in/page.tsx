@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { Mark } from "../../app/mark.tsx";
 import { navigate, query } from "../../app/router.ts";
-import { nextKey, session, signIn } from "../../app/session.ts";
+import { farewell, nextKey, session, signIn } from "../../app/session.ts";
 import { ActionForm } from "../../parts/forms/action-form.tsx";
 import { Field } from "../../parts/forms/field.tsx";
 import { MailLink } from "./mail.tsx";
@@ -57,6 +57,11 @@ export function SignInPage() {
           Tollgate
         </p>
         <h1>Sign in</h1>
+        {farewell.value && (
+          <p class="notice" role="status">
+            {farewell.value}
+          </p>
+        )}
         <Providers providers={providers.filter(({ forOperators }) => !forOperators)} next={next} />
         <Passkey host={passkeyHost} maySignUp={signUp} />
         {mail && <MailLink next={next} />}
