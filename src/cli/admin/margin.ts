@@ -36,6 +36,6 @@ export function addMargin(program: Command, io: Io): void {
       }
       return documents;
     },
-    note: "Servers cost as configured now (servers[].usd_per_hour), all the time.",
+    note: "Servers cost as configured now (servers[].usd_per_hour), from when the service began.",
   });
 }
