@@ -104,7 +104,7 @@ function AccountTable({ rows }: { readonly rows: readonly Account[] }) {
         },
         { name: "State", show: (row) => <AccountState account={row} /> },
         {
-          name: "Paid in all",
+          name: "Total paid",
           isNumber: true,
           isOptional: true,
           show: (row) => <Amount pico={row.paidTotalPicoUsd} name="paid" decimals={decimals.paid} />,

@@ -42,7 +42,7 @@ function toSeries(samples: readonly OverviewSample[]) {
     ],
     firstToken: [
       line("Median", (sample) => toMs(sample.firstTokenP50Seconds)),
-      line("99 of 100", (sample) => toMs(sample.firstTokenP99Seconds)),
+      line("p99", (sample) => toMs(sample.firstTokenP99Seconds)),
     ],
     requests: [line("In flight", ({ inFlight }) => inFlight), line("Waiting", ({ queued }) => queued)],
     money: [

@@ -34,7 +34,7 @@ export function toOptions(element: Element, width: number, style: Style): uPlot.
   return {
     width,
     height: plotHeight,
-    padding: [8, 18, 0, 0],
+    padding: [8, 30, 0, 0],
     legend: { show: false },
     cursor: { y: false, points: { size: 7 } },
     scales: { y: { range: (_, __, most) => [0, most ? most * (1 + tenth) : empty] } },

@@ -62,15 +62,15 @@ export function addAccounts(program: Command, io: Io): void {
       return found.map(accountDocument);
     },
   });
-  addQuestion<[string], { allLots?: boolean }>(group, "show <account>", io, {
-    description: "show an account and its lots with money left, at most 100, in the order of spending",
-    options: (command) => command.option("--all-lots", "all lots instead, spent ones included, oldest first"),
-    ask: async (core, { allLots = false }, accountId) => {
-      if (!allLots) {
+  addQuestion<[string], { allCredits?: boolean }>(group, "show <account>", io, {
+    description: "show an account and its credits with money left, at most 100, in the order of spending",
+    options: (command) => command.option("--all-credits", "all credits instead, spent ones included, oldest first"),
+    ask: async (core, { allCredits = false }, accountId) => {
+      if (!allCredits) {
         return accountDocument(required((await client(core).getAccount({ accountId })).account));
       }
       const pages = await readAll(
-        (page) => client(core).getAccount({ accountId, allLots, ...page }),
+        (page) => client(core).getAccount({ accountId, allLots: true, ...page }),
         ({ account }) => [required(account)],
       );
       return accountDocument({ ...required(pages[0]), lots: pages.flatMap(({ lots }) => lots) });

@@ -24,7 +24,7 @@ export interface UsageOptions {
   readonly from?: Date;
   readonly to?: Date;
   readonly by: readonly string[];
-  readonly dearest?: number;
+  readonly top?: number;
 }
 
 /** The usual groups. */
@@ -42,7 +42,7 @@ export function addUsage(program: Command, io: Io): void {
         .option("--from <time>", "settled at or after, such as 2026-01-31 or 2026-01-31T12:00:00Z", moment)
         .option("--to <time>", "settled before", moment)
         .option("--by <groups>", "what to group by: account, key, model, day, hour", groups, usualGroups)
-        .option("--dearest <n>", "only this many groups, those that cost most", count),
+        .option("--top <n>", "only this many groups, those that cost most", count),
     ask: async (core, options) => {
       const rows = [];
       for await (const piece of createClient(MeteringService, core).streamUsage(toUsageRequest(options))) {
@@ -56,12 +56,12 @@ export function addUsage(program: Command, io: Io): void {
 }
 
 /** The question as a message of the contract. */
-export function toUsageRequest({ account = "", key = "", model = "", from, to, by, dearest = 0 }: UsageOptions) {
+export function toUsageRequest({ account = "", key = "", model = "", from, to, by, top = 0 }: UsageOptions) {
   return {
     accountId: account,
     keyId: key,
     model,
-    dearest,
+    dearest: top,
     ...(from ? { from: timestampFromDate(from) } : {}),
     ...(to ? { to: timestampFromDate(to) } : {}),
     groupBy: by.map((group) => groupings[group] ?? UsageGroup.UNSPECIFIED),
