@@ -1,8 +1,16 @@
 import uPlot from "uplot";
-import type { Pointed } from "./plot-tip.tsx";
 
 /** Formats a plot's value: in full or, with `step`, as a label of an axis with that step. */
 export type FormatValue = (value: number, step?: number) => string;
+
+/** The place of the pointer in a plot. */
+export interface Pointed {
+  /** The point, counted from the first. */
+  readonly at: number;
+  /** Pixels from the start of the plot's box. */
+  readonly left: number;
+  readonly isRight: boolean;
+}
 
 /** How a plot is drawn. */
 export interface Style {

@@ -1,14 +1,5 @@
-import type { FormatValue } from "./plot-options.ts";
+import type { FormatValue, Pointed } from "./plot-options.ts";
 import type { Series } from "./series.ts";
-
-/** The place of the pointer in a plot. */
-export interface Pointed {
-  /** The point, counted from the first. */
-  readonly at: number;
-  /** Pixels from the start of the plot's box. */
-  readonly left: number;
-  readonly isRight: boolean;
-}
 
 interface Props {
   readonly pointed: Pointed;

@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
 import { Clip } from "./clip.tsx";
-import { type FormatValue, plotHeight, toOptions } from "./plot-options.ts";
-import { PlotTip, type Pointed } from "./plot-tip.tsx";
+import { type FormatValue, type Pointed, plotHeight, toOptions } from "./plot-options.ts";
+import { PlotTip } from "./plot-tip.tsx";
 import type { Series } from "./series.ts";
 import { Table } from "./table.tsx";
 
