@@ -7,5 +7,7 @@ export class Migration20261126000015 extends Migration {
     this.addSql(
       `create table "service_step" ("seconds" int not null, "at" int not null, "measure" varchar(255) not null, "count" bigint not null, primary key ("seconds", "at", "measure"));`,
     );
+
+    this.addSql(`create index "account_frozen_index" on "account" ("id") where frozen_at is not null;`);
   }
 }
