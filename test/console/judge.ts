@@ -102,6 +102,7 @@ async function judgeDialog(page: Page): Promise<readonly string[]> {
 export async function judge(page: Page, path: string): Promise<readonly string[]> {
   await page.locator("h1").waitFor();
   await page.locator(".loading").first().waitFor({ state: "detached" });
+  await page.evaluate("document.fonts.ready.then(() => undefined)"); // the system's fonts are wider
   const faults: string[] = [];
   const headings = await page.locator("h1").count();
   if (headings !== 1) {

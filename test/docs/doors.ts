@@ -221,7 +221,7 @@ export const doors: Readonly<Record<string, Doors>> = {
     metrics: noFigure,
     dashboard: noPanel,
     config: ["keys.max_per_account"],
-    docs: ["money.md: Lots, and the price locked in"],
+    docs: ["money.md: Credits, and the price locked in"],
     console: ["accounts", "account", "keys"],
   },
   "a frozen account": {
@@ -335,13 +335,13 @@ export const doors: Readonly<Record<string, Doors>> = {
       .concat("POST /v1/chat/completions > usage.cost_details.lots.lot_id", "POST /v1/messages > usage.cost"),
     metrics: ["tollgate_settlements_total", "tollgate_cost_usd_total"],
     dashboard: ["Settlements", "Revenue"],
-    docs: ["money.md: One receipt across two lots", "clients.md: What a customer sees with a key"],
+    docs: ["money.md: One receipt across two credits", "clients.md: What a customer sees with a key"],
     console: ["receipt", "account"],
   },
   usage: {
     contract: ["MeteringService.StreamUsage group_by", "MeteringService.StreamUsage > rows.total_cost_pico_usd"],
     cli: [
-      ...["usage --by", "usage --account", "usage --key", "usage --from", "usage --dearest", "export usage --by"],
+      ...["usage --by", "usage --account", "usage --key", "usage --from", "usage --top", "export usage --by"],
       ...["account_id", "key_id", "model", "day", "hour", "requests", "input_tokens", "output_tokens", "cost_usd"].map(
         (field) => `usage > ${field}`,
       ),

@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import type { Account } from "#gen/tollgate/accounts/v1/account_pb.js";
+import { say } from "../../app/said.tsx";
 import { isAccountOwner } from "../../app/session.ts";
 import { accounts } from "../../contract/clients.ts";
 import { Answer } from "../../parts/calls/answer.tsx";
@@ -61,6 +62,7 @@ function Rename({ name, onClose, onDone }: Props) {
   const send = async (): Promise<void> => {
     await accounts.updateAccount({ name: typed.trim() });
     onDone();
+    say("The account is renamed.");
   };
   return (
     <Dialog title="Rename the account" onClose={onClose}>
