@@ -1,8 +1,8 @@
 import { consolePages } from "./console/pages.ts";
 import { consoleSoak } from "./console/soak.ts";
+import { failover } from "./failover.ts";
 import { history } from "./history/history.ts";
 import { proof } from "./history/proof.ts";
-import { failover } from "./failover.ts";
 import { ledger } from "./ledger/ledger.ts";
 import { limits } from "./limits.ts";
 import { loadScenarios } from "./load/loads.ts";
