@@ -1,6 +1,5 @@
 import type { MigrationObject } from "@mikro-orm/core";
 import { Migration20261125000000 } from "./Migration20261125000000.ts";
-import { Migration20261125045321 } from "./Migration20261125045321.ts";
 import { Migration20261126000002 } from "./Migration20261126000002.ts";
 import { Migration20261126000003 } from "./Migration20261126000003.ts";
 import { Migration20261126000004 } from "./Migration20261126000004.ts";
@@ -13,7 +12,6 @@ import { Migration20261126000015 } from "./Migration20261126000015.ts";
 /** In the order in which they run. */
 export const migrations: MigrationObject[] = [
   { name: "Migration20261125000000", class: Migration20261125000000 },
-  { name: "Migration20261125045321", class: Migration20261125045321 },
   { name: "Migration20261126000002", class: Migration20261126000002 },
   { name: "Migration20261126000003", class: Migration20261126000003 },
   { name: "Migration20261126000004", class: Migration20261126000004 },
