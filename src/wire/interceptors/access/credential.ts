@@ -17,8 +17,11 @@ export function readCredential({ header, contextValues }: Omit<CallHead, "method
   }
   const peer = contextValues.get(peerKey);
   const isSession = credential.startsWith("tgse_");
-  if (isSession !== (scheme.toLowerCase() === "session") || (isSession && peer !== undefined && !trusts(peer))) {
+  if (isSession !== (scheme.toLowerCase() === "session")) {
     throw refused("A session is for the console alone. Send an API key or a token: `Authorization: Bearer tg-…`.");
+  }
+  if (isSession && peer !== undefined && !trusts(peer)) {
+    throw refused("Sessions are taken from trusted facades alone (listen.trusted_facades).");
   }
   return credential;
 }

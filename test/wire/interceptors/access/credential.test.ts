@@ -27,9 +27,12 @@ test.each([
 test.each([
   ["as a bearer in this process, where a public surface hands it on", `Bearer ${session}`, undefined],
   ["as a bearer from anywhere", `bearer ${session}`, "127.0.0.1"],
-  ["from a stranger", `Session ${session}`, "192.0.2.1"],
 ])("a session is refused %s", (_, authorization, peer) => {
   expect(read(authorization, peer)).toMatch(/A session is for the console alone/);
+});
+
+test("a session is refused from a facade that nobody named", () => {
+  expect(read(`Session ${session}`, "192.0.2.1")).toMatch(/trusted facades alone/);
 });
 
 test("nothing but a session goes by that scheme", () => {
