@@ -58,6 +58,8 @@ async function findPaths({ tollgate }: Stage): Promise<readonly string[]> {
     "accounts",
     "models",
     "usage",
+    "usage?by=model&and=day&period=week",
+    "margin",
     "playground",
     "fleet",
     "books",
