@@ -47,7 +47,7 @@ export const bookMutations = within({ source: "src/money", tests: "test/money" }
     file: "books/payments/funds.ts",
     find: "      priceVersionId,\n",
     replace: "      priceVersionId: 1,\n",
-    breaks: "A lot keeps the price list of the moment it came in",
+    breaks: "A credit keeps the price list of the moment it came in",
     tests: ["books/payments/funds", "prices/prices"],
   },
   {
@@ -55,7 +55,7 @@ export const bookMutations = within({ source: "src/money", tests: "test/money" }
     file: "books/payments/refunds.ts",
     find: "      lot.refunded += taken;",
     replace: "      lot.refunded += 2 * taken;",
-    breaks: "A refund takes unspent paid money, newest lot first, and never what running requests hold.",
+    breaks: "A refund takes unspent paid money, newest credit first, and never what running requests hold.",
     tests: ["books/payments/funds"],
   },
   {

@@ -25,7 +25,7 @@ export const settlementMutations = within({ source: "src/money/ledger", tests: "
     file: "settlement/settlement.ts",
     find: "await this.#cover(hold, tokens);",
     replace: "",
-    breaks: "The tokens that no lot paid are the **shortfall**",
+    breaks: "The tokens that no credit paid are the **shortfall**",
     tests: ["ledger", "settlement/settlement"],
   },
   {
@@ -65,7 +65,7 @@ export const settlementMutations = within({ source: "src/money/ledger", tests: "
     file: "recovery.ts",
     find: "  await budgets.closeSlices(adoptedBudgets);",
     replace: "  await budgets.closeSlices([]);",
-    breaks: "A dead core's slices go back, as those of lots do.",
+    breaks: "A dead core's slices go back, as those of credits do.",
     tests: ["budget/budgets", "recovery", "budget/lost-budgets"],
   },
   {

@@ -49,8 +49,8 @@ export const storeMutations = within({ source: "src/money", tests: "test/money" 
   {
     name: "a fenced charge is taken for one that is stored",
     file: "store/postgresql/charge-writer.ts",
-    find: 'outcomes[places[n - 1] as number] = fenced ? "fenced" : "repeated";',
-    replace: 'outcomes[places[n - 1] as number] = fenced ? "stored" : "repeated";',
+    find: 'outcomes[at] = isFenced ? "fenced" : "repeated";',
+    replace: 'outcomes[at] = isFenced ? "stored" : "repeated";',
     breaks: "its slices are another core's by now: it is made anew from what is left",
     tests: ["model/store/ledger"],
   },
@@ -123,7 +123,7 @@ export const storeMutations = within({ source: "src/money", tests: "test/money" 
     file: "model/spending-order.ts",
     find: "compare(a.expiresAt ?? Number.POSITIVE_INFINITY, b.expiresAt ?? Number.POSITIVE_INFINITY) ||",
     replace: "compare(b.expiresAt ?? Number.POSITIVE_INFINITY, a.expiresAt ?? Number.POSITIVE_INFINITY) ||",
-    breaks: "within a kind, the lot that lapses sooner",
+    breaks: "within a kind, the credit that lapses sooner",
     tests: ["model/spending-order"],
   },
   {
