@@ -28,6 +28,8 @@ export interface Secrets {
    * if it can carry them.
    */
   readonly listenUrl: string | undefined;
+  /** The standby for long reads. Undefined: there is none. */
+  readonly readUrl: string | undefined;
   readonly rateLimitUrl: string;
   readonly operatorToken: string;
   /** The first one makes new digests. The others are still recognised. */
@@ -82,6 +84,15 @@ export async function readStorageUrl(
   return withSchema(set ?? `sqlite:${join(dataDir, "tollgate.db")}`, storage.schema);
 }
 
+/** The address of the standby. Throws ConfigError where the database is a file of SQLite. */
+async function readReadUrl({ storage }: Config, environment: Environment, storageUrl: string) {
+  const url = (await readSetting(environment, "TOLLGATE_STORAGE_READ_URL")) ?? storage.read_url;
+  if (url !== undefined && storageUrl.startsWith("sqlite:")) {
+    throw new ConfigError("storage.read_url: only PostgreSQL has standbys");
+  }
+  return url && withSchema(url, storage.schema);
+}
+
 async function readSecretsWith(
   config: Config,
   environment: Environment,
@@ -111,6 +122,7 @@ async function readSecretsWith(
     dataDir,
     storageUrl,
     listenUrl: (await readSetting(environment, "TOLLGATE_STORAGE_LISTEN_URL")) ?? config.storage.listen_url,
+    readUrl: await readReadUrl(config, environment, storageUrl),
     rateLimitUrl: (await readSetting(environment, "TOLLGATE_RATE_LIMIT_URL")) ?? config.rate_limits.url,
     operatorToken,
     peppers: parsePeppers(keyPepper),
