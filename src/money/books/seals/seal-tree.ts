@@ -46,6 +46,8 @@ export interface AccountSeal extends Sums {
 
 /** What of a day is sealed. */
 export interface SealedDay extends Sums {
+  /** The books alone have it. */
+  readonly id: string;
   readonly number: number;
   readonly day: number;
   /** In hexadecimal digits. */
@@ -101,9 +103,15 @@ export function digestDay(accounts: readonly AccountSeal[]): string {
   return (row[0] ?? sha256(leaf)).toString("hex");
 }
 
+/**
+ * SHA-256 over the sums of a day, in hexadecimal digits. The seal's id is among them, so that what the whole service
+ * earned on a day cannot be found by trying numbers.
+ */
+export const digestSums = (seal: Sums & Pick<SealedDay, "id">): string =>
+  sha256(JSON.stringify([seal.id, String(seal.receipts), toCost(seal)])).toString("hex");
+
 /** The chain with one more seal. `before`: the chain until then. Empty: it is the first seal. */
 export function extendChain(before: string, seal: SealedDay): string {
-  const { number, day, receipts, root } = seal;
-  const fields = [before, String(number), String(day), String(receipts), toCost(seal), root];
-  return sha256(JSON.stringify(fields)).toString("hex");
+  const { number, day, root } = seal;
+  return sha256(JSON.stringify([before, String(number), String(day), root, digestSums(seal)])).toString("hex");
 }
