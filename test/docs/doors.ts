@@ -392,6 +392,15 @@ export const doors: Readonly<Record<string, Doors>> = {
     docs: ["proof.md: The proof of the books", "operations.md: When reconcile fails"],
     console: ["books"],
   },
+  "seals of days": {
+    contract: ["MeteringService.ListSeals after", "MeteringService.ListSeals > seals.chain"],
+    cli: "- who checks them keeps them outside: over HTTP, or by the contract",
+    openapi: ["number", "day", "root", "sums", "chain", "sealed_at"].map((field) => `GET /v1/seals > data.${field}`),
+    metrics: "- a seal that does not hold is a finding of the proof",
+    dashboard: noPanel,
+    docs: ["proof.md: The chain of seals", "clients.md: What a customer sees with a key"],
+    console: "- they are for programs that keep them",
+  },
   "a key, its account and its limits": {
     contract: ["AccountsService.GetKeyStatus > key", "AccountsService.GetKeyStatus > rate_limit"],
     cli: "- operators see them by keys list",

@@ -201,3 +201,11 @@ test("both SDKs read the customer's endpoints, with the credential and at the ad
     await expect(read("/usage?by=colour")).rejects.toMatchObject({ status: 400 });
   }
 });
+
+test("any key reads the seals of days, of which a new service has none", async () => {
+  for (const path of ["/v1/seals", "/api/v1/seals?after=3"]) {
+    expect(await get(path)).toEqual({ status: 200, json: { data: [] } });
+  }
+  expect((await get("/v1/seals?after=-1")).status).toBe(400);
+  expect((await get("/v1/seals", "wrong")).status).toBe(401);
+});

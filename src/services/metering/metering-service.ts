@@ -7,6 +7,7 @@ import { readCosts } from "#src/money/books/receipts/costs.ts";
 import { listReceipts } from "#src/money/books/receipts/receipt-list.ts";
 import { readReceipts } from "#src/money/books/receipts/receipts.ts";
 import { streamUsage } from "#src/money/books/receipts/usage.ts";
+import { listSeals } from "#src/money/books/seals/seal-list.ts";
 import type { Storage } from "#src/storage/orm.ts";
 import { readPrincipal, visibleAccount } from "#src/wire/interceptors/access/principal.ts";
 import { listRequests } from "./requests/request-list.ts";
@@ -46,6 +47,10 @@ export function createMeteringService({ storage, clock, archives }: Dependencies
     async listRequests(request, context) {
       const accountId = visibleAccount(context, request.accountId);
       return listRequests(storage, { ...request, accountId });
+    },
+
+    async listSeals({ after }) {
+      return { seals: await listSeals(storage, after) };
     },
 
     async *streamUsage(request, context) {

@@ -7,6 +7,7 @@ import type { Message } from "@bufbuild/protobuf";
 import type { Receipt, UsageRow } from "./usage_pb.js";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { ListRequestsRequestSchema, ListRequestsResponseSchema } from "./request_pb.js";
+import type { ListSealsRequestSchema, ListSealsResponseSchema } from "./seal_pb.js";
 
 /**
  * Describes the file tollgate/metering/v1/metering_service.proto.
@@ -477,6 +478,16 @@ export declare const MeteringService: GenService<{
     methodKind: "server_streaming";
     input: typeof StreamUsageRequestSchema;
     output: typeof StreamUsageResponseSchema;
+  },
+  /**
+   * Lists the seals of days, which form a chain: whoever keeps one sees later whether anything before it was changed.
+   *
+   * @generated from rpc tollgate.metering.v1.MeteringService.ListSeals
+   */
+  listSeals: {
+    methodKind: "unary";
+    input: typeof ListSealsRequestSchema;
+    output: typeof ListSealsResponseSchema;
   },
 }>;
 
