@@ -5,6 +5,7 @@ import { readPackaged } from "#lib/assets.ts";
 import type { AnswerMalformed } from "#lib/door/malformed.ts";
 import { newRequestId } from "#lib/ids/request-id.ts";
 import { UnreadAnswers } from "#lib/net/unread-answers.ts";
+import type { Intake } from "#lib/overload/intake.ts";
 import type { Overload } from "#lib/overload/monitor.ts";
 import { ProxiedRequests } from "./http/connection/proxied-requests.ts";
 import { readHead } from "./http/connection/read-head.ts";
@@ -33,6 +34,8 @@ interface Dependencies extends Runtime {
   readonly transport: Transport;
   /** Whether this process is overloaded. */
   readonly overload: Overload;
+  /** Lets requests begin in their turn. */
+  readonly intake: Intake;
   readonly limits: FrontLimits;
   /** What the public pages tell of whoever runs the service. */
   readonly site: SiteFacts;
@@ -59,7 +62,7 @@ export interface Front {
 
 /** Creates the front of all public surfaces. */
 export function createFront(parts: Dependencies): Front {
-  const { clock, overload, limits, observer, random } = parts;
+  const { clock, overload, intake, limits, observer, random } = parts;
   const core = createCoreClients(parts.transport);
   const surfaces = createSurfaces(core);
   const choose: Choose = (request) => chooseSurface(surfaces, request);
@@ -80,7 +83,7 @@ export function createFront(parts: Dependencies): Front {
   app.use(openExchange(parts, bodyLimits));
   app.use(answerErrors(choose, createRefusalLog(core, parts.logger, clock)));
   app.use(drainRefused(clock));
-  app.use(admit(overload, new ProxiedRequests(limits.requestsPerAddress, parts.isTrustedProxy)));
+  app.use(admit(overload, intake, new ProxiedRequests(limits.requestsPerAddress, parts.isTrustedProxy)));
   app.use(runEndpoint(routes, choose));
   return {
     listener: app.callback(),

@@ -1,4 +1,5 @@
 import { computed, signal } from "@preact/signals";
+import { makePasskey, type Offer, usePasskey } from "../parts/people/passkeys.ts";
 import { connectionLost, connectionWorks } from "./connection.ts";
 import { navigate, path } from "./router.ts";
 
@@ -28,6 +29,9 @@ export interface Session {
 
 /** Undefined: not known yet. Null: nobody is signed in. */
 export const session = signal<Session | null | undefined>(undefined);
+
+/** What somebody is told who has left. Empty: nothing. */
+export const farewell = signal("");
 
 export const isCustomer = computed(() => session.value?.role === "customer");
 
@@ -93,15 +97,24 @@ function goOn(): void {
 export async function signIn(
   credential: { readonly operatorToken: string } | { readonly apiKey: string },
 ): Promise<void> {
-  const response = await fetch("/session", {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(credential),
-  });
-  if (!response.ok) {
-    throw new Error(await readReason(response));
-  }
-  session.value = (await response.json()) as Session;
+  session.value = await post<Session>("/session", credential);
+}
+
+/** Signs in with a passkey. */
+export async function signInWithPasskey(): Promise<void> {
+  const { options, pending } = await post<Offer>("/sign-in/passkey/begin", {});
+  session.value = await post<Session>("/sign-in/passkey", { credential: await usePasskey(options), pending });
+}
+
+/** Has a link mailed that signs in. */
+export async function askForMail(email: string): Promise<void> {
+  await send("/sign-in/mail", { email });
+}
+
+/** Makes a passkey for somebody new. */
+export async function signUpWithPasskey(name: string): Promise<void> {
+  const { options, pending } = await post<Offer>("/sign-in/passkey/begin", { name });
+  session.value = await post<Session>("/sign-up/passkey", { credential: await makePasskey(options), pending });
 }
 
 /** Signs out. Stays signed in, and shows that the connection is lost, when the server cannot be reached. */
@@ -125,15 +138,7 @@ export function sessionEnded(): void {
 
 /** Opens another account of the person. */
 export async function switchAccount(accountId: string): Promise<void> {
-  const response = await fetch("/session/account", {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ accountId }),
-  });
-  if (!response.ok) {
-    throw new Error(await readReason(response));
-  }
-  session.value = (await response.json()) as Session;
+  session.value = await post<Session>("/session/account", { accountId });
 }
 
 /** Creates a key of the member's own account, or of the demo account, that ends with the session. */
@@ -143,6 +148,23 @@ export async function makeSessionKey(): Promise<string> {
     throw new Error(await readReason(response));
   }
   return ((await response.json()) as { key: string }).key;
+}
+
+/** Throws an error with a reason for people. */
+async function post<Result>(path: string, body: object): Promise<Result> {
+  return (await (await send(path, body)).json()) as Result;
+}
+
+async function send(path: string, body: object): Promise<Response> {
+  const response = await fetch(path, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  if (!response.ok) {
+    throw new Error(await readReason(response));
+  }
+  return response;
 }
 
 async function readReason(response: Response): Promise<string> {

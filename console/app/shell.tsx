@@ -6,6 +6,7 @@ import { Mark } from "./mark.tsx";
 import { Navigation } from "./navigation.tsx";
 import { PageOutlet } from "./page-outlet.tsx";
 import { path } from "./router.ts";
+import { Said } from "./said.tsx";
 
 /** Whether the menu is open on narrow screens, where it covers the page. */
 const isMenuOpen = signal(false);
@@ -45,6 +46,7 @@ export function Shell() {
       </header>
       <div class="content">
         <Banners />
+        <Said />
         <main id="main" tabIndex={-1}>
           <PageOutlet />
         </main>

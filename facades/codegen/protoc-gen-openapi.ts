@@ -2,6 +2,7 @@
 import type { DescMessage, DescMethod, DescService } from "@bufbuild/protobuf";
 import { createEcmaScriptPlugin, runNodeJs, type Schema } from "@bufbuild/protoplugin";
 import { type Json, readComment, Schemas } from "./openapi-schemas.ts";
+import { statusPath } from "./openapi-status.ts";
 import { type HttpEndpoint, hasBody, Options } from "./options.ts";
 
 runNodeJs(
@@ -71,7 +72,7 @@ function document(schema: Schema): Json {
     },
     servers: [{ url: "/" }],
     tags: [...new Set(operations.map(({ surface }) => surface.title))].map((name) => ({ name })),
-    paths: Object.fromEntries(written),
+    paths: { ...Object.fromEntries(written), ...statusPath },
     components: { schemas: schemas.components, headers, securitySchemes },
   };
 }

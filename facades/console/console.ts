@@ -17,11 +17,18 @@ import { sendCallError, sendError } from "./sessions/answers.ts";
 import { readToken } from "./sessions/cookie.ts";
 import { CoreSessions } from "./sessions/core.ts";
 import { followLink } from "./sessions/link.ts";
+import { followMail, mailPath } from "./sessions/mail.ts";
 import { answerOidc, isOidcPage } from "./sessions/oidc.ts";
 import { createSessionCalls } from "./sessions/session-calls.ts";
 
 /** `/package.Service/Method`. No page has a dot in the first part of its path. */
 const callPath = /^\/[\w]+(\.[\w]+)+\/[\w]+$/;
+
+/** Links that sign in, each with what its path begins with; a token follows. */
+const links = [
+  { start: "/link/", follow: followLink },
+  { start: mailPath, follow: followMail },
+];
 
 /** Serves the console under one origin: its pages, sign-in, the core's calls and the playground. */
 export function createConsole(parts: Dependencies): RequestListener {
@@ -38,8 +45,9 @@ export function createConsole(parts: Dependencies): RequestListener {
     if (isOidcPage(request, path)) {
       return answerOidc(path, request, response, parts, core);
     }
-    if (path.startsWith("/link/")) {
-      return followLink(path.slice("/link/".length), request, response, parts, core);
+    const link = links.find(({ start }) => path.startsWith(start));
+    if (link !== undefined) {
+      return link.follow(path.slice(link.start.length), request, response, parts, core);
     }
     if (callPath.test(path)) {
       return serveCall(path, request, response);

@@ -128,6 +128,8 @@ const answers = {
   [Reason.MEMBER_NOT_FOUND]: unexpected,
   [Reason.INVITATION_NOT_FOUND]: unexpected,
   [Reason.LAST_OWNER]: unexpected,
+  [Reason.PASSKEY_NOT_FOUND]: unexpected,
+  [Reason.LAST_IDENTITY]: unexpected,
   [Reason.OPERATOR_NAME_TAKEN]: unexpected,
 } satisfies Record<Reason, (failure: Failure) => Classified>;
 

@@ -55,6 +55,7 @@ function toCode(reason: Reason): Code {
     case Reason.WEBHOOK_NOT_FOUND:
     case Reason.PAYMENT_NOT_FOUND:
     case Reason.MEMBER_NOT_FOUND:
+    case Reason.PASSKEY_NOT_FOUND:
     case Reason.INVITATION_NOT_FOUND:
       return Code.NotFound;
     case Reason.AUTHENTICATION_THROTTLED:
@@ -78,6 +79,7 @@ function toCode(reason: Reason): Code {
     case Reason.REFUND_EXCEEDS_BALANCE:
     case Reason.KEY_STATE_CONFLICT:
     case Reason.LAST_OWNER:
+    case Reason.LAST_IDENTITY:
       return Code.FailedPrecondition;
     case Reason.OVERLOADED:
     case Reason.NO_SERVER:

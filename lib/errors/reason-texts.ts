@@ -137,6 +137,8 @@ export const reasonTexts: Readonly<Record<Reason, ReasonText>> = {
     "Ask an owner of the account for another one.",
   ),
   [Reason.LAST_OWNER]: text("The account would be left without an owner.", "Make another member an owner first."),
+  [Reason.PASSKEY_NOT_FOUND]: text("The person has no such passkey.", management),
+  [Reason.LAST_IDENTITY]: text("The person would have no way left to sign in.", "Make another passkey first."),
   [Reason.RECEIPT_ARCHIVED]: text(
     "The receipts of that day have left the books, and their archive is not in its place.",
     "Ask the operator, who has taken it away.",

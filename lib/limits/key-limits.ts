@@ -83,7 +83,7 @@ export const keyLimits = {
   serviceClass: {
     kind: "class",
     name: "class",
-    help: `${classMeaning}; none: its account's`,
+    help: `${classMeaning} none: its account's`,
     label: "Class",
     none: "as its account",
   },
@@ -92,7 +92,7 @@ export const keyLimits = {
     name: "expires",
     help: "when it stops working, such as 30d or 2026-01-31T12:00:00Z; none: never",
     label: "Works until",
-    none: "for ever",
+    none: "never expires",
   },
 } as const satisfies Record<LimitField, LimitRow>;
 

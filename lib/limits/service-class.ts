@@ -6,7 +6,7 @@ export const serviceClasses = ["flex", "standard", "priority"] as const;
 export type ServiceClass = (typeof serviceClasses)[number];
 
 /** What the class of an account or a key is, for people. */
-export const classMeaning = "the class of its requests where requests wait, and the highest that they may have";
+export const classMeaning = "Priority when servers are full: flex, standard or priority.";
 
 /** The lower one of two classes. */
 export function lowerClass(one: ServiceClass, other: ServiceClass): ServiceClass {

@@ -2,6 +2,12 @@ import type { AddressInfo, Server } from "node:net";
 import { parseAddress } from "./address.ts";
 
 /**
+ * Connections that the system holds until they are accepted, where it allows so many. With Node's 511 a burst lost some,
+ * and a lost one is tried again only after 1, 3, 7 seconds.
+ */
+const backlog = 4096;
+
+/**
  * Listens, and resolves with the address including its actual port. Rejects with an error that says what to do;
  * `setting` names the field of the configuration that has the address. With `reusePort`, other processes of the same
  * user may listen there, too, if they all say so.
@@ -16,7 +22,7 @@ export function listen(server: Server, address: string, setting: string, reusePo
       reject(new Error(`Cannot listen on ${address}: ${explain(error, setting)}`, { cause: error }));
     };
     server.once("error", refuse);
-    server.listen({ ...at, reusePort }, () => {
+    server.listen({ ...at, reusePort, backlog }, () => {
       server.off("error", refuse);
       resolve(address.replace(/(?<!\d)\d+$/, String((server.address() as AddressInfo).port)));
     });

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -15,10 +15,18 @@ export interface PostgresqlServer {
   readonly port: number;
   /** Makes a database, a copy of the named one or empty, and returns its URL. */
   createDatabase(template?: string): Promise<string>;
-  /** Starts a standby that follows this server, which is down for a moment. */
-  startStandby(): Promise<PostgresqlServer>;
+  /** Starts a standby that follows this server, from a copy that is taken while it serves; on a port that is free again, if given. */
+  startStandby(port?: number): Promise<PostgresqlServer>;
+  /** Makes commits wait for the standby, once it keeps up, or no longer. A standby does not take that over. */
+  setSynchronous(on: boolean): Promise<void>;
+  /** Has a standby follow its primary no longer, as when the network between them is gone. */
+  cutOff(): Promise<void>;
   /** Makes a standby a primary. */
   promote(): Promise<void>;
+  /** Ends all connections to a database. */
+  disconnect(database: string): Promise<void>;
+  /** How many connections others have to a database. */
+  connections(database: string): Promise<number>;
   /** Ends it as a crash does: nothing is finished, nobody is told. */
   crash(): Promise<void>;
   /** Starts it again on the data that the crash left. */
@@ -32,15 +40,14 @@ export interface PostgresqlServer {
  */
 export async function startPostgresql(): Promise<PostgresqlServer> {
   const directory = await mkdtemp(join(tmpdir(), "tollgate-postgresql-"));
-  return startIn(directory, (server) => fillDirectory(directory, server));
+  return startIn(directory, (server) => fillDirectory(directory, server), { port: await freePort() });
 }
 
 async function startIn(
   directory: string,
   fill: (server: EmbeddedPostgres) => Promise<unknown>,
-  primary = "",
+  { port, follows = false }: { readonly port: number; readonly follows?: boolean },
 ): Promise<PostgresqlServer> {
-  const port = await freePort();
   const server = new EmbeddedPostgres({
     databaseDir: directory,
     port,
@@ -50,26 +57,47 @@ async function startIn(
       "listen_addresses=127.0.0.1",
       "max_connections=50",
       "fsync=off",
-      `primary_conninfo=${primary}`,
+      "wal_keep_size=256MB", // for a standby that begins
     ].flatMap((setting) => ["-c", setting]),
     onLog: () => {},
   });
   await fill(server);
   const { user, password } = account;
   const url = `postgresql://${user}:${password}@127.0.0.1:${port}/postgres`;
-  await (primary === "" ? server.start() : startFollowing(server, url));
+  await (follows ? startFollowing(server, url) : server.start());
   return {
     port,
     createDatabase: (template) => createDatabase(url, template),
-    async startStandby() {
+    async startStandby(standbyPort) {
       const copy = await mkdtemp(join(tmpdir(), "tollgate-standby-"));
-      await server.stop();
-      await promisify(execFile)("cp", ["-a", `${directory}/.`, copy]);
-      await promisify(execFile)("cp", ["-a", join(copy, "PG_VERSION"), join(copy, "standby.signal")]); // of the same owner
-      await server.start();
-      return startIn(copy, async () => {}, `host=127.0.0.1 port=${port} user=${user} password=${password}`);
+      const primary = `host=127.0.0.1 port=${port} user=${user} password=${password}`;
+      await copyRunning(url, directory, copy);
+      await writeAs(copy, "standby.signal", "");
+      await writeAs(copy, "postgresql.auto.conf", `primary_conninfo = '${primary}'\n`);
+      return startIn(copy, async () => {}, { port: standbyPort ?? (await freePort()), follows: true });
     },
-    promote: () => ask(url, "select pg_promote()"),
+    async setSynchronous(on) {
+      await ask(url, `alter system set synchronous_standby_names = '${on ? "*" : ""}'`, "select pg_reload_conf()");
+      const isSo = `select 1 where ${on ? "" : "not"} exists (select 1 from pg_stat_replication where sync_state = 'sync')`;
+      for (let tries = 0; (await ask(url, isSo)).length === 0; tries++) {
+        if (tries > 600) {
+          throw new Error("no standby keeps up");
+        }
+        await sleep(50);
+      }
+    },
+    async cutOff() {
+      await ask(url, "alter system set primary_conninfo = ''", "select pg_reload_conf()");
+    },
+    async promote() {
+      await ask(url, "select pg_promote()");
+    },
+    async disconnect(database) {
+      await ask(url, `select pg_terminate_backend(pid) ${sessions(database)}`);
+    },
+    async connections(database) {
+      return Number((await ask(url, `select count(*) as number ${sessions(database)}`))[0]?.number);
+    },
     crash: () => crash(server),
     restart: () => server.start(),
     async stop() {
@@ -100,14 +128,48 @@ async function startFollowing(server: EmbeddedPostgres, url: string): Promise<vo
   }
 }
 
-async function ask(url: string, sql: string): Promise<void> {
+const sessions = (database: string) =>
+  `from pg_stat_activity where datname = '${database}' and backend_type = 'client backend' and pid <> pg_backend_pid()`;
+
+/** Runs statements. Returns the rows of the last. */
+async function ask(url: string, ...statements: string[]): Promise<Record<string, unknown>[]> {
   const client = new Client({ connectionString: url });
   await client.connect();
   try {
-    await client.query(sql);
+    let rows: Record<string, unknown>[] = [];
+    for (const statement of statements) {
+      ({ rows } = await client.query(statement));
+    }
+    return rows;
   } finally {
     await client.end();
   }
+}
+
+/** Copies a server's data while it serves: what changes meanwhile is made good from its log. */
+async function copyRunning(url: string, from: string, to: string): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query("select pg_backup_start('standby', true)");
+    await promisify(execFile)("cp", ["-a", `${from}/.`, to]).catch(({ stderr }: { stderr: string }) => {
+      const missed = stderr.split("\n").filter((line) => line !== "" && !line.includes("No such file")); // it left meanwhile
+      if (missed.length > 0) {
+        throw new Error(missed.join("\n"));
+      }
+    });
+    await rm(join(to, "postmaster.pid"), { force: true });
+    const { rows } = await client.query("select labelfile from pg_backup_stop(false)");
+    await writeAs(to, "backup_label", rows[0].labelfile);
+  } finally {
+    await client.end();
+  }
+}
+
+/** Writes a file that belongs to whom the others of a server do. */
+async function writeAs(directory: string, name: string, text: string): Promise<void> {
+  await promisify(execFile)("cp", ["-a", join(directory, "PG_VERSION"), join(directory, name)]);
+  await writeFile(join(directory, name), text);
 }
 
 let made = 0;

@@ -144,9 +144,11 @@ function show(title: string, body: string, status = 200): Page {
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>${toHtml(title)} · stand-in for Stripe</title>
 <style>body{font:16px/1.5 system-ui;max-width:42rem;margin:2rem auto;padding:0 1rem}button{font:inherit;padding:.5rem 1rem}</style>
+<main>
 <p><em>A stand-in for Stripe. No money moves.</em></p>
 <h1>${toHtml(title)}</h1>
 ${body}
+</main>
 </html>`;
   return { status, html };
 }

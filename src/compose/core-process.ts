@@ -42,8 +42,8 @@ export async function core(options: CoreOptions): Promise<void> {
     tracer: await startTracing(lifecycle, logger),
   };
   const settings = await effectiveConfig(options.config, process.env);
-  const overload = startOverload(config.overload, lifecycle, logger, admin.registry);
-  const composed = await composeCore(config, secrets, lifecycle, logger, telemetry, overload, settings);
+  const control = startOverload(config.overload, lifecycle, logger, admin.registry);
+  const composed = await composeCore(config, secrets, lifecycle, logger, telemetry, control, settings);
   const addresses = await serveCore(composed, config, lifecycle, admin.doors, tls);
   reloadOnHangup({ file: options.config, load: () => loadConfig(options.config) }, config, composed, lifecycle, logger);
   await announceReady(lifecycle, logger, secrets.dataDir, { ...addresses, admin: admin.address });

@@ -1,8 +1,8 @@
 import type { Logger } from "#lib/logger.ts";
-import type { Overload } from "#lib/overload/monitor.ts";
 import type { Setting } from "#src/config/effective.ts";
 import type { Config } from "#src/config/schema.ts";
 import type { Secrets } from "#src/config/secrets.ts";
+import { takeTurns } from "#src/wire/interceptors/limits/take-turns.ts";
 import { composeAccess } from "./core/access.ts";
 import { composeAvailability } from "./core/availability.ts";
 import { startRetention } from "./core/books/retention.ts";
@@ -20,6 +20,7 @@ import { recordRequests } from "./core/requests.ts";
 import { composeServing } from "./core/serving.ts";
 import { watchDatabaseFile } from "./process/database-file.ts";
 import type { Lifecycle } from "./process/lifecycle.ts";
+import type { LoadControl } from "./process/overload.ts";
 import type { Telemetry } from "./process/tracing.ts";
 
 /**
@@ -32,7 +33,7 @@ export async function composeCore(
   lifecycle: Lifecycle,
   logger: Logger,
   telemetry: Telemetry,
-  overload: Overload,
+  { overload, intake }: LoadControl,
   settings: readonly Setting[] = [],
 ): Promise<Core> {
   const running = <Part extends { stop(): Promise<void> }>(name: string, part: Part): Part => {
@@ -68,5 +69,12 @@ export async function composeCore(
   ]);
   payments.start({ services, ...intercepted });
   const reload = createReload({ ...foundation, ...money, fleet });
-  return { services, ...intercepted, gate: access.gate, webhooks: payments.webhooks, reload, reading };
+  return {
+    services,
+    ...intercepted,
+    gate: takeTurns(access.gate, intake),
+    webhooks: payments.webhooks,
+    reload,
+    reading,
+  };
 }

@@ -5,7 +5,6 @@ import type { Logger } from "#lib/logger.ts";
 import { inNetworks } from "#lib/net/networks.ts";
 import type { ServerTls } from "#lib/net/tls-identity.ts";
 import { boundToMemory } from "#lib/overload/memory.ts";
-import type { Overload } from "#lib/overload/monitor.ts";
 import { systemClock } from "#lib/time/clock.ts";
 import { defaultConfig, loadConfig } from "#src/config/load.ts";
 import type { Config } from "#src/config/schema.ts";
@@ -22,7 +21,7 @@ import { startAdmin } from "./process/admin.ts";
 import { connectionLimits, type Doors, requestPatience } from "./process/doors.ts";
 import { Lifecycle } from "./process/lifecycle.ts";
 import { createLogger } from "./process/logger.ts";
-import { startOverload } from "./process/overload.ts";
+import { type LoadControl, startOverload } from "./process/overload.ts";
 import { readSite } from "./process/site.ts";
 import { startTracing, type Telemetry } from "./process/tracing.ts";
 import { applyWorkarounds } from "./process/workarounds.ts";
@@ -51,8 +50,8 @@ export async function facade(options: FacadeOptions): Promise<void> {
     ...(clientTls && { credentials: createTlsCredentials(clientTls) }),
   });
   lifecycle.onStop("the channel to the core", async () => transport.close());
-  const overload = startOverload(config.overload, lifecycle, logger, admin.registry);
-  const front = await startFront(config, transport, overload, lifecycle, logger, telemetry, admin.doors, tls);
+  const control = startOverload(config.overload, lifecycle, logger, admin.registry);
+  const front = await startFront(config, transport, control, lifecycle, logger, telemetry, admin.doors, tls);
   const http = front.address;
   const console =
     listen.console === undefined
@@ -80,7 +79,7 @@ export interface RunningFront extends Front {
 export async function startFront(
   config: Pick<Config, "listen" | "http" | "site">,
   transport: Transport,
-  overload: Overload,
+  { overload, intake }: LoadControl,
   lifecycle: Lifecycle,
   logger: Logger,
   { registry, tracer }: Telemetry,
@@ -94,6 +93,7 @@ export async function startFront(
   const { listener, answerMalformed } = createFront({
     transport,
     overload,
+    intake,
     clock: systemClock,
     random: systemRandom,
     logger,

@@ -72,12 +72,12 @@ async function start(
   const embedded = configured.models.length === 0 ? await embeddedModels(options, lifecycle) : undefined;
   const config = embedded === undefined ? configured : { ...configured, models: [...embedded.models] };
   const settings = await effectiveConfig(options.config, process.env);
-  const overload = startOverload(config.overload, lifecycle, logger, admin.registry);
-  const core = await composeCore(config, secrets, lifecycle, logger, telemetry, overload, settings);
+  const control = startOverload(config.overload, lifecycle, logger, admin.registry);
+  const core = await composeCore(config, secrets, lifecycle, logger, telemetry, control, settings);
   const addresses = await serveCore(core, config, lifecycle, admin.doors, tls);
   const transport = createDirectTransport(core.services, core.interceptors);
   const own = createDirectTransport(core.services, core.ownInterceptors);
-  const front = await startFront(config, transport, overload, lifecycle, logger, telemetry, admin.doors, tls);
+  const front = await startFront(config, transport, control, lifecycle, logger, telemetry, admin.doors, tls);
   const http = front.address;
   const demo = embedded === undefined ? undefined : await ensureDemo(secrets.dataDir, own, secrets.operatorToken);
   const page = options.console

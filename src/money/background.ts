@@ -19,6 +19,7 @@ import type { PriceList } from "./prices/price-list.ts";
 const pricesMs = 5000;
 const expiryMs = 60_000;
 const foldMs = 60_000;
+const daysMs = 600_000;
 const hourMs = 3_600_000;
 const deadLettersMs = 30_000;
 const firstCountMs = 1000;
@@ -27,7 +28,7 @@ const firstProofMs = 60_000;
 interface Dependencies {
   readonly storage: Storage;
   readonly ledger: Pick<CoreLedger, "unknownSlices">;
-  readonly store: Pick<LedgerStore, "foldTallies">;
+  readonly store: Pick<LedgerStore, "foldTallies" | "makeDays">;
   readonly prices: PriceList;
   /** Judges the balances that lapsed money leaves. Absent: they are not judged. */
   readonly balances?: Pick<BalanceJudge, "judgeFall">;
@@ -39,7 +40,7 @@ interface Dependencies {
   readonly random: Random;
   readonly logger: Logger;
   readonly deadLetters: Pick<DeadLetters, "count">;
-  readonly observer: Pick<MeteringObserver, "reconciled" | "provedElsewhere" | "deadLetters">;
+  readonly observer: Pick<MeteringObserver, "reconciled" | "provedElsewhere" | "deadLetters" | "daysAhead">;
 }
 
 /**
@@ -67,7 +68,17 @@ export function startBackground(parts: Dependencies): () => void {
     repeat(clock, deadLettersMs, logger, "count the dead letters", countDeadLetters, firstCountMs),
   ];
   if (storage.dialect === "postgresql") {
-    jobs.push(repeat(clock, pricesMs, logger, "read the prices", () => prices.refresh()));
+    const daysLease = new WorkLease({ storage, clock, random, name: "days" });
+    const makeDays = async () => {
+      const ahead = await parts.store.makeDays(clock.now(), () => daysLease.hold());
+      if (ahead !== undefined) {
+        observer.daysAhead(ahead);
+      }
+    };
+    jobs.push(
+      repeat(clock, pricesMs, logger, "read the prices", () => prices.refresh()),
+      repeat(clock, daysMs, logger, "make the tables of the days to come", makeDays, firstCountMs),
+    );
   }
   return () => {
     for (const stop of jobs) {

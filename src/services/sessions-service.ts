@@ -6,9 +6,13 @@ import { Role } from "#gen/tollgate/access/v1/access_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { type SessionSchema, SessionsService } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
 import { failure } from "#lib/errors/failure.ts";
-import { requireId } from "#lib/ids/validate-id.ts";
+import { invalid, requireId } from "#lib/ids/validate-id.ts";
 import { readPage } from "#lib/rpc/pages.ts";
+import { isAddress } from "#src/delivery/mail/mail-box.ts";
 import type { NewAuditEvent } from "#src/identity/audit/audit-trail.ts";
+import type { Entrance } from "#src/identity/people/arrival.ts";
+import type { MailSignIn } from "#src/identity/people/mail-sign-in.ts";
+import type { PasskeySignIn } from "#src/identity/people/passkeys/passkey-sign-in.ts";
 import type { Persons } from "#src/identity/people/persons.ts";
 import { toMemberRole } from "#src/identity/people/roles.ts";
 import type { OidcSignIns } from "#src/identity/sessions/oidc/oidc-sign-ins.ts";
@@ -32,6 +36,12 @@ interface Dependencies {
   readonly persons: Pick<Persons, "get" | "accountsOf">;
   /** Sign-in by the configured identity providers. */
   readonly oidc: OidcSignIns;
+  /** Undefined: there are no passkeys here. */
+  readonly passkeys: PasskeySignIn | undefined;
+  /** Undefined: no mail can be sent, or there is no address for its links. */
+  readonly mailSignIn: MailSignIn | undefined;
+  /** Whether people sign up by themselves. */
+  readonly isSignUpOpen: boolean;
   /** Judges which peers are trusted to state the addresses of browsers. */
   readonly trusts: TrustsPeer;
   /** Called with each session that ended here. */
@@ -99,6 +109,28 @@ export function createSessionsService(deps: Dependencies): ServiceImpl<typeof Se
     return described;
   };
 
+  const openedFor = async (entrance: Entrance) =>
+    opened(await sessions.create({ role: null, operatorId: null, keyId: null, ...entrance }));
+
+  const callOf = ({ requestHeader: header, values: contextValues, method }: HandlerContext) => ({
+    address: readClientAddress({ header, contextValues }, deps.trusts),
+    method: `${SessionsService.typeName}/${method.name}`,
+  });
+
+  const requirePasskeys = (): PasskeySignIn => {
+    if (deps.passkeys === undefined) {
+      throw failure(Reason.UNSUPPORTED, "There are no passkeys here (sign_in.passkeys).");
+    }
+    return deps.passkeys;
+  };
+
+  const requireMail = (): MailSignIn => {
+    if (deps.mailSignIn === undefined) {
+      throw failure(Reason.UNSUPPORTED, "Nobody signs in by mail here (mail and site.address).");
+    }
+    return deps.mailSignIn;
+  };
+
   /** Forgets sessions that have ended, and ends what they made. */
   const finish = async (ended: readonly ConsoleSession[]) => {
     for (const { id, keyIds } of ended) {
@@ -161,7 +193,13 @@ export function createSessionsService(deps: Dependencies): ServiceImpl<typeof Se
 
     getSignInOptions() {
       const { choices } = deps.oidc;
-      return { oidcName: choices.find((one) => !one.forOperators)?.name ?? "", providers: [...choices] };
+      return {
+        oidcName: choices.find((one) => !one.forOperators)?.name ?? "",
+        providers: [...choices],
+        passkeyHost: deps.passkeys?.host ?? "",
+        signUp: deps.isSignUpOpen,
+        mail: deps.mailSignIn !== undefined,
+      };
     },
 
     beginOidcSignIn: ({ provider, redirectUrl }) => deps.oidc.begin(provider, redirectUrl),
@@ -170,6 +208,29 @@ export function createSessionsService(deps: Dependencies): ServiceImpl<typeof Se
       const { requestHeader: header, values: contextValues } = context;
       const address = readClientAddress({ header, contextValues }, deps.trusts);
       return openedBy(await sessions.create(await deps.oidc.finish(callbackUrl, pending, address)), context);
+    },
+
+    beginPasskeySignUp: ({ name }) => requirePasskeys().beginSignUp(name),
+
+    async finishPasskeySignUp({ credentialJson, pending }, context) {
+      return openedFor(await requirePasskeys().finishSignUp(credentialJson, pending, callOf(context)));
+    },
+
+    beginPasskeySignIn: () => requirePasskeys().begin(),
+
+    async finishPasskeySignIn({ credentialJson, pending }, context) {
+      return openedFor(await requirePasskeys().finish(credentialJson, pending, callOf(context)));
+    },
+
+    beginMailSignIn({ email }, context) {
+      if (!isAddress(email)) {
+        throw invalid("email", "email must be an e-mail address.");
+      }
+      return requireMail().begin(email, callOf(context).address);
+    },
+
+    async finishMailSignIn({ token, pending }, context) {
+      return openedFor(await requireMail().finish(token, pending, callOf(context)));
     },
 
     async createSession(_, context) {

@@ -9,6 +9,7 @@ import { explainDiskFault } from "#lib/errors/disk-faults.ts";
 import { entities } from "./entities/index.ts";
 import { migrations as postgresqlMigrations } from "./migrations/postgresql/index.ts";
 import { migrations as sqliteMigrations } from "./migrations/sqlite/index.ts";
+import { daysAheadOf, makeDays } from "./postgresql/days.ts";
 import { History, readPosition } from "./postgresql/history.ts";
 import { primaryClient } from "./postgresql/primary.ts";
 import { listMigrationsIn, makeSchema, schemaOf } from "./postgresql/schema.ts";
@@ -103,6 +104,7 @@ export async function openStorage(
     pooled = server.pooled;
     listMigrationsIn(storage.orm, server.schema);
     await migrateAlone(storage);
+    await makeDays(storage.pool, daysAheadOf(Date.now()));
   });
   limit.begin(patience.answerMs); // only now: a migration may build an index over all rows
   return { ...storage, pooled };

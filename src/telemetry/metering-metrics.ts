@@ -88,6 +88,17 @@ export function meteringMetrics(registry: Registry, clock: Clock, models: () => 
     help: "Times that the thread that writes the ledger of a SQLite file ended; it is started again.",
     registers,
   });
+  const daysAhead = new Gauge({
+    name: "tollgate_receipt_days_ahead",
+    help: "Days to come whose receipts have their table. Absent on SQLite.",
+    registers,
+  });
+  daysAhead.remove();
+  const daysMissing = new Counter({
+    name: "tollgate_receipt_days_missing_total",
+    help: "Days whose table was missing when a receipt came; it was made at once.",
+    registers,
+  });
   const invariant = new Gauge({
     name: "tollgate_ledger_invariant_ok",
     help: "Whether the books added up when they were last proved: 1 or 0. Absent until the first proof.",
@@ -109,6 +120,8 @@ export function meteringMetrics(registry: Registry, clock: Clock, models: () => 
       }
     },
     deadLetters: (waiting) => deadLetters.set(waiting),
+    daysAhead: (days) => daysAhead.set(days),
+    dayMissing: () => daysMissing.inc(),
     deadLettered: (model) => deadLettered.inc({ model }),
     uncharged: (model) => uncharged.inc({ model }),
     committed(charges, ms) {

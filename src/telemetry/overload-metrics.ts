@@ -1,10 +1,11 @@
 import { Gauge, type Registry } from "prom-client";
+import type { BoundedIntake } from "#lib/overload/intake.ts";
 import type { OverloadMonitor, Shortage } from "#lib/overload/monitor.ts";
 
 const shortages: readonly Shortage[] = ["event_loop", "memory"];
 
-/** Shows whether a process refuses new requests because of overload, and how full its memory is. */
-export function watchOverload(registry: Registry, monitor: OverloadMonitor): void {
+/** Shows whether a process refuses new requests because of overload, how long they wait, and how full its memory is. */
+export function watchOverload(registry: Registry, monitor: OverloadMonitor, intake: BoundedIntake): void {
   new Gauge({
     name: "tollgate_overloaded",
     help: "1 while new requests are refused, by what the process is short of: event_loop or memory.",
@@ -14,6 +15,22 @@ export function watchOverload(registry: Registry, monitor: OverloadMonitor): voi
       for (const shortage of shortages) {
         this.set({ shortage }, monitor.shortage === shortage ? 1 : 0);
       }
+    },
+  });
+  new Gauge({
+    name: "tollgate_requests_waiting",
+    help: "Requests that wait for their turn to begin, because more come than one turn of the event loop takes in.",
+    registers: [registry],
+    collect() {
+      this.set(intake.waiting);
+    },
+  });
+  new Gauge({
+    name: "tollgate_requests_waiting_seconds",
+    help: "How long the first of them has waited. Beyond max_wait_ms new requests are refused.",
+    registers: [registry],
+    collect() {
+      this.set(intake.waitMs / 1000);
     },
   });
   new Gauge({

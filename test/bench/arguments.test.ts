@@ -13,6 +13,7 @@ test("runs everything at length unless told otherwise", () => {
     traces: undefined,
     against: undefined,
     out: "docs/performance",
+    json: false,
     peer: undefined,
   });
 });

@@ -22,6 +22,8 @@ export interface Options {
   readonly against: string | undefined;
   /** Where the report and the plots go; nowhere for a quick run unless it is said. */
   readonly out: string | undefined;
+  /** Whether one JSON object is printed instead of tables. */
+  readonly json: boolean;
   readonly peer: PeerOptions | undefined;
 }
 
@@ -43,6 +45,7 @@ ${list}
   --systems A,B       only these systems (pass-through is always there)
   --against FILE      print what changed by more than 5 % since that report
   --out DIR           where the report and the plots go (docs/performance)
+  --json              print the report as one JSON object
   --peer-url URL --peer-command COMMAND [--peer-header "name: value"]…
                       another gateway: where its chat completions are and how it is started;
                       $ENGINE stands for the engine's base URL
@@ -63,6 +66,7 @@ export function parseOptions(args: readonly string[]): Options {
       traces: { type: "string" },
       against: { type: "string" },
       out: { type: "string" },
+      json: { type: "boolean", default: false },
       "peer-url": { type: "string" },
       "peer-command": { type: "string" },
       "peer-header": { type: "string", multiple: true, default: [] },
@@ -85,6 +89,7 @@ export function parseOptions(args: readonly string[]): Options {
     traces: values.traces,
     against: values.against,
     out: values.out ?? (quick ? undefined : "docs/performance"),
+    json: values.json,
     peer: peerOptions(values["peer-url"], values["peer-command"], values["peer-header"]),
   };
 }

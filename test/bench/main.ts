@@ -71,21 +71,29 @@ async function main(options: Options): Promise<void> {
     verdicts: [...judge(results), ...judgeFigures(figures)],
     notes,
   };
-  console.log([report.machine, ...notes].join("\n"));
-  if (results.length > 0) {
-    console.log(`\n${resultTable(results)}`);
+  if (options.json) {
+    console.log(JSON.stringify(report));
+  } else {
+    print(report, options);
   }
-  if (figures.length > 0) {
-    console.log(`\n${figureTable(figures)}`);
+  if (options.out !== undefined) {
+    writeReport(options.out, options.scenarios.join("-") || "all", report, plots);
+  }
+}
+
+function print(report: Report, { against }: Options): void {
+  console.log([report.machine, ...(report.notes ?? [])].join("\n"));
+  if (report.results.length > 0) {
+    console.log(`\n${resultTable(report.results)}`);
+  }
+  if (report.figures.length > 0) {
+    console.log(`\n${figureTable(report.figures)}`);
   }
   if (report.verdicts.length > 0) {
     console.log(`\n${verdictTable(report.verdicts)}`);
   }
-  if (options.against !== undefined) {
-    console.log(`\n${changeTable(compare(readReport(options.against), report, 0.05))}`);
-  }
-  if (options.out !== undefined) {
-    writeReport(options.out, options.scenarios.join("-") || "all", report, plots);
+  if (against !== undefined) {
+    console.log(`\n${changeTable(compare(readReport(against), report, 0.05))}`);
   }
 }
 

@@ -1,9 +1,14 @@
 import { consolePages } from "./console/pages.ts";
 import { consoleSoak } from "./console/soak.ts";
+import { failover } from "./failover.ts";
+import { history } from "./history/history.ts";
+import { proof } from "./history/proof.ts";
 import { ledger } from "./ledger/ledger.ts";
 import { limits } from "./limits.ts";
 import { loadScenarios } from "./load/loads.ts";
 import { memory } from "./measure/memory.ts";
+import { open } from "./open/open.ts";
+import { overshoot } from "./overshoot/overshoot.ts";
 import { peers } from "./peers/peers.ts";
 import { profile } from "./profile/profile.ts";
 import { retention } from "./retention.ts";
@@ -28,12 +33,17 @@ export const scenarios: readonly Scenario[] = [
   memory,
   tenants,
   limits,
+  open,
   start,
   soak,
   profile,
   peers,
   usage,
   retention,
+  history,
+  proof,
+  failover,
+  overshoot,
   consolePages,
   consoleSoak,
 ];

@@ -2,6 +2,8 @@ import { createClient } from "@connectrpc/connect";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { EventsService } from "#gen/tollgate/events/v1/events_service_pb.js";
 import { AutoTopUpState } from "#gen/tollgate/payments/v1/auto_top_up_pb.js";
+import { AutoTopUp } from "#src/storage/entities/checkout/customer.ts";
+import { openStorage } from "#src/storage/orm.ts";
 import type { StandIn } from "../../simulator/stripe/server.ts";
 import { databases, dialects } from "../money/databases.ts";
 import { eventually } from "../support/eventually.ts";
@@ -126,6 +128,36 @@ describe.each(dialects)("on %s", (dialect) => {
   }, 60_000);
 
   if (dialect === "postgresql") {
+    // A day passes in the database: another process may open it.
+    test("three declines in a row switch it off, each is told, and setting it again begins anew", async () => {
+      const accountId = await customer();
+      for (const card of stripe.state.cards.keys()) {
+        stripe.state.declining.add(card);
+      }
+      await set(accountId);
+      await spendTo(accountId, 4);
+      const storage = await openStorage(url);
+      for (const declines of [1, 2, 3]) {
+        await eventually(`decline ${declines}`, async () => (await get(accountId))?.declines === declines);
+        // A day passes.
+        await storage.orm.em.fork().nativeUpdate(AutoTopUp, { accountId }, { notBefore: null });
+      }
+      await storage.close();
+      expect(await get(accountId)).toMatchObject({ state: AutoTopUpState.DECLINED, chargedPicoUsd: 0n });
+      const { events } = await createClient(EventsService, shop.operator).listEvents({
+        types: ["auto_top_up.declined"],
+      });
+      const told = events.map(({ data }) => [data?.declines, data?.switched_off]);
+      expect(told.toSorted()).toEqual([
+        [1, false],
+        [2, false],
+        [3, true],
+      ]);
+      stripe.state.declining.clear();
+      await set(accountId);
+      await hasBalance(shop, accountId, usd(24));
+    }, 90_000);
+
     test("two cores charge once at one crossing", async () => {
       others.push(await openShop(url, stripe), await openShop(url, stripe));
       const accountId = await customer();

@@ -90,6 +90,24 @@ describe.each(dialects)("on %s", (dialect) => {
     expect(await reasonOf(open(accountId, 25, "two"))).toBe(Reason.PAYMENT_24H_LIMIT);
   }, 60_000);
 
+  test("two sessions paid at once are both credited; what is over the limit of a day is paid, and waits", async () => {
+    const accountId = await shop.account();
+    const [one, other, over] = await Promise.all([
+      open(accountId, 500, "one"),
+      open(accountId, 400, "two"),
+      open(accountId, 200, "three"),
+    ]);
+    await Promise.all([press(one.url, "paid"), press(other.url, "paid")]);
+    await hasBalance(shop, accountId, usd(900));
+    await press(over.url, "paid");
+    const waits = await eventually("it waits", async () => {
+      const found = await shop.payments.getCheckout({ checkoutId: over.checkoutId });
+      return found.problem === "" ? undefined : found;
+    });
+    expect(waits).toMatchObject({ state: CheckoutState.PAID, problem: expect.stringContaining("24 hours") });
+    expect(await shop.balance(accountId)).toBe(usd(900));
+  }, 60_000);
+
   test("a lost answer of Stripe's makes no second session", async () => {
     const accountId = await shop.account();
     stripe.faults.silent = 3;

@@ -170,6 +170,18 @@ describe.each(dialects)("on %s", (dialect) => {
     expect(await shop.balance(accountId)).toBe(usd(25));
   }, 60_000);
 
+  test("a refund that Stripe refuses since the dashboard was faster leaves no credit for money that went back", async () => {
+    const accountId = await shop.account();
+    const reference = await buy(accountId);
+    stripe.faults.failing = 9;
+    expect(await reasonOf(refund(reference, 10))).toBe(Reason.PAYMENT_PROVIDER_FAILED);
+    stripe.faults.failing = 0;
+    stripe.bank.refund(reference, undefined);
+    await hasBalance(shop, accountId, 0n);
+    expect((await refund(reference, 10))[0]).toMatchObject({ state: RefundState.FAILED });
+    expect(await shop.balance(accountId)).toBe(0n);
+  }, 60_000);
+
   test("a refund whose answer is lost is carried on after a restart, and made once", async () => {
     const accountId = await shop.account();
     const reference = await buy(accountId);

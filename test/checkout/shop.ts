@@ -88,7 +88,10 @@ export async function openShop(
   const secrets = await readSecrets(config, environment, systemRandom);
   const lifecycle = new Lifecycle(errorLogger);
   const telemetry = { registry: new Registry(), tracer: undefined };
-  const core = await composeCore(config, secrets, lifecycle, errorLogger, telemetry, { shortage: undefined });
+  const core = await composeCore(config, secrets, lifecycle, errorLogger, telemetry, {
+    overload: { shortage: undefined },
+    intake: { enter: () => undefined },
+  });
   const operator = createDirectTransport(core.services, [
     (next) => (request) => {
       request.header.set("authorization", `Bearer ${operatorToken}`);

@@ -9,7 +9,7 @@ test.each([
   [["accounts", "top-up", "a", "--usd", "0", "--ref", "r"], "above 0 and below 9007"],
   [["keys", "set-rpm", "k", "fast"], 'a whole number above 0, or "none"'],
   [["keys", "rotate", "k", "--overlap", "soon"], "such as 90s, 30m, 24h or 7d"],
-  [["usage", "--by", "week"], "some of account, key, model, day"],
+  [["usage", "--by", "year"], "some of account, key, model, day"],
   [["core"], "required option '--config <file>' not specified"],
   [["facade"], "required option '--core <target>' not specified"],
   [["serve", "--log", "xml"], "Allowed choices are json, pretty"],

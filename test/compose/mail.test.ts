@@ -59,3 +59,42 @@ test("an invitation that names an address comes there by mail, with its link", a
     await site.remove();
   }
 }, 60_000);
+
+test("a mailed link signs in the browser that asked for it, by a page of the console, and no other", async () => {
+  await using server = await MailServer.start();
+  const site = await createSite({ SMTP_URL: `smtp://127.0.0.1:${server.port}` });
+  const address = "https://console.example.com";
+  const config = await site.configure({
+    listen: { ...freePorts.listen, console: "127.0.0.1:0" },
+    site: { name: "Example", address },
+    sign_up: "open",
+    mail: { from: "no-reply@example.com", smtp: { url_env: "SMTP_URL" } },
+  });
+  const tollgate = await startTollgate(site, "serve", "--config", config);
+  try {
+    const origin = `http://${tollgate.addresses.console}`;
+    const own = { "sec-fetch-site": "same-origin", "content-type": "application/json" };
+    const body = JSON.stringify({ email: "ada@example.com" });
+    const ask = (headers: Record<string, string>) => fetch(`${origin}/sign-in/mail`, { method: "POST", headers, body });
+    expect((await ask({ ...own, "sec-fetch-site": "cross-site" })).status).toBe(403);
+    const asked = await ask(own);
+    expect(asked.status).toBe(204);
+    const [pending = ""] = (asked.headers.getSetCookie()[0] ?? "").split(";");
+    expect(asked.headers.getSetCookie()).toEqual([expect.stringMatching(/; HttpOnly; SameSite=Lax; Secure$/)]);
+    await eventually("the link is mailed", () => server.mails.length === 1);
+    const text = server.mails[0]?.source.replaceAll("=\r\n", "").replaceAll("=3D", "=") ?? "";
+    const path = text.match(/https:\/\/console\.example\.com(\/sign-in\/mail\/\w+)/)?.[1] ?? "";
+    const follow = (headers: Record<string, string>) => fetch(origin + path, { headers });
+    expect((await follow({})).status).toBe(401);
+    expect((await follow({ cookie: pending, "sec-purpose": "prefetch" })).status).toBe(503);
+    const opened = await follow({ cookie: pending });
+    expect(opened.status).toBe(200);
+    const [session = ""] = (opened.headers.getSetCookie()[0] ?? "").split(";");
+    const told = await fetch(`${origin}/session`, { headers: { ...own, cookie: session } });
+    expect(await told.json()).toMatchObject({ memberRole: "owner", name: "ada" });
+    expect((await follow({ cookie: pending })).status).toBe(401);
+  } finally {
+    await tollgate.stop();
+    await site.remove();
+  }
+}, 60_000);

@@ -7,6 +7,7 @@ import { liveByKeyboard } from "./keyboard-life.ts";
 import { limitKeys } from "./limits-life.ts";
 import { loseConnection } from "./lost-connection.ts";
 import { liveAsOperator } from "./operator-life.ts";
+import { pointAtPlots } from "./plots-life.ts";
 import { openStage, readAmount, type Stage } from "./stage.ts";
 import { weigh } from "./weight.ts";
 
@@ -90,6 +91,11 @@ test("somebody signs in with a provider of identities, and has one account from 
   expect(roles).toEqual(["owner", "viewer"]);
   expect(keys).toEqual(["laptop"]);
   expect(menu).toEqual(["Overview", "Playground", "Models", "Requests", "Money", "Keys", "Usage", "People"]);
+});
+
+test("plots tell one time and their values under the pointer, over a range that the address has", async () => {
+  const who = ["Top accounts, 24 h", "Models by revenue, 24 h"];
+  expect(await pointAtPlots(stage)).toEqual({ tips: 4, isOneTime: true, range: "day", who });
 });
 
 test("every page's task is done by keyboard alone, with the focus in sight and given back", async () => {

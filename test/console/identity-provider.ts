@@ -12,9 +12,12 @@ export interface IdentityProvider {
 
 /**
  * Starts one on loopback, where a program of the same machine is registered whatever its port. `published`: the keys
- * that it publishes in place of those that it signs with.
+ * that it publishes in place of those that it signs with. `mailHost`: where everybody has an address that it vouches for.
  */
-export async function startIdentityProvider(clientId: string, published?: object): Promise<IdentityProvider> {
+export async function startIdentityProvider(
+  clientId: string,
+  { published, mailHost }: { readonly published?: object; readonly mailHost?: string } = {},
+): Promise<IdentityProvider> {
   const server = createServer();
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -28,7 +31,15 @@ export async function startIdentityProvider(clientId: string, published?: object
         redirect_uris: ["http://127.0.0.1/sign-in/oidc/callback"],
       },
     ],
-    findAccount: (_: unknown, sub: string) => ({ accountId: sub, claims: () => ({ sub }) }),
+    findAccount: (_: unknown, sub: string) => ({
+      accountId: sub,
+      claims: () => ({
+        sub,
+        ...(mailHost === undefined ? {} : { name: sub, email: `${sub}@${mailHost}`, email_verified: true }),
+      }),
+    }),
+    claims: { openid: ["sub"], profile: ["name"], email: ["email", "email_verified"] },
+    conformIdTokenClaims: false, // the ID token has them all, as with most providers
     cookies: { keys: ["a key for tests"] },
   });
   const answer = provider.callback();

@@ -84,6 +84,7 @@ async function topUp(page: Page): Promise<void> {
   await page.getByLabel("Reference").fill("invoice-1");
   await page.getByRole("button", { name: "Top up" }).click();
   await page.locator('[data-name="balance"][data-pico-usd="26500000000000"]').waitFor();
+  await page.getByText("Paid in: 25.50 USD.").waitFor();
 }
 
 async function makeKey(page: Page): Promise<string> {
@@ -135,6 +136,9 @@ async function prove(page: Page): Promise<void> {
     throw new Error(`the page says: ${result}`);
   }
   await page.getByRole("row").filter({ hasText: "They held" }).first().waitFor();
+  // Whoever comes later sees the sums of the last proof.
+  await page.reload();
+  await page.getByText("Of the proof of").waitFor();
   await page.getByRole("link", { name: "Paid in and granted" }).click();
   const addends = page.getByRole("region", { name: "Paid in and granted, by account" }).getByRole("link");
   await addends.first().waitFor();

@@ -6,6 +6,9 @@ import { type StandIn, startStripe } from "../../simulator/stripe/server.ts";
 import { createSite, freePorts, startTollgate, type Tollgate } from "../support/tollgate.ts";
 import { startIdentityProvider } from "./identity-provider.ts";
 
+/** Where people of the identity provider have their addresses. */
+export const mailHost = "people.example";
+
 /** A browser in front of a console, with the simulated fleet behind it. */
 export interface Stage {
   readonly tollgate: Tollgate;
@@ -25,16 +28,18 @@ export interface Stage {
   close(): Promise<void>;
 }
 
-export async function openStage(): Promise<Stage> {
+/** `mailUrl`: a mail server, which the identity provider's people have addresses for. */
+export async function openStage({ mailUrl }: { readonly mailUrl?: string } = {}): Promise<Stage> {
   const stripe = await startStripe({ host: "127.0.0.1", port: 0 });
   const secret = "whsec_of_the_stage";
   const site = await createSite({ STRIPE_KEY: "sk_test_stage", TOLLGATE_STRIPE_WEBHOOK_SECRET: secret });
   const clientId = "tollgate";
-  const identities = await startIdentityProvider(clientId);
+  const identities = await startIdentityProvider(clientId, mailUrl === undefined ? {} : { mailHost });
   const oidc = { issuer: identities.issuer, client_id: clientId, name: "Test identities" };
   const listen = { ...freePorts.listen, console: "127.0.0.1:0" };
   const payments = { stripe: { secret_key_env: "STRIPE_KEY", api_url: stripe.url } };
-  const config = await site.configure({ listen, sign_in: { oidc }, sign_up: "open", payments });
+  const mail = mailUrl && { from: "Tollgate <no-reply@example.com>", smtp: { url: mailUrl } };
+  const config = await site.configure({ listen, sign_in: { oidc }, sign_up: "open", payments, ...(mail && { mail }) });
   const [tollgate, browser] = await Promise.all([startTollgate(site, "serve", "--config", config), startChromium()]);
   const head = stripe.state.head("we", "webhook_endpoint" as const);
   const url = `http://${tollgate.addresses.webhooks}${stripePath}`;

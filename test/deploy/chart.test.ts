@@ -128,6 +128,19 @@ test("one core serves models of its own on PostgreSQL, and reaches that, them, a
   ]);
 });
 
+test("on CloudNativePG the address of the primary is the cluster's own, and its pods are reached", () => {
+  const [{ spec } = { spec: undefined }] = ofKind("cloud-native-pg", "StatefulSet");
+  const [{ env, envFrom }] = spec.template.spec.containers;
+  expect(envFrom).toEqual([{ secretRef: { name: "tollgate-secrets" } }]); // what `env` has wins
+  const valueFrom = { secretKeyRef: { name: "books-app", key: "uri" } };
+  expect(env).toEqual([{ name: "TOLLGATE_STORAGE_URL", valueFrom }]);
+  const reached = ofKind("cloud-native-pg", "NetworkPolicy").flatMap((policy) => policy.spec.egress ?? []);
+  expect(reached).toContainEqual({
+    to: [{ podSelector: { matchLabels: { "cnpg.io/cluster": "books" } } }],
+    ports: [{ port: 5432, protocol: "TCP" }],
+  });
+});
+
 const manifests = (
   await Promise.all(["serve", "network-policy"].map((name) => readYaml<Resource>(`kubernetes/${name}.yaml`)))
 ).flat();

@@ -53,7 +53,7 @@ function readAll(request: IncomingMessage): void {
   readSession(headers);
   readMediaType(headers["content-type"] ?? "");
   readToken(request, "tls");
-  readPending(request, "loopback");
+  readPending("oidc", request, "loopback");
   isSameOrigin(request, "loopback");
   wantsPage(request);
   sendFile(encoded, "a.js", request, response);

@@ -81,7 +81,7 @@ export function openBooks({ addresses }: Pick<Tollgate, "addresses">) {
     },
 
     /** The receipts of all that was begun and charged, by the request's name. */
-    async receiptsOf({ asked }: Load): Promise<Map<string, Receipt>> {
+    async receiptsOf({ asked }: Pick<Load, "asked">): Promise<Map<string, Receipt>> {
       const begun = new Map(asked.filter(({ status }) => status === 200).map(({ id, name }) => [id, name]));
       const found = new Map<string, Receipt>();
       let pageToken = "";

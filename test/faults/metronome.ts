@@ -11,6 +11,8 @@ export const promptTokens = 7;
 /** How often it beats, and how many tokens a beat has. */
 const beatMs = 100;
 const beatTokens = 20;
+/** How fast an answer comes. */
+export const tokensASecond = (beatTokens * 1000) / beatMs;
 
 /**
  * An inference server that keeps the same time for every answer, and knows how far each had come. A prompt is
@@ -38,6 +40,12 @@ export async function startMetronome(): Promise<Metronome> {
   const server = createServer(async (request, response) => {
     if (request.method !== "POST") {
       response.end(JSON.stringify({ object: "list", data: [{ id: testModel, object: "model" }] }));
+      return;
+    }
+    if (request.url === "/tokenize") {
+      response.end(
+        JSON.stringify({ count: promptTokens, max_model_len: 131_072, tokens: Array(promptTokens).fill(1) }),
+      );
       return;
     }
     let body = "";

@@ -11,6 +11,8 @@ export interface Service {
   readonly books: Books;
   /** Ends every process at the same moment and without a word. */
   kill(): Promise<void>;
+  /** Ends one process without a word, if it runs, and starts it again on its own data. */
+  replace(at: number): Promise<void>;
   /** Starts the processes again, each on its own data. */
   restart(): Promise<void>;
   /** Ends every process in order. Returns their exit codes. */
@@ -24,9 +26,24 @@ export interface Shared {
   readonly TOLLGATE_RATE_LIMIT_URL?: string;
 }
 
+/** What differs from the usual. */
+export interface Unusual {
+  readonly processes?: number;
+  /** What the inference server speaks: "vllm" can count a prompt, "openai" cannot. */
+  readonly engine?: "openai" | "vllm";
+  /** USD per million tokens. */
+  readonly price?: { readonly input: string; readonly output: string };
+  /** The smallest top-up. */
+  readonly minimumUsd?: string;
+}
+
 /** Starts one process, or two where they share a database, in front of an inference server. */
-export async function startService(engineUrl: string, shared: Shared = {}): Promise<Service> {
-  const number = shared.TOLLGATE_STORAGE_URL === undefined ? 1 : 2;
+export async function startService(
+  engineUrl: string,
+  shared: Shared = {},
+  { engine = "openai", price = { input: "0.20", output: "0.25" }, minimumUsd = "5", ...unusual }: Unusual = {},
+): Promise<Service> {
+  const number = unusual.processes ?? (shared.TOLLGATE_STORAGE_URL === undefined ? 1 : 2);
   const secrets = {
     TOLLGATE_OPERATOR_TOKEN: operatorToken,
     TOLLGATE_KEY_PEPPER: "1:pepper-of-the-fault-tests-0123456789",
@@ -35,15 +52,16 @@ export async function startService(engineUrl: string, shared: Shared = {}): Prom
   for (let at = 0; at < number; at++) {
     sites.push(await createSite({ ...secrets, ...shared }));
   }
-  const servers = [{ url: engineUrl, engine: "openai", capacity: 1000 }];
+  const servers = [{ url: engineUrl, engine, capacity: 1000 }];
   const freeTier = { grant_usd: "0" };
   const config = {
     ...freePorts,
     free_tier: freeTier,
-    models: [{ id: testModel, price: { input: "0.20", output: "0.25" }, servers }],
+    payments: { minimum_usd: minimumUsd },
+    models: [{ id: testModel, price, servers }],
   };
-  const start = () =>
-    Promise.all(sites.map(async (site) => startTollgate(site, "serve", "--config", await site.configure(config))));
+  const startIn = async (site: Site) => startTollgate(site, "serve", "--config", await site.configure(config));
+  const start = () => Promise.all(sites.map(startIn));
 
   let processes = await start();
   let books = openBooks(processes.at(-1) as Tollgate);
@@ -63,6 +81,19 @@ export async function startService(engineUrl: string, shared: Shared = {}): Prom
     },
     async kill() {
       await end("SIGKILL");
+    },
+    async replace(at) {
+      const [process, site] = [processes[at], sites[at]];
+      if (process === undefined || site === undefined) {
+        throw new Error(`there is no process ${at}`);
+      }
+      await process.stop("SIGKILL");
+      const started = await startIn(site);
+      if (at === processes.length - 1) {
+        books.close();
+        books = openBooks(started);
+      }
+      processes = processes.with(at, started);
     },
     async restart() {
       processes = await start();

@@ -21,7 +21,7 @@ test("the books are proved within minutes of the start, then every hour, and a f
     pricing: { interval_s: 60, max_step: 0.1 },
     utilisation: () => 0,
     deadLetters: metering.deadLetters,
-    observer: { reconciled: ({ ok }) => void proofs.push(ok), provedElsewhere() {}, deadLetters() {} },
+    observer: { reconciled: ({ ok }) => void proofs.push(ok), provedElsewhere() {}, deadLetters() {}, daysAhead() {} },
   });
   await clock.advanceAsync(2 * minute);
   await clock.pass(1000);

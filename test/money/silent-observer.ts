@@ -6,6 +6,8 @@ export const silentObserver: MeteringObserver = {
   uncharged() {},
   deadLettered() {},
   deadLetters() {},
+  daysAhead() {},
+  dayMissing() {},
   committed() {},
   refused() {},
   fenced() {},

@@ -3,6 +3,7 @@
 //   npm run simulate -- --seeds 1000 [--seed FIRST]     so many worlds, on all CPUs; tells the seeds that break a promise
 //   npm run simulate -- --hours 8                       a night's run
 //   [--requests 20000] a world at most, [--traffic-ms N] and [--faults-ms N] from one to the next in the mean, [--sqlite],
+//   [--payments] for worlds of payments alone, otherwise one in 20,
 //   [--threads 2], [--without "FAULT"] again and again, [--break "GUARANTEE"] that is taken out (test/simulation/breaks)
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
@@ -23,6 +24,7 @@ const { values } = parseArgs({
     "traffic-ms": { type: "string" },
     "faults-ms": { type: "string" },
     sqlite: { type: "boolean", default: false },
+    payments: { type: "boolean" },
     threads: { type: "string", default: String(availableParallelism()) },
     history: { type: "boolean", default: false },
     without: { type: "string", multiple: true, default: [] },
@@ -40,7 +42,7 @@ if (![first, seeds, requests, threads].every(Number.isSafeInteger) || !(hours >=
 
 const toNumber = (text: string | undefined) => (text === undefined ? undefined : Number(text));
 const settings = {
-  ...{ requests, without: values.without, isSqlite: values.sqlite },
+  ...{ requests, without: values.without, isSqlite: values.sqlite, isPayments: values.payments },
   ...{ trafficMs: toNumber(values["traffic-ms"]), faultsMs: toNumber(values["faults-ms"]) },
 };
 process.exitCode = (await (seeds === 1 ? liveOne() : liveMany())) > 0 ? 1 : 0;

@@ -58,6 +58,8 @@ export interface Settings {
   readonly bookSize?: number;
   /** Whether receipts leave the books at night and keys get limits while requests run. Absent: from the seed. */
   readonly isNight?: boolean;
+  /** Whether it is a world of payments, and of nothing else. Absent: a few seeds' worlds are. */
+  readonly isPayments?: boolean | undefined;
   /** Statements that are replaced, by name, so that judges must notice. */
   readonly instead?: Readonly<Record<string, Meaning>>;
   /** Changes parts of each core. */

@@ -24,6 +24,9 @@ import type { DialectName } from "../../simulator/options.ts";
 import { eventually } from "./eventually.ts";
 import { errorLogger } from "./loggers.ts";
 
+/** A process with no more work than it can do. */
+const idle = { overload: { shortage: undefined }, intake: { enter: () => undefined } };
+
 /** A receipt with its counts as numbers, as clients see it. */
 export type CountedReceipt = Omit<Receipt, "inputTokens" | "outputTokens"> & {
   readonly inputTokens: number;
@@ -107,7 +110,7 @@ export async function serveModels(
   const lifecycle = new Lifecycle(errorLogger);
   const telemetry = { registry: new Registry(), tracer: undefined };
   const doors = createDoors(telemetry.registry, errorLogger);
-  const core = await composeCore(config, secrets, lifecycle, errorLogger, telemetry, { shortage: undefined });
+  const core = await composeCore(config, secrets, lifecycle, errorLogger, telemetry, idle);
   const transport = createDirectTransport(core.services, core.interceptors);
   const grpc = isSplit ? await startGrpcServer({ ...core, address: "127.0.0.1:0" }) : undefined;
   if (grpc !== undefined) {
@@ -120,7 +123,7 @@ export async function serveModels(
   const front = await startFront(
     { ...config, listen: { ...config.listen, http: "127.0.0.1:0" } },
     channel ?? transport,
-    { shortage: undefined },
+    idle,
     lifecycle,
     errorLogger,
     telemetry,

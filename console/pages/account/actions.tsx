@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import type { Account } from "#gen/tollgate/accounts/v1/account_pb.js";
+import { say } from "../../app/said.tsx";
 import { mayBill } from "../../app/session.ts";
 import { accounts } from "../../contract/clients.ts";
 import { ActionButton } from "../../parts/forms/action-button.tsx";
@@ -28,6 +29,7 @@ export function AccountActions({ account, onChanged }: Props) {
   const unfreeze = async (): Promise<void> => {
     await accounts.unfreezeAccount({ accountId: account.id });
     onChanged();
+    say("The account is served again.");
   };
   return (
     <>

@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { say } from "../../app/said.tsx";
 import { accounts } from "../../contract/clients.ts";
 import { ActionForm } from "../../parts/forms/action-form.tsx";
 import { Dialog } from "../../parts/forms/dialog.tsx";
@@ -16,6 +17,7 @@ export function Freeze({ accountId, onClose, onDone }: Props) {
   const send = async (): Promise<void> => {
     await accounts.freezeAccount({ accountId, reason: reason.trim() });
     onDone();
+    say("The account is frozen.");
   };
   return (
     <Dialog title="Freeze the account" onClose={onClose}>

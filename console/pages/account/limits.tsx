@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 import type { Account } from "#gen/tollgate/accounts/v1/account_pb.js";
 import { ServiceClass } from "#gen/tollgate/inference/v1/service_class_pb.js";
 import { formatUsd } from "../../../lib/money.ts";
+import { say } from "../../app/said.tsx";
 import { accounts } from "../../contract/clients.ts";
 import { countOf } from "../../format/numbers.ts";
 import { Amount } from "../../parts/figures/amount.tsx";
@@ -72,6 +73,7 @@ export function EditLimits({ account, onClose, onDone }: Props) {
       });
     }
     onDone();
+    say("The limits are saved.");
   };
   return (
     <Dialog title="Limits of the account" onClose={onClose}>

@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
-import { parseUsd } from "../../../lib/money.ts";
+import { formatUsd, parseUsd } from "../../../lib/money.ts";
+import { say } from "../../app/said.tsx";
 import { accounts } from "../../contract/clients.ts";
 import { Amount } from "../../parts/figures/amount.tsx";
 import { ActionForm } from "../../parts/forms/action-form.tsx";
@@ -8,6 +9,8 @@ import { Field } from "../../parts/forms/field.tsx";
 
 interface Kind {
   readonly verb: string;
+  /** What was done, followed by the amount. */
+  readonly done: string;
   readonly what: string;
   readonly send: (request: { accountId: string; amountPicoUsd: bigint; reference: string }) => Promise<unknown>;
 }
@@ -15,16 +18,19 @@ interface Kind {
 const kinds: Readonly<Record<"top-up" | "grant" | "refund", Kind>> = {
   "top-up": {
     verb: "Top up",
+    done: "Paid in",
     what: "A payment that came in. It adds a credit that keeps today's prices for as long as it lasts.",
     send: (request) => accounts.topUp(request),
   },
   grant: {
     verb: "Grant",
+    done: "Granted",
     what: "Money that you give away. It is spent before paid money and cannot be refunded.",
     send: (request) => accounts.grant(request),
   },
   refund: {
     verb: "Refund",
+    done: "Refunded",
     what: "Pays unspent paid money back, newest payment first.",
     send: (request) => accounts.refund(request),
   },
@@ -41,7 +47,7 @@ interface Props {
 export function MoneyForm({ kind, accountId, onClose, onDone }: Props) {
   const [amount, setAmount] = useState("");
   const [reference, setReference] = useState("");
-  const { verb, what, send } = kinds[kind];
+  const { verb, done, what, send } = kinds[kind];
   const pico = parseUsd(amount.trim());
   const submit = async (): Promise<void> => {
     if (pico === undefined || pico === 0n) {
@@ -52,6 +58,7 @@ export function MoneyForm({ kind, accountId, onClose, onDone }: Props) {
     }
     await send({ accountId, amountPicoUsd: pico, reference: reference.trim() });
     onDone();
+    say(`${done}: ${formatUsd(pico)} USD.`);
   };
   return (
     <Dialog title={verb} onClose={onClose}>

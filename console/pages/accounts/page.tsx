@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import type { Account } from "#gen/tollgate/accounts/v1/account_pb.js";
+import { AccountState } from "#gen/tollgate/accounts/v1/account_requests_pb.js";
 import { navigate, query, setQuery } from "../../app/router.ts";
 import { mayBill } from "../../app/session.ts";
 import { accounts } from "../../contract/clients.ts";
@@ -12,7 +13,7 @@ import { Badge } from "../../parts/figures/badge.tsx";
 import { Clip } from "../../parts/figures/clip.tsx";
 import { Table } from "../../parts/figures/table.tsx";
 import { Time } from "../../parts/figures/time.tsx";
-import { Field } from "../../parts/forms/field.tsx";
+import { Field, Select } from "../../parts/forms/field.tsx";
 import { Page } from "../../parts/page.tsx";
 import { CreateAccount } from "./create-account.tsx";
 
@@ -20,8 +21,13 @@ import { CreateAccount } from "./create-account.tsx";
 export default function AccountsPage() {
   const [isCreating, setCreating] = useState(false);
   const name = query.value.get("name") ?? "";
-  const pages = usePages<Account>((pageToken, signal) => find(name.trim(), pageToken, signal), [], name);
-  const isFiltered = name.trim() !== "";
+  const state = query.value.get("state") ?? "";
+  const pages = usePages<Account>(
+    (pageToken, signal) => find(name.trim(), stateOf(state), pageToken, signal),
+    [],
+    `${name} ${state}`,
+  );
+  const isFiltered = name.trim() !== "" || state !== "";
   return (
     <Page
       title="Accounts"
@@ -35,14 +41,21 @@ export default function AccountsPage() {
         )
       }
     >
-      <div class="filter">
+      <div class="fields filter wide">
         <Field
           label="Find an account"
           name="find"
           value={name}
           placeholder="how its name begins, or its id"
           maxLength={200}
-          onInput={(text) => setQuery({ name: text })}
+          onInput={(text) => setQuery({ name: text, state: "" })}
+        />
+        <Select
+          label="State"
+          name="state"
+          value={state}
+          options={states}
+          onChange={(value) => setQuery({ state: value, name: "" })}
         />
       </div>
       <Answer query={pages}>{(rows) => <Found rows={rows} isFiltered={isFiltered} />}</Answer>
@@ -55,14 +68,32 @@ export default function AccountsPage() {
 }
 
 const pageSize = 50;
+const states = [
+  { value: "", text: "Any" },
+  { value: "frozen", text: "Frozen" },
+  { value: "in-debt", text: "In debt" },
+];
 
-/** A page of accounts whose name begins with a text, or the account of an id. Empty text: all accounts. */
-async function find(text: string, pageToken: string, signal: AbortSignal): Promise<ListPage<Account>> {
+function stateOf(value: string): AccountState {
+  const known: Readonly<Record<string, AccountState>> = {
+    frozen: AccountState.FROZEN,
+    "in-debt": AccountState.IN_DEBT,
+  };
+  return known[value] ?? AccountState.UNSPECIFIED;
+}
+
+/** A page of accounts whose name begins with a text or in a state, or the account of an id. Empty text: all accounts. */
+async function find(
+  text: string,
+  state: AccountState,
+  pageToken: string,
+  signal: AbortSignal,
+): Promise<ListPage<Account>> {
   if (isId(text)) {
     const { account } = await accounts.getAccount({ accountId: text }, { signal });
     return { rows: account === undefined ? [] : [account], next: "" };
   }
-  const answer = await accounts.listAccounts({ name: text, pageToken, pageSize }, { signal });
+  const answer = await accounts.listAccounts({ name: text, state, pageToken, pageSize }, { signal });
   return { rows: answer.accounts, next: answer.nextPageToken };
 }
 
@@ -71,7 +102,7 @@ function Found({ rows, isFiltered }: { readonly rows: readonly Account[]; readon
     return <AccountTable rows={rows} />;
   }
   return isFiltered ? (
-    <Empty title="No account's name begins like this">Upper and lower case are the same here.</Empty>
+    <Empty title="There is no such account">Names are found by how they begin, in any case.</Empty>
   ) : (
     <Empty title="There is no account yet">Create one, then give it a key and money.</Empty>
   );
@@ -102,9 +133,9 @@ function AccountTable({ rows }: { readonly rows: readonly Account[] }) {
           isNumber: true,
           show: (row) => <Amount pico={row.balancePicoUsd} name="balance" decimals={decimals.balance} />,
         },
-        { name: "State", show: (row) => <AccountState account={row} /> },
+        { name: "State", show: (row) => <State account={row} /> },
         {
-          name: "Paid in all",
+          name: "Total paid",
           isNumber: true,
           isOptional: true,
           show: (row) => <Amount pico={row.paidTotalPicoUsd} name="paid" decimals={decimals.paid} />,
@@ -115,7 +146,7 @@ function AccountTable({ rows }: { readonly rows: readonly Account[] }) {
   );
 }
 
-function AccountState({ account }: { readonly account: Account }) {
+function State({ account }: { readonly account: Account }) {
   if (account.frozen) {
     return <Badge tone="bad">Frozen</Badge>;
   }

@@ -51,7 +51,7 @@ function Changes({ rows }: { readonly rows: readonly AuditEvent[] }) {
         { name: "When", show: (event) => <Time at={event.at} /> },
         { name: "Who", isHeader: true, show: (event) => <Clip text={event.operator} isShort /> },
         { name: "What", show: (event) => toWords(event.method) },
-        { name: "Of", isOptional: true, show: (event) => <Target event={event} names={names} /> },
+        { name: "Target", isOptional: true, show: (event) => <Target event={event} names={names} /> },
         { name: "From", isOptional: true, show: (event) => event.address },
         { name: "Details", isNameHidden: true, isNumber: true, show: (event) => <Change event={event} /> },
       ]}

@@ -1,18 +1,18 @@
-import type { ReconcileResponse } from "#gen/tollgate/metering/v1/books_service_pb.js";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { Amount, mostDecimals } from "../../parts/figures/amount.tsx";
+import { Time } from "../../parts/figures/time.tsx";
+
+/** The terms of the equation, in pico-USD. */
+export type Sums = Readonly<Record<Field, bigint>>;
+
+type Field = "granted" | "balance" | "spent" | "refunded" | "expired" | "debt";
 
 interface Props {
-  /** Absent: no proof was made since the page was opened. */
-  readonly answer: ReconcileResponse | undefined;
+  /** Absent: the books were never proved. */
+  readonly sums: Sums | undefined;
+  /** When a past proof has made them. Absent: they are of the proof that was made here. */
+  readonly at?: Timestamp | undefined;
 }
-
-type Field =
-  | "grantedPicoUsd"
-  | "balancePicoUsd"
-  | "spentPicoUsd"
-  | "refundedPicoUsd"
-  | "expiredPicoUsd"
-  | "debtPicoUsd";
 
 /** The terms, in the order of the equation. */
 const terms: readonly {
@@ -22,18 +22,17 @@ const terms: readonly {
   /** The page that lists the addends. */
   readonly path: string;
 }[] = [
-  { sign: "", name: "Paid in and granted", field: "grantedPicoUsd", path: "/books?sum=granted" },
-  { sign: "=", name: "Unspent", field: "balancePicoUsd", path: "/accounts" },
-  { sign: "+", name: "Spent", field: "spentPicoUsd", path: "/usage?by=account&period=quarter" },
-  { sign: "+", name: "Refunded", field: "refundedPicoUsd", path: "/books?sum=refunded" },
-  { sign: "+", name: "Expired", field: "expiredPicoUsd", path: "/books?sum=expired" },
-  { sign: "−", name: "Owed by accounts", field: "debtPicoUsd", path: "/books?sum=owed" },
+  { sign: "", name: "Paid in and granted", field: "granted", path: "/books?sum=granted" },
+  { sign: "=", name: "Unspent", field: "balance", path: "/accounts" },
+  { sign: "+", name: "Spent", field: "spent", path: "/usage?by=account&period=quarter" },
+  { sign: "+", name: "Refunded", field: "refunded", path: "/books?sum=refunded" },
+  { sign: "+", name: "Expired", field: "expired", path: "/books?sum=expired" },
+  { sign: "−", name: "Owed by accounts", field: "debt", path: "/books?sum=owed" },
 ];
 
 /** The equation with its numbers. */
-export function Equation({ answer }: Props) {
-  const amount = (field: Field) => BigInt(answer?.[field] || "0");
-  const decimals = mostDecimals(terms.map(({ field }) => amount(field)));
+export function Equation({ sums, at }: Props) {
+  const decimals = mostDecimals(Object.values(sums ?? {}));
   return (
     <div class="card">
       <dl class="equation">
@@ -46,16 +45,17 @@ export function Equation({ answer }: Props) {
               <a href={path}>{name}</a>
             </dt>
             <dd>
-              {answer === undefined ? (
-                <span class="muted">–</span>
-              ) : (
-                <Amount pico={amount(field)} decimals={decimals} />
-              )}
+              {sums === undefined ? <span class="muted">–</span> : <Amount pico={sums[field]} decimals={decimals} />}
             </dd>
           </div>
         ))}
       </dl>
-      {answer === undefined && <p class="below-table">A proof fills in the sums; each opens what it adds up.</p>}
+      {sums === undefined && <p class="below-table">A proof fills in the sums; each opens what it adds up.</p>}
+      {at !== undefined && (
+        <p class="below-table">
+          Of the proof of <Time at={at} />.
+        </p>
+      )}
     </div>
   );
 }

@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import type { DeadLetter } from "#gen/tollgate/metering/v1/dead_letter_pb.js";
+import { say } from "../../app/said.tsx";
 import { books } from "../../contract/clients.ts";
 import { ActionForm } from "../../parts/forms/action-form.tsx";
 import { Dialog } from "../../parts/forms/dialog.tsx";
@@ -18,6 +19,7 @@ export function LetterActions({ letter, onChanged }: Props) {
     await (open === "drop" ? books.dropDeadLetter(which) : books.settleDeadLetter(which));
     close();
     onChanged();
+    say(open === "drop" ? "The charge is dropped." : "The charge is made.");
   };
   return (
     <div class="actions">

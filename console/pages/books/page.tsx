@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
+import type { Event } from "#gen/tollgate/events/v1/events_service_pb.js";
 import { countOf, formatCount } from "../../format/numbers.ts";
 import { formatSpan } from "../../format/time.ts";
 import { Failure } from "../../parts/calls/answer.tsx";
@@ -6,9 +7,9 @@ import { Meter } from "../../parts/figures/figure.tsx";
 import { Page } from "../../parts/page.tsx";
 import { Addends } from "./addends.tsx";
 import { DeadLetters } from "./dead-letters.tsx";
-import { Equation } from "./equation.tsx";
+import { Equation, type Sums } from "./equation.tsx";
 import { Findings } from "./findings.tsx";
-import { Proofs } from "./proofs.tsx";
+import { Proofs, readSums, usePastProofs } from "./proofs.tsx";
 import { type Progress, type Proof, prove } from "./prove.ts";
 
 /** Proves, while the reader watches, that the books add up to the pico-dollar. */
@@ -16,6 +17,7 @@ export default function BooksPage() {
   const [proof, setProof] = useState<Proof | undefined>(undefined);
   const [progress, setProgress] = useState<Progress | undefined>(undefined);
   const [error, setError] = useState<unknown>(undefined);
+  const past = usePastProofs();
   const abort = useRef(new AbortController());
   useEffect(() => () => abort.current.abort(), []);
   const start = async (): Promise<void> => {
@@ -47,13 +49,29 @@ export default function BooksPage() {
         {progress === undefined && proof && <Result proof={proof} />}
       </div>
       {error !== undefined && <Failure error={error} retry={() => void start()} />}
-      <Equation answer={proof?.answer} />
+      <Equation {...(proof === undefined ? toPast(past.data?.[0]) : { sums: toSums(proof) })} />
       <Addends />
       {proof && <Findings findings={proof.answer.findings} />}
-      <Proofs />
+      <Proofs query={past} />
       <DeadLetters />
     </Page>
   );
+}
+
+function toPast(event: Event | undefined) {
+  return event === undefined ? { sums: undefined } : { sums: readSums(event), at: event.timestamp };
+}
+
+function toSums({ answer }: Proof): Sums {
+  const read = (pico: string) => BigInt(pico || "0");
+  return {
+    granted: read(answer.grantedPicoUsd),
+    balance: read(answer.balancePicoUsd),
+    spent: read(answer.spentPicoUsd),
+    refunded: read(answer.refundedPicoUsd),
+    expired: read(answer.expiredPicoUsd),
+    debt: read(answer.debtPicoUsd),
+  };
 }
 
 function Proving({ progress }: { readonly progress: Progress }) {

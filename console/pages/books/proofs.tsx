@@ -3,19 +3,20 @@ import { parseUsd } from "../../../lib/money.ts";
 import { events } from "../../contract/clients.ts";
 import { countOf, formatCount } from "../../format/numbers.ts";
 import { Answer, Empty } from "../../parts/calls/answer.tsx";
-import { useQuery } from "../../parts/calls/use-query.ts";
+import { type Query, useQuery } from "../../parts/calls/use-query.ts";
 import { Amount, mostDecimals } from "../../parts/figures/amount.tsx";
 import { Badge } from "../../parts/figures/badge.tsx";
 import { Table } from "../../parts/figures/table.tsx";
 import { Time } from "../../parts/figures/time.tsx";
 import { Section } from "../../parts/page.tsx";
+import type { Sums } from "./equation.tsx";
 
 const refreshMs = 3000;
 const shown = 20;
 
-/** Past proofs of all cores, newest first. */
-export function Proofs() {
-  const query = useQuery(
+/** Loads past proofs of all cores, newest first. */
+export function usePastProofs(): Query<readonly Event[]> {
+  return useQuery(
     async (signal) => {
       const request = { types: ["books.proved", "books.failed"], pageSize: shown };
       return (await events.listEvents(request, { signal })).events;
@@ -23,13 +24,17 @@ export function Proofs() {
     [],
     refreshMs,
   );
+}
+
+/** Past proofs. */
+export function Proofs({ query }: { readonly query: Query<readonly Event[]> }) {
   return (
     <Section title="Past proofs">
       <Answer query={query}>
         {(rows) =>
           rows.length === 0 ? (
             <Empty title="There is no proof yet">
-              The books are proved by themselves every few minutes, and whenever somebody asks.
+              The books are proved by themselves every hour, and whenever somebody asks.
             </Empty>
           ) : (
             <ProofTable rows={rows} />
@@ -74,6 +79,18 @@ function Outcome({ row: { type, data } }: { readonly row: Event }) {
 
 function readCount({ data }: Event, name: string): string {
   return formatCount(BigInt(String(data?.[name] ?? 0)));
+}
+
+/** What a past proof has added up. */
+export function readSums(event: Event): Sums {
+  return {
+    granted: readUsd(event, "granted"),
+    balance: readUsd(event, "balance"),
+    spent: readUsd(event, "spent"),
+    refunded: readUsd(event, "refunded"),
+    expired: readUsd(event, "expired"),
+    debt: readUsd(event, "debt"),
+  };
 }
 
 /** Reads an amount in exact decimal USD, as events contain it. */

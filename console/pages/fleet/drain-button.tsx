@@ -1,4 +1,5 @@
 import { type Server, ServerState } from "#gen/tollgate/catalogue/v1/server_pb.js";
+import { say } from "../../app/said.tsx";
 import { catalogue } from "../../contract/clients.ts";
 import { ActionButton } from "../../parts/forms/action-button.tsx";
 
@@ -13,6 +14,7 @@ export function DrainButton({ server, onChanged }: Props) {
   const change = async (): Promise<void> => {
     const which = { serverId: server.id };
     await (isDraining ? catalogue.resumeServer(which) : catalogue.drainServer(which)).finally(onChanged);
+    say(isDraining ? "The server gets requests again." : "The server gets no new requests.");
   };
   return (
     <div class="actions">

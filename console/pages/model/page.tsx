@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 import { type Model, ModelKind } from "#gen/tollgate/catalogue/v1/model_pb.js";
 import type { Price } from "#gen/tollgate/metering/v1/price_pb.js";
 import type { PageProps } from "../../app/page-props.ts";
+import { say } from "../../app/said.tsx";
 import { isCustomer, mayOwn } from "../../app/session.ts";
 import { catalogue, prices } from "../../contract/clients.ts";
 import { Answer } from "../../parts/calls/answer.tsx";
@@ -29,6 +30,7 @@ export default function ModelPage({ id }: PageProps) {
   const price = query.data?.history[0];
   const togglePin = async (): Promise<void> => {
     await (price?.pinned ? prices.unpinPrice({ model: id }) : prices.pinPrice({ model: id }));
+    say(price?.pinned ? "The price moves again." : "The price stays where it is.");
     query.reload();
   };
   return (

@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import { type Model, ModelKind } from "#gen/tollgate/catalogue/v1/model_pb.js";
 import { formatRate, parseRate } from "../../../lib/money.ts";
+import { say } from "../../app/said.tsx";
 import { prices } from "../../contract/clients.ts";
 import { ActionForm } from "../../parts/forms/action-form.tsx";
 import { Dialog } from "../../parts/forms/dialog.tsx";
@@ -38,6 +39,7 @@ export function SetPrice({ model, onClose, onDone }: Props) {
       outputPicoUsdPerToken: next.output,
     });
     onDone();
+    say("The price is set.");
   };
   return (
     <Dialog title="Set price" onClose={onClose}>

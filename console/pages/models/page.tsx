@@ -12,8 +12,8 @@ const thinking: Readonly<Record<ThinkingMode, string>> = {
   [ThinkingMode.UNSPECIFIED]: "–",
   [ThinkingMode.NONE]: "no",
   [ThinkingMode.ALWAYS]: "always",
-  [ThinkingMode.DEFAULT_OFF]: "when asked to",
-  [ThinkingMode.DEFAULT_ON]: "unless asked not to",
+  [ThinkingMode.DEFAULT_OFF]: "off by default",
+  [ThinkingMode.DEFAULT_ON]: "on by default",
 };
 
 /** The served models and their prices. */
@@ -65,8 +65,8 @@ function ModelTable({ rows }: { readonly rows: readonly Model[] }) {
         },
         { name: "Output", isNumber: true, show: (row) => <OutputRate model={row} decimals={decimals.output} /> },
         { name: "Context", isNumber: true, isOptional: true, show: (row) => formatCount(row.contextLength) },
-        { name: "Longest answer", isNumber: true, isOptional: true, show: (row) => <LongestAnswer model={row} /> },
-        { name: "Thinks", isOptional: true, show: (row) => thinking[row.thinking] },
+        { name: "Max output", isNumber: true, isOptional: true, show: (row) => <MaxOutput model={row} /> },
+        { name: "Thinking", isOptional: true, show: (row) => thinking[row.thinking] },
       ]}
     />
   );
@@ -79,7 +79,7 @@ function OutputRate({ model, decimals }: { readonly model: Model; readonly decim
   return <Rate picoPerToken={model.outputPicoUsdPerToken} decimals={decimals} />;
 }
 
-function LongestAnswer({ model }: { readonly model: Model }) {
+function MaxOutput({ model }: { readonly model: Model }) {
   return model.kind === ModelKind.EMBEDDING ? (
     <span class="muted">{model.dimensions > 0 ? countOf(model.dimensions, "dimension") : "–"}</span>
   ) : (

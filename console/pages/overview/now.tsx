@@ -18,7 +18,7 @@ export function Now({ sample }: { readonly sample: OverviewSample }) {
       </Figure>
       <Figure
         name="First token, median"
-        detail={p99 === undefined ? "none in the last minute" : `99 of 100 within ${formatMs(p99 * 1000)}`}
+        detail={p99 === undefined ? "none in the last minute" : `p99 ${formatMs(p99 * 1000)}`}
       >
         {p50 === undefined ? "–" : formatMs(p50 * 1000)}
       </Figure>

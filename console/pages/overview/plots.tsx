@@ -3,11 +3,12 @@ import type { OverviewSample } from "#gen/tollgate/overview/v1/overview_service_
 import { formatUsdValue } from "../../format/money.ts";
 import { formatCount, formatRatePerSecond } from "../../format/numbers.ts";
 import { formatMs, toDate } from "../../format/time.ts";
-import { Plot, type Series } from "../../parts/figures/plot.tsx";
+import { Plot } from "../../parts/figures/plot.tsx";
+import type { Series } from "../../parts/figures/series.ts";
 
 const usdPerPico = 1e-12;
 
-/** The last five minutes. */
+/** The service over time. */
 export function Plots({ samples }: { readonly samples: readonly OverviewSample[] }) {
   const times = useMemo(() => samples.map(({ at }) => (at === undefined ? 0 : toDate(at).getTime() / 1000)), [samples]);
   const series = useMemo(() => toSeries(samples), [samples]);
@@ -42,7 +43,7 @@ function toSeries(samples: readonly OverviewSample[]) {
     ],
     firstToken: [
       line("Median", (sample) => toMs(sample.firstTokenP50Seconds)),
-      line("99 of 100", (sample) => toMs(sample.firstTokenP99Seconds)),
+      line("p99", (sample) => toMs(sample.firstTokenP99Seconds)),
     ],
     requests: [line("In flight", ({ inFlight }) => inFlight), line("Waiting", ({ queued }) => queued)],
     money: [

@@ -1,22 +1,36 @@
-import type { RefusalCount } from "#gen/tollgate/overview/v1/overview_service_pb.js";
-import { formatCount } from "../../format/numbers.ts";
+import { formatCount, formatPercent } from "../../format/numbers.ts";
 import { Table } from "../../parts/figures/table.tsx";
 import { Section } from "../../parts/page.tsx";
+import type { Refused } from "./shares.ts";
 
-/** Why requests were refused in the last minute. */
-export function Refusals({ refusals }: { readonly refusals: readonly RefusalCount[] }) {
-  if (refusals.length === 0) {
-    return <p class="below-table">Nothing was refused in the last minute.</p>;
+interface Props {
+  readonly refusals: readonly Refused[];
+  /** All requests of that time. */
+  readonly requests: number;
+  /** Such as "in the last minute". */
+  readonly when: string;
+}
+
+/** Why requests were refused or failed, and how many of all. */
+export function Refusals({ refusals, requests, when }: Props) {
+  const refused = refusals.reduce((sum, row) => sum + Number(row.requests), 0);
+  if (refused === 0) {
+    return <p class="below-table">Nothing was refused or failed {when}.</p>;
   }
+  const share = requests > 0 ? `: ${formatPercent(Math.min(1, refused / requests))} of requests` : "";
   return (
-    <Section title="Refused in the last minute">
+    <Section title={`Refused or failed ${when}${share}`}>
       <Table
-        caption="Refused or failed requests of the last minute"
+        caption={`Refused or failed requests ${when}`}
         rows={refusals}
         keyOf={({ reason }) => reason}
         columns={[
-          { name: "Reason", isHeader: true, show: ({ reason }) => toWords(reason) },
-          { name: "Requests", isNumber: true, show: ({ requests }) => formatCount(requests) },
+          {
+            name: "Reason",
+            isHeader: true,
+            show: ({ reason }) => <a href={`/requests?reason=${reason}`}>{toWords(reason)}</a>,
+          },
+          { name: "Requests", isNumber: true, show: (row) => formatCount(row.requests) },
         ]}
       />
     </Section>

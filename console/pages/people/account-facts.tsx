@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import type { Account } from "#gen/tollgate/accounts/v1/account_pb.js";
+import { say } from "../../app/said.tsx";
 import { isAccountOwner } from "../../app/session.ts";
 import { accounts } from "../../contract/clients.ts";
 import { Answer } from "../../parts/calls/answer.tsx";
@@ -9,10 +10,12 @@ import { ActionForm } from "../../parts/forms/action-form.tsx";
 import { Dialog } from "../../parts/forms/dialog.tsx";
 import { Field } from "../../parts/forms/field.tsx";
 import { Section } from "../../parts/page.tsx";
+import { CloseAccount } from "./close-account.tsx";
 
-/** The account's name and id. */
+/** The account's name and id, and its end. */
 export function AccountFacts() {
   const [isRenaming, setRenaming] = useState(false);
+  const [isClosing, setClosing] = useState(false);
   const query = useQuery(async (signal) => (await accounts.getAccount({}, { signal })).account as Account, []);
   const renamed = () => {
     setRenaming(false);
@@ -23,9 +26,14 @@ export function AccountFacts() {
       title="Account"
       actions={
         isAccountOwner.value && (
-          <button type="button" onClick={() => setRenaming(true)}>
-            Rename
-          </button>
+          <>
+            <button type="button" onClick={() => setRenaming(true)}>
+              Rename
+            </button>
+            <button type="button" onClick={() => setClosing(true)}>
+              Close account
+            </button>
+          </>
         )
       }
     >
@@ -35,6 +43,7 @@ export function AccountFacts() {
             {name !== "" && <Copyable text={name} what="the account's name" />}
             <Copyable text={id} what="the account's id" />
             {isRenaming && <Rename name={name} onClose={() => setRenaming(false)} onDone={renamed} />}
+            {isClosing && <CloseAccount onClose={() => setClosing(false)} />}
           </>
         )}
       </Answer>
@@ -53,6 +62,7 @@ function Rename({ name, onClose, onDone }: Props) {
   const send = async (): Promise<void> => {
     await accounts.updateAccount({ name: typed.trim() });
     onDone();
+    say("The account is renamed.");
   };
   return (
     <Dialog title="Rename the account" onClose={onClose}>

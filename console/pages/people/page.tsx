@@ -1,10 +1,11 @@
-import { isAccountOwner, isWithoutAccount } from "../../app/session.ts";
+import { isAccountOwner, isWithoutAccount, session } from "../../app/session.ts";
 import { Page } from "../../parts/page.tsx";
 import { UseInvitation } from "../../parts/people/use-invitation.tsx";
 import { AccountFacts } from "./account-facts.tsx";
 import { Invitations } from "./invitations.tsx";
 import { Members } from "./members.tsx";
 import { OwnAccounts } from "./own-accounts.tsx";
+import { Passkeys } from "./passkeys.tsx";
 
 /** The account of the person who is signed in, and its people. */
 export default function PeoplePage() {
@@ -12,6 +13,7 @@ export default function PeoplePage() {
     return (
       <Page title="People" lead="You have no account here yet: somebody who has one has to invite you.">
         <UseInvitation token="" />
+        <Passkeys />
       </Page>
     );
   }
@@ -21,6 +23,7 @@ export default function PeoplePage() {
       <Members />
       {isAccountOwner.value && <Invitations />}
       <OwnAccounts />
+      {session.value?.personId !== "" && <Passkeys />}
     </Page>
   );
 }

@@ -61,7 +61,7 @@ export function RequestForm({ choice, models, apiKey, isRunning, onChoice, onApi
           onChange={(value) => set({ isThinking: value === "" ? undefined : value === "on" })}
         />
         <Select
-          label="Longest answer"
+          label="Max output"
           name="length"
           value={String(choice.maxTokens)}
           options={lengths}

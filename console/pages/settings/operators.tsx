@@ -38,14 +38,14 @@ export function Operators() {
               isDimmed={(operator) => operator.revokedAt !== undefined}
               columns={[
                 { name: "Name", isHeader: true, show: (operator) => <Clip text={operator.name} /> },
-                { name: "May", show: (operator) => roles[operator.role] },
+                { name: "Role", show: (operator) => roles[operator.role] },
                 {
                   name: "State",
                   show: ({ revokedAt }) =>
                     revokedAt === undefined ? <Badge tone="good">Active</Badge> : <Badge>Revoked</Badge>,
                 },
                 {
-                  name: "Made",
+                  name: "Created",
                   isNumber: true,
                   isOptional: true,
                   show: (operator) => <Time at={operator.createdAt} />,

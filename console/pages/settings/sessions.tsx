@@ -1,4 +1,5 @@
 import type { Session } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
+import { say } from "../../app/said.tsx";
 import { mayOwn } from "../../app/session.ts";
 import { sessions } from "../../contract/clients.ts";
 import { countOf } from "../../format/numbers.ts";
@@ -17,9 +18,11 @@ export function Sessions() {
   }, []);
   const end = async ({ id }: Session): Promise<void> => {
     await sessions.endSessions({ sessionId: id }).finally(pages.reload);
+    say("The session has ended.");
   };
   const ending = {
-    name: "",
+    name: "End the session",
+    isNameHidden: true,
     show: (session: Session) => (
       <ActionButton act={() => end(session)} isSmall>
         End

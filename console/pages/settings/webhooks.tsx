@@ -42,7 +42,12 @@ function WebhookList() {
                   ),
                 },
                 { name: "Events", show: (webhook) => <Clip text={webhook.events.join(", ")} /> },
-                { name: "Made", isNumber: true, isOptional: true, show: (webhook) => <Time at={webhook.createdAt} /> },
+                {
+                  name: "Created",
+                  isNumber: true,
+                  isOptional: true,
+                  show: (webhook) => <Time at={webhook.createdAt} />,
+                },
               ]}
             />
           )

@@ -1,9 +1,11 @@
 import { useEffect, useState } from "preact/hooks";
 import { Mark } from "../../app/mark.tsx";
 import { navigate, query } from "../../app/router.ts";
-import { nextKey, session, signIn } from "../../app/session.ts";
+import { farewell, nextKey, session, signIn } from "../../app/session.ts";
 import { ActionForm } from "../../parts/forms/action-form.tsx";
 import { Field } from "../../parts/forms/field.tsx";
+import { MailLink } from "./mail.tsx";
+import { Passkey } from "./passkey.tsx";
 
 interface Provider {
   readonly id: string;
@@ -11,15 +13,27 @@ interface Provider {
   readonly forOperators: boolean;
 }
 
-/** The sign-in page: identity providers first, then an API key, and the ways of operators behind a word. */
+interface Options {
+  readonly providers: readonly Provider[];
+  /** The host that passkeys are for. Empty: there are none here. */
+  readonly passkeyHost: string;
+  /** Whether people sign up by themselves. */
+  readonly signUp: boolean;
+  /** Whether people sign in by a link that comes by mail. */
+  readonly mail: boolean;
+}
+
+const noOptions: Options = { providers: [], passkeyHost: "", signUp: false, mail: false };
+
+/** The sign-in page: identity providers first, then a passkey, a link by mail, an API key, and the ways of operators behind a word. */
 export function SignInPage() {
   const [apiKey, setApiKey] = useState("");
   const [operatorToken, setOperatorToken] = useState("");
-  const [providers, setProviders] = useState<readonly Provider[]>([]);
+  const [{ providers, passkeyHost, signUp, mail }, setOptions] = useState<Options>(noOptions);
   const next = toPath(query.value.get("next"));
   useEffect(() => {
     document.title = "Sign in · Tollgate";
-    void loadProviders().then(setProviders);
+    void loadOptions().then(setOptions);
   }, []);
   useEffect(() => {
     if (session.value) {
@@ -43,7 +57,14 @@ export function SignInPage() {
           Tollgate
         </p>
         <h1>Sign in</h1>
+        {farewell.value && (
+          <p class="notice" role="status">
+            {farewell.value}
+          </p>
+        )}
         <Providers providers={providers.filter(({ forOperators }) => !forOperators)} next={next} />
+        <Passkey host={passkeyHost} maySignUp={signUp} />
+        {mail && <MailLink next={next} />}
         <p class="muted">With an API key you see its account.</p>
         <ActionForm verb="Sign in" send={send}>
           <Field
@@ -98,9 +119,9 @@ function Providers({ providers, next }: { readonly providers: readonly Provider[
   );
 }
 
-async function loadProviders(): Promise<readonly Provider[]> {
+async function loadOptions(): Promise<Options> {
   const response = await fetch("/sign-in/options").catch(() => undefined);
-  return response?.ok ? ((await response.json()) as { providers: readonly Provider[] }).providers : [];
+  return response?.ok ? ((await response.json()) as Options) : noOptions;
 }
 
 /** The page to go to after signing in: only a path of the console, otherwise the overview. */

@@ -23,7 +23,7 @@ export function Balance({ account }: { readonly account: Account }) {
           <Amount pico={debtPicoUsd} name="debt" />
         </Figure>
       )}
-      <Figure name="Paid in total" detail={account.freeOnly ? "Runs on free money alone" : "Refunds deducted"}>
+      <Figure name="Total paid" detail={account.freeOnly ? "Runs on free money alone" : "Refunds deducted"}>
         <Amount pico={paidTotalPicoUsd} name="paid" />
       </Figure>
     </Figures>

@@ -3,6 +3,15 @@ import uPlot from "uplot";
 /** Formats a plot's value: in full or, with `step`, as a label of an axis with that step. */
 export type FormatValue = (value: number, step?: number) => string;
 
+/** The place of the pointer in a plot. */
+export interface Pointed {
+  /** The point, counted from the first. */
+  readonly at: number;
+  /** Pixels from the start of the plot's box. */
+  readonly left: number;
+  readonly isRight: boolean;
+}
+
 /** How a plot is drawn. */
 export interface Style {
   readonly names: readonly string[];
@@ -21,7 +30,15 @@ const wholeSteps = [1, 10, 100, 1e3, 1e4, 1e5, 1e6].flatMap((power) => [power, 2
 /** The top of the axis of a plot without values. */
 const emptyTop = { whole: 4, other: 1 };
 
-export function toOptions(element: Element, width: number, style: Style): uPlot.Options {
+/** All plots of a page have one cursor: it is at the same time in each. */
+const pageCursor = "page";
+
+export function toOptions(
+  element: Element,
+  width: number,
+  style: Style,
+  onPoint: (pointed: Pointed | undefined) => void,
+): uPlot.Options {
   const { names, format, isStepped, isWhole } = style;
   const colors = readPalette(element, style.isDark);
   const empty = isWhole ? emptyTop.whole : emptyTop.other;
@@ -34,9 +51,10 @@ export function toOptions(element: Element, width: number, style: Style): uPlot.
   return {
     width,
     height: plotHeight,
-    padding: [8, 18, 0, 0],
+    padding: [8, 30, 0, 0],
     legend: { show: false },
-    cursor: { y: false, points: { size: 7 } },
+    cursor: { y: false, points: { size: 7 }, sync: { key: pageCursor, setSeries: false } },
+    hooks: { setCursor: [(plot) => onPoint(toPointed(plot, isStepped))] },
     scales: { y: { range: (_, __, most) => [0, most ? most * (1 + tenth) : empty] } },
     axes: [
       {
@@ -65,6 +83,18 @@ export function toOptions(element: Element, width: number, style: Style): uPlot.
       })),
     ] as uPlot.Series[],
   };
+}
+
+/** The point under the cursor. A step lasts until the next one begins. Undefined: the pointer is elsewhere. */
+function toPointed(plot: uPlot, isStepped: boolean): Pointed | undefined {
+  const { idx, left = -1 } = plot.cursor;
+  if (idx === null || idx === undefined || left < 0) {
+    return undefined;
+  }
+  const isBefore = isStepped && (plot.data[0][idx] ?? 0) > plot.posToVal(left, "x");
+  const at = Math.max(0, isBefore ? idx - 1 : idx);
+  const offset = plot.over.offsetLeft;
+  return { at, left: offset + left, isRight: left > plot.over.clientWidth / 2 };
 }
 
 interface Palette {

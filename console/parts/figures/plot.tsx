@@ -1,14 +1,10 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
 import { Clip } from "./clip.tsx";
-import { type FormatValue, plotHeight, toOptions } from "./plot-options.ts";
+import { type FormatValue, type Pointed, plotHeight, toOptions } from "./plot-options.ts";
+import { PlotTip } from "./plot-tip.tsx";
+import type { Series } from "./series.ts";
 import { Table } from "./table.tsx";
-
-/** One line of a plot. */
-export interface Series {
-  readonly name: string;
-  readonly values: readonly (number | null)[];
-}
 
 interface Props {
   readonly title: string;
@@ -32,6 +28,7 @@ export function Plot({ title, times, series, format, isStepped = false, isWhole 
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | undefined>(undefined);
   const [isDark, setDark] = useState(() => matchMedia("(prefers-color-scheme: dark)").matches);
+  const [pointed, setPointed] = useState<Pointed | undefined>(undefined);
   const names = series.map(({ name }) => name).join("\n");
   useEffect(() => {
     const scheme = matchMedia("(prefers-color-scheme: dark)");
@@ -45,7 +42,7 @@ export function Plot({ title, times, series, format, isStepped = false, isWhole 
       return undefined;
     }
     const style = { names: names.split("\n"), format, isDark, isStepped, isWhole };
-    const options = toOptions(element, element.clientWidth, style);
+    const options = toOptions(element, element.clientWidth, style, setPointed);
     const made = new uPlot(options, toData(times, series), element);
     plot.current = made;
     const observer = new ResizeObserver(() => made.setSize({ width: element.clientWidth, height: plotHeight }));
@@ -66,6 +63,7 @@ export function Plot({ title, times, series, format, isStepped = false, isWhole 
       </figcaption>
       <div ref={box} class="plot-box" aria-hidden="true">
         {isEmpty(series) && <p class="plot-empty">Nothing in this time</p>}
+        {pointed && <PlotTip pointed={pointed} times={times} series={series} format={format} />}
       </div>
       <PlotTable title={title} times={times} series={series} format={format} />
     </figure>

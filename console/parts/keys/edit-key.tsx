@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import type { ApiKey } from "#gen/tollgate/accounts/v1/api_key_pb.js";
+import { say } from "../../app/said.tsx";
 import { accounts } from "../../contract/clients.ts";
 import { ActionForm } from "../forms/action-form.tsx";
 import { Dialog } from "../forms/dialog.tsx";
@@ -25,6 +26,7 @@ export function EditKey({ apiKey, onClose, onDone }: Props) {
       await accounts.updateKey({ ...asked, updateMask: { paths } });
     }
     onDone();
+    say("The key is saved.");
   };
   return (
     <Dialog title={`Limits of ${apiKey.name || `…${apiKey.last4}`}`} onClose={onClose}>

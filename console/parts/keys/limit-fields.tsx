@@ -40,7 +40,7 @@ const fields: Readonly<Record<LimitKind, (limit: LimitField) => ComponentChild>>
       hint="Where requests wait for a server. Never above its account's."
     />
   ),
-  time: (limit) => <Field {...limit} type="datetime-local" hint={`In your time. Empty: ${limit.none}.`} />,
+  time: (limit) => <Field {...limit} type="datetime-local" hint={`Your time zone. Empty: ${limit.none}.`} />,
   models: ({ value, onInput }) => (
     <div class="across">
       <ModelsField chosen={readLines(value) ?? []} onChange={(ids) => onInput(ids.join("\n"))} />

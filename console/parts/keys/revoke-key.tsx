@@ -1,4 +1,5 @@
 import type { ApiKey } from "#gen/tollgate/accounts/v1/api_key_pb.js";
+import { say } from "../../app/said.tsx";
 import { accounts } from "../../contract/clients.ts";
 import { ActionForm } from "../forms/action-form.tsx";
 import { Dialog } from "../forms/dialog.tsx";
@@ -14,6 +15,7 @@ export function RevokeKey({ apiKey, onClose, onDone }: Props) {
   const send = async (): Promise<void> => {
     await accounts.revokeKey({ keyId: apiKey.id });
     onDone();
+    say("The key is revoked.");
   };
   return (
     <Dialog title={`Revoke ${apiKey.name || `…${apiKey.last4}`}`} onClose={onClose}>

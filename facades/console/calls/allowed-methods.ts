@@ -1,13 +1,13 @@
 import { type DescMethod, getOption } from "@bufbuild/protobuf";
 import { Access, access, MemberRole, member_role, Role, role } from "#gen/tollgate/access/v1/access_pb.js";
-import { forwardedServices } from "./services.ts";
+import { forwardedMethods } from "./services.ts";
 
 /** Who uses the console: an operator with a role, a customer with a key, who reads what belongs to its account, or a member. */
 export type ConsoleRole = Role.OWNER | Role.BILLING | Role.READER | "customer" | "member";
 
 /** The methods that a role may call, from the contract's own options. The core checks them again. */
 export function allowedMethods(who: ConsoleRole): readonly DescMethod[] {
-  return forwardedServices.flatMap(({ methods }) => methods).filter((method) => isAllowed(method, who));
+  return forwardedMethods.filter((method) => isAllowed(method, who));
 }
 
 function isAllowed(method: DescMethod, who: ConsoleRole): boolean {

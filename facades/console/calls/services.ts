@@ -1,4 +1,4 @@
-import type { DescService } from "@bufbuild/protobuf";
+import type { DescMethod, DescService } from "@bufbuild/protobuf";
 import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
 import { AuditService } from "#gen/tollgate/audit/v1/audit_service_pb.js";
 import { CatalogueService } from "#gen/tollgate/catalogue/v1/catalogue_service_pb.js";
@@ -13,12 +13,12 @@ import { OperatorsService } from "#gen/tollgate/operators/v1/operators_service_p
 import { OverviewService } from "#gen/tollgate/overview/v1/overview_service_pb.js";
 import { PaymentsService } from "#gen/tollgate/payments/v1/payments_service_pb.js";
 import { PeopleService } from "#gen/tollgate/people/v1/people_service_pb.js";
+import { SessionsService } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
 import { SettingsService } from "#gen/tollgate/settings/v1/settings_service_pb.js";
 import { StatusService } from "#gen/tollgate/status/v1/status_service_pb.js";
 
 /**
- * The services that the console's pages call. Left out are services that run requests, which an API key pays for, and
- * sessions, whose tokens no page may see.
+ * The services that the console's pages call. Left out are services that run requests, which an API key pays for.
  */
 export const forwardedServices: readonly DescService[] = [
   AccountsService,
@@ -33,8 +33,20 @@ export const forwardedServices: readonly DescService[] = [
   PaymentsService,
   PeopleService,
   PricesService,
+  SessionsService,
   SettingsService,
   StatusService,
   FindService,
   WebhooksService,
 ];
+
+/** What pages call of sessions: neither tells a token, which no page may see. */
+const ofSessions: ReadonlySet<DescMethod> = new Set([
+  SessionsService.method.listSessions,
+  SessionsService.method.endSessions,
+]);
+
+/** The methods that the console's pages call. */
+export const forwardedMethods: readonly DescMethod[] = forwardedServices
+  .flatMap(({ methods }): readonly DescMethod[] => methods)
+  .filter((method) => method.parent !== SessionsService || ofSessions.has(method));

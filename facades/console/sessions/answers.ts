@@ -1,9 +1,12 @@
-import type { ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { MemberRole, Role } from "#gen/tollgate/access/v1/access_pb.js";
 import type { Session } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
 import { readDetail } from "#lib/errors/detail.ts";
+
+/** Answers a call of a page. */
+export type Answer = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 /** What a page learns about its session. */
 export function toSessionJson(session: Session, facts: object): object {

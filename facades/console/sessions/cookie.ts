@@ -27,19 +27,22 @@ export function sessionCookie(token: string, request: IncomingMessage, reach: Re
     : `${secureName}=${token}; ${attributes}; Secure`;
 }
 
-const pendingName = "tollgate-oidc";
-/** Seconds that a sign-in with an identity provider may take. */
+/** What a browser leaves the console for, and comes back from: a provider's page, or its owner's mails. */
+export type Detour = "oidc" | "mail";
+/** Seconds that it may take. */
 const pendingAge = 600;
 
-/** What a browser brings back from an identity provider. Empty: nothing. */
-export function readPending(request: IncomingMessage, reach: Reach): string {
+/** What a browser brings back. Empty: nothing. */
+export function readPending(detour: Detour, request: IncomingMessage, reach: Reach): string {
+  const pendingName = `tollgate-${detour}`;
   const name = isPlain(request, reach) ? pendingName : `__Host-${pendingName}`;
   const pairs = (request.headers.cookie ?? "").split(";").map((pair) => pair.trim());
   return pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1) ?? "";
 }
 
-/** The `set-cookie` header that keeps it during the sign-in: lax, as the provider leads back. Empty removes it. */
-export function pendingCookie(pending: string, request: IncomingMessage, reach: Reach): string {
+/** The `set-cookie` header that keeps it meanwhile: lax, as a page elsewhere leads back. Empty removes it. */
+export function pendingCookie(detour: Detour, pending: string, request: IncomingMessage, reach: Reach): string {
+  const pendingName = `tollgate-${detour}`;
   const life = pending === "" ? 0 : pendingAge;
   const attributes = `Path=/; Max-Age=${life}; HttpOnly; SameSite=Lax`;
   return isPlain(request, reach)

@@ -69,6 +69,35 @@ export class CoreSessions {
     return required(await this.#client.finishOidcSignIn({ callbackUrl, pending }, this.#options(request)));
   }
 
+  /** Begins to make a passkey for somebody new. */
+  async beginPasskeySignUp(name: string, request: IncomingMessage) {
+    return this.#client.beginPasskeySignUp({ name }, this.#options(request));
+  }
+
+  /** Begins a sign-in with a passkey. */
+  async beginPasskeySignIn(request: IncomingMessage) {
+    return this.#client.beginPasskeySignIn({}, this.#options(request));
+  }
+
+  /** Opens a session for the person of a passkey. `isNew`: it was made just now. */
+  async finishPasskey(credentialJson: string, pending: string, isNew: boolean, request: IncomingMessage) {
+    const [facts, options] = [{ credentialJson, pending }, this.#options(request)];
+    const answer = isNew
+      ? await this.#client.finishPasskeySignUp(facts, options)
+      : await this.#client.finishPasskeySignIn(facts, options);
+    return required(answer);
+  }
+
+  /** Has a link mailed to somebody. */
+  async beginMail(email: string, request: IncomingMessage) {
+    return this.#client.beginMailSignIn({ email }, this.#options(request));
+  }
+
+  /** Opens a session for the person of the address that a link came to. */
+  async finishMail(token: string, pending: string, request: IncomingMessage): Promise<OpenedSession> {
+    return required(await this.#client.finishMailSignIn({ token, pending }, this.#options(request)));
+  }
+
   /** Opens a session for another account of a person, and ends the one of the token. */
   async switchAccount(token: string, accountId: string, request: IncomingMessage): Promise<OpenedSession> {
     return required(await this.#client.switchAccount({ accountId }, this.#options(request, token)));

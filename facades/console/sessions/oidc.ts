@@ -49,7 +49,7 @@ async function beginOidc(
   try {
     const callback = new URL(`/sign-in/${provider}/callback`, consoleUrl);
     const { authorizationUrl, pending } = await core.beginOidc(provider, callback.href, request);
-    response.setHeader("set-cookie", pendingCookie(pending, request, reach));
+    response.setHeader("set-cookie", pendingCookie("oidc", pending, request, reach));
     response.writeHead(303, { location: authorizationUrl }).end();
   } catch (error) {
     refuse(response, error);
@@ -64,10 +64,10 @@ async function finishOidc(
   core: CoreSessions,
 ): Promise<void> {
   const reach = readReach(request, parts);
-  const forgotten = pendingCookie("", request, reach);
+  const forgotten = pendingCookie("oidc", "", request, reach);
   try {
     const callback = new URL(request.url ?? "", "http://console");
-    const opened = await core.finishOidc(callback.href, readPending(request, reach), request);
+    const opened = await core.finishOidc(callback.href, readPending("oidc", request, reach), request);
     response.setHeader("set-cookie", [sessionCookie(opened.token, request, reach), forgotten]);
   } catch (error) {
     response.setHeader("set-cookie", forgotten);

@@ -4,6 +4,9 @@ import { readMediaType } from "#lib/text/media-type.ts";
 /** More bytes than any credential needs. */
 const maxBody = 4096;
 
+/** More bytes than any passkey's answer needs. */
+const maxFields = 32_768;
+
 /** The credential of a sign-in. Undefined: the body has none. */
 export async function readCredential(request: IncomingMessage): Promise<string | undefined> {
   return parseOne(await readBody(request), ["operatorToken", "apiKey"]);
@@ -14,7 +17,20 @@ export async function readText(request: IncomingMessage, name: string): Promise<
   return parseOne(await readBody(request), [name]);
 }
 
-async function readBody(request: IncomingMessage): Promise<string | undefined> {
+/** The texts of a body by their names; others are left out. Undefined: the body is no JSON object. */
+export async function readFields(
+  request: IncomingMessage,
+  names: readonly string[],
+): Promise<Readonly<Record<string, string>> | undefined> {
+  try {
+    const entries = Object.entries(JSON.parse((await readBody(request, maxFields)) ?? "") as object);
+    return Object.fromEntries(entries.filter(([name, value]) => names.includes(name) && typeof value === "string"));
+  } catch {
+    return undefined;
+  }
+}
+
+async function readBody(request: IncomingMessage, most = maxBody): Promise<string | undefined> {
   if (readMediaType(request.headers["content-type"] ?? "") !== "application/json") {
     return undefined;
   }
@@ -22,7 +38,7 @@ async function readBody(request: IncomingMessage): Promise<string | undefined> {
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > maxBody) {
+    if (size > most) {
       return undefined;
     }
     chunks.push(chunk);

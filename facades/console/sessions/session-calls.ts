@@ -1,17 +1,28 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage } from "node:http";
 import { isSameOrigin } from "../calls/same-origin.ts";
 import { type Dependencies, readReach } from "../dependencies.ts";
-import { sendCoreError, sendError, sendJson, toSessionJson } from "./answers.ts";
+import { type Answer, sendCoreError, sendError, sendJson, toSessionJson } from "./answers.ts";
 import { readToken, sessionCookie } from "./cookie.ts";
 import type { CoreSessions } from "./core.ts";
+import { askForMail } from "./mail.ts";
+import { createPasskeyCalls, type Enter } from "./passkey-calls.ts";
 import { readCredential, readText } from "./read-credential.ts";
-
-type Answer = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 /** The calls that sign a page in and out, by method and path. */
 export function createSessionCalls(parts: Dependencies, core: CoreSessions): ReadonlyMap<string, Answer> {
   const { facts } = parts;
   const factsFor = (request: IncomingMessage) => ({ insecure: readReach(request, parts) === "insecure", ...facts });
+
+  const enter: Enter = async (request, response, { session, token }) => {
+    const reach = readReach(request, parts);
+    const before = readToken(request, reach);
+    // The session from before the sign-in is never reused, so that nobody can have prepared it.
+    if (before !== undefined) {
+      await core.end(before, request).catch(() => {}); // it may have ended by itself
+    }
+    response.setHeader("set-cookie", sessionCookie(token, request, reach));
+    sendJson(response, 200, toSessionJson(session, factsFor(request)));
+  };
 
   const signIn: Answer = async (request, response) => {
     const credential = await readCredential(request);
@@ -22,15 +33,7 @@ export function createSessionCalls(parts: Dependencies, core: CoreSessions): Rea
     if (!/^[!-~]{1,1024}$/.test(credential)) {
       return sendError(response, 401, "The credential is not a valid API key or token.");
     }
-    const reach = readReach(request, parts);
-    const before = readToken(request, reach);
-    const { session, token } = await core.open(credential, request);
-    // The session from before the sign-in is never reused, so that nobody can have prepared it.
-    if (before !== undefined) {
-      await core.end(before, request).catch(() => {}); // it may have ended by itself
-    }
-    response.setHeader("set-cookie", sessionCookie(token, request, reach));
-    sendJson(response, 200, toSessionJson(session, factsFor(request)));
+    await enter(request, response, await core.open(credential, request));
   };
 
   const tell: Answer = async (request, response) => {
@@ -87,9 +90,9 @@ export function createSessionCalls(parts: Dependencies, core: CoreSessions): Rea
   };
 
   const tellOptions: Answer = async (request, response) => {
-    const { providers } = await core.readOptions(request);
+    const { providers, passkeyHost, signUp, mail } = await core.readOptions(request);
     const shown = providers.map(({ id, name, forOperators }) => ({ id, name, forOperators }));
-    sendJson(response, 200, { providers: shown, insecure: factsFor(request).insecure });
+    sendJson(response, 200, { providers: shown, passkeyHost, signUp, mail, insecure: factsFor(request).insecure });
   };
 
   const fromPage = (answer: Answer): Answer =>
@@ -105,7 +108,9 @@ export function createSessionCalls(parts: Dependencies, core: CoreSessions): Rea
         }
       }
     };
-  const calls: readonly [string, Answer][] = [
+  const calls: readonly (readonly [string, Answer])[] = [
+    ...createPasskeyCalls(core, enter),
+    ["POST /sign-in/mail", askForMail(parts, core)],
     ["POST /session", signIn],
     ["GET /session", tell],
     ["DELETE /session", signOut],

@@ -1,7 +1,8 @@
+import type { Intake } from "#lib/overload/intake.ts";
 import type { Overload } from "#lib/overload/monitor.ts";
 import { checkHead } from "../connection/check-head.ts";
 import type { ProxiedRequests } from "../connection/proxied-requests.ts";
-import { healthPath } from "../exchange.ts";
+import { type Exchange, healthPath } from "../exchange.ts";
 import { overloaded } from "../overloaded.ts";
 import type { Layer } from "./layer.ts";
 
@@ -11,16 +12,34 @@ const retryShedAfter = 5;
 /** Paths whose answers cost nothing. Without them, a balancer would move this process's load to the others. */
 const alwaysAnswered: ReadonlySet<string> = new Set(["/", healthPath]);
 
-/** Refuses requests with an invalid head, beyond the process's capacity, or beyond one client's share. */
-export function admit(overload: Overload, proxied: ProxiedRequests): Layer {
+/**
+ * Refuses requests with an invalid head, beyond the process's capacity, or beyond one client's share, and lets the others
+ * begin in their turn.
+ */
+export function admit(overload: Overload, intake: Intake, proxied: ProxiedRequests): Layer {
+  const refuse = ({ runtime }: Exchange): never => {
+    runtime.observer.refused("overload");
+    throw overloaded("The service has more work than it can do at the moment.", retryShedAfter);
+  };
   return (context, next) => {
     const { exchange, path } = context;
     checkHead(exchange.request, exchange.response);
-    if (overload.shortage !== undefined && !alwaysAnswered.has(path)) {
-      exchange.runtime.observer.refused("overload");
-      throw overloaded("The service has more work than it can do at the moment.", retryShedAfter);
+    if (alwaysAnswered.has(path)) {
+      proxied.admit(exchange);
+      return next();
+    }
+    if (overload.shortage !== undefined) {
+      refuse(exchange);
     }
     proxied.admit(exchange);
-    return next();
+    const turn = intake.enter();
+    return turn === undefined
+      ? next()
+      : turn.then((isTaken) => {
+          if (!isTaken) {
+            refuse(exchange);
+          }
+          return exchange.isGone ? undefined : next();
+        });
   };
 }

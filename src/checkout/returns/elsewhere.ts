@@ -34,7 +34,7 @@ export class Elsewhere {
   }
 
   async #followOne(payment: ProviderPayment, returned: Returned): Promise<number> {
-    const row = (await this.#find(returned)) ?? (await this.#note(payment, returned));
+    const row = (await this.#find(returned)) ?? (await this.#noteAfterRefunds(payment, returned));
     if (returned.state === "back") {
       if (row.state === "done" || row.state === "withdrawn") {
         await this.#withdrawals.putBack(row, "it came back from the payment provider");
@@ -57,13 +57,27 @@ export class Elsewhere {
     return asked ?? (await em.findOne(Withdrawal, { providerId: id })) ?? undefined;
   }
 
+  /** Notes it once the provider has decided on every refund of the payment: what is left to take depends on them. */
+  async #noteAfterRefunds(payment: ProviderPayment, returned: Returned): Promise<Withdrawal> {
+    const em = this.#deps.storage.orm.em.fork();
+    for (const row of await em.find(Withdrawal, { paymentId: payment.id })) {
+      await (isUnderWay(row) && this.#withdrawals.carryOn(row.id));
+    }
+    return this.#note(payment, returned);
+  }
+
+  /** Throws while a refund of the payment is under way. */
   async #note(payment: ProviderPayment, { id: providerId, kind, amount: paidBack }: Returned): Promise<Withdrawal> {
     const { storage, clock, random } = this.#deps;
     const now = clock.now();
     const note = () =>
       inTransaction(storage, async (em) => {
         await em.findOne(ProviderPayment, payment.id, { lockMode: LockMode.PESSIMISTIC_WRITE });
-        const taken = takenOf(await em.find(Withdrawal, { paymentId: payment.id }));
+        const rows = await em.find(Withdrawal, { paymentId: payment.id });
+        if (rows.some(isUnderWay)) {
+          throw new Error("a refund of the payment is under way");
+        }
+        const taken = takenOf(rows);
         const credit = scaleUp(paidBack, payment.amount, payment.charged ?? payment.amount);
         await em.insert(Withdrawal, {
           id: random.uuid(),
@@ -114,6 +128,11 @@ export class Elsewhere {
     });
     return amount;
   }
+}
+
+/** Whether it is a refund that the provider may still refuse. */
+function isUnderWay({ kind, state }: Withdrawal): boolean {
+  return kind === "refund" && (state === "asked" || state === "withdrawn");
 }
 
 /** What an error that no retry changes says. Throws any other error. */

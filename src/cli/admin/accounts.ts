@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { createClient, type Transport } from "@connectrpc/connect";
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
+import { AccountState } from "#gen/tollgate/accounts/v1/account_requests_pb.js";
 import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
 import { formatUsd } from "#lib/money.ts";
 import { readAll } from "#lib/rpc/pages.ts";
@@ -23,6 +24,9 @@ interface LimitOptions {
   readonly lowBalanceUsd?: bigint | "none";
   readonly class?: string;
 }
+
+/** The states that accounts are listed by. */
+const states = { frozen: AccountState.FROZEN, "in-debt": AccountState.IN_DEBT } as const;
 
 /** `tollgate accounts …` */
 export function addAccounts(program: Command, io: Io): void {
@@ -50,27 +54,30 @@ export function addAccounts(program: Command, io: Io): void {
       return accountDocument(required(account));
     },
   });
-  addQuestion<[], { name?: string }>(group, "list", io, {
+  addQuestion<[], { name?: string; state?: keyof typeof states }>(group, "list", io, {
     description: "list all accounts, oldest first",
     options: (command) =>
-      command.option("--name <text>", "only accounts whose name begins with this text, in any case; ordered by name"),
-    ask: async (core, { name = "" }) => {
+      command
+        .option("--name <text>", "only accounts whose name begins with this text, in any case; ordered by name")
+        .addOption(new Option("--state <state>", "only accounts in this state").choices(Object.keys(states))),
+    ask: async (core, { name = "", state }) => {
+      const asked = { name, ...(state && { state: states[state] }) };
       const found = await readAll(
-        (page) => client(core).listAccounts({ name, ...page }),
+        (page) => client(core).listAccounts({ ...asked, ...page }),
         ({ accounts }) => accounts,
       );
       return found.map(accountDocument);
     },
   });
-  addQuestion<[string], { allLots?: boolean }>(group, "show <account>", io, {
-    description: "show an account and its lots with money left, at most 100, in the order of spending",
-    options: (command) => command.option("--all-lots", "all lots instead, spent ones included, oldest first"),
-    ask: async (core, { allLots = false }, accountId) => {
-      if (!allLots) {
+  addQuestion<[string], { allCredits?: boolean }>(group, "show <account>", io, {
+    description: "show an account and its credits with money left, at most 100, in the order of spending",
+    options: (command) => command.option("--all-credits", "all credits instead, spent ones included, oldest first"),
+    ask: async (core, { allCredits = false }, accountId) => {
+      if (!allCredits) {
         return accountDocument(required((await client(core).getAccount({ accountId })).account));
       }
       const pages = await readAll(
-        (page) => client(core).getAccount({ accountId, allLots, ...page }),
+        (page) => client(core).getAccount({ accountId, allLots: true, ...page }),
         ({ account }) => [required(account)],
       );
       return accountDocument({ ...required(pages[0]), lots: pages.flatMap(({ lots }) => lots) });

@@ -11,8 +11,11 @@ import { checkMail } from "./mail.ts";
 import { checkPrices } from "./prices.ts";
 import { checkRateLimits } from "./rate-limits.ts";
 import { checkServers } from "./servers.ts";
+import { checkSignIn } from "./sign-in.ts";
 import { checkStorage } from "./storage.ts";
+import { checkStripe } from "./stripe.ts";
 import { checkTls } from "./tls.ts";
+import { checkUsageEvents } from "./usage-events.ts";
 
 /** Checks a configuration and every part that it names, without changing anything. Throws ConfigError. */
 export async function check(file: string, environment: Environment): Promise<Finding[]> {
@@ -24,7 +27,10 @@ export async function check(file: string, environment: Environment): Promise<Fin
     checkListen(config.listen),
     checkShared(config, secrets),
     checkTls(config.listen.tls),
+    checkSignIn(config, secrets),
     checkMail(config, secrets),
+    checkStripe(config, secrets),
+    checkUsageEvents(config, secrets),
     checkServers(config),
   ]);
   return [...checkFile(file, config), ...checkSecrets(secrets), ...checkPrices(config), ...groups.flat()];

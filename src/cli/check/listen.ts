@@ -1,13 +1,15 @@
 import { createServer } from "node:net";
 import { parseAddress } from "#lib/net/address.ts";
+import { consoleAddress } from "#src/config/ports/move-ports.ts";
 import type { Config } from "#src/config/schema.ts";
 import { type Finding, toReason } from "./finding.ts";
 
-const names = ["http", "grpc", "connect", "admin"] as const;
+const names = ["http", "console", "grpc", "connect", "admin"] as const;
 
 /** Checks that the addresses to listen on are free. */
 export async function checkListen(listen: Config["listen"]): Promise<Finding[]> {
-  return Promise.all(names.map((name) => checkAddress(name, listen[name], name === "http" && listen.reuse_port)));
+  const addresses = { ...listen, console: consoleAddress(listen) };
+  return Promise.all(names.map((name) => checkAddress(name, addresses[name], name === "http" && listen.reuse_port)));
 }
 
 async function checkAddress(name: string, text: string, reusePort: boolean): Promise<Finding> {

@@ -7,7 +7,7 @@ import { logOption } from "./log-option.ts";
 export function addServe(program: Command): void {
   program
     .command("serve")
-    .description("run everything in one process; with no options, on simulated GPUs; what runs without a command")
+    .description("Start Tollgate: API, console and storage in one process. The default command.")
     .option("--config <file>", "the configuration file")
     .option(
       "--server <url>",

@@ -6,7 +6,8 @@ import { maxBasePort } from "#src/config/ports/move-ports.ts";
 
 // Parsers of command line arguments. Commander prints their messages after the option's name.
 
-const units: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const dayMs = 86_400_000;
+const units: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: dayMs };
 
 /** An amount of USD above zero, in pico-USD. */
 export function usd(text: string): bigint {
@@ -111,11 +112,20 @@ export function span(text: string): number {
   return Number(value) * (units[unit] ?? 0);
 }
 
-/** A moment, as RFC 3339 or as a UTC day. */
+/** The beginnings of days of UTC that have names, in days from today's. */
+const namedDays: Readonly<Record<string, number>> = { today: 0, yesterday: -1 };
+
+/** A moment, as RFC 3339, as a UTC day or as the name of one. */
 export function moment(text: string): Date {
+  const days = namedDays[text];
+  if (days !== undefined) {
+    return new Date((Math.floor(Date.now() / dayMs) + days) * dayMs);
+  }
   const date = parseMoment(text);
   if (date === undefined) {
-    throw new InvalidArgumentError("It must be a day or a time, such as 2026-01-31 or 2026-01-31T12:00:00Z.");
+    throw new InvalidArgumentError(
+      "It must be a day or a time, such as yesterday, 2026-01-31 or 2026-01-31T12:00:00Z.",
+    );
   }
   return date;
 }

@@ -4,7 +4,7 @@ import { classMeaning, readWiredClass, serviceClasses, toWiredClass } from "#lib
 
 /** The option for a class, or none. */
 export function classOption(none: string): Option {
-  return new Option("--class <class>", `${classMeaning}; ${none}`).choices([...serviceClasses, "none"]);
+  return new Option("--class <class>", `${classMeaning} ${none}`).choices([...serviceClasses, "none"]);
 }
 
 /** A class in the contract's terms; unspecified for none. */

@@ -16,6 +16,7 @@ import { Operators } from "#src/identity/operators/operators.ts";
 import { FreeGrants } from "#src/identity/people/free-grants.ts";
 import { Invitations } from "#src/identity/people/invitations.ts";
 import { Members } from "#src/identity/people/members.ts";
+import { Passkeys } from "#src/identity/people/passkeys/passkeys.ts";
 import { Persons } from "#src/identity/people/persons.ts";
 import { SignUp } from "#src/identity/people/sign-up.ts";
 import { createAccountsService } from "#src/services/accounts/accounts-service.ts";
@@ -36,7 +37,9 @@ import type { Foundation } from "./foundation.ts";
 import type { Part } from "./interface.ts";
 import { mailInvitations } from "./invitation-mails.ts";
 import type { MailPart } from "./mail.ts";
+import { composeMailSignIn } from "./mail-sign-in.ts";
 import type { Money } from "./money.ts";
+import { composePasskeys } from "./passkeys.ts";
 import { composeSessions } from "./sessions.ts";
 
 /** Accounts, their keys, operators, and the check of credentials. */
@@ -91,7 +94,11 @@ export async function composeAccess(
     open: (account, free, alongside) =>
       funds.open({ ...account, maxKeys: config.keys.max_per_account }, free ? freeGrant : 0, alongside),
   });
+  const passkeys = new Passkeys({ storage, clock, random });
+  const passkeySignIn = composePasskeys(foundation, { passkeys, signUp });
   const sessions = composeSessions(foundation, {
+    passkeySignIn,
+    mailSignIn: composeMailSignIn(foundation, mail, signUp),
     operators,
     keys,
     persons,
@@ -155,7 +162,7 @@ export async function composeAccess(
       registration(
         PeopleService,
         createPeopleService({
-          ...{ persons, members, invitations, accountChanged },
+          ...{ persons, members, invitations, passkeys, passkeySignIn, accountChanged },
           requireAccount: (id) => accounts.get(id),
           mailInvitation: mailInvitations(foundation, mail),
           trusts,

@@ -10,6 +10,8 @@ import type { Fleet } from "#src/fleet/interface.ts";
 import { readBeginning } from "#src/money/prices/beginning.ts";
 import { createFindService } from "#src/services/find/find-service.ts";
 import { createMarginService } from "#src/services/metering/margin-service.ts";
+import { readSteps } from "#src/services/overview/history/history.ts";
+import { Steps } from "#src/services/overview/history/steps.ts";
 import { createOverviewService } from "#src/services/overview/overview-service.ts";
 import { Sampler } from "#src/services/overview/sampler.ts";
 import { createSettingsService } from "#src/services/settings-service.ts";
@@ -37,14 +39,16 @@ export function composeOverview(
   { settings, reading }: { readonly settings: readonly Setting[]; readonly reading: Reading },
 ): Part {
   const models = () => catalogue.list();
+  const queued = () => models().reduce((sum, { id }) => sum + fleet.waiting(id), 0);
+  const serversCost = () => toHourlyCost(fleet.servers());
   const sampler = new Sampler({
     clock,
     logger,
     lastProof,
     count: () => readTotals(registry),
     servers: () => fleet.servers(),
-    queued: () => models().reduce((sum, { id }) => sum + fleet.waiting(id), 0),
-    serversCost: () => toHourlyCost(fleet.servers()),
+    queued,
+    serversCost,
     countCores: () =>
       storage.orm.em.fork().count(Core, { heartbeatAt: { $gt: new Date(clock.now() - silentMs) }, deadBeat: null }),
   });
@@ -57,13 +61,26 @@ export function composeOverview(
     admits: () => ledger.state().admits,
     findStored: (now) => findStoredTroubles(storage, now),
   });
-  const stops = [sampler.start(), status.start()];
+  const steps = new Steps({
+    storage,
+    clock,
+    logger,
+    count: () => readTotals(registry),
+    load: () => ({
+      inFlight: fleet.servers().reduce((sum, { inFlight }) => sum + inFlight, 0),
+      queued: queued(),
+    }),
+  });
+  const stops = [sampler.start(), status.start(), steps.start()];
   const margins = { storage, clock, servers: () => fleet.servers(), readBeginning: () => readBeginning(storage) };
   return {
     services: [
       registration(FindService, createFindService({ storage, models, servers: () => fleet.servers() })),
       registration(MarginService, createMarginService(margins)),
-      registration(OverviewService, createOverviewService(sampler)),
+      registration(
+        OverviewService,
+        createOverviewService(sampler, (spanS) => readSteps(storage, spanS, clock.now(), serversCost())),
+      ),
       registration(
         SettingsService,
         createSettingsService(settings, () => reading.again),
@@ -71,9 +88,7 @@ export function composeOverview(
       registration(StatusService, createStatusService(status, readHistory)),
     ],
     async stop() {
-      for (const stop of stops) {
-        stop();
-      }
+      await Promise.all(stops.map((stop) => stop()));
     },
   };
 }

@@ -5,7 +5,9 @@ import type { KeyAuthenticator } from "#src/identity/accounts/authenticator.ts";
 import type { ApiKeys } from "#src/identity/accounts/keys/api-keys.ts";
 import type { AuditTrail } from "#src/identity/audit/audit-trail.ts";
 import type { Operators } from "#src/identity/operators/operators.ts";
+import type { MailSignIn } from "#src/identity/people/mail-sign-in.ts";
 import type { Members } from "#src/identity/people/members.ts";
+import type { PasskeySignIn } from "#src/identity/people/passkeys/passkey-sign-in.ts";
 import type { Persons } from "#src/identity/people/persons.ts";
 import { toMemberRole } from "#src/identity/people/roles.ts";
 import type { SignUp } from "#src/identity/people/sign-up.ts";
@@ -31,6 +33,8 @@ interface Dependencies {
   readonly persons: Persons;
   readonly members: Members;
   readonly signUp: SignUp;
+  readonly passkeySignIn: PasskeySignIn | undefined;
+  readonly mailSignIn: MailSignIn | undefined;
   readonly trail: AuditTrail;
   /** Judges which peers are trusted to state the addresses of browsers. */
   readonly trusts: TrustsPeer;
@@ -77,6 +81,9 @@ export function composeSessions(
         }
       },
     }),
+    passkeys: parts.passkeySignIn,
+    mailSignIn: parts.mailSignIn,
+    isSignUpOpen: signUp.isOpen,
     ended: (id) => authenticator().forgetSession(id),
     note: (event) => trail.add(event),
     toRole,

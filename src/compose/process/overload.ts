@@ -1,6 +1,7 @@
 import type { Registry } from "prom-client";
 import type { Logger } from "#lib/logger.ts";
 import { collectGarbage } from "#lib/overload/collect-garbage.ts";
+import { BoundedIntake, type Intake } from "#lib/overload/intake.ts";
 import { readUsedMemory } from "#lib/overload/memory.ts";
 import { type Overload, OverloadMonitor } from "#lib/overload/monitor.ts";
 import { systemClock } from "#lib/time/clock.ts";
@@ -8,13 +9,20 @@ import type { Config } from "#src/config/schema.ts";
 import { watchOverload } from "#src/telemetry/overload-metrics.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 
+/** What keeps a process from more work than it can do. */
+export interface LoadControl {
+  readonly overload: Overload;
+  /** Lets requests begin in their turn. */
+  readonly intake: Intake;
+}
+
 /** Watches the load of this process until it stops. */
 export function startOverload(
-  { max_lag_ms, max_memory }: Config["overload"],
+  { max_lag_ms, max_memory, max_wait_ms }: Config["overload"],
   lifecycle: Lifecycle,
   logger: Logger,
   registry: Registry,
-): Overload {
+): LoadControl {
   const limits = { maxLagMs: max_lag_ms, maxMemory: max_memory };
   const monitor = new OverloadMonitor({
     limits,
@@ -25,6 +33,7 @@ export function startOverload(
   });
   lifecycle.readiness.overload = monitor;
   lifecycle.onStop("the watch over the load", async () => monitor.stop());
-  watchOverload(registry, monitor);
-  return monitor;
+  const intake = new BoundedIntake({ maxWaitMs: max_wait_ms, clock: systemClock });
+  watchOverload(registry, monitor, intake);
+  return { overload: monitor, intake };
 }

@@ -55,6 +55,12 @@ export const overload = z
       .max(60_000)
       .default(1000)
       .describe("New requests are refused while the event loop is later than this."),
+    max_wait_ms: z
+      .int()
+      .min(10)
+      .max(60_000)
+      .default(100)
+      .describe("New requests are refused while the first of those that wait for their turn has waited for longer."),
     max_memory: z
       .number()
       .min(0.1)

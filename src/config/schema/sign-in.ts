@@ -77,6 +77,12 @@ export const signIn = z
       .strictObject({ oidc: operators.describe("A provider of identities whose groups are operators.") })
       .optional()
       .describe("How operators sign in beside tokens and links. Default: in no other way."),
+    passkeys: z
+      .boolean()
+      .optional()
+      .describe(
+        "Whether people sign in with passkeys, which need no other service. Default: where site.address, or else listen.console, is a name over https, or is on this machine.",
+      ),
   })
   .superRefine((value, context) => {
     const all = [value.oidc ?? [], value.operators?.oidc ?? []].flat(2);

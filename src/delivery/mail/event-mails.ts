@@ -11,6 +11,7 @@ const kindOf: Partial<Record<EventType, MailKind>> = {
   "balance.exhausted": "balance-exhausted",
   "account.topped_up": "payment-taken",
   "account.frozen": "account-frozen",
+  "auto_top_up.declined": "auto-top-up-declined",
   "key.limit": "key-budget",
 };
 

@@ -16,7 +16,7 @@ export const mailKinds = {
   "low-balance": { keepMs: 3 * day, values: ["account", "balance_usd", "threshold_usd"] },
   "balance-exhausted": { keepMs: 3 * day, values: ["account", "balance_usd"] },
   "payment-taken": { keepMs: 3 * day, values: ["account", "amount_usd", "reference"] },
-  "auto-top-up-declined": { keepMs: 3 * day, values: ["account", "amount_usd", "reason"] },
+  "auto-top-up-declined": { keepMs: 3 * day, values: ["account", "amount_usd", "reason", "declines"] },
   "key-budget": {
     keepMs: 3 * day,
     values: ["account", "name", "percent", "limit_usd", "spent_usd", "per", "resets_at"],

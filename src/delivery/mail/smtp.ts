@@ -1,4 +1,3 @@
-import { createTransport } from "nodemailer";
 import { isLoopback } from "#lib/net/address.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import type { Letter } from "./templates.ts";
@@ -41,6 +40,7 @@ export interface Dependencies {
 export function createSmtp({ url, from, clock }: Dependencies): SendMail {
   const options = toOptions(url);
   return async ({ to, subject, text, html, messageId }) => {
+    const { createTransport } = await loadMailer();
     const transport = createTransport(options);
     const late = Promise.withResolvers<never>();
     const cancel = clock.after(mailMs, () => late.reject(new Error(`not taken within ${mailMs / 1000} s`)));
@@ -61,6 +61,7 @@ export function createSmtp({ url, from, clock }: Dependencies): SendMail {
 
 /** Asks the server whether it would take mail. Throws what is wrong. */
 export async function verifySmtp(url: string): Promise<void> {
+  const { createTransport } = await loadMailer();
   const transport = createTransport(toOptions(url));
   try {
     await transport.verify();
@@ -68,6 +69,9 @@ export async function verifySmtp(url: string): Promise<void> {
     transport.close();
   }
 }
+
+/** A service without mail does not hold the library in its memory. */
+const loadMailer = () => import("nodemailer");
 
 function toOptions(url: string) {
   const { hostname, username } = new URL(url);

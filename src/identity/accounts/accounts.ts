@@ -27,6 +27,15 @@ function readListKey(text: string): [key: Buffer, id: string] {
   return [Buffer.from(key, "base64"), id];
 }
 
+/** The states that accounts are listed by; each has an index. */
+const states = { frozen: { frozenAt: { $ne: null } }, inDebt: { debt: { $gt: 0n } } } as const;
+
+/** Which accounts are listed: those with these ids, if there are any, and in this state. Undefined: in any. */
+export interface AccountFilter {
+  readonly ids?: readonly string[];
+  readonly state?: keyof typeof states | undefined;
+}
+
 /** What may be changed of an account. */
 export type AccountChanges = Partial<
   Pick<Account, "name" | "email" | "maxKeys" | "maxInFlight" | "serviceClass" | "lowBalance">
@@ -62,10 +71,10 @@ export class Accounts {
     return account;
   }
 
-  /** Accounts after the given id, oldest first: ids sort by age. Only the accounts with these ids, if there are any. */
-  async list({ after, limit }: PageStart, ids: readonly string[] = []): Promise<Account[]> {
+  /** Accounts after the given id, oldest first: ids sort by age. */
+  async list({ after, limit }: PageStart, { ids = [], state }: AccountFilter = {}): Promise<Account[]> {
     const id = { ...(after === undefined ? {} : { $gt: after }), ...(ids.length === 0 ? {} : { $in: [...ids] }) };
-    const where = Object.keys(id).length === 0 ? {} : { id };
+    const where = { ...(Object.keys(id).length > 0 && { id }), ...(state && states[state]) };
     return this.#storage.orm.em.fork().find(Account, where, { orderBy: { id: "asc" }, limit });
   }
 

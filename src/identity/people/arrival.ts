@@ -1,3 +1,5 @@
+import type { NewPasskey } from "./passkeys/passkeys.ts";
+
 /** The kinds of identities. */
 export const identityKinds = ["oidc", "email", "passkey"] as const;
 export type IdentityKind = (typeof identityKinds)[number];
@@ -17,6 +19,8 @@ export interface Arrival {
   readonly claimed: string | undefined;
   /** The id of the request that made an account for this identity before there were people. Undefined: none can have. */
   readonly madeBy: string | undefined;
+  /** The passkey that was made for it. Absent: none was, or it was there before. */
+  readonly credential?: NewPasskey;
   /** The browser's address. */
   readonly address: string;
   /** The called method, for the audit log. */

@@ -49,6 +49,23 @@ export class SignUp {
     this.#dependencies = dependencies;
   }
 
+  /** Whether people sign up by themselves. */
+  get isOpen(): boolean {
+    return this.#dependencies.policy !== "closed";
+  }
+
+  /** Whether somebody has signed in by an identity. */
+  async isKnown(issuer: string, subject: string): Promise<boolean> {
+    return (await this.#dependencies.storage.orm.em.fork().count(Identity, { issuer, subject })) > 0;
+  }
+
+  /** Throws PERMISSION_DENIED where nobody signs up by themselves. */
+  requireOpen(): void {
+    if (!this.isOpen) {
+      throw noAccount();
+    }
+  }
+
   /** Throws PERMISSION_DENIED for a person without an account where sign-up is closed. */
   async enter(arrival: Arrival): Promise<Entrance> {
     const known = await this.#find(arrival);
@@ -93,7 +110,10 @@ export class SignUp {
   async #return(personId: string, arrival: Arrival): Promise<Entrance> {
     const { storage } = this.#dependencies;
     const em = storage.orm.em.fork();
-    await inTransaction(storage, (em) => em.nativeUpdate(Person, { id: personId }, toAddress(arrival)));
+    // A passkey tells no address: the one that another sign-in told stays.
+    if (arrival.kind !== "passkey") {
+      await inTransaction(storage, (em) => em.nativeUpdate(Person, { id: personId }, toAddress(arrival)));
+    }
     const places = await em.find(Member, { personId }, { orderBy: { id: "asc" } });
     const place = places.find(({ accountId }) => accountId === arrival.claimed) ?? places[0];
     return place === undefined ? this.#admit(personId, arrival) : { personId, accountId: place.accountId };
@@ -103,7 +123,7 @@ export class SignUp {
   async #admit(known: string | undefined, arrival: Arrival): Promise<Entrance> {
     const { policy, random } = this.#dependencies;
     if (policy === "closed" || arrival.claimed !== undefined) {
-      throw failure(Reason.PERMISSION_DENIED, "You have no account here. Ask whoever runs this service for one.");
+      throw noAccount();
     }
     if (policy === "open") {
       return this.#open(known ?? random.uuid(), known === undefined, arrival);
@@ -159,17 +179,23 @@ export class SignUp {
     return madeBy === undefined ? undefined : (await em.findOne(Account, { requestId: madeBy }))?.id;
   }
 
-  async #find({ issuer, subject }: Arrival): Promise<string | undefined> {
+  /** Throws UNAUTHENTICATED for a new passkey that has the id of another: whoever made it does not hold the other one. */
+  async #find({ issuer, subject, credential }: Arrival): Promise<string | undefined> {
     const em = this.#dependencies.storage.orm.em.fork();
-    return (await em.findOne(Identity, { issuer, subject }))?.personId;
+    const found = await em.findOne(Identity, { issuer, subject });
+    if (found !== null && credential !== undefined) {
+      throw failure(Reason.UNAUTHENTICATED, "The passkey is known here already. Sign in with it.");
+    }
+    return found?.personId;
   }
 
   async #add(em: SqlEntityManager, personId: string, arrival: Arrival): Promise<void> {
     const { random } = this.#dependencies;
-    const { issuer, subject, name } = arrival;
+    const { issuer, subject, name, credential = noPasskey } = arrival;
     const createdAt = this.#now();
     await em.insert(Person, { id: personId, name, ...toAddress(arrival), createdAt });
-    await em.insert(Identity, { id: random.uuid(), personId, issuer, subject, createdAt });
+    const facts = { ...credential, usedAt: null };
+    await em.insert(Identity, { ...facts, id: random.uuid(), personId, issuer, subject, createdAt });
   }
 
   async #place(em: SqlEntityManager, accountId: string, personId: string, role: MemberRole): Promise<void> {
@@ -198,6 +224,12 @@ export class SignUp {
   #now(): Date {
     return new Date(this.#dependencies.clock.now());
   }
+}
+
+const noPasskey = { name: null, publicKey: null, counter: null };
+
+function noAccount(): Error {
+  return failure(Reason.PERMISSION_DENIED, "You have no account here. Ask whoever runs this service for one.");
 }
 
 function toAddress({ email, emailVerified }: Arrival) {

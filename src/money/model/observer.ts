@@ -12,6 +12,10 @@ export interface MeteringObserver {
   deadLettered(model: string): void;
   /** Reports how many charges of all cores wait among the dead letters. */
   deadLetters(waiting: number): void;
+  /** The receipts of this many days to come have their place. */
+  daysAhead(days: number): void;
+  /** The receipts of a day had no place when one came. It was made at once. */
+  dayMissing(): void;
   /** The store took this many charges in one group commit. */
   committed(charges: number, ms: number): void;
   /** The store did not take charges; the commit is tried again. */

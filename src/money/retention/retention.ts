@@ -12,6 +12,7 @@ import type { WorkLease } from "#src/storage/work-lease.ts";
 import type { Sealer } from "../books/seals/sealer.ts";
 import type { ReceiptStore } from "../model/store/receipt.ts";
 import { dayMs, readKeptFrom } from "../store/kept-from.ts";
+import { allAccounts } from "../store/rollups.ts";
 import { type ArchiveGround, type WrittenArchive, writeArchive } from "./write-archive.ts";
 
 /** A day leaves soon after it is due. */
@@ -21,8 +22,8 @@ const stepSizes = { sqlite: 40, postgresql: 100 } as const;
 /** After each step, this many times its duration is left to other work. */
 const share = 9;
 /** Settlements wait for at most this long behind an archive that waits for the table. */
-const lockMs = 100;
-const lockTries = 20;
+const lockMs = 10;
+const lockTries = 50;
 const lockTimeout = "55P03";
 
 /** Observes how old receipts leave the books. */
@@ -34,7 +35,7 @@ export interface RetentionObserver {
 }
 
 export interface Dependencies extends ArchiveGround {
-  readonly store: ReceiptStore;
+  readonly store: Pick<ReceiptStore, "removeReceipts">;
   /** Seals a day before it leaves: the seal keeps what its receipts cost. */
   readonly sealer: Pick<Sealer, "seal">;
   /** How many whole days of UTC receipts are kept. */
@@ -195,10 +196,18 @@ export class Retention {
   }
 }
 
-/** Throws when a receipt of the day came while it was sealed or written. Both are then done anew. */
+/**
+ * Throws when a receipt of the day came while it was sealed or written. Both are then done anew. Each receipt is counted
+ * with its charge, so that none has to be read while settlements wait.
+ */
 async function mustBeWhole(em: SqlEntityManager, { day, receipts, costHigh, costLow }: ReceiptArchive): Promise<void> {
-  const span = { $gte: new Date(day * dayMs), $lt: new Date((day + 1) * dayMs) };
-  const stored = await em.count(Usage, { settledAt: span });
+  const [counted] = await em.execute<{ requests: string | number }[]>(
+    `select coalesce((select sum(requests) from usage_tally where hour >= ? and hour < ?), 0)
+       + coalesce((select sum(requests) from usage_rollup
+         where account_id = '${allAccounts}' and span = 'day' and slot = ?), 0) as requests`,
+    [day * 24, (day + 1) * 24, day],
+  );
+  const stored = Number(counted?.requests);
   if (stored !== receipts) {
     throw new Error(`${stored} receipts of a day are in the books, and its archive has ${receipts}`);
   }

@@ -2,6 +2,9 @@ import { Pool } from "pg";
 import type { Random } from "#lib/ids/random.ts";
 import { systemClock } from "#lib/time/clock.ts";
 import type { Storage } from "#src/storage/orm.ts";
+import { History } from "#src/storage/postgresql/history.ts";
+import { primaryClient } from "#src/storage/postgresql/primary.ts";
+import { serversOf } from "#src/storage/postgresql/servers.ts";
 import type { ThreadLife } from "#src/storage/sqlite/database-thread.ts";
 import type { LedgerStore } from "../model/store/ledger.ts";
 import { PostgresqlLedgerStore } from "./postgresql/store.ts";
@@ -17,6 +20,8 @@ export interface StoreOptions extends ThreadLife {
   readonly listenUrl?: string | undefined;
   /** Whether each charge is also noted for the receiver of usage events, in its own transaction. Absent: it is not. */
   readonly usageEvents?: boolean;
+  /** Called with a day, since 1970 in UTC, whose table was missing when a charge came, and is made. */
+  readonly dayMissing?: ((day: number) => void) | undefined;
 }
 
 /** The longest that connecting to listen for other cores' announcements may take. */
@@ -34,9 +39,9 @@ export function createLedgerStore(
 ): LedgerStore {
   if (storage.dialect === "postgresql") {
     const { pool, pooled } = storage;
-    const { listenUrl, usageEvents } = options;
+    const { listenUrl } = options;
     const listening = listenUrl === undefined ? undefined : openListening(listenUrl);
-    return new PostgresqlLedgerStore({ pool, pooled, listening }, random, coreId, usageEvents);
+    return new PostgresqlLedgerStore({ pool, pooled, listening }, random, coreId, options);
   }
   if (storage.files === undefined) {
     return new SqliteLedgerStore(storage.exclusive, random, coreId, options);
@@ -44,8 +49,16 @@ export function createLedgerStore(
   return createThreadStore(storage.path, storage.files, coreId, options);
 }
 
-function openListening(connectionString: string): Pool {
-  const pool = new Pool({ connectionString, max: 1, connectionTimeoutMillis: connectMs, keepAlive: true });
+function openListening(url: string): Pool {
+  const servers = serversOf(url);
+  const [connectionString] = servers;
+  const pool = new Pool({
+    connectionString,
+    ...(servers.length > 1 && { Client: primaryClient(servers, new History(), connectMs) }),
+    max: 1,
+    connectionTimeoutMillis: connectMs,
+    keepAlive: true,
+  });
   pool.on("error", () => {}); // a server may yet say that it stops on a connection that was given back
   return pool;
 }

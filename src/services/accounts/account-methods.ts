@@ -1,7 +1,7 @@
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import { validate as isUuid } from "uuid";
 import { AccountSchema } from "#gen/tollgate/accounts/v1/account_pb.js";
-import type { UpdateAccountRequest } from "#gen/tollgate/accounts/v1/account_requests_pb.js";
+import { AccountState, type UpdateAccountRequest } from "#gen/tollgate/accounts/v1/account_requests_pb.js";
 import type { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "#lib/errors/failure.ts";
@@ -9,7 +9,7 @@ import { invalid, requireId } from "#lib/ids/validate-id.ts";
 import { readWiredClass } from "#lib/limits/service-class.ts";
 import { type PageRequest, pageSizes, readPage } from "#lib/rpc/pages.ts";
 import { readUpdateMask } from "#lib/rpc/update-mask.ts";
-import { type AccountChanges, isListKey, toListKey } from "#src/identity/accounts/accounts.ts";
+import { type AccountChanges, type AccountFilter, isListKey, toListKey } from "#src/identity/accounts/accounts.ts";
 import type { NewAccount } from "#src/money/model/payments.ts";
 import type { Account } from "#src/storage/entities/account.ts";
 import { readPrincipal, visibleAccount } from "#src/wire/interceptors/access/principal.ts";
@@ -32,6 +32,12 @@ const withoutMoney = (account: Account) =>
   });
 
 const toId = ({ id }: { readonly id: string }) => id;
+
+const stateNames: Readonly<Record<AccountState, AccountFilter["state"]>> = {
+  [AccountState.UNSPECIFIED]: undefined,
+  [AccountState.FROZEN]: "frozen",
+  [AccountState.IN_DEBT]: "inDebt",
+};
 
 /** Why a closed account is frozen. */
 const closedReason = "closed";
@@ -157,6 +163,10 @@ export function createAccountMethods(deps: Dependencies) {
 
     async listAccounts(request) {
       const { name, accountIds } = request;
+      const state = stateNames[request.state];
+      if (name !== "" && state !== undefined) {
+        throw invalid("state", "Accounts are looked for by a state or by a name, not by both.");
+      }
       if (name !== "" && accountIds.length > 0) {
         throw invalid("name", "Accounts are looked for by their ids or by a name, not by both.");
       }
@@ -165,7 +175,7 @@ export function createAccountMethods(deps: Dependencies) {
         return {};
       }
       const { entries, nextPageToken } = await (name === ""
-        ? readPage("accounts", request, (start) => accounts.list(start, ids), toId, isUuid)
+        ? readPage(`accounts ${state ?? ""}`, request, (start) => accounts.list(start, { ids, state }), toId, isUuid)
         : readPage(`accounts by ${name}`, request, (start) => accounts.listByName(name, start), toListKey, isListKey));
       if (request.withoutMoney) {
         return { accounts: entries.map(withoutMoney), nextPageToken };

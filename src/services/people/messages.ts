@@ -1,7 +1,8 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import type { InvitationSchema, MemberSchema, PersonSchema } from "#gen/tollgate/people/v1/person_pb.js";
+import type { InvitationSchema, MemberSchema, PasskeySchema, PersonSchema } from "#gen/tollgate/people/v1/person_pb.js";
 import type { NamedMember } from "#src/identity/people/members.ts";
+import type { Passkey } from "#src/identity/people/passkeys/passkeys.ts";
 import { toMemberRole } from "#src/identity/people/roles.ts";
 import type { Invitation } from "#src/storage/entities/people/invitation.ts";
 import type { Person } from "#src/storage/entities/people/person.ts";
@@ -23,6 +24,11 @@ export function memberMessage(member: NamedMember): MessageInitShape<typeof Memb
     email: email ?? "",
     createdAt: timestampFromDate(createdAt),
   };
+}
+
+/** A passkey as a message of the contract. */
+export function passkeyMessage({ id, name, createdAt, usedAt }: Passkey): MessageInitShape<typeof PasskeySchema> {
+  return { id, name, createdAt: timestampFromDate(createdAt), ...(usedAt && { usedAt: timestampFromDate(usedAt) }) };
 }
 
 /** An invitation as a message of the contract, without its token. */

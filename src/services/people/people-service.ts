@@ -3,20 +3,22 @@ import { validate as isUuid } from "uuid";
 import type { MemberRole as WiredRole } from "#gen/tollgate/access/v1/access_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import type { PeopleService } from "#gen/tollgate/people/v1/people_service_pb.js";
-import { InvitationSchema, MemberSchema, PersonSchema } from "#gen/tollgate/people/v1/person_pb.js";
+import { InvitationSchema, MemberSchema, PasskeySchema, PersonSchema } from "#gen/tollgate/people/v1/person_pb.js";
 import { failure } from "#lib/errors/failure.ts";
 import { invalid, requireId } from "#lib/ids/validate-id.ts";
 import { readPage } from "#lib/rpc/pages.ts";
 import type { Invitations } from "#src/identity/people/invitations.ts";
 import type { MailInvitation } from "#src/identity/people/mail.ts";
 import type { Members } from "#src/identity/people/members.ts";
+import type { PasskeySignIn } from "#src/identity/people/passkeys/passkey-sign-in.ts";
+import type { Passkeys } from "#src/identity/people/passkeys/passkeys.ts";
 import type { Persons } from "#src/identity/people/persons.ts";
 import { readMemberRole, toMemberRole } from "#src/identity/people/roles.ts";
 import type { MemberRole } from "#src/storage/entities/people/member.ts";
 import { readClientAddress, type TrustsPeer } from "#src/wire/interceptors/access/client-address.ts";
 import { readPrincipal, visibleAccount } from "#src/wire/interceptors/access/principal.ts";
 import { noteBefore, noteWithin } from "#src/wire/interceptors/changes/change.ts";
-import { invitationMessage, memberMessage, personMessage } from "./messages.ts";
+import { invitationMessage, memberMessage, passkeyMessage, personMessage } from "./messages.ts";
 
 /** Dependencies. */
 export interface Dependencies {
@@ -29,6 +31,9 @@ export interface Dependencies {
   readonly requireAccount: (accountId: string) => Promise<unknown>;
   /** Undefined: no mail can be sent. */
   readonly mailInvitation: MailInvitation | undefined;
+  readonly passkeys: Passkeys;
+  /** Undefined: there are no passkeys here. */
+  readonly passkeySignIn: PasskeySignIn | undefined;
   /** Whether a peer is believed where its clients are. */
   readonly trusts: TrustsPeer;
 }
@@ -36,6 +41,13 @@ export interface Dependencies {
 /** People and their places in accounts. */
 export function createPeopleService(deps: Dependencies): ServiceImpl<typeof PeopleService> {
   const { persons, members, invitations } = deps;
+
+  const requirePasskeys = (): PasskeySignIn => {
+    if (deps.passkeySignIn === undefined) {
+      throw failure(Reason.UNSUPPORTED, "There are no passkeys here (sign_in.passkeys).");
+    }
+    return deps.passkeySignIn;
+  };
 
   return {
     async getPerson(_, context) {
@@ -128,6 +140,25 @@ export function createPeopleService(deps: Dependencies): ServiceImpl<typeof Peop
       deps.accountChanged(accountId);
       return { accountId };
     },
+
+    async listPasskeys(_, context) {
+      return { passkeys: (await deps.passkeys.list(toPersonId(context))).map(passkeyMessage) };
+    },
+
+    beginPasskey: ({ name }, context) => requirePasskeys().beginAdd(toPersonId(context), name),
+
+    async finishPasskey({ credentialJson, pending }, context) {
+      const made = await requirePasskeys().finishAdd(toPersonId(context), credentialJson, pending);
+      return { passkey: passkeyMessage(made) };
+    },
+
+    async removePasskey({ passkeyId }, context) {
+      const personId = toPersonId(context);
+      const id = isUuid(passkeyId) ? passkeyId : unknownPasskey();
+      noteBefore(context, PasskeySchema, passkeyMessage(await deps.passkeys.get(personId, id)));
+      await deps.passkeys.remove(personId, id);
+      return {};
+    },
   };
 }
 
@@ -157,6 +188,10 @@ function requirePerson(id: string): string {
     throw failure(Reason.MEMBER_NOT_FOUND, "The person has no place in the account.", { parameter: "person_id" });
   }
   return id;
+}
+
+function unknownPasskey(): never {
+  throw failure(Reason.PASSKEY_NOT_FOUND, "You have no such passkey.", { parameter: "passkey_id" });
 }
 
 function unknownInvitation(): never {

@@ -24,8 +24,9 @@ import { Payment } from "./payment.ts";
 import { FreeGrant } from "./people/free-grant.ts";
 import { Invitation } from "./people/invitation.ts";
 import { Member } from "./people/member.ts";
-import { Identity, Person } from "./people/person.ts";
+import { Identity, Person, UsedProof } from "./people/person.ts";
 import { RequestRecord } from "./request-record.ts";
+import { ServiceStep } from "./service-step.ts";
 import { Setting } from "./setting.ts";
 
 /** All stored entities. */
@@ -61,6 +62,7 @@ export const entities = [
   Delivery,
   Mail,
   ModelDay,
+  ServiceStep,
   WorkLease,
   SignInLink,
   ConsoleSession,
@@ -71,6 +73,7 @@ export const entities = [
   AutoTopUp,
   Person,
   Identity,
+  UsedProof,
   Member,
   Invitation,
   FreeGrant,

@@ -5,7 +5,8 @@
  * The `model` of a request picks how its tokens leave:
  * - `burst`: the whole answer in one write;
  * - `eager`: a write per token, one each turn of the event loop;
- * - `steady`, `paced`, `slow`: a write per token every 5 ms, 20 ms, 1 s, each stream in its own phase.
+ * - `steady`, `paced`, `slow`: a write per token every 5 ms, 20 ms, 1 s, each stream in its own phase; a whole answer
+ *   comes when its last token would.
  */
 import { createServer, type ServerResponse } from "node:http";
 import { listenAndReport } from "../measure/processes.ts";
@@ -43,6 +44,8 @@ class Pacer {
   }
 }
 
+/** Milliseconds between two tokens. */
+const periods: Readonly<Record<string, number>> = { steady: 5, paced: 20, slow: 1000 };
 const pacers: Record<string, Pacer> = {
   steady: new Pacer(5, 5),
   paced: new Pacer(20, 20),
@@ -127,7 +130,6 @@ function answer(url: string | undefined, body: Buffer, response: ServerResponse)
     response.end(JSON.stringify({ error: { message, type: "BadRequestError", param: null, code: 400 } }));
     return;
   }
-  let found: Buffer | string | undefined;
   if (url === "/v1/chat/completions" || url === "/v1/messages") {
     const model = field(body, "model", "burst");
     const tokens = Number(field(body, "max_completion_tokens", field(body, "max_tokens", "16")));
@@ -135,13 +137,23 @@ function answer(url: string | undefined, body: Buffer, response: ServerResponse)
       stream(response, model, streamChunks(model, tokens, field(body, "continuous_usage_stats", "false") === "true"));
       return;
     }
-    found = plainAnswer(model, tokens);
-  } else {
-    found = whole(url, body);
+    const period = periods[model];
+    const content = plainAnswer(model, tokens);
+    if (period === undefined) {
+      send(response, 200, content);
+    } else {
+      setTimeout(send, period * (tokens - 1), response, 200, content);
+    }
+    return;
   }
+  const found = whole(url, body);
   const content = found ?? JSON.stringify({ error: { message: `no route ${url}`, type: "NotFoundError" } });
+  send(response, found === undefined ? 404 : 200, content);
+}
+
+function send(response: ServerResponse, status: number, content: Buffer | string): void {
   const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(content) };
-  response.writeHead(found === undefined ? 404 : 200, headers).end(content);
+  response.writeHead(status, headers).end(content);
 }
 
 const server = createServer((request, response) => {

@@ -59,3 +59,21 @@ test("counts what processes used that have ended, as connections of a database d
   expect(used()).toBeGreaterThan(running - tick);
   expect(used() - before).toBeGreaterThan(150_000);
 });
+
+test("a process that ends while its tree is read is counted with its parent", () => {
+  const line = (parent: number, ticks: number, ended: number) =>
+    `1 (p) S ${parent} 1 1 0 -1 0 0 0 0 0 ${ticks} 0 ${ended} 0 20 0 1 0 0 0 0`;
+  let isOver = false;
+  const files = () => ({
+    "/proc/1/stat": line(0, 5, isOver ? 100 : 0),
+    ...(isOver ? {} : { "/proc/2/stat": line(1, 100, 0) }),
+  });
+  const proc = {
+    list: (path: string) => (path === "/proc" ? (isOver ? ["1"] : ["1", "2"]) : []),
+    read(path: string) {
+      isOver ||= path === "/proc/1/status"; // the parent was read already
+      return files()[path as "/proc/1/stat"] ?? "";
+    },
+  };
+  expect(usage([1], proc)).toEqual({ cpu: 1_050_000, resident: 0 });
+});

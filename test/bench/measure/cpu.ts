@@ -10,6 +10,8 @@ export interface Usage {
 
 /** Kernel clock ticks a second; Linux fixes what it shows to user space at 100. */
 const ticksPerSecond = 100;
+/** How often a tree is read whose processes end while it is read. */
+const tries = 20;
 
 /**
  * One line of /proc/PID/stat: the parent, and user plus system time in microseconds, its own and that of the children that
@@ -57,29 +59,35 @@ export function descendants(parents: ReadonlyMap<number, number>, roots: readonl
 }
 
 /** What process trees have used so far, from /proc. A process that has ended counts in its parent, which waited for it. */
-export function usage(roots: readonly number[]): Usage {
+export function usage(roots: readonly number[], proc: Proc = kernel): Usage {
   if (process.platform !== "linux") {
     throw new Error("the benchmark reads CPU time from /proc, which only Linux has; run it on Linux or in a container");
   }
-  let cpu = 0;
-  let resident = 0;
-  for (const pid of descendants(parents(), roots)) {
-    cpu += cpuOf(pid);
-    resident += parseResident(read(`/proc/${pid}/status`));
+  for (let attempt = 1; ; attempt++) {
+    const pids = descendants(parents(proc), roots);
+    let cpu = 0;
+    let resident = 0;
+    for (const pid of pids) {
+      cpu += cpuOf(pid, proc);
+      resident += parseResident(proc.read(`/proc/${pid}/status`));
+    }
+    // One that ended meanwhile is in neither its own time nor its parent's, or in both.
+    if (attempt === tries || pids.every((pid) => proc.read(`/proc/${pid}/stat`) !== "")) {
+      return { cpu, resident };
+    }
   }
-  return { cpu, resident };
 }
 
 /** CPU time that the whole machine has used so far, in microseconds. */
 export function machineUsage(): number {
-  return parseMachine(read("/proc/stat"));
+  return parseMachine(kernel.read("/proc/stat"));
 }
 
 /**
  * The scheduler's counters have nanoseconds, but only of threads that run; the process's own count, in ticks of 10 ms, has
  * those that have ended too. Neither says too much, so the larger one is nearer.
  */
-function cpuOf(pid: number): number {
+function cpuOf(pid: number, { list, read }: Proc): number {
   const threads = list(`/proc/${pid}/task`).map((thread) => read(`/proc/${pid}/task/${thread}/schedstat`));
   const counted = threads.filter((line) => line !== "").reduce((sum, line) => sum + parseSchedstat(line), 0);
   const stat = read(`/proc/${pid}/stat`);
@@ -87,7 +95,7 @@ function cpuOf(pid: number): number {
   return Math.max(counted, cpu) + ended;
 }
 
-function parents(): Map<number, number> {
+function parents({ list, read }: Proc): Map<number, number> {
   const found = new Map<number, number>();
   for (const name of list("/proc")) {
     const stat = /^\d+$/.test(name) ? read(`/proc/${name}/stat`) : "";
@@ -98,19 +106,25 @@ function parents(): Map<number, number> {
   return found;
 }
 
-/** Empty when the process or thread has ended meanwhile. */
-function read(path: string): string {
-  try {
-    return readFileSync(path, "latin1");
-  } catch {
-    return "";
-  }
+/** The kernel's files about processes. Empty when the process or thread has ended meanwhile. */
+interface Proc {
+  read(path: string): string;
+  list(path: string): string[];
 }
 
-function list(path: string): string[] {
-  try {
-    return readdirSync(path);
-  } catch {
-    return [];
-  }
-}
+const kernel: Proc = {
+  read(path) {
+    try {
+      return readFileSync(path, "latin1");
+    } catch {
+      return "";
+    }
+  },
+  list(path) {
+    try {
+      return readdirSync(path);
+    } catch {
+      return [];
+    }
+  },
+};

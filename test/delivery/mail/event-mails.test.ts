@@ -19,6 +19,8 @@ describe.each(dialects)("%s", (dialect) => {
     await announce({ type: "key.limit", accountId, data: { ...budget, percent: 80 } });
     await announce({ type: "key.limit", accountId, data: { ...budget, percent: 100 } });
     await announce({ type: "account.frozen", accountId, data: { reason: "a dispute" } });
+    const declined = { amount_usd: "20", reason: "no funds", declines: 3, switched_off: true };
+    await announce({ type: "auto_top_up.declined", accountId, data: declined });
     await announce({ type: "key.created", accountId, data: {} });
     await announce({ type: "books.proved", data: {} });
     await Promise.all([spread(), spread()]);
@@ -30,12 +32,13 @@ describe.each(dialects)("%s", (dialect) => {
     expect(subjects.filter((one) => one.startsWith("ada")).sort()).toEqual([
       "ada@example.com Ada is frozen",
       "ada@example.com Ada: 25 USD came in",
+      "ada@example.com Ada: the automatic payment was declined",
       "ada@example.com Ada: the balance is low",
       "ada@example.com Ada: the balance is used up",
       "ada@example.com Ada: the key ci has spent 100 % of its budget",
       "ada@example.com Ada: the key ci has spent 80 % of its budget",
     ]);
-    expect(subjects).toHaveLength(12);
+    expect(subjects).toHaveLength(14);
   }, 60_000);
 
   test("what is undone is told to nobody", async () => {

@@ -2,6 +2,7 @@ import type { Transport } from "@connectrpc/connect";
 import type { ConnectionLimits } from "#lib/door/connections.ts";
 import { Door } from "#lib/door/door.ts";
 import { type HttpServer, startHttpServer } from "#lib/door/http-server.ts";
+import type { Intake } from "#lib/overload/intake.ts";
 import type { Overload } from "#lib/overload/monitor.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { createFront, type FrontLimits } from "../../../facades/front.ts";
@@ -26,6 +27,7 @@ type Limits = FrontLimits & ConnectionLimits & { readonly headerTimeoutMs: numbe
 export interface FrontSettings {
   readonly clock?: Clock;
   readonly overload?: Overload;
+  readonly intake?: Intake;
   readonly limits?: Partial<Limits>;
   readonly isTrustedProxy?: IsTrustedProxy;
   readonly site?: Partial<SiteFacts>;
@@ -61,6 +63,7 @@ export async function startFront(transport: Transport, settings: FrontSettings =
     limits,
     isTrustedProxy,
     overload: settings.overload ?? { shortage: undefined },
+    intake: settings.intake ?? { enter: () => undefined },
     clock: settings.clock ?? steadyClock,
     random: { uuid: () => `0199f0a0-0000-7000-8000-${String(++ids).padStart(12, "0")}` },
     logger: { info() {}, error: (fields) => errors.push(fields) },

@@ -2,6 +2,7 @@ import type { Mutation } from "../mutation.ts";
 import { admissionMutations } from "./admission.ts";
 import { bookMutations } from "./books.ts";
 import { budgetMutations } from "./budgets.ts";
+import { checkoutMutations } from "./checkout.ts";
 import { coreMutations } from "./cores.ts";
 import { journalMutations } from "./journal.ts";
 import { settlementMutations } from "./settlement.ts";
@@ -18,4 +19,5 @@ export const mutations: readonly Mutation[] = [
   ...coreMutations,
   ...storeMutations,
   ...bookMutations,
+  ...checkoutMutations,
 ];

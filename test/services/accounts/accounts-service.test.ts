@@ -2,6 +2,7 @@ import { durationFromMs, timestampDate, timestampFromMs } from "@bufbuild/protob
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
 import { LotKind } from "#gen/tollgate/accounts/v1/account_pb.js";
+import { AccountState } from "#gen/tollgate/accounts/v1/account_requests_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { ServiceClass } from "#gen/tollgate/inference/v1/service_class_pb.js";
 import { readAll } from "#lib/rpc/pages.ts";
@@ -40,6 +41,24 @@ test("accounts are listed in pages, oldest first", async () => {
   const { accounts } = await client.listAccounts({ pageSize: 1000, withoutMoney: true });
   expect(accounts.map(({ id }) => id)).toEqual(listed);
   expect(accounts.every(({ balancePicoUsd, lots }) => balancePicoUsd === 0n && lots.length === 0)).toBe(true);
+});
+
+test("frozen accounts are listed in pages, and no other; not by a name as well", async () => {
+  const made = [await newAccount(), await newAccount(), await newAccount()];
+  await client.freezeAccount({ accountId: made[0] ?? "", reason: "A test." });
+  await client.freezeAccount({ accountId: made[2] ?? "", reason: "A test." });
+  const ask = (pageToken = "") => client.listAccounts({ state: AccountState.FROZEN, pageSize: 1, pageToken });
+  const all = await client.listAccounts({ state: AccountState.FROZEN, pageSize: 1000 });
+  expect(all.accounts.every(({ frozen }) => frozen)).toBe(true);
+  expect(all.accounts.map(({ id }) => id).slice(-2)).toEqual([made[0], made[2]]);
+  const { accounts, nextPageToken } = await ask();
+  expect(accounts.map(({ id }) => id)).toEqual([all.accounts[0]?.id]);
+  expect((await ask(nextPageToken)).accounts.map(({ id }) => id)).toEqual([all.accounts[1]?.id]);
+  expect((await client.listAccounts({ state: AccountState.IN_DEBT })).accounts).toEqual([]);
+  expect(await detail(client.listAccounts({ state: AccountState.FROZEN, name: "a" }))).toMatchObject({
+    reason: Reason.INVALID_ARGUMENT,
+    parameter: "state",
+  });
 });
 
 test("accounts are found by how their names begin, whatever the case, by name and in pages", async () => {

@@ -275,6 +275,15 @@ export class Machine {
 }
 
 const silent: MeteringObserver = {
-  ...{ charged() {}, uncharged() {}, deadLettered() {}, deadLetters() {}, committed() {}, refused() {} },
+  ...{
+    charged() {},
+    uncharged() {},
+    deadLettered() {},
+    deadLetters() {},
+    daysAhead() {},
+    dayMissing() {},
+    committed() {},
+    refused() {},
+  },
   ...{ fenced() {}, broken() {}, threadEnded() {}, reconciled() {}, provedElsewhere() {} },
 };

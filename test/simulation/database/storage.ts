@@ -17,6 +17,7 @@ const asking: ReadonlySet<string | symbol> = new Set([
   "count",
   "upsert",
   "nativeDelete",
+  "nativeUpdate",
 ]);
 
 type Functions = Record<string | symbol, (...parameters: unknown[]) => unknown>;

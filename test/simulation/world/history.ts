@@ -47,8 +47,8 @@ export class History {
     this.#unsettledUntil = this.#timeline.now + 150_000;
   }
 
-  /** `judge` is the broken rule. */
-  violation(judge: Judge, what: string): void {
+  /** `judge` is the broken rule. Worlds of payments have one of their own. */
+  violation(judge: Judge | "payments", what: string): void {
     this.violations.push(`${judge}: at ${(this.#timeline.now / 1000).toFixed(3)} s: ${what}`);
     this.note(`VIOLATION ${judge}: ${what}`);
   }

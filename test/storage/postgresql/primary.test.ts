@@ -87,15 +87,7 @@ test("of several servers the one that takes writes is used; after a promotion, t
     message: expect.stringContaining(`127.0.0.1:${primary.port}`),
   });
 
-  const admin = new Client({ connectionString: one.href });
-  admin.on("error", () => {});
-  await admin.connect();
-  await admin.query("alter system set synchronous_standby_names = '*'");
-  await admin.query("select pg_reload_conf()");
-  await eventually("the standby is synchronous", async () => {
-    const { rows } = await admin.query("select sync_state from pg_stat_replication");
-    return rows[0]?.sync_state === "sync";
-  });
+  await primary.setSynchronous(true);
   await storage.pool.query("create table note (id int primary key)");
   const acknowledged: number[] = [];
   let [ended, next] = [false, 0];

@@ -2,7 +2,7 @@
 // @generated from file tollgate/accounts/v1/account_requests.proto (package tollgate.accounts.v1, syntax proto3)
 /* eslint-disable */
 
-import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
+import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 import type { Account } from "./account_pb.js";
 import type { FieldMask } from "@bufbuild/protobuf/wkt";
@@ -185,6 +185,13 @@ export declare type ListAccountsRequest = Message<"tollgate.accounts.v1.ListAcco
    * @generated from field: repeated string account_ids = 5;
    */
   accountIds: string[];
+
+  /**
+   * Only accounts in this state, oldest first; not together with a name. Unspecified: all accounts.
+   *
+   * @generated from field: tollgate.accounts.v1.AccountState state = 6;
+   */
+  state: AccountState;
 };
 
 /**
@@ -453,4 +460,37 @@ export declare type CloseAccountResponse = Message<"tollgate.accounts.v1.CloseAc
  * Use `create(CloseAccountResponseSchema)` to create a new message.
  */
 export declare const CloseAccountResponseSchema: GenMessage<CloseAccountResponse>;
+
+/**
+ * A state that accounts are looked for by.
+ *
+ * @generated from enum tollgate.accounts.v1.AccountState
+ */
+export enum AccountState {
+  /**
+   * Any.
+   *
+   * @generated from enum value: ACCOUNT_STATE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * Frozen: no new request runs.
+   *
+   * @generated from enum value: ACCOUNT_STATE_FROZEN = 1;
+   */
+  FROZEN = 1,
+
+  /**
+   * Owes something.
+   *
+   * @generated from enum value: ACCOUNT_STATE_IN_DEBT = 2;
+   */
+  IN_DEBT = 2,
+}
+
+/**
+ * Describes the enum tollgate.accounts.v1.AccountState.
+ */
+export declare const AccountStateSchema: GenEnum<AccountState>;
 

@@ -533,6 +533,20 @@ export enum Reason {
   LAST_OWNER = 42,
 
   /**
+   * The person has no such passkey.
+   *
+   * @generated from enum value: REASON_PASSKEY_NOT_FOUND = 72;
+   */
+  PASSKEY_NOT_FOUND = 72,
+
+  /**
+   * The person would have no way left to sign in.
+   *
+   * @generated from enum value: REASON_LAST_IDENTITY = 73;
+   */
+  LAST_IDENTITY = 73,
+
+  /**
    * No such webhook.
    *
    * @generated from enum value: REASON_WEBHOOK_NOT_FOUND = 52;

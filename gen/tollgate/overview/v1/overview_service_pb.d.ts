@@ -14,6 +14,55 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 export declare const file_tollgate_overview_v1_overview_service: GenFile;
 
 /**
+ * Selects a span of time.
+ *
+ * @generated from message tollgate.overview.v1.GetHistoryRequest
+ */
+export declare type GetHistoryRequest = Message<"tollgate.overview.v1.GetHistoryRequest"> & {
+  /**
+   * Seconds up to now, at most a week. 0: a day.
+   *
+   * @generated from field: uint32 span_seconds = 1;
+   */
+  spanSeconds: number;
+};
+
+/**
+ * Describes the message tollgate.overview.v1.GetHistoryRequest.
+ * Use `create(GetHistoryRequestSchema)` to create a new message.
+ */
+export declare const GetHistoryRequestSchema: GenMessage<GetHistoryRequest>;
+
+/**
+ * The figures of a span.
+ *
+ * @generated from message tollgate.overview.v1.GetHistoryResponse
+ */
+export declare type GetHistoryResponse = Message<"tollgate.overview.v1.GetHistoryResponse"> & {
+  /**
+   * Oldest first, one for each step, also where nothing happened. Rates are those of the step; refusals are of the step;
+   * requests that wait or run are their average. Servers cost as configured now. What is of the present is absent:
+   * capacity, books and cores.
+   *
+   * @generated from field: repeated tollgate.overview.v1.OverviewSample samples = 1;
+   */
+  samples: OverviewSample[];
+
+  /**
+   * The length of a step: a minute up to an hour, ten minutes up to a day, else an hour.
+   *
+   * @generated from field: uint32 step_seconds = 2;
+   */
+  stepSeconds: number;
+};
+
+/**
+ * Describes the message tollgate.overview.v1.GetHistoryResponse.
+ * Use `create(GetHistoryResponseSchema)` to create a new message.
+ */
+export declare const GetHistoryResponseSchema: GenMessage<GetHistoryResponse>;
+
+/**
  * Has no fields: there is one overview.
  *
  * @generated from message tollgate.overview.v1.WatchOverviewRequest
@@ -208,6 +257,16 @@ export declare const OverviewService: GenService<{
     methodKind: "server_streaming";
     input: typeof WatchOverviewRequestSchema;
     output: typeof WatchOverviewResponseSchema;
+  },
+  /**
+   * Tells the figures of all cores over a span up to now, which survive restarts: a day by the minute, a week by the hour.
+   *
+   * @generated from rpc tollgate.overview.v1.OverviewService.GetHistory
+   */
+  getHistory: {
+    methodKind: "unary";
+    input: typeof GetHistoryRequestSchema;
+    output: typeof GetHistoryResponseSchema;
   },
 }>;
 

@@ -4,7 +4,7 @@
 
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import type { Invitation, Member, Person, PersonAccount } from "./person_pb.js";
+import type { Invitation, Member, Passkey, Person, PersonAccount } from "./person_pb.js";
 import type { MemberRole } from "../../access/v1/access_pb.js";
 
 /**
@@ -451,4 +451,166 @@ export declare type AcceptInvitationResponse = Message<"tollgate.people.v1.Accep
  * Use `create(AcceptInvitationResponseSchema)` to create a new message.
  */
 export declare const AcceptInvitationResponseSchema: GenMessage<AcceptInvitationResponse>;
+
+/**
+ * Has no fields: the session identifies the person.
+ *
+ * @generated from message tollgate.people.v1.ListPasskeysRequest
+ */
+export declare type ListPasskeysRequest = Message<"tollgate.people.v1.ListPasskeysRequest"> & {
+};
+
+/**
+ * Describes the message tollgate.people.v1.ListPasskeysRequest.
+ * Use `create(ListPasskeysRequestSchema)` to create a new message.
+ */
+export declare const ListPasskeysRequestSchema: GenMessage<ListPasskeysRequest>;
+
+/**
+ * The passkeys of the person.
+ *
+ * @generated from message tollgate.people.v1.ListPasskeysResponse
+ */
+export declare type ListPasskeysResponse = Message<"tollgate.people.v1.ListPasskeysResponse"> & {
+  /**
+   * Oldest first, at most 20.
+   *
+   * @generated from field: repeated tollgate.people.v1.Passkey passkeys = 1;
+   */
+  passkeys: Passkey[];
+};
+
+/**
+ * Describes the message tollgate.people.v1.ListPasskeysResponse.
+ * Use `create(ListPasskeysResponseSchema)` to create a new message.
+ */
+export declare const ListPasskeysResponseSchema: GenMessage<ListPasskeysResponse>;
+
+/**
+ * Begins to make a passkey.
+ *
+ * @generated from message tollgate.people.v1.BeginPasskeyRequest
+ */
+export declare type BeginPasskeyRequest = Message<"tollgate.people.v1.BeginPasskeyRequest"> & {
+  /**
+   * The new passkey's name, such as "laptop". Empty: INVALID_ARGUMENT.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+};
+
+/**
+ * Describes the message tollgate.people.v1.BeginPasskeyRequest.
+ * Use `create(BeginPasskeyRequestSchema)` to create a new message.
+ */
+export declare const BeginPasskeyRequestSchema: GenMessage<BeginPasskeyRequest>;
+
+/**
+ * What the browser makes a passkey from.
+ *
+ * @generated from message tollgate.people.v1.BeginPasskeyResponse
+ */
+export declare type BeginPasskeyResponse = Message<"tollgate.people.v1.BeginPasskeyResponse"> & {
+  /**
+   * For the browser: navigator.credentials.create of PublicKeyCredential.parseCreationOptionsFromJSON.
+   *
+   * @generated from field: string options_json = 1;
+   */
+  optionsJson: string;
+
+  /**
+   * Sealed state. It has to be brought back within ten minutes.
+   *
+   * @generated from field: string pending = 2;
+   */
+  pending: string;
+};
+
+/**
+ * Describes the message tollgate.people.v1.BeginPasskeyResponse.
+ * Use `create(BeginPasskeyResponseSchema)` to create a new message.
+ */
+export declare const BeginPasskeyResponseSchema: GenMessage<BeginPasskeyResponse>;
+
+/**
+ * Remembers a passkey.
+ *
+ * @generated from message tollgate.people.v1.FinishPasskeyRequest
+ */
+export declare type FinishPasskeyRequest = Message<"tollgate.people.v1.FinishPasskeyRequest"> & {
+  /**
+   * The browser's answer as JSON: PublicKeyCredential.toJSON().
+   *
+   * @generated from field: string credential_json = 1;
+   */
+  credentialJson: string;
+
+  /**
+   * BeginPasskeyResponse.pending.
+   *
+   * @generated from field: string pending = 2;
+   */
+  pending: string;
+};
+
+/**
+ * Describes the message tollgate.people.v1.FinishPasskeyRequest.
+ * Use `create(FinishPasskeyRequestSchema)` to create a new message.
+ */
+export declare const FinishPasskeyRequestSchema: GenMessage<FinishPasskeyRequest>;
+
+/**
+ * The new passkey.
+ *
+ * @generated from message tollgate.people.v1.FinishPasskeyResponse
+ */
+export declare type FinishPasskeyResponse = Message<"tollgate.people.v1.FinishPasskeyResponse"> & {
+  /**
+   * The passkey. Always present.
+   *
+   * @generated from field: tollgate.people.v1.Passkey passkey = 1;
+   */
+  passkey?: Passkey | undefined;
+};
+
+/**
+ * Describes the message tollgate.people.v1.FinishPasskeyResponse.
+ * Use `create(FinishPasskeyResponseSchema)` to create a new message.
+ */
+export declare const FinishPasskeyResponseSchema: GenMessage<FinishPasskeyResponse>;
+
+/**
+ * Removes a passkey.
+ *
+ * @generated from message tollgate.people.v1.RemovePasskeyRequest
+ */
+export declare type RemovePasskeyRequest = Message<"tollgate.people.v1.RemovePasskeyRequest"> & {
+  /**
+   * Passkey.id. Unknown, or another person's: PASSKEY_NOT_FOUND.
+   *
+   * @generated from field: string passkey_id = 1;
+   */
+  passkeyId: string;
+};
+
+/**
+ * Describes the message tollgate.people.v1.RemovePasskeyRequest.
+ * Use `create(RemovePasskeyRequestSchema)` to create a new message.
+ */
+export declare const RemovePasskeyRequestSchema: GenMessage<RemovePasskeyRequest>;
+
+/**
+ * The passkey signs nobody in any more.
+ *
+ * @generated from message tollgate.people.v1.RemovePasskeyResponse
+ */
+export declare type RemovePasskeyResponse = Message<"tollgate.people.v1.RemovePasskeyResponse"> & {
+};
+
+/**
+ * Describes the message tollgate.people.v1.RemovePasskeyResponse.
+ * Use `create(RemovePasskeyResponseSchema)` to create a new message.
+ */
+export declare const RemovePasskeyResponseSchema: GenMessage<RemovePasskeyResponse>;
 

@@ -5,7 +5,7 @@
 // People: who signs in, and the accounts in which they have a place.
 
 import type { GenFile, GenService } from "@bufbuild/protobuf/codegenv2";
-import type { AcceptInvitationRequestSchema, AcceptInvitationResponseSchema, CreateInvitationRequestSchema, CreateInvitationResponseSchema, GetPersonRequestSchema, GetPersonResponseSchema, ListAccountsRequestSchema, ListAccountsResponseSchema, ListInvitationsRequestSchema, ListInvitationsResponseSchema, ListMembersRequestSchema, ListMembersResponseSchema, RemoveMemberRequestSchema, RemoveMemberResponseSchema, RevokeInvitationRequestSchema, RevokeInvitationResponseSchema, SetMemberRoleRequestSchema, SetMemberRoleResponseSchema, UpdatePersonRequestSchema, UpdatePersonResponseSchema } from "./people_requests_pb.js";
+import type { AcceptInvitationRequestSchema, AcceptInvitationResponseSchema, BeginPasskeyRequestSchema, BeginPasskeyResponseSchema, CreateInvitationRequestSchema, CreateInvitationResponseSchema, FinishPasskeyRequestSchema, FinishPasskeyResponseSchema, GetPersonRequestSchema, GetPersonResponseSchema, ListAccountsRequestSchema, ListAccountsResponseSchema, ListInvitationsRequestSchema, ListInvitationsResponseSchema, ListMembersRequestSchema, ListMembersResponseSchema, ListPasskeysRequestSchema, ListPasskeysResponseSchema, RemoveMemberRequestSchema, RemoveMemberResponseSchema, RemovePasskeyRequestSchema, RemovePasskeyResponseSchema, RevokeInvitationRequestSchema, RevokeInvitationResponseSchema, SetMemberRoleRequestSchema, SetMemberRoleResponseSchema, UpdatePersonRequestSchema, UpdatePersonResponseSchema } from "./people_requests_pb.js";
 
 /**
  * Describes the file tollgate/people/v1/people_service.proto.
@@ -121,6 +121,47 @@ export declare const PeopleService: GenService<{
     methodKind: "unary";
     input: typeof AcceptInvitationRequestSchema;
     output: typeof AcceptInvitationResponseSchema;
+  },
+  /**
+   * Lists the person's passkeys.
+   *
+   * @generated from rpc tollgate.people.v1.PeopleService.ListPasskeys
+   */
+  listPasskeys: {
+    methodKind: "unary";
+    input: typeof ListPasskeysRequestSchema;
+    output: typeof ListPasskeysResponseSchema;
+  },
+  /**
+   * Begins to make a passkey for the person. There are none here: UNSUPPORTED. The person has 20: INVALID_ARGUMENT.
+   *
+   * @generated from rpc tollgate.people.v1.PeopleService.BeginPasskey
+   */
+  beginPasskey: {
+    methodKind: "unary";
+    input: typeof BeginPasskeyRequestSchema;
+    output: typeof BeginPasskeyResponseSchema;
+  },
+  /**
+   * Remembers the passkey. It was made for another page or person, without asking the person, too late, or was
+   * finished before: UNAUTHENTICATED.
+   *
+   * @generated from rpc tollgate.people.v1.PeopleService.FinishPasskey
+   */
+  finishPasskey: {
+    methodKind: "unary";
+    input: typeof FinishPasskeyRequestSchema;
+    output: typeof FinishPasskeyResponseSchema;
+  },
+  /**
+   * Removes a passkey: nobody signs in with it any more. It is the only way in that the person has: LAST_IDENTITY.
+   *
+   * @generated from rpc tollgate.people.v1.PeopleService.RemovePasskey
+   */
+  removePasskey: {
+    methodKind: "unary";
+    input: typeof RemovePasskeyRequestSchema;
+    output: typeof RemovePasskeyResponseSchema;
   },
 }>;
 

@@ -211,3 +211,44 @@ export declare type Invitation = Message<"tollgate.people.v1.Invitation"> & {
  */
 export declare const InvitationSchema: GenMessage<Invitation>;
 
+/**
+ * A passkey with which a person signs in. What it signs with never leaves the person's device or password manager.
+ *
+ * @generated from message tollgate.people.v1.Passkey
+ */
+export declare type Passkey = Message<"tollgate.people.v1.Passkey"> & {
+  /**
+   * The passkey's id here. It is no credential.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * The name that the person gave it.
+   *
+   * @generated from field: string name = 2;
+   */
+  name: string;
+
+  /**
+   * When it was made. Always present.
+   *
+   * @generated from field: google.protobuf.Timestamp created_at = 3;
+   */
+  createdAt?: Timestamp | undefined;
+
+  /**
+   * When it last signed the person in. Absent: it has not yet.
+   *
+   * @generated from field: google.protobuf.Timestamp used_at = 4;
+   */
+  usedAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message tollgate.people.v1.Passkey.
+ * Use `create(PasskeySchema)` to create a new message.
+ */
+export declare const PasskeySchema: GenMessage<Passkey>;
+

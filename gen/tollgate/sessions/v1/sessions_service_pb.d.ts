@@ -225,6 +225,27 @@ export declare type GetSignInOptionsResponse = Message<"tollgate.sessions.v1.Get
    * @generated from field: repeated tollgate.sessions.v1.IdentityProvider providers = 2;
    */
   providers: IdentityProvider[];
+
+  /**
+   * The host of the console for which passkeys are made and used. Empty: there are no passkeys here.
+   *
+   * @generated from field: string passkey_host = 3;
+   */
+  passkeyHost: string;
+
+  /**
+   * Whether people sign up by themselves.
+   *
+   * @generated from field: bool sign_up = 4;
+   */
+  signUp: boolean;
+
+  /**
+   * Whether people sign in by a link that comes by mail.
+   *
+   * @generated from field: bool mail = 5;
+   */
+  mail: boolean;
 };
 
 /**
@@ -375,6 +396,296 @@ export declare type FinishOidcSignInResponse = Message<"tollgate.sessions.v1.Fin
  * Use `create(FinishOidcSignInResponseSchema)` to create a new message.
  */
 export declare const FinishOidcSignInResponseSchema: GenMessage<FinishOidcSignInResponse>;
+
+/**
+ * Begins to make a passkey for somebody new.
+ *
+ * @generated from message tollgate.sessions.v1.BeginPasskeySignUpRequest
+ */
+export declare type BeginPasskeySignUpRequest = Message<"tollgate.sessions.v1.BeginPasskeySignUpRequest"> & {
+  /**
+   * The person's name, which also is the passkey's. Empty: INVALID_ARGUMENT.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+};
+
+/**
+ * Describes the message tollgate.sessions.v1.BeginPasskeySignUpRequest.
+ * Use `create(BeginPasskeySignUpRequestSchema)` to create a new message.
+ */
+export declare const BeginPasskeySignUpRequestSchema: GenMessage<BeginPasskeySignUpRequest>;
+
+/**
+ * What the browser makes a passkey from.
+ *
+ * @generated from message tollgate.sessions.v1.BeginPasskeySignUpResponse
+ */
+export declare type BeginPasskeySignUpResponse = Message<"tollgate.sessions.v1.BeginPasskeySignUpResponse"> & {
+  /**
+   * For the browser: navigator.credentials.create of PublicKeyCredential.parseCreationOptionsFromJSON.
+   *
+   * @generated from field: string options_json = 1;
+   */
+  optionsJson: string;
+
+  /**
+   * Sealed state. It has to be brought back within ten minutes.
+   *
+   * @generated from field: string pending = 2;
+   */
+  pending: string;
+};
+
+/**
+ * Describes the message tollgate.sessions.v1.BeginPasskeySignUpResponse.
+ * Use `create(BeginPasskeySignUpResponseSchema)` to create a new message.
+ */
+export declare const BeginPasskeySignUpResponseSchema: GenMessage<BeginPasskeySignUpResponse>;
+
+/**
+ * Remembers a new person's passkey.
+ *
+ * @generated from message tollgate.sessions.v1.FinishPasskeySignUpRequest
+ */
+export declare type FinishPasskeySignUpRequest = Message<"tollgate.sessions.v1.FinishPasskeySignUpRequest"> & {
+  /**
+   * The browser's answer as JSON: PublicKeyCredential.toJSON().
+   *
+   * @generated from field: string credential_json = 1;
+   */
+  credentialJson: string;
+
+  /**
+   * BeginPasskeySignUpResponse.pending.
+   *
+   * @generated from field: string pending = 2;
+   */
+  pending: string;
+};
+
+/**
+ * Describes the message tollgate.sessions.v1.FinishPasskeySignUpRequest.
+ * Use `create(FinishPasskeySignUpRequestSchema)` to create a new message.
+ */
+export declare const FinishPasskeySignUpRequestSchema: GenMessage<FinishPasskeySignUpRequest>;
+
+/**
+ * The session of the new person.
+ *
+ * @generated from message tollgate.sessions.v1.FinishPasskeySignUpResponse
+ */
+export declare type FinishPasskeySignUpResponse = Message<"tollgate.sessions.v1.FinishPasskeySignUpResponse"> & {
+  /**
+   * The session. Always present.
+   *
+   * @generated from field: tollgate.sessions.v1.Session session = 1;
+   */
+  session?: Session | undefined;
+
+  /**
+   * The session's credential. It is not stored and cannot be shown again.
+   *
+   * @generated from field: string token = 2;
+   */
+  token: string;
+};
+
+/**
+ * Describes the message tollgate.sessions.v1.FinishPasskeySignUpResponse.
+ * Use `create(FinishPasskeySignUpResponseSchema)` to create a new message.
+ */
+export declare const FinishPasskeySignUpResponseSchema: GenMessage<FinishPasskeySignUpResponse>;
+
+/**
+ * Has no fields: the browser knows the passkeys.
+ *
+ * @generated from message tollgate.sessions.v1.BeginPasskeySignInRequest
+ */
+export declare type BeginPasskeySignInRequest = Message<"tollgate.sessions.v1.BeginPasskeySignInRequest"> & {
+};
+
+/**
+ * Describes the message tollgate.sessions.v1.BeginPasskeySignInRequest.
+ * Use `create(BeginPasskeySignInRequestSchema)` to create a new message.
+ */
+export declare const BeginPasskeySignInRequestSchema: GenMessage<BeginPasskeySignInRequest>;
+
+/**
+ * What the browser asks a passkey to sign.
+ *
+ * @generated from message tollgate.sessions.v1.BeginPasskeySignInResponse
+ */
+export declare type BeginPasskeySignInResponse = Message<"tollgate.sessions.v1.BeginPasskeySignInResponse"> & {
+  /**
+   * For the browser: navigator.credentials.get of PublicKeyCredential.parseRequestOptionsFromJSON.
+   *
+   * @generated from field: string options_json = 1;
+   */
+  optionsJson: string;
+
+  /**
+   * Sealed state. It has to be brought back within ten minutes.
+   *
+   * @generated from field: string pending = 2;
+   */
+  pending: string;
+};
+
+/**
+ * Describes the message tollgate.sessions.v1.BeginPasskeySignInResponse.
+ * Use `create(BeginPasskeySignInResponseSchema)` to create a new message.
+ */
+export declare const BeginPasskeySignInResponseSchema: GenMessage<BeginPasskeySignInResponse>;
+
+/**
+ * Signs in with a passkey.
+ *
+ * @generated from message tollgate.sessions.v1.FinishPasskeySignInRequest
+ */
+export declare type FinishPasskeySignInRequest = Message<"tollgate.sessions.v1.FinishPasskeySignInRequest"> & {
+  /**
+   * The browser's answer as JSON: PublicKeyCredential.toJSON().
+   *
+   * @generated from field: string credential_json = 1;
+   */
+  credentialJson: string;
+
+  /**
+   * BeginPasskeySignInResponse.pending.
+   *
+   * @generated from field: string pending = 2;
+   */
+  pending: string;
+};
+
+/**
+ * Describes the message tollgate.sessions.v1.FinishPasskeySignInRequest.
+ * Use `create(FinishPasskeySignInRequestSchema)` to create a new message.
+ */
+export declare const FinishPasskeySignInRequestSchema: GenMessage<FinishPasskeySignInRequest>;
+
+/**
+ * The session of the passkey's person.
+ *
+ * @generated from message tollgate.sessions.v1.FinishPasskeySignInResponse
+ */
+export declare type FinishPasskeySignInResponse = Message<"tollgate.sessions.v1.FinishPasskeySignInResponse"> & {
+  /**
+   * The session. Always present.
+   *
+   * @generated from field: tollgate.sessions.v1.Session session = 1;
+   */
+  session?: Session | undefined;
+
+  /**
+   * The session's credential. It is not stored and cannot be shown again.
+   *
+   * @generated from field: string token = 2;
+   */
+  token: string;
+};
+
+/**
+ * Describes the message tollgate.sessions.v1.FinishPasskeySignInResponse.
+ * Use `create(FinishPasskeySignInResponseSchema)` to create a new message.
+ */
+export declare const FinishPasskeySignInResponseSchema: GenMessage<FinishPasskeySignInResponse>;
+
+/**
+ * Asks for a link by mail.
+ *
+ * @generated from message tollgate.sessions.v1.BeginMailSignInRequest
+ */
+export declare type BeginMailSignInRequest = Message<"tollgate.sessions.v1.BeginMailSignInRequest"> & {
+  /**
+   * Where the link goes. No address: INVALID_ARGUMENT.
+   *
+   * @generated from field: string email = 1;
+   */
+  email: string;
+};
+
+/**
+ * Describes the message tollgate.sessions.v1.BeginMailSignInRequest.
+ * Use `create(BeginMailSignInRequestSchema)` to create a new message.
+ */
+export declare const BeginMailSignInRequestSchema: GenMessage<BeginMailSignInRequest>;
+
+/**
+ * What the browser has to bring back with the link.
+ *
+ * @generated from message tollgate.sessions.v1.BeginMailSignInResponse
+ */
+export declare type BeginMailSignInResponse = Message<"tollgate.sessions.v1.BeginMailSignInResponse"> & {
+  /**
+   * Sealed state. The same browser has to bring it back within ten minutes.
+   *
+   * @generated from field: string pending = 1;
+   */
+  pending: string;
+};
+
+/**
+ * Describes the message tollgate.sessions.v1.BeginMailSignInResponse.
+ * Use `create(BeginMailSignInResponseSchema)` to create a new message.
+ */
+export declare const BeginMailSignInResponseSchema: GenMessage<BeginMailSignInResponse>;
+
+/**
+ * Signs in by a link.
+ *
+ * @generated from message tollgate.sessions.v1.FinishMailSignInRequest
+ */
+export declare type FinishMailSignInRequest = Message<"tollgate.sessions.v1.FinishMailSignInRequest"> & {
+  /**
+   * The link's token: it follows the console's address and "/sign-in/mail/".
+   *
+   * @generated from field: string token = 1;
+   */
+  token: string;
+
+  /**
+   * BeginMailSignInResponse.pending.
+   *
+   * @generated from field: string pending = 2;
+   */
+  pending: string;
+};
+
+/**
+ * Describes the message tollgate.sessions.v1.FinishMailSignInRequest.
+ * Use `create(FinishMailSignInRequestSchema)` to create a new message.
+ */
+export declare const FinishMailSignInRequestSchema: GenMessage<FinishMailSignInRequest>;
+
+/**
+ * The session of the person whose address it is.
+ *
+ * @generated from message tollgate.sessions.v1.FinishMailSignInResponse
+ */
+export declare type FinishMailSignInResponse = Message<"tollgate.sessions.v1.FinishMailSignInResponse"> & {
+  /**
+   * The session. Always present.
+   *
+   * @generated from field: tollgate.sessions.v1.Session session = 1;
+   */
+  session?: Session | undefined;
+
+  /**
+   * The session's credential. It is not stored and cannot be shown again.
+   *
+   * @generated from field: string token = 2;
+   */
+  token: string;
+};
+
+/**
+ * Describes the message tollgate.sessions.v1.FinishMailSignInResponse.
+ * Use `create(FinishMailSignInResponseSchema)` to create a new message.
+ */
+export declare const FinishMailSignInResponseSchema: GenMessage<FinishMailSignInResponse>;
 
 /**
  * Has no fields: the credential identifies the caller.
@@ -752,6 +1063,71 @@ export declare const SessionsService: GenService<{
     methodKind: "unary";
     input: typeof FinishOidcSignInRequestSchema;
     output: typeof FinishOidcSignInResponseSchema;
+  },
+  /**
+   * Begins to make a passkey (WebAuthn) for somebody new. There are none here: UNSUPPORTED. Nobody signs up by
+   * themselves (sign_up: closed): PERMISSION_DENIED.
+   *
+   * @generated from rpc tollgate.sessions.v1.SessionsService.BeginPasskeySignUp
+   */
+  beginPasskeySignUp: {
+    methodKind: "unary";
+    input: typeof BeginPasskeySignUpRequestSchema;
+    output: typeof BeginPasskeySignUpResponseSchema;
+  },
+  /**
+   * Remembers the passkey, whose person is new, and opens a session. It was made for another page, without asking the
+   * person, too late, or was finished before: UNAUTHENTICATED.
+   *
+   * @generated from rpc tollgate.sessions.v1.SessionsService.FinishPasskeySignUp
+   */
+  finishPasskeySignUp: {
+    methodKind: "unary";
+    input: typeof FinishPasskeySignUpRequestSchema;
+    output: typeof FinishPasskeySignUpResponseSchema;
+  },
+  /**
+   * Begins a sign-in with any passkey that was made here. There are none here: UNSUPPORTED.
+   *
+   * @generated from rpc tollgate.sessions.v1.SessionsService.BeginPasskeySignIn
+   */
+  beginPasskeySignIn: {
+    methodKind: "unary";
+    input: typeof BeginPasskeySignInRequestSchema;
+    output: typeof BeginPasskeySignInResponseSchema;
+  },
+  /**
+   * Opens a session for the person of the passkey. It is not known, was used for another page, without asking the
+   * person, too late or before, or its counter went back, as a copy's does: UNAUTHENTICATED.
+   *
+   * @generated from rpc tollgate.sessions.v1.SessionsService.FinishPasskeySignIn
+   */
+  finishPasskeySignIn: {
+    methodKind: "unary";
+    input: typeof FinishPasskeySignInRequestSchema;
+    output: typeof FinishPasskeySignInResponseSchema;
+  },
+  /**
+   * Mails somebody a link that signs in, once and within ten minutes. The answer and its time are the same whether the
+   * address is known here, gets a mail, or has had as many as it may. No mail can be sent: UNSUPPORTED.
+   *
+   * @generated from rpc tollgate.sessions.v1.SessionsService.BeginMailSignIn
+   */
+  beginMailSignIn: {
+    methodKind: "unary";
+    input: typeof BeginMailSignInRequestSchema;
+    output: typeof BeginMailSignInResponseSchema;
+  },
+  /**
+   * Opens a session for the person of the address that the link came to. It was used, is too old, or another browser
+   * asked for it: UNAUTHENTICATED. The person has no account here: PERMISSION_DENIED.
+   *
+   * @generated from rpc tollgate.sessions.v1.SessionsService.FinishMailSignIn
+   */
+  finishMailSignIn: {
+    methodKind: "unary";
+    input: typeof FinishMailSignInRequestSchema;
+    output: typeof FinishMailSignInResponseSchema;
   },
   /**
    * Describes the session that made the call. Any other credential: PERMISSION_DENIED.

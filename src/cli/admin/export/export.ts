@@ -8,7 +8,7 @@ import type { Io } from "../../shared/io.ts";
 import { whileTelling } from "../../shared/progress.ts";
 import { addQuestion } from "../ask-core.ts";
 import { receiptDocument } from "../output/metering-documents.ts";
-import { groups, usualGroups } from "../usage.ts";
+import { contractGroups, usualGroups } from "../usage.ts";
 import { type ExportFile, openExport } from "./export-file.ts";
 import { columnsOf, type FormatName, formats } from "./formats.ts";
 import { countRequests, exportUsage, type UsageExportOptions } from "./usage.ts";
@@ -60,7 +60,7 @@ export function addExport(program: Command, io: Io): void {
         .option("--account <account>", "only this account")
         .option("--from <time>", "settled at or after, such as 2026-01-31 or 2026-01-31T12:00:00Z", moment)
         .option("--to <time>", "settled before", moment)
-        .option("--by <groups>", "what to group by: account, key, model, day, hour", groups, usualGroups),
+        .option("--by <groups>", "what to group by: account, key, model, day, hour", contractGroups, usualGroups),
     ask: async (core, options, path) => ({ file: path, rows: await exportUsage(core, path, options, io) }),
   });
 }

@@ -22,6 +22,11 @@ export function marginDocument({ hour, day, model, revenuePicoUsd, costPicoUsd, 
   };
 }
 
+/** The margin of a week, whose day is its Monday. */
+export function weekDocument({ day, ...margin }: Margin) {
+  return { week: day, ...marginDocument({ ...margin, day: "" }) };
+}
+
 export function receiptDocument(receipt: Receipt) {
   return {
     request_id: receipt.requestId,

@@ -16,7 +16,7 @@ import type { LedgerStore } from "#src/money/model/store/ledger.ts";
 import type { PriceBook } from "#src/money/prices/price-book.ts";
 import type { PriceList } from "#src/money/prices/price-list.ts";
 import { createLedgerStore } from "#src/money/store/create.ts";
-import { readKeptFrom } from "#src/money/store/kept-from.ts";
+import { dayMs, readKeptFrom } from "#src/money/store/kept-from.ts";
 import { BalanceEvents } from "#src/money/thresholds/balance-events.ts";
 import type { Announce } from "#src/storage/outbox/announcer.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
@@ -54,6 +54,7 @@ export interface Books {
     | "recordRequests"
     | "isCharged"
     | "foldTallies"
+    | "makeDays"
     | "removeReceipts"
     | "unseenTallies"
     | "markSeen"
@@ -80,6 +81,10 @@ export function openGround({ config, secrets, logger, metrics, random, clock, st
     clock,
     listenUrl: secrets.listenUrl,
     usageEvents: config.usage_events.url !== undefined,
+    dayMissing(day) {
+      metrics.metering.dayMissing();
+      logger.error({ day: new Date(day * dayMs).toISOString().slice(0, 10) }, "a day had no table for its receipts");
+    },
     ended(error, restartMs) {
       metrics.metering.threadEnded();
       logger.error({ error, restartMs }, "the thread that writes the ledger ended and is started again");

@@ -12,6 +12,9 @@ export function describeProof(proof: ReconcileResponse) {
     granted: toUsd(proof.grantedPicoUsd),
     balance: toUsd(proof.balancePicoUsd),
     spent: toUsd(proof.spentPicoUsd),
+    refunded: toUsd(proof.refundedPicoUsd),
+    expired: toUsd(proof.expiredPicoUsd),
+    debt: toUsd(proof.debtPicoUsd),
   };
 }
 

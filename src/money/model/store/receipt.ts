@@ -1,8 +1,14 @@
-/** Removes receipts that have been archived. */
+/** Keeps places for receipts, and removes those that have been archived. */
 export interface ReceiptStore {
   /**
-   * Removes at most `most` receipts settled before a time, in milliseconds since the epoch, oldest first. Their cost
-   * stays with their slices in the seals of their days. Returns how many were removed. A crash may bring them back.
+   * Makes places for the receipts of today and of the days to come, where one is missing and `isMine` lets this core do it
+   * for all. Returns for how many days after today there is one. Undefined: all receipts have one place.
+   */
+  makeDays(now: number, isMine: () => Promise<boolean>): Promise<number | undefined>;
+  /**
+   * Removes receipts settled before midnight, in milliseconds since the epoch: whole days at once where each has its
+   * place, of others at most `most`, oldest first. Their cost stays with their slices in the seals of their days. Returns
+   * how many were removed. A crash may bring them back.
    */
   removeReceipts(before: number, most: number): Promise<number>;
 }

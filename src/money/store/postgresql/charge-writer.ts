@@ -4,6 +4,7 @@ import type { SettleOutcome, StoredCharge } from "../../model/store/charge.ts";
 import { dayMs, keptFromDay } from "../kept-from.ts";
 import { addToTally, sumNames, sumsOfReceipts } from "../rollups.ts";
 import { type Column, lineColumns, listNames, usageColumns } from "../usage-columns.ts";
+import type { Days } from "./days.ts";
 import type { Epochs } from "./epochs.ts";
 import type { Executor, Statement } from "./executor.ts";
 import { settleValues } from "./values.ts";
@@ -23,9 +24,11 @@ const toStored = ({ name, type }: Column<never>) => (type === "float8" ? `to_tim
 
 /**
  * A line names the place of its charge, from 1. Returns the places of the charges that were not stored now, and whether
- * each is fenced. A charge that was stored before, whose reply was lost, is not fenced even if its slices were closed
- * since. What slices spent is the sum over the lines that this statement stored, never over its input: a run may have
- * been stored before.
+ * each is fenced. What slices spent is the sum over the lines that this statement stored, never over its input: a run may
+ * have been stored before.
+ *
+ * It reads no receipt: PostgreSQL 18 breaks off with all its connections when a statement that waited for a row's lock has
+ * a plan that chooses among partitions. Which fenced charges were stored before is asked afterwards.
  *
  * A slice without room for its lines is fenced like one that is another core's: its charges are made anew. So is a charge
  * of a day that has an archive: its receipt would leave the books with the others and be nowhere.
@@ -48,13 +51,9 @@ const settleSql = (name: string, further: string): Statement => ({
     select n from line where slice_id not in (select id from locked where mine)
     union select n from charge where settled_at < ${keptFromDay}::float8 * ${dayMs}),
   short as (
-    select id, room from locked join line on line.slice_id = locked.id where mine group by id, room having sum(cost) > room),
-  full_slice as (
-    select short.id from short join line on line.slice_id = short.id join charge using (n)
-    where n not in (select n from lost)
-      and not exists (select from usage where usage.request_id = charge.request_id and usage.run_id = charge.run_id)
-    group by short.id, room having sum(line.cost) > room),
-  fenced as (select n from lost union select n from line where slice_id in (select id from full_slice)),
+    select id from locked join line on line.slice_id = locked.id
+    where mine and n not in (select n from lost) group by id, room having sum(cost) > room),
+  fenced as (select n from lost union select n from line where slice_id in (select id from short)),
   stored as (
     insert into usage (${listNames(usageColumns)}) select ${usageColumns.map(toStored).join(", ")}
     from charge where n not in (select n from fenced)
@@ -95,8 +94,7 @@ const settleSql = (name: string, further: string): Statement => ({
       bool_or(budget_slice_id is null or budget_slice_id not in (select id from budgeted))
     from fresh group by 2, 3, 4, 5 order by 2, 3, 4, 5
     on conflict (core_id, hour, account_id, key_id, model) do update set ${addToTally})${further}
-  select n::int, n in (select n from fenced)
-    and not exists (select from usage where usage.request_id = charge.request_id and usage.run_id = charge.run_id) as fenced
+  select n::int, n in (select n from fenced) as fenced
   from charge where n not in (select n from fresh)`,
 });
 const settle = settleSql("settle", "");
@@ -141,11 +139,13 @@ export function isViolation(error: unknown): boolean {
 export class ChargeWriter {
   readonly #executor: Executor;
   readonly #core: Epochs;
+  readonly #days: Days;
   readonly #statement: Statement;
 
   /** `usageEvents`: stored charges are noted for the receiver of usage events. */
-  constructor(executor: Executor, core: Epochs, usageEvents: boolean) {
+  constructor(executor: Executor, core: Epochs, days: Days, usageEvents: boolean) {
     this.#executor = executor;
+    this.#days = days;
     this.#core = core;
     this.#statement = usageEvents ? settleWithEvents : settle;
   }
@@ -159,21 +159,51 @@ export class ChargeWriter {
         first.set(key, at);
       }
     }
-    const places = [...first.values()];
+    await this.#days.ensure([...first.keys()]);
+    const outcomes = new Array<SettleOutcome>(group.length).fill("repeated");
+    let places: readonly number[] = [...first.values()];
+    while (places.length > 0) {
+      places = await this.#settleSome(group, places, outcomes);
+    }
+    return outcomes;
+  }
+
+  /**
+   * Settles the charges at places, and writes down what became of them. Those that were stored before, whose reply was
+   * lost, are not fenced even if their slices were closed since. Returns the places to be settled once more: those of
+   * charges that may have been fenced for the room that others only seemed to need.
+   */
+  async #settleSome(
+    group: readonly Charge[],
+    places: readonly number[],
+    outcomes: SettleOutcome[],
+  ): Promise<readonly number[]> {
     const charges = places.length === group.length ? group : places.map((at) => group[at] as Charge);
     const rows = await this.#executor.query<{ n: number; fenced: boolean }>(this.#statement, [
       ...settleValues(charges),
       this.#core.coreId,
       this.#core.epoch,
     ]);
-    const outcomes = new Array<SettleOutcome>(group.length).fill("repeated");
     for (const at of places) {
       outcomes[at] = "stored";
     }
-    for (const { n, fenced } of rows) {
-      outcomes[places[n - 1] as number] = fenced ? "fenced" : "repeated";
+    const fenced: number[] = [];
+    for (const { n, fenced: isFenced } of rows) {
+      const at = places[n - 1] as number;
+      outcomes[at] = isFenced ? "fenced" : "repeated";
+      if (isFenced) {
+        fenced.push(at);
+      }
     }
-    return outcomes;
+    if (fenced.length === 0) {
+      return [];
+    }
+    const before = await this.settled(fenced.map((at) => group[at] as Charge));
+    const others = fenced.filter((at) => !before.has((group[at] as Charge).runId.toLowerCase()));
+    for (const at of fenced.filter((one) => !others.includes(one))) {
+      outcomes[at] = "repeated";
+    }
+    return others.length < fenced.length ? others : [];
   }
 
   async settled(runs: readonly Run[]): Promise<Map<string, StoredCharge>> {

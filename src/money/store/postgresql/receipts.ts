@@ -1,33 +1,104 @@
+import type { Pool, PoolClient } from "pg";
+import { changeTables, type DayTable, dayTables, lockMs, lowestRun } from "#src/storage/postgresql/days.ts";
+import { dayMs } from "../kept-from.ts";
+import { findDays } from "./days.ts";
 import type { Executor, Statement } from "./executor.ts";
 
 /**
- * $1 the time before which receipts are removed, $2 the most. Waits for no lock and locks no slice, so that no
- * settlement waits for it. Its commit does not wait for the disk: receipts that a crash brings back are removed again.
+ * $1 the time before which receipts are removed, $2 the most, $3 and $4 the runs whose days leave as a whole. Waits for no
+ * lock and locks no slice, so that no settlement waits for it. Its commit does not wait for the disk: receipts that a
+ * crash brings back are removed again.
  */
 export const removeReceiptsSql: Statement = {
   name: "remove receipts",
   text: `
-  with gone as (
-    delete from usage where ctid = any(array(
-      select ctid from usage where settled_at < to_timestamp($1::float8 / 1000) order by settled_at limit $2
-      for update skip locked))
-    returning request_id, run_id),
+  with old as materialized (
+    select request_id, run_id from usage
+    where settled_at < to_timestamp($1::float8 / 1000) and (run_id < $3::uuid or run_id >= $4::uuid)
+    order by settled_at limit $2 for update skip locked),
+  gone as (
+    delete from usage using old where usage.request_id = old.request_id and usage.run_id = old.run_id
+    returning usage.request_id, usage.run_id),
   line as (
     delete from usage_line using gone
     where usage_line.request_id = gone.request_id and usage_line.run_id = gone.run_id)
   select count(*)::int as removed, set_config('synchronous_commit', 'off', true) from gone`,
 };
 
+/** A day with later receipts is kept for another day rather than that more than this many leave one by one. */
+const mostSingly = 10_000;
+
 /** Removes receipts that were archived. */
 export class Receipts {
   readonly #executor: Executor;
+  readonly #pool: Pool;
 
-  constructor(executor: Executor) {
+  constructor(executor: Executor, pool: Pool) {
     this.#executor = executor;
+    this.#pool = pool;
   }
 
+  /** Whole days leave first, then at most so many receipts of other places. */
   async remove(before: number, most: number): Promise<number> {
-    const [row] = await this.#executor.query<{ removed: number }>(removeReceiptsSql, [before, most]);
-    return row?.removed ?? 0;
+    const ended = (await findDays(this.#executor)).filter(({ to }) => to * dayMs <= before);
+    let removed = 0;
+    let firstWaiting = before / dayMs;
+    for (const tables of Map.groupBy(ended, ({ from, to }) => `${from} ${to}`).values()) {
+      const usage = tables.find(({ of, isAttached }) => of === "usage" && isAttached);
+      const { receipts, later } =
+        usage === undefined ? { receipts: 0, later: false } : await this.#count(usage, before);
+      if (!later && (await this.#drop(tables, before))) {
+        removed += receipts;
+      } else if (receipts > mostSingly) {
+        firstWaiting = Math.min(firstWaiting, usage?.from ?? firstWaiting);
+      }
+    }
+    const values = [before, most, lowestRun(firstWaiting), lowestRun(before / dayMs)];
+    const [row] = await this.#executor.query<{ removed: number }>(removeReceiptsSql, values);
+    return removed + (row?.removed ?? 0);
   }
+
+  /**
+   * Drops the tables of a day, receipts before their lines, to which they alone lead. Returns whether it did: not, when a
+   * receipt came to them meanwhile. Those that come afterwards have the default place.
+   */
+  async #drop(tables: readonly DayTable[], before: number): Promise<boolean> {
+    for (const { name, of, isAttached } of tables.toSorted(
+      (a, b) => dayTables.indexOf(a.of) - dayTables.indexOf(b.of),
+    )) {
+      if (isAttached && !(await changeTables(this.#pool, (client) => detach(client, { name, of }, before)))) {
+        return false;
+      }
+      await this.#pool.query(`drop table if exists ${name}`);
+    }
+    return true;
+  }
+
+  /** Counts a day's receipts, and tells whether some of them were settled later than the others, and stay. */
+  async #count({ name }: DayTable, before: number): Promise<{ receipts: number; later: boolean }> {
+    const sql = `select (select count(*) from ${name})::int as receipts, ${settledLater(name)} as later`;
+    const { rows } = await this.#pool.query<{ receipts: number; later: boolean }>(sql, [before]);
+    return rows[0] ?? { receipts: 0, later: false };
+  }
+}
+
+const settledLater = (name: string) =>
+  `exists (select from ${name} where settled_at >= to_timestamp($1::float8 / 1000))`;
+
+/** Takes a table out while nothing can be stored in it. Returns whether it did. */
+async function detach(
+  client: PoolClient,
+  { name, of }: Pick<DayTable, "name" | "of">,
+  before: number,
+): Promise<boolean> {
+  await client.query(`set local lock_timeout = ${lockMs}; set local synchronous_commit = off;
+    alter table ${of} detach partition ${name}`);
+  if (of === "usage") {
+    const { rows } = await client.query<{ later: boolean }>(`select ${settledLater(name)} as later`, [before]);
+    if (rows[0]?.later) {
+      await client.query("rollback"); // the transaction's end changes nothing then
+      return false;
+    }
+  }
+  return true;
 }

@@ -22,6 +22,7 @@ import type { Lease, LeaseRequest, SliceRange, SmallerSlice, StoredSlice } from 
 import { Announcements } from "./announcements.ts";
 import { Budgets } from "./budgets.ts";
 import { ChargeWriter, isViolation } from "./charge-writer.ts";
+import { Days } from "./days.ts";
 import { Epochs } from "./epochs.ts";
 import { Executor } from "./executor.ts";
 import { Leases } from "./leases.ts";
@@ -42,6 +43,11 @@ export interface Connections {
   readonly listening?: Pool | undefined;
 }
 
+interface Options {
+  readonly usageEvents?: boolean;
+  readonly dayMissing?: ((day: number) => void) | undefined;
+}
+
 /**
  * The ledger in PostgreSQL: many cores, each with slices of the lots. Every statement is atomic. Rows are locked in the
  * order slice, account, lot, and by id within a table.
@@ -52,6 +58,7 @@ export class PostgresqlLedgerStore implements LedgerStore {
   readonly #epochs: Epochs;
   readonly #leases: Leases;
   readonly #slices: Slices;
+  readonly #days: Days;
   readonly #charges: ChargeWriter;
   readonly #budgets: Budgets;
   readonly #tallies: Tallies;
@@ -60,16 +67,25 @@ export class PostgresqlLedgerStore implements LedgerStore {
   readonly #announcements: Announcements;
   readonly #listening: Pool | undefined;
 
-  /** `usageEvents`: charges are noted for the receiver of usage events. */
-  constructor({ pool, pooled, listening }: Connections, random: Random, coreId: string, usageEvents = false) {
+  /**
+   * `usageEvents`: charges are noted for the receiver of usage events. `dayMissing` is called with each day whose table
+   * was missing when a charge came.
+   */
+  constructor(
+    { pool, pooled, listening }: Connections,
+    random: Random,
+    coreId: string,
+    { usageEvents = false, dayMissing = () => {} }: Options = {},
+  ) {
     const executor = new Executor(pool, pooled);
     this.#epochs = new Epochs(executor, random, coreId);
     this.#leases = new Leases(executor, random, this.#epochs);
     this.#slices = new Slices(executor, this.#epochs);
-    this.#charges = new ChargeWriter(executor, this.#epochs, usageEvents);
+    this.#days = new Days(executor, pool, dayMissing);
+    this.#charges = new ChargeWriter(executor, this.#epochs, this.#days, usageEvents);
     this.#budgets = new Budgets(executor, this.#epochs);
     this.#tallies = new Tallies(executor);
-    this.#receipts = new Receipts(executor);
+    this.#receipts = new Receipts(executor, pool);
     this.#requests = new Requests(executor);
     this.#listening = listening;
     // A pooler's session hears nothing: it belongs to another client the next moment.
@@ -161,6 +177,10 @@ export class PostgresqlLedgerStore implements LedgerStore {
 
   foldTallies(before: number): Promise<number> {
     return this.#tallies.fold(before);
+  }
+
+  makeDays(now: number, isMine: () => Promise<boolean>): Promise<number> {
+    return this.#days.makeAhead(now, isMine);
   }
 
   removeReceipts(before: number, most: number): Promise<number> {

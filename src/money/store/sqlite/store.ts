@@ -142,6 +142,9 @@ export class SqliteLedgerStore implements LedgerStore {
     return this.#tallies.fold(before);
   }
 
+  /** One table has them all. */
+  async makeDays(): Promise<undefined> {}
+
   removeReceipts(before: number, most: number): Promise<number> {
     return this.#receipts.remove(before, most);
   }

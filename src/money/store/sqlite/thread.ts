@@ -65,6 +65,7 @@ export function createThreadStore(
     },
     settle: (charges) => thread.call("settle", [flatten(charges)]),
     settled: (runs) => thread.call("settled", [runs.map(({ requestId, runId }) => ({ requestId, runId }))]),
+    makeDays: async () => undefined, // one table has them all
     async announce() {}, // there is no other core
     async listen() {},
     end: () => thread.close(),

@@ -23,10 +23,29 @@ export const Identity = defineEntity({
     personId: () => p.manyToOne(Person).mapToPk().joinColumn("person_id").index(),
     /** Who vouches for the subject. */
     issuer: p.string(),
-    /** The issuer's name for the person. */
+    /** The issuer's name for the person. Of a passkey: the credential's id. */
     subject: p.string(),
     createdAt: p.datetime(3),
+    /** What the person calls a passkey. Null: it is none, as with the other facts of passkeys. */
+    name: p.string().nullable(),
+    /** What a passkey's signatures are checked with (COSE). */
+    publicKey: p.blob().nullable(),
+    /** A passkey's signatures so far, as it last told. 0: it does not count. */
+    counter: p.bigint("number").nullable(),
+    /** When a passkey last signed the person in. Null: it has not yet. */
+    usedAt: p.datetime(3).nullable(),
   },
   uniques: [{ properties: ["issuer", "subject"] }],
 });
 export type Identity = InferEntity<typeof Identity>;
+
+/** Something that signs in once and was used: a challenge, or a link's token. It is kept until it would be too old anyway. */
+export const UsedProof = defineEntity({
+  name: "UsedProof",
+  properties: {
+    /** SHA-256 of it, in hexadecimal. */
+    id: p.string().primary(),
+    until: p.datetime(3).index(),
+  },
+});
+export type UsedProof = InferEntity<typeof UsedProof>;

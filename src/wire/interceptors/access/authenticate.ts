@@ -277,9 +277,11 @@ function readsAlone(): ConnectError {
 function denied(needed: Access): ConnectError {
   return failure(
     Reason.PERMISSION_DENIED,
-    needed === Access.OPERATOR || needed === Access.MEMBER
-      ? `This method needs ${needed === Access.OPERATOR ? "an operator token" : "a member of the account"}.`
-      : "This method needs an API key, or a service token that names an account.",
+    needed === Access.OPERATOR
+      ? "Only the operator of this service can do this."
+      : needed === Access.MEMBER
+        ? "This method needs a member of the account."
+        : "This method needs an API key, or a service token that names an account.",
   );
 }
 

@@ -90,9 +90,17 @@ const signInMethods: ReadonlySet<DescMethod> = new Set([
   SessionsService.method.redeemSignInLink,
   SessionsService.method.beginOidcSignIn,
   SessionsService.method.finishOidcSignIn,
+  SessionsService.method.beginPasskeySignUp,
+  SessionsService.method.finishPasskeySignUp,
+  SessionsService.method.beginPasskeySignIn,
+  SessionsService.method.finishPasskeySignIn,
+  SessionsService.method.beginMailSignIn,
+  SessionsService.method.finishMailSignIn,
   SessionsService.method.createSessionKey,
   SessionsService.method.switchAccount,
   PeopleService.method.acceptInvitation,
+  PeopleService.method.beginPasskey,
+  PeopleService.method.finishPasskey,
 ]);
 
 type CallKind = "sign-in" | "read" | "change";

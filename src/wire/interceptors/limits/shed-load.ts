@@ -1,10 +1,9 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import type { Interceptor } from "@connectrpc/connect";
 import { Access } from "#gen/tollgate/access/v1/access_pb.js";
-import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { failure } from "#lib/errors/failure.ts";
 import type { Overload } from "#lib/overload/monitor.ts";
 import { readAccess } from "../access/authenticate.ts";
+import { overloaded } from "./overloaded.ts";
 
 /**
  * Refuses new calls with OVERLOADED while the process is overloaded, before their credential is checked. Running calls
@@ -13,8 +12,7 @@ import { readAccess } from "../access/authenticate.ts";
 export function shedLoad(overload: Overload): Interceptor {
   return (next) => (request) => {
     if (overload.shortage !== undefined && isShed(request.method)) {
-      const what = "The service has more work than it can do at the moment.";
-      return Promise.reject(failure(Reason.OVERLOADED, what, { retryAfter: { seconds: 5n } }));
+      return Promise.reject(overloaded());
     }
     return next(request); // no async function around it: that would cost each call three promises
   };

@@ -93,7 +93,7 @@ export function testAccounts(): void {
     const shown = await json("accounts", "show", id);
     expect(shown.lots).toMatchObject([{ kind: "free" }, { kind: "grant", id: gift.lot_id }]);
     const [free, granted] = shown.lots;
-    const all = await json("accounts", "show", id, "--all-lots");
+    const all = await json("accounts", "show", id, "--all-credits");
     expect({ ...all, lots: shown.lots }).toEqual(shown);
     expect(all.lots).toEqual([
       free,

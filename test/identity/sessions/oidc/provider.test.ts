@@ -33,7 +33,7 @@ async function walk(from: string): Promise<URL> {
 }
 
 async function signIn(published?: object, demands: Readonly<Record<string, readonly string[]>> = {}) {
-  const identities = await startIdentityProvider(clientId, published);
+  const identities = await startIdentityProvider(clientId, { ...(published && { published }) });
   try {
     const config = { issuer: identities.issuer, client_id: clientId, scopes: ["openid"], demands };
     const provider = new Provider(config, undefined);

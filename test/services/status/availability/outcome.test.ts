@@ -5,7 +5,8 @@ import { toOutcome } from "#src/services/status/availability/outcome.ts";
 import { errorOf } from "../../../../facades/chat/errors.ts";
 
 /** Reasons that no request for output ends with: they are of other methods, and would be a bug here. */
-const ofOthers = /^(ACCOUNT_NOT|INVITATION_|KEY_|LAST_OWNER|MEMBER_|PAYMENT_|REFUND_|SERVER_NOT|OPERATOR_|WEBHOOK_)/;
+const ofOthers =
+  /^(ACCOUNT_NOT|INVITATION_|KEY_|LAST_|MEMBER_|PASSKEY_|PAYMENT_|REFUND_|SERVER_NOT|OPERATOR_|WEBHOOK_)/;
 const reasons = Object.values(Reason).filter((one): one is Reason => typeof one === "number");
 
 test.each(reasons.filter((reason) => !ofOthers.test(Reason[reason])))(

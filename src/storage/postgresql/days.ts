@@ -1,0 +1,136 @@
+// The tables of days: receipts and their lines are partitioned by the day of their run's id, a UUID of version 7, so that
+// a day leaves as a whole.
+
+import type { Pool, PoolClient } from "pg";
+
+const dayMs = 86_400_000;
+/** How many days have their tables before they begin. */
+const daysAhead = 7;
+/** Settlements wait for at most this long behind a change of tables. */
+export const lockMs = 10;
+const tries = 20;
+const firstPauseMs = 20;
+/** SQLSTATE: a lock could not be had in time; rows of the day came into the default table meanwhile; a deadlock. */
+const passing: ReadonlySet<string> = new Set(["55P03", "23514", "40P01"]);
+
+/** The partitioned tables. Receipts come first: they leave before their lines. */
+export const dayTables = ["usage", "usage_line"] as const;
+type DayTableName = (typeof dayTables)[number];
+
+/** A table with the rows of one day, or of all days until one. */
+export interface DayTable {
+  readonly name: string;
+  readonly of: DayTableName;
+  /** The first day in it, since 1970 in UTC. Undefined: it has all days until `to`. */
+  readonly from: number | undefined;
+  /** The first day that is not in it. */
+  readonly to: number;
+  /** Whether it is a partition. A detached one is about to be dropped. */
+  readonly isAttached: boolean;
+}
+
+interface Row {
+  readonly name: string;
+  readonly attached: boolean;
+}
+
+/** The statement that finds tables of days in the session's schema. */
+export const listDays = {
+  name: "list days",
+  text: `
+  select relname::text as name, relispartition as attached from pg_class
+  where relnamespace = current_schema()::regnamespace and relkind = 'r' and relname ~ '^usage_(line_)?(until_)?[0-9]{8}$'
+  order by relname`,
+};
+
+/** Reads what `listDays` returned. */
+export function readDays(rows: readonly Row[]): DayTable[] {
+  return rows.map(({ name, attached }) => {
+    const [, line, until, year, month, date] = /^usage_(line_)?(until_)?(\d{4})(\d\d)(\d\d)$/.exec(name) ?? [];
+    const day = Date.UTC(Number(year), Number(month) - 1, Number(date)) / dayMs;
+    const span = until === undefined ? { from: day, to: day + 1 } : { from: undefined, to: day };
+    return { name, of: line === undefined ? "usage" : "usage_line", ...span, isAttached: attached };
+  });
+}
+
+/** The lowest run id of a day. */
+export function lowestRun(day: number): string {
+  const time = (day * dayMs).toString(16).padStart(12, "0");
+  return `${time.slice(0, 8)}-${time.slice(8)}-0000-0000-000000000000`;
+}
+
+/** The day of a run's id. Undefined: it is not of version 7, and tells no time. */
+export function dayOfRun(runId: string): number | undefined {
+  return runId[14] === "7"
+    ? Math.floor(Number.parseInt(runId.slice(0, 8) + runId.slice(9, 13), 16) / dayMs)
+    : undefined;
+}
+
+/** Today and the days that have their tables before they begin. */
+export function daysAheadOf(now: number): number[] {
+  const today = Math.floor(now / dayMs);
+  return Array.from({ length: daysAhead + 1 }, (_, at) => today + at);
+}
+
+/** Makes the tables of days that have none. */
+export async function makeDays(pool: Pool, days: readonly number[]): Promise<void> {
+  const known = readDays((await pool.query<Row>(listDays.text)).rows);
+  for (const day of days) {
+    for (const of of dayTables.filter((one) => !isMade(known, one, day))) {
+      await changeTables(pool, (client) => makeDay(client, of, day));
+    }
+  }
+}
+
+/** How many of the days, one after another, have all their tables. */
+export function countMade(known: readonly DayTable[], days: readonly number[]): number {
+  const missing = days.findIndex((day) => !dayTables.every((of) => isMade(known, of, day)));
+  return missing === -1 ? days.length : missing;
+}
+
+const isMade = (known: readonly DayTable[], of: DayTableName, day: number): boolean =>
+  known.some((table) => table.of === of && (table.from ?? day) <= day && day < table.to);
+
+/** Rows of the day that came before its table are in the default one. The table is complete before anybody sees it. */
+async function makeDay(client: PoolClient, of: DayTableName, day: number): Promise<void> {
+  const name = `${of}_${new Date(day * dayMs).toISOString().slice(0, 10).replaceAll("-", "")}`;
+  const span = [lowestRun(day), lowestRun(day + 1)].map((id) => `'${id}'`);
+  await client.query("select pg_advisory_xact_lock(hashtext('tollgate days'))"); // cores make a day one after another
+  if ((await client.query("select 1 from pg_class where oid = to_regclass($1)", [name])).rows.length > 0) {
+    return;
+  }
+  await client.query(`set local lock_timeout = ${lockMs}; create table ${name} (like ${of} including all);
+    with moved as (delete from ${of}_default where run_id >= ${span[0]} and run_id < ${span[1]} returning *)
+    insert into ${name} select * from moved;
+    alter table ${of} attach partition ${name} for values from (${span[0]}) to (${span[1]})`);
+}
+
+/**
+ * Runs a transaction that changes tables, and again a few times when others keep them: nobody waits behind it for long.
+ */
+export async function changeTables<T>(pool: Pool, run: (client: PoolClient) => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await tryTransaction(pool, run);
+    } catch (error) {
+      if (attempt === tries || !passing.has(String((error as { code?: unknown }).code))) {
+        throw error;
+      }
+      await new Promise((resolve) => setTimeout(resolve, firstPauseMs * attempt * (0.5 + Math.random())));
+    }
+  }
+}
+
+async function tryTransaction<T>(pool: Pool, run: (client: PoolClient) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  let failed = true;
+  try {
+    await client.query("begin");
+    const result = await run(client);
+    await client.query("commit");
+    failed = false;
+    return result;
+  } finally {
+    client.release(failed); // a connection in an unknown state is not used again
+  }
+}

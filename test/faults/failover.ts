@@ -1,0 +1,143 @@
+import { startPostgresql } from "../../scripts/test-services/postgres-server.ts";
+import { eventually } from "../support/eventually.ts";
+import { pause } from "../support/pause.ts";
+import { discrepancies } from "./books.ts";
+import { type Asked, Load } from "./load.ts";
+import { startMetronome } from "./metronome.ts";
+import { type Service, startService } from "./service.ts";
+
+const clients = 8;
+const streamsAcross = 8;
+/** An answer of a client that asks again and again; one of a stream that runs while the primary dies, six seconds long. */
+const shortTokens = 20;
+const longTokens = 1200;
+const usd = 1000n;
+/** In pico-USD a token, as the service under test is configured. */
+const price = { input: 200_000n, output: 250_000n };
+
+/** What was seen of a primary that died: the one that came after it, and the clients. */
+export interface Round {
+  /** From the end of the promotion until every core has answered a customer that it did not know. */
+  readonly servedAgainMs: number;
+  /** Streams that ran while the primary died and did not reach their end. */
+  readonly cut: number;
+  /** Connections of cores to the old primary after it came back beside the new one. */
+  readonly strayed: number;
+}
+
+/** What the books say in the end. */
+export interface Failovers {
+  readonly rounds: readonly Round[];
+  /** Requests whose clients were told their usage. */
+  readonly acknowledged: number;
+  /** Of them: not charged, or not as their clients were told. */
+  readonly lost: readonly string[];
+  /** Charges of requests that no client was answered, or second ones. */
+  readonly double: number;
+  /** Whether the books balance, and hold exactly what clients were told. */
+  readonly proved: boolean;
+}
+
+/**
+ * Kills the primary of a pair with a synchronous standby under the load of two cores, as often as there are delays
+ * (milliseconds after the streams began). Each time the standby is promoted, the old primary comes back beside it, and
+ * then becomes a standby of the new one.
+ */
+export async function failOver(delays: readonly number[], progress = (_: string) => {}): Promise<Failovers> {
+  const metronome = await startMetronome();
+  let primary = await startPostgresql();
+  let standby = await primary.startStandby();
+  const database = new URL(await primary.createDatabase());
+  const hosts = `127.0.0.1:${primary.port},127.0.0.1:${standby.port}`;
+  const url = `${database.href.replace(database.host, hosts)}?target_session_attrs=read-write`;
+  const service = await startService(metronome.url, { TOLLGATE_STORAGE_URL: url });
+  const rounds: Round[] = [];
+  const loads: Load[] = [];
+  try {
+    await primary.setSynchronous(true);
+    const customer = await service.books.customer(usd);
+    const load = new Load(customer.key);
+    loads.push(load);
+    load.start(clients, service.urls, shortTokens);
+    for (const delay of delays) {
+      const newcomer = new Load((await service.books.customer(usd)).key);
+      loads.push(newcomer);
+      const streams = await Promise.all(Array.from({ length: streamsAcross }, (_, at) => begin(load, service, at)));
+      await pause(delay, "the moment of the kill is random");
+      await primary.crash();
+      await standby.promote();
+      const promotedAt = performance.now();
+      await Promise.all(service.urls.map((to) => eventually("a newcomer is served", () => answered(newcomer, to))));
+      const servedAgainMs = performance.now() - promotedAt;
+      const cut = (await Promise.all(streams.map(({ end }) => end))).filter(
+        ({ acknowledged }) => acknowledged === undefined,
+      ).length;
+      await primary.restart();
+      await standby.disconnect(database.pathname.slice(1));
+      const before = load.acknowledged.length;
+      await eventually(
+        "clients are answered beside the old primary",
+        () => load.acknowledged.length > before + clients,
+      );
+      const strayed = await primary.connections(database.pathname.slice(1));
+      await primary.stop();
+      [primary, standby] = [standby, await standby.startStandby(primary.port)];
+      await primary.setSynchronous(true);
+      rounds.push({ servedAgainMs, cut, strayed });
+      progress(`failover ${rounds.length}: served again after ${Math.round(servedAgainMs)} ms, ${cut} streams cut`);
+    }
+    await Promise.all(loads.map((each) => each.finish()));
+    return { rounds, ...(await compare(service, loads)) };
+  } finally {
+    await Promise.all(loads.map((each) => each.finish()));
+    await service.stop();
+    await service.remove();
+    await standby.stop();
+    await primary.stop();
+    await metronome.close();
+  }
+}
+
+/** Asks until a stream runs, which a core refuses while it finds no database. */
+async function begin(load: Load, { urls }: Service, at: number): Promise<{ end: Promise<Asked> }> {
+  return eventually("a stream runs", async () => {
+    const end = load.stream(urls[at % urls.length] ?? "", longTokens);
+    const asked = load.asked.at(-1) as Asked;
+    let ended = false;
+    const over = end.finally(() => {
+      ended = true;
+    });
+    await eventually("it is answered", () => asked.seen > 0 || ended);
+    return asked.seen > 0 ? { end: over } : undefined;
+  });
+}
+
+async function answered(load: Load, url: string): Promise<boolean> {
+  return (await load.stream(url, shortTokens)).acknowledged !== undefined;
+}
+
+/** Compares what clients were told with the books, once every charge that waited in a journal is made. */
+async function compare({ books }: Service, loads: readonly Load[]) {
+  const asked = loads.flatMap((load, at) => load.asked.map((one) => ({ ...one, name: `${at} ${one.name}` })));
+  const acknowledged = asked.filter((one) => one.acknowledged !== undefined);
+  const told = acknowledged.reduce(
+    (sum, { acknowledged: usage }) =>
+      sum + BigInt(usage?.inputTokens ?? 0) * price.input + BigInt(usage?.outputTokens ?? 0) * price.output,
+    0n,
+  );
+  const isEven = async () => BigInt((await books.reconcile()).spentPicoUsd) >= told;
+  await eventually("charges that waited are made", isEven).catch(() => {}); // what is lost never is
+  const proof = await books.reconcile();
+  const lost = discrepancies(acknowledged, await books.receiptsOf({ asked }));
+  let charged = 0;
+  for (const { id } of (await books.accounts.listAccounts({ pageSize: 1000 })).accounts) {
+    charged += await books.requests(id);
+  }
+  const begun = asked.filter(({ status }) => status === 200).length;
+  return {
+    acknowledged: acknowledged.length,
+    lost,
+    double: Math.max(0, charged - begun),
+    proved: proof.ok && BigInt(proof.spentPicoUsd) === told,
+  };
+}

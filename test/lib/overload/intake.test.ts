@@ -1,0 +1,100 @@
+import { expect, test } from "@jest/globals";
+import { BoundedIntake } from "#lib/overload/intake.ts";
+
+/** An intake whose turns and time are made by hand. */
+function createIntake(maxWaitMs = 100) {
+  let now = 0;
+  const turns: (() => void)[] = [];
+  const intake = new BoundedIntake({
+    maxWaitMs,
+    clock: { monotonic: () => now },
+    nextTurn: (run) => turns.push(run),
+  });
+  const begun: number[] = [];
+  const refused: number[] = [];
+  let asked = 0;
+  return {
+    intake,
+    begun,
+    refused,
+    /** Asks for so many to begin. */
+    ask(count: number) {
+      for (let left = count; left > 0; left--) {
+        const id = ++asked;
+        const turn = intake.enter();
+        if (turn === undefined) {
+          begun.push(id);
+        } else {
+          void turn.then((isTaken) => (isTaken ? begun : refused).push(id));
+        }
+      }
+    },
+    /** Ends the turn, after so many milliseconds. */
+    async turn(ms = 1) {
+      now += ms;
+      for (const run of turns.splice(0)) {
+        run();
+      }
+      await Promise.resolve();
+    },
+    get isTurnAwaited() {
+      return turns.length > 0;
+    },
+  };
+}
+
+test("what one turn can take begins at once, and a process at rest waits for no turn", async () => {
+  const site = createIntake();
+  expect(site.isTurnAwaited).toBe(false);
+  site.ask(16);
+  expect(site.begun).toHaveLength(16);
+  await site.turn();
+  expect(site.isTurnAwaited).toBe(false);
+  site.ask(16);
+  expect(site.begun).toHaveLength(32);
+});
+
+test("a burst begins in the order in which it came, sixteen a turn", async () => {
+  const site = createIntake();
+  site.ask(40);
+  expect(site.begun).toHaveLength(16);
+  expect(site.intake.waiting).toBe(24);
+  await site.turn();
+  expect(site.begun).toHaveLength(32);
+  await site.turn();
+  expect(site.begun).toEqual(Array.from({ length: 40 }, (_, at) => at + 1));
+  expect(site.intake.waiting).toBe(0);
+});
+
+test("a newcomer waits behind those that wait", async () => {
+  const site = createIntake();
+  site.ask(40);
+  await site.turn();
+  site.ask(1);
+  expect(site.begun).toHaveLength(32);
+  await site.turn();
+  expect(site.begun.at(-1)).toBe(41);
+});
+
+test("newcomers are refused while the first one has waited too long, and those that wait are served", async () => {
+  const site = createIntake(100);
+  site.ask(16 * 5);
+  await site.turn(60);
+  await site.turn(60);
+  site.ask(2);
+  await site.turn(1);
+  expect(site.refused).toEqual([81, 82]);
+  await site.turn(1);
+  expect(site.begun).toHaveLength(80);
+  await site.turn(1);
+  site.ask(1);
+  expect(site.begun).toHaveLength(81);
+});
+
+test("it tells how long the first one has waited", async () => {
+  const site = createIntake();
+  expect(site.intake.waitMs).toBe(0);
+  site.ask(40);
+  await site.turn(7);
+  expect(site.intake.waitMs).toBe(7);
+});

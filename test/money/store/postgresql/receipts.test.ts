@@ -1,0 +1,156 @@
+import { expect, test } from "@jest/globals";
+import { Client } from "pg";
+import { v7 } from "uuid";
+import { systemRandom } from "#lib/ids/random.ts";
+import type { Charge } from "#src/money/model/charges/charge.ts";
+import { dayMs } from "#src/money/store/kept-from.ts";
+import { PostgresqlLedgerStore } from "#src/money/store/postgresql/store.ts";
+import { openStorage } from "#src/storage/orm.ts";
+import { makeDays } from "#src/storage/postgresql/days.ts";
+import { eventually } from "../../../support/eventually.ts";
+import { databases } from "../../databases.ts";
+
+const newDatabase = databases();
+const today = Math.floor(Date.now() / dayMs);
+
+/** A store of one core, with tables from so many days ago on. */
+async function opened(daysAgo: number) {
+  const url = await newDatabase("postgresql");
+  const storage = await openStorage(url);
+  if (storage.dialect !== "postgresql") {
+    throw new Error("not PostgreSQL");
+  }
+  const { pool } = storage;
+  await makeDays(
+    pool,
+    Array.from({ length: daysAgo }, (_, at) => today - daysAgo + at),
+  );
+  const missing: number[] = [];
+  const coreId = v7();
+  const store = new PostgresqlLedgerStore({ pool, pooled: false }, systemRandom, coreId, {
+    dayMissing: (day) => void missing.push(day),
+  });
+  await store.enter({ atLeast: 1 } as never);
+  const accountId = v7();
+  const charge = (day: number, settledAt = day * dayMs + 1000): Charge => ({
+    ...{ requestId: v7(), runId: v7({ msecs: day * dayMs + 500 }), accountId, keyId: "", model: "m", settledAt },
+    ...{ inputTokens: 1, outputTokens: 1, cost: 0, shortfall: 0, status: "completed", lines: [] },
+  });
+  const count = async (sql = "select count(*)::int as count from usage") =>
+    (await pool.query<{ count: number }>(sql)).rows[0]?.count;
+  const tables = () =>
+    count("select count(*)::int as count from pg_class where relkind = 'r' and relname ~ '^usage_(line_)?[0-9]{8}'");
+  const close = async () => {
+    await store.end();
+    await storage.close();
+  };
+  return { url, storage, pool, store, missing, charge, count, tables, close };
+}
+
+test("of forty days, those that are due leave as wholes while charges are stored, without a dead row", async () => {
+  const { pool, store, missing, charge, count, tables, close } = await opened(40);
+  for (let day = today - 40; day <= today; day++) {
+    expect(await store.settle([charge(day), charge(day)])).toEqual(["stored", "stored"]);
+  }
+  expect([missing, await tables()]).toEqual([[], 2 * 48]);
+  let isOver = false;
+  const load = (async () => {
+    let stored = 0;
+    while (!isOver) {
+      const outcomes = await store.settle([charge(today), charge(today)]);
+      stored += outcomes.filter((outcome) => outcome === "stored").length;
+    }
+    return stored;
+  })();
+  expect(await store.removeReceipts((today - 10) * dayMs, 1)).toBe(60);
+  isOver = true;
+  const stored = await load;
+  expect(await count()).toBe(22 + stored);
+  expect(await tables()).toBe(2 * 18);
+  expect(await store.removeReceipts((today - 10) * dayMs, 1)).toBe(0);
+  await pool.query("select pg_stat_force_next_flush()");
+  expect(
+    await count(
+      "select coalesce(sum(n_dead_tup), 0)::int as count from pg_stat_user_tables where relname ~ '^usage_(line_)?(default|[0-9]{8})$'",
+    ),
+  ).toBe(0);
+  await close();
+});
+
+test("a day with many receipts that were settled after it leaves with the next; of one with few the others leave one by one", async () => {
+  const { pool, store, charge, count, tables, close } = await opened(10);
+  const day = today - 9;
+  await store.settle([charge(day), charge(day), charge(day, (day + 1) * dayMs + 5)]);
+  const before = await tables();
+  expect(await store.removeReceipts((day + 1) * dayMs, 100)).toBe(2 + 0);
+  expect(await count()).toBe(1);
+  await pool.query(`insert into usage (request_id, run_id, account_id, key_id, model, input_tokens, output_tokens, cost, shortfall,
+    status, settled_at)
+    select 'many ' || n, run_id, account_id, key_id, model, 1, 1, 0, 0, status, to_timestamp(${day * 86_400})
+    from usage, generate_series(1, 10001) n`);
+  expect(await store.removeReceipts((day + 1) * dayMs, 100)).toBe(0);
+  expect(await count()).toBe(10_002);
+  expect(await store.removeReceipts((day + 2) * dayMs, 100)).toBe(10_002);
+  expect([await count(), (before ?? 0) - Number(await tables())]).toEqual([0, 6]);
+  await close();
+});
+
+test("a snapshot keeps days in their place; charges go on meanwhile, and what was begun is finished later", async () => {
+  const { storage, pool, store, charge, count, close } = await opened(3);
+  const day = today - 3;
+  await store.settle([charge(day)]);
+  const snapshot = await storage.snapshot("tables");
+  await snapshot.few("select 1");
+  await expect(store.removeReceipts((day + 1) * dayMs, 100)).rejects.toMatchObject({ code: "55P03" });
+  expect(await store.settle([charge(today)])).toEqual(["stored"]);
+  expect(await snapshot.few("select count(*)::int as receipts from usage")).toEqual([{ receipts: 1 }]);
+  await snapshot.close();
+
+  const name = new Date(day * dayMs).toISOString().slice(0, 10).replaceAll("-", "");
+  await pool.query(`alter table usage detach partition usage_${name}`); // and was killed
+  expect(await store.removeReceipts((day + 1) * dayMs, 100)).toBe(0);
+  expect(await count(`select count(*)::int as count from pg_class where relname ~ '${name}'`)).toBe(0);
+  expect(await count()).toBe(1);
+  await close();
+}, 30_000);
+
+test("a receipt that comes while its day leaves is neither lost nor dropped", async () => {
+  const { url, pool, store, charge, count, close } = await opened(3);
+  const day = today - 3;
+  await store.settle([charge(day)]);
+  const other = new Client({ connectionString: url });
+  await other.connect();
+  await other.query("begin");
+  const late = charge(day, today * dayMs);
+  await other.query(
+    `insert into usage (request_id, run_id, account_id, key_id, model, input_tokens, output_tokens, cost, shortfall, status,
+       settled_at) values ($1, $2, $3, '', 'm', 1, 1, 0, 0, 'completed', to_timestamp($4::float8 / 1000))`,
+    [late.requestId, late.runId, late.accountId, late.settledAt],
+  );
+  const removing = store.removeReceipts((day + 1) * dayMs, 100);
+  await eventually("the removal waits", async () => {
+    const waiting = "select 1 from pg_locks where not granted and mode = 'AccessExclusiveLock'";
+    return (await pool.query(waiting)).rows.length > 0;
+  });
+  await other.query("commit");
+  expect(await removing).toBe(1);
+  expect(await count()).toBe(1);
+  await other.end();
+  await close();
+}, 30_000);
+
+test("a charge whose day has no table makes it, and tells", async () => {
+  const { store, missing, charge, tables, close } = await opened(0);
+  const before = Number(await tables());
+  expect(await store.settle([charge(today + 12), charge(today - 30), charge(today)])).toEqual([
+    "stored",
+    "stored",
+    "stored",
+  ]);
+  expect([missing, Number(await tables()) - before]).toEqual([[today + 12], 2]);
+  expect(await store.settle([charge(today + 12)])).toEqual(["stored"]);
+  expect(missing).toHaveLength(1);
+  expect(await store.makeDays((today + 9) * dayMs, async () => false)).toBe(-1);
+  expect(await store.makeDays((today + 9) * dayMs, async () => true)).toBe(7);
+  await close();
+});

@@ -1,0 +1,108 @@
+import { LotKind } from "#gen/tollgate/accounts/v1/account_pb.js";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { failure } from "#lib/errors/failure.ts";
+import type { Accounts } from "#src/checkout/dependencies.ts";
+import type { Wire } from "../database/wire.ts";
+
+/** Money that the ledger was told of. */
+interface Movement {
+  readonly accountId: string;
+  /** In pico-USD; below 0 it left. */
+  readonly amount: bigint;
+}
+
+interface Held {
+  balance: bigint;
+  frozen: boolean;
+}
+
+/** The ledger as buying credit knows it: each reference moves money once. What it promises, other worlds try. */
+export class Ledger {
+  readonly accounts = new Map<string, Held>();
+  readonly movements = new Map<string, Movement>();
+
+  of(accountId: string): Held {
+    const found = this.accounts.get(accountId);
+    if (found === undefined) {
+      throw failure(Reason.ACCOUNT_NOT_FOUND, "There is no such account.");
+    }
+    return found;
+  }
+
+  /** What an account has paid, less what went back. */
+  paid(accountId: string): bigint {
+    const mine = [...this.movements.values()].filter((one) => one.accountId === accountId);
+    return mine.reduce((sum, { amount }) => sum + amount, 0n);
+  }
+
+  /** Spends what is there, up to an amount. */
+  spend(accountId: string, most: bigint): void {
+    const account = this.of(accountId);
+    account.balance -= account.balance > most ? most : account.balance > 0n ? account.balance : 0n;
+  }
+
+  #move(reference: string, accountId: string, amount: bigint): void {
+    const before = this.movements.get(reference);
+    if (before === undefined) {
+      this.of(accountId).balance += amount;
+      this.movements.set(reference, { accountId, amount });
+    } else if (before.accountId !== accountId || before.amount !== amount) {
+      throw failure(Reason.PAYMENT_REFERENCE_CONFLICT, "The reference was used for something else.");
+    }
+  }
+
+  #show(id: string): object {
+    const { balance, frozen } = this.of(id);
+    const balancePicoUsd = balance > 0n ? balance : 0n;
+    const lots = [{ kind: LotKind.PAID, remainingPicoUsd: balancePicoUsd }];
+    return { id, balancePicoUsd, debtPicoUsd: balancePicoUsd - balance, frozen, lots, heldPicoUsd: 0n };
+  }
+
+  /** The accounts service of a core, over its wire. */
+  serve(wire: Pick<Wire, "call">): Accounts {
+    const answer =
+      <Asked>(name: string, run: (asked: Asked) => object) =>
+      (asked: Asked) =>
+        wire.call(name, () => run(asked));
+    const service = {
+      topUp: answer<Paid>("top up", ({ accountId, amountPicoUsd, reference, validateOnly }) => {
+        this.of(accountId);
+        if (!validateOnly) {
+          this.#move(reference, accountId, amountPicoUsd);
+        }
+        return { account: this.#show(accountId) };
+      }),
+      refund: answer<Paid>("refund", ({ accountId, amountPicoUsd, reference, intoDebt }) => {
+        const isNew = !this.movements.has(reference);
+        if (isNew && !intoDebt && this.of(accountId).balance < amountPicoUsd) {
+          throw failure(Reason.REFUND_EXCEEDS_BALANCE, "It is spent.");
+        }
+        if (isNew && amountPicoUsd > this.paid(accountId)) {
+          throw failure(Reason.REFUND_EXCEEDS_BALANCE, "It has not paid so much.");
+        }
+        this.#move(reference, accountId, -amountPicoUsd);
+        return {};
+      }),
+      freezeAccount: answer<Named>("freeze", ({ accountId }) => {
+        this.of(accountId).frozen = true;
+        return {};
+      }),
+      getAccount: answer<Named>("get", ({ accountId }) => ({ account: this.#show(accountId) })),
+      listAccounts: answer<{ readonly accountIds: readonly string[] }>("list", ({ accountIds }) => ({
+        accounts: accountIds.map((id) => this.#show(id)),
+      })),
+    };
+    return service as unknown as Accounts;
+  }
+}
+
+interface Named {
+  readonly accountId: string;
+}
+
+interface Paid extends Named {
+  readonly amountPicoUsd: bigint;
+  readonly reference: string;
+  readonly validateOnly?: boolean;
+  readonly intoDebt?: boolean;
+}

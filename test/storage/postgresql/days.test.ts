@@ -1,0 +1,122 @@
+import { expect, test } from "@jest/globals";
+import { Client } from "pg";
+import { NIL, v4, v7 } from "uuid";
+import { Migration20261125000000 } from "#src/storage/migrations/postgresql/Migration20261125000000.ts";
+import { openStorage, type PostgresqlStorage } from "#src/storage/orm.ts";
+import { dayOfRun, daysAheadOf, listDays, lowestRun, makeDays, readDays } from "#src/storage/postgresql/days.ts";
+import { emptyDatabases } from "../../money/databases.ts";
+
+const newDatabase = emptyDatabases();
+const dayMs = 86_400_000;
+
+async function open(url: string): Promise<PostgresqlStorage> {
+  const storage = await openStorage(url);
+  if (storage.dialect !== "postgresql") {
+    throw new Error("not PostgreSQL");
+  }
+  return storage;
+}
+
+/** Stores a receipt with a line. */
+async function store(client: Pick<Client, "query">, runId: string, settledAt = Date.now()): Promise<void> {
+  await client.query(
+    `insert into usage (request_id, run_id, account_id, key_id, model, input_tokens, output_tokens, cost, shortfall, status,
+       settled_at) values ($1::text, $1::text::uuid, $2, '', 'm', 1, 1, 0, 0, 'completed', to_timestamp($3::float8 / 1000))`,
+    [runId, NIL, settledAt],
+  );
+  await client.query(
+    `insert into usage_line (request_id, run_id, seq, lot_id, slice_id, input_tokens, output_tokens, input_rate, output_rate,
+       cost) values ($1::text, $1::text::uuid, 0, $2, $2, 1, 1, 0, 0, 0)`,
+    [runId, NIL],
+  );
+}
+
+/** The table in which each receipt and each line is. */
+async function placesOf(client: Pick<Client, "query">, runId: string): Promise<string[]> {
+  const { rows } = await client.query<{ place: string }>(
+    `select tableoid::regclass::text as place from usage where run_id = $1
+     union all select tableoid::regclass::text from usage_line where run_id = $1 order by 1`,
+    [runId],
+  );
+  return rows.map(({ place }) => place);
+}
+
+const fileOf = async (client: Client, table: string) =>
+  (await client.query<{ file: string }>("select pg_relation_filenode($1::regclass) as file", [table])).rows[0]?.file;
+
+test("a run's id tells its day, unless it is not of version 7, and a day's lowest id is the first of that day", () => {
+  const at = Date.UTC(2026, 10, 25, 23, 59, 59, 999);
+  const day = Math.floor(at / dayMs);
+  expect(dayOfRun(v7({ msecs: at }))).toBe(day);
+  expect(dayOfRun(v7({ msecs: at + 1 }))).toBe(day + 1);
+  expect([dayOfRun(NIL), dayOfRun(v4())]).toEqual([undefined, undefined]);
+  expect(lowestRun(day) < v7({ msecs: day * dayMs })).toBe(true);
+  expect(lowestRun(day + 1) > v7({ msecs: at })).toBe(true);
+});
+
+test("a start makes a table for today and each of the seven days to come, once; other ids have the default one", async () => {
+  const url = await newDatabase("postgresql");
+  for (let start = 0; start < 2; start++) {
+    const storage = await open(url);
+    const made = readDays((await storage.pool.query(listDays.text)).rows);
+    const days = daysAheadOf(Date.now());
+    expect(made.filter(({ of }) => of === "usage").map(({ from }) => from)).toEqual(days);
+    expect(made.filter(({ of }) => of === "usage_line").map(({ from }) => from)).toEqual(days);
+    expect(made.every(({ isAttached }) => isAttached)).toBe(true);
+    const hash = v4();
+    await store(storage.pool, hash);
+    expect(await placesOf(storage.pool, hash)).toEqual(["usage_default", "usage_line_default"]);
+    await storage.close();
+  }
+});
+
+test("receipts that came before their day's table are taken into it", async () => {
+  const storage = await open(await newDatabase("postgresql"));
+  const day = Math.floor(Date.now() / dayMs) + 20;
+  const [early, hash] = [v7({ msecs: day * dayMs + 1 }), v4()];
+  await store(storage.pool, early);
+  await store(storage.pool, hash);
+  expect(await placesOf(storage.pool, early)).toEqual(["usage_default", "usage_line_default"]);
+  await Promise.all([makeDays(storage.pool, [day]), makeDays(storage.pool, [day])]);
+  const name = new Date(day * dayMs).toISOString().slice(0, 10).replaceAll("-", "");
+  expect(await placesOf(storage.pool, early)).toEqual([`usage_${name}`, `usage_line_${name}`]);
+  expect(await placesOf(storage.pool, hash)).toEqual(["usage_default", "usage_line_default"]);
+  await storage.close();
+});
+
+test("a database from before the partitions keeps its tables as the first ones, uncopied", async () => {
+  const url = await newDatabase("postgresql");
+  const storage = await open(url);
+  const migration = new Migration20261125000000(storage.orm.em.getDriver() as never, storage.orm.config as never);
+  await migration.up();
+  const baseline = migration.getQueries().map(String);
+  await storage.close();
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  await client.query("drop table usage, usage_line cascade");
+  for (const sql of baseline.filter((one) => /(table|on) "usage(_line)?" /.test(one))) {
+    await client.query(sql);
+  }
+  await client.query("delete from mikro_orm_migrations where name >= 'Migration20261126000012'");
+  const known = [NIL, v7(), v7({ msecs: Date.now() - 40 * dayMs })];
+  const hash = "ffffffff-5a3c-8a0e-9d0b-5d3f5f0f6f11";
+  for (const id of [...known, hash]) {
+    await store(client, id);
+  }
+  const file = await fileOf(client, "usage");
+
+  const after = await open(url);
+  const tomorrow = new Date(Date.now() + dayMs).toISOString().slice(0, 10).replaceAll("-", "");
+  expect(await fileOf(client, `usage_until_${tomorrow}`)).toBe(file);
+  for (const id of known) {
+    expect(await placesOf(client, id)).toEqual([`usage_line_until_${tomorrow}`, `usage_until_${tomorrow}`]);
+  }
+  expect(await placesOf(client, hash)).toEqual(["usage_default", "usage_line_default"]);
+  const next = v7({ msecs: Date.now() + dayMs });
+  await store(client, next);
+  expect(await placesOf(client, next)).toEqual([`usage_${tomorrow}`, `usage_line_${tomorrow}`]);
+  await expect(store(client, known[1] as string)).rejects.toThrow("duplicate key");
+  await after.close();
+  await (await open(url)).close();
+  await client.end();
+});
