@@ -25,8 +25,8 @@ export interface PostgresqlServer {
   promote(): Promise<void>;
   /** Ends all connections to a database. */
   disconnect(database: string): Promise<void>;
-  /** How many connections others have to a database. */
-  connections(database: string): Promise<number>;
+  /** The connections that others have to a database, by their processes. */
+  connections(database: string): Promise<number[]>;
   /** Ends it as a crash does: nothing is finished, nobody is told. */
   crash(): Promise<void>;
   /** Starts it again on the data that the crash left. */
@@ -96,7 +96,7 @@ async function startIn(
       await ask(url, `select pg_terminate_backend(pid) ${sessions(database)}`);
     },
     async connections(database) {
-      return Number((await ask(url, `select count(*) as number ${sessions(database)}`))[0]?.number);
+      return (await ask(url, `select pid ${sessions(database)}`)).map(({ pid }) => Number(pid));
     },
     crash: () => crash(server),
     restart: () => server.start(),
