@@ -2,6 +2,7 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import type { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import { toInt64 } from "#lib/int64.ts";
 import type { Clock } from "#lib/time/clock.ts";
+import { streamStatement } from "#src/money/books/bill/stream-statement.ts";
 import type { ArchivedReceipts } from "#src/money/books/receipts/archived-receipts.ts";
 import { readCosts } from "#src/money/books/receipts/costs.ts";
 import { listReceipts } from "#src/money/books/receipts/receipt-list.ts";
@@ -15,7 +16,7 @@ import { SnapshotReaders } from "./snapshot-readers.ts";
 
 interface Dependencies {
   readonly storage: Storage;
-  readonly clock: Pick<Clock, "after">;
+  readonly clock: Pick<Clock, "after" | "now">;
   readonly archives: ArchivedReceipts;
 }
 
@@ -51,6 +52,16 @@ export function createMeteringService({ storage, clock, archives }: Dependencies
 
     async listSeals({ after }) {
       return { seals: await listSeals(storage, after) };
+    },
+
+    async *streamStatement(request, context) {
+      const visible = { ...request, accountId: visibleAccount(context, request.accountId) };
+      const payer = readPrincipal(context);
+      const account = payer.kind === "caller" ? payer.accountId : undefined;
+      const open = () => streamStatement({ storage, archives, now: clock.now() }, visible);
+      for await (const lines of readers.read(account, context.signal, open)) {
+        yield { lines };
+      }
     },
 
     async *streamUsage(request, context) {
