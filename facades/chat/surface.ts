@@ -20,10 +20,11 @@ import { toCosts } from "../http/feeds/costs.ts";
 import { checkSchemaVersion, writeProviderDocument } from "../http/feeds/provider-document.ts";
 import { jsonEncoder } from "../http/json/encoder.ts";
 import { readSession } from "../http/request/session.ts";
+import { sendLines } from "../http/response/json-lines.ts";
 import { sendEvents } from "../http/response/sse.ts";
 import { createEndpoints } from "../http/routing/endpoints.ts";
 import type { Endpoint, Surface } from "../http/routing/surface.ts";
-import { readCredits, readGeneration, readKey, readUsage } from "./account-view.ts";
+import { readCredits, readGeneration, readKey, readStatement, readUsage } from "./account-view.ts";
 import { completion, completionStream, continueRequest, promptCount } from "./completions.ts";
 import { embeddingResponse, embedRequest } from "./embeddings.ts";
 import { errorOf } from "./errors.ts";
@@ -71,7 +72,16 @@ export function createChatSurface(core: CoreClients): Surface {
     name: "chat",
     claims: [
       ...["/v1/chat", "/v1/completions", "/v1/embeddings", "/test-auth", "/api/v1"],
-      ...["/v1/key", "/v1/keys", "/v1/credits", "/v1/generation", "/v1/usage", "/v1/costs", "/v1/seals"],
+      ...[
+        "/v1/key",
+        "/v1/keys",
+        "/v1/credits",
+        "/v1/generation",
+        "/v1/usage",
+        "/v1/costs",
+        "/v1/seals",
+        "/v1/statement",
+      ],
     ],
     recognizes: () => true, // the default: its clients send nothing distinctive
     unavailable: { ...unavailable, ...Object.fromEntries(Object.entries(unavailable).map(toAlias)) },
@@ -170,6 +180,10 @@ export function createChatSurface(core: CoreClients): Surface {
           async listSeals({ after }, exchange) {
             const { seals } = await core.metering.listSeals({ after }, exchange.callOptions);
             exchange.send(200, writeSeals(sealList(seals)));
+          },
+
+          async getStatement(request, exchange) {
+            await sendLines(exchange, readStatement(core, exchange, request));
           },
 
           async testAuth(_request, exchange) {

@@ -413,6 +413,22 @@ export const doors: Readonly<Record<string, Doors>> = {
     docs: ["proof.md: The chain of seals", "clients.md: What a customer sees with a key"],
     console: "- they are for programs that keep them",
   },
+  statements: {
+    contract: [
+      "MeteringService.StreamStatement account_id",
+      "MeteringService.StreamStatement from",
+      "MeteringService.StreamStatement > lines",
+    ],
+    cli: ["statement --from", "statement --to", "statement --out", "statement > lines", "verify"],
+    openapi: [
+      ...["balance", "lots.input_price", "shortfall", "path.hash"].map((field) => `GET /v1/statement > ${field}`),
+      ...["GET /v1/statement 400", "GET /v1/statement 429"],
+    ],
+    metrics: "- a statement that does not add up is a finding of the proof",
+    dashboard: noPanel,
+    docs: ["statement.md: The formula", "clients.md: What a customer sees with a key"],
+    console: ["account", "money"],
+  },
   "a key, its account and its limits": {
     contract: ["AccountsService.GetKeyStatus > key", "AccountsService.GetKeyStatus > rate_limit"],
     cli: "- operators see them by keys list",

@@ -133,4 +133,14 @@ export declare const chatServiceRoutes: {
     readonly path: "/v1/seals";
     readonly method: (typeof ChatService)["method"]["listSeals"];
   };
+  /**
+   * Returns every movement of the account's money in whole UTC days that are over, as JSON lines that prove its balances.
+   *
+   * @generated from rpc tollgate.chat.v1.ChatService.GetStatement
+   */
+  readonly getStatement: {
+    readonly verb: "GET";
+    readonly path: "/v1/statement";
+    readonly method: (typeof ChatService)["method"]["getStatement"];
+  };
 };

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
+import { GetStatementResponseSchema } from "#gen/tollgate/chat/v1/statement_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { readDetail } from "#lib/errors/detail.ts";
 import { systemRandom } from "#lib/ids/random.ts";
@@ -67,6 +68,9 @@ describe.each(dialects)("%s", (dialect) => {
     await sealer.sealDue();
     const sealed = await statement();
     expect(sealed.filter((line) => !line.startsWith('{"kind":"seal"'))).toEqual(unsealed);
+    const { fields } = GetStatementResponseSchema;
+    const names = new Set(sealed.flatMap((line) => Object.keys(JSON.parse(line))));
+    expect(fields.map(({ name }) => name).toSorted()).toEqual([...names].toSorted());
     const seals = sealed.filter((line) => line.startsWith('{"kind":"seal"')).map((line) => JSON.parse(line));
     expect(seals).toMatchObject([
       { number: 1, before: "", receipts: 3 },
