@@ -127,7 +127,8 @@ async function readRuns(
   }
 }
 
-async function readLines(snapshot: Snapshot, runs: readonly Usage[]): Promise<UsageLine[]> {
+/** The lines of receipts, in the order of spending. */
+export async function readLines(snapshot: Snapshot, runs: readonly Usage[]): Promise<UsageLine[]> {
   const lines: UsageLine[] = [];
   if (runs.length > 0) {
     const ids = new Conditions();
