@@ -83,13 +83,17 @@ export class Payments {
     return { outcome: "credited", detail: "credited", payment };
   }
 
-  /** The payment of this service that a found one pays. Undefined: it was made elsewhere, and is not credited. */
+  /**
+   * The payment of this service that a found one pays. Undefined: it was made elsewhere, and is not credited. A second
+   * payment of one order is a payment of its own: its money has come, too.
+   */
   async #ordered({ order, reference }: Found): Promise<ProviderPayment | undefined> {
     const em = this.#deps.storage.orm.em.fork();
     const made = order !== undefined && isUuid(order) ? await em.findOne(ProviderPayment, order) : null;
-    return (
-      made ?? (reference === undefined ? undefined : ((await em.findOne(ProviderPayment, { reference })) ?? undefined))
-    );
+    if (made !== null && (!made.reference || reference === undefined || made.reference === reference)) {
+      return made;
+    }
+    return reference === undefined ? undefined : ((await em.findOne(ProviderPayment, { reference })) ?? undefined);
   }
 
   async #explain(row: ProviderPayment | undefined, error: unknown): Promise<Credited> {
