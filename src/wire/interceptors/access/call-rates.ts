@@ -10,7 +10,7 @@ import type { Caller, Principal } from "../../principal.ts";
 
 /** Calls a minute that no other limit counts. */
 export interface CallRateLimits {
-  /** Of sign-ins and links, for a payer and for an address each. */
+  /** Of sign-ins and links, for a payer and, but for operators, for an address each. */
   readonly signIns: number;
   /** Of reads, for a payer. A key whose own rate is higher has ten reads for each of its requests. */
   readonly reads: number;
@@ -56,7 +56,10 @@ export function createCallRates(
     }
   };
   const countSignIn = (principal: Principal | undefined, address: string | undefined) => {
-    const payer = principal?.kind === "caller" ? toOwner(principal) : principal?.id;
+    if (principal?.kind === "operator") {
+      return take(`sign-ins of ${principal.id}`, signIns); // its customers' office does not lock it out
+    }
+    const payer = principal === undefined ? undefined : toOwner(principal);
     return (
       (payer === undefined ? undefined : take(`sign-ins of ${payer}`, signIns)) ??
       (address === undefined ? undefined : ofAddress("sign-ins", address, signIns))

@@ -50,10 +50,11 @@ test.each([
   expect(rates.count(redeemSignInLink, undefined, "198.51.100.1")).toBeUndefined();
 });
 
-test("an operator signs in 30 times a minute, and reads as much as there is", () => {
+test("an operator signs in 30 times a minute, whoever else does from the same address, and reads as much as there is", () => {
   const rates = createCallRates({}, new ManualClock());
   expect(admitted((at) => rates.count(createSession, operator, `10.0.${at % 250}.1`))).toBe(30);
   expect(admitted(() => rates.count(getAccount, operator, "10.0.0.1"))).toBe(2000);
+  expect(admitted(() => rates.count(redeemSignInLink, undefined, "10.0.0.1"))).toBe(30);
 });
 
 test("a key reads 600 times a minute, or ten times for each of its requests", () => {
