@@ -1,5 +1,10 @@
 import type { IncomingMessage } from "node:http";
-import type { Fault } from "./malformed.ts";
+
+/** Why bytes are not a request. */
+export interface Fault {
+  readonly status: 400 | 408 | 413 | 417 | 431;
+  readonly message: string;
+}
 
 /**
  * What is wrong with a request's head that Node.js accepts but another server, before or behind this one, could read

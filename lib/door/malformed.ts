@@ -1,17 +1,11 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import type { Door } from "./door.ts";
-import { headText } from "./head.ts";
+import { type Fault, headText } from "./head.ts";
 import type { Pipeline } from "./pipeline.ts";
 
 /** Milliseconds that a client has to read why its connection ends. */
 const lingerMs = 2_000;
-
-/** Why bytes are not a request. */
-export interface Fault {
-  readonly status: 400 | 408 | 413 | 417 | 431;
-  readonly message: string;
-}
 
 /** An answer to them. */
 export interface FaultAnswer {
