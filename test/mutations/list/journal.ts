@@ -61,8 +61,8 @@ export const journalMutations = within(
     {
       name: "a request that is over is still in the journal",
       file: "unfinished.ts",
-      find: "    const isWritten = this.#written.delete(key);",
-      replace: '    const isWritten = this.#written.delete(key) && key === "";',
+      find: "    if (known.isWritten) {",
+      replace: '    if (known.isWritten && runId === "") {',
       breaks: "its charge until that is SETTLED",
       tests: ["file-journal"],
     },
