@@ -1,5 +1,6 @@
 import { consolePages } from "./console/pages.ts";
 import { consoleSoak } from "./console/soak.ts";
+import { crash } from "./crash.ts";
 import { failover } from "./failover.ts";
 import { heap } from "./heap/heap.ts";
 import { history } from "./history/history.ts";
@@ -45,6 +46,7 @@ export const scenarios: readonly Scenario[] = [
   history,
   proof,
   failover,
+  crash,
   overshoot,
   consolePages,
   consoleSoak,
