@@ -21,6 +21,14 @@ export const checkoutMutations = within(
       tests: ["payments"],
     },
     {
+      name: "a charge that does not lift the balance to the bound is followed by another",
+      file: "payments.ts",
+      find: "balance < BigInt(row.below) ?",
+      replace: "balance < 0n ?",
+      breaks: "is not followed by another one at once",
+      tests: ["payments"],
+    },
+    {
       name: "a refund that the provider refuses does not come back",
       file: "returns/withdrawals.ts",
       find: "      await this.putBack(row, error.message);",
