@@ -285,5 +285,5 @@ const silent: MeteringObserver = {
     committed() {},
     refused() {},
   },
-  ...{ fenced() {}, broken() {}, threadEnded() {}, reconciled() {}, provedElsewhere() {} },
+  ...{ putBack() {}, fenced() {}, broken() {}, threadEnded() {}, reconciled() {}, provedElsewhere() {} },
 };
