@@ -1,4 +1,5 @@
 import { consolePages } from "./console/pages.ts";
+import { publicPages } from "./console/public-pages.ts";
 import { consoleSoak } from "./console/soak.ts";
 import { failover } from "./failover.ts";
 import { history } from "./history/history.ts";
@@ -46,4 +47,5 @@ export const scenarios: readonly Scenario[] = [
   overshoot,
   consolePages,
   consoleSoak,
+  publicPages,
 ];
