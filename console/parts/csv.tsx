@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import { Failure } from "./calls/answer.tsx";
+import { saveFile } from "./save-file.ts";
 
 type Cell = string | bigint;
 
@@ -17,7 +18,7 @@ export function CsvButton({ name, load }: Props) {
     setBusy(true);
     setError(undefined);
     try {
-      save(`${name}.csv`, toCsv(await load(new AbortController().signal)));
+      saveFile(`${name}.csv`, "text/csv", [toCsv(await load(new AbortController().signal))]);
     } catch (failure) {
       setError(failure);
     }
@@ -31,15 +32,6 @@ export function CsvButton({ name, load }: Props) {
       {error !== undefined && <Failure error={error} />}
     </>
   );
-}
-
-function save(name: string, text: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
-  const link = document.createElement("a");
-  link.href = url;
-  link.download = name;
-  link.click();
-  URL.revokeObjectURL(url);
 }
 
 function toCsv(lines: readonly (readonly Cell[])[]): string {

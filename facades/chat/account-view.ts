@@ -10,6 +10,7 @@ import {
   type RefusedGeneration,
   UsageDimension,
 } from "#gen/tollgate/chat/v1/account_view_pb.js";
+import type { GetStatementRequest } from "#gen/tollgate/chat/v1/statement_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { UsageGroup } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import type { Request } from "#gen/tollgate/metering/v1/request_pb.js";
@@ -178,10 +179,12 @@ export async function readUsage(
   const data = [];
   const groupBy = by.map((dimension) => groups[dimension]);
   const request = { from: timestampFromDate(from), ...(to && { to: timestampFromDate(to) }), groupBy };
-  for await (const { rows } of core.metering.streamUsage(request, exchange.callOptions)) {
+  let ofMoment: Timestamp | undefined;
+  for await (const { rows, asOf } of core.metering.streamUsage(request, exchange.callOptions)) {
     if (data.length + rows.length > mostUsageRows) {
       throw invalidField("by", `makes more than ${mostUsageRows} rows: ask for a shorter time or fewer groups`);
     }
+    ofMoment ??= asOf;
     for (const row of rows) {
       data.push({
         $typeName: "tollgate.chat.v1.UsageSums" as const,
@@ -197,7 +200,19 @@ export async function readUsage(
       });
     }
   }
-  return { $typeName: "tollgate.chat.v1.GetUsageResponse", data };
+  return {
+    $typeName: "tollgate.chat.v1.GetUsageResponse",
+    data,
+    ...(ofMoment && { asOf: rfc3339(ofMoment) }),
+  };
+}
+
+/** The lines of the account's statement. */
+export function readStatement(core: CoreClients, exchange: Exchange, asked: GetStatementRequest) {
+  const from = readTime("from", asked.from) ?? new Date(0);
+  const to = readTime("to", asked.to) ?? new Date(Math.floor(exchange.runtime.clock.now() / dayMs) * dayMs);
+  const request = { from: timestampFromDate(from), to: timestampFromDate(to) };
+  return core.metering.streamStatement(request, exchange.callOptions);
 }
 
 function readTime(field: string, text: string): Date | undefined {
@@ -218,7 +233,7 @@ async function spent(
   { keyId = "" }: { readonly keyId?: string },
 ): Promise<bigint> {
   let sum = 0n;
-  const request = { keyId, groupBy: [UsageGroup.ACCOUNT] };
+  const request = { keyId, groupBy: [UsageGroup.ACCOUNT], fresh: true };
   for await (const { rows } of core.metering.streamUsage(request, exchange.callOptions)) {
     sum += rows.reduce((total, row) => total + costOf(row), 0n);
   }

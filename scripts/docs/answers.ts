@@ -83,6 +83,7 @@ export const answers: Readonly<Record<string, object>> = {
   reload: reloadDocument(sample(ReloadResponseSchema)),
   find: [foundDocument(sample(FoundSchema))],
   requests: [metering.requestWithAdvice(sample(RequestSchema))],
+  statement: { file: "", lines: 0 },
   "export receipts": exported,
   "export usage": exported,
   archives: [metering.archiveDocument(sample(ReceiptArchiveSchema))],

@@ -21,12 +21,14 @@ export interface PostgresqlServer {
   setSynchronous(on: boolean): Promise<void>;
   /** Has a standby follow its primary no longer, as when the network between them is gone. */
   cutOff(): Promise<void>;
+  /** How many standbys follow this server. */
+  standbys(): Promise<number>;
   /** Makes a standby a primary. */
   promote(): Promise<void>;
   /** Ends all connections to a database. */
   disconnect(database: string): Promise<void>;
-  /** How many connections others have to a database. */
-  connections(database: string): Promise<number>;
+  /** The connections that others have to a database, by their processes. */
+  connections(database: string): Promise<number[]>;
   /** Ends it as a crash does: nothing is finished, nobody is told. */
   crash(): Promise<void>;
   /** Starts it again on the data that the crash left. */
@@ -89,6 +91,9 @@ async function startIn(
     async cutOff() {
       await ask(url, "alter system set primary_conninfo = ''", "select pg_reload_conf()");
     },
+    async standbys() {
+      return Number((await ask(url, "select count(*) as number from pg_stat_replication"))[0]?.number);
+    },
     async promote() {
       await ask(url, "select pg_promote()");
     },
@@ -96,7 +101,7 @@ async function startIn(
       await ask(url, `select pg_terminate_backend(pid) ${sessions(database)}`);
     },
     async connections(database) {
-      return Number((await ask(url, `select count(*) as number ${sessions(database)}`))[0]?.number);
+      return (await ask(url, `select pid ${sessions(database)}`)).map(({ pid }) => Number(pid));
     },
     crash: () => crash(server),
     restart: () => server.start(),

@@ -11,7 +11,8 @@ beforeAll(async () => {
 afterAll(() => stage.close());
 
 test("a stranger goes from the first key to a receipt, buys credit, sets auto top-up and gets a refund", async () => {
-  const { refusal, sessions, waiting, added, bought, set, refund, balance, reader, faults } = await buyCredit(stage);
+  const { refusal, sessions, waiting, added, bought, set, refund, balance, statement, reader, faults } =
+    await buyCredit(stage);
   expect(refusal).toBe("A payment must be at least 5.00 USD (payment minimum).");
   expect(sessions).toBe(1);
   expect([waiting, added]).toEqual([
@@ -22,6 +23,7 @@ test("a stranger goes from the first key to a receipt, buys credit, sets auto to
   expect(set).toMatch(/^On: below \$5\.00 the saved card is charged \$10\.00, at most \$40\.00 a month/);
   expect(refund).toBe("7.50 USD go back to the card.");
   expect(balance).toBe(bought - 75n * 10n ** 11n);
+  expect(statement.map((line) => JSON.parse(line).kind)).toEqual(["account", "opening", "closing"]);
   expect(reader).toEqual(["no way to pay", set]);
   expect([...faults, ...stage.complaints]).toEqual([]);
 }, 120_000);

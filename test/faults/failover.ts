@@ -21,7 +21,7 @@ export interface Round {
   readonly servedAgainMs: number;
   /** Streams that ran while the primary died and did not reach their end. */
   readonly cut: number;
-  /** Connections of cores to the old primary after it came back beside the new one. */
+  /** Connections that cores keep to the old primary after it came back beside the new one. */
   readonly strayed: number;
 }
 
@@ -79,7 +79,7 @@ export async function failOver(delays: readonly number[], progress = (_: string)
         "clients are answered beside the old primary",
         () => load.acknowledged.length > before + clients,
       );
-      const strayed = await primary.connections(database.pathname.slice(1));
+      const strayed = await countStaying(() => primary.connections(database.pathname.slice(1)));
       await primary.stop();
       [primary, standby] = [standby, await standby.startStandby(primary.port)];
       await primary.setSynchronous(true);
@@ -110,6 +110,13 @@ async function begin(load: Load, { urls }: Service, at: number): Promise<{ end: 
     await eventually("it is answered", () => asked.seen > 0 || ended);
     return asked.seen > 0 ? { end: over } : undefined;
   });
+}
+
+/** A core that looks for the primary asks each host who it is, and leaves at once: what is still there later has stayed. */
+async function countStaying(connections: () => Promise<number[]>): Promise<number> {
+  const before = new Set(await connections());
+  await pause(before.size === 0 ? 0 : 2000, "a core that only asked has left by then");
+  return (await connections()).filter((pid) => before.has(pid)).length;
 }
 
 async function answered(load: Load, url: string): Promise<boolean> {

@@ -2,19 +2,22 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import type { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import { toInt64 } from "#lib/int64.ts";
 import type { Clock } from "#lib/time/clock.ts";
+import { streamStatement } from "#src/money/books/bill/stream-statement.ts";
 import type { ArchivedReceipts } from "#src/money/books/receipts/archived-receipts.ts";
 import { readCosts } from "#src/money/books/receipts/costs.ts";
 import { listReceipts } from "#src/money/books/receipts/receipt-list.ts";
 import { readReceipts } from "#src/money/books/receipts/receipts.ts";
 import { streamUsage } from "#src/money/books/receipts/usage.ts";
+import { listSeals } from "#src/money/books/seals/seal-list.ts";
 import type { Storage } from "#src/storage/orm.ts";
 import { readPrincipal, visibleAccount } from "#src/wire/interceptors/access/principal.ts";
+import { withAge } from "./as-of.ts";
 import { listRequests } from "./requests/request-list.ts";
 import { SnapshotReaders } from "./snapshot-readers.ts";
 
 interface Dependencies {
   readonly storage: Storage;
-  readonly clock: Pick<Clock, "after">;
+  readonly clock: Pick<Clock, "after" | "now">;
   readonly archives: ArchivedReceipts;
 }
 
@@ -34,7 +37,7 @@ export function createMeteringService({ storage, clock, archives }: Dependencies
 
     async listReceipts(request, context) {
       const accountId = visibleAccount(context, request.accountId);
-      return listReceipts(storage, { ...request, accountId }, archives);
+      return withAge(context, await listReceipts(storage, { ...request, accountId }, archives));
     },
 
     async listCosts({ requestIds, accountId }, context) {
@@ -45,16 +48,30 @@ export function createMeteringService({ storage, clock, archives }: Dependencies
 
     async listRequests(request, context) {
       const accountId = visibleAccount(context, request.accountId);
-      return listRequests(storage, { ...request, accountId });
+      return withAge(context, await listRequests(storage, { ...request, accountId }));
+    },
+
+    async listSeals({ after }) {
+      return { seals: await listSeals(storage, after) };
+    },
+
+    async *streamStatement(request, context) {
+      const visible = { ...request, accountId: visibleAccount(context, request.accountId) };
+      const payer = readPrincipal(context);
+      const account = payer.kind === "caller" ? payer.accountId : undefined;
+      const open = () => streamStatement({ storage, archives, now: clock.now() }, visible);
+      for await (const lines of readers.read(account, context.signal, open)) {
+        yield { lines };
+      }
     },
 
     async *streamUsage(request, context) {
       const visible = { ...request, accountId: visibleAccount(context, request.accountId) };
       const payer = readPrincipal(context);
       const account = payer.kind === "caller" ? payer.accountId : undefined;
-      for await (const rows of readers.read(account, context.signal, () => streamUsage(storage, visible))) {
-        if (rows.length > 0) {
-          yield { rows };
+      for await (const piece of readers.read(account, context.signal, () => streamUsage(storage, visible))) {
+        if (piece.rows.length > 0 || piece.asOf !== undefined) {
+          yield withAge(context, piece);
         }
       }
     },

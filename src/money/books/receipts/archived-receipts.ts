@@ -29,6 +29,8 @@ export interface ArchivedReceipts {
   find(requestId: string): Promise<Receipt[]>;
   /** Newest first. */
   list(question: ArchivedQuestion): AsyncGenerator<Receipt>;
+  /** An account's receipts of a span, oldest first. */
+  listOldestFirst(question: Pick<ArchivedQuestion, "accountId" | "fromMs" | "toMs">): AsyncGenerator<Receipt>;
   /** The days, such as 2026-01-31, whose archives are not those that were written. */
   findChanged(): Promise<string[]>;
 }
