@@ -1,4 +1,5 @@
 import { consolePages } from "./console/pages.ts";
+import { publicPages } from "./console/public-pages.ts";
 import { consoleSoak } from "./console/soak.ts";
 import { crash } from "./crash.ts";
 import { failover } from "./failover.ts";
@@ -50,4 +51,5 @@ export const scenarios: readonly Scenario[] = [
   overshoot,
   consolePages,
   consoleSoak,
+  publicPages,
 ];
