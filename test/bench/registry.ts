@@ -3,6 +3,7 @@ import { consoleSoak } from "./console/soak.ts";
 import { failover } from "./failover.ts";
 import { history } from "./history/history.ts";
 import { proof } from "./history/proof.ts";
+import { statement } from "./history/statement.ts";
 import { ledger } from "./ledger/ledger.ts";
 import { limits } from "./limits.ts";
 import { loadScenarios } from "./load/loads.ts";
@@ -42,6 +43,7 @@ export const scenarios: readonly Scenario[] = [
   retention,
   history,
   proof,
+  statement,
   failover,
   overshoot,
   consolePages,
