@@ -48,7 +48,7 @@ export default {
       from: { path: "^console/" },
       to: {
         path: "^(lib|src|facades|test|scripts|client)/",
-        pathNot: "^lib/(?:money|errors/reason-texts|limits/(?:budget-period|key-limits))\\.ts$",
+        pathNot: "^lib/(?:money|rpc/call-headers|errors/reason-texts|limits/(?:budget-period|key-limits))\\.ts$",
       },
     },
     {

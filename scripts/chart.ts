@@ -21,7 +21,10 @@ export const renderings: Readonly<Record<string, readonly string[]>> = {
     ...["--values", join(folder, "values-scaled-out.yaml")],
     ...["--set", "keda.enabled=true", "--set-json", `keda.engines=[${JSON.stringify(engine)}]`],
   ],
-  "cloud-native-pg": ["--values", join(folder, "values-scaled-out.yaml"), "--set", "cloudNativePg.cluster=books"],
+  "cloud-native-pg": [
+    ...["--values", join(folder, "values-scaled-out.yaml")],
+    ...["--set", "cloudNativePg.cluster=books", "--set", "cloudNativePg.readStandbys=true"],
+  ],
   "with-tls": ["--values", join(folder, "values-scaled-out.yaml"), "--set", "tlsSecretName=tollgate-tls"],
 };
 

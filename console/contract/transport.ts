@@ -2,6 +2,7 @@ import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-web";
 import { connectionLost, connectionWorks } from "../app/connection.ts";
 import { sessionEnded } from "../app/session.ts";
+import { noteAge } from "./age.ts";
 import { isLost } from "./failure.ts";
 
 /** Tells the page from every call's result whether the server is reachable and whether the session has ended. */
@@ -9,6 +10,7 @@ const watch: Interceptor = (next) => async (request) => {
   try {
     const response = await next(request);
     connectionWorks();
+    noteAge(response.header);
     return response;
   } catch (error) {
     const { code } = ConnectError.from(error);

@@ -1,5 +1,8 @@
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
+import { readAge } from "../contract/age.ts";
+import { Time } from "./figures/time.tsx";
 
 interface Props {
   /** The page's name: its only h1, and the tab's title. */
@@ -38,7 +41,18 @@ export function Page({ title, aside, actions, parent, lead, children }: Props) {
         {actions && <div class="actions">{actions}</div>}
       </div>
       {children}
+      <AsOf />
     </>
+  );
+}
+
+/** Says how old the page is where a standby told what it shows. */
+function AsOf() {
+  const at = readAge();
+  return at === undefined ? null : (
+    <p class="muted">
+      As of <Time at={timestampFromDate(at)} />: a standby told it.
+    </p>
   );
 }
 

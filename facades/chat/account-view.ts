@@ -179,10 +179,12 @@ export async function readUsage(
   const data = [];
   const groupBy = by.map((dimension) => groups[dimension]);
   const request = { from: timestampFromDate(from), ...(to && { to: timestampFromDate(to) }), groupBy };
-  for await (const { rows } of core.metering.streamUsage(request, exchange.callOptions)) {
+  let ofMoment: Timestamp | undefined;
+  for await (const { rows, asOf } of core.metering.streamUsage(request, exchange.callOptions)) {
     if (data.length + rows.length > mostUsageRows) {
       throw invalidField("by", `makes more than ${mostUsageRows} rows: ask for a shorter time or fewer groups`);
     }
+    ofMoment ??= asOf;
     for (const row of rows) {
       data.push({
         $typeName: "tollgate.chat.v1.UsageSums" as const,
@@ -198,7 +200,11 @@ export async function readUsage(
       });
     }
   }
-  return { $typeName: "tollgate.chat.v1.GetUsageResponse", data };
+  return {
+    $typeName: "tollgate.chat.v1.GetUsageResponse",
+    data,
+    ...(ofMoment && { asOf: rfc3339(ofMoment) }),
+  };
 }
 
 /** The lines of the account's statement. */
@@ -227,7 +233,7 @@ async function spent(
   { keyId = "" }: { readonly keyId?: string },
 ): Promise<bigint> {
   let sum = 0n;
-  const request = { keyId, groupBy: [UsageGroup.ACCOUNT] };
+  const request = { keyId, groupBy: [UsageGroup.ACCOUNT], fresh: true };
   for await (const { rows } of core.metering.streamUsage(request, exchange.callOptions)) {
     sum += rows.reduce((total, row) => total + costOf(row), 0n);
   }

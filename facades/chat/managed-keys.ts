@@ -168,7 +168,7 @@ function readTime(text: string): Timestamp {
 /** The spending of all keys of the account, or of one, by their ids. */
 async function readSpent(core: CoreClients, exchange: Exchange, keyId: string): Promise<ReadonlyMap<string, bigint>> {
   const spent = new Map<string, bigint>();
-  const request = { keyId, groupBy: [UsageGroup.KEY] };
+  const request = { keyId, groupBy: [UsageGroup.KEY], fresh: true };
   for await (const { rows } of core.metering.streamUsage(request, exchange.callOptions)) {
     for (const row of rows) {
       spent.set(row.keyId, (spent.get(row.keyId) ?? 0n) + BigInt(row.totalCostPicoUsd));

@@ -1,4 +1,5 @@
-// The facts of an HTTP request that a facade passes to the core, in the headers of its call.
+// The facts of an HTTP request that a facade passes to the core, in the headers of its call, and what a core tells in those of
+// its answer.
 
 /** The name of the surface. */
 export const surfaceHeader = "x-tollgate-surface";
@@ -8,3 +9,6 @@ export const requestIdHeader = "x-tollgate-request-id";
 
 /** The address of the client. */
 export const clientAddressHeader = "x-tollgate-client-address";
+
+/** In the answer of a standby: the moment that it is of. */
+export const asOfHeader = "x-tollgate-as-of";

@@ -21,6 +21,8 @@ export interface PostgresqlServer {
   setSynchronous(on: boolean): Promise<void>;
   /** Has a standby follow its primary no longer, as when the network between them is gone. */
   cutOff(): Promise<void>;
+  /** How many standbys follow this server. */
+  standbys(): Promise<number>;
   /** Makes a standby a primary. */
   promote(): Promise<void>;
   /** Ends all connections to a database. */
@@ -88,6 +90,9 @@ async function startIn(
     },
     async cutOff() {
       await ask(url, "alter system set primary_conninfo = ''", "select pg_reload_conf()");
+    },
+    async standbys() {
+      return Number((await ask(url, "select count(*) as number from pg_stat_replication"))[0]?.number);
     },
     async promote() {
       await ask(url, "select pg_promote()");

@@ -23,6 +23,10 @@ const fromEnvironment: Record<SettingName, { setting: string; value: (secrets: S
     setting: "storage.listen_url",
     value: ({ listenUrl, storageUrl }) => listenUrl ?? storageUrl,
   },
+  TOLLGATE_STORAGE_READ_URL: {
+    setting: "storage.read_url",
+    value: ({ readUrl }) => readUrl ?? "(the primary)",
+  },
   TOLLGATE_RATE_LIMIT_URL: { setting: "rate_limits.url", value: ({ rateLimitUrl }) => rateLimitUrl },
   TOLLGATE_OPERATOR_TOKEN: { setting: "operator_token", value: ({ operatorToken }) => hidden(operatorToken) },
   TOLLGATE_KEY_PEPPER: { setting: "key_pepper", value: ({ peppers }) => hidden(peppers[0].secret) },

@@ -14,6 +14,7 @@ import { History, readPosition } from "./postgresql/history.ts";
 import { primaryClient } from "./postgresql/primary.ts";
 import { listMigrationsIn, makeSchema, schemaOf } from "./postgresql/schema.ts";
 import { serversOf } from "./postgresql/servers.ts";
+import { Standby, type StandbyOptions } from "./postgresql/standby.ts";
 import { checkServer, sessionSetup } from "./session.ts";
 import { limited, openPostgresqlSnapshot, type Reach, type Snapshot } from "./snapshot.ts";
 import { accessFile, accessMemory } from "./sqlite/access.ts";
@@ -69,18 +70,21 @@ export interface PostgresqlStorage extends Common {
   readonly pool: Pool;
   /** Whether a pooler stands before it, so that each transaction may have another session. */
   readonly pooled: boolean;
+  /** What answers long reads. Undefined: the primary does. */
+  readonly standby: Standby | undefined;
 }
 
 /**
  * Opens `sqlite:PATH`, `sqlite::memory:` or `postgresql://…`, of several servers the one that takes writes, and brings its
  * schema up to date. Throws when another process has the SQLite file, when a newer version of the program or one from
  * before the first release made the schema, or when the server cannot be written to. Warns of dangerous settings of a
- * server, and whenever a thread of a file ends.
+ * server, and whenever a thread of a file ends. `standby` is not needed for a start.
  */
 export async function openStorage(
   url: string,
   patience = usualPatience,
   warn: (message: string) => void = () => {},
+  standby?: StandbyOptions,
 ): Promise<Storage> {
   if (url.startsWith("sqlite:")) {
     const path = url.slice("sqlite:".length);
@@ -107,7 +111,12 @@ export async function openStorage(
     await makeDays(storage.pool, daysAheadOf(Date.now()));
   });
   limit.begin(patience.answerMs); // only now: a migration may build an index over all rows
-  return { ...storage, pooled };
+  if (standby === undefined) {
+    return { ...storage, pooled };
+  }
+  const second = new Standby(storage.pool, standby, sessionSetup(patience.answerMs));
+  const close = () => second.close().finally(() => storage.close());
+  return { ...storage, pooled, standby: second, close };
 }
 
 async function migrated<T extends Storage>(storage: T, bringUpToDate: (storage: T) => Promise<void>): Promise<T> {
@@ -190,7 +199,15 @@ async function openServer(url: string, { connectMs, answerMs }: Patience) {
   const connections = pool;
   const snapshot = limited((reach) => openPostgresqlSnapshot(connections, reach));
   const close = () => endPool(connections, () => orm.close());
-  const storage: PostgresqlStorage = { dialect: "postgresql", orm, pool, pooled: false, snapshot, close };
+  const storage: PostgresqlStorage = {
+    dialect: "postgresql",
+    orm,
+    pool,
+    pooled: false,
+    standby: undefined,
+    snapshot,
+    close,
+  };
   return { storage, limit };
 }
 

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { Pool, QueryResult } from "pg";
+import type { Pool, PoolClient, QueryResult } from "pg";
 import type { LongQuery } from "./workarounds/answer-limit.ts";
 
 /** A row as the driver returns it: whole numbers are numbers, bigints or decimal strings. */
@@ -7,6 +7,8 @@ export type Row = Record<string, unknown>;
 
 /** The database's state at one moment, read without delaying writers. */
 export interface Snapshot {
+  /** A standby told it: the moment of its state, in milliseconds since the epoch. Absent: the state is of this moment. */
+  readonly asOf?: number;
   /** Runs a query with `?` parameters. Its rows come in pieces, when they are asked for. */
   rows(sql: string, parameters?: readonly unknown[]): AsyncGenerator<readonly Row[]>;
   /** Runs a query with few rows, about one piece at most: on a server that takes one exchange instead of three. */
@@ -56,10 +58,15 @@ const joinTables = "set local enable_nestloop = off";
 
 type Piece = Promise<QueryResult<Row>>;
 
-/** A snapshot of a PostgreSQL database, on its own connection. */
-export async function openPostgresqlSnapshot(pool: Pool, reach: Reach): Promise<Snapshot> {
+/** A snapshot of a PostgreSQL database, on its own connection, which is looked at before. */
+export async function openPostgresqlSnapshot(
+  pool: Pool,
+  reach: Reach,
+  look: (client: PoolClient) => Promise<void> = async () => {},
+): Promise<Snapshot> {
   const client = await pool.connect();
   try {
+    await look(client);
     await client.query(reach === "tables" ? `${beginSnapshot}; ${joinTables}` : beginSnapshot);
   } catch (error) {
     client.release(true);

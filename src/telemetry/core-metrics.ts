@@ -12,6 +12,7 @@ import type { RetentionObserver } from "#src/money/retention/retention.ts";
 import type { EmbeddingsObserver } from "#src/services/embeddings/interface.ts";
 import type { InferenceObserver } from "#src/services/inference/interface.ts";
 import type { Outcome } from "#src/services/status/availability/outcome.ts";
+import type { StandbyObserver } from "#src/storage/postgresql/standby.ts";
 import type { CallObserver } from "#src/wire/interceptors/observation/observe.ts";
 import { auditMetrics } from "./audit-metrics.ts";
 import { callMetrics } from "./call-metrics.ts";
@@ -24,6 +25,7 @@ import { meteringMetrics, watchClock, watchLedger, watchRateLimits } from "./met
 import { type BudgetObserver, budgetMetrics } from "./money/budget-metrics.ts";
 import { watchPrices } from "./money/price-metrics.ts";
 import { retentionMetrics } from "./money/retention-metrics.ts";
+import { standbyMetrics } from "./money/standby-metrics.ts";
 import { providerMetrics } from "./provider-metrics.ts";
 import type { DropReason } from "./requests/recorder.ts";
 import { requestMetrics } from "./requests/request-metrics.ts";
@@ -44,6 +46,7 @@ export interface CoreMetrics {
   /** A change was made but could not be noted in the audit log. */
   readonly audit: () => void;
   readonly retention: RetentionObserver;
+  readonly standby: StandbyObserver;
   readonly budgets: BudgetObserver;
   /** Refused requests are not in the record. */
   readonly unrecorded: (reason: DropReason, count: number) => void;
@@ -70,6 +73,7 @@ export function coreMetrics(registry: Registry, clock: Clock, models: () => read
     budgets: budgetMetrics(registry),
     unrecorded: requestMetrics(registry),
     retention: retentionMetrics(registry),
+    standby: standbyMetrics(registry),
     deliveries: deliveryMetrics(registry),
     usageEvents: usageEventMetrics(registry),
     mails: mailMetrics(registry),

@@ -1,6 +1,7 @@
 import { consolePages } from "./console/pages.ts";
 import { consoleSoak } from "./console/soak.ts";
 import { failover } from "./failover.ts";
+import { heap } from "./heap/heap.ts";
 import { history } from "./history/history.ts";
 import { proof } from "./history/proof.ts";
 import { statement } from "./history/statement.ts";
@@ -35,6 +36,7 @@ export const scenarios: readonly Scenario[] = [
   tenants,
   limits,
   open,
+  heap,
   start,
   soak,
   profile,

@@ -58,6 +58,8 @@ async function findPaths({ tollgate }: Stage): Promise<readonly string[]> {
     "accounts",
     "models",
     "usage",
+    "usage?by=model&and=day&period=week",
+    "margin",
     "playground",
     "fleet",
     "books",
@@ -68,7 +70,7 @@ async function findPaths({ tollgate }: Stage): Promise<readonly string[]> {
   return [
     ...plain.map((page) => `/${page}`),
     `/keys?account=${account}`,
-    `/accounts/${account}`,
+    ...["", "?tab=keys", "?tab=payments", "?tab=receipts", "?tab=people"].map((tab) => `/accounts/${account}${tab}`),
     "/models/tollgate-sim/plain",
     "/receipts/none",
     `/requests/${await refuse(tollgate.url)}`,

@@ -78,6 +78,7 @@ async function topUp(page: Page, by: Keyboard): Promise<void> {
 
 /** With a model of its own and an end: what the form of a key takes beside numbers. */
 async function makeKey(page: Page, by: Keyboard): Promise<void> {
+  await by.press(page.getByRole("button", { name: "Keys", exact: true }));
   await by.press(page.getByRole("button", { name: "Create key" }));
   await by.reach(page.getByLabel("Name", { exact: true }));
   await page.keyboard.type("typed");

@@ -88,6 +88,8 @@ async function topUp(page: Page): Promise<void> {
 }
 
 async function makeKey(page: Page): Promise<string> {
+  await page.getByRole("button", { name: "Keys", exact: true }).click();
+  await page.waitForURL("**?tab=keys");
   await page.getByRole("button", { name: "Create key" }).click();
   await page.getByLabel("Name").fill("production");
   await page.getByRole("button", { name: "Create", exact: true }).click();

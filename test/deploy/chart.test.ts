@@ -128,12 +128,21 @@ test("one core serves models of its own on PostgreSQL, and reaches that, them, a
   ]);
 });
 
-test("on CloudNativePG the address of the primary is the cluster's own, and its pods are reached", () => {
+test("on CloudNativePG the addresses of the primary and of the standbys are the cluster's own, and its pods are reached", () => {
   const [{ spec } = { spec: undefined }] = ofKind("cloud-native-pg", "StatefulSet");
   const [{ env, envFrom }] = spec.template.spec.containers;
   expect(envFrom).toEqual([{ secretRef: { name: "tollgate-secrets" } }]); // what `env` has wins
-  const valueFrom = { secretKeyRef: { name: "books-app", key: "uri" } };
-  expect(env).toEqual([{ name: "TOLLGATE_STORAGE_URL", valueFrom }]);
+  const from = (key: string) => ({ secretKeyRef: { name: "books-app", key } });
+  expect(env).toEqual([
+    { name: "TOLLGATE_STORAGE_URL", valueFrom: from("uri") },
+    { name: "POSTGRESQL_USER", valueFrom: from("username") },
+    { name: "POSTGRESQL_PASSWORD", valueFrom: from("password") },
+    { name: "POSTGRESQL_DATABASE", valueFrom: from("dbname") },
+    {
+      name: "TOLLGATE_STORAGE_READ_URL",
+      value: "postgresql://$(POSTGRESQL_USER):$(POSTGRESQL_PASSWORD)@books-ro:5432/$(POSTGRESQL_DATABASE)",
+    },
+  ]);
   const reached = ofKind("cloud-native-pg", "NetworkPolicy").flatMap((policy) => policy.spec.egress ?? []);
   expect(reached).toContainEqual({
     to: [{ podSelector: { matchLabels: { "cnpg.io/cluster": "books" } } }],

@@ -173,6 +173,7 @@ export const doors: Readonly<Record<string, Doors>> = {
   "people of an account": {
     contract: [
       ...["PeopleService.GetPerson", "PeopleService.UpdatePerson name", "PeopleService.ListAccounts > accounts.role"],
+      ...["PeopleService.UpdatePerson mails", "PeopleService.GetPerson > mailed_events"],
       ...["PeopleService.ListMembers > members.role", "PeopleService.SetMemberRole role", "PeopleService.RemoveMember"],
       ...["PeopleService.CreateInvitation email", "PeopleService.ListInvitations > invitations.expires_at"],
       ...["PeopleService.ListPasskeys > passkeys.used_at", "PeopleService.BeginPasskey name"],
@@ -202,6 +203,7 @@ export const doors: Readonly<Record<string, Doors>> = {
       "people.md: Signing in and up",
       "people.md: Passkeys",
       "people.md: A link by mail",
+      "people.md: What people get mail about",
       "people.md: Closing an account",
     ],
     console: ["people", "invitation", "audit", "sign-in"],

@@ -23,6 +23,7 @@ export interface Service {
 /** What the processes share: nothing means SQLite, and then there is one process. */
 export interface Shared {
   readonly TOLLGATE_STORAGE_URL?: string;
+  readonly TOLLGATE_STORAGE_READ_URL?: string;
   readonly TOLLGATE_RATE_LIMIT_URL?: string;
 }
 

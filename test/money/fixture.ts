@@ -24,6 +24,7 @@ import { BalanceEvents } from "#src/money/thresholds/balance-events.ts";
 import { DatabaseClock } from "#src/storage/database-clock.ts";
 import { openStorage, type Patience, type Storage } from "#src/storage/orm.ts";
 import { createAnnounce } from "#src/storage/outbox/announcer.ts";
+import type { StandbyOptions } from "#src/storage/postgresql/standby.ts";
 import { ManualClock } from "../support/clocks/manual-clock.ts";
 import { attendWork } from "./attend-work.ts";
 import { silentObserver } from "./silent-observer.ts";
@@ -68,6 +69,8 @@ export async function openMetering(
     coreId?: string;
     /** The server itself, where the URL is a pooler's. */
     listenUrl?: string;
+    /** What answers long reads. */
+    standby?: StandbyOptions;
     /** What the thread of a SQLite file is watched by: the system's, as it works in real time. */
     threadClock?: Clock;
     /** Notes charges for a receiver of usage events. */
@@ -78,7 +81,7 @@ export async function openMetering(
   } = {},
 ): Promise<Metering> {
   const clock = options.clock ?? new ManualClock(Date.now());
-  const storage = await openStorage(options.url ?? "sqlite::memory:", options.patience);
+  const storage = await openStorage(options.url ?? "sqlite::memory:", options.patience, undefined, options.standby);
   const log = options.log ?? [];
   const note = (fields: object, message: string) => void log.push(`${message} ${inspect(fields)}`);
   const logger: Logger = { debug: () => {}, info: note, warn: note, error: note };

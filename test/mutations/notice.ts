@@ -2,10 +2,12 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import type { Copy } from "./copy.ts";
 import type { Mutation } from "./mutation.ts";
+import { usualKinds } from "./world-kinds.ts";
 import type { Lived } from "./worlds.ts";
 
-/** The longest that a test file, or worlds, may run, in milliseconds: a mutation may make them run for ever. */
-const mostOf = { tests: 120_000, worlds: 600_000 };
+/** The longest that a test file, or one world, may run, in milliseconds: a mutation may make them run for ever. */
+const testMs = 120_000;
+const lastWorldMs = 60_000;
 /** The seed of the first world. */
 const firstSeed = 1;
 
@@ -14,25 +16,29 @@ export async function noticeByTests(copy: Copy, { tests }: Pick<Mutation, "tests
   for (const test of tests) {
     const jest = ["--require", "./scripts/test-services/built-threads.cjs", "--experimental-vm-modules"];
     const options = ["node_modules/jest/bin/jest.js", "--runInBand", "--bail", "--silent", "--forceExit", test];
-    const { code, output } = await run(
-      copy,
-      ["--disable-warning=ExperimentalWarning", ...jest, ...options],
-      mostOf.tests,
-    );
+    const { code, output } = await run(copy, ["--disable-warning=ExperimentalWarning", ...jest, ...options], testMs);
     if (code !== 0) {
       const [, title = code === undefined ? "does not end" : "does not run"] = /● (.+)/.exec(output) ?? [];
-      return `${test}: ${title.split(" › ").at(-1)}`;
+      const late = /Exceeded timeout/.test(output) ? " (late)" : "";
+      return `${test}: ${title.split(" › ").at(-1)}${late}`;
     }
   }
   return undefined;
 }
 
-/** Lives worlds with a mutation. Returns what noticed it, and after how many worlds. */
-export async function noticeByWorlds(copy: Copy, worlds: number): Promise<{ by: string | undefined; worlds: number }> {
+/** Lives worlds with a mutation, for `seconds` at most. Returns what noticed it, and after how many worlds. */
+export async function noticeByWorlds(
+  copy: Copy,
+  { worlds: kinds = usualKinds }: Pick<Mutation, "worlds">,
+  { worlds, seconds }: { readonly worlds: number; readonly seconds: number },
+): Promise<{ by: string | undefined; worlds: number }> {
+  if (kinds.length === 0 || worlds === 0) {
+    return { by: undefined, worlds: 0 };
+  }
   const { code, output } = await run(
     copy,
-    ["test/mutations/worlds.ts", String(firstSeed), String(worlds)],
-    mostOf.worlds,
+    ["test/mutations/worlds.ts", ...[firstSeed, worlds, seconds].map(String), ...kinds],
+    seconds * 1000 + lastWorldMs,
   );
   const line = output.split("\n").findLast((text) => text.startsWith("{"));
   if (line === undefined) {

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Event } from "#gen/tollgate/events/v1/events_service_pb.js";
 import { countOf, formatCount } from "../../format/numbers.ts";
-import { formatSpan } from "../../format/time.ts";
+import { formatSpan, formatTime, toDate } from "../../format/time.ts";
 import { Failure } from "../../parts/calls/answer.tsx";
 import { Meter } from "../../parts/figures/figure.tsx";
 import { Page } from "../../parts/page.tsx";
@@ -87,7 +87,7 @@ function Proving({ progress }: { readonly progress: Progress }) {
 
 function Result({ proof }: { readonly proof: Proof }) {
   const { answer, at, tookMs } = proof;
-  const what = `${countOf(answer.accounts, "account")} and ${countOf(answer.receipts, "receipt")} checked in ${formatTook(tookMs)}, ${at.toLocaleTimeString(undefined, { hourCycle: "h23" })}.`;
+  const what = `${countOf(answer.accounts, "account")} and ${countOf(answer.receipts, "receipt")} checked in ${formatTook(tookMs)}, ${at.toLocaleTimeString(undefined, { hourCycle: "h23" })}.${answer.asOf ? ` A standby was read, as of ${formatTime(toDate(answer.asOf))}.` : ""}`;
   return answer.ok ? (
     <p class="notice good">
       <span>

@@ -16,6 +16,7 @@ import { coreTarget } from "../shared/arguments.ts";
 import type { Io } from "../shared/io.ts";
 import { whileWaiting } from "../shared/progress.ts";
 import { addTlsOptions } from "../shared/tls-options.ts";
+import { Age } from "./age.ts";
 import { type Document, renderJson, renderText } from "./output/render.ts";
 import { resolveNames } from "./resolve.ts";
 
@@ -107,7 +108,10 @@ async function withCore<T>(
     ...(tls && { credentials: createTlsCredentials(tls) }),
   });
   try {
-    return await call(withDefaults(core, token), target);
+    const age = new Age();
+    const answer = await call(withDefaults(core, token, age), target);
+    age.tell(io);
+    return answer;
   } catch (error) {
     throw explained(error, target);
   } finally {
@@ -152,13 +156,18 @@ function isLocal(target: string): boolean {
  * Sends the token, and waits no longer than the timeout. The header is a plain object rather than an interceptor's
  * Headers, because the first Headers of a process loads fetch.
  */
-function withDefaults(core: Transport, token: string): Transport {
+function withDefaults(core: Transport, token: string, age: Age): Transport {
   const header = { authorization: `Bearer ${token}` };
   return {
-    unary: (method, signal, timeoutMs = callTimeoutMs, _, ...rest) =>
-      core.unary(method, signal, timeoutMs, header, ...rest),
-    stream: (method, signal, timeoutMs = callTimeoutMs, _, ...rest) =>
-      core.stream(method, signal, timeoutMs, header, ...rest),
+    async unary(method, signal, timeoutMs = callTimeoutMs, _, ...rest) {
+      const answer = await core.unary(method, signal, timeoutMs, header, ...rest);
+      age.note(answer.message);
+      return answer;
+    },
+    async stream(method, signal, timeoutMs = callTimeoutMs, _, ...rest) {
+      const answer = await core.stream(method, signal, timeoutMs, header, ...rest);
+      return Object.assign(answer, { message: age.noteAll(answer.message) });
+    },
   };
 }
 

@@ -2,7 +2,7 @@ import type { Environment } from "#src/config/environment.ts";
 import { loadConfig } from "#src/config/load.ts";
 import { findUnshared } from "#src/config/ports/shared-port.ts";
 import type { Config } from "#src/config/schema.ts";
-import { isGuessable, strongSecret } from "#src/config/secret-strength.ts";
+import { isGuessable, strongSecret } from "#src/config/secrets/secret-strength.ts";
 import { peekSecrets, type Secrets } from "#src/config/secrets.ts";
 import { serversOf } from "#src/storage/postgresql/servers.ts";
 import type { Finding } from "./finding.ts";
@@ -12,6 +12,7 @@ import { checkPrices } from "./prices.ts";
 import { checkRateLimits } from "./rate-limits.ts";
 import { checkServers } from "./servers.ts";
 import { checkSignIn } from "./sign-in.ts";
+import { checkStandby } from "./standby.ts";
 import { checkStorage } from "./storage.ts";
 import { checkStripe } from "./stripe.ts";
 import { checkTls } from "./tls.ts";
@@ -23,6 +24,7 @@ export async function check(file: string, environment: Environment): Promise<Fin
   const secrets = await peekSecrets(config, environment);
   const groups = await Promise.all([
     checkStorage(secrets.storageUrl),
+    checkStandby(secrets, config.storage.read_max_age_s),
     checkRateLimits(secrets.rateLimitUrl, secrets.storageUrl),
     checkListen(config.listen),
     checkShared(config, secrets),
@@ -44,12 +46,18 @@ async function checkShared({ listen, models }: Config, secrets: Secrets): Promis
 
 function checkFile(file: string, { storage, rate_limits, mail }: Config): Finding[] {
   const part = "configuration";
-  const urls = [...serversOf(storage.url ?? ""), rate_limits.url, mail?.smtp.url ?? ""];
+  const urls = [
+    ...serversOf(storage.url ?? ""),
+    ...serversOf(storage.read_url ?? ""),
+    rate_limits.url,
+    mail?.smtp.url ?? "",
+  ];
   const exposed = urls.filter((url) => URL.parse(url)?.password);
   if (exposed.length === 0) {
     return [{ part, status: "ok", message: `${file} is valid` }];
   }
-  const mend = "TOLLGATE_STORAGE_URL, TOLLGATE_RATE_LIMIT_URL and mail.smtp.url_env keep passwords out of it";
+  const mend =
+    "TOLLGATE_STORAGE_URL, TOLLGATE_STORAGE_READ_URL, TOLLGATE_RATE_LIMIT_URL and mail.smtp.url_env keep passwords out of it";
   return [{ part, status: "warning", message: `${file} is valid, but holds a password: ${mend}` }];
 }
 

@@ -51,7 +51,13 @@ export async function openFoundation(
     logger.warn({ file }, "every user of this machine may read a secret: take it from them (mode 0600 or 0640)");
   }
   const warn = (found: string) => logger.warn({ found }, "the database is in danger");
-  const storage = await openStorage(secrets.storageUrl, undefined, warn);
+  const standby = secrets.readUrl && {
+    url: secrets.readUrl,
+    mostAgeMs: config.storage.read_max_age_s * 1000,
+    observer: metrics.standby,
+    warn: (found: string) => logger.warn({ found }, "the standby does not answer"),
+  };
+  const storage = await openStorage(secrets.storageUrl, undefined, warn, standby || undefined);
   const clock = await DatabaseClock.open(storage, systemClock, logger);
   const stopMeasuring = clock.keepMeasuring();
   return {

@@ -24,6 +24,19 @@ export const storage = z
       .describe(
         "Behind a pooler of transactions: postgresql://… of PostgreSQL itself, where each core hears the others over one connection. TOLLGATE_STORAGE_LISTEN_URL wins. Default: storage.url.",
       ),
+    read_url: z
+      .string()
+      .regex(/^postgres(ql)?:\/\//, "must start with postgresql://")
+      .optional()
+      .describe(
+        "A standby of PostgreSQL, postgresql://…, of several servers the standby that is furthest: it answers long reads, which then tell how old they are. TOLLGATE_STORAGE_READ_URL wins. Default: the primary answers all.",
+      ),
+    read_max_age_s: z
+      .number()
+      .min(10)
+      .max(3600)
+      .default(30)
+      .describe("How old what the standby tells may be. The primary answers while it is older."),
   })
   .prefault({});
 

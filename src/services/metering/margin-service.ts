@@ -13,6 +13,7 @@ import type { PricedServer } from "#lib/server-costs.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { streamUsage } from "#src/money/books/receipts/usage.ts";
 import type { Storage } from "#src/storage/orm.ts";
+import { withAge } from "./as-of.ts";
 import { type Earned, type Margin, toMargins } from "./margin.ts";
 import { lengthFrom, mostSpans, type SpanName, splitSpans } from "./spans.ts";
 
@@ -43,21 +44,21 @@ export function createMarginService({
   clock,
 }: Dependencies): ServiceImpl<typeof MarginService> {
   return {
-    async *streamMargins(request) {
+    async *streamMargins(request, context) {
       const { fromMs, toMs, by, spans } = readAsked(request, clock.now(), await readBeginning());
-      const earned = await readEarned(storage, timestampFromMs(fromMs), timestampFromMs(toMs), by);
+      const { earned, asOf } = await readEarned(storage, timestampFromMs(fromMs), timestampFromMs(toMs), by);
       const priced = servers();
       let margins: MarginMessage[] = [];
       for (const { name, ms } of spans) {
         const ofSpan = toMargins(earned.get(name) ?? [], priced, BigInt(ms));
         margins.push(...ofSpan.map((margin) => toMessage(margin, by, name)));
         if (margins.length >= pieceSize) {
-          yield { margins };
+          yield withAge(context, { margins, asOf });
           margins = [];
         }
       }
       if (margins.length > 0) {
-        yield { margins };
+        yield withAge(context, { margins, asOf });
       }
     },
   };
@@ -86,12 +87,24 @@ async function readEarned(
   from: Timestamp,
   to: Timestamp,
   by: SpanName | undefined,
-): Promise<Map<string, Earned[]>> {
+): Promise<{ readonly earned: ReadonlyMap<string, Earned[]>; readonly asOf: number | undefined }> {
   const earned = new Map<string, Earned[]>();
   const groupBy = [UsageGroup.MODEL, ...(by === undefined ? [] : [groups[by]])];
   const TypeName = "tollgate.metering.v1.StreamUsageRequest" as const;
-  const asked = { $typeName: TypeName, from, to, groupBy, accountId: "", keyId: "", model: "", dearest: 0 };
-  for await (const rows of streamUsage(storage, asked)) {
+  const asked = {
+    $typeName: TypeName,
+    from,
+    to,
+    groupBy,
+    accountId: "",
+    keyId: "",
+    model: "",
+    dearest: 0,
+    fresh: false,
+  };
+  let asOf: number | undefined;
+  for await (const { rows, ...piece } of streamUsage(storage, asked)) {
+    asOf = piece.asOf;
     for (const { model, totalCostPicoUsd, ...row } of rows) {
       const name = by === undefined ? "" : row[by];
       const ofSpan = earned.get(name) ?? [];
@@ -99,7 +112,7 @@ async function readEarned(
       ofSpan.push({ model, amount: BigInt(totalCostPicoUsd) });
     }
   }
-  return earned;
+  return { earned, asOf };
 }
 
 function toMessage({ model, revenue, cost }: Margin, by: SpanName | undefined, name: string): MarginMessage {

@@ -11,6 +11,7 @@ import { streamUsage } from "#src/money/books/receipts/usage.ts";
 import { listSeals } from "#src/money/books/seals/seal-list.ts";
 import type { Storage } from "#src/storage/orm.ts";
 import { readPrincipal, visibleAccount } from "#src/wire/interceptors/access/principal.ts";
+import { withAge } from "./as-of.ts";
 import { listRequests } from "./requests/request-list.ts";
 import { SnapshotReaders } from "./snapshot-readers.ts";
 
@@ -36,7 +37,7 @@ export function createMeteringService({ storage, clock, archives }: Dependencies
 
     async listReceipts(request, context) {
       const accountId = visibleAccount(context, request.accountId);
-      return listReceipts(storage, { ...request, accountId }, archives);
+      return withAge(context, await listReceipts(storage, { ...request, accountId }, archives));
     },
 
     async listCosts({ requestIds, accountId }, context) {
@@ -47,7 +48,7 @@ export function createMeteringService({ storage, clock, archives }: Dependencies
 
     async listRequests(request, context) {
       const accountId = visibleAccount(context, request.accountId);
-      return listRequests(storage, { ...request, accountId });
+      return withAge(context, await listRequests(storage, { ...request, accountId }));
     },
 
     async listSeals({ after }) {
@@ -68,9 +69,9 @@ export function createMeteringService({ storage, clock, archives }: Dependencies
       const visible = { ...request, accountId: visibleAccount(context, request.accountId) };
       const payer = readPrincipal(context);
       const account = payer.kind === "caller" ? payer.accountId : undefined;
-      for await (const rows of readers.read(account, context.signal, () => streamUsage(storage, visible))) {
-        if (rows.length > 0) {
-          yield { rows };
+      for await (const piece of readers.read(account, context.signal, () => streamUsage(storage, visible))) {
+        if (piece.rows.length > 0 || piece.asOf !== undefined) {
+          yield withAge(context, piece);
         }
       }
     },

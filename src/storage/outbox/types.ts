@@ -26,3 +26,20 @@ export type EventType = keyof typeof eventTypes;
 export function isEventType(text: string): text is EventType {
   return Object.hasOwn(eventTypes, text);
 }
+
+/** The events of accounts that mails tell of. */
+export const mailedEvents = [
+  "balance.low",
+  "balance.exhausted",
+  "account.topped_up",
+  "auto_top_up.declined",
+  "key.limit",
+  "account.frozen",
+] as const satisfies EventType[];
+
+/** A type of events that mails tell of. */
+export type MailedEvent = (typeof mailedEvents)[number];
+
+export function isMailedEvent(text: string): text is MailedEvent {
+  return (mailedEvents as readonly string[]).includes(text);
+}

@@ -1,13 +1,12 @@
 import { Client } from "pg";
 import { isUnreachable } from "../availability/unreachable.ts";
+import { clientOf, type Place } from "./client-of.ts";
 import { type History, readPosition } from "./history.ts";
 
 /** After the first primary answers, the others have this long to show that they are later ones. */
 const graceMs = 500;
 
-interface Primary {
-  readonly host: string;
-  readonly port: number;
+interface Primary extends Place {
   readonly timeline: number;
 }
 
@@ -16,23 +15,7 @@ interface Primary {
  * the primary. Of two that take writes, the one that was promoted last is meant.
  */
 export function primaryClient(servers: readonly string[], history: History, connectMs: number): typeof Client {
-  return class extends Client {
-    // The driver's pool connects with a callback, all others await.
-    override connect(callback?: unknown): never {
-      const connected = findPrimary(servers, history, connectMs).then(({ host, port }) => {
-        Object.assign(this, { host, port });
-        Object.assign((this as unknown as { connectionParameters: object }).connectionParameters, { host, port });
-        return super.connect();
-      });
-      if (typeof callback === "function") {
-        connected.then(
-          () => callback(null, this),
-          (error: unknown) => callback(error),
-        );
-      }
-      return (callback === undefined ? connected : undefined) as never;
-    }
-  };
+  return clientOf(() => findPrimary(servers, history, connectMs));
 }
 
 /** Asks all servers at once. Throws what each said when none takes writes. */

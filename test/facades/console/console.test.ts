@@ -125,7 +125,7 @@ describe("sign-in", () => {
     const client = createClient(SessionsService, started.service.transport);
     await expect(client.createSignInLink({ role: Role.OWNER }, { headers })).rejects.toThrow("gives no higher one");
     const own = await client.createSession({}, { headers });
-    const asSession = { headers: { authorization: `Bearer ${own.token}` } };
+    const asSession = { headers: { authorization: `Session ${own.token}` } };
     await expect(client.createSession({}, asSession)).rejects.toThrow("A session opens no other one");
     await expect(client.createSignInLink({ role: Role.READER }, asSession)).rejects.toThrow(
       "A session may not do this",

@@ -47,7 +47,7 @@ export const bookMutations = within({ source: "src/money", tests: "test/money" }
     file: "books/payments/funds.ts",
     find: "      priceVersionId,\n",
     replace: "      priceVersionId: 1,\n",
-    breaks: "A lot keeps the price list of the moment it came in",
+    breaks: "A credit keeps the price list of the moment it came in",
     tests: ["books/payments/funds", "prices/prices"],
   },
   {
@@ -55,7 +55,7 @@ export const bookMutations = within({ source: "src/money", tests: "test/money" }
     file: "books/payments/refunds.ts",
     find: "      lot.refunded += taken;",
     replace: "      lot.refunded += 2 * taken;",
-    breaks: "A refund takes unspent paid money, newest lot first, and never what running requests hold.",
+    breaks: "A refund takes unspent paid money, newest credit first, and never what running requests hold.",
     tests: ["books/payments/funds"],
   },
   {
@@ -113,6 +113,7 @@ export const bookMutations = within({ source: "src/money", tests: "test/money" }
     replace: "    if (times.length > limit) {",
     breaks: "each change may admit the limit once more",
     tests: ["rate-limits/memory"],
+    worlds: ["busy"],
     isShort: true,
   },
   {
@@ -122,6 +123,7 @@ export const bookMutations = within({ source: "src/money", tests: "test/money" }
     replace: "    if (counted < 0) {",
     breaks: "the limit on the key's tokens a minute counts",
     tests: ["rate-limits/memory-quotas"],
+    worlds: ["busy"],
     isShort: true,
   },
   {
@@ -131,6 +133,7 @@ export const bookMutations = within({ source: "src/money", tests: "test/money" }
     replace: "",
     breaks: "the limit on the key's tokens a minute counts",
     tests: ["rate-limits/memory-quotas"],
+    worlds: ["busy"],
     isShort: true,
   },
 ]);

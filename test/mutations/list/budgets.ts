@@ -27,7 +27,7 @@ export const budgetMutations = within({ source: "src/money", tests: "test/money"
     file: "ledger/budget/budget-wallet.ts",
     find: "    this.#available -= free;\n    this.#size -= free;\n    this.#unleased += free;",
     replace: "    this.#available -= free;\n    this.#unleased += free;",
-    breaks: "A budget is leased like a lot.",
+    breaks: "A budget is leased like a credit.",
     tests: ["ledger/budget/budget-wallet", "ledger/budget/shared-budgets", "ledger/budget/lost-leases"],
     isShort: true,
   },
@@ -62,7 +62,7 @@ export const budgetMutations = within({ source: "src/money", tests: "test/money"
     file: "ledger/settlement/late-charges.ts",
     find: "    budgets.ofSlice(charge.budgetSliceId)?.concluded(charge.cost); // once, however many attempts that took",
     replace: "",
-    breaks: "A budget is leased like a lot.",
+    breaks: "A budget is leased like a credit.",
     tests: ["ledger/settlement/late-charges", "ledger/budget/lost-budgets"],
   },
   {
@@ -87,7 +87,7 @@ export const budgetMutations = within({ source: "src/money", tests: "test/money"
     file: "ledger/budget/budget-audit.ts",
     find: "const unknown = stored.filter(({ id }) => !bySlice.has(id) && !this.#budgets.isEnding(id));",
     replace: "const unknown = stored.filter(({ id }) => bySlice.has(id) && !this.#budgets.isEnding(id));",
-    breaks: "A dead core's slices go back, as those of lots do.",
+    breaks: "A dead core's slices go back, as those of credits do.",
     tests: ["ledger/budget/lost-budgets", "ledger/budget/lost-leases"],
   },
   {
@@ -129,6 +129,7 @@ export const budgetMutations = within({ source: "src/money", tests: "test/money"
     replace: "BigInt(limit) - leased - 0n * BigInt(row.spent)",
     breaks: together,
     tests: ["ledger/budget/budgets"],
+    worlds: ["sqlite"],
   },
   {
     name: "on SQLite, a closed slice of a budget takes its spending along",
@@ -137,6 +138,7 @@ export const budgetMutations = within({ source: "src/money", tests: "test/money"
     replace: "update budget set leased = leased - slice.granted, spent = budget.spent",
     breaks: "`reconcile` proves each budget from its slices",
     tests: ["ledger/budget/budgets"],
+    worlds: ["sqlite"],
   },
   {
     name: "a charge after midnight has the next day's date",

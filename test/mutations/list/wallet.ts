@@ -1,7 +1,7 @@
 import { within } from "../mutation.ts";
 
-const highest = "at the highest rates among the account's lots";
-const inOrder = "Lots are spent in a fixed order";
+const highest = "at the highest rates among the account's credits";
+const inOrder = "Credits are spent in a fixed order";
 const held = "Before a request runs, its worst case is **held**";
 
 /** How the money of one account is held, split and given back in memory. */
@@ -11,7 +11,7 @@ export const walletMutations = within({ source: "src/money/ledger/wallet", tests
     file: "paid-cost.ts",
     find: "for (const slice of slices) {",
     replace: "for (const slice of slices.slice(0, 2)) {",
-    breaks: "A request may span lots.",
+    breaks: "A request may span credits.",
     tests: ["wallet/paid-cost"],
     isShort: true,
   },
@@ -39,7 +39,7 @@ export const walletMutations = within({ source: "src/money/ledger/wallet", tests
     file: "paid-cost.ts",
     find: "costOf(unpaid, terms) - (due === undefined ? 0 : first - due)",
     replace: "costOf(unpaid, terms) - (due === undefined ? 0 : first - first)",
-    breaks: "less what a lot had already paid of the first of them",
+    breaks: "less what a credit had already paid of the first of them",
     tests: ["wallet/paid-cost"],
     isShort: true,
   },
@@ -66,7 +66,7 @@ export const walletMutations = within({ source: "src/money/ledger/wallet", tests
     file: "split.ts",
     find: 'this.unpaid[this.unpaid.inputTokens > 0 ? "inputTokens" : "outputTokens"]--;',
     replace: "",
-    breaks: "the next lot finishes that token",
+    breaks: "the next credit finishes that token",
     tests: ["wallet/split"],
     isShort: true,
   },

@@ -107,13 +107,13 @@ export class Machine {
     this.time = { offsetMs: 0, rate };
   }
 
-  /** Runs a request once its key is looked up: at once, unless look-ups wait. */
-  lookUp(ask: () => void): void {
+  /** Runs a request once its key is looked up: at once, unless look-ups wait. Returns false: too many wait already. */
+  lookUp(ask: () => void): boolean {
     if (this.#waiting === undefined) {
       ask();
-    } else if (this.#waiting.length < mostWaiting) {
-      this.#waiting.push(ask);
+      return true;
     }
+    return this.#waiting.length < mostWaiting && this.#waiting.push(ask) > 0;
   }
 
   /** Lets requests wait for their keys for `ms`. Then all go on in the same moment. */

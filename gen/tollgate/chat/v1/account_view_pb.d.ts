@@ -572,6 +572,13 @@ export declare type GetUsageResponse = Message<"tollgate.chat.v1.GetUsageRespons
    * @generated from field: repeated tollgate.chat.v1.UsageSums data = 1;
    */
   data: UsageSums[];
+
+  /**
+   * The moment that it is of, when a standby told it, such as 2026-01-31T12:00:00.000Z. Absent: it is of this moment.
+   *
+   * @generated from field: optional string as_of = 2;
+   */
+  asOf?: string | undefined;
 };
 
 /**

@@ -4,6 +4,7 @@
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { DeadLetter } from "./dead_letter_pb.js";
 import type { ReceiptArchive } from "./receipt_archive_pb.js";
 
@@ -170,6 +171,13 @@ export declare type ReconcileResponse = Message<"tollgate.metering.v1.ReconcileR
    * @generated from field: repeated tollgate.metering.v1.ReconcileFinding findings = 10;
    */
   findings: ReconcileFinding[];
+
+  /**
+   * The moment that it is of, when a standby told it: all that was stored until then is in it. Absent: it is of this moment.
+   *
+   * @generated from field: google.protobuf.Timestamp as_of = 11;
+   */
+  asOf?: Timestamp | undefined;
 };
 
 /**

@@ -12,7 +12,8 @@ export declare const file_tollgate_metering_v1_consistency: GenFile;
 
 /**
  * Whether this method shows the effect of charges: it waits, a moment at most, until charges acknowledged before it
- * are stored. Absent: it does not wait.
+ * are stored. An answer that a standby gives tells in its field as_of and in the header x-tollgate-as-of what it has
+ * of them. Absent: it does not wait.
  *
  * @generated from extension: bool shows_charges = 51013;
  */

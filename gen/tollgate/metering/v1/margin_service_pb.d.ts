@@ -57,6 +57,13 @@ export declare type StreamMarginsResponse = Message<"tollgate.metering.v1.Stream
    * @generated from field: repeated tollgate.metering.v1.Margin margins = 1;
    */
   margins: Margin[];
+
+  /**
+   * The moment that it is of, when a standby told it: all that was stored until then is in it. Absent: it is of this moment.
+   *
+   * @generated from field: google.protobuf.Timestamp as_of = 2;
+   */
+  asOf?: Timestamp | undefined;
 };
 
 /**

@@ -192,6 +192,13 @@ export declare type ListReceiptsResponse = Message<"tollgate.metering.v1.ListRec
    * @generated from field: string next_page_token = 2;
    */
   nextPageToken: string;
+
+  /**
+   * The moment that it is of, when a standby told it: all that was stored until then is in it. Absent: it is of this moment.
+   *
+   * @generated from field: google.protobuf.Timestamp as_of = 3;
+   */
+  asOf?: Timestamp | undefined;
 };
 
 /**
@@ -328,6 +335,13 @@ export declare type StreamUsageRequest = Message<"tollgate.metering.v1.StreamUsa
    * @generated from field: uint32 dearest = 7;
    */
   dearest: number;
+
+  /**
+   * Whether the sums must be of this moment, so that no standby tells them.
+   *
+   * @generated from field: bool fresh = 8;
+   */
+  fresh: boolean;
 };
 
 /**
@@ -343,11 +357,18 @@ export declare const StreamUsageRequestSchema: GenMessage<StreamUsageRequest>;
  */
 export declare type StreamUsageResponse = Message<"tollgate.metering.v1.StreamUsageResponse"> & {
   /**
-   * Some rows, at least one.
+   * Some rows: at least one, except in the only message of an answer that a standby gives and that has none.
    *
    * @generated from field: repeated tollgate.metering.v1.UsageRow rows = 1;
    */
   rows: UsageRow[];
+
+  /**
+   * The moment that it is of, when a standby told it: all that was stored until then is in it. Absent: it is of this moment.
+   *
+   * @generated from field: google.protobuf.Timestamp as_of = 2;
+   */
+  asOf?: Timestamp | undefined;
 };
 
 /**

@@ -113,6 +113,13 @@ export declare type ListRequestsResponse = Message<"tollgate.metering.v1.ListReq
    * @generated from field: string next_page_token = 2;
    */
   nextPageToken: string;
+
+  /**
+   * The moment that it is of, when a standby told it: all that was stored until then is in it. Absent: it is of this moment.
+   *
+   * @generated from field: google.protobuf.Timestamp as_of = 3;
+   */
+  asOf?: Timestamp | undefined;
 };
 
 /**

@@ -148,6 +148,7 @@ export function reconcileDocument(proof: ReconcileResponse) {
     expired_usd: usd(proof.expiredPicoUsd),
     debt_usd: usd(proof.debtPicoUsd),
     findings: proof.findings.map(({ rule, row, message }) => ({ rule, row, message })),
+    ...(proof.asOf && { as_of: time(proof.asOf) }),
   };
 }
 

@@ -8,7 +8,10 @@ import { inScope, type Scope } from "./scope.ts";
 export const mostFindings = 100;
 
 /** Reads from a snapshot of its own, which is closed afterwards: row versions that one keeps make charges slow. */
-export async function inSnapshot<T>(storage: Storage, read: (snapshot: Snapshot) => Promise<T>): Promise<T> {
+export async function inSnapshot<T>(
+  storage: Pick<Storage, "snapshot">,
+  read: (snapshot: Snapshot) => Promise<T>,
+): Promise<T> {
   const snapshot = await storage.snapshot("tables");
   try {
     return await read(snapshot);

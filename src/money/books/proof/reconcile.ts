@@ -1,5 +1,7 @@
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { ReconcileFinding, ReconcileResponse } from "#gen/tollgate/metering/v1/books_service_pb.js";
 import { readSum } from "#src/storage/exact-sum.ts";
+import { LongRead } from "#src/storage/long-read.ts";
 import type { Storage } from "#src/storage/orm.ts";
 import type { Row, Snapshot } from "#src/storage/snapshot.ts";
 import type { CoreLedger } from "../../model/core-ledger.ts";
@@ -49,19 +51,28 @@ const archiveRule = "an archive is the file that was written";
  * debt) and that every stored sum equals the rows that it sums up. Names the first rows that do not. Days that were
  * proved and sealed are believed, as long as no charge of theirs came later. Each rule is proved in a snapshot of its
  * own, which running requests cannot disturb: no rule needs what another one read, and row versions that a snapshot
- * keeps make charges slow. Given the running core's ledger, also proves that the core knows all money leased to it.
+ * keeps make charges slow. A standby is read where one is near enough. Given the running core's ledger, also proves that
+ * the core knows all money leased to it.
  */
 export async function reconcile(
   storage: Storage,
   ledger?: Pick<CoreLedger, "unknownSlices">,
   { all = false, archives, onStep = () => {} }: ProofOptions = {},
 ): Promise<ReconcileResponse> {
-  const { dialect } = storage;
+  const reading = new LongRead(storage);
+  const { dialect } = reading;
   const proved = rulesOf(dialect);
   const total = proved.length + (all ? 2 : 1);
   onStep({ done: 0, total, rule: wholeRule });
   const findings = ledger === undefined ? [] : await unknownSlices(ledger);
-  const totals = await inSnapshot(storage, async (snapshot) => {
+  const inReading = <T>(read: (snapshot: Snapshot) => Promise<T>): Promise<T> => {
+    const before = findings.length;
+    return reading.attempt(() => {
+      findings.length = before; // a read that broke off may have added some
+      return inSnapshot(reading, read);
+    });
+  };
+  const totals = await inReading(async (snapshot) => {
     await addBrokenSeals(snapshot, findings);
     return addAccounts(snapshot, findings);
   });
@@ -70,14 +81,14 @@ export async function reconcile(
       break;
     }
     onStep({ done: index + 1, total, rule: rule.name });
-    await inSnapshot(storage, async (snapshot) => {
+    await inReading(async (snapshot) => {
       const scope = toScope(await readSealedDays(snapshot), all);
       await addBreaches(snapshot, rule, { scope, dialect }, findings);
     });
   }
   if (all) {
     onStep({ done: total - 1, total, rule: sealedRule });
-    await addDifferences(storage, sealedRule, findings);
+    await addDifferences(storage, reading, sealedRule, findings);
     for (const day of (await archives?.findChanged()) ?? []) {
       findings.push(
         finding(archiveRule, `receipt_archive ${day}`, "expected the file that was written, found another"),
@@ -96,6 +107,7 @@ export async function reconcile(
     expiredPicoUsd: String(totals.expired),
     debtPicoUsd: String(totals.debt),
     findings,
+    ...(reading.asOf !== undefined && { asOf: timestampFromMs(reading.asOf) }),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { ReconcileFinding } from "#gen/tollgate/metering/v1/books_service_pb.js";
 import { DaySeal, SealedAccount } from "#src/storage/entities/metering/seal.ts";
+import type { LongRead } from "#src/storage/long-read.ts";
 import type { Storage } from "#src/storage/orm.ts";
 import { readEntity } from "#src/storage/read-entity.ts";
 import type { Snapshot } from "#src/storage/snapshot.ts";
@@ -43,14 +44,22 @@ export const lacksReceipts = ({ receipts, counted, isMoving, isGone }: SealedDay
   !isGone && !isMoving && counted < receipts;
 
 /** Adds the sealed days whose receipts, as they are stored, or whose accounts have other digests than their seals. */
-export async function addDifferences(storage: Storage, rule: string, findings: ReconcileFinding[]): Promise<void> {
-  for (const sealed of await inSnapshot(storage, readSealedDays)) {
+export async function addDifferences(
+  storage: Storage,
+  reading: LongRead,
+  rule: string,
+  findings: ReconcileFinding[],
+): Promise<void> {
+  const read: typeof inSnapshot = (from, part) => reading.attempt(() => inSnapshot(from, part));
+  for (const sealed of await read(reading, readSealedDays)) {
     if (findings.length >= mostFindings) {
       return;
     }
-    const stored = digestDay(await inSnapshot(storage, (snapshot) => readAccounts(snapshot, sealed.id)));
+    const stored = digestDay(await read(reading, (snapshot) => readAccounts(snapshot, sealed.id)));
     const found =
-      stored === sealed.root && isWhole(sealed) && !sealed.isGone ? await digest(storage, sealed.day) : stored;
+      stored === sealed.root && isWhole(sealed) && !sealed.isGone
+        ? await reading.attempt(() => digest(storage, reading, sealed.day))
+        : stored;
     if (found !== sealed.root && !(await isLate(storage, sealed))) {
       findings.push(finding(rule, `day_seal ${sealed.number}`, `expected ${sealed.root}, found ${found}`));
     }
@@ -58,10 +67,10 @@ export async function addDifferences(storage: Storage, rule: string, findings: R
 }
 
 /** The root of a day's receipts as they are stored. */
-async function digest(storage: Storage, day: number): Promise<string> {
+async function digest(storage: Storage, reading: LongRead, day: number): Promise<string> {
   const digests = new ReceiptDigests();
   for (const within of cutDay(day, await readHours(storage, day))) {
-    await inSnapshot(storage, (snapshot) => digests.add(snapshot, storage.dialect, within, async () => {}));
+    await inSnapshot(reading, (snapshot) => digests.add(snapshot, storage.dialect, within, async () => {}));
   }
   return digestDay(digests.finish());
 }

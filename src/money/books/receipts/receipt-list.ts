@@ -5,6 +5,7 @@ import type { Receipt } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { type PageStart, readPage } from "#lib/rpc/pages.ts";
 import { isStorable } from "#lib/text/storable.ts";
 import { Usage, UsageLine } from "#src/storage/entities/metering/usage.ts";
+import { LongRead } from "#src/storage/long-read.ts";
 import type { Storage } from "#src/storage/orm.ts";
 import { readEntity } from "#src/storage/read-entity.ts";
 import type { Snapshot } from "#src/storage/snapshot.ts";
@@ -17,19 +18,20 @@ type Asked = Omit<ListReceiptsRequest, "$typeName" | "$unknown">;
 
 /**
  * A page of receipts, newest first: those in the books, then those in archives, if there are any to read. Reads a
- * snapshot, for which SQLite has a thread, because a filter with few matches may look at many rows. Throws
- * INVALID_ARGUMENT for a page token of another list.
+ * snapshot, for which SQLite has a thread, because a filter with few matches may look at many rows. A standby may tell
+ * it, unless it is about one request. Throws INVALID_ARGUMENT for a page token of another list.
  */
 export async function listReceipts(storage: Storage, asked: Asked, archives?: Pick<ArchivedReceipts, "list">) {
+  const reading = new LongRead(storage, asked.requestId !== "");
   const { entries, nextPageToken } = await readPage(
     `receipts of ${JSON.stringify(toFilters(asked))}`,
     asked,
     (start) =>
-      archives === undefined ? readBooks(storage, asked, start, 0) : readBoth(storage, asked, start, archives),
+      archives === undefined ? readBooks(reading, asked, start, 0) : readBoth(storage, reading, asked, start, archives),
     ({ settledMs, receipt }) => `${settledMs} ${receipt.runId} ${receipt.requestId}`,
     (key) => keyPattern.test(key) && isStorable(key),
   );
-  return { receipts: entries.map(({ receipt }) => receipt), nextPageToken };
+  return { receipts: entries.map(({ receipt }) => receipt), nextPageToken, asOf: reading.asOf };
 }
 
 interface Listed {
@@ -40,14 +42,15 @@ interface Listed {
 /** What is kept in the books, and then what has left them. Receipts that leave meanwhile make it read again. */
 async function readBoth(
   storage: Storage,
+  reading: LongRead,
   asked: Asked,
   start: PageStart,
   archives: Pick<ArchivedReceipts, "list">,
 ): Promise<Listed[]> {
   const keptFrom = await readKeptFrom(storage);
-  const entries = await readBooks(storage, asked, start, keptFrom);
+  const entries = await readBooks(reading, asked, start, keptFrom);
   if (keptFrom !== (await readKeptFrom(storage))) {
-    return readBoth(storage, asked, start, archives);
+    return readBoth(storage, reading, asked, start, archives);
   }
   const [, at, runId = "", requestId = ""] = keyPattern.exec(start.after ?? "") ?? [];
   const question = {
@@ -70,8 +73,8 @@ async function readBoth(
   return entries;
 }
 
-async function readBooks(storage: Storage, asked: Asked, start: PageStart, keptFrom: number): Promise<Listed[]> {
-  const runs = await readRuns(storage, asked, start, keptFrom);
+async function readBooks(reading: LongRead, asked: Asked, start: PageStart, keptFrom: number): Promise<Listed[]> {
+  const runs = await reading.attempt(() => readRuns(reading, asked, start, keptFrom));
   return runs.map(({ settledMs, usage, lines }) => ({ settledMs, receipt: toReceipt(usage, lines) }));
 }
 
@@ -89,7 +92,7 @@ function toFilters({ accountId, keyId, model, requestId, from, to }: Asked) {
 }
 
 async function readRuns(
-  storage: Storage,
+  storage: LongRead,
   asked: Asked,
   { after, limit }: PageStart,
   keptFrom: number,

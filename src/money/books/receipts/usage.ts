@@ -5,6 +5,7 @@ import { type StreamUsageRequest, UsageGroup } from "#gen/tollgate/metering/v1/m
 import type { UsageRow } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { failure } from "#lib/errors/failure.ts";
 import { readSum } from "#src/storage/exact-sum.ts";
+import { LongRead } from "#src/storage/long-read.ts";
 import type { Storage } from "#src/storage/orm.ts";
 import { pieceSize, type Row, type Snapshot } from "#src/storage/snapshot.ts";
 import { readKeptFrom } from "../../store/kept-from.ts";
@@ -14,16 +15,31 @@ const mostInt64 = 2n ** 63n - 1n;
 const hourMs = 3_600_000;
 const usual = [UsageGroup.ACCOUNT, UsageGroup.KEY, UsageGroup.MODEL];
 
+/** A part of the usage. */
+export interface UsagePiece {
+  readonly rows: UsageRow[];
+  /** A standby told it: the moment of its state, in milliseconds since the epoch. Undefined: it is of this moment. */
+  readonly asOf: number | undefined;
+}
+
 /**
  * Sums requests, tokens and cost, piece by piece. Reads the sums of hours and days, and receipts only for the parts of
  * hours at the span's ends.
  */
-export async function* streamUsage(storage: Storage, request: StreamUsageRequest): AsyncGenerator<UsageRow[]> {
+export async function* streamUsage(storage: Storage, request: StreamUsageRequest): AsyncGenerator<UsagePiece> {
   // PostgreSQL fails when a text that is no UUID is compared with one; such a text matches no account anyway.
   if (request.accountId !== "" && !isUuid(request.accountId)) {
     return;
   }
   await refuseParts(storage, request);
+  const reading = new LongRead(storage, request.fresh);
+  for await (const rows of reading.pieces(() => readUsage(reading, request))) {
+    yield { rows, asOf: reading.asOf };
+  }
+}
+
+/** Returns at least one piece, perhaps without rows. */
+async function* readUsage(storage: LongRead, request: StreamUsageRequest): AsyncGenerator<UsageRow[]> {
   const groups = new Set(request.groupBy.length > 0 ? request.groupBy : usual);
   const snapshot = await storage.snapshot();
   try {
@@ -38,14 +54,16 @@ export async function* streamUsage(storage: Storage, request: StreamUsageRequest
       ...(request.to && { toMs: timestampMs(request.to) }),
     });
     if (request.dearest > 0 && request.dearest <= pieceSize) {
-      const dearest = await snapshot.few(sql, parameters);
-      if (dearest.length > 0) {
-        yield dearest.map(toUsageRow);
-      }
+      yield (await snapshot.few(sql, parameters)).map(toUsageRow);
       return;
     }
+    let isEmpty = true;
     for await (const rows of snapshot.rows(sql, parameters)) {
+      isEmpty = false;
       yield rows.map(toUsageRow);
+    }
+    if (isEmpty) {
+      yield [];
     }
   } finally {
     await snapshot.close();

@@ -3,6 +3,7 @@ import { validate as isUuid } from "uuid";
 import { type ListRequestsRequest, type Request, RequestOutcome } from "#gen/tollgate/metering/v1/request_pb.js";
 import { type PageStart, readPage } from "#lib/rpc/pages.ts";
 import { isStorable } from "#lib/text/storable.ts";
+import { LongRead } from "#src/storage/long-read.ts";
 import type { Storage } from "#src/storage/orm.ts";
 import type { Snapshot } from "#src/storage/snapshot.ts";
 import { finishedAfter, finishedQuery, type Query, refusedAfter, refusedQuery } from "./request-queries.ts";
@@ -12,18 +13,19 @@ type Asked = Omit<ListRequestsRequest, "$typeName" | "$unknown">;
 
 /**
  * A page of requests, newest first: finished ones from their receipts, refused ones from their record. Each is read
- * where it was written anyway, so that no request is written twice. Throws INVALID_ARGUMENT for a page token of another
- * list.
+ * where it was written anyway, so that no request is written twice. A standby may tell it, unless it is about one request.
+ * Throws INVALID_ARGUMENT for a page token of another list.
  */
 export async function listRequests(storage: Storage, asked: Asked) {
+  const reading = new LongRead(storage, asked.requestId !== "");
   const { entries, nextPageToken } = await readPage(
     `requests of ${JSON.stringify(toFilters(asked))}`,
     asked,
-    (start) => readRequests(storage, asked, start),
+    (start) => reading.attempt(() => readRequests(reading, asked, start)),
     ({ key }) => key,
     (key) => keyPattern.test(key) && isStorable(key),
   );
-  return { requests: entries.map(toMessage), nextPageToken };
+  return { requests: entries.map(toMessage), nextPageToken, asOf: reading.asOf };
 }
 
 /** The time, whether it was refused (r) or finished (f), and what orders those of one time. */
@@ -33,7 +35,7 @@ function toFilters({ accountId, requestId, keyId, model, reason, outcome, from, 
   return [accountId, requestId, keyId, model, reason, outcome, from && timestampMs(from), to && timestampMs(to)];
 }
 
-async function readRequests(storage: Storage, asked: Asked, { after, limit }: PageStart): Promise<ListedRequest[]> {
+async function readRequests(storage: LongRead, asked: Asked, { after, limit }: PageStart): Promise<ListedRequest[]> {
   // PostgreSQL fails when a text that is no UUID is compared with one; such a text matches no account anyway.
   if (asked.accountId !== "" && !isUuid(asked.accountId)) {
     return [];

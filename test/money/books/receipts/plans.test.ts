@@ -81,11 +81,12 @@ describe.each(dialects)("%s", (dialect) => {
     const storage = await openStorage(await newDatabase(dialect));
     const asked: Asked[] = [];
     const spy = spied(storage, asked);
-    const all = { accountId: "", keyId: "", model: "", dearest: 0 };
+    const all = { accountId: "", keyId: "", model: "", dearest: 0, fresh: false };
     const request = { $typeName: "tollgate.metering.v1.StreamUsageRequest" as const, ...all };
     for (const filter of filters.flatMap((filter) => groups.map((groupBy) => ({ groupBy, ...filter })))) {
-      const { done } = await streamUsage(spy, { ...request, ...filter }).next();
-      expect(done).toBe(true); // there is no usage
+      for await (const { rows } of streamUsage(spy, { ...request, ...filter })) {
+        expect(rows).toEqual([]); // there is no usage
+      }
     }
     for (const filter of [...filters, { requestId: "r" }]) {
       await listReceipts(spy, { ...all, requestId: "", pageSize: 10, pageToken: "", ...filter });

@@ -112,7 +112,17 @@ async function ask(storage: Storage, { from, to, groupBy, ...only }: Question, d
   const request = create(StreamUsageRequestSchema, { groupBy: [...groupBy], ...only, ...times, dearest });
   const rows: string[] = [];
   for await (const piece of streamUsage(storage, request)) {
-    for (const { accountId, keyId, model, day, hour, requests, inputTokens, outputTokens, totalCostPicoUsd } of piece) {
+    for (const {
+      accountId,
+      keyId,
+      model,
+      day,
+      hour,
+      requests,
+      inputTokens,
+      outputTokens,
+      totalCostPicoUsd,
+    } of piece.rows) {
       const names: Readonly<Record<number, string>> = {
         [ACCOUNT]: accountId,
         [KEY]: keyId,

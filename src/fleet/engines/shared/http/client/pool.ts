@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import { type Linked, LinkedList } from "#lib/workarounds/linked-list.ts";
 import { type ConnectOptions, Connector } from "./connect.ts";
 import { type Carried, Connection, checkMessage } from "./connection.ts";
 import { type HttpCall, HttpFault, type RequestMessage, type ResponseHandler } from "./interface.ts";
@@ -31,7 +32,7 @@ interface Idle {
 }
 
 /** A call, waiting for a connection or running on one. */
-interface Call extends Carried {
+interface Call extends Carried, Linked<Call> {
   connection: Connection<Call> | undefined;
 }
 
@@ -48,9 +49,9 @@ export class HttpPool {
   readonly #open = new Set<Connection<Call>>();
   /** The one that has been idle longest is first, and is used first: the last one may be about to be closed. */
   readonly #idle: Idle[] = [];
-  readonly #waiting = new Set<Call>();
+  readonly #waiting = new LinkedList<Call>();
   /** Calls whose kept connection ended: they wait for a new one. */
-  readonly #again = new Set<Call>();
+  readonly #again = new LinkedList<Call>();
   readonly #turnMs: number;
   /** Ends the counting of silence. Undefined: nothing is open. */
   #stopTicking: (() => void) | undefined;
@@ -69,7 +70,14 @@ export class HttpPool {
    */
   dispatch(message: RequestMessage, handler: ResponseHandler): HttpCall {
     checkMessage(message);
-    const call: Call = { message, handler, connection: undefined };
+    const call: Call = {
+      message,
+      handler,
+      connection: undefined,
+      list: undefined,
+      earlier: undefined,
+      later: undefined,
+    };
     if (this.#destroyed) {
       queueMicrotask(() => handler.onError(new HttpFault("DESTROYED", "the connections are closed")));
     } else {
@@ -100,11 +108,9 @@ export class HttpPool {
     for (const connection of [...this.#open]) {
       connection.destroy(reason);
     }
-    for (const { handler } of [...this.#again, ...this.#waiting]) {
-      handler.onError(reason);
+    for (let call = this.#takeFirst(); call !== undefined; call = this.#takeFirst()) {
+      call.handler.onError(reason);
     }
-    this.#again.clear();
-    this.#waiting.clear();
     clearImmediate(this.#serving);
   }
 
@@ -118,7 +124,7 @@ export class HttpPool {
 
   /** Gives idle connections to waiting calls, first come first served, and opens more where the limit allows. */
   #serve(): void {
-    for (const call of this.#waiting) {
+    for (let call = this.#waiting.first; call !== undefined; call = this.#waiting.first) {
       const connection = this.#takeIdle();
       if (connection === undefined) {
         break;
@@ -174,13 +180,7 @@ export class HttpPool {
 
   /** The call to which the next new connection, or the failure to make one, belongs. */
   #takeFirst(): Call | undefined {
-    for (const calls of [this.#again, this.#waiting]) {
-      for (const call of calls) {
-        calls.delete(call);
-        return call;
-      }
-    }
-    return undefined;
+    return this.#again.shift() ?? this.#waiting.shift();
   }
 
   #sendAgain(call: Call): void {
