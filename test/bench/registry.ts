@@ -6,6 +6,7 @@ import { failover } from "./failover.ts";
 import { heap } from "./heap/heap.ts";
 import { history } from "./history/history.ts";
 import { proof } from "./history/proof.ts";
+import { statement } from "./history/statement.ts";
 import { ledger } from "./ledger/ledger.ts";
 import { limits } from "./limits.ts";
 import { loadScenarios } from "./load/loads.ts";
@@ -46,6 +47,7 @@ export const scenarios: readonly Scenario[] = [
   retention,
   history,
   proof,
+  statement,
   failover,
   crash,
   overshoot,
