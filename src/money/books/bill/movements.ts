@@ -39,8 +39,8 @@ export async function readBalance(storage: Storage, accountId: string, ms: numbe
     [accountId, at, accountId, at],
   );
   let balance = readSum(sums, "paid") - readSum(sums, "lapsed");
-  const usage = { accountId, to: timestampFromMs(ms), groupBy: [UsageGroup.ACCOUNT] };
-  for await (const rows of streamUsage(storage, create(StreamUsageRequestSchema, usage))) {
+  const usage = { accountId, to: timestampFromMs(ms), groupBy: [UsageGroup.ACCOUNT], fresh: true };
+  for await (const { rows } of streamUsage(storage, create(StreamUsageRequestSchema, usage))) {
     balance -= rows.reduce((sum, row) => sum + BigInt(row.totalCostPicoUsd), 0n);
   }
   return balance;
