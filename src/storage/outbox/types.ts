@@ -19,6 +19,7 @@ export const eventTypes = {
   "server.up": "An inference server that was down is back.",
   "books.proved": "The books were proved.",
   "books.failed": "The books were found not to add up.",
+  "webhook.test": "An operator sent a test to one endpoint; the others are not told.",
 } as const;
 
 /** A type of events. */
