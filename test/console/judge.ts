@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 import { continueWithProvider } from "./identity-life.ts";
 import type { Stage } from "./stage.ts";
 
-const narrow = { width: 360, height: 740 };
+export const narrow = { width: 360, height: 740 };
 /** All that another theme can change. */
 const ofColours: RunOptions = { runOnly: ["color-contrast"] };
 const longName = "A name that somebody gave without a thought of those who have to find a place for it ".repeat(2);
@@ -146,17 +146,18 @@ export async function judge(page: Page, path: string): Promise<readonly string[]
   faults.push(...(await findAxeFaults(page)).map((fault) => `${path}: ${fault}`));
   await page.emulateMedia({ colorScheme: "dark" });
   faults.push(...(await findAxeFaults(page, ofColours)).map((fault) => `${path}, dark: ${fault}`));
-  await page.setViewportSize(narrow);
-  const overflow = await page.locator("html").evaluate((html) => html.scrollWidth - html.clientWidth);
-  if (overflow > 0) {
-    faults.push(`${path} is ${overflow} pixels too wide`);
+  for (const size of [narrow, wide]) {
+    await page.setViewportSize(size);
+    const overflow = await page.locator("html").evaluate((html) => html.scrollWidth - html.clientWidth);
+    if (overflow > 0) {
+      faults.push(`${path} is ${overflow} pixels too wide for ${size.width}`);
+    }
   }
-  await page.setViewportSize(wide);
   return faults;
 }
 
-/** The tables that do not fit a wide screen, whatever the things in them are called. */
-function findWideTables(page: Page): Promise<string[]> {
+/** The tables that do not fit the screen, whatever the things in them are called. */
+export function findWideTables(page: Page): Promise<string[]> {
   return page
     .locator(".table-box")
     .evaluateAll((boxes) =>
