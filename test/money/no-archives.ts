@@ -4,5 +4,5 @@ import type { ArchivedReceipts } from "#src/money/books/receipts/archived-receip
 export const noArchives: ArchivedReceipts = {
   find: async () => [],
   async *list() {},
-  findChanged: async () => [],
+  findFaulty: async () => [],
 };
