@@ -39,7 +39,7 @@ export async function readBalance(storage: Storage, accountId: string, ms: numbe
     [accountId, at, accountId, at],
   );
   let balance = readSum(sums, "paid") - readSum(sums, "lapsed");
-  const usage = { accountId, to: timestampFromMs(ms), groupBy: [UsageGroup.ACCOUNT] };
+  const usage = { accountId, to: timestampFromMs(ms), groupBy: [UsageGroup.ACCOUNT], fresh: true };
   for await (const { rows } of streamUsage(storage, create(StreamUsageRequestSchema, usage))) {
     balance -= rows.reduce((sum, row) => sum + BigInt(row.totalCostPicoUsd), 0n);
   }
