@@ -25,6 +25,7 @@ interface Dependencies {
 /** Limits, receipts and usage. */
 export function createMeteringService({ storage, clock, archives }: Dependencies): ServiceImpl<typeof MeteringService> {
   const readers = new SnapshotReaders(clock);
+  const statements = new SnapshotReaders(clock, { mayRest: true });
   const proofs = new DayProofs(storage);
   return {
     async countRequest() {
@@ -62,7 +63,7 @@ export function createMeteringService({ storage, clock, archives }: Dependencies
       const payer = readPrincipal(context);
       const account = payer.kind === "caller" ? payer.accountId : undefined;
       const open = () => streamStatement({ storage, archives, proofs, now: clock.now() }, visible);
-      for await (const lines of readers.read(account, context.signal, open)) {
+      for await (const lines of statements.read(account, context.signal, open)) {
         yield { lines };
       }
     },
