@@ -1,5 +1,7 @@
 import { consolePages } from "./console/pages.ts";
+import { publicPages } from "./console/public-pages.ts";
 import { consoleSoak } from "./console/soak.ts";
+import { crash } from "./crash.ts";
 import { failover } from "./failover.ts";
 import { heap } from "./heap/heap.ts";
 import { history } from "./history/history.ts";
@@ -47,7 +49,9 @@ export const scenarios: readonly Scenario[] = [
   proof,
   statement,
   failover,
+  crash,
   overshoot,
   consolePages,
   consoleSoak,
+  publicPages,
 ];

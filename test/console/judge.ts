@@ -19,11 +19,12 @@ export async function judgePages(stage: Stage): Promise<readonly string[]> {
   await page.goto("/sign-in");
   faults.push(...(await judge(page, "/sign-in")));
   await page.goto(await stage.makeLink());
-  for (const path of await findPaths(stage)) {
+  const paths = await findPaths(stage);
+  for (const path of paths) {
     await page.goto(path);
     faults.push(...(await judge(page, path)));
   }
-  faults.push(...(await judgeReceipt(page)), ...(await judgeDialog(page)));
+  faults.push(...(await judgeReceipt(page)), ...(await judgeDialog(page)), ...(await judgeBusy(page, paths)));
   await context.close();
   return [...faults, ...(await judgeMember(stage))];
 }
@@ -98,6 +99,34 @@ async function judgeDialog(page: Page): Promise<readonly string[]> {
   await page.getByRole("button", { name: "Create key" }).click();
   await page.getByText("Limits of its own").click();
   return judge(page, "a dialog");
+}
+
+/** Buttons whose calls are under way, and what is said once they fail: a usual one, and one that removes something. */
+async function judgeBusy(page: Page, paths: readonly string[]): Promise<readonly string[]> {
+  const faults: string[] = [];
+  const keys = paths.find((path) => path.startsWith("/keys?")) ?? "";
+  for (const [opener, verb] of [
+    [/^Create key/, "Create"],
+    [/^Revoke/, "Revoke"],
+  ] as const) {
+    const held = Promise.withResolvers<void>();
+    await page.route(`**/${verb}Key`, async (route) => {
+      await held.promise;
+      await route.abort();
+    });
+    await page.goto(keys);
+    await page.getByRole("button", { name: opener }).first().click();
+    const dialog = page.getByRole("dialog");
+    const button = dialog.getByRole("button", { name: verb, exact: true });
+    await button.click();
+    await dialog.locator('[aria-busy="true"]').waitFor();
+    faults.push(...(await judge(page, `${verb} while it is busy`)));
+    held.resolve();
+    await dialog.getByRole("alert").waitFor();
+    faults.push(...(await judge(page, `${verb} after it failed`)));
+    await page.unroute(`**/${verb}Key`);
+  }
+  return faults;
 }
 
 /** Looks at a page as it stands. Needs axe in it. */

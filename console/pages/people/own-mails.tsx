@@ -14,6 +14,7 @@ const titles: Readonly<Record<string, string>> = {
   "account.topped_up": "a payment came in",
   "auto_top_up.declined": "an automatic payment was declined",
   "key.limit": "a key has spent 80 %, or all, of its budget",
+  "key.expires_soon": "a key ends soon",
   "account.frozen": "the account is frozen",
 };
 
