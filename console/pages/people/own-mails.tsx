@@ -47,7 +47,7 @@ function Choice({ person, mailedEvents: offered }: GetPersonResponse) {
     <ActionForm verb="Save" send={send}>
       <fieldset class="field options">
         <legend class="field-label">Write to {person?.email} when</legend>
-        <div class="options-list">
+        <div class="options-list whole">
           {offered.map((event) => (
             <label key={event} class="check">
               <input type="checkbox" checked={chosen.includes(event)} onChange={toggle(event)} />
