@@ -98,7 +98,7 @@ async function makeKey(page: Page, by: Keyboard): Promise<void> {
 async function makeFirstRequest(page: Page, by: Keyboard): Promise<void> {
   await page.goto("/first-run");
   await by.press(page.getByRole("button", { name: "Create account and key" }));
-  await by.expectFocus(page.getByLabel("Prompt"), "after the first key was made");
+  await by.expectFocus(page.getByLabel("Prompt", { exact: true }), "after the first key was made");
   await by.press(page.getByRole("button", { name: "Send" }));
   await by.press(page.getByRole("link", { name: "Open the receipt" }));
   await by.expectFocus(page.getByRole("heading", { level: 1, name: "Receipt" }), "on the page Receipt");
@@ -125,7 +125,7 @@ async function sendPrompt(page: Page, by: Keyboard): Promise<void> {
   await by.open("Playground");
   await by.reach(page.getByLabel("Surface"));
   await page.keyboard.press("m"); // the first letter chooses "Messages"
-  await by.reach(page.getByLabel("Prompt"));
+  await by.reach(page.getByLabel("Prompt", { exact: true }));
   await page.keyboard.press("ControlOrMeta+A");
   await page.keyboard.type("Hello");
   await by.press(page.getByRole("button", { name: "Send" }));

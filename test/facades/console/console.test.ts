@@ -313,6 +313,14 @@ describe("playground", () => {
     expect((await chat(await asOwner(), key)).status).toBe(401);
   });
 
+  test("an operator's key is of the account that is named", async () => {
+    const { account } = await createClient(AccountsService, started.service.operator).createAccount({});
+    const body = JSON.stringify({ accountId: account?.id });
+    const headers = { "content-type": "application/json" };
+    const made = await started.fetchAsPage("/session/key", await asOwner(), { method: "POST", headers, body });
+    expect(await made.json()).toMatchObject({ accountId: account?.id, key: expect.stringMatching(/^tg-/) });
+  });
+
   test("a customer gets no key made", async () => {
     expect((await started.fetchAsPage("/session/key", await asCustomer(), { method: "POST" })).status).toBe(403);
   });

@@ -305,5 +305,5 @@ const silent: MeteringObserver = {
     committed() {},
     refused() {},
   },
-  ...{ fenced() {}, broken() {}, threadEnded() {}, reconciled() {}, provedElsewhere() {} },
+  ...{ putBack() {}, fenced() {}, broken() {}, threadEnded() {}, reconciled() {}, provedElsewhere() {} },
 };

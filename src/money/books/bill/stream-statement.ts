@@ -57,7 +57,7 @@ async function* statementLines(
   yield JSON.stringify({ kind: "opening", balance: formatUsd(opened) });
   const seals = await readSealNumbers(storage);
   let balance = opened;
-  for (let day = first; day < end; day++) {
+  for (let day = Math.max(first, Math.floor(account.createdAt.getTime() / dayMs)); day < end; day++) {
     const times = { from: day * dayMs, to: (day + 1) * dayMs };
     const charges = readCharges(storage, archives, accountId, times);
     for await (const moved of inOrder(readMovements(storage, accountId, times), charges)) {

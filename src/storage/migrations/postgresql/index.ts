@@ -10,6 +10,7 @@ import { Migration20261126000008 } from "./Migration20261126000008.ts";
 import { Migration20261126000012 } from "./Migration20261126000012.ts";
 import { Migration20261126000014 } from "./Migration20261126000014.ts";
 import { Migration20261126000015 } from "./Migration20261126000015.ts";
+import { Migration20261126000016 } from "./Migration20261126000016.ts";
 
 /** In the order in which they run. */
 export const migrations: MigrationObject[] = [
@@ -24,4 +25,5 @@ export const migrations: MigrationObject[] = [
   { name: "Migration20261126000012", class: Migration20261126000012 },
   { name: "Migration20261126000014", class: Migration20261126000014 },
   { name: "Migration20261126000015", class: Migration20261126000015 },
+  { name: "Migration20261126000016", class: Migration20261126000016 },
 ];
