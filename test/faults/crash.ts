@@ -15,8 +15,8 @@ const tokens = 40;
 const clients = 3;
 /** Money of a rich customer, of a poor one, and what a budget has at first and gets more of, in pico-USD. */
 const rich = 100n * 1_000_000_000_000n;
-const poor = 2_000_000_000n;
-const budget = 3_000_000_000n;
+const poor = 20_000_000_000n;
+const budget = 60_000_000_000n;
 const periods = [BudgetPeriod.TOTAL, BudgetPeriod.DAY, BudgetPeriod.WEEK, BudgetPeriod.MONTH];
 
 /** What was done, and what an audit found afterwards. */
