@@ -185,6 +185,27 @@ describe.each(listenerNames)("the listener %s", (name) => {
   });
 });
 
+const floods = "test/facades/http/floods.test.ts";
+const calls = "test/wire/grpc/server/door-bounds.test.ts";
+const readers = "test/wire/grpc/server/slow-readers.test.ts";
+const http = "test/lib/door/http-server.test.ts";
+const program = "test/attack/attacks.ts";
+
+/** The tests that reach and count the bounds that are not walked here: they take a listener's own handler. */
+const reachedBy: Partial<Record<BoundName, Partial<Record<ListenerName, string>>>> = {
+  requests_per_address: { public: floods },
+  calls: { console: calls, connect: calls, grpc: calls },
+  rate: { public: program, console: program, connect: calls, grpc: calls },
+  credentials: { public: program, console: program, connect: calls, grpc: calls },
+  bodies: { public: floods, console: calls, connect: calls, grpc: calls, payments: calls },
+  slow_body: { public: floods, console: calls, connect: calls, grpc: calls, payments: calls },
+  slow_reader: {
+    ...{ public: floods, console: readers, connect: readers, grpc: readers },
+    ...{ payments: http, admin: http, docs: http },
+  },
+  overload: { public: floods },
+};
+
 test("nothing listens but through a door", () => {
   const listening = globSync(["lib/**/*.ts", "src/**/*.ts", "facades/**/*.ts"], {
     exclude: ["simulator/**", "lib/door/**"],
@@ -215,5 +236,13 @@ test("the table in docs/operations.md has every listener and every bound", () =>
     const cells = body.find(([first]) => first === `\`${bound}\``)?.slice(1) ?? [];
     const without = listenerNames.filter((_, at) => cells[at] === "–");
     expect([bound, without]).toEqual([bound, byLibrary.includes(`grpc ${bound}`) ? ["grpc"] : []]);
+  }
+  for (const bound of boundNames.filter((name) => attacks[name] === undefined)) {
+    const cells = body.find(([first]) => first === `\`${bound}\``)?.slice(1) ?? [];
+    const bounded = listenerNames.filter((_, at) => cells[at] !== "–");
+    expect([bound, Object.keys(reachedBy[bound] ?? {}).toSorted()]).toEqual([bound, bounded.toSorted()]);
+    for (const file of Object.values(reachedBy[bound] ?? {})) {
+      expect(readFileSync(file, "utf8")).toMatch(new RegExp(`\\b${bound}\\b`));
+    }
   }
 });

@@ -8,6 +8,7 @@ export const narrow = { width: 360, height: 740 };
 const ofColours: RunOptions = { runOnly: ["color-contrast"] };
 const longName = "A name that somebody gave without a thought of those who have to find a place for it ".repeat(2);
 const wide = { width: 1280, height: 800 };
+const largest = { width: 1600, height: 900 };
 
 /** Looks at every page as it stands, in both themes and both widths. Returns what is wrong, in words. */
 export async function judgePages(stage: Stage): Promise<readonly string[]> {
@@ -53,6 +54,9 @@ async function findPaths({ tollgate }: Stage): Promise<readonly string[]> {
   const { id: account } = (await tollgate.admin("accounts", "create", "--name", longName)) as { id: string };
   const { id: key } = (await tollgate.admin("keys", "create", account, "--name", longName)) as { id: string };
   await tollgate.admin("keys", "set-limits", key, "--usd", "20", "--tpm", "200000", "--in-flight", "70");
+  // Everything that a key can have at once, so that no other test's keys decide whether the table fits.
+  const all = ["--models", "tollgate-sim/plain", "--class", "priority", "--usd", "1234.5", "--per", "month"];
+  await tollgate.admin("keys", "set-limits", key, ...all, "--expires", "3650d");
   const plain = [
     "overview",
     "first-run",
@@ -146,14 +150,29 @@ export async function judge(page: Page, path: string): Promise<readonly string[]
   faults.push(...(await findAxeFaults(page)).map((fault) => `${path}: ${fault}`));
   await page.emulateMedia({ colorScheme: "dark" });
   faults.push(...(await findAxeFaults(page, ofColours)).map((fault) => `${path}, dark: ${fault}`));
-  for (const size of [narrow, wide]) {
+  await page.setViewportSize(largest);
+  const unused = await findUnused(page);
+  if (unused > 0) {
+    faults.push(`${path} leaves ${unused} of ${largest.width} pixels unused`);
+  }
+  for (const size of [wide, narrow]) {
     await page.setViewportSize(size);
     const overflow = await page.locator("html").evaluate((html) => html.scrollWidth - html.clientWidth);
     if (overflow > 0) {
       faults.push(`${path} is ${overflow} pixels too wide for ${size.width}`);
     }
   }
+  faults.push(...(await findAxeFaults(page)).map((fault) => `${path}, narrow: ${fault}`));
+  await page.setViewportSize(wide);
   return faults;
+}
+
+/** The pixels beside a page that nothing uses. */
+async function findUnused(page: Page): Promise<number> {
+  const [content = 0, main = 0] = await page
+    .locator(".content, .content main")
+    .evaluateAll((boxes) => boxes.map(({ clientWidth }) => clientWidth));
+  return content - main;
 }
 
 /** The tables that do not fit the screen, whatever the things in them are called. */

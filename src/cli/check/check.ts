@@ -26,7 +26,7 @@ export async function check(file: string, environment: Environment): Promise<Fin
     checkStorage(secrets.storageUrl),
     checkStandby(secrets, config.storage.read_max_age_s),
     checkRateLimits(secrets.rateLimitUrl, secrets.storageUrl),
-    checkListen(config.listen),
+    checkListen(config, secrets),
     checkShared(config, secrets),
     checkTls(config.listen.tls),
     checkSignIn(config, secrets),

@@ -5,6 +5,7 @@ import { budgetMutations } from "./budgets.ts";
 import { checkoutMutations } from "./checkout.ts";
 import { coreMutations } from "./cores.ts";
 import { journalMutations } from "./journal.ts";
+import { newsMutations } from "./news.ts";
 import { settlementMutations } from "./settlement.ts";
 import { storeMutations } from "./store.ts";
 import { walletMutations } from "./wallet.ts";
@@ -20,4 +21,5 @@ export const mutations: readonly Mutation[] = [
   ...storeMutations,
   ...bookMutations,
   ...checkoutMutations,
+  ...newsMutations,
 ];
