@@ -111,7 +111,7 @@ test("usage is grouped by two things at once, and a row looks into its sum by th
 
 test("every page's task is done by keyboard alone, with the focus in sight and given back", async () => {
   expect(await together().byKeyboard).toEqual([]);
-}, 120_000);
+}, 240_000);
 
 test("every page has one heading, fits 360 pixels, and gives nothing to find fault with in either theme", async () => {
   expect(await together().judged).toEqual([]);

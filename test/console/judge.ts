@@ -52,7 +52,9 @@ async function judgeMember(stage: Stage): Promise<readonly string[]> {
 /** Every page of the console, those of one thing with a thing that is there. */
 async function findPaths({ tollgate }: Stage): Promise<readonly string[]> {
   const { id: account } = (await tollgate.admin("accounts", "create", "--name", longName)) as { id: string };
-  const { id: key } = (await tollgate.admin("keys", "create", account, "--name", longName)) as { id: string };
+  const made = (await tollgate.admin("keys", "create", account, "--name", longName)) as { id: string; key: string };
+  const key = made.id;
+  await send(tollgate.url, made.key); // "12 s ago" is longer than "never"
   await tollgate.admin("keys", "set-limits", key, "--usd", "20", "--tpm", "200000", "--in-flight", "70");
   // Everything that a key can have at once, so that no other test's keys decide whether the table fits.
   const all = ["--models", "tollgate-sim/plain", "--class", "priority", "--usd", "1234.5", "--per", "month"];
@@ -78,15 +80,17 @@ async function findPaths({ tollgate }: Stage): Promise<readonly string[]> {
     ...["", "?tab=keys", "?tab=payments", "?tab=receipts", "?tab=people"].map((tab) => `/accounts/${account}${tab}`),
     "/models/tollgate-sim/plain",
     "/receipts/none",
-    `/requests/${await refuse(tollgate.url)}`,
+    `/requests/${await send(tollgate.url)}`,
     "/no-such-page%zz",
   ];
 }
 
-/** A request without a key. Returns its id. */
-async function refuse(url: string): Promise<string> {
-  const body = JSON.stringify({ model: "tollgate-sim/plain", messages: [{ role: "user", content: "Hello" }] });
-  const response = await fetch(`${url}/v1/chat/completions`, { method: "POST", body });
+/** A request, or one without a key that is refused. Returns its id. */
+async function send(url: string, key?: string): Promise<string> {
+  const messages = [{ role: "user", content: "Hello" }];
+  const body = JSON.stringify({ model: "tollgate-sim/plain", messages, max_tokens: 8 });
+  const headers = { "content-type": "application/json", ...(key && { authorization: `Bearer ${key}` }) };
+  const response = await fetch(`${url}/v1/chat/completions`, { method: "POST", headers, body });
   await response.text();
   return response.headers.get("x-request-id") ?? "";
 }
