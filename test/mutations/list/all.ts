@@ -4,6 +4,7 @@ import { bookMutations } from "./books.ts";
 import { budgetMutations } from "./budgets.ts";
 import { checkoutMutations } from "./checkout.ts";
 import { coreMutations } from "./cores.ts";
+import { historyMutations } from "./history.ts";
 import { journalMutations } from "./journal.ts";
 import { settlementMutations } from "./settlement.ts";
 import { storeMutations } from "./store.ts";
@@ -19,5 +20,6 @@ export const mutations: readonly Mutation[] = [
   ...coreMutations,
   ...storeMutations,
   ...bookMutations,
+  ...historyMutations,
   ...checkoutMutations,
 ];
