@@ -8,8 +8,9 @@ export default {
   injectGlobals: false,
   cacheDirectory: "<rootDir>/node_modules/.cache/jest",
   testSequencer: "<rootDir>/scripts/longest-first.cjs",
-  // Two cores: more workers only make servers and clients under test wait for each other.
-  maxWorkers: 2,
+
+  // Many files wait, for leases and outages that last as long as they do: a third one uses the two cores meanwhile.
+  maxWorkers: 3,
   // A worker keeps the modules of every file that it has run. Behind a thousand megabytes of them a test that makes much
   // garbage took five times its CPU.
   workerIdleMemoryLimit: "400MB",

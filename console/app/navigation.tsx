@@ -28,6 +28,7 @@ const groups: readonly { readonly name: string; readonly entries: readonly Entry
       { name: "Money", path: "/money", audience: "payers" },
       { name: "Keys", path: "/keys", audience: "customers" },
       { name: "Usage", path: "/usage", audience: "customers" },
+      { name: "Margin", path: "/margin" },
       { name: "Books", path: "/books" },
     ],
   },

@@ -33,6 +33,7 @@ const routes: readonly Route[] = [
   page("/books", () => import("../pages/books/page.tsx")),
   page("/money", () => import("../pages/money/page.tsx"), { audience: "payers" }),
   page("/usage", () => import("../pages/usage/page.tsx"), forCustomers),
+  page("/margin", () => import("../pages/margin/page.tsx")),
   page("/playground", () => import("../pages/playground/page.tsx"), forCustomers),
   page("/audit", () => import("../pages/audit/page.tsx"), { audience: "owners" }),
   page("/people", () => import("../pages/people/page.tsx"), { audience: "persons" }),

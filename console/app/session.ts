@@ -141,13 +141,9 @@ export async function switchAccount(accountId: string): Promise<void> {
   session.value = await post<Session>("/session/account", { accountId });
 }
 
-/** Creates a key of the member's own account, or of the demo account, that ends with the session. */
-export async function makeSessionKey(): Promise<string> {
-  const response = await fetch("/session/key", { method: "POST" });
-  if (!response.ok) {
-    throw new Error(await readReason(response));
-  }
-  return ((await response.json()) as { key: string }).key;
+/** Creates a key that ends with the session: of a member's own account, for operators of the account that is named. */
+export async function makeSessionKey(accountId: string): Promise<string> {
+  return (await post<{ readonly key: string }>("/session/key", { accountId })).key;
 }
 
 /** Throws an error with a reason for people. */

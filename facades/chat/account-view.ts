@@ -10,6 +10,7 @@ import {
   type RefusedGeneration,
   UsageDimension,
 } from "#gen/tollgate/chat/v1/account_view_pb.js";
+import type { GetStatementRequest } from "#gen/tollgate/chat/v1/statement_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { UsageGroup } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import type { Request } from "#gen/tollgate/metering/v1/request_pb.js";
@@ -204,6 +205,14 @@ export async function readUsage(
     data,
     ...(ofMoment && { asOf: rfc3339(ofMoment) }),
   };
+}
+
+/** The lines of the account's statement. */
+export function readStatement(core: CoreClients, exchange: Exchange, asked: GetStatementRequest) {
+  const from = readTime("from", asked.from) ?? new Date(0);
+  const to = readTime("to", asked.to) ?? new Date(Math.floor(exchange.runtime.clock.now() / dayMs) * dayMs);
+  const request = { from: timestampFromDate(from), to: timestampFromDate(to) };
+  return core.metering.streamStatement(request, exchange.callOptions);
 }
 
 function readTime(field: string, text: string): Date | undefined {

@@ -11,6 +11,7 @@ import { GetCostsResponseSchema } from "#gen/tollgate/chat/v1/cost_pb.js";
 import { CreateEmbeddingResponseSchema } from "#gen/tollgate/chat/v1/embedding_pb.js";
 import { TestAuthResponseSchema } from "#gen/tollgate/chat/v1/key_status_pb.js";
 import { ListModelsResponseSchema, ModelSchema } from "#gen/tollgate/chat/v1/model_pb.js";
+import { ListSealsResponseSchema } from "#gen/tollgate/chat/v1/seal_pb.js";
 import { ServiceTier } from "#gen/tollgate/chat/v1/service_tier_pb.js";
 import { collectAnswer, collectAnswers } from "../http/core/answer.ts";
 import type { CoreClients } from "../http/core/core-clients.ts";
@@ -19,10 +20,11 @@ import { toCosts } from "../http/feeds/costs.ts";
 import { checkSchemaVersion, writeProviderDocument } from "../http/feeds/provider-document.ts";
 import { jsonEncoder } from "../http/json/encoder.ts";
 import { readSession } from "../http/request/session.ts";
+import { sendLines } from "../http/response/json-lines.ts";
 import { sendEvents } from "../http/response/sse.ts";
 import { createEndpoints } from "../http/routing/endpoints.ts";
 import type { Endpoint, Surface } from "../http/routing/surface.ts";
-import { readCredits, readGeneration, readKey, readUsage } from "./account-view.ts";
+import { readCredits, readGeneration, readKey, readStatement, readUsage } from "./account-view.ts";
 import { completion, completionStream, continueRequest, promptCount } from "./completions.ts";
 import { embeddingResponse, embedRequest } from "./embeddings.ts";
 import { errorOf } from "./errors.ts";
@@ -33,6 +35,7 @@ import { generateRequest } from "./request/generate.ts";
 import { chatCompletion } from "./response/answer.ts";
 import { createHead } from "./response/head.ts";
 import { chatStream } from "./response/stream.ts";
+import { sealList } from "./seals.ts";
 
 const writeChatCompletion = jsonEncoder(ChatCompletionSchema);
 const writeCompletion = jsonEncoder(CompletionSchema);
@@ -43,6 +46,7 @@ const writeKey = jsonEncoder(GetKeyResponseSchema);
 const writeCredits = jsonEncoder(GetCreditsResponseSchema);
 const writeGeneration = jsonEncoder(GetGenerationResponseSchema);
 const writeUsage = jsonEncoder(GetUsageResponseSchema);
+const writeSeals = jsonEncoder(ListSealsResponseSchema);
 const writeCosts = jsonEncoder(GetCostsResponseSchema);
 const writeKeyStatus = jsonEncoder(TestAuthResponseSchema);
 
@@ -68,7 +72,16 @@ export function createChatSurface(core: CoreClients): Surface {
     name: "chat",
     claims: [
       ...["/v1/chat", "/v1/completions", "/v1/embeddings", "/test-auth", "/api/v1"],
-      ...["/v1/key", "/v1/keys", "/v1/credits", "/v1/generation", "/v1/usage", "/v1/costs"],
+      ...[
+        "/v1/key",
+        "/v1/keys",
+        "/v1/credits",
+        "/v1/generation",
+        "/v1/usage",
+        "/v1/costs",
+        "/v1/seals",
+        "/v1/statement",
+      ],
     ],
     recognizes: () => true, // the default: its clients send nothing distinctive
     unavailable: { ...unavailable, ...Object.fromEntries(Object.entries(unavailable).map(toAlias)) },
@@ -162,6 +175,15 @@ export function createChatSurface(core: CoreClients): Surface {
 
           async getUsage(request, exchange) {
             exchange.send(200, writeUsage(await readUsage(core, exchange, request)));
+          },
+
+          async listSeals({ after }, exchange) {
+            const { seals } = await core.metering.listSeals({ after }, exchange.callOptions);
+            exchange.send(200, writeSeals(sealList(seals)));
+          },
+
+          async getStatement(request, exchange) {
+            await sendLines(exchange, readStatement(core, exchange, request));
           },
 
           async testAuth(_request, exchange) {

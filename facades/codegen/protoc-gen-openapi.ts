@@ -29,6 +29,7 @@ interface HttpMethod {
   readonly errors: HttpService["errors"];
   /** 0: 200. */
   readonly success: number;
+  readonly lines: boolean;
 }
 
 /** One operation of a surface. */
@@ -38,6 +39,8 @@ interface Operation extends HttpEndpoint {
   readonly isPublic: boolean;
   readonly ownErrors: HttpService["errors"];
   readonly success: number;
+  /** Whether it answers with JSON lines. */
+  readonly hasLines: boolean;
 }
 
 function document(schema: Schema): Json {
@@ -95,7 +98,12 @@ function listOperations(schema: Schema, options: Options, service: DescService):
 }
 
 function readMethod(own: HttpMethod | undefined) {
-  return { isPublic: own?.public ?? false, ownErrors: own?.errors ?? [], success: own?.success || 200 };
+  return {
+    isPublic: own?.public ?? false,
+    ownErrors: own?.errors ?? [],
+    success: own?.success || 200,
+    hasLines: own?.lines ?? false,
+  };
 }
 
 /** One path and verb. Where several surfaces share it, the caller's headers choose, and either format may come. */
@@ -139,12 +147,20 @@ function listParameters({ method, rule }: Operation, schemas: Schemas): Json[] {
 }
 
 function success(shared: readonly Operation[], schemas: Schemas): Json {
+  const lines = shared.filter(({ hasLines }) => hasLines).map(({ method }) => schemas.refTo(method.output));
+  if (lines.length > 0) {
+    return {
+      description: "The answer as JSON lines, each of this schema.",
+      headers: requestIdHeader,
+      content: { "application/jsonl": { schema: oneOrMore(lines) } },
+    };
+  }
   const whole = shared.map(({ method }) => schemas.refTo(toBody(method).whole));
   const events = shared.flatMap(({ method }) => toBody(method).event ?? []).map((desc) => schemas.refTo(desc));
   return {
     description:
       events.length === 0 ? "The answer." : "The answer as JSON, or as server-sent events when stream is true.",
-    headers: { "x-request-id": { $ref: "#/components/headers/x-request-id" } },
+    headers: requestIdHeader,
     content: {
       "application/json": { schema: oneOrMore(whole) },
       ...(events.length > 0 && { "text/event-stream": { schema: oneOrMore(events) } }),
@@ -180,7 +196,7 @@ function failures(shared: readonly Operation[], schemas: Schemas): [string, Json
     {
       description: [...descriptions].join(" "),
       headers: {
-        "x-request-id": { $ref: "#/components/headers/x-request-id" },
+        ...requestIdHeader,
         ...(status === 429 && { "retry-after": { $ref: "#/components/headers/retry-after" } }),
       },
       content: { "application/json": { schema: oneOrMore(bodies) } },
@@ -203,6 +219,8 @@ function listErrors({ surface, ownErrors, isPublic, rule }: Operation): HttpServ
     (one, other) => one.status - other.status,
   );
 }
+
+const requestIdHeader = { "x-request-id": { $ref: "#/components/headers/x-request-id" } };
 
 const headers = {
   "x-request-id": {

@@ -49,8 +49,8 @@ const scenes: readonly Scene[] = [
   {
     name: "playground",
     path: () => "/playground",
-    act: async (page, { key }) => {
-      await page.getByLabel("API key").fill(key);
+    act: async (page, { accountId }) => {
+      await page.getByLabel("Who pays").fill(accountId);
       await press("Send")(page);
       await page.getByText("Open the receipt").waitFor();
       await page.getByRole("heading", { level: 1 }).scrollIntoViewIfNeeded();

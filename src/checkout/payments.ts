@@ -1,4 +1,4 @@
-import { UniqueConstraintViolationException } from "@mikro-orm/sql";
+import { type SqlEntityManager, UniqueConstraintViolationException } from "@mikro-orm/sql";
 import { validate as isUuid } from "uuid";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { AutoTopUp } from "#src/storage/entities/checkout/customer.ts";
@@ -19,6 +19,8 @@ export interface Credited {
 
 /** Milliseconds until money that the ledger does not take yet is offered to it again. */
 const againMs = 3_600_000;
+/** Milliseconds until the saved card is charged again where a charge did not lift the balance to its bound. */
+const restMs = 3_600_000;
 
 /** Payments at the provider: credits each once, as the provider tells it, in whatever order and however often. */
 export class Payments {
@@ -69,23 +71,29 @@ export class Payments {
     if (row !== undefined) {
       await this.#update(row, { state: "paid", reference, charged });
     }
+    let balance: bigint;
     try {
-      await this.#deps.accounts.topUp({ accountId, amountPicoUsd: BigInt(credit), reference });
+      const topUp = { accountId, amountPicoUsd: BigInt(credit), reference };
+      balance = (await this.#deps.accounts.topUp(topUp)).balancePicoUsd;
     } catch (error) {
       return this.#explain(row, error);
     }
-    const payment = await this.#note({ row, accountId, reference, credit, charged });
+    const payment = await this.#note({ row, accountId, reference, credit, charged, balance });
     this.#deps.logger.info({ reference, account: accountId }, "payment credited");
     return { outcome: "credited", detail: "credited", payment };
   }
 
-  /** The payment of this service that a found one pays. Undefined: it was made elsewhere, and is not credited. */
+  /**
+   * The payment of this service that a found one pays. Undefined: it was made elsewhere, and is not credited. A second
+   * payment of one order is a payment of its own: its money has come, too.
+   */
   async #ordered({ order, reference }: Found): Promise<ProviderPayment | undefined> {
     const em = this.#deps.storage.orm.em.fork();
     const made = order !== undefined && isUuid(order) ? await em.findOne(ProviderPayment, order) : null;
-    return (
-      made ?? (reference === undefined ? undefined : ((await em.findOne(ProviderPayment, { reference })) ?? undefined))
-    );
+    if (made !== null && (!made.reference || reference === undefined || made.reference === reference)) {
+      return made;
+    }
+    return reference === undefined ? undefined : ((await em.findOne(ProviderPayment, { reference })) ?? undefined);
   }
 
   async #explain(row: ProviderPayment | undefined, error: unknown): Promise<Credited> {
@@ -117,9 +125,10 @@ export class Payments {
     readonly reference: string;
     readonly credit: number;
     readonly charged: number;
+    readonly balance: bigint;
   }): Promise<ProviderPayment> {
     const { storage, clock, random } = this.#deps;
-    const { row, accountId, reference, credit: amount, charged } = of;
+    const { row, accountId, reference, credit: amount, charged, balance } = of;
     const facts = { amount, charged, reference, state: "credited" as const, problem: null, askAt: null };
     const note = () =>
       inTransaction(storage, async (em) => {
@@ -136,8 +145,7 @@ export class Payments {
           await em.nativeUpdate(ProviderPayment, row.id, facts);
         }
         if (row?.origin === "auto") {
-          const charge = { accountId, charging: row.id };
-          await em.nativeUpdate(AutoTopUp, charge, { charging: null, declines: 0, notBefore: null });
+          await this.#answerCrossing(em, row, balance);
         }
       });
     await note().catch((error: unknown) => {
@@ -146,5 +154,18 @@ export class Payments {
       }
     });
     return storage.orm.em.fork().findOneOrFail(ProviderPayment, { reference });
+  }
+
+  /**
+   * Ends a crossing's charge. At its bound again, the balance may cross at any time. Where the charge did not lift it
+   * there, as out of debt, no other one follows at once: nobody expects a card to be charged twice in a minute.
+   */
+  async #answerCrossing(em: SqlEntityManager, { id, accountId }: ProviderPayment, balance: bigint): Promise<void> {
+    const charge = { accountId, charging: id };
+    const row = await em.findOne(AutoTopUp, charge);
+    if (row !== null) {
+      const notBefore = balance < BigInt(row.below) ? new Date(this.#deps.clock.now() + restMs) : null;
+      await em.nativeUpdate(AutoTopUp, charge, { charging: null, declines: 0, notBefore });
+    }
   }
 }

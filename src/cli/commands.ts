@@ -45,6 +45,8 @@ export const commandGroups: readonly CommandGroup[] = [
       margin: async () => (await import("./admin/margin.ts")).addMargin,
       receipt: async () => (await import("./admin/receipt.ts")).addReceipt,
       receipts: async () => (await import("./admin/receipt.ts")).addReceipts,
+      statement: async () => (await import("./admin/statement.ts")).addStatement,
+      verify: async () => (await import("./check/verify.ts")).addVerify,
       charges: async () => (await import("./admin/charges.ts")).addCharges,
       reconcile: async () => (await import("./admin/reconcile.ts")).addReconcile,
     },

@@ -1,6 +1,7 @@
 import { Command, CommanderError } from "commander";
 import { readPackaged } from "#lib/assets.ts";
 import { ConfigError } from "#src/config/config-error.ts";
+import { Misfit } from "#src/money/books/bill/check/misfit.ts";
 import { commandGroups, showExamples } from "./commands.ts";
 import type { Io } from "./shared/io.ts";
 
@@ -15,8 +16,8 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     if (error instanceof CommanderError) {
       return error.exitCode; // commander has printed the reason
     }
-    // Lines of a ConfigError begin with file and line, where editors and people look for them.
-    io.note(error instanceof ConfigError ? error.message : `tollgate: ${toReason(error)}`);
+    // Lines of such errors begin with the file or the line, where editors, people and scripts look for them.
+    io.note(error instanceof ConfigError || error instanceof Misfit ? error.message : `tollgate: ${toReason(error)}`);
     return 1;
   }
 }

@@ -1,31 +1,22 @@
-import { link, mkdir, readFile, rm, writeFile } from "node:fs/promises";
-import { join, resolve } from "node:path";
-import { explainDiskFault } from "#lib/errors/disk-faults.ts";
+import { join } from "node:path";
 import type { Pepper } from "#lib/ids/pepper.ts";
 import type { Random } from "#lib/ids/random.ts";
 import { ConfigError } from "./config-error.ts";
 import { readDataDir } from "./data-dir.ts";
-import {
-  type Environment,
-  isExposed,
-  readSecretFile,
-  readSetting,
-  refuseShared,
-  type SettingName,
-  settingNames,
-} from "./environment.ts";
+import { type Environment, isExposed, readSetting, type SettingName, settingNames } from "./environment.ts";
 import { toProviders } from "./providers.ts";
 import type { Config } from "./schema.ts";
-import { isGuessable, strongSecret } from "./secret-strength.ts";
+import { keepSecret, readIfThere } from "./secrets/kept-secrets.ts";
+import {
+  readNamed,
+  readOidcSecrets,
+  readService,
+  readSmtpUrl,
+  readWebhookSecret,
+  type ServiceCredential,
+} from "./secrets/named-secrets.ts";
+import { isGuessable, strongSecret } from "./secrets/secret-strength.ts";
 import { withSchema } from "./storage-url.ts";
-
-/** An internal service that calls on behalf of accounts. */
-export interface ServiceCredential {
-  readonly name: string;
-  readonly token: string;
-  /** The accounts that it may name as payers. Undefined: any. */
-  readonly accounts?: readonly string[];
-}
 
 /** Secrets that the core needs besides the configuration file. */
 export interface Secrets {
@@ -177,70 +168,6 @@ export async function readOperatorToken(environment: Environment): Promise<strin
   );
 }
 
-async function readOidcSecrets({ sign_in }: Config, environment: Environment): Promise<ReadonlyMap<string, string>> {
-  const secrets = new Map<string, string>();
-  for (const { id, client_secret_file: file, client_secret_env: name } of toProviders(sign_in)) {
-    const secret = await readNamed(`sign_in: the provider ${id}`, environment, { file, name });
-    if (secret !== undefined) {
-      secrets.set(id, secret);
-    }
-  }
-  return secrets;
-}
-
-async function readWebhookSecret({ payments }: Config, environment: Environment): Promise<string | undefined> {
-  const { webhook_secret_file: file, webhook_secret_env: name } = payments.stripe ?? {};
-  const own = await readNamed("payments.stripe: webhook_secret", environment, { file, name });
-  const setting = await readSetting(environment, "TOLLGATE_STRIPE_WEBHOOK_SECRET");
-  if (own !== undefined && setting !== undefined && name !== "TOLLGATE_STRIPE_WEBHOOK_SECRET") {
-    throw new ConfigError(`payments.stripe: ${file ?? name} and TOLLGATE_STRIPE_WEBHOOK_SECRET are both set: set one`);
-  }
-  return own ?? setting;
-}
-
-/** A secret that the configuration names a file or an environment variable for. Undefined: it names neither. */
-async function readNamed(
-  where: string,
-  environment: Environment,
-  { file, name }: { readonly file: string | undefined; readonly name: string | undefined },
-): Promise<string | undefined> {
-  if (file === undefined && name === undefined) {
-    return undefined;
-  }
-  const secret = file ? await readSecretFile(file, where) : (environment[name ?? ""] ?? "").trim();
-  if (secret === "") {
-    throw new ConfigError(`${where}: ${file ?? name} holds no secret`);
-  }
-  return secret;
-}
-
-async function readSmtpUrl({ mail }: Config, environment: Environment): Promise<string | undefined> {
-  if (mail === undefined) {
-    return undefined;
-  }
-  const { url, url_env: name, url_file: file } = mail.smtp;
-  const where = "mail.smtp";
-  const found = url ?? (file ? await readSecretFile(file, where) : (environment[name ?? ""] ?? "").trim());
-  if (!/^smtps?:\/\/[^/]/.test(found) || !URL.canParse(found)) {
-    throw new ConfigError(`${where}: ${file ?? name} holds no URL such as smtp://user:password@mail.example.com:587`);
-  }
-  return found;
-}
-
-async function readService(service: Config["services"][number], environment: Environment): Promise<ServiceCredential> {
-  const where = `services: ${service.name}`;
-  const token = service.token_file
-    ? await readSecretFile(service.token_file, where)
-    : (environment[service.token_env ?? ""] ?? "").trim();
-  if (token === "") {
-    throw new ConfigError(`${where}: ${service.token_file ?? service.token_env} holds no token`);
-  }
-  if (isGuessable(token)) {
-    throw new ConfigError(`${where}: ${service.token_file ?? service.token_env} ${strongSecret}`);
-  }
-  return { name: service.name, token, ...(service.accounts ? { accounts: service.accounts } : {}) };
-}
-
 /** Reads `version:secret` pairs separated by commas, the current one first. Any other text is one secret, version 1. */
 function parsePeppers(text: string): [Pepper, ...Pepper[]] {
   if (!/^\d{1,5}:[^,:]+(,\d{1,5}:[^,:]+)*$/.test(text)) {
@@ -251,50 +178,4 @@ function parsePeppers(text: string): [Pepper, ...Pepper[]] {
     return { version: Number(version), secret };
   });
   return pairs as [Pepper, ...Pepper[]];
-}
-
-/** Reads a secret that this service keeps for itself. Makes it first if there is none. */
-async function keepSecret(dataDir: string, name: string, random: Random): Promise<string> {
-  const file = join(dataDir, name);
-  const kept = await readIfThere(file);
-  if (kept) {
-    return kept;
-  }
-  const draft = `${file}.${random.uuid()}`;
-  const secret = Buffer.from(random.bytes(32)).toString("base64url");
-  try {
-    await mkdir(dataDir, { recursive: true, mode: 0o700 });
-    await writeFile(draft, `${secret}\n`, { mode: 0o600 });
-  } catch (error) {
-    throw explainDiskFault(resolve(dataDir), error);
-  }
-  try {
-    // A link appears completely or not at all, so that two services that start together agree on one secret.
-    await link(draft, file);
-    return secret;
-  } catch (error) {
-    const other = await readIfThere(file);
-    if (other) {
-      return other;
-    }
-    throw new ConfigError(`${file}: cannot be made: ${(error as NodeJS.ErrnoException).code ?? error}`);
-  } finally {
-    await rm(draft, { force: true });
-  }
-}
-
-async function readIfThere(file: string): Promise<string | undefined> {
-  await refuseShared(file, "secrets");
-  try {
-    return (await readFile(file, "utf8")).trim();
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") {
-      return undefined;
-    }
-    const explained = explainDiskFault(resolve(file), error);
-    if (explained !== error) {
-      throw explained;
-    }
-    throw new ConfigError(`${file}: cannot be read: ${(error as NodeJS.ErrnoException).code ?? error}`);
-  }
 }

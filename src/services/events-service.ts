@@ -8,7 +8,8 @@ import { WebhookSchema, type WebhooksService } from "#gen/tollgate/events/v1/web
 import { failure } from "#lib/errors/failure.ts";
 import { readPage } from "#lib/rpc/pages.ts";
 import { parseDestination } from "#src/delivery/webhooks/destination.ts";
-import { noWebhook, readEventKey, toEventKey, type Webhooks } from "#src/delivery/webhooks/webhooks.ts";
+import { noWebhook } from "#src/delivery/webhooks/steer.ts";
+import { readEventKey, toEventKey, type Webhooks } from "#src/delivery/webhooks/webhooks.ts";
 import type { Delivery, Event, Webhook } from "#src/storage/entities/event.ts";
 import { eventTypes, isEventType } from "#src/storage/outbox/types.ts";
 import { readTokenHolder } from "#src/wire/interceptors/access/principal.ts";
@@ -90,6 +91,30 @@ export function createWebhooksService(
       return { webhook };
     },
 
+    async pauseWebhook({ webhookId }, context) {
+      const id = requireId(webhookId);
+      noteBefore(context, WebhookSchema, webhookMessage(await webhooks.get(id)));
+      return { webhook: webhookMessage(await webhooks.pause(id)) };
+    },
+
+    async resumeWebhook({ webhookId }, context) {
+      const id = requireId(webhookId);
+      noteBefore(context, WebhookSchema, webhookMessage(await webhooks.get(id)));
+      return { webhook: webhookMessage(await webhooks.resume(id)) };
+    },
+
+    async sendTestEvent({ webhookId }) {
+      return { delivery: deliveryMessage(await webhooks.sendTest(requireId(webhookId))) };
+    },
+
+    async redeliver({ webhookId, deliveryId }) {
+      const id = requireId(webhookId);
+      if (!isUuid(deliveryId)) {
+        throw invalid("delivery_id", "The endpoint has no such delivery.");
+      }
+      return { delivery: deliveryMessage(await webhooks.redeliver(id, deliveryId)) };
+    },
+
     async listDeliveries({ webhookId, ...request }) {
       const { id } = await webhooks.get(requireId(webhookId));
       const key = ({ at, eventId }: Delivery) => toEventKey(at, eventId);
@@ -112,8 +137,9 @@ function eventMessage({ id, type, accountId, at, body }: Event) {
   return { id, type, timestamp: timestampFromDate(at), accountId: accountId ?? "", data };
 }
 
-function webhookMessage({ id, url, events, createdAt }: Webhook) {
-  return { id, url, events: events.split(","), createdAt: timestampFromDate(createdAt) };
+function webhookMessage({ id, url, events, createdAt, pausedAt }: Webhook) {
+  const paused = pausedAt ? { pausedAt: timestampFromDate(pausedAt) } : {};
+  return { id, url, events: events.split(","), createdAt: timestampFromDate(createdAt), ...paused };
 }
 
 function deliveryMessage(delivery: Delivery) {

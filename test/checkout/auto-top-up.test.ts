@@ -62,6 +62,26 @@ describe.each(dialects)("on %s", (dialect) => {
     expect(await get(accountId)).toMatchObject({ state: AutoTopUpState.ON, chargedPicoUsd: usd(40), declines: 0 });
   }, 60_000);
 
+  test("a charge too small for the bound answers its crossing; the next follows once the balance has been there", async () => {
+    const accountId = await customer();
+    await set(accountId, 40, 10);
+    const rests = async () => {
+      const now = await get(accountId);
+      return now?.chargedPicoUsd === usd(10) && now.notBefore !== undefined;
+    };
+    await eventually("it is charged, and rests", rests);
+    const other = await customer();
+    await set(other, 30, 10);
+    await hasBalance(shop, other, usd(35)); // so the watch has looked at both again
+    expect(await shop.balance(accountId)).toBe(usd(35));
+    await shop.accounts.topUp({ accountId, amountPicoUsd: usd(10), reference: `by hand ${accountId}` });
+    await eventually("the crossing is over", async () => (await get(accountId))?.notBefore === undefined);
+    await spendTo(accountId, 39);
+    await hasBalance(shop, accountId, usd(49));
+    expect(await get(accountId)).toMatchObject({ chargedPicoUsd: usd(20) });
+    expect(await get(other)).toMatchObject({ chargedPicoUsd: usd(10) });
+  }, 60_000);
+
   test("a lost answer and lost events charge once", async () => {
     stripe.events.faults.lose = false;
     const accountId = await customer();

@@ -41,6 +41,8 @@ export interface Shop {
   readonly answers: number[];
   account(): Promise<string>;
   balance(accountId: string): Promise<bigint>;
+  /** Asks for an answer by a key of the account. */
+  ask(accountId: string, prompt: string, signal?: AbortSignal): Promise<AsyncIterable<unknown>>;
   /** Spends some money on an answer. Returns how much. */
   spend(accountId: string): Promise<bigint>;
   /** Whether the books add up. */
@@ -111,8 +113,15 @@ export async function openShop(
     const { account } = await accounts.getAccount({ accountId });
     return (account?.balancePicoUsd ?? 0n) - (account?.debtPicoUsd ?? 0n);
   };
+  const inference = createClient(InferenceService, createDirectTransport(core.services, core.interceptors));
+  const ask: Shop["ask"] = async (accountId, text, signal) => {
+    const { secret } = await accounts.createKey({ accountId });
+    const asked = { model: "plain", prompt: { case: "text", value: text }, maxOutputTokens: 200 } as const;
+    return inference.generate(asked, { headers: { authorization: `Bearer ${secret}` }, ...(signal && { signal }) });
+  };
   return {
     accounts,
+    ask,
     payments: createClient(PaymentsService, operator),
     operator,
     webhookUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}${stripePath}`,
@@ -121,10 +130,7 @@ export async function openShop(
     balance,
     async spend(accountId) {
       const before = await balance(accountId);
-      const { secret } = await accounts.createKey({ accountId });
-      const inference = createClient(InferenceService, createDirectTransport(core.services, core.interceptors));
-      const asked = { model: "plain", prompt: { case: "text", value: "Hello" }, maxOutputTokens: 200 } as const;
-      for await (const _ of inference.generate(asked, { headers: { authorization: `Bearer ${secret}` } })) {
+      for await (const _ of await ask(accountId, "Hello")) {
         // read to its end
       }
       return before - (await balance(accountId));

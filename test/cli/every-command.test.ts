@@ -96,6 +96,7 @@ const values: Readonly<Record<string, () => string | Promise<string>>> = {
   ids: () => "tollgate-sim/plain",
   operator: () => idOf("operators", "create", "--name", `operator-${made++}`, "--role", "reader"),
   webhook: newWebhook,
+  delivery: () => "018f0000-0000-7000-8000-000000000000",
   server: async () => ((await service.admin("servers", "list")) as { id: string }[])[0]?.id ?? "",
   request: () => "chatcmpl-none",
   id: () => "1",

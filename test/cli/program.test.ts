@@ -1,5 +1,7 @@
 import { expect, test } from "@jest/globals";
+import type { Command } from "commander";
 import { commandGroups } from "#src/cli/commands.ts";
+import { createProgram } from "#src/cli/program.ts";
 import { runHere } from "../support/run-here.ts";
 
 test.each([
@@ -70,4 +72,16 @@ test("a configuration that is wrong is refused with its lines", async () => {
   const { code, notes } = await runHere(["core", "--config", "/nonexistent.yaml"]);
   expect(code).toBe(1);
   expect(notes).toBe("/nonexistent.yaml: cannot be read: ENOENT");
+});
+
+test("no option takes a secret, which every user of the machine could read", async () => {
+  const program = await createProgram({ environment: {}, print() {}, note() {}, progress() {} });
+  const optionsOf = (command: Command): string[] => [
+    ...command.options.map(({ long }) => `${command.name()} ${long}`),
+    ...command.commands.flatMap(optionsOf),
+  ];
+  expect(optionsOf(program).length).toBeGreaterThan(50);
+  expect(optionsOf(program).filter((option) => /--.*(token|secret|pepper|password|credential)$/.test(option))).toEqual(
+    [],
+  );
 });

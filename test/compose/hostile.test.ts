@@ -1,7 +1,12 @@
 import { once } from "node:events";
+import { readFile } from "node:fs/promises";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
+import { join } from "node:path";
+import { createClient } from "@connectrpc/connect";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "@jest/globals";
+import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
+import { createChannelTransport } from "#src/wire/grpc/client/channel-transport.ts";
 import { createSite, freePorts, type Site, startTollgate, type Tollgate } from "../support/tollgate.ts";
 
 // Clients that mean harm, over real sockets against the whole program, whose inference server writes down
@@ -292,6 +297,43 @@ test("no address in a request is ever called, nor handed to an engine that might
   for (const { rawHeaders, body } of reached) {
     expect(rawHeaders.join("\n") + body).not.toContain(url);
   }
+});
+
+test("the console's cookie is no credential on any other port", async () => {
+  const { addresses } = tollgate;
+  const at = (listener: string, path: string) => `http://${addresses[listener]}${path}`;
+  const token = await readFile(join(site.folder, "data", "operator-token"), "utf8");
+  const signedIn = await fetch(at("console", "/session"), {
+    method: "POST",
+    headers: { "sec-fetch-site": "same-origin", "content-type": "application/json" },
+    body: JSON.stringify({ operatorToken: token.trim() }),
+  });
+  const [name, session = ""] = signedIn.headers.getSetCookie()[0]?.split(";", 1)[0]?.split("=") ?? [];
+  expect([signedIn.status, session]).toEqual([200, expect.stringMatching(/^tgse_/)]);
+  const forms: Record<string, string>[] = [
+    { authorization: `Bearer ${session}` },
+    { "x-api-key": session },
+    { cookie: `${name}=${session}` },
+    { authorization: `Session ${session}`, "x-api-key": session },
+  ];
+  for (const headers of forms) {
+    const asked = await fetch(at("http", "/v1/key"), { headers });
+    expect([headers, asked.status]).toEqual([headers, 401]);
+    const ran = await post(json, { authorization: "", ...headers });
+    expect([headers, ran.status]).toEqual([headers, 401]);
+  }
+  const call = "/tollgate.accounts.v1.AccountsService/ListAccounts";
+  const channel = createChannelTransport({ target: String(addresses.grpc) });
+  const accounts = createClient(AccountsService, channel);
+  for (const headers of forms.slice(0, 3)) {
+    const init = { method: "POST", headers: { "content-type": "application/json", ...headers }, body: "{}" };
+    for (const listener of ["connect", "admin"]) {
+      const { status } = await fetch(at(listener, call), init);
+      expect([listener, headers, status]).toEqual([listener, headers, listener === "admin" ? 404 : 401]);
+    }
+    await expect(accounts.listAccounts({}, { headers })).rejects.toThrow("[unauthenticated]");
+  }
+  await channel.close();
 });
 
 test("a flood of wrong keys is slowed down, and a right one from the same address is not", async () => {

@@ -1,3 +1,4 @@
+import { readdir } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { defaultFleetConfig, startDefaultFleet } from "../../simulator/fleet.ts";
 import type { Simulator } from "../../simulator/server.ts";
@@ -141,4 +142,11 @@ test("a wrong key is refused alike", async () => {
   );
   expect(one?.status).toBe(401);
   expect(other).toEqual(one);
+});
+
+test("a facade makes no secret and no database", async () => {
+  const [, atCore, atFacade] = await Promise.all(sites.map(({ folder }) => readdir(folder, { recursive: true })));
+  const kept = (names: readonly string[] = []) => names.filter((name) => /token|pepper|\.db/.test(name));
+  expect(kept(atCore).length).toBeGreaterThan(2);
+  expect(kept(atFacade)).toEqual([]);
 });

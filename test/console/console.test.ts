@@ -9,6 +9,7 @@ import { loseConnection } from "./lost-connection.ts";
 import { liveAsOperator } from "./operator-life.ts";
 import { pointAtPlots } from "./plots-life.ts";
 import { openStage, readAmount, type Stage } from "./stage.ts";
+import { lookIntoUsage } from "./usage-life.ts";
 import { weigh } from "./weight.ts";
 
 // One browser and one Tollgate with its simulated fleet, for everything that only a browser shows.
@@ -96,6 +97,16 @@ test("somebody signs in with a provider of identities, and has one account from 
 test("plots tell one time and their values under the pointer, over a range that the address has", async () => {
   const who = ["Top accounts, 24 h", "Models by revenue, 24 h"];
   expect(await pointAtPlots(stage)).toEqual({ tips: 4, isOneTime: true, range: "day", who });
+});
+
+test("usage is grouped by two things at once, and a row looks into its sum by the address alone", async () => {
+  const day = ["from", "model", "to"];
+  expect(await lookIntoUsage(stage)).toEqual({
+    columns: ["Model", "Day", "Cost", "Requests", "Input tokens", "Output tokens"],
+    narrowed: [["model"], day, day],
+    isSame: true,
+    plots: expect.arrayContaining(["USD an hour"]),
+  });
 });
 
 test("every page's task is done by keyboard alone, with the focus in sight and given back", async () => {

@@ -3,11 +3,12 @@ import type { Page } from "playwright-core";
 import { continueWithProvider } from "./identity-life.ts";
 import type { Stage } from "./stage.ts";
 
-const narrow = { width: 360, height: 740 };
+export const narrow = { width: 360, height: 740 };
 /** All that another theme can change. */
 const ofColours: RunOptions = { runOnly: ["color-contrast"] };
 const longName = "A name that somebody gave without a thought of those who have to find a place for it ".repeat(2);
 const wide = { width: 1280, height: 800 };
+const largest = { width: 1600, height: 900 };
 
 /** Looks at every page as it stands, in both themes and both widths. Returns what is wrong, in words. */
 export async function judgePages(stage: Stage): Promise<readonly string[]> {
@@ -19,11 +20,12 @@ export async function judgePages(stage: Stage): Promise<readonly string[]> {
   await page.goto("/sign-in");
   faults.push(...(await judge(page, "/sign-in")));
   await page.goto(await stage.makeLink());
-  for (const path of await findPaths(stage)) {
+  const paths = await findPaths(stage);
+  for (const path of paths) {
     await page.goto(path);
     faults.push(...(await judge(page, path)));
   }
-  faults.push(...(await judgeReceipt(page)), ...(await judgeDialog(page)));
+  faults.push(...(await judgeReceipt(page)), ...(await judgeDialog(page)), ...(await judgeBusy(page, paths)));
   await context.close();
   return [...faults, ...(await judgeMember(stage))];
 }
@@ -52,12 +54,17 @@ async function findPaths({ tollgate }: Stage): Promise<readonly string[]> {
   const { id: account } = (await tollgate.admin("accounts", "create", "--name", longName)) as { id: string };
   const { id: key } = (await tollgate.admin("keys", "create", account, "--name", longName)) as { id: string };
   await tollgate.admin("keys", "set-limits", key, "--usd", "20", "--tpm", "200000", "--in-flight", "70");
+  // Everything that a key can have at once, so that no other test's keys decide whether the table fits.
+  const all = ["--models", "tollgate-sim/plain", "--class", "priority", "--usd", "1234.5", "--per", "month"];
+  await tollgate.admin("keys", "set-limits", key, ...all, "--expires", "3650d");
   const plain = [
     "overview",
     "first-run",
     "accounts",
     "models",
     "usage",
+    "usage?by=model&and=day&period=week",
+    "margin",
     "playground",
     "fleet",
     "books",
@@ -68,7 +75,7 @@ async function findPaths({ tollgate }: Stage): Promise<readonly string[]> {
   return [
     ...plain.map((page) => `/${page}`),
     `/keys?account=${account}`,
-    `/accounts/${account}`,
+    ...["", "?tab=keys", "?tab=payments", "?tab=receipts", "?tab=people"].map((tab) => `/accounts/${account}${tab}`),
     "/models/tollgate-sim/plain",
     "/receipts/none",
     `/requests/${await refuse(tollgate.url)}`,
@@ -98,6 +105,34 @@ async function judgeDialog(page: Page): Promise<readonly string[]> {
   return judge(page, "a dialog");
 }
 
+/** Buttons whose calls are under way, and what is said once they fail: a usual one, and one that removes something. */
+async function judgeBusy(page: Page, paths: readonly string[]): Promise<readonly string[]> {
+  const faults: string[] = [];
+  const keys = paths.find((path) => path.startsWith("/keys?")) ?? "";
+  for (const [opener, verb] of [
+    [/^Create key/, "Create"],
+    [/^Revoke/, "Revoke"],
+  ] as const) {
+    const held = Promise.withResolvers<void>();
+    await page.route(`**/${verb}Key`, async (route) => {
+      await held.promise;
+      await route.abort();
+    });
+    await page.goto(keys);
+    await page.getByRole("button", { name: opener }).first().click();
+    const dialog = page.getByRole("dialog");
+    const button = dialog.getByRole("button", { name: verb, exact: true });
+    await button.click();
+    await dialog.locator('[aria-busy="true"]').waitFor();
+    faults.push(...(await judge(page, `${verb} while it is busy`)));
+    held.resolve();
+    await dialog.getByRole("alert").waitFor();
+    faults.push(...(await judge(page, `${verb} after it failed`)));
+    await page.unroute(`**/${verb}Key`);
+  }
+  return faults;
+}
+
 /** Looks at a page as it stands. Needs axe in it. */
 export async function judge(page: Page, path: string): Promise<readonly string[]> {
   await page.locator("h1").waitFor();
@@ -115,17 +150,33 @@ export async function judge(page: Page, path: string): Promise<readonly string[]
   faults.push(...(await findAxeFaults(page)).map((fault) => `${path}: ${fault}`));
   await page.emulateMedia({ colorScheme: "dark" });
   faults.push(...(await findAxeFaults(page, ofColours)).map((fault) => `${path}, dark: ${fault}`));
-  await page.setViewportSize(narrow);
-  const overflow = await page.locator("html").evaluate((html) => html.scrollWidth - html.clientWidth);
-  if (overflow > 0) {
-    faults.push(`${path} is ${overflow} pixels too wide`);
+  await page.setViewportSize(largest);
+  const unused = await findUnused(page);
+  if (unused > 0) {
+    faults.push(`${path} leaves ${unused} of ${largest.width} pixels unused`);
   }
+  for (const size of [wide, narrow]) {
+    await page.setViewportSize(size);
+    const overflow = await page.locator("html").evaluate((html) => html.scrollWidth - html.clientWidth);
+    if (overflow > 0) {
+      faults.push(`${path} is ${overflow} pixels too wide for ${size.width}`);
+    }
+  }
+  faults.push(...(await findAxeFaults(page)).map((fault) => `${path}, narrow: ${fault}`));
   await page.setViewportSize(wide);
   return faults;
 }
 
-/** The tables that do not fit a wide screen, whatever the things in them are called. */
-function findWideTables(page: Page): Promise<string[]> {
+/** The pixels beside a page that nothing uses. */
+async function findUnused(page: Page): Promise<number> {
+  const [content = 0, main = 0] = await page
+    .locator(".content, .content main")
+    .evaluateAll((boxes) => boxes.map(({ clientWidth }) => clientWidth));
+  return content - main;
+}
+
+/** The tables that do not fit the screen, whatever the things in them are called. */
+export function findWideTables(page: Page): Promise<string[]> {
   return page
     .locator(".table-box")
     .evaluateAll((boxes) =>

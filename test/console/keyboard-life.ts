@@ -78,6 +78,7 @@ async function topUp(page: Page, by: Keyboard): Promise<void> {
 
 /** With a model of its own and an end: what the form of a key takes beside numbers. */
 async function makeKey(page: Page, by: Keyboard): Promise<void> {
+  await by.press(page.getByRole("button", { name: "Keys", exact: true }));
   await by.press(page.getByRole("button", { name: "Create key" }));
   await by.reach(page.getByLabel("Name", { exact: true }));
   await page.keyboard.type("typed");
@@ -97,7 +98,7 @@ async function makeKey(page: Page, by: Keyboard): Promise<void> {
 async function makeFirstRequest(page: Page, by: Keyboard): Promise<void> {
   await page.goto("/first-run");
   await by.press(page.getByRole("button", { name: "Create account and key" }));
-  await by.expectFocus(page.getByLabel("Prompt"), "after the first key was made");
+  await by.expectFocus(page.getByLabel("Prompt", { exact: true }), "after the first key was made");
   await by.press(page.getByRole("button", { name: "Send" }));
   await by.press(page.getByRole("link", { name: "Open the receipt" }));
   await by.expectFocus(page.getByRole("heading", { level: 1, name: "Receipt" }), "on the page Receipt");
@@ -124,7 +125,7 @@ async function sendPrompt(page: Page, by: Keyboard): Promise<void> {
   await by.open("Playground");
   await by.reach(page.getByLabel("Surface"));
   await page.keyboard.press("m"); // the first letter chooses "Messages"
-  await by.reach(page.getByLabel("Prompt"));
+  await by.reach(page.getByLabel("Prompt", { exact: true }));
   await page.keyboard.press("ControlOrMeta+A");
   await page.keyboard.type("Hello");
   await by.press(page.getByRole("button", { name: "Send" }));

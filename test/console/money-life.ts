@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import axe from "axe-core";
 import type { Page } from "playwright-core";
 import { continueWithProvider } from "./identity-life.ts";
@@ -19,6 +20,8 @@ interface Life {
   readonly refund: string;
   /** What the account has paid, less the refund. */
   readonly balance: bigint;
+  /** The lines of a statement of the days before. */
+  readonly statement: readonly string[];
   /** What somebody sees who may only read. */
   readonly reader: readonly string[];
   readonly faults: readonly string[];
@@ -74,10 +77,12 @@ export async function buyCredit(stage: Stage): Promise<Life> {
   await pay.waitFor();
   const balance = await readAmount(page, "paid");
   faults.push(...(await judge(page, "/money")));
+  const statement = await saveStatement(page);
+  faults.push(...(await judge(page, "after a statement")));
   await context.close();
   const sessions = stage.stripe.requests.filter(({ path }) => path === "/v1/checkout/sessions").length;
   const reader = await readMoney(stage, key);
-  return { refusal, sessions, waiting, added, bought, set, refund, balance, reader, faults };
+  return { refusal, sessions, waiting, added, bought, set, refund, balance, statement, reader, faults };
 }
 
 /** A key, the request of the command that is shown, and its receipt. */
@@ -103,4 +108,17 @@ async function readMoney(stage: Stage, key: string): Promise<readonly string[]> 
   const ways = await page.getByRole("button", { name: /Buy|Set|Refund|Card/ }).count();
   await context.close();
   return [ways === 0 ? "no way to pay" : `${ways} ways to pay`, set];
+}
+
+/** Saves a statement that ends today, and reads the file. */
+async function saveStatement(page: Page): Promise<string[]> {
+  await page.getByRole("button", { name: "Statement" }).click();
+  const day = (at: number) => new Date(at).toISOString().slice(0, 10);
+  await page.getByLabel("From").fill(day(Date.now() - 172_800_000));
+  await page.getByLabel("To").fill(day(Date.now()));
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("dialog").getByRole("button", { name: "Save" }).click(),
+  ]);
+  return (await readFile(await download.path(), "utf8")).trimEnd().split("\n");
 }

@@ -20,14 +20,15 @@ export async function liveAsOperator(stage: Stage): Promise<Life> {
   const account = await makeAccount(page);
   await topUp(page);
   const balanceBefore = await readAmount(page, "balance");
-  const key = await makeKey(page);
-  const receipt = await sendPrompt(page, key);
+  await makeKey(page);
+  const receipt = await sendPrompt(page, account.split("/").at(-1) ?? "");
   await prove(page);
   await drainAndResume(page);
   await setPrice(page);
   await page.goto(account);
   await page.getByText("The sum of 2 credits below").waitFor();
   const balanceAfter = await readAmount(page, "balance");
+  await compare(page, account.split("/").at(-1) ?? "");
   await page.getByRole("button", { name: "Sign out" }).click();
   await page.waitForURL("**/sign-in");
   await context.close();
@@ -87,25 +88,28 @@ async function topUp(page: Page): Promise<void> {
   await page.getByText("Paid in: 25.50 USD.").waitFor();
 }
 
-async function makeKey(page: Page): Promise<string> {
+async function makeKey(page: Page): Promise<void> {
+  await page.getByRole("button", { name: "Keys", exact: true }).click();
+  await page.waitForURL("**?tab=keys");
   await page.getByRole("button", { name: "Create key" }).click();
   await page.getByLabel("Name").fill("production");
   await page.getByRole("button", { name: "Create", exact: true }).click();
-  const key = (await page.locator("dialog code").textContent()) ?? "";
+  await page.locator("dialog code").waitFor();
   await page.getByRole("button", { name: "Done" }).click();
   await page.getByRole("row", { name: /production.*Active/ }).waitFor();
-  return key;
 }
 
 /** Through the messages surface, with a tool whose result goes back; the receipt says what the playground said. */
-async function sendPrompt(page: Page, key: string): Promise<bigint> {
+async function sendPrompt(page: Page, account: string): Promise<bigint> {
   await open(page, "Playground");
-  await page.getByLabel("API key").fill(key);
+  await page.getByLabel("Who pays").fill(account);
   await page.getByLabel("Surface").selectOption({ label: "Messages" });
-  await page.getByLabel("Model").selectOption("tollgate-sim/plain");
+  await page.getByLabel("Model", { exact: true }).selectOption("tollgate-sim/plain");
   await page.getByText("Tools", { exact: true }).click();
   await page.getByRole("button", { name: "Use an example" }).click();
-  await page.getByLabel("Prompt").fill('What is the weather in Oslo? [[sim:tools=1]][[sim:args={"city":"Oslo"}]]');
+  await page
+    .getByLabel("Prompt", { exact: true })
+    .fill('What is the weather in Oslo? [[sim:tools=1]][[sim:args={"city":"Oslo"}]]');
   await page.getByRole("button", { name: "Send" }).click();
   await page.getByText('"city": "Oslo"').waitFor();
   await page.getByRole("link", { name: "Open the receipt" }).waitFor();
@@ -124,6 +128,29 @@ async function sendPrompt(page: Page, key: string): Promise<bigint> {
     throw new Error(`the playground showed ${shown} pico-USD, the receipt ${total}`);
   }
   return called + total;
+}
+
+/** Two models beside each other, a reply to both, and the same from a program. */
+async function compare(page: Page, account: string): Promise<void> {
+  await open(page, "Playground");
+  await page.getByLabel("Who pays").fill(account);
+  await page.getByLabel("System prompt").fill("Answer in rhymes.");
+  await page.getByLabel("Temperature").fill("0.5");
+  await page.getByLabel("Model", { exact: true }).selectOption("tollgate-sim/plain");
+  await page.getByLabel("Beside it").selectOption("tollgate-sim/reasoner-off");
+  await page.getByRole("button", { name: "Send", exact: true }).click();
+  await page.getByRole("link", { name: "Open the receipt" }).nth(1).waitFor();
+  await page.getByLabel("Reply").fill("And at night?");
+  await page.getByRole("button", { name: "Reply" }).click();
+  await page.locator(".said-by-user", { hasText: "And at night?" }).nth(1).waitFor();
+  await page.getByRole("link", { name: "Open the receipt" }).nth(1).waitFor();
+  await page.getByText("JavaScript", { exact: true }).click();
+  const code = (await page.locator("pre").last().textContent()) ?? "";
+  const needed = ['import OpenAI from "openai"', '"role": "system"', '"temperature": 0.5', "And at night?"];
+  const missing = needed.filter((part) => !code.includes(part));
+  if (missing.length > 0) {
+    throw new Error(`the example has no ${missing.join(", ")}`);
+  }
 }
 
 async function prove(page: Page): Promise<void> {

@@ -56,7 +56,7 @@ export async function liveWithPasskeys(stage: Stage): Promise<Life> {
 }
 
 /** A device that keeps passkeys, and asks its owner by itself. */
-async function addDevice(context: BrowserContext, page: Page) {
+export async function addDevice(context: BrowserContext, page: Page) {
   const devtools = await context.newCDPSession(page);
   await devtools.send("WebAuthn.enable");
   const { authenticatorId } = await devtools.send("WebAuthn.addVirtualAuthenticator", {

@@ -101,7 +101,9 @@ function isDescribed(cell: string): boolean {
     /^(GET|POST|PATCH|DELETE) (\S+)(?: (\d+)| > ([\w.]+))$/.exec(cell) ?? [];
   const responses = openapi.paths[path]?.[verb.toLowerCase()]?.responses;
   return status === undefined
-    ? hasProperty((responses?.[200] ?? responses?.[201])?.content["application/json"].schema, (field ?? "?").split("."))
+    ? Object.values<{ schema: Schema }>((responses?.[200] ?? responses?.[201])?.content ?? {}).some(({ schema }) =>
+        hasProperty(schema, (field ?? "?").split(".")),
+      )
     : responses?.[status] !== undefined;
 }
 

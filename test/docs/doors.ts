@@ -173,6 +173,7 @@ export const doors: Readonly<Record<string, Doors>> = {
   "people of an account": {
     contract: [
       ...["PeopleService.GetPerson", "PeopleService.UpdatePerson name", "PeopleService.ListAccounts > accounts.role"],
+      ...["PeopleService.UpdatePerson mails", "PeopleService.GetPerson > mailed_events"],
       ...["PeopleService.ListMembers > members.role", "PeopleService.SetMemberRole role", "PeopleService.RemoveMember"],
       ...["PeopleService.CreateInvitation email", "PeopleService.ListInvitations > invitations.expires_at"],
       ...["PeopleService.ListPasskeys > passkeys.used_at", "PeopleService.BeginPasskey name"],
@@ -202,6 +203,7 @@ export const doors: Readonly<Record<string, Doors>> = {
       "people.md: Signing in and up",
       "people.md: Passkeys",
       "people.md: A link by mail",
+      "people.md: What people get mail about",
       "people.md: Closing an account",
     ],
     console: ["people", "invitation", "audit", "sign-in"],
@@ -403,6 +405,31 @@ export const doors: Readonly<Record<string, Doors>> = {
     dashboard: ["Books add up", "Since the last proof", "Unbilled, 24 h"],
     docs: ["proof.md: The proof of the books", "operations.md: When reconcile fails"],
     console: ["books"],
+  },
+  "seals of days": {
+    contract: ["MeteringService.ListSeals after", "MeteringService.ListSeals > seals.chain"],
+    cli: "- who checks them keeps them outside: over HTTP, or by the contract",
+    openapi: ["number", "day", "root", "sums", "chain", "sealed_at"].map((field) => `GET /v1/seals > data.${field}`),
+    metrics: "- a seal that does not hold is a finding of the proof",
+    dashboard: noPanel,
+    docs: ["proof.md: The chain of seals", "clients.md: What a customer sees with a key"],
+    console: "- they are for programs that keep them",
+  },
+  statements: {
+    contract: [
+      "MeteringService.StreamStatement account_id",
+      "MeteringService.StreamStatement from",
+      "MeteringService.StreamStatement > lines",
+    ],
+    cli: ["statement --from", "statement --to", "statement --out", "statement > lines", "verify"],
+    openapi: [
+      ...["balance", "lots.input_price", "shortfall", "path.hash"].map((field) => `GET /v1/statement > ${field}`),
+      ...["GET /v1/statement 400", "GET /v1/statement 429"],
+    ],
+    metrics: "- a statement that does not add up is a finding of the proof",
+    dashboard: noPanel,
+    docs: ["statement.md: The formula", "clients.md: What a customer sees with a key"],
+    console: ["account", "money"],
   },
   "a key, its account and its limits": {
     contract: ["AccountsService.GetKeyStatus > key", "AccountsService.GetKeyStatus > rate_limit"],

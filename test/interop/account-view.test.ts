@@ -201,3 +201,30 @@ test("both SDKs read the customer's endpoints, with the credential and at the ad
     await expect(read("/usage?by=colour")).rejects.toMatchObject({ status: 400 });
   }
 });
+
+test("any key reads the seals of days, of which a new service has none", async () => {
+  for (const path of ["/v1/seals", "/api/v1/seals?after=3"]) {
+    expect(await get(path)).toEqual({ status: 200, json: { data: [] } });
+  }
+  expect((await get("/v1/seals?after=-1")).status).toBe(400);
+  expect((await get("/v1/seals", "wrong")).status).toBe(401);
+});
+
+test("any key reads the statement of days that are over, as lines; others are refused before the first of them", async () => {
+  const read = async (path: string, key = service.key) => {
+    const { status, headers, body } = await fetch(service.url + path, { headers: { authorization: `Bearer ${key}` } });
+    return { status, type: headers.get("content-type"), text: await new Response(body).text() };
+  };
+  const day = (at: number) => new Date(at).toISOString().slice(0, 10);
+  const [from, to] = [day(Date.now() - 86_400_000), day(Date.now())];
+  for (const path of [`/v1/statement?from=${from}&to=${to}`, `/api/v1/statement?from=${from}`]) {
+    const { status, type, text } = await read(path);
+    expect({ status, type }).toEqual({ status: 200, type: "application/jsonl; charset=utf-8" });
+    const kinds = text.trimEnd().split("\n");
+    expect(kinds.map((line) => JSON.parse(line).kind)).toEqual(["account", "opening", "closing"]);
+  }
+  expect(await read("/v1/statement")).toMatchObject({ status: 400, type: "application/json" });
+  expect((await read(`/v1/statement?from=${to}`)).status).toBe(400);
+  expect((await read(`/v1/statement?from=${from}T12:00:00Z`)).status).toBe(400);
+  expect((await read(`/v1/statement?from=${from}`, "wrong")).status).toBe(401);
+});

@@ -4,8 +4,10 @@ import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { MemberRole } from "#gen/tollgate/access/v1/access_pb.js";
 import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { PeopleService } from "#gen/tollgate/people/v1/people_service_pb.js";
 import { SessionsService } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
 import { readDetail } from "#lib/errors/detail.ts";
+import { type MailedEvent, mailedEvents } from "#src/storage/outbox/types.ts";
 import { MailServer } from "../delivery/mail/mail-server.ts";
 import { databases, dialects } from "../money/databases.ts";
 import { eventually } from "../support/eventually.ts";
@@ -87,7 +89,7 @@ describe.each(dialects)("%s", (dialect) => {
     const { session, token } = await sessions().finishMailSignIn(await ask("Ada@Example.com"), from());
     expect(session).toMatchObject({ memberRole: MemberRole.OWNER, personName: "ada", role: 0 });
     const accounts = createClient(AccountsService, services[0]?.transport as never);
-    const own = { headers: { authorization: `Bearer ${token}` } };
+    const own = { headers: { authorization: `Session ${token}` } };
     expect((await accounts.getAccount({}, own)).account?.balancePicoUsd).toBe(10n ** 12n);
     const again = await sessions(services.at(-1)).finishMailSignIn(await ask("ada@example.com"), from());
     expect(again.session?.personId).toBe(session?.personId);
@@ -118,7 +120,7 @@ describe.each(dialects)("%s", (dialect) => {
     expect(session?.personId).not.toBe(elsewhere.session?.personId);
     expect(session?.accountId).not.toBe(elsewhere.session?.accountId);
     const accounts = createClient(AccountsService, services[0]?.transport as never);
-    const own = { headers: { authorization: `Bearer ${token}` } };
+    const own = { headers: { authorization: `Session ${token}` } };
     expect((await accounts.getAccount({}, own)).account?.balancePicoUsd).toBe(0n);
   });
 
@@ -135,6 +137,47 @@ describe.each(dialects)("%s", (dialect) => {
     for (const wrong of ["nobody", "a@b, c@d", "two words@example.com"]) {
       expect(await reasonOf(sessions().beginMailSignIn({ email: wrong }, from()))).toBe("INVALID_ARGUMENT");
     }
+  });
+
+  test("people choose what they are told of, links come whatever they chose", async () => {
+    const email = "peggy@example.com";
+    const { session, token } = await sessions().finishMailSignIn(await ask(email), from());
+    const people = createClient(PeopleService, services[0]?.transport as never);
+    const operator = createClient(AccountsService, services[0]?.operator as never);
+    const own = { headers: { authorization: `Session ${token}` } };
+    const accountId = session?.accountId ?? "";
+    await operator.updateAccount({ accountId, email: `office.${email}` });
+    const reasonsTold = (to: string) =>
+      server.mails
+        .filter((mail) => mail.to.includes(to))
+        .flatMap(({ source }) => /No new request runs for \S+: (\w+)/.exec(source)?.[1] ?? []);
+    const freeze = async (reason: string) => {
+      await operator.freezeAccount({ accountId, reason });
+      await eventually("the account's address is told", () => reasonsTold(`office.${email}`).includes(reason));
+      await operator.unfreezeAccount({ accountId });
+    };
+    const { person, mailedEvents: offered } = await people.getPerson({}, own);
+    expect(person?.mails).toBeUndefined();
+    expect(offered).toEqual(mailedEvents);
+    await freeze("unasked");
+    const name = person?.name ?? "";
+    const choices: Record<string, MailedEvent[]> = { nothing: [], other: ["balance.low"], wanted: ["account.frozen"] };
+    for (const [reason, events] of Object.entries(choices)) {
+      const changed = await people.updatePerson({ mails: { events: [...events, ...events] } }, own);
+      expect(changed.person).toMatchObject({ name, mails: { events } });
+      await freeze(reason);
+    }
+    for (const wrong of ["key.created", "sign-in-link", ""]) {
+      expect(await reasonOf(people.updatePerson({ mails: { events: [wrong] } }, own))).toBe("INVALID_ARGUMENT");
+    }
+    await people.updatePerson({ mails: { events: [] } }, own);
+    await ask(email);
+    expect(reasonsTold(email)).toEqual(["unasked", "wanted"]);
+    const renamed = await people.updatePerson({ name: "Peggy" }, own);
+    expect(renamed.person).toMatchObject({ name: "Peggy", mails: { events: [] } });
+    const anew = await people.updatePerson({ updateMask: { paths: ["mails"] } }, own);
+    expect(anew.person).toMatchObject({ name: "Peggy" });
+    expect(anew.person?.mails).toBeUndefined();
   });
 });
 

@@ -72,15 +72,16 @@ describe.each(dialects)("%s", (dialect) => {
 
   /** A person's calls, to one of the cores. */
   function calls(token: string, service = first()) {
-    const headers = { authorization: `Bearer ${token}`, "x-tollgate-client-address": newAddress() };
-    const bearer = { headers };
+    const scheme = token.startsWith("tgse_") ? "Session" : "Bearer";
+    const headers = { authorization: `${scheme} ${token}`, "x-tollgate-client-address": newAddress() };
+    const credential = { headers };
     const clients = {
       accounts: createClient(AccountsService, service.transport),
       people: createClient(PeopleService, service.transport),
       sessions: createClient(SessionsService, service.transport),
       audit: createClient(AuditService, service.transport),
     };
-    return { ...clients, bearer };
+    return { ...clients, credential };
   }
 
   async function newAccount(): Promise<string> {
@@ -97,10 +98,10 @@ describe.each(dialects)("%s", (dialect) => {
     const guest = calls(token);
     for (const [accountId, role] of Object.entries(places)) {
       const invited = await operator.people.createInvitation({ accountId, role });
-      await guest.people.acceptInvitation({ token: invited.token }, guest.bearer);
+      await guest.people.acceptInvitation({ token: invited.token }, guest.credential);
     }
     const [accountId] = Object.keys(places);
-    const opened = accountId && (await guest.sessions.switchAccount({ accountId }, guest.bearer)).token;
+    const opened = accountId && (await guest.sessions.switchAccount({ accountId }, guest.credential)).token;
     return { personId: session?.personId ?? "", token: opened || token, ...calls(opened || token) };
   }
 
@@ -113,40 +114,40 @@ describe.each(dialects)("%s", (dialect) => {
   test("a session says the person, the account and the role, and switches to another account of the person", async () => {
     const other = await newAccount();
     const { accountId, owner } = await own({ [other]: VIEWER });
-    const { session } = await owner.sessions.getSession({}, owner.bearer);
+    const { session } = await owner.sessions.getSession({}, owner.credential);
     expect(session).toMatchObject({ personId: owner.personId, accountId, memberRole: OWNER, role: 0 });
-    const { accounts } = await owner.people.listAccounts({}, owner.bearer);
+    const { accounts } = await owner.people.listAccounts({}, owner.credential);
     expect(accounts.map((place) => [place.accountId, place.role])).toEqual([
       [accountId, OWNER],
       [other, VIEWER],
     ]);
-    const next = await owner.sessions.switchAccount({ accountId: other }, owner.bearer);
+    const next = await owner.sessions.switchAccount({ accountId: other }, owner.credential);
     expect(next.session).toMatchObject({ accountId: other, memberRole: VIEWER });
-    expect(await reasonOf(owner.people.getPerson({}, owner.bearer))).toBe("UNAUTHENTICATED");
+    expect(await reasonOf(owner.people.getPerson({}, owner.credential))).toBe("UNAUTHENTICATED");
     const there = calls(next.token);
-    expect(await reasonOf(there.accounts.createKey({}, there.bearer))).toBe("PERMISSION_DENIED");
-    const nowhere = there.sessions.switchAccount({ accountId: await newAccount() }, there.bearer);
+    expect(await reasonOf(there.accounts.createKey({}, there.credential))).toBe("PERMISSION_DENIED");
+    const nowhere = there.sessions.switchAccount({ accountId: await newAccount() }, there.credential);
     expect(await reasonOf(nowhere)).toBe("ACCOUNT_NOT_FOUND");
   });
 
   test("a person without an account reads itself, uses an invitation, switches and signs out, and no more", async () => {
     const { accountId, owner } = await own();
     const guest = await signIn({});
-    const { bearer } = guest;
+    const { credential } = guest;
     for (const refused of [
-      guest.accounts.getAccount({}, bearer),
-      guest.accounts.createKey({}, bearer),
-      guest.accounts.listKeys({ accountId }, bearer),
-      guest.people.listMembers({}, bearer),
-      guest.people.listMembers({ accountId }, bearer),
-      guest.audit.listAuditEvents({}, bearer),
+      guest.accounts.getAccount({}, credential),
+      guest.accounts.createKey({}, credential),
+      guest.accounts.listKeys({ accountId }, credential),
+      guest.people.listMembers({}, credential),
+      guest.people.listMembers({ accountId }, credential),
+      guest.audit.listAuditEvents({}, credential),
     ]) {
       expect(await reasonOf(refused)).toBe("PERMISSION_DENIED");
     }
-    expect((await guest.people.getPerson({}, bearer)).person).toMatchObject({ id: guest.personId });
-    const { token } = await owner.people.createInvitation({ role: DEVELOPER }, owner.bearer);
-    expect(await guest.people.acceptInvitation({ token }, bearer)).toMatchObject({ accountId });
-    const { session } = await guest.sessions.switchAccount({ accountId }, bearer);
+    expect((await guest.people.getPerson({}, credential)).person).toMatchObject({ id: guest.personId });
+    const { token } = await owner.people.createInvitation({ role: DEVELOPER }, owner.credential);
+    expect(await guest.people.acceptInvitation({ token }, credential)).toMatchObject({ accountId });
+    const { session } = await guest.sessions.switchAccount({ accountId }, credential);
     expect(session).toMatchObject({ accountId, memberRole: DEVELOPER });
   });
 
@@ -154,44 +155,44 @@ describe.each(dialects)("%s", (dialect) => {
     const { accountId, owner } = await own();
     const other = await own();
     const developer = await signIn({ [accountId]: DEVELOPER });
-    const { personId, bearer } = developer;
+    const { personId, credential } = developer;
     const role = OWNER;
     for (const refused of [
-      developer.people.setMemberRole({ personId, role }, bearer),
-      developer.people.setMemberRole({ accountId, personId, role }, bearer),
-      developer.people.createInvitation({ role }, bearer),
-      developer.people.removeMember({ personId: owner.personId }, bearer),
-      developer.accounts.updateAccount({ name: "mine" }, bearer),
-      developer.audit.listAuditEvents({}, bearer),
-      owner.people.setMemberRole({ accountId: other.accountId, personId, role }, owner.bearer),
-      owner.people.removeMember({ accountId: other.accountId, personId: other.owner.personId }, owner.bearer),
-      owner.people.createInvitation({ accountId: other.accountId, role }, owner.bearer),
-      owner.audit.listAuditEvents({ accountId: other.accountId }, owner.bearer),
-      owner.accounts.updateAccount({ maxKeys: 100 }, owner.bearer),
-      owner.accounts.topUp({ accountId, amountPicoUsd: 10n ** 13n, reference: "free" }, owner.bearer),
+      developer.people.setMemberRole({ personId, role }, credential),
+      developer.people.setMemberRole({ accountId, personId, role }, credential),
+      developer.people.createInvitation({ role }, credential),
+      developer.people.removeMember({ personId: owner.personId }, credential),
+      developer.accounts.updateAccount({ name: "mine" }, credential),
+      developer.audit.listAuditEvents({}, credential),
+      owner.people.setMemberRole({ accountId: other.accountId, personId, role }, owner.credential),
+      owner.people.removeMember({ accountId: other.accountId, personId: other.owner.personId }, owner.credential),
+      owner.people.createInvitation({ accountId: other.accountId, role }, owner.credential),
+      owner.audit.listAuditEvents({ accountId: other.accountId }, owner.credential),
+      owner.accounts.updateAccount({ maxKeys: 100 }, owner.credential),
+      owner.accounts.topUp({ accountId, amountPicoUsd: 10n ** 13n, reference: "free" }, owner.credential),
     ]) {
       expect(await reasonOf(refused)).toBe("PERMISSION_DENIED");
     }
-    const missing = owner.people.setMemberRole({ personId: other.owner.personId, role }, owner.bearer);
+    const missing = owner.people.setMemberRole({ personId: other.owner.personId, role }, owner.credential);
     expect(await reasonOf(missing)).toBe("MEMBER_NOT_FOUND");
-    const renamed = await owner.accounts.updateAccount({ name: "Ours", lowBalancePicoUsd: 5n }, owner.bearer);
+    const renamed = await owner.accounts.updateAccount({ name: "Ours", lowBalancePicoUsd: 5n }, owner.credential);
     expect(renamed.account).toMatchObject({ id: accountId, name: "Ours", lowBalancePicoUsd: 5n });
-    expect((await developer.accounts.getAccount({}, bearer)).account?.name).toBe("Ours");
+    expect((await developer.accounts.getAccount({}, credential)).account?.name).toBe("Ours");
   });
 
   test("the last owner neither leaves nor is lowered, and of two who remove each other at once one stays", async () => {
     const { accountId, owner } = await own();
-    const { personId, bearer } = owner;
-    expect(await reasonOf(owner.people.removeMember({ personId }, bearer))).toBe("LAST_OWNER");
-    const lowered = owner.people.setMemberRole({ personId, role: VIEWER }, bearer);
+    const { personId, credential } = owner;
+    expect(await reasonOf(owner.people.removeMember({ personId }, credential))).toBe("LAST_OWNER");
+    const lowered = owner.people.setMemberRole({ personId, role: VIEWER }, credential);
     expect(await reasonOf(lowered)).toBe("LAST_OWNER");
     expect(await reasonOf(operator.people.removeMember({ accountId, personId }))).toBe("LAST_OWNER");
 
     const second = await signIn({ [accountId]: OWNER });
     const third = calls(second.token, services.at(-1));
     const outcomes = await Promise.all([
-      reasonOf(owner.people.removeMember({ personId: second.personId }, bearer)),
-      reasonOf(third.people.removeMember({ personId }, third.bearer)),
+      reasonOf(owner.people.removeMember({ personId: second.personId }, credential)),
+      reasonOf(third.people.removeMember({ personId }, third.credential)),
     ]);
     // The second one may find itself removed before its call is judged.
     expect(outcomes.filter((outcome) => outcome === "done")).toHaveLength(1);
@@ -202,11 +203,11 @@ describe.each(dialects)("%s", (dialect) => {
   test("an invitation is used once, also by two at once, and by the address that it names alone", async () => {
     const { accountId, owner } = await own();
     const invite = (email?: string) =>
-      owner.people.createInvitation({ role: DEVELOPER, ...(email && { email }) }, owner.bearer);
+      owner.people.createInvitation({ role: DEVELOPER, ...(email && { email }) }, owner.credential);
     const { token } = await invite();
     const guests = [await signIn({}), await signIn({})];
     const outcomes = await Promise.all(
-      guests.map((one) => reasonOf(one.people.acceptInvitation({ token }, one.bearer))),
+      guests.map((one) => reasonOf(one.people.acceptInvitation({ token }, one.credential))),
     );
     expect(outcomes.toSorted()).toEqual(["INVITATION_NOT_FOUND", "done"]);
     expect((await operator.people.listMembers({ accountId })).members).toHaveLength(2);
@@ -221,54 +222,54 @@ describe.each(dialects)("%s", (dialect) => {
     ] as const;
     for (const [expected, one] of tries) {
       const { token } = named;
-      expect(await reasonOf(one.people.acceptInvitation({ token }, one.bearer))).toBe(expected);
+      expect(await reasonOf(one.people.acceptInvitation({ token }, one.credential))).toBe(expected);
     }
 
     const revoked = await invite();
     const invitationId = revoked.invitation?.id ?? "";
     const elsewhere = await own();
-    const { bearer } = elsewhere.owner;
-    expect(await reasonOf(elsewhere.owner.people.revokeInvitation({ invitationId }, bearer))).toBe(
+    const { credential } = elsewhere.owner;
+    expect(await reasonOf(elsewhere.owner.people.revokeInvitation({ invitationId }, credential))).toBe(
       "INVITATION_NOT_FOUND",
     );
-    expect((await owner.people.listInvitations({}, owner.bearer)).invitations).toHaveLength(1);
-    await owner.people.revokeInvitation({ invitationId }, owner.bearer);
+    expect((await owner.people.listInvitations({}, owner.credential)).invitations).toHaveLength(1);
+    await owner.people.revokeInvitation({ invitationId }, owner.credential);
     const guest = await signIn({});
     for (const wrong of [revoked.token, "tgin_", token]) {
-      expect(await reasonOf(guest.people.acceptInvitation({ token: wrong }, guest.bearer))).toBe(
+      expect(await reasonOf(guest.people.acceptInvitation({ token: wrong }, guest.credential))).toBe(
         "INVITATION_NOT_FOUND",
       );
     }
-    const again = owner.people.acceptInvitation({ token: (await invite()).token }, owner.bearer);
+    const again = owner.people.acceptInvitation({ token: (await invite()).token }, owner.credential);
     expect(await reasonOf(again)).toBe("INVALID_ARGUMENT");
   });
 
   test("a removed member's sessions, management keys and invitations end, here at once and soon on every core", async () => {
     const { accountId, owner } = await own();
     const member = await signIn({ [accountId]: OWNER });
-    const managing = await member.accounts.createKey({ manages: true }, member.bearer);
-    const kept = await member.accounts.createKey({}, member.bearer);
-    const playing = await member.sessions.createSessionKey({}, member.bearer);
-    const { token } = await member.people.createInvitation({ role: OWNER }, member.bearer);
+    const managing = await member.accounts.createKey({ manages: true }, member.credential);
+    const kept = await member.accounts.createKey({}, member.credential);
+    const playing = await member.sessions.createSessionKey({}, member.credential);
+    const { token } = await member.people.createInvitation({ role: OWNER }, member.credential);
     const everywhere = services.flatMap((one) => [
       { what: "its session", ...calls(member.token, one) },
       { what: "its management key", ...calls(managing.secret, one) },
     ]);
-    for (const { accounts, bearer } of everywhere) {
-      expect(await reasonOf(accounts.listKeys({}, bearer))).toBe("done");
+    for (const { accounts, credential } of everywhere) {
+      expect(await reasonOf(accounts.listKeys({}, credential))).toBe("done");
     }
-    await owner.people.removeMember({ personId: member.personId }, owner.bearer);
-    for (const { accounts, bearer } of everywhere.slice(0, 2)) {
-      expect(await reasonOf(accounts.listKeys({}, bearer))).toBe("UNAUTHENTICATED");
+    await owner.people.removeMember({ personId: member.personId }, owner.credential);
+    for (const { accounts, credential } of everywhere.slice(0, 2)) {
+      expect(await reasonOf(accounts.listKeys({}, credential))).toBe("UNAUTHENTICATED");
     }
-    for (const { what, accounts, bearer } of everywhere) {
+    for (const { what, accounts, credential } of everywhere) {
       await eventually(`${what} is refused`, async () => {
-        return (await reasonOf(accounts.listKeys({}, bearer))) === "UNAUTHENTICATED";
+        return (await reasonOf(accounts.listKeys({}, credential))) === "UNAUTHENTICATED";
       });
     }
     const guest = await signIn({});
-    expect(await reasonOf(guest.people.acceptInvitation({ token }, guest.bearer))).toBe("INVITATION_NOT_FOUND");
-    const { keys } = await owner.accounts.listKeys({ withoutRevoked: true }, owner.bearer);
+    expect(await reasonOf(guest.people.acceptInvitation({ token }, guest.credential))).toBe("INVITATION_NOT_FOUND");
+    const { keys } = await owner.accounts.listKeys({ withoutRevoked: true }, owner.credential);
     expect(keys.map(({ id }) => id)).toEqual([kept.key?.id]);
     expect(keys.map(({ id }) => id)).not.toContain(playing.keyId);
   });
@@ -276,29 +277,29 @@ describe.each(dialects)("%s", (dialect) => {
   test("who becomes a viewer makes no key, and keeps no key that does", async () => {
     const { accountId, owner } = await own();
     const member = await signIn({ [accountId]: DEVELOPER });
-    const managing = await member.accounts.createKey({ manages: true }, member.bearer);
+    const managing = await member.accounts.createKey({ manages: true }, member.credential);
     const { personId } = member;
-    await owner.people.setMemberRole({ personId, role: VIEWER }, owner.bearer);
-    expect(await reasonOf(member.accounts.createKey({}, member.bearer))).toBe("PERMISSION_DENIED");
-    expect(await reasonOf(member.accounts.listKeys({}, member.bearer))).toBe("done");
+    await owner.people.setMemberRole({ personId, role: VIEWER }, owner.credential);
+    expect(await reasonOf(member.accounts.createKey({}, member.credential))).toBe("PERMISSION_DENIED");
+    expect(await reasonOf(member.accounts.listKeys({}, member.credential))).toBe("done");
     const key = calls(managing.secret);
-    expect(await reasonOf(key.accounts.createKey({}, key.bearer))).toBe("UNAUTHENTICATED");
+    expect(await reasonOf(key.accounts.createKey({}, key.credential))).toBe("UNAUTHENTICATED");
   });
 
   test("the keys of a session spend no more together than the playground may", async () => {
     const { owner } = await own();
     const made = [];
     for (let key = 0; key < 2; key += 1) {
-      made.push(await owner.sessions.createSessionKey({}, owner.bearer));
+      made.push(await owner.sessions.createSessionKey({}, owner.credential));
     }
-    const { keys } = await owner.accounts.listKeys({}, owner.bearer);
+    const { keys } = await owner.accounts.listKeys({}, owner.credential);
     expect(keys.map(({ id }) => id)).toEqual(made.map(({ keyId }) => keyId));
     expect(keys.map(({ limits }) => limits?.budgetPicoUsd)).toEqual([5n * 10n ** 11n, 5n * 10n ** 11n]);
     // Keys of one chain have one budget: what one of them may spend from now on, the other one has, too.
     const [first = "", second = ""] = made.map(({ keyId }) => keyId);
     await operator.accounts.updateKey({ keyId: first, limits: { budgetPicoUsd: 7n } });
     expect((await operator.accounts.getKey({ keyId: second })).key?.limits?.budgetPicoUsd).toBe(7n);
-    await owner.sessions.endSession({}, owner.bearer);
+    await owner.sessions.endSession({}, owner.credential);
     const left = await operator.accounts.getKey({ keyId: made[0]?.keyId ?? "" });
     expect(left.key?.revokedAt).toBeDefined();
   });
@@ -306,19 +307,19 @@ describe.each(dialects)("%s", (dialect) => {
   test("every change by a member is in the log that owners read, by name", async () => {
     const { accountId, owner } = await own();
     const guest = await signIn({});
-    const { token } = await owner.people.createInvitation({ role: DEVELOPER }, owner.bearer);
-    await guest.people.acceptInvitation({ token }, guest.bearer);
+    const { token } = await owner.people.createInvitation({ role: DEVELOPER }, owner.credential);
+    await guest.people.acceptInvitation({ token }, guest.credential);
     const { personId } = guest;
-    await owner.people.setMemberRole({ personId, role: VIEWER }, owner.bearer);
-    const { key } = await owner.accounts.createKey({ name: "k" }, owner.bearer);
-    await owner.accounts.revokeKey({ keyId: key?.id ?? "" }, owner.bearer);
-    await owner.people.removeMember({ personId }, owner.bearer);
-    const { auditEvents } = await owner.audit.listAuditEvents({}, owner.bearer);
+    await owner.people.setMemberRole({ personId, role: VIEWER }, owner.credential);
+    const { key } = await owner.accounts.createKey({ name: "k" }, owner.credential);
+    await owner.accounts.revokeKey({ keyId: key?.id ?? "" }, owner.credential);
+    await owner.people.removeMember({ personId }, owner.credential);
+    const { auditEvents } = await owner.audit.listAuditEvents({}, owner.credential);
     expect(auditEvents.map(({ method }) => method.split("/")[1]).reverse()).toEqual([
       "AcceptInvitation", // the owner's own
       ...["CreateInvitation", "AcceptInvitation", "SetMemberRole", "CreateKey", "RevokeKey", "RemoveMember"],
     ]);
-    const { person } = await owner.people.getPerson({}, owner.bearer);
+    const { person } = await owner.people.getPerson({}, owner.credential);
     expect(auditEvents[0]).toMatchObject({ accountId, personId: owner.personId, operator: person?.name });
     expect(JSON.stringify(auditEvents.map(({ before, after }) => [before, after]))).not.toContain(token);
   });
@@ -326,11 +327,11 @@ describe.each(dialects)("%s", (dialect) => {
   test("closing gives back what was paid and not spent, and ends keys, people and their sessions; the books stay", async () => {
     const { accountId, owner } = await own();
     await operator.accounts.topUp({ accountId, amountPicoUsd: 10n ** 13n, reference: `top-up ${accountId}` });
-    const { secret } = await owner.accounts.createKey({}, owner.bearer);
-    const closed = await owner.accounts.closeAccount({ requestId: "once" }, owner.bearer);
+    const { secret } = await owner.accounts.createKey({}, owner.credential);
+    const closed = await owner.accounts.closeAccount({ requestId: "once" }, owner.credential);
     expect(closed).toMatchObject({ refundedPicoUsd: 10n ** 13n, account: { frozen: true, paidTotalPicoUsd: 0n } });
     const key = calls(secret);
-    for (const ended of [owner.people.getPerson({}, owner.bearer), key.accounts.getKeyStatus({}, key.bearer)]) {
+    for (const ended of [owner.people.getPerson({}, owner.credential), key.accounts.getKeyStatus({}, key.credential)]) {
       expect(await reasonOf(ended)).toBe("UNAUTHENTICATED");
     }
     expect((await operator.people.listMembers({ accountId })).members).toEqual([]);

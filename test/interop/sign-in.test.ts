@@ -65,11 +65,12 @@ test("whoever signs up owns an account with free money; the same address elsewhe
   expect(thief.session?.accountId).not.toBe(session?.accountId);
 
   const accounts = createClient(AccountsService, service.transport);
-  const as = (bearer: string) => ({ headers: { authorization: `Bearer ${bearer}` } });
+  const as = (token: string) => ({ headers: { authorization: `Session ${token}` } });
   const balance = async (bearer: string) => (await accounts.getAccount({}, as(bearer))).account?.balancePicoUsd;
   expect([await balance(token), await balance(thief.token)]).toEqual([10n ** 12n, 0n]);
   const made = await accounts.createKey({ manages: true }, as(token));
-  expect((await accounts.createKey({ name: "by a program" }, as(made.secret))).key?.name).toBe("by a program");
+  const program = { headers: { authorization: `Bearer ${made.secret}` } };
+  expect((await accounts.createKey({ name: "by a program" }, program)).key?.name).toBe("by a program");
 });
 
 test("what one provider answers opens nothing at another one's page", async () => {
@@ -90,7 +91,7 @@ test("an operator has the highest role of its groups, and loses what it opened w
   expect(reader.session?.role).toBe(Role.READER);
 
   const operators = createClient(OperatorsService, service.transport);
-  const as = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
+  const as = (token: string) => ({ headers: { authorization: `Session ${token}` } });
   const accounts = createClient(AccountsService, service.transport);
   const create = (name: string, token: string) => accounts.createAccount({ name }, as(token));
   expect(await reasonOf(create("a", owner.token))).toBe("done");

@@ -4,5 +4,6 @@ import type { ArchivedReceipts } from "#src/money/books/receipts/archived-receip
 export const noArchives: ArchivedReceipts = {
   find: async () => [],
   async *list() {},
+  async *listOldestFirst() {},
   findFaulty: async () => [],
 };

@@ -17,6 +17,7 @@ afterAll(async () => {
 });
 
 const bearer = (credential: string) => ({ headers: { authorization: `Bearer ${credential}` } });
+const session = (token: string) => ({ headers: { authorization: `Session ${token}` } });
 const sessionsOf = (transport: Transport) => createClient(SessionsService, transport);
 
 async function account() {
@@ -46,7 +47,7 @@ test("sessions are listed, ended one by one and by account, and ended ones are o
   expect(rest.sessions.map(({ id }) => id)).toEqual([third.session?.id]);
   const isLive = (token: string) =>
     sessionsOf(service.transport)
-      .getSession({}, bearer(token))
+      .getSession({}, session(token))
       .then(
         () => true,
         () => false,
@@ -65,8 +66,8 @@ test("sessions are listed, ended one by one and by account, and ended ones are o
 
 test("operators' sign-ins are in the audit log, with who, how and from where", async () => {
   const sessions = sessionsOf(service.operator);
-  const { session } = await sessions.createSession({});
-  expect(await noted(({ target }) => target === session?.id)).toMatchObject([
+  const { session: opened } = await sessions.createSession({});
+  expect(await noted(({ target }) => target === opened?.id)).toMatchObject([
     { operator: "root", method: "tollgate.sessions.v1.SessionsService/CreateSession", after: { role: "OWNER" } },
   ]);
   const { token } = await sessions.createSignInLink({ role: Role.READER });
@@ -91,7 +92,7 @@ test("what is refused to an operator is in the audit log, once a minute for a me
 
 test("a session makes no operators, no webhooks and no links: the token itself is asked for", async () => {
   const { token } = await sessionsOf(service.operator).createSession({});
-  const asSession = bearer(token);
+  const asSession = session(token);
   const refused = "send the operator's token itself";
   const operators = createClient(OperatorsService, service.transport);
   await expect(operators.createOperator({ name: "x", role: Role.READER }, asSession)).rejects.toThrow(refused);

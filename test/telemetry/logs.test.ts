@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { type Received, type ScriptedServer, scriptedServer } from "../fleet/engines/scripted-server.ts";
 import { createSite, freePorts, type Site, startTollgate, type Tollgate } from "../support/tollgate.ts";
 
-// Whatever goes wrong, the log never quotes what clients or engines said, nor a key or token.
+// Whatever goes wrong, neither the log nor a metric quotes what clients or engines said, or a key or token.
 
 const prompt = "MARKEDPROMPT";
 const answer = "MARKEDANSWER";
@@ -92,7 +92,7 @@ const messages = [
   { role: "user", content: prompt },
 ];
 
-test("no prompt, answer, key or token is logged, whatever happens", async () => {
+test("no prompt, answer, key or token is logged or in a metric, whatever happens", async () => {
   for (const model of Object.keys(manners)) {
     for (const stream of [false, true]) {
       await post("/v1/chat/completions", JSON.stringify({ model, messages, stream, stop: [prompt] }));
@@ -109,9 +109,11 @@ test("no prompt, answer, key or token is logged, whatever happens", async () => 
   await post("/v1/chat/completions", JSON.stringify({ model: "well", messages }), wrongKey);
   await post(`/v1/${prompt}?key=${key}`, "{}");
   const operator = await readFile(join(site.folder, "data", "operator-token"), "utf8");
+  const metrics = await (await fetch(`http://${tollgate.addresses.admin}/metrics`)).text();
   await tollgate.stop();
 
-  const written = output.join("") + JSON.stringify(tollgate.log);
+  expect(metrics).toContain("tollgate_");
+  const written = output.join("") + JSON.stringify(tollgate.log) + metrics;
   for (const reason of ["ENGINE_FAILED", "UNAUTHENTICATED", "MODEL_NOT_FOUND"]) {
     expect(written).toContain(reason);
   }

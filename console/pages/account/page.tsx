@@ -10,13 +10,23 @@ import { Badge } from "../../parts/figures/badge.tsx";
 import { Keys } from "../../parts/keys/keys.tsx";
 import { Money } from "../../parts/money/money.tsx";
 import { Page } from "../../parts/page.tsx";
+import { Tabs, tabOf } from "../../parts/tabs.tsx";
 import { AccountActions } from "./actions.tsx";
 import { Limits } from "./limits.tsx";
+import { People } from "./people.tsx";
 import { Receipts } from "./receipts.tsx";
+import { Spending } from "./spending.tsx";
 
 const refreshMs = 5000;
+const tabs = [
+  { value: "money", text: "Money" },
+  { value: "keys", text: "Keys" },
+  { value: "payments", text: "Payments" },
+  { value: "receipts", text: "Receipts" },
+  { value: "people", text: "People" },
+];
 
-/** One account: its balance and lots, its keys, payments and spending. */
+/** One account: what it used, then its money, keys, payments, receipts and people in tabs. */
 export default function AccountPage({ id }: PageProps) {
   const query = useQuery(
     async (signal) => (await accounts.getAccount({ accountId: id }, { signal })).account,
@@ -45,16 +55,34 @@ function Shown({ account, onChanged }: { readonly account: Account; readonly onC
           Nothing new runs for this account. {account.frozenReason === "" ? "" : `Reason: ${account.frozenReason}`}
         </p>
       )}
-      <div class="stack">
-        <Balance account={account} />
-        <Limits account={account} />
-      </div>
-      <Lots account={account} />
-      <Keys accountId={account.id} />
-      <Money account={account} onChanged={onChanged} />
-      <Receipts accountId={account.id} />
+      <Spending accountId={account.id} />
+      <Tabs name="Parts of the account" tabs={tabs} chosen={tabOf(tabs)} />
+      <Part account={account} onChanged={onChanged} />
     </>
   );
+}
+
+function Part({ account, onChanged }: { readonly account: Account; readonly onChanged: () => void }) {
+  switch (tabOf(tabs)?.value) {
+    case "keys":
+      return <Keys accountId={account.id} />;
+    case "payments":
+      return <Money account={account} onChanged={onChanged} />;
+    case "receipts":
+      return <Receipts accountId={account.id} />;
+    case "people":
+      return <People accountId={account.id} />;
+    default:
+      return (
+        <>
+          <div class="stack">
+            <Balance account={account} />
+            <Limits account={account} />
+          </div>
+          <Lots account={account} />
+        </>
+      );
+  }
 }
 
 function AccountId({ id }: { readonly id: string }) {

@@ -28,8 +28,10 @@ function Sending({ apiKey, model }: { readonly apiKey: string; readonly model: s
   const choice: Choice = {
     surface: "chat",
     model,
+    system: "",
     prompt,
     maxTokens: 1024,
+    temperature: undefined,
     isStreamed: true,
     isThinking: undefined,
     tools: [],

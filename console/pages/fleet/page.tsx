@@ -7,6 +7,7 @@ import { useQuery } from "../../parts/calls/use-query.ts";
 import { FirstRows } from "../../parts/figures/first-rows.tsx";
 import { Field } from "../../parts/forms/field.tsx";
 import { Page } from "../../parts/page.tsx";
+import { Source } from "../../parts/settings/source.tsx";
 import { ServerTable } from "./server-table.tsx";
 
 const refreshMs = 2000;
@@ -54,6 +55,7 @@ export default function FleetPage() {
                   {(shown) => <ServerTable servers={shown} cores={cores} onChanged={query.reload} />}
                 </FirstRows>
               )}
+              <Source what="The list of servers" list="models" />
             </>
           );
         }}

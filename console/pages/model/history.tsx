@@ -40,7 +40,7 @@ export function History({ history, hasOutput }: Props) {
             times={times}
             series={series}
             format={(value) => `$${value.toFixed(4)}`}
-            isStepped
+            shape="step"
           />
           {busy.values.some((value) => value !== null) && (
             <Plot
@@ -48,7 +48,7 @@ export function History({ history, hasOutput }: Props) {
               times={times}
               series={[busy]}
               format={formatPercent}
-              isStepped
+              shape="step"
             />
           )}
         </>

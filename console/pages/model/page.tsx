@@ -10,6 +10,7 @@ import { useQuery } from "../../parts/calls/use-query.ts";
 import { Badge } from "../../parts/figures/badge.tsx";
 import { ActionButton } from "../../parts/forms/action-button.tsx";
 import { Page } from "../../parts/page.tsx";
+import { Source } from "../../parts/settings/source.tsx";
 import { CurrentPrice } from "./current-price.tsx";
 import { History } from "./history.tsx";
 import { SetPrice } from "./set-price.tsx";
@@ -54,6 +55,7 @@ export default function ModelPage({ id }: PageProps) {
         {({ model, history }) => (
           <>
             <CurrentPrice model={model} price={history[0]} />
+            {!isCustomer.value && <Source what="The model" list="models" value={id} />}
             {history.length > 0 && <History history={history} hasOutput={model.kind !== ModelKind.EMBEDDING} />}
             {isSetting && (
               <SetPrice

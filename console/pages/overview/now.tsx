@@ -47,7 +47,10 @@ function Money({ sample }: { readonly sample: OverviewSample }) {
       <Figure name="Earned an hour" detail={`Servers cost ${formatPace(cost)}`}>
         {formatPace(earned)}
       </Figure>
-      <Figure name="Margin an hour" detail={part !== undefined && part >= 0 ? formatPercent(part) : "below cost"}>
+      <Figure
+        name="Margin an hour"
+        detail={<a href="/margin">{part !== undefined && part >= 0 ? formatPercent(part) : "below cost"}</a>}
+      >
         {formatPace(earned - cost)}
       </Figure>
     </>

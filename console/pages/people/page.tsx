@@ -5,6 +5,7 @@ import { AccountFacts } from "./account-facts.tsx";
 import { Invitations } from "./invitations.tsx";
 import { Members } from "./members.tsx";
 import { OwnAccounts } from "./own-accounts.tsx";
+import { OwnMails } from "./own-mails.tsx";
 import { Passkeys } from "./passkeys.tsx";
 
 /** The account of the person who is signed in, and its people. */
@@ -23,7 +24,12 @@ export default function PeoplePage() {
       <Members />
       {isAccountOwner.value && <Invitations />}
       <OwnAccounts />
-      {session.value?.personId !== "" && <Passkeys />}
+      {session.value?.personId !== "" && (
+        <>
+          <OwnMails />
+          <Passkeys />
+        </>
+      )}
     </Page>
   );
 }

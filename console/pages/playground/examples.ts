@@ -6,7 +6,7 @@ export interface Example {
   readonly text: string;
 }
 
-/** The request as raw HTTP, as curl, and with the SDK of its surface. The key stays a placeholder. */
+/** The request as raw HTTP, as curl, and with the SDKs of its surface. The key stays a placeholder. */
 export function toExamples(choice: Choice, publicUrl: string): readonly Example[] {
   const surface = surfaces[choice.surface];
   const body = JSON.stringify(surface.body(choice), null, 2);
@@ -21,6 +21,7 @@ export function toExamples(choice: Choice, publicUrl: string): readonly Example[
     { name: "Raw request", text: raw.join("\n") },
     { name: "curl", text: curl },
     { name: "Python", text: toPython(choice, body, publicUrl) },
+    { name: "JavaScript", text: toJavaScript(choice, body, publicUrl) },
   ];
 }
 
@@ -42,4 +43,21 @@ client = Anthropic(base_url="${publicUrl}", api_key=TOLLGATE_KEY)
 answer = client.messages.create(
     **${literal}
 )`;
+}
+
+function toJavaScript({ surface, isStreamed }: Choice, body: string, publicUrl: string): string {
+  const [name, module, base, call] =
+    surface === "chat"
+      ? ["OpenAI", "openai", `${publicUrl}/v1`, "chat.completions.create"]
+      : ["Anthropic", "@anthropic-ai/sdk", publicUrl, "messages.create"];
+  const rest = isStreamed
+    ? `for await (const piece of answer) {
+  console.log(JSON.stringify(piece));
+}`
+    : "console.log(JSON.stringify(answer));";
+  return `import ${name} from "${module}";
+
+const client = new ${name}({ baseURL: "${base}", apiKey: process.env.TOLLGATE_KEY });
+const answer = await client.${call}(${body});
+${rest}`;
 }

@@ -1,18 +1,21 @@
-import { isMember, makeSessionKey, mayBill, mayChangeKeys, session } from "../../app/session.ts";
+import { useState } from "preact/hooks";
 import { countOf } from "../../format/numbers.ts";
 import { ActionForm } from "../../parts/forms/action-form.tsx";
 import { Field, Select, TextArea } from "../../parts/forms/field.tsx";
 import { type Choice, type SurfaceName, surfaces } from "../../parts/requests/surfaces.ts";
+import { type Payer, PayerField } from "./payer.tsx";
 import { ToolsField } from "./tools-field.tsx";
 
 interface Props {
   readonly choice: Choice;
   readonly models: readonly string[];
-  readonly apiKey: string;
+  /** The model that answers beside it. Empty: none. */
+  readonly other: string;
+  readonly payer: Payer;
   readonly isRunning: boolean;
   readonly onChoice: (choice: Choice) => void;
-  readonly onApiKey: (apiKey: string) => void;
-  readonly onSend: (apiKey: string) => Promise<void>;
+  readonly onOther: (model: string) => void;
+  readonly onSend: () => Promise<void>;
   readonly onStop: () => void;
 }
 
@@ -24,18 +27,20 @@ const thinkingOptions = [
 ];
 const lengths = [256, 1024, 4096].map((tokens) => ({ value: String(tokens), text: countOf(tokens, "token") }));
 
-/** The form for the request, its key and its surface. */
-export function RequestForm({ choice, models, apiKey, isRunning, onChoice, onApiKey, onSend, onStop }: Props) {
+/** The form for the request, who pays for it and its surface. */
+export function RequestForm(props: Props) {
+  const { choice, models, other, payer, isRunning, onChoice, onOther, onSend, onStop } = props;
+  const [temperature, setTemperature] = useState("");
   const set = (change: Partial<Choice>) => onChoice({ ...choice, ...change });
   const submit = async (): Promise<void> => {
     if (choice.prompt.trim() === "") {
       throw new Error("The prompt is empty.");
     }
-    void onSend(await readKey(apiKey, onApiKey));
+    await onSend();
   };
   return (
     <ActionForm verb="Send" send={submit} {...(isRunning ? { onCancel: onStop, cancelVerb: "Stop" } : {})}>
-      <KeyField apiKey={apiKey} onApiKey={onApiKey} />
+      <PayerField payer={payer} />
       <div class="fields">
         <div class="across">
           <Select
@@ -46,6 +51,16 @@ export function RequestForm({ choice, models, apiKey, isRunning, onChoice, onApi
             onChange={(model) => set({ model })}
           />
         </div>
+        <Select
+          label="Beside it"
+          name="other"
+          value={other}
+          options={[
+            { value: "", text: "no other model" },
+            ...models.filter((model) => model !== choice.model).map((model) => ({ value: model, text: model })),
+          ]}
+          onChange={onOther}
+        />
         <Select
           label="Surface"
           name="surface"
@@ -67,6 +82,17 @@ export function RequestForm({ choice, models, apiKey, isRunning, onChoice, onApi
           options={lengths}
           onChange={(value) => set({ maxTokens: Number(value) })}
         />
+        <Field
+          label="Temperature"
+          name="temperature"
+          value={temperature}
+          isNumber
+          placeholder="as the model does"
+          onInput={(text) => {
+            setTemperature(text);
+            set({ temperature: readTemperature(text) });
+          }}
+        />
         <label class="check beside-field">
           <input
             type="checkbox"
@@ -77,60 +103,22 @@ export function RequestForm({ choice, models, apiKey, isRunning, onChoice, onApi
         </label>
       </div>
       <TextArea
-        label="Prompt"
-        name="prompt"
-        value={choice.prompt}
-        onInput={(prompt) => set({ prompt, turns: [] })}
-        rows={5}
+        label="System prompt"
+        name="system"
+        value={choice.system}
+        onInput={(system) => set({ system })}
+        rows={2}
       />
-      <ToolsField onTools={(tools) => set({ tools, turns: [] })} />
+      <TextArea label="Prompt" name="prompt" value={choice.prompt} onInput={(prompt) => set({ prompt })} rows={5} />
+      <ToolsField onTools={(tools) => set({ tools })} />
     </ActionForm>
   );
 }
 
-/** Whether the session can get a key: of the demo account, or of a member's own. */
-const mayMakeKey = () =>
-  mayChangeKeys.value && (isMember.value || (mayBill.value && session.value?.demoAccountId !== ""));
-
-/** The typed key. Without one, an operator's or a member's request uses a key of the session. */
-async function readKey(typed: string, onApiKey: (apiKey: string) => void): Promise<string> {
-  if (typed.trim() !== "") {
-    return typed.trim();
-  }
-  if (!mayMakeKey()) {
-    throw new Error("An API key is missing: whoever it belongs to pays for the request.");
-  }
-  const made = await makeSessionKey();
-  onApiKey(made);
-  return made;
-}
-
-function KeyField({ apiKey, onApiKey }: Pick<Props, "apiKey" | "onApiKey">) {
-  const mayMake = mayMakeKey();
-  const make = async (): Promise<void> => onApiKey(await makeSessionKey());
-  return (
-    <div class="with-button">
-      <Field
-        label="API key"
-        name="api-key"
-        type="password"
-        value={apiKey}
-        onInput={onApiKey}
-        isCode
-        placeholder="tg-…"
-        hint={
-          mayMake
-            ? "It stays in this page. Empty: a key that ends with the session."
-            : "It stays in this page: it is not stored anywhere."
-        }
-      />
-      {mayMake && (
-        <button type="button" onClick={() => void make()}>
-          Use a demo key
-        </button>
-      )}
-    </div>
-  );
+/** A typed temperature. Undefined: that of the model. */
+function readTemperature(text: string): number | undefined {
+  const value = Number(text.trim().replace(",", "."));
+  return text.trim() === "" || Number.isNaN(value) ? undefined : value;
 }
 
 function toText(isThinking: boolean | undefined): string {

@@ -1,6 +1,6 @@
 import type { UsageRow } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { formatUsd } from "../../../lib/money.ts";
-import { costOf } from "./view.ts";
+import { costOf } from "../../parts/usage/sums.ts";
 
 const names = ["time", "account_id", "key_id", "model", "requests", "input_tokens", "output_tokens", "cost_usd"];
 

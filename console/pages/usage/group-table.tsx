@@ -1,46 +1,45 @@
 import type { ComponentChildren } from "preact";
-import { setQuery } from "../../app/router.ts";
+import { query } from "../../app/router.ts";
 import { formatCount } from "../../format/numbers.ts";
-import { Id } from "../../parts/copy.tsx";
 import { Amount, mostDecimals } from "../../parts/figures/amount.tsx";
 import { Clip } from "../../parts/figures/clip.tsx";
 import { Table } from "../../parts/figures/table.tsx";
 import { Section } from "../../parts/page.tsx";
-import type { Used } from "./load.ts";
-import type { Names } from "./names.ts";
-import type { GroupName, Sum } from "./view.ts";
-
-const titles: Readonly<Record<GroupName, string>> = { account: "Account", key: "Key", model: "Model" };
+import { type GroupName, nextOf, type SecondName, titles } from "../../parts/usage/groups.ts";
+import type { Names } from "../../parts/usage/names.ts";
+import { partOf, type Sum, secondsAt } from "../../parts/usage/sums.ts";
+import { NameOrId } from "./narrowed.tsx";
 
 interface Props {
-  readonly used: Used;
+  readonly rows: readonly Sum[];
+  readonly hasMore: boolean;
   /** The sum of all groups. */
   readonly total: Sum;
-  readonly group: GroupName;
+  readonly first: GroupName;
+  readonly second: SecondName | undefined;
   readonly names: Names;
   readonly onMore: () => void;
 }
 
-/** Sums, the highest cost first. Each opens its receipts. The total includes groups that are not shown. */
-export function GroupTable({ used: { sums, hasMore }, total, group, names, onMore }: Props) {
-  const decimals = mostDecimals([total, ...sums].map(({ cost }) => cost));
+/** Sums, the highest cost first. The total includes groups that are not shown. */
+export function GroupTable({ rows, hasMore, total, first, second, names, onMore }: Props) {
+  const decimals = mostDecimals([total, ...rows].map(({ cost }) => cost));
   const number = (name: string, pick: (sum: Sum) => bigint) => ({
     name,
     isNumber: true,
     show: (sum: Sum): ComponentChildren => formatCount(pick(sum)),
   });
+  const label = (group: SecondName) => (sum: Sum) => <Label group={group} sum={sum} first={first} names={names} />;
+  const title = second === undefined ? `By ${first}` : `By ${first} and ${second}`;
   return (
-    <Section title={`By ${group}`}>
+    <Section title={title}>
       <Table
-        caption={`Usage by ${group}`}
-        rows={sums}
-        keyOf={({ id, accountId }) => `${accountId} ${id}`}
+        caption={`Usage ${title.toLowerCase()}`}
+        rows={rows}
+        keyOf={({ accountId, keyId, model, time }) => [accountId, keyId, model, time].join(" ")}
         columns={[
-          {
-            name: titles[group],
-            isHeader: true,
-            show: (sum) => <GroupLabel group={group} sum={sum} names={names} />,
-          },
+          { name: titles[first], isHeader: true, show: label(first) },
+          ...(second === undefined ? [] : [{ name: titles[second], show: label(second) }]),
           {
             name: "Cost",
             isNumber: true,
@@ -52,6 +51,7 @@ export function GroupTable({ used: { sums, hasMore }, total, group, names, onMor
         ]}
         foot={[
           "In all",
+          ...(second === undefined ? [] : [""]),
           <Amount key="cost" pico={total.cost} name="total" decimals={decimals} />,
           formatCount(total.requests),
           formatCount(total.inputTokens),
@@ -60,7 +60,7 @@ export function GroupTable({ used: { sums, hasMore }, total, group, names, onMor
       />
       {hasMore && (
         <div class="below-table">
-          <span>The {formatCount(sums.length)} that cost most; the sums are of all.</span>
+          <span>The {formatCount(rows.length)} that cost most; the sums are of all.</span>
           <button type="button" class="small-button" onClick={onMore}>
             Show more
           </button>
@@ -71,36 +71,64 @@ export function GroupTable({ used: { sums, hasMore }, total, group, names, onMor
 }
 
 interface LabelProps {
-  readonly group: GroupName;
+  readonly group: SecondName;
   readonly sum: Sum;
+  readonly first: GroupName;
   readonly names: Names;
 }
 
-function GroupLabel({ group, sum: { id, accountId }, names }: LabelProps) {
-  const account = names.get(accountId);
-  const below = group === "key" && account !== undefined && (
-    <span class="muted small">
-      <Clip text={account} />
-    </span>
-  );
-  if (id === "") {
+/** What a sum is of. It looks into the sum, and keeps what narrows the page already. */
+function Label({ group, sum, first, names }: LabelProps) {
+  const part = partOf(sum, group);
+  if (group === "hour" || group === "day") {
     return (
-      <div class="two-lines">
-        <span class="muted">service tokens</span>
-        {below}
-      </div>
+      <a href={toHref(group, sum, first)} title="Look into this time">
+        {part.replace("T", " ").slice(0, "2026-11-22 09:00".length)}
+      </a>
     );
   }
+  const account = group === "key" ? names.get(sum.accountId) : undefined;
   return (
     <div class="two-lines">
-      <button type="button" class="link" title="Open its receipts" onClick={() => setQuery({ open: id })}>
-        <NameOrId id={id} name={group === "model" ? id : names.get(id)} />
-      </button>
-      {below}
+      {part === "" ? (
+        <span class="muted">service tokens</span>
+      ) : (
+        <a href={toHref(group, sum, first)} title="Look into it">
+          <NameOrId id={part} name={group === "model" ? part : names.get(part)} />
+        </a>
+      )}
+      {account !== undefined && (
+        <span class="muted small">
+          <Clip text={account} />
+        </span>
+      )}
     </div>
   );
 }
 
-function NameOrId({ id, name }: { readonly id: string; readonly name: string | undefined }) {
-  return name === undefined ? <Id id={id} /> : <Clip text={name} />;
+/** The page narrowed to a part of a sum, grouped by what comes next. */
+function toHref(group: SecondName, sum: Sum, first: GroupName): string {
+  const next = new URLSearchParams(query.value);
+  if (group === "hour" || group === "day") {
+    const begun = secondsAt(sum.time) * 1000;
+    next.delete("period");
+    next.delete("and");
+    next.set("from", new Date(begun).toISOString());
+    next.set("to", new Date(begun + spanMs[group]).toISOString());
+    return `/usage?${next}`;
+  }
+  next.set(group, partOf(sum, group));
+  if (group === "key" && sum.accountId !== "") {
+    next.set("account", sum.accountId);
+  }
+  if (group === first) {
+    const following = nextOf(first);
+    next.set("by", following);
+    if (next.get("and") === following) {
+      next.delete("and");
+    }
+  }
+  return `/usage?${next}`;
 }
+
+const spanMs = { hour: 3_600_000, day: 86_400_000 } as const;

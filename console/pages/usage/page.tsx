@@ -1,69 +1,79 @@
 import { useMemo, useState } from "preact/hooks";
 import { query, setQuery } from "../../app/router.ts";
-import { isCustomer } from "../../app/session.ts";
 import { Answer, Empty } from "../../parts/calls/answer.tsx";
 import { useQuery } from "../../parts/calls/use-query.ts";
 import { CsvButton } from "../../parts/csv.tsx";
 import { Select } from "../../parts/forms/field.tsx";
 import { Page } from "../../parts/page.tsx";
+import { firstOf, firstOptions, readFilter, secondOf, secondOptions } from "../../parts/usage/groups.ts";
+import { LinesPlot } from "../../parts/usage/lines-plot.tsx";
+import { loadAll, loadLines, loadSums, loadTotal } from "../../parts/usage/load.ts";
+import { loadKeyNames, loadNames, noNames } from "../../parts/usage/names.ts";
+import { nameOf, spanOf } from "../../parts/usage/span.ts";
+import { SpanFields } from "../../parts/usage/span-fields.tsx";
+import { Total } from "../../parts/usage/total.tsx";
 import { toLines } from "./csv.ts";
 import { GroupTable } from "./group-table.tsx";
-import { loadAll, loadTotal, loadUsage } from "./load.ts";
-import { loadKeyNames, loadNames, noNames } from "./names.ts";
-import { Opened } from "./opened.tsx";
-import { Total } from "./total.tsx";
-import { UsagePlot } from "./usage-plot.tsx";
-import { by, groupNames, periodOf, periods, type Sum } from "./view.ts";
+import { Narrowed, NarrowedReceipts } from "./narrowed.tsx";
 
 const firstRows = 50;
-const noSums: readonly Sum[] = [];
 
-/** Requests, tokens and cost over time, grouped as the reader chooses. */
+/** Requests, tokens and cost of a time, grouped as the reader chooses. A row looks into what it is the sum of. */
 export default function UsagePage() {
-  const period = periodOf(query.value.get("period"));
-  const group = by(query.value.get("by"), isCustomer.value);
-  const from = useMemo(() => period.from(new Date()), [period]);
+  const [now] = useState(Date.now);
   const [most, setMost] = useState(firstRows);
-  const usage = useQuery(
-    async (signal) => {
-      const used = await loadUsage(group, period, from, most, signal);
-      return { used, names: await loadNames(group, used.sums, signal) };
-    },
-    [group, period],
+  const asked = { filter: readFilter(query.value), span: spanOf(query.value, "day", now) };
+  const first = firstOf(query.value.get("by"));
+  const second = secondOf(query.value.get("and"), first);
+  const groups = [first, second];
+  const what = [nameOf(asked.span), ...Object.values(asked.filter)];
+  const sums = useQuery(
+    (signal) => loadSums(asked, groups, most + 1, signal),
+    [first, second, ...what],
     undefined,
     most,
   );
-  const sums = usage.data?.used.sums ?? noSums;
-  const { data: keyNames = noNames } = useQuery((signal) => loadKeyNames(group, sums, signal), [sums]);
-  const names = useMemo(() => new Map([...(usage.data?.names ?? noNames), ...keyNames]), [usage.data, keyNames]);
-  const total = useQuery((signal) => loadTotal(from, signal), [period]);
+  const lines = useQuery((signal) => loadLines(asked, first, signal), [first, ...what]);
+  const total = useQuery((signal) => loadTotal(asked, signal), what);
+  const shown = useMemo(
+    () => ({
+      groups: [first, second, ...(asked.filter.key === "" ? [] : (["key"] as const))],
+      accountIds: [asked.filter.account, ...(sums.data ?? []).map(({ accountId }) => accountId)],
+    }),
+    [sums.data, asked.filter.account, asked.filter.key],
+  );
+  const { data: ownNames = noNames } = useQuery((signal) => loadNames(shown, signal), [], undefined, shown);
+  const { data: keyNames = noNames } = useQuery((signal) => loadKeyNames(shown, signal), [], undefined, shown);
+  const names = useMemo(() => new Map([...ownNames, ...keyNames]), [ownNames, keyNames]);
   return (
     <Page
       title="Usage"
-      lead="What requests cost, in hours or days of UTC. A row opens the receipts that it is the sum of."
+      lead="What requests cost, in hours or days of UTC. A row looks into what it is the sum of."
       actions={
-        usage.data &&
-        usage.data.used.sums.length > 0 && (
-          <CsvButton name="usage" load={async (signal) => toLines(await loadAll(group, period, from, signal))} />
+        sums.data &&
+        sums.data.length > 0 && (
+          <CsvButton name="usage" load={async (signal) => toLines(await loadAll(asked, groups, signal))} />
         )
       }
     >
-      <div class="fields filter wide">
-        <Select
-          label="Period"
-          name="period"
-          value={period.value}
-          options={periods}
-          onChange={(value) => setQuery({ period: value, open: "" })}
-        />
+      <div class="fields filter across-page">
+        <SpanFields span={asked.span} />
         <Select
           label="By"
           name="by"
-          value={group}
-          options={groupNames(isCustomer.value)}
-          onChange={(value) => setQuery({ by: value, open: "" })}
+          value={first}
+          options={firstOptions()}
+          onChange={(value) => setQuery({ by: value, ...(value === second ? { and: "" } : {}) })}
+        />
+        <Select
+          label="And by"
+          name="and"
+          value={second ?? ""}
+          options={secondOptions(first)}
+          onChange={(value) => setQuery({ and: value })}
         />
       </div>
+      <Narrowed filter={asked.filter} names={names} />
       <Answer query={total}>
         {(sum) =>
           sum.requests === 0n ? (
@@ -73,15 +83,21 @@ export default function UsagePage() {
           ) : (
             <>
               <Total total={sum} />
-              <Answer query={usage}>
-                {({ used }) => (
-                  <>
-                    <UsagePlot lines={used.lines} names={names} period={period} from={from} />
-                    <GroupTable used={used} total={sum} group={group} names={names} onMore={() => setMost(most * 4)} />
-                    <Opened group={group} names={names} from={from} />
-                  </>
+              <Answer query={lines}>{(all) => <LinesPlot lines={all} names={names} span={asked.span} />}</Answer>
+              <Answer query={sums}>
+                {(rows) => (
+                  <GroupTable
+                    rows={rows.slice(0, most)}
+                    hasMore={rows.length > most}
+                    total={sum}
+                    first={first}
+                    second={second}
+                    names={names}
+                    onMore={() => setMost(most * 4)}
+                  />
                 )}
               </Answer>
+              <NarrowedReceipts asked={asked} />
             </>
           )
         }

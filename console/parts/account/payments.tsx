@@ -9,6 +9,7 @@ import { Clip } from "../figures/clip.tsx";
 import { Table } from "../figures/table.tsx";
 import { Time } from "../figures/time.tsx";
 import { Section } from "../page.tsx";
+import { StatementButton } from "./statement.tsx";
 
 const kinds: Readonly<Record<PaymentKind, string>> = {
   [PaymentKind.UNSPECIFIED]: "Unknown",
@@ -36,7 +37,7 @@ export function Payments({ accountId, balance, act }: Props) {
     balance,
   );
   return (
-    <Section title="Payments, grants and refunds">
+    <Section title="Payments, grants and refunds" actions={<StatementButton accountId={accountId} />}>
       <Answer query={pages}>
         {(rows) =>
           rows.length === 0 ? <Empty title="No money came in yet" /> : <PaymentTable rows={rows} act={act} />

@@ -12,19 +12,24 @@ export interface Pointed {
   readonly isRight: boolean;
 }
 
+/** How values are drawn: as a line; as steps, each the sum of a span or a value that lasts; as bars one upon the other. */
+export type Shape = "line" | "step" | "stack";
+
 /** How a plot is drawn. */
 export interface Style {
   readonly names: readonly string[];
   readonly format: FormatValue;
   readonly isDark: boolean;
-  /** Whether each point is the sum of a span, which is drawn as a step. */
-  readonly isStepped: boolean;
+  readonly shape: Shape;
   /** Whether values are counts, so that axes have whole labels. */
   readonly isWhole: boolean;
 }
 
 export const plotHeight = 168;
 const tenth = 0.1;
+/** The part of an hour or day that its bar takes, and the most pixels. */
+const barPart = 0.8;
+const widestBar = 60;
 /** The steps of an axis of counts: 1, 2, 5, 10 and so on. */
 const wholeSteps = [1, 10, 100, 1e3, 1e4, 1e5, 1e6].flatMap((power) => [power, 2 * power, 5 * power]);
 /** The top of the axis of a plot without values. */
@@ -39,7 +44,7 @@ export function toOptions(
   style: Style,
   onPoint: (pointed: Pointed | undefined) => void,
 ): uPlot.Options {
-  const { names, format, isStepped, isWhole } = style;
+  const { names, format, shape, isWhole } = style;
   const colors = readPalette(element, style.isDark);
   const empty = isWhole ? emptyTop.whole : emptyTop.other;
   const axis = {
@@ -53,9 +58,9 @@ export function toOptions(
     height: plotHeight,
     padding: [8, 30, 0, 0],
     legend: { show: false },
-    cursor: { y: false, points: { size: 7 }, sync: { key: pageCursor, setSeries: false } },
-    hooks: { setCursor: [(plot) => onPoint(toPointed(plot, isStepped))] },
-    scales: { y: { range: (_, __, most) => [0, most ? most * (1 + tenth) : empty] } },
+    cursor: { y: false, points: { show: shape !== "stack", size: 7 }, sync: { key: pageCursor, setSeries: false } },
+    hooks: { setCursor: [(plot) => onPoint(toPointed(plot, shape))] },
+    scales: { y: { range: (_, least, most) => toRange(least, most, empty) } },
     axes: [
       {
         ...axis,
@@ -71,27 +76,47 @@ export function toOptions(
         values: (_, values, __, ___, step) => values.map((value) => format(value, step)),
       },
     ],
-    series: [
-      {},
-      ...names.map((label, index) => ({
-        label,
-        stroke: colors.series[index],
-        width: 1.75,
-        fill: index === 0 ? toFill(colors.series[0] ?? "") : undefined,
-        points: { show: false },
-        paths: isStepped ? uPlot.paths.stepped?.({ align: 1 }) : uPlot.paths.linear?.(),
-      })),
-    ] as uPlot.Series[],
+    series: [{}, ...(shape === "stack" ? toBars(names, colors) : toLines(names, colors, shape))] as uPlot.Series[],
   };
 }
 
+function toLines(names: readonly string[], colors: Palette, shape: Shape) {
+  return names.map((label, index) => ({
+    label,
+    stroke: colors.series[index],
+    width: 1.75,
+    fill: index === 0 ? toFill(colors.series[0] ?? "") : undefined,
+    points: { show: false },
+    paths: shape === "step" ? uPlot.paths.stepped?.({ align: 1 }) : uPlot.paths.linear?.(),
+  }));
+}
+
+/** The highest bars first, which the lower ones cover. */
+function toBars(names: readonly string[], colors: Palette) {
+  const bars = names.map((label, index) => ({
+    label,
+    width: 0,
+    fill: colors.series[index],
+    points: { show: false },
+    paths: uPlot.paths.bars?.({ size: [barPart, widestBar], align: 1 }),
+  }));
+  return bars.reverse();
+}
+
+/** An axis begins at nothing unless a value is below it. */
+function toRange(least: number | null, most: number | null, empty: number): [number, number] {
+  const top = most !== null && most > 0 ? most * (1 + tenth) : 0;
+  const foot = least !== null && least < 0 ? least * (1 + tenth) : 0;
+  return top === foot ? [0, empty] : [foot, top];
+}
+
 /** The point under the cursor. A step lasts until the next one begins. Undefined: the pointer is elsewhere. */
-function toPointed(plot: uPlot, isStepped: boolean): Pointed | undefined {
+function toPointed(plot: uPlot, shape: Shape): Pointed | undefined {
   const { idx, left = -1 } = plot.cursor;
   if (idx === null || idx === undefined || left < 0) {
     return undefined;
   }
-  const isBefore = isStepped && (plot.data[0][idx] ?? 0) > plot.posToVal(left, "x");
+  const isBefore = shape !== "line" && (plot.data[0][idx] ?? 0) > plot.posToVal(left, "x");
   const at = Math.max(0, isBefore ? idx - 1 : idx);
   const offset = plot.over.offsetLeft;
   return { at, left: offset + left, isRight: left > plot.over.clientWidth / 2 };
@@ -106,7 +131,7 @@ interface Palette {
 
 /** Palettes by whether they are dark, kept because reading a colour makes a browser lay out the page again. */
 const palettes = new Map<boolean, Palette>();
-const seriesCount = 4;
+const seriesCount = 5;
 
 /** A canvas needs resolved colours, not custom properties. */
 function readPalette(element: Element, isDark: boolean): Palette {

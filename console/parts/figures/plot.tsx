@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
 import { Clip } from "./clip.tsx";
-import { type FormatValue, type Pointed, plotHeight, toOptions } from "./plot-options.ts";
+import { type FormatValue, type Pointed, plotHeight, type Shape, toOptions } from "./plot-options.ts";
 import { PlotTip } from "./plot-tip.tsx";
 import type { Series } from "./series.ts";
 import { Table } from "./table.tsx";
@@ -12,8 +12,8 @@ interface Props {
   readonly times: readonly number[];
   readonly series: readonly Series[];
   readonly format: FormatValue;
-  /** Whether each point is the sum of a span, which is drawn as a step. */
-  readonly isStepped?: boolean;
+  /** How the values are drawn. */
+  readonly shape?: Shape;
   /** Whether values are counts. */
   readonly isWhole?: boolean;
   /** Whether the legend shows names only: the last value is not informative. */
@@ -21,10 +21,10 @@ interface Props {
 }
 
 /**
- * The console's only kind of plot: lines over time, with the same values as a table, for readers who cannot see the
- * plot or want exact values.
+ * The console's only kind of plot: lines or bars over time, with the same values as a table, for readers who cannot see
+ * the plot or want exact values.
  */
-export function Plot({ title, times, series, format, isStepped = false, isWhole = false, isNamedOnly = false }: Props) {
+export function Plot({ title, times, series, format, shape = "line", isWhole = false, isNamedOnly = false }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | undefined>(undefined);
   const [isDark, setDark] = useState(() => matchMedia("(prefers-color-scheme: dark)").matches);
@@ -41,9 +41,9 @@ export function Plot({ title, times, series, format, isStepped = false, isWhole 
     if (element === null) {
       return undefined;
     }
-    const style = { names: names.split("\n"), format, isDark, isStepped, isWhole };
+    const style = { names: names.split("\n"), format, isDark, shape, isWhole };
     const options = toOptions(element, element.clientWidth, style, setPointed);
-    const made = new uPlot(options, toData(times, series), element);
+    const made = new uPlot(options, toData(times, series, shape), element);
     plot.current = made;
     const observer = new ResizeObserver(() => made.setSize({ width: element.clientWidth, height: plotHeight }));
     observer.observe(element);
@@ -51,10 +51,10 @@ export function Plot({ title, times, series, format, isStepped = false, isWhole 
       observer.disconnect();
       made.destroy();
     };
-  }, [names, isDark, isStepped, isWhole]);
+  }, [names, isDark, shape, isWhole]);
   useEffect(() => {
-    plot.current?.setData(toData(times, series));
-  }, [times, series]);
+    plot.current?.setData(toData(times, series, shape));
+  }, [times, series, shape]);
   return (
     <figure class="plot">
       <figcaption>
@@ -119,6 +119,18 @@ function isEmpty(series: readonly Series[]): boolean {
   return series.every(({ values }) => values.every((value) => value === null));
 }
 
-function toData(times: readonly number[], series: readonly Series[]): uPlot.AlignedData {
-  return [[...times], ...series.map(({ values }) => [...values])] as uPlot.AlignedData;
+/** The last series of a stack stands on all others and is drawn first, so that each covers the foot of the one above. */
+function toData(times: readonly number[], series: readonly Series[], shape: Shape): uPlot.AlignedData {
+  if (shape !== "stack") {
+    return [[...times], ...series.map(({ values }) => [...values])] as uPlot.AlignedData;
+  }
+  const heights = series.map((_, index) => {
+    const below = series.slice(0, index + 1);
+    return times.map((_, at) => (below.every(({ values }) => values[at] === null) ? null : addAt(below, at)));
+  });
+  return [[...times], ...heights.reverse()] as uPlot.AlignedData;
+}
+
+function addAt(series: readonly Series[], at: number): number {
+  return series.reduce((sum, { values }) => sum + (values[at] ?? 0), 0);
 }

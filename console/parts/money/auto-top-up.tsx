@@ -61,6 +61,12 @@ function Setting({ set }: { readonly set: AutoTopUp }) {
             at most <Amount pico={set.monthlyPicoUsd} /> a month (UTC); <Amount pico={set.chargedPicoUsd} /> in this
             one.
           </p>
+          {set.declines === 0 && set.notBefore && (
+            <p class="notice">
+              It is not charged again before <Time at={set.notBefore} />, unless the balance reaches{" "}
+              <Amount pico={set.belowPicoUsd} /> until then.
+            </p>
+          )}
           {set.declines > 0 && (
             <p class="notice warn">
               The card was declined {countOf(set.declines, "time")} in a row. It is charged again{" "}

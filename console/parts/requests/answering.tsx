@@ -7,14 +7,19 @@ import type { ToolCall } from "./tool-call.ts";
 interface Props {
   /** Undefined: nothing was sent yet. */
   readonly run: Run | undefined;
+  /** What the answer is called, where a page has several. */
+  readonly name?: string;
+  /** What was said before the answer. */
+  readonly before?: ComponentChildren;
   /** Actions on the answer. */
   readonly children?: ComponentChildren;
 }
 
 /** The answer as it arrives, and its cost at the end. */
-export function Answering({ run, children }: Props) {
+export function Answering({ run, name = "Answer", before, children }: Props) {
   return (
-    <section class="answer card" aria-label="Answer" aria-busy={run?.state === "running"}>
+    <section class="answer card" aria-label={name} aria-busy={run?.state === "running"}>
+      {before}
       {run === undefined && <p class="muted">The answer appears here, then what it cost and its receipt.</p>}
       {run && run.thinking !== "" && (
         <details class="thinking" open={run.text === "" && run.calls.length === 0}>

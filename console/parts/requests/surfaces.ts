@@ -8,20 +8,26 @@ export interface Tool {
   readonly parameters: object;
 }
 
-/** An answer that called tools, and the tools' results. */
+/** An answer, and what the conversation went on with: results of the tools that it called, or what was said next. */
 export interface Turn {
   readonly text: string;
   readonly calls: readonly ToolCall[];
   /** One result for each call. */
   readonly results: readonly string[];
+  /** What was said next. Empty: only results were given. */
+  readonly reply: string;
 }
 
 /** The settings of a request. */
 export interface Choice {
   readonly surface: SurfaceName;
   readonly model: string;
+  /** What the model is told before the conversation. Empty: nothing. */
+  readonly system: string;
   readonly prompt: string;
   readonly maxTokens: number;
+  /** Undefined: that of the model. */
+  readonly temperature: number | undefined;
   readonly isStreamed: boolean;
   /** Whether the model is asked to think. Undefined: the model decides. */
   readonly isThinking: boolean | undefined;
@@ -59,10 +65,15 @@ const chat: Surface = {
   name: "Chat completions",
   path: "/v1/chat/completions",
   headers: (apiKey) => ({ authorization: `Bearer ${apiKey}` }),
-  body: ({ model, prompt, maxTokens, isStreamed, isThinking, tools, turns }) => ({
+  body: ({ model, system, prompt, maxTokens, temperature, isStreamed, isThinking, tools, turns }) => ({
     model,
-    messages: [{ role: "user", content: prompt }, ...turns.flatMap(toChatTurn)],
+    messages: [
+      ...(system === "" ? [] : [{ role: "system", content: system }]),
+      { role: "user", content: prompt },
+      ...turns.flatMap(toChatTurn),
+    ],
     max_completion_tokens: maxTokens,
+    ...(temperature === undefined ? {} : { temperature }),
     ...(tools.length === 0 ? {} : { tools: tools.map((tool) => ({ type: "function", function: tool })) }),
     ...(isThinking === undefined ? {} : { reasoning_effort: isThinking ? "medium" : "none" }),
     ...(isStreamed ? { stream: true, stream_options: { include_usage: true } } : {}),
@@ -89,9 +100,11 @@ const messages: Surface = {
   name: "Messages",
   path: "/v1/messages",
   headers: (apiKey) => ({ "x-api-key": apiKey, "anthropic-version": "2023-06-01" }),
-  body: ({ model, prompt, maxTokens, isStreamed, isThinking, tools, turns }) => ({
+  body: ({ model, system, prompt, maxTokens, temperature, isStreamed, isThinking, tools, turns }) => ({
     model,
     max_tokens: maxTokens,
+    ...(system === "" ? {} : { system }),
+    ...(temperature === undefined ? {} : { temperature }),
     messages: [{ role: "user", content: prompt }, ...turns.flatMap(toMessagesTurn)],
     ...(tools.length === 0
       ? {}
@@ -122,21 +135,23 @@ function toThinking(isThinking: boolean, maxTokens: number) {
 
 export const surfaces: Readonly<Record<SurfaceName, Surface>> = { chat, messages };
 
-function toChatTurn({ text, calls, results }: Turn): object[] {
+function toChatTurn({ text, calls, results, reply }: Turn): object[] {
   const made = calls.map(({ id, name, input }) => ({ id, type: "function", function: { name, arguments: input } }));
+  const called = made.length === 0 ? {} : { tool_calls: made };
   return [
-    { role: "assistant", content: text === "" ? null : text, tool_calls: made },
+    { role: "assistant", content: text === "" && made.length > 0 ? null : text, ...called },
     ...calls.map(({ id }, index) => ({ role: "tool", tool_call_id: id, content: results[index] ?? "" })),
+    ...(reply === "" ? [] : [{ role: "user", content: reply }]),
   ];
 }
 
-function toMessagesTurn({ text, calls, results }: Turn): object[] {
+function toMessagesTurn({ text, calls, results, reply }: Turn): object[] {
   const said = text === "" ? [] : [{ type: "text", text }];
   const made = calls.map(({ id, name, input }) => ({ type: "tool_use", id, name, input: JSON.parse(input || "{}") }));
   const given = calls.map(({ id }, index) => ({ type: "tool_result", tool_use_id: id, content: results[index] ?? "" }));
   return [
     { role: "assistant", content: [...said, ...made] },
-    { role: "user", content: given },
+    { role: "user", content: [...given, ...(reply === "" ? [] : [{ type: "text", text: reply }])] },
   ];
 }
 

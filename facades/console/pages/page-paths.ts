@@ -8,6 +8,7 @@ const pages: ReadonlySet<string> = new Set([
   "/keys",
   "/models",
   "/usage",
+  "/margin",
   "/requests",
   "/playground",
   "/fleet",

@@ -46,7 +46,8 @@ export class CoreSessions {
 
   /** Opens a session for an API key or an operator's token. */
   async open(credential: string, request: IncomingMessage): Promise<OpenedSession> {
-    return required(await this.#client.createSession({}, this.#options(request, credential)));
+    const headers = { ...this.headersFor(request), authorization: `Bearer ${credential}` };
+    return required(await this.#client.createSession({}, { headers, timeoutMs }));
   }
 
   /** Opens the session of a sign-in link. */
@@ -113,17 +114,17 @@ export class CoreSessions {
     return secret;
   }
 
-  /** The headers with which a page's call goes to the core. */
-  headersFor(request: IncomingMessage, credential?: string): Record<string, string> {
+  /** The headers with which a page's call goes to the core: the console alone may send a session, which is no bearer. */
+  headersFor(request: IncomingMessage, token?: string): Record<string, string> {
     const address = clientAddress(request, this.#isTrustedProxy);
     return {
-      ...(credential !== undefined && { authorization: `Bearer ${credential}` }),
+      ...(token !== undefined && { authorization: `Session ${token}` }),
       ...(address !== undefined && { "x-tollgate-client-address": address }),
     };
   }
 
-  #options(request: IncomingMessage, credential?: string) {
-    return { headers: this.headersFor(request, credential), timeoutMs };
+  #options(request: IncomingMessage, token?: string) {
+    return { headers: this.headersFor(request, token), timeoutMs };
   }
 }
 

@@ -66,9 +66,9 @@ export function createSessionCalls(parts: Dependencies, core: CoreSessions): Rea
     }
     const answer = await core.read(token, request);
     const own = answer.kind === "open" && answer.session.personId !== "" ? answer.session.accountId : "";
-    const accountId = own || facts.demoAccountId;
+    const accountId = own || (await readText(request, "accountId")) || facts.demoAccountId;
     if (accountId === "") {
-      return sendError(response, 404, "There is no demo account: paste an API key.");
+      return sendError(response, 404, "There is no demo account: choose the account that pays.");
     }
     const key = await core.createKey(token, accountId, request);
     sendJson(response, 200, { key, accountId });

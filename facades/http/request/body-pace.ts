@@ -1,4 +1,5 @@
 import type { Clock } from "#lib/time/clock.ts";
+import { type Linked, LinkedList } from "#lib/workarounds/linked-list.ts";
 
 /** Milliseconds that a body may take whatever its pace. */
 const graceMs = 10_000;
@@ -6,7 +7,7 @@ const graceMs = 10_000;
 const intervalMs = 1_000;
 
 /** A body that is being received. */
-export interface PacedBody {
+export interface PacedBody extends Linked<PacedBody> {
   /** Bytes received so far. */
   readonly received: number;
   /** When it began, on the monotonic clock. */
@@ -19,7 +20,7 @@ export interface PacedBody {
 export class BodyPace {
   /** Bytes a second at which a body has to arrive after the grace period, on average. */
   readonly bytesPerSecond: number;
-  readonly #bodies = new Set<PacedBody>();
+  readonly #bodies = new LinkedList<PacedBody>();
   readonly #clock: Clock;
   #isLooking = false;
 
@@ -45,7 +46,7 @@ export class BodyPace {
   #lookLater(): void {
     this.#clock.after(intervalMs, () => {
       const now = this.#clock.monotonic();
-      for (const body of this.#bodies) {
+      for (const body of this.#bodies.toArray()) {
         if (this.#isSlow(body, now)) {
           body.giveUp();
         }

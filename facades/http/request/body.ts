@@ -101,6 +101,9 @@ export function drain(request: IncomingMessage, clock: Clock): Promise<number> {
 /** One body that is being received. */
 class Reception implements PacedBody {
   received = 0;
+  list: object | undefined;
+  earlier: PacedBody | undefined;
+  later: PacedBody | undefined;
   readonly begunAt: number;
   readonly #buffer = new BodyBuffer();
   readonly #request: IncomingMessage;

@@ -5,6 +5,7 @@ import { readDetail } from "#lib/errors/detail.ts";
 import { watchEnd } from "#lib/net/send-whole.ts";
 import type { Exchange } from "../exchange.ts";
 import { FramedChunks } from "../workarounds/framed-chunks.ts";
+import { drained } from "./drained.ts";
 import { escapeLineEnds } from "./line-ends.ts";
 
 /** Milliseconds for which the status is held back while the core has not begun to answer. */
@@ -48,7 +49,7 @@ export async function sendEvents(
         finished++;
       }
       if (!stream.write(encoder.encode(events, choice))) {
-        await stream.drained();
+        await drained(exchange.response);
       }
     }
     if (finished < answers) {
@@ -125,21 +126,6 @@ class EventStream {
     this.#isFlushed = true;
     this.#spokeAt = this.#exchange.runtime.clock.monotonic();
     return this.#body?.write(escapeLineEnds(text)) ?? true;
-  }
-
-  /** Resolves when the client has caught up or left. */
-  drained(): Promise<void> {
-    const { response } = this.#exchange;
-    return new Promise((resolve) => {
-      if (!response.writableNeedDrain || response.destroyed) {
-        return resolve();
-      }
-      const settle = () => {
-        response.off("drain", settle).off("close", settle);
-        resolve();
-      };
-      response.on("drain", settle).on("close", settle);
-    });
   }
 
   end(): void {

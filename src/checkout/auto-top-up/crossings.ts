@@ -22,7 +22,8 @@ const overLimitMs = 3_600_000;
 /**
  * Charges saved cards where balances have crossed below their bounds: one charge a crossing. A crossing is a number of
  * its account, taken by one core in one transaction that no other charge of the account may be under way in. The balance
- * is read after the number, so it has every charge before this one in it.
+ * is read after the number, so it has every charge before this one in it. A charge answers its crossing also where it
+ * was too small to lift the balance to its bound: the next one comes after an hour, or once the balance has been there.
  */
 export class Crossings {
   readonly #deps: Dependencies;
@@ -40,8 +41,9 @@ export class Crossings {
     const { storage, accounts, clock, logger } = this.#deps;
     for (let after = ""; ; ) {
       const now = new Date(clock.now());
-      const due = { state: "on" as const, charging: null, $or: [{ notBefore: null }, { notBefore: { $lte: now } }] };
-      const where = after === "" ? due : { ...due, accountId: { $gt: after } };
+      const due = [{ notBefore: null }, { notBefore: { $lte: now } }, { declines: 0 }];
+      const watched = { state: "on" as const, charging: null, $or: due };
+      const where = after === "" ? watched : { ...watched, accountId: { $gt: after } };
       const em = storage.orm.em.fork();
       const rows = await em.find(AutoTopUp, where, { orderBy: { accountId: "asc" }, limit: atOnce });
       const last = rows.at(-1);
@@ -53,12 +55,23 @@ export class Crossings {
       const found = await accounts.listAccounts({ accountIds: ids, pageSize: atOnce });
       for (const row of rows) {
         const account = found.accounts.find(({ id }) => id === row.accountId);
-        if (account !== undefined && !account.frozen && account.balancePicoUsd < BigInt(row.below)) {
-          await this.#cross(row).catch((error: unknown) =>
+        if (account !== undefined && !account.frozen) {
+          await this.#judge(row, account.balancePicoUsd, now).catch((error: unknown) =>
             logger.warn({ error, account: row.accountId }, "a saved card could not be charged yet"),
           );
         }
       }
+    }
+  }
+
+  /** Acts on a balance. At its bound, the last crossing is over, and the card waits for nothing but the next one. */
+  async #judge(seen: AutoTopUp, balance: bigint, now: Date): Promise<void> {
+    const { accountId, below, crossing, notBefore, declines } = seen;
+    if (balance < BigInt(below)) {
+      await ((notBefore ?? now) > now ? undefined : this.#cross(seen));
+    } else if (notBefore && declines === 0) {
+      const answered = { accountId, crossing, charging: null, declines };
+      await this.#deps.storage.orm.em.fork().nativeUpdate(AutoTopUp, answered, { notBefore: null });
     }
   }
 

@@ -2,7 +2,7 @@ import type { Environment } from "#src/config/environment.ts";
 import { loadConfig } from "#src/config/load.ts";
 import { findUnshared } from "#src/config/ports/shared-port.ts";
 import type { Config } from "#src/config/schema.ts";
-import { isGuessable, strongSecret } from "#src/config/secret-strength.ts";
+import { isGuessable, strongSecret } from "#src/config/secrets/secret-strength.ts";
 import { peekSecrets, type Secrets } from "#src/config/secrets.ts";
 import { serversOf } from "#src/storage/postgresql/servers.ts";
 import type { Finding } from "./finding.ts";
@@ -26,7 +26,7 @@ export async function check(file: string, environment: Environment): Promise<Fin
     checkStorage(secrets.storageUrl),
     checkStandby(secrets, config.storage.read_max_age_s),
     checkRateLimits(secrets.rateLimitUrl, secrets.storageUrl),
-    checkListen(config.listen),
+    checkListen(config, secrets),
     checkShared(config, secrets),
     checkTls(config.listen.tls),
     checkSignIn(config, secrets),

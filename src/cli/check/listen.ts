@@ -2,14 +2,17 @@ import { createServer } from "node:net";
 import { parseAddress } from "#lib/net/address.ts";
 import { consoleAddress } from "#src/config/ports/move-ports.ts";
 import type { Config } from "#src/config/schema.ts";
+import type { Secrets } from "#src/config/secrets.ts";
 import { type Finding, toReason } from "./finding.ts";
 
 const names = ["http", "console", "grpc", "connect", "admin"] as const;
 
-/** Checks that the addresses to listen on are free. */
-export async function checkListen(listen: Config["listen"]): Promise<Finding[]> {
+/** Checks that the addresses to listen on are free: that of the payment provider's events where they are believed. */
+export async function checkListen({ listen, payments }: Config, secrets: Secrets): Promise<Finding[]> {
   const addresses = { ...listen, console: consoleAddress(listen) };
-  return Promise.all(names.map((name) => checkAddress(name, addresses[name], name === "http" && listen.reuse_port)));
+  const isTold = payments.stripe !== undefined && secrets.stripeWebhookSecret !== undefined;
+  const used = [...names, ...(isTold ? (["webhooks"] as const) : [])];
+  return Promise.all(used.map((name) => checkAddress(name, addresses[name], name === "http" && listen.reuse_port)));
 }
 
 async function checkAddress(name: string, text: string, reusePort: boolean): Promise<Finding> {

@@ -165,6 +165,7 @@ export async function composeAccess(
           ...{ persons, members, invitations, passkeys, passkeySignIn, accountChanged },
           requireAccount: (id) => accounts.get(id),
           mailInvitation: mailInvitations(foundation, mail),
+          sendsMail: mail.box !== undefined,
           trusts,
         }),
       ),

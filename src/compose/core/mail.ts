@@ -5,14 +5,11 @@ import { EventMails } from "#src/delivery/mail/event-mails.ts";
 import { MailBox } from "#src/delivery/mail/mail-box.ts";
 import { MailOutbox } from "#src/delivery/mail/mail-outbox.ts";
 import { MailSender } from "#src/delivery/mail/mail-sender.ts";
-import type { Recipients } from "#src/delivery/mail/recipients.ts";
 import { createSmtp } from "#src/delivery/mail/smtp.ts";
 import { readTemplates } from "#src/delivery/mail/template-files.ts";
 import { Templates } from "#src/delivery/mail/templates.ts";
 import type { SpreadAlongside } from "#src/delivery/webhooks/spread.ts";
-import { Account } from "#src/storage/entities/account.ts";
-import { Member } from "#src/storage/entities/people/member.ts";
-import { Person } from "#src/storage/entities/people/person.ts";
+import { findMailRecipients } from "#src/identity/people/mail-recipients.ts";
 import { WorkLease } from "#src/storage/work-lease.ts";
 import type { Foundation } from "./foundation.ts";
 
@@ -24,20 +21,6 @@ export interface MailPart {
   readonly alongside: SpreadAlongside | undefined;
   stop(): Promise<void>;
 }
-
-/** The addresses of an account: its own, and those of its owners that somebody has vouched for. */
-const recipients: Recipients = {
-  async of(em, accountId) {
-    const account = await em.findOne(Account, accountId);
-    if (account === null) {
-      return undefined;
-    }
-    const owners = await em.find(Member, { accountId, role: "owner" });
-    const persons = await em.find(Person, { id: { $in: owners.map(({ personId }) => personId) }, emailVerified: true });
-    const addresses = [account.email, ...persons.map(({ email }) => email)].filter((address) => address);
-    return { name: account.name || account.id, addresses: [...new Set(addresses as string[])] };
-  },
-};
 
 /** Sends mail if a server is configured. */
 export async function composeMail(foundation: Foundation): Promise<MailPart> {
@@ -55,7 +38,7 @@ export async function composeMail(foundation: Foundation): Promise<MailPart> {
     bounds: mail.an_hour,
     bounded: (kind) => metrics.mails.counted(kind, "bounded"),
   });
-  const events = new EventMails({ box, recipients });
+  const events = new EventMails({ box, recipients: { of: findMailRecipients } });
   const stop = new MailSender({
     outbox: new MailOutbox({ storage, clock }),
     templates: await openTemplates(config),

@@ -1,18 +1,19 @@
 import type { SqlEntityManager } from "@mikro-orm/sql";
 import type { Event } from "#src/storage/entities/event.ts";
-import type { EventType } from "#src/storage/outbox/types.ts";
+import { isMailedEvent, type MailedEvent } from "#src/storage/outbox/types.ts";
 import { type MailKind, type MailValues, mailKinds } from "./kinds.ts";
 import { isAddress, type MailBox } from "./mail-box.ts";
 import type { Recipients } from "./recipients.ts";
 
 /** The events that mails tell of. A mail's values are those of the event's data by the same names. */
-const kindOf: Partial<Record<EventType, MailKind>> = {
+const kindOf: Readonly<Record<MailedEvent, MailKind>> = {
   "balance.low": "low-balance",
   "balance.exhausted": "balance-exhausted",
   "account.topped_up": "payment-taken",
   "account.frozen": "account-frozen",
   "auto_top_up.declined": "auto-top-up-declined",
   "key.limit": "key-budget",
+  "key.expires_soon": "key-expires",
 };
 
 export interface Dependencies {
@@ -31,11 +32,11 @@ export class EventMails {
   async write(em: SqlEntityManager, events: readonly Event[]): Promise<void> {
     const { box, recipients } = this.#parts;
     for (const { id, type, accountId, body } of events) {
-      const kind = kindOf[type as EventType];
-      if (kind === undefined || !accountId) {
+      if (!isMailedEvent(type) || !accountId) {
         continue;
       }
-      const account = await recipients.of(em, accountId, kind);
+      const kind = kindOf[type];
+      const account = await recipients.of(em, accountId, type);
       for (const address of account?.addresses.filter(isAddress) ?? []) {
         await box.tell(em, id, kind, address, readValues(kind, body, account?.name ?? ""));
       }

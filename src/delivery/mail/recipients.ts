@@ -1,10 +1,10 @@
 import type { SqlEntityManager } from "@mikro-orm/sql";
-import type { MailKind } from "./kinds.ts";
+import type { MailedEvent } from "#src/storage/outbox/types.ts";
 
 /** Who gets the mail of an account. */
 export interface Recipients {
-  /** The account's name for people, and the addresses that want this kind of mail. Undefined: there is no such account. */
-  of(em: SqlEntityManager, accountId: string, kind: MailKind): Promise<AccountRecipients | undefined>;
+  /** The account's name for people, and the addresses that want mail of such events. Undefined: there is no such account. */
+  of(em: SqlEntityManager, accountId: string, event: MailedEvent): Promise<AccountRecipients | undefined>;
 }
 
 export interface AccountRecipients {

@@ -8,6 +8,7 @@ import { Batches, nextTurn } from "./batches.ts";
 import { type Ended, giveUpOld, writeEnds } from "./ends.ts";
 import type { Attempt } from "./send.ts";
 import { readUnspread, type SpreadAlongside, spreadEvents } from "./spread.ts";
+import { readPaused } from "./steer.ts";
 
 /** The most transactions of a turn that make deliveries. The next turn makes the rest. */
 const mostSteps = 50;
@@ -17,6 +18,8 @@ const endsAtOnce = 16;
 const givenUpAtOnce = 100;
 /** The most deliveries that are counted: this is done each second. */
 const mostCounted = 10_000;
+/** Whether a delivery's endpoint is not paused. */
+const isTold = "webhook_id not in (select id from webhook where paused_at is not null)";
 /** How long events are kept. */
 export const keepMs = 30 * 86_400_000;
 /** Events of servers are kept for the public history. */
@@ -61,17 +64,19 @@ export class Outbox {
   }
 
   /**
-   * Deliveries that are to be tried now, the longest due first, without those of the given endpoints and those under
-   * way.
+   * Deliveries that are to be tried now, the longest due first, without those of paused endpoints, of the given ones and
+   * those under way.
    */
-  due(busyWebhooks: readonly string[], limit: number, underway: readonly string[] = []): Promise<Delivery[]> {
+  async due(busyWebhooks: readonly string[], limit: number, underway: readonly string[] = []): Promise<Delivery[]> {
     const now = new Date(this.#clock.now());
+    const em = this.#storage.orm.em.fork();
+    const without = [...busyWebhooks, ...(await readPaused(em))];
     const others = {
-      ...(busyWebhooks.length === 0 ? {} : { webhookId: { $nin: [...busyWebhooks] } }),
+      ...(without.length === 0 ? {} : { webhookId: { $nin: without } }),
       ...(underway.length === 0 ? {} : { id: { $nin: [...underway] } }),
     };
     const where = { status: "pending" as const, nextAt: { $lte: now }, ...others };
-    return this.#storage.orm.em.fork().find(Delivery, where, { orderBy: { nextAt: "asc" }, limit });
+    return em.find(Delivery, where, { orderBy: { nextAt: "asc" }, limit });
   }
 
   /** A delivery's event and endpoint. Undefined: the endpoint was deleted. */
@@ -96,14 +101,15 @@ export class Outbox {
 
   /**
    * The number of waiting deliveries, at most `mostCounted`, and the age of the oldest event among them, in
-   * milliseconds. The first delivery of each lane is in the index of due ones.
+   * milliseconds. The first delivery of each lane is in the index of due ones. Those of paused endpoints wait on purpose.
    */
   async backlog(): Promise<{ readonly waiting: number; readonly oldestMs: number }> {
     const [found] = await this.#storage.orm.em.fork().execute<{ waiting: string; oldest: Date | string | null }[]>(
       `select count(*) as waiting, (
          select min(at) from (
-           select at from delivery where status = 'pending' and next_at is not null order by next_at limit ${mostCounted}) due) as oldest
-       from (select 1 from delivery where status = 'pending' limit ${mostCounted}) pending`,
+           select at from delivery where status = 'pending' and next_at is not null and ${isTold}
+           order by next_at limit ${mostCounted}) due) as oldest
+       from (select 1 from delivery where status = 'pending' and ${isTold} limit ${mostCounted}) pending`,
     );
     const oldest = found?.oldest ?? undefined;
     const at = oldest === undefined ? undefined : readTime(oldest).getTime();

@@ -1,4 +1,4 @@
-import { LockMode } from "@mikro-orm/sql";
+import { LockMode, type SqlEntityManager } from "@mikro-orm/sql";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "#lib/errors/failure.ts";
 import type { Random } from "#lib/ids/random.ts";
@@ -9,6 +9,7 @@ import { Delivery, Event, Webhook } from "#src/storage/entities/event.ts";
 import type { Storage } from "#src/storage/orm.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
 import { newWebhookSecret } from "./signature.ts";
+import { noWebhook, pause, redeliver, resume, sendTest } from "./steer.ts";
 
 const mostWebhooks = 100;
 
@@ -49,6 +50,7 @@ export class Webhooks {
         previousSecret: null,
         previousUntil: null,
         createdAt: new Date(clock.now()),
+        pausedAt: null,
       });
       em.persist(webhook);
       return { webhook, secret };
@@ -89,6 +91,31 @@ export class Webhooks {
     });
   }
 
+  /** Throws WEBHOOK_NOT_FOUND. */
+  pause(id: string): Promise<Webhook> {
+    return this.#steer((em, now) => pause(em, id, now));
+  }
+
+  /** Throws WEBHOOK_NOT_FOUND. */
+  resume(id: string): Promise<Webhook> {
+    return this.#steer((em, now) => resume(em, id, now));
+  }
+
+  /** Throws WEBHOOK_NOT_FOUND. */
+  sendTest(id: string): Promise<Delivery> {
+    return this.#steer((em, now) => sendTest(em, id, this.#parts.random, now));
+  }
+
+  /** Throws WEBHOOK_NOT_FOUND, INVALID_ARGUMENT. */
+  redeliver(id: string, deliveryId: string): Promise<Delivery> {
+    return this.#steer((em, now) => redeliver(em, id, deliveryId, now));
+  }
+
+  #steer<Changed>(change: (em: SqlEntityManager, now: Date) => Promise<Changed>): Promise<Changed> {
+    const { storage, clock } = this.#parts;
+    return inTransaction(storage, (em) => change(em, new Date(clock.now())));
+  }
+
   /** Newest event first, after the event of a key. */
   deliveries(webhookId: string, { after, limit }: PageStart): Promise<Delivery[]> {
     const behind = after === undefined ? undefined : readEventKey(after);
@@ -127,9 +154,4 @@ function required(webhook: Webhook | null): Webhook {
     throw noWebhook();
   }
   return webhook;
-}
-
-/** The error for an unknown id. */
-export function noWebhook(): Error {
-  return failure(Reason.WEBHOOK_NOT_FOUND, "There is no such webhook.", { parameter: "webhook_id" });
 }

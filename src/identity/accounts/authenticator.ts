@@ -9,7 +9,7 @@ import { requireId } from "#lib/ids/validate-id.ts";
 import { heldLimits } from "#lib/limits/key-limits.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { toDuration } from "#lib/time/duration.ts";
-import type { ServiceCredential } from "#src/config/secrets.ts";
+import type { ServiceCredential } from "#src/config/secrets/named-secrets.ts";
 import type { Account } from "#src/storage/entities/account.ts";
 import { isFrozen } from "#src/storage/entities/account.ts";
 import type { ApiKey } from "#src/storage/entities/api-key.ts";

@@ -31,8 +31,10 @@ export class Persons {
     return person;
   }
 
-  async rename(id: string, name: string): Promise<Person> {
-    await inTransaction(this.#storage, (em) => em.nativeUpdate(Person, { id }, { name }));
+  async change(id: string, changes: Partial<Pick<Person, "name" | "mails">>): Promise<Person> {
+    if (Object.keys(changes).length > 0) {
+      await inTransaction(this.#storage, (em) => em.nativeUpdate(Person, { id }, changes));
+    }
     return this.get(id);
   }
 

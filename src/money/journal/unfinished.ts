@@ -1,108 +1,131 @@
+import { ChurningMap } from "#lib/workarounds/churning-map.ts";
 import type { Charge } from "../model/charges/charge.ts";
 import type { Run } from "../model/charges/run.ts";
 import type { JournalEntry } from "./journal.ts";
 import { encode, type JournalRecord } from "./journal-record.ts";
 
+/** What a journal knows of a run. */
+interface Known {
+  note: JournalEntry | undefined;
+  promise: Charge | undefined;
+  /** True while its newest note is not in the file. */
+  isDue: boolean;
+  /** Whether the file has records of it. */
+  isWritten: boolean;
+}
+
 /** The unfinished requests of a journal, and which of them its file contains. */
 export class Unfinished {
-  readonly #notes = new Map<string, JournalEntry>();
-  readonly #promises = new Map<string, Charge>();
-  /** Runs whose newest note is not in the file. */
-  readonly #unwritten = new Set<string>();
-  /** Runs that the file has records of. */
-  readonly #written = new Set<string>();
+  /** By run id. */
+  readonly #known = new ChurningMap<Known>();
+  /** Runs whose newest note may not be in the file. */
+  #due: Known[] = [];
   /** Runs that the file still has records of although they are over. */
-  readonly #forgotten: string[] = [];
+  #forgotten: string[] = [];
 
   /** Reads the records of a file. */
   constructor(records: readonly JournalRecord[]) {
     for (const record of records) {
       if ("note" in record) {
-        this.#notes.set(record.note.runId, record.note);
+        this.#of(record.note.runId).note = record.note;
       } else if ("promise" in record) {
-        this.#promises.set(record.promise.runId, record.promise);
+        this.#of(record.promise.runId).promise = record.promise;
       } else {
-        this.#notes.delete(record.forget);
-        this.#promises.delete(record.forget);
+        this.#known.delete(record.forget);
       }
     }
-    for (const key of [...this.#notes.keys(), ...this.#promises.keys()]) {
-      this.#written.add(key);
+    for (const known of this.#known.values()) {
+      known.isWritten = true;
     }
   }
 
   /** Requests that were running, without those whose charge was promised. */
   get running(): JournalEntry[] {
-    return [...this.#notes.values()].filter((entry) => !this.#promises.has(entry.runId));
+    return this.#known.values().flatMap(({ note, promise }) => (promise === undefined ? (note ?? []) : []));
   }
 
   get charges(): Charge[] {
-    return [...this.#promises.values()];
+    return this.#known.values().flatMap(({ promise }) => promise ?? []);
   }
 
   note(entry: JournalEntry): void {
-    const key = entry.runId;
-    this.#notes.set(key, entry);
-    this.#unwritten.add(key);
+    const known = this.#of(entry.runId);
+    known.note = entry;
+    if (!known.isDue) {
+      known.isDue = true;
+      this.#due.push(known);
+    }
   }
 
   promise(charges: readonly Charge[]): void {
     for (const charge of charges) {
-      const key = charge.runId;
-      this.#promises.set(key, charge);
-      this.#unwritten.delete(key); // the promise says more than the note
+      const known = this.#of(charge.runId);
+      known.promise = charge;
+      known.isDue = false; // the promise says more than the note
     }
   }
 
   /** Returns whether the file has to record it: not when the run began and ended between two flushes. */
-  forget(run: Run): boolean {
-    const key = run.runId;
-    this.#notes.delete(key);
-    this.#promises.delete(key);
-    this.#unwritten.delete(key);
-    const isWritten = this.#written.delete(key);
-    if (isWritten) {
-      this.#forgotten.push(key);
+  forget({ runId }: Run): boolean {
+    const known = this.#known.get(runId);
+    if (known === undefined) {
+      return false;
     }
-    return isWritten;
+    this.#known.delete(runId);
+    known.isDue = false;
+    if (known.isWritten) {
+      this.#forgotten.push(runId);
+    }
+    return known.isWritten;
   }
 
   /** The line that the file still lacks, and the notes in it. */
   get due(): { readonly line: string; readonly notes: readonly JournalEntry[] } {
-    const notes = [...this.#unwritten].flatMap((key) => this.#notes.get(key) ?? []);
+    const notes = this.#due.flatMap(({ note, isDue }) => (isDue ? (note ?? []) : []));
     const forgotten = this.#forgotten.map((forget) => ({ forget }));
     return { line: encode([...notes.map((note) => ({ note })), ...forgotten]), notes };
   }
 
   /** Call this when the file lacks nothing any more. */
   flushed(): void {
-    this.#unwritten.clear();
-    this.#forgotten.length = 0;
+    for (const known of this.#due) {
+      known.isDue = false;
+    }
+    this.#due = [];
+    this.#forgotten = [];
   }
 
   /** Call this when the file has records of these runs. */
   written(runs: readonly Run[]): void {
-    for (const run of runs) {
-      this.#written.add(run.runId);
+    for (const { runId } of runs) {
+      this.#of(runId).isWritten = true;
     }
   }
 
   /** The complete content of a new file. */
   encode(): string {
-    const notes = [...this.#notes.values()].filter((note) => this.#written.has(note.runId));
+    const notes = this.#known.values().flatMap(({ note, isWritten }) => (isWritten ? (note ?? []) : []));
     return encode(notes.map((note) => ({ note }))) + encodePromises(this.charges);
   }
 
   /** Removes everything. Returns a line for each record. */
   takeAll(): string[] {
-    const lines = [
-      ...[...this.#notes.values()].map((note) => encode([{ note }])),
-      ...this.charges.map((promise) => encode([{ promise }])),
+    const all = this.#known.values();
+    this.#known.clear();
+    return [
+      ...all.flatMap(({ note }) => (note === undefined ? [] : encode([{ note }]))),
+      ...all.flatMap(({ promise }) => (promise === undefined ? [] : encode([{ promise }]))),
     ];
-    this.#notes.clear();
-    this.#promises.clear();
-    this.#written.clear();
-    return lines;
+  }
+
+  #of(runId: string): Known {
+    const known = this.#known.get(runId);
+    if (known !== undefined) {
+      return known;
+    }
+    const made: Known = { note: undefined, promise: undefined, isDue: false, isWritten: false };
+    this.#known.set(runId, made);
+    return made;
   }
 }
 

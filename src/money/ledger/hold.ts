@@ -12,8 +12,8 @@ import type { CachedWallet } from "./wallet/cache/cached-wallet.ts";
 const noteTokens = 256;
 
 /**
- * The part of a request that its hold keeps: these fields and not the prompt, because V8 frees the entries of a
- * churning Map only at a full collection.
+ * The part of a request that its hold keeps: these fields and not the prompt, because it is kept until the charge is
+ * stored.
  */
 export type HeldRequest = Pick<HoldRequest, "requestId" | "accountId" | "keyId" | "model"> & Run;
 

@@ -180,6 +180,10 @@ class SliceLedger implements CoreLedger {
     return this.#wallets.find(accountId)?.wallet.held ?? 0;
   }
 
+  unspent(accountId: string): PicoUsd {
+    return this.#wallets.find(accountId)?.wallet.available ?? 0;
+  }
+
   state(): LedgerState {
     const { journal } = this.#parts;
     const open = this.#requests.open;

@@ -1,31 +1,20 @@
 import type { Clock } from "#lib/time/clock.ts";
+import { Fingerprints } from "./fingerprints.ts";
 
 /** How old an id may be to count as fresh. Covers the difference between the clocks of facades and cores. */
 const freshMs = 10_000;
 const prefix = "req_";
 
-/** A request, named within its account. */
-interface AccountRequest {
-  readonly accountId: string;
-  readonly requestId: string;
-}
-
 /**
- * Ids of requests by account. Not one map with both in its key: that text would be made, hashed and kept for each
- * question.
- */
-type RequestIds = Map<string, Set<string>>;
-
-/**
- * Tells without the store whether an account ran a request before. Ids made by our facades carry their time (see
- * newRequestId), so a fresh id was not used before that time, and requests charged since then are remembered here. Any
- * other id has to be looked up. A caller that makes such an id itself and sends it to two cores gets two runs and pays
- * for both: each run has its own charge.
+ * Tells without the store whether a request ran before. Ids made by our facades carry their time (see newRequestId), so
+ * a fresh id was not used before that time, and requests charged since then are remembered here. Any other id has to be
+ * looked up, and so has one that another account used. A caller that makes such an id itself and sends it to two cores
+ * gets two runs and pays for both: each run has its own charge.
  */
 export class RecentRequests {
   readonly #clock: Clock;
-  #recent: RequestIds = new Map();
-  #older: RequestIds = new Map();
+  #recent = new Fingerprints();
+  #older = new Fingerprints();
   #since: number;
 
   constructor(clock: Clock) {
@@ -33,27 +22,20 @@ export class RecentRequests {
     this.#since = clock.monotonic();
   }
 
-  /** True when the id is certainly new to the account, so that the store need not be asked. */
-  isNew({ accountId, requestId }: AccountRequest): boolean {
-    return (
-      this.#isFresh(requestId) && !has(this.#recent, accountId, requestId) && !has(this.#older, accountId, requestId)
-    );
+  /** True when the id is certainly new, so that the store need not be asked. */
+  isNew(requestId: string): boolean {
+    return this.#isFresh(requestId) && !this.#recent.has(requestId) && !this.#older.has(requestId);
   }
 
   /** Remembers a charged request for as long as its id may be fresh. */
-  add({ accountId, requestId }: AccountRequest): void {
+  add(requestId: string): void {
     const now = this.#clock.monotonic();
     if (now - this.#since > 2 * freshMs) {
-      this.#older = this.#recent;
-      this.#recent = new Map();
+      [this.#older, this.#recent] = [this.#recent, this.#older];
+      this.#recent.clear();
       this.#since = now;
     }
-    const ids = this.#recent.get(accountId);
-    if (ids === undefined) {
-      this.#recent.set(accountId, new Set([requestId]));
-    } else {
-      ids.add(requestId);
-    }
+    this.#recent.add(requestId);
   }
 
   /** True when the id was made just now. */
@@ -64,8 +46,4 @@ export class RecentRequests {
     const madeAt = Number.parseInt(requestId.slice(prefix.length, prefix.length + 12), 16);
     return Math.abs(this.#clock.now() - madeAt) <= freshMs;
   }
-}
-
-function has(ids: RequestIds, accountId: string, requestId: string): boolean {
-  return ids.get(accountId)?.has(requestId) ?? false;
 }

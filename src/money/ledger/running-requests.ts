@@ -1,6 +1,7 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "#lib/errors/failure.ts";
 import type { Clock } from "#lib/time/clock.ts";
+import { ChurningMap } from "#lib/workarounds/churning-map.ts";
 import { type Run, requestKey } from "../model/charges/run.ts";
 import type { PicoUsd } from "../model/interface.ts";
 import type { HoldRequest } from "../model/ledger.ts";
@@ -21,16 +22,16 @@ export interface RunningRequest {
  * The requests from their admission until their charge is stored. Knows for some time afterwards which were charged.
  */
 export class RunningRequests {
-  readonly #running = new Map<string, RunningRequest>();
+  readonly #running = new ChurningMap<RunningRequest>();
   readonly #recent: RecentRequests;
 
   constructor(clock: Clock) {
     this.#recent = new RecentRequests(clock);
   }
 
-  /** Whether the id is certainly new to the account, so that the store need not be asked. */
-  isNew(request: HoldRequest): boolean {
-    return this.#recent.isNew(request);
+  /** Whether the id is certainly new, so that the store need not be asked. */
+  isNew({ requestId }: HoldRequest): boolean {
+    return this.#recent.isNew(requestId);
   }
 
   /** Throws DUPLICATE_REQUEST when a request of the account runs under this id. */
@@ -55,12 +56,12 @@ export class RunningRequests {
     if (this.#running.get(key)?.request.runId === runId) {
       this.#running.delete(key);
     }
-    this.#recent.add(request);
+    this.#recent.add(request.requestId);
   }
 
   /** The requests that still run. Takes time proportional to their number. */
   get open(): RunningRequest[] {
-    return [...this.#running.values()].filter((running) => running.open);
+    return this.#running.values().filter((running) => running.open);
   }
 
   /** Tells the journal the progress of all requests. */

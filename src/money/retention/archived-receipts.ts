@@ -70,6 +70,24 @@ export class FolderReceipts implements ArchivedReceipts {
     }
   }
 
+  async *listOldestFirst(span: Pick<ArchivedQuestion, "accountId" | "fromMs" | "toMs">): AsyncGenerator<Receipt> {
+    const question: ArchivedQuestion = { ...span, keyId: "", model: "", requestId: "", after: undefined };
+    for (const archive of (await this.#archivesOf(question)).toReversed()) {
+      const open = await this.#folder.open(archive);
+      try {
+        for (let at = open.blocks - 1; at >= 0; at--) {
+          const lines = (await open.lines(at)).filter((line) => mayMatch(line, question));
+          yield* lines
+            .toReversed()
+            .map(toReceipt)
+            .filter((receipt) => isWithin(receipt, question));
+        }
+      } finally {
+        await open.close();
+      }
+    }
+  }
+
   async findFaulty(): Promise<FaultyArchive[]> {
     const faulty: FaultyArchive[] = [];
     for (const archive of await this.#storage.orm.em.fork().findAll(ReceiptArchive, { orderBy: { day: "asc" } })) {
@@ -116,6 +134,11 @@ export class FolderReceipts implements ArchivedReceipts {
     return em.find(ReceiptArchive, { day: { $in: days } }, { orderBy: { day: "desc" } });
   }
 }
+
+const isWithin = (receipt: Receipt, question: ArchivedQuestion): boolean => {
+  const { settledMs } = placeOf(receipt);
+  return settledMs >= question.fromMs && settledMs < question.toMs && matches(receipt, question);
+};
 
 /** What was found in the place of an archive. */
 function describe(error: unknown): string {

@@ -2,11 +2,14 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import type { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import { toInt64 } from "#lib/int64.ts";
 import type { Clock } from "#lib/time/clock.ts";
+import { DayProofs } from "#src/money/books/bill/day-proofs.ts";
+import { streamStatement } from "#src/money/books/bill/stream-statement.ts";
 import type { ArchivedReceipts } from "#src/money/books/receipts/archived-receipts.ts";
 import { readCosts } from "#src/money/books/receipts/costs.ts";
 import { listReceipts } from "#src/money/books/receipts/receipt-list.ts";
 import { readReceipts } from "#src/money/books/receipts/receipts.ts";
 import { streamUsage } from "#src/money/books/receipts/usage.ts";
+import { listSeals } from "#src/money/books/seals/seal-list.ts";
 import type { Storage } from "#src/storage/orm.ts";
 import { readPrincipal, visibleAccount } from "#src/wire/interceptors/access/principal.ts";
 import { withAge } from "./as-of.ts";
@@ -15,13 +18,15 @@ import { SnapshotReaders } from "./snapshot-readers.ts";
 
 interface Dependencies {
   readonly storage: Storage;
-  readonly clock: Pick<Clock, "after">;
+  readonly clock: Pick<Clock, "after" | "now">;
   readonly archives: ArchivedReceipts;
 }
 
 /** Limits, receipts and usage. */
 export function createMeteringService({ storage, clock, archives }: Dependencies): ServiceImpl<typeof MeteringService> {
   const readers = new SnapshotReaders(clock);
+  const statements = new SnapshotReaders(clock, { mayRest: true });
+  const proofs = new DayProofs(storage);
   return {
     async countRequest() {
       return {}; // the rate limit's interceptor has counted it
@@ -47,6 +52,20 @@ export function createMeteringService({ storage, clock, archives }: Dependencies
     async listRequests(request, context) {
       const accountId = visibleAccount(context, request.accountId);
       return withAge(context, await listRequests(storage, { ...request, accountId }));
+    },
+
+    async listSeals({ after }) {
+      return { seals: await listSeals(storage, after) };
+    },
+
+    async *streamStatement(request, context) {
+      const visible = { ...request, accountId: visibleAccount(context, request.accountId) };
+      const payer = readPrincipal(context);
+      const account = payer.kind === "caller" ? payer.accountId : undefined;
+      const open = () => streamStatement({ storage, archives, proofs, now: clock.now() }, visible);
+      for await (const lines of statements.read(account, context.signal, open)) {
+        yield { lines };
+      }
     },
 
     async *streamUsage(request, context) {

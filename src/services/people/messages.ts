@@ -9,8 +9,15 @@ import type { Person } from "#src/storage/entities/people/person.ts";
 
 /** A person as a message of the contract. */
 export function personMessage(person: Person): MessageInitShape<typeof PersonSchema> {
-  const { id, name, email, emailVerified, createdAt } = person;
-  return { id, name, email: email ?? "", emailVerified, createdAt: timestampFromDate(createdAt) };
+  const { id, name, email, emailVerified, createdAt, mails } = person;
+  return {
+    id,
+    name,
+    email: email ?? "",
+    emailVerified,
+    createdAt: timestampFromDate(createdAt),
+    ...(mails && { mails: { events: [...mails] } }),
+  };
 }
 
 /** A member as a message of the contract. */

@@ -2,11 +2,13 @@ import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import { validate as isUuid } from "uuid";
 import type { MemberRole as WiredRole } from "#gen/tollgate/access/v1/access_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import type { UpdatePersonRequest } from "#gen/tollgate/people/v1/people_requests_pb.js";
 import type { PeopleService } from "#gen/tollgate/people/v1/people_service_pb.js";
 import { InvitationSchema, MemberSchema, PasskeySchema, PersonSchema } from "#gen/tollgate/people/v1/person_pb.js";
 import { failure } from "#lib/errors/failure.ts";
 import { invalid, requireId } from "#lib/ids/validate-id.ts";
 import { readPage } from "#lib/rpc/pages.ts";
+import { readUpdateMask } from "#lib/rpc/update-mask.ts";
 import type { Invitations } from "#src/identity/people/invitations.ts";
 import type { MailInvitation } from "#src/identity/people/mail.ts";
 import type { Members } from "#src/identity/people/members.ts";
@@ -15,6 +17,7 @@ import type { Passkeys } from "#src/identity/people/passkeys/passkeys.ts";
 import type { Persons } from "#src/identity/people/persons.ts";
 import { readMemberRole, toMemberRole } from "#src/identity/people/roles.ts";
 import type { MemberRole } from "#src/storage/entities/people/member.ts";
+import { isMailedEvent, mailedEvents } from "#src/storage/outbox/types.ts";
 import { readClientAddress, type TrustsPeer } from "#src/wire/interceptors/access/client-address.ts";
 import { readPrincipal, visibleAccount } from "#src/wire/interceptors/access/principal.ts";
 import { noteBefore, noteWithin } from "#src/wire/interceptors/changes/change.ts";
@@ -31,6 +34,8 @@ export interface Dependencies {
   readonly requireAccount: (accountId: string) => Promise<unknown>;
   /** Undefined: no mail can be sent. */
   readonly mailInvitation: MailInvitation | undefined;
+  /** Whether events are told by mail. */
+  readonly sendsMail: boolean;
   readonly passkeys: Passkeys;
   /** Undefined: there are no passkeys here. */
   readonly passkeySignIn: PasskeySignIn | undefined;
@@ -51,13 +56,15 @@ export function createPeopleService(deps: Dependencies): ServiceImpl<typeof Peop
 
   return {
     async getPerson(_, context) {
-      return { person: personMessage(await persons.get(toPersonId(context))) };
+      const person = personMessage(await persons.get(toPersonId(context)));
+      return { person, mailedEvents: deps.sendsMail ? [...mailedEvents] : [] };
     },
 
-    async updatePerson({ name }, context) {
+    async updatePerson(request, context) {
       const id = toPersonId(context);
+      const changes = readChanges(request);
       noteBefore(context, PersonSchema, personMessage(await persons.get(id)));
-      return { person: personMessage(await persons.rename(id, name)) };
+      return { person: personMessage(await persons.change(id, changes)) };
     },
 
     async listAccounts(_, context) {
@@ -159,6 +166,19 @@ export function createPeopleService(deps: Dependencies): ServiceImpl<typeof Peop
       await deps.passkeys.remove(personId, id);
       return {};
     },
+  };
+}
+
+/** What a request changes. Throws INVALID_ARGUMENT for an event that no mail tells of. */
+function readChanges({ name, mails, updateMask }: UpdatePersonRequest): Parameters<Persons["change"]>[1] {
+  const changes = readUpdateMask(updateMask, { name, mails });
+  const unknown = mails?.events.find((event) => !isMailedEvent(event));
+  if (unknown !== undefined) {
+    throw invalid("mails.events", `${unknown} is none of these types: ${mailedEvents.join(", ")}.`);
+  }
+  return {
+    ...(changes.has("name") && { name: name ?? "" }),
+    ...(changes.has("mails") && { mails: mails ? [...new Set(mails.events)] : null }),
   };
 }
 

@@ -1,4 +1,4 @@
-import { Delivery } from "#src/storage/entities/event.ts";
+import { Delivery, Webhook } from "#src/storage/entities/event.ts";
 import { Mail } from "#src/storage/entities/mail.ts";
 import { DeadLetter } from "#src/storage/entities/metering/dead-letter.ts";
 import { UsageEvent } from "#src/storage/entities/metering/usage-event.ts";
@@ -17,7 +17,13 @@ export async function findStoredTroubles(storage: Storage, now: number): Promise
   const em = storage.orm.em.fork();
   const before = new Date(now - patienceMs);
   const letters = await em.find(DeadLetter, {}, { orderBy: { id: "asc" }, limit: mostCounted, fields: ["at"] });
-  const refused = { status: "pending" as const, nextAt: { $ne: null }, firstAt: { $lt: before } };
+  const paused = (await em.find(Webhook, { pausedAt: { $ne: null } }, { fields: ["id"] })).map(({ id }) => id);
+  const refused = {
+    status: "pending" as const,
+    nextAt: { $ne: null },
+    firstAt: { $lt: before },
+    webhookId: { $nin: paused },
+  };
   const deliveries = await em.find(Delivery, refused, { limit: mostCounted, fields: ["firstAt", "error"] });
   const [event] = await em.find(UsageEvent, { at: { $lt: before } }, { orderBy: { at: "asc" }, limit: 1 });
   const waiting = { status: "pending" as const, firstAt: { $lt: before } };

@@ -36,6 +36,8 @@ export const Webhook = defineEntity({
     previousSecret: p.text().nullable(),
     previousUntil: p.datetime(3).nullable(),
     createdAt: p.datetime(3),
+    /** Since when its deliveries wait. Null: they are made. */
+    pausedAt: p.datetime(3).nullable(),
   },
 });
 export type Webhook = InferEntity<typeof Webhook>;

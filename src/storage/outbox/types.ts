@@ -13,11 +13,13 @@ export const eventTypes = {
   "key.rotated": "A key was made that takes another's place.",
   "key.revoked": "An API key was ended.",
   "key.limit": "A key has spent 80 %, or all, of its budget; twice a window.",
+  "key.expires_soon": "A key expires in seven days, or in a tenth of its time if that is less; once.",
   "price.changed": "A model's live price changed.",
   "server.down": "An inference server failed its health checks.",
   "server.up": "An inference server that was down is back.",
   "books.proved": "The books were proved.",
   "books.failed": "The books were found not to add up.",
+  "webhook.test": "An operator sent a test to one endpoint; the others are not told.",
 } as const;
 
 /** A type of events. */
@@ -25,4 +27,22 @@ export type EventType = keyof typeof eventTypes;
 
 export function isEventType(text: string): text is EventType {
   return Object.hasOwn(eventTypes, text);
+}
+
+/** The events of accounts that mails tell of. */
+export const mailedEvents = [
+  "balance.low",
+  "balance.exhausted",
+  "account.topped_up",
+  "auto_top_up.declined",
+  "key.limit",
+  "key.expires_soon",
+  "account.frozen",
+] as const satisfies EventType[];
+
+/** A type of events that mails tell of. */
+export type MailedEvent = (typeof mailedEvents)[number];
+
+export function isMailedEvent(text: string): text is MailedEvent {
+  return (mailedEvents as readonly string[]).includes(text);
 }

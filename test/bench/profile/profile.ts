@@ -1,6 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { type Cell, cellName, shortPrompt } from "../measure/cell.ts";
+import { withNodeOptions } from "../measure/node-options.ts";
 import { spread } from "../report/statistics.ts";
 import { run } from "../run.ts";
 import type { Bench, Figure, Findings, Scenario } from "../scenario.ts";
@@ -31,16 +32,9 @@ export const profile: Scenario = {
 async function take(name: string, cell: Cell, bench: Bench): Promise<Findings> {
   const directory = join(bench.directory, name);
   mkdirSync(directory);
-  const before = process.env.TOLLGATE_BENCH_NODE;
-  process.env.TOLLGATE_BENCH_NODE = `--cpu-prof --cpu-prof-interval=250 --cpu-prof-dir=${directory}`;
   const once = { ...bench, directory, options: { ...bench.options, rounds: 1 } };
-  const [result] = await run([cell], bench.systems(["tollgate"]), once).finally(() => {
-    if (before === undefined) {
-      delete process.env.TOLLGATE_BENCH_NODE;
-    } else {
-      process.env.TOLLGATE_BENCH_NODE = before;
-    }
-  });
+  const sampling = ["--cpu-prof", "--cpu-prof-interval=250", `--cpu-prof-dir=${directory}`];
+  const [result] = await withNodeOptions(sampling, () => run([cell], bench.systems(["tollgate"]), once));
   if (result === undefined) {
     throw new Error("nothing was measured");
   }

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { isBuilt } from "../../../bin/built.js";
+import { nodeOptions } from "../measure/node-options.ts";
 import { freePorts, type Program, startProgram } from "../measure/processes.ts";
 import type { Inside, Part, Running, Surroundings } from "./interface.ts";
 import { usualPaths } from "./interface.ts";
@@ -123,9 +124,4 @@ async function createKey(setup: Setup, name: string): Promise<string> {
   await tollgate("accounts", "top-up", id, "--usd", "9000", "--ref", name);
   const { key } = await tollgate("keys", "create", id, "--rpm", "10000000");
   return key;
-}
-
-/** Node's options for the programs under test from TOLLGATE_BENCH_NODE, such as `--cpu-prof --cpu-prof-dir=/tmp/p`. */
-function nodeOptions(): string[] {
-  return process.env.TOLLGATE_BENCH_NODE?.split(" ") ?? [];
 }

@@ -32,6 +32,14 @@ test("the console's address is looked at, configured or not", async () => {
   expect(await check("listen.console", {})).toMatchObject({ status: "ok", message: "127.0.0.1:0 is free" });
 });
 
+test("the address of the provider's events is looked at where they are believed", async () => {
+  const payments = { stripe: { secret_key_env: "STRIPE_KEY", api_url: "http://127.0.0.1:1" } };
+  const told = { STRIPE_KEY: "sk_test_known", TOLLGATE_STRIPE_WEBHOOK_SECRET: "whsec_of_a_test_with_some_length" };
+  const config = { listen: { ...listen, webhooks: any }, payments };
+  expect(await check("listen.webhooks", config, told)).toMatchObject({ status: "ok", message: `${any} is free` });
+  expect(await check("listen.webhooks", config, { STRIPE_KEY: "sk_test_known" })).toBeUndefined();
+});
+
 test("a provider of identities is found, or named with why it is not", async () => {
   await using provider = await startIdentities("tollgate");
   const signIn = (issuer: string) => ({ sign_in: { oidc: { issuer, client_id: "tollgate" } } });

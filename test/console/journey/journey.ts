@@ -156,7 +156,7 @@ async function inviteColleague(owner: Visitor, stage: Stage, width: number) {
   await colleague.page.waitForURL("**/overview");
   await colleague.open("Playground");
   await colleague.look("playground");
-  await colleague.page.getByLabel("Prompt").fill("Hello");
+  await colleague.page.getByLabel("Prompt", { exact: true }).fill("Hello");
   await colleague.button("Send");
   await colleague.page.getByRole("link", { name: "Open the receipt" }).waitFor();
   return { colleague, work: (await colleague.page.getByTestId("answer").textContent()) ?? "" };

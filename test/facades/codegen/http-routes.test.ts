@@ -24,6 +24,8 @@ test("a table has each method with its verb and path", () => {
     ["getCredits", "GET /v1/credits", true],
     ["getGeneration", "GET /v1/generation", true],
     ["getUsage", "GET /v1/usage", true],
+    ["listSeals", "GET /v1/seals", true],
+    ["getStatement", "GET /v1/statement", true],
   ]);
   expect(Object.keys(messagesServiceRoutes)).toEqual(Object.keys(MessagesService.method));
 });

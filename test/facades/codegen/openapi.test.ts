@@ -36,6 +36,13 @@ test.each(["/v1/chat/completions", "/v1/completions", "/v1/messages"])("%s answe
   expect(content["application/json"].schema).not.toEqual(content["text/event-stream"].schema);
 });
 
+test("a statement answers with JSON lines", () => {
+  const { content } = document.paths["/v1/statement"].get.responses[200];
+  expect(content).toEqual({
+    "application/jsonl": { schema: { $ref: "#/components/schemas/tollgate.chat.v1.GetStatementResponse" } },
+  });
+});
+
 test("an endpoint that both surfaces have tells of both shapes and needs no key", () => {
   const { responses, security, tags } = document.paths["/v1/models"].get;
   expect(responses[200].content["application/json"].schema.anyOf).toHaveLength(2);

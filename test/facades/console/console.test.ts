@@ -125,7 +125,7 @@ describe("sign-in", () => {
     const client = createClient(SessionsService, started.service.transport);
     await expect(client.createSignInLink({ role: Role.OWNER }, { headers })).rejects.toThrow("gives no higher one");
     const own = await client.createSession({}, { headers });
-    const asSession = { headers: { authorization: `Bearer ${own.token}` } };
+    const asSession = { headers: { authorization: `Session ${own.token}` } };
     await expect(client.createSession({}, asSession)).rejects.toThrow("A session opens no other one");
     await expect(client.createSignInLink({ role: Role.READER }, asSession)).rejects.toThrow(
       "A session may not do this",
@@ -311,6 +311,14 @@ describe("playground", () => {
     expect((await chat(cookie, key)).status).toBe(200);
     await started.fetchAsPage("/session", cookie, { method: "DELETE" });
     expect((await chat(await asOwner(), key)).status).toBe(401);
+  });
+
+  test("an operator's key is of the account that is named", async () => {
+    const { account } = await createClient(AccountsService, started.service.operator).createAccount({});
+    const body = JSON.stringify({ accountId: account?.id });
+    const headers = { "content-type": "application/json" };
+    const made = await started.fetchAsPage("/session/key", await asOwner(), { method: "POST", headers, body });
+    expect(await made.json()).toMatchObject({ accountId: account?.id, key: expect.stringMatching(/^tg-/) });
   });
 
   test("a customer gets no key made", async () => {

@@ -5,6 +5,7 @@ import { expect, test } from "@jest/globals";
 import { isSameOrigin } from "../../../facades/console/calls/same-origin.ts";
 import type { Reach } from "../../../facades/console/dependencies.ts";
 import { isPage } from "../../../facades/console/pages/page-paths.ts";
+import { setSecurityHeaders } from "../../../facades/console/pages/security-headers.ts";
 import { readToken, sessionCookie } from "../../../facades/console/sessions/cookie.ts";
 import { sendFile } from "../../../facades/http/site/static-files.ts";
 
@@ -96,3 +97,13 @@ test.each(["/", "/overview", "/accounts/0199", "/models/org/name", "/receipts/re
 test.each(["/accounts/", "/accounts/a/b", "/nothing", "/models/", "/Overview", ""])("%s is none", (path) =>
   expect(isPage(path)).toBe(false),
 );
+
+test.each<[Reach, string | undefined]>([
+  ["tls", "max-age=31536000"],
+  ["loopback", undefined],
+  ["insecure", undefined],
+])("over %s browsers are told of TLS: %s", (reach, told) => {
+  const headers = new Map<string, string>();
+  setSecurityHeaders({ setHeader: (name: string, value: string) => headers.set(name, value) } as never, reach);
+  expect(headers.get("strict-transport-security")).toBe(told);
+});

@@ -158,6 +158,26 @@ describe.each(dialects)("%s", (dialect) => {
       expect(order).toEqual(["second", "third"]);
     });
 
+    test("is for the first in line, though the rest would do for one who comes later", async () => {
+      const account = await metering.account({ free: 1000 * out });
+      const first = await metering.ledger.hold(request(account, { inputTokens: 0, outputTokens: 800 }), never);
+      const order: string[] = [];
+      const asked = (outputTokens: number) => {
+        const hold = metering.ledger.hold(request(account, { inputTokens: 0, outputTokens }), never);
+        void hold.then(() => order.push(`of ${outputTokens}`));
+        return hold;
+      };
+      const second = asked(500);
+      await clock.advanceAsync(100); // it waits
+      const third = asked(100);
+      await clock.advanceAsync(100);
+      expect(order).toEqual([]);
+      first.release();
+      (await second).release();
+      (await third).release();
+      expect(order).toEqual(["of 500", "of 100"]);
+    });
+
     test("is waited for at most two seconds, then BALANCE_HELD says when to come again", async () => {
       const account = await metering.account({ free: 1000 * out });
       const first = await metering.ledger.hold(request(account, all), never);

@@ -274,7 +274,7 @@ describe.each(dialects)("%s", (dialect) => {
     await prove(storage);
     await clock.until(close());
     expect(removed).toHaveLength(5);
-  }, 60_000);
+  }, 240_000);
 
   /** A receipt as it is told, but for what says that it was archived. */
   const plain = (receipt: Receipt) => toJson(ReceiptSchema, { ...receipt, archived: false });

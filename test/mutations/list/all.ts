@@ -6,6 +6,7 @@ import { checkoutMutations } from "./checkout.ts";
 import { coreMutations } from "./cores.ts";
 import { historyMutations } from "./history.ts";
 import { journalMutations } from "./journal.ts";
+import { newsMutations } from "./news.ts";
 import { settlementMutations } from "./settlement.ts";
 import { storeMutations } from "./store.ts";
 import { walletMutations } from "./wallet.ts";
@@ -22,4 +23,5 @@ export const mutations: readonly Mutation[] = [
   ...bookMutations,
   ...historyMutations,
   ...checkoutMutations,
+  ...newsMutations,
 ];

@@ -113,6 +113,7 @@ export const bookMutations = within({ source: "src/money", tests: "test/money" }
     replace: "    if (times.length > limit) {",
     breaks: "each change may admit the limit once more",
     tests: ["rate-limits/memory"],
+    worlds: ["busy"],
     isShort: true,
   },
   {
@@ -122,6 +123,7 @@ export const bookMutations = within({ source: "src/money", tests: "test/money" }
     replace: "    if (counted < 0) {",
     breaks: "the limit on the key's tokens a minute counts",
     tests: ["rate-limits/memory-quotas"],
+    worlds: ["busy"],
     isShort: true,
   },
   {
@@ -131,6 +133,7 @@ export const bookMutations = within({ source: "src/money", tests: "test/money" }
     replace: "",
     breaks: "the limit on the key's tokens a minute counts",
     tests: ["rate-limits/memory-quotas"],
+    worlds: ["busy"],
     isShort: true,
   },
 ]);

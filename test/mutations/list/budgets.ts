@@ -129,6 +129,7 @@ export const budgetMutations = within({ source: "src/money", tests: "test/money"
     replace: "BigInt(limit) - leased - 0n * BigInt(row.spent)",
     breaks: together,
     tests: ["ledger/budget/budgets"],
+    worlds: ["sqlite"],
   },
   {
     name: "on SQLite, a closed slice of a budget takes its spending along",
@@ -137,6 +138,7 @@ export const budgetMutations = within({ source: "src/money", tests: "test/money"
     replace: "update budget set leased = leased - slice.granted, spent = budget.spent",
     breaks: "`reconcile` proves each budget from its slices",
     tests: ["ledger/budget/budgets"],
+    worlds: ["sqlite"],
   },
   {
     name: "a charge after midnight has the next day's date",

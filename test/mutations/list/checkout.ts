@@ -1,37 +1,48 @@
 import { within } from "../mutation.ts";
 
 /** Money that comes in and goes back through the payment provider. */
-export const checkoutMutations = within({ source: "src/checkout", tests: "test/simulation/payments" }, [
-  {
-    name: "an event is believed though the provider can be asked",
-    file: "payments.ts",
-    find: "if (about === undefined || provider === undefined) {",
-    replace: "if (about === undefined || provider === undefined || claim !== undefined) {",
-    breaks: "what is credited is what Stripe says of a payment when it is asked, never what an event claims",
-    tests: ["payments"],
-  },
-  {
-    name: "a charge that was broken off is made anew",
-    file: "auto-top-up/crossings.ts",
-    find: "provider.charge.make({ id, accountId",
-    replace: "provider.charge.make({ id: this.#deps.random.uuid(), accountId",
-    breaks: "Each crossing is charged once, also by several cores and after a crash.",
-    tests: ["payments"],
-  },
-  {
-    name: "a refund that the provider refuses does not come back",
-    file: "returns/withdrawals.ts",
-    find: "      await this.putBack(row, error.message);",
-    replace: '      await this.move(id, "withdrawn", { state: "returned", askAt: null });',
-    breaks: "If Stripe refuses, it comes back, at the prices that it had",
-    tests: ["payments"],
-  },
-  {
-    name: "what went back elsewhere is counted before a refund under way is decided",
-    file: "returns/elsewhere.ts",
-    find: 'return kind === "refund" && (state === "asked" || state === "withdrawn");',
-    replace: 'return kind === "refund" && state === "refused";',
-    breaks: "A refund in Stripe's dashboard takes the money out of the account.",
-    tests: ["payments"],
-  },
-]);
+export const checkoutMutations = within(
+  { source: "src/checkout", tests: "test/simulation/payments", worlds: ["payments"] },
+  [
+    {
+      name: "an event is believed though the provider can be asked",
+      file: "payments.ts",
+      find: "if (about === undefined || provider === undefined) {",
+      replace: "if (about === undefined || provider === undefined || claim !== undefined) {",
+      breaks: "what is credited is what Stripe says of a payment when it is asked, never what an event claims",
+      tests: ["payments"],
+    },
+    {
+      name: "a charge that was broken off is made anew",
+      file: "auto-top-up/crossings.ts",
+      find: "provider.charge.make({ id, accountId",
+      replace: "provider.charge.make({ id: this.#deps.random.uuid(), accountId",
+      breaks: "Each crossing is charged once, also by several cores and after a crash.",
+      tests: ["payments"],
+    },
+    {
+      name: "a charge that does not lift the balance to the bound is followed by another",
+      file: "payments.ts",
+      find: "balance < BigInt(row.below) ?",
+      replace: "balance < 0n ?",
+      breaks: "is not followed by another one at once",
+      tests: ["payments"],
+    },
+    {
+      name: "a refund that the provider refuses does not come back",
+      file: "returns/withdrawals.ts",
+      find: "      await this.putBack(row, error.message);",
+      replace: '      await this.move(id, "withdrawn", { state: "returned", askAt: null });',
+      breaks: "If Stripe refuses, it comes back, at the prices that it had",
+      tests: ["payments"],
+    },
+    {
+      name: "what went back elsewhere is counted before a refund under way is decided",
+      file: "returns/elsewhere.ts",
+      find: 'return kind === "refund" && (state === "asked" || state === "withdrawn");',
+      replace: 'return kind === "refund" && state === "refused";',
+      breaks: "A refund in Stripe's dashboard takes the money out of the account.",
+      tests: ["payments"],
+    },
+  ],
+);

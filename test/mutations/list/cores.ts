@@ -6,7 +6,7 @@ const back =
   "The other cores give its slices back once each of their own monotonic clocks has measured 30 s of standstill.";
 
 /** Whose slices are whose: leases of cores, audits, failovers. */
-export const coreMutations = within({ source: "src/money", tests: "test/money" }, [
+export const coreMutations = within({ source: "src/money", tests: "test/money", worlds: ["apart", "troubled"] }, [
   {
     name: "a core's lease ends after twice its time",
     file: "ledger/core/core-lease.ts",

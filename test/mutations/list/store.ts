@@ -13,6 +13,7 @@ export const storeMutations = within({ source: "src/money", tests: "test/money" 
       "from (select slice_id, sum(cost)::bigint as cost from line group by slice_id) sums where slice.id = sums.slice_id)",
     breaks: once,
     tests: ["model/store/ledger"],
+    worlds: [],
   },
   {
     name: "a slice that is another core's takes charges",
@@ -21,6 +22,7 @@ export const storeMutations = within({ source: "src/money", tests: "test/money" 
     replace: "lost as (\n    select n from line where slice_id not in (select id from locked)",
     breaks: "It stores nothing on slices that others took meanwhile.",
     tests: ["model/store/ledger"],
+    worlds: [],
   },
   {
     name: "a charge of a day that has left the books is stored",
@@ -29,6 +31,7 @@ export const storeMutations = within({ source: "src/money", tests: "test/money" 
     replace: "),",
     breaks: "A charge is stored once.",
     tests: ["retention/retention"],
+    worlds: [],
   },
   {
     name: "a closed slice takes its spending along",
@@ -37,6 +40,7 @@ export const storeMutations = within({ source: "src/money", tests: "test/money" 
     replace: "update lot set leased = lot.leased - sums.granted, spent = lot.spent",
     breaks: adds,
     tests: ["model/store/ledger"],
+    worlds: [],
   },
   {
     name: "a core that beats meanwhile is buried",
@@ -45,6 +49,7 @@ export const storeMutations = within({ source: "src/money", tests: "test/money" 
     replace: "as seen(id, epoch, seen_beats) using (id, epoch)",
     breaks: "death is judged by counters, time by the database",
     tests: ["model/store/ledger", "ledger/core/cores"],
+    worlds: [],
   },
   {
     name: "a fenced charge is taken for one that is stored",
@@ -69,6 +74,7 @@ export const storeMutations = within({ source: "src/money", tests: "test/money" 
     replace: '"update lot set leased = leased - ?, spent = spent + 0 * ? where id = ?"',
     breaks: adds,
     tests: ["model/store/ledger"],
+    worlds: ["sqlite"],
   },
   {
     name: "on SQLite, a return that comes late makes a slice larger",
@@ -77,6 +83,7 @@ export const storeMutations = within({ source: "src/money", tests: "test/money" 
     replace: "if (slice !== undefined) {",
     breaks: "which means the same late, never or twice",
     tests: ["model/store/ledger"],
+    worlds: ["sqlite"],
   },
   {
     name: "on SQLite, a fenced charge stays in the books",
@@ -85,6 +92,7 @@ export const storeMutations = within({ source: "src/money", tests: "test/money" 
     replace: "",
     breaks: adds,
     tests: ["model/store/ledger"],
+    worlds: ["sqlite"],
   },
   {
     name: "on SQLite, a shortfall is owed by nobody",
@@ -93,6 +101,7 @@ export const storeMutations = within({ source: "src/money", tests: "test/money" 
     replace: "  if (shortfall < 0) {",
     breaks: "The shortfall becomes the account's debt.",
     tests: ["model/store/ledger"],
+    worlds: ["sqlite"],
   },
   {
     name: "on SQLite, lots are leased without being marked",
@@ -101,6 +110,7 @@ export const storeMutations = within({ source: "src/money", tests: "test/money" 
     replace: "",
     breaks: "Nothing is spent beyond a balance.",
     tests: ["model/store/ledger"],
+    worlds: ["sqlite"],
   },
   {
     name: "money that has lapsed is leased",
@@ -133,5 +143,6 @@ export const storeMutations = within({ source: "src/money", tests: "test/money" 
     replace: "sumNames.map((name) => `${name} = ${table}.${name} + 2 * excluded.${name}`)",
     breaks: "The transaction that stores a charge also counts it",
     tests: ["store/rollups", "model/store/ledger"],
+    worlds: ["sqlite"],
   },
 ]);

@@ -106,7 +106,9 @@ export class Traffic {
       tokenBound: wanted.inputTokens + wanted.outputTokens,
     };
     this.runs.push(run);
-    machine.lookUp(() => life.process.reach(() => void this.#ask(run, life, caller, wanted)));
+    if (!machine.lookUp(() => life.process.reach(() => void this.#ask(run, life, caller, wanted)))) {
+      run.state = "refused";
+    }
   }
 
   /** A request of any time, which a facade asks again. Undefined: mostly. */

@@ -1,6 +1,5 @@
 import { cent } from "#src/checkout/cents.ts";
 import { lie } from "./bank.ts";
-import { auto } from "./settings.ts";
 import type { PaymentWorld } from "./world.ts";
 
 /** Something that people, banks and the operator do to an account. */
@@ -51,8 +50,15 @@ export const deeds: readonly Deed[] = [
   {
     weight: 10,
     run(world, accountId) {
-      const { dice, bank } = world;
-      world.call(({ autoTopUps }) => autoTopUps.set(accountId, auto));
+      const { auto, dice, bank, ledger } = world;
+      const held = ledger.of(accountId);
+      world.call(async ({ autoTopUps }) => {
+        held.setsUnderWay++;
+        await autoTopUps.set(accountId, auto).finally(() => {
+          held.setsUnderWay--;
+          held.isSetAnew = true;
+        });
+      });
       dice.chance(0.2) ? bank.declining.add(accountId) : bank.declining.delete(accountId);
     },
   },

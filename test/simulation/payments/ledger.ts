@@ -11,15 +11,31 @@ interface Movement {
   readonly amount: bigint;
 }
 
-interface Held {
-  balance: bigint;
-  frozen: boolean;
+class Held {
+  balance = 0n;
+  frozen = false;
+  /** The highest balance since its card was charged. */
+  highest = 0n;
+  /** Whether auto top-up was set since its card was charged, and how many times it is being set. */
+  isSetAnew = false;
+  setsUnderWay = 0;
+
+  change(by: bigint): void {
+    this.balance += by;
+    if (this.balance > this.highest) {
+      this.highest = this.balance;
+    }
+  }
 }
 
 /** The ledger as buying credit knows it: each reference moves money once. What it promises, other worlds try. */
 export class Ledger {
   readonly accounts = new Map<string, Held>();
   readonly movements = new Map<string, Movement>();
+
+  open(accountId: string): void {
+    this.accounts.set(accountId, new Held());
+  }
 
   of(accountId: string): Held {
     const found = this.accounts.get(accountId);
@@ -38,13 +54,13 @@ export class Ledger {
   /** Spends what is there, up to an amount. */
   spend(accountId: string, most: bigint): void {
     const account = this.of(accountId);
-    account.balance -= account.balance > most ? most : account.balance > 0n ? account.balance : 0n;
+    account.change(-(account.balance > most ? most : account.balance > 0n ? account.balance : 0n));
   }
 
   #move(reference: string, accountId: string, amount: bigint): void {
     const before = this.movements.get(reference);
     if (before === undefined) {
-      this.of(accountId).balance += amount;
+      this.of(accountId).change(amount);
       this.movements.set(reference, { accountId, amount });
     } else if (before.accountId !== accountId || before.amount !== amount) {
       throw failure(Reason.PAYMENT_REFERENCE_CONFLICT, "The reference was used for something else.");
@@ -70,7 +86,8 @@ export class Ledger {
         if (!validateOnly) {
           this.#move(reference, accountId, amountPicoUsd);
         }
-        return { account: this.#show(accountId) };
+        const { balance } = this.of(accountId);
+        return { accountId, balancePicoUsd: balance > 0n ? balance : 0n };
       }),
       refund: answer<Paid>("refund", ({ accountId, amountPicoUsd, reference, intoDebt }) => {
         const isNew = !this.movements.has(reference);

@@ -1,5 +1,5 @@
 import type { Checkout } from "#src/checkout/checkout.ts";
-import type { ProviderEvent } from "#src/checkout/provider.ts";
+import type { ChargeOrder, ProviderEvent } from "#src/checkout/provider.ts";
 import type { SimulatedServer } from "../database/server.ts";
 import { Dice } from "../world/dice.ts";
 import { History } from "../world/history.ts";
@@ -8,7 +8,7 @@ import { Bank } from "./bank.ts";
 import { Core } from "./core.ts";
 import { deeds } from "./deeds.ts";
 import { Ledger } from "./ledger.ts";
-import { auto } from "./settings.ts";
+import { autoTopUpOf } from "./settings.ts";
 
 const minute = 60_000;
 
@@ -21,6 +21,7 @@ export class PaymentWorld {
   readonly ledger = new Ledger();
   readonly cores: readonly Core[];
   readonly accounts: readonly string[];
+  readonly auto: ReturnType<typeof autoTopUpOf>;
   isHealed = false;
 
   constructor(seed: number, server: SimulatedServer, tell?: (line: string) => void) {
@@ -30,15 +31,16 @@ export class PaymentWorld {
     this.dice = new Dice(seed, () => timeline.beginning + timeline.now);
     this.history = new History(timeline, tell);
     this.bank = new Bank(this.dice.fork("bank", () => timeline.beginning + timeline.now));
+    this.auto = autoTopUpOf({ isSmall: seed % 2 === 0 });
     this.accounts = Array.from({ length: 1 + (seed % 3) }, () => this.dice.uuid());
     for (const id of this.accounts) {
-      this.ledger.accounts.set(id, { balance: 0n, frozen: false });
+      this.ledger.open(id);
     }
     const { dice, history, bank, ledger } = this;
     const around = { timeline, dice, history, server, bank, ledger };
     this.cores = Array.from({ length: 1 + (seed % 3) }, (_, at) => new Core(`core ${at + 1}`, around));
     bank.tell = (type, about) => this.#tell(type, about);
-    bank.onCharge = ({ accountId }) => this.#judgeCharge(accountId);
+    bank.onCharge = (order) => this.#judgeCharge(order);
   }
 
   /** An event goes out, perhaps late, twice, or never where a sweep makes up for it. */
@@ -83,13 +85,19 @@ export class PaymentWorld {
     });
   }
 
-  /** One charge a crossing: every charge before it is in the ledger, and the balance is below its bound. */
-  #judgeCharge(accountId: string): void {
-    const { bank, ledger, history } = this;
+  /** One charge a crossing: every one before it is in the ledger, and was at its bound since, unless it was set anew. */
+  #judgeCharge({ accountId }: ChargeOrder): void {
+    const { auto, bank, ledger, history } = this;
     const mine = [...bank.payments.values()].filter((one) => one.isAuto && one.accountId === accountId);
     if (mine.some(({ reference }) => !ledger.movements.has(reference))) {
       history.violation("payments", `${accountId} is charged twice at one crossing`);
     }
+    const held = ledger.of(accountId);
+    if (mine.length > 0 && !held.isSetAnew && held.setsUnderWay === 0 && held.highest < BigInt(auto.below)) {
+      history.violation("payments", `${accountId} is charged again below its bound`);
+    }
+    held.highest = held.balance;
+    held.isSetAnew = false;
     if (BigInt(auto.amount * (mine.length + 1)) > auto.monthly) {
       history.violation("payments", `${accountId} is charged more than the month allows`);
     }

@@ -170,6 +170,39 @@ export enum MemberRole {
 export declare const MemberRoleSchema: GenEnum<MemberRole>;
 
 /**
+ * What a call counts as where no rate of requests counts it, so that no call is free but an operator's.
+ *
+ * @generated from enum tollgate.access.v1.CallRate
+ */
+export enum CallRate {
+  /**
+   * A read, or a change where a member needs more than a viewer's role.
+   *
+   * @generated from enum value: CALL_RATE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * A sign-in: few a minute, of an account and of an address each.
+   *
+   * @generated from enum value: CALL_RATE_SIGN_IN = 1;
+   */
+  SIGN_IN = 1,
+
+  /**
+   * A change, which leaves something for ever.
+   *
+   * @generated from enum value: CALL_RATE_CHANGE = 2;
+   */
+  CHANGE = 2,
+}
+
+/**
+ * Describes the enum tollgate.access.v1.CallRate.
+ */
+export declare const CallRateSchema: GenEnum<CallRate>;
+
+/**
  * The callers that this method admits. Absent: nobody.
  *
  * @generated from extension: tollgate.access.v1.Access access = 51010;
@@ -190,4 +223,11 @@ export declare const role: GenExtension<MethodOptions, Role>;
  * @generated from extension: tollgate.access.v1.MemberRole member_role = 51016;
  */
 export declare const member_role: GenExtension<MethodOptions, MemberRole>;
+
+/**
+ * What a call of this method counts as. Absent: as its access and roles say.
+ *
+ * @generated from extension: tollgate.access.v1.CallRate call_rate = 51017;
+ */
+export declare const call_rate: GenExtension<MethodOptions, CallRate>;
 

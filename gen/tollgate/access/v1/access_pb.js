@@ -12,7 +12,7 @@ import { file_google_protobuf_descriptor } from "@bufbuild/protobuf/wkt";
  * Describes the file tollgate/access/v1/access.proto.
  */
 export const file_tollgate_access_v1_access = /*@__PURE__*/
-  fileDesc("Ch90b2xsZ2F0ZS9hY2Nlc3MvdjEvYWNjZXNzLnByb3RvEhJ0b2xsZ2F0ZS5hY2Nlc3MudjEq0QEKBkFjY2VzcxIWChJBQ0NFU1NfVU5TUEVDSUZJRUQQABIRCg1BQ0NFU1NfUFVCTElDEAESEQoNQUNDRVNTX0NBTExFUhACEhMKD0FDQ0VTU19PUEVSQVRPUhADEh0KGUFDQ0VTU19DQUxMRVJfT1JfT1BFUkFUT1IQBBIbChdBQ0NFU1NfUFVCTElDX09SX0NBTExFUhAFEhEKDUFDQ0VTU19NRU1CRVIQBhIRCg1BQ0NFU1NfUEVSU09OEAcSEgoOQUNDRVNTX1NFU1NJT04QCCpPCgRSb2xlEhQKEFJPTEVfVU5TUEVDSUZJRUQQABIPCgtST0xFX1JFQURFUhABEhAKDFJPTEVfQklMTElORxACEg4KClJPTEVfT1dORVIQAypzCgpNZW1iZXJSb2xlEhsKF01FTUJFUl9ST0xFX1VOU1BFQ0lGSUVEEAASFgoSTUVNQkVSX1JPTEVfVklFV0VSEAESGQoVTUVNQkVSX1JPTEVfREVWRUxPUEVSEAISFQoRTUVNQkVSX1JPTEVfT1dORVIQAzpUCgZhY2Nlc3MSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxjCjgMgASgOMhoudG9sbGdhdGUuYWNjZXNzLnYxLkFjY2Vzc1IGYWNjZXNzOk4KBHJvbGUSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxjDjgMgASgOMhgudG9sbGdhdGUuYWNjZXNzLnYxLlJvbGVSBHJvbGU6YQoLbWVtYmVyX3JvbGUSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxjIjgMgASgOMh4udG9sbGdhdGUuYWNjZXNzLnYxLk1lbWJlclJvbGVSCm1lbWJlclJvbGVCvgEKG2ludGVybmFsLnRvbGxnYXRlLmFjY2Vzcy52MUILQWNjZXNzUHJvdG9QAVoodG9sbGdhdGUvZ2VuL3RvbGxnYXRlL2FjY2Vzcy92MTthY2Nlc3N2MaICA1RBWKoCElRvbGxnYXRlLkFjY2Vzcy5WMcoCElRvbGxnYXRlXEFjY2Vzc1xWMeICHlRvbGxnYXRlXEFjY2Vzc1xWMVxHUEJNZXRhZGF0YeoCFFRvbGxnYXRlOjpBY2Nlc3M6OlYxYgZwcm90bzM", [file_google_protobuf_descriptor]);
+  fileDesc("Ch90b2xsZ2F0ZS9hY2Nlc3MvdjEvYWNjZXNzLnByb3RvEhJ0b2xsZ2F0ZS5hY2Nlc3MudjEq0QEKBkFjY2VzcxIWChJBQ0NFU1NfVU5TUEVDSUZJRUQQABIRCg1BQ0NFU1NfUFVCTElDEAESEQoNQUNDRVNTX0NBTExFUhACEhMKD0FDQ0VTU19PUEVSQVRPUhADEh0KGUFDQ0VTU19DQUxMRVJfT1JfT1BFUkFUT1IQBBIbChdBQ0NFU1NfUFVCTElDX09SX0NBTExFUhAFEhEKDUFDQ0VTU19NRU1CRVIQBhIRCg1BQ0NFU1NfUEVSU09OEAcSEgoOQUNDRVNTX1NFU1NJT04QCCpPCgRSb2xlEhQKEFJPTEVfVU5TUEVDSUZJRUQQABIPCgtST0xFX1JFQURFUhABEhAKDFJPTEVfQklMTElORxACEg4KClJPTEVfT1dORVIQAypzCgpNZW1iZXJSb2xlEhsKF01FTUJFUl9ST0xFX1VOU1BFQ0lGSUVEEAASFgoSTUVNQkVSX1JPTEVfVklFV0VSEAESGQoVTUVNQkVSX1JPTEVfREVWRUxPUEVSEAISFQoRTUVNQkVSX1JPTEVfT1dORVIQAypSCghDYWxsUmF0ZRIZChVDQUxMX1JBVEVfVU5TUEVDSUZJRUQQABIVChFDQUxMX1JBVEVfU0lHTl9JThABEhQKEENBTExfUkFURV9DSEFOR0UQAjpUCgZhY2Nlc3MSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxjCjgMgASgOMhoudG9sbGdhdGUuYWNjZXNzLnYxLkFjY2Vzc1IGYWNjZXNzOk4KBHJvbGUSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxjDjgMgASgOMhgudG9sbGdhdGUuYWNjZXNzLnYxLlJvbGVSBHJvbGU6YQoLbWVtYmVyX3JvbGUSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxjIjgMgASgOMh4udG9sbGdhdGUuYWNjZXNzLnYxLk1lbWJlclJvbGVSCm1lbWJlclJvbGU6WwoJY2FsbF9yYXRlEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYyY4DIAEoDjIcLnRvbGxnYXRlLmFjY2Vzcy52MS5DYWxsUmF0ZVIIY2FsbFJhdGVCvgEKG2ludGVybmFsLnRvbGxnYXRlLmFjY2Vzcy52MUILQWNjZXNzUHJvdG9QAVoodG9sbGdhdGUvZ2VuL3RvbGxnYXRlL2FjY2Vzcy92MTthY2Nlc3N2MaICA1RBWKoCElRvbGxnYXRlLkFjY2Vzcy5WMcoCElRvbGxnYXRlXEFjY2Vzc1xWMeICHlRvbGxnYXRlXEFjY2Vzc1xWMVxHUEJNZXRhZGF0YeoCFFRvbGxnYXRlOjpBY2Nlc3M6OlYxYgZwcm90bzM", [file_google_protobuf_descriptor]);
 
 /**
  * Describes the enum tollgate.access.v1.Access.
@@ -58,6 +58,20 @@ export const MemberRole = /*@__PURE__*/
   tsEnum(MemberRoleSchema);
 
 /**
+ * Describes the enum tollgate.access.v1.CallRate.
+ */
+export const CallRateSchema = /*@__PURE__*/
+  enumDesc(file_tollgate_access_v1_access, 3);
+
+/**
+ * What a call counts as where no rate of requests counts it, so that no call is free but an operator's.
+ *
+ * @generated from enum tollgate.access.v1.CallRate
+ */
+export const CallRate = /*@__PURE__*/
+  tsEnum(CallRateSchema);
+
+/**
  * The callers that this method admits. Absent: nobody.
  *
  * @generated from extension: tollgate.access.v1.Access access = 51010;
@@ -81,4 +95,12 @@ export const role = /*@__PURE__*/
  */
 export const member_role = /*@__PURE__*/
   extDesc(file_tollgate_access_v1_access, 2);
+
+/**
+ * What a call of this method counts as. Absent: as its access and roles say.
+ *
+ * @generated from extension: tollgate.access.v1.CallRate call_rate = 51017;
+ */
+export const call_rate = /*@__PURE__*/
+  extDesc(file_tollgate_access_v1_access, 3);
 

@@ -508,7 +508,7 @@ export declare const ProviderPreferencesSchema: GenMessage<ProviderPreferences>;
  */
 export declare type UsageOptions = Message<"tollgate.chat.v1.UsageOptions"> & {
   /**
-   * Whether usage contains what each lot of the balance paid. Absent: no.
+   * Whether usage contains what each credit of the balance paid. Absent: no.
    *
    * @generated from field: optional bool include = 1;
    */

@@ -123,4 +123,24 @@ export declare const chatServiceRoutes: {
     readonly path: "/v1/usage";
     readonly method: (typeof ChatService)["method"]["getUsage"];
   };
+  /**
+   * Lists the seals of days, which form a chain: whoever keeps one sees later whether anything before it was changed.
+   *
+   * @generated from rpc tollgate.chat.v1.ChatService.ListSeals
+   */
+  readonly listSeals: {
+    readonly verb: "GET";
+    readonly path: "/v1/seals";
+    readonly method: (typeof ChatService)["method"]["listSeals"];
+  };
+  /**
+   * Returns every movement of the account's money in whole UTC days that are over, as JSON lines that prove its balances.
+   *
+   * @generated from rpc tollgate.chat.v1.ChatService.GetStatement
+   */
+  readonly getStatement: {
+    readonly verb: "GET";
+    readonly path: "/v1/statement";
+    readonly method: (typeof ChatService)["method"]["getStatement"];
+  };
 };

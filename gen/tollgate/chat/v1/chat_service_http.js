@@ -24,4 +24,6 @@ export const chatServiceRoutes = {
   getCredits: { verb: "GET", path: "/v1/credits", method: ChatService.method.getCredits },
   getGeneration: { verb: "GET", path: "/v1/generation", method: ChatService.method.getGeneration },
   getUsage: { verb: "GET", path: "/v1/usage", method: ChatService.method.getUsage },
+  listSeals: { verb: "GET", path: "/v1/seals", method: ChatService.method.listSeals },
+  getStatement: { verb: "GET", path: "/v1/statement", method: ChatService.method.getStatement },
 };

@@ -13,6 +13,8 @@ import type { GetModelRequestSchema, GetModelResponseSchema, ListModelsRequestSc
 import type { GetCostsRequestSchema, GetCostsResponseSchema } from "./cost_pb.js";
 import type { TestAuthRequestSchema, TestAuthResponseSchema } from "./key_status_pb.js";
 import type { GetCreditsRequestSchema, GetCreditsResponseSchema, GetGenerationRequestSchema, GetGenerationResponseSchema, GetKeyRequestSchema, GetKeyResponseSchema, GetUsageRequestSchema, GetUsageResponseSchema } from "./account_view_pb.js";
+import type { ListSealsRequestSchema, ListSealsResponseSchema } from "./seal_pb.js";
+import type { GetStatementRequestSchema, GetStatementResponseSchema } from "./statement_pb.js";
 
 /**
  * Describes the file tollgate/chat/v1/chat_service.proto.
@@ -134,6 +136,26 @@ export declare const ChatService: GenService<{
     methodKind: "unary";
     input: typeof GetUsageRequestSchema;
     output: typeof GetUsageResponseSchema;
+  },
+  /**
+   * Lists the seals of days, which form a chain: whoever keeps one sees later whether anything before it was changed.
+   *
+   * @generated from rpc tollgate.chat.v1.ChatService.ListSeals
+   */
+  listSeals: {
+    methodKind: "unary";
+    input: typeof ListSealsRequestSchema;
+    output: typeof ListSealsResponseSchema;
+  },
+  /**
+   * Returns every movement of the account's money in whole UTC days that are over, as JSON lines that prove its balances.
+   *
+   * @generated from rpc tollgate.chat.v1.ChatService.GetStatement
+   */
+  getStatement: {
+    methodKind: "server_streaming";
+    input: typeof GetStatementRequestSchema;
+    output: typeof GetStatementResponseSchema;
   },
 }>;
 

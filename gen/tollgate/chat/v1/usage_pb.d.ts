@@ -79,7 +79,7 @@ export declare const UsageSchema: GenMessage<Usage>;
  */
 export declare type CostDetails = Message<"tollgate.chat.v1.CostDetails"> & {
   /**
-   * The part that each lot of the balance paid, in spending order.
+   * The part that each credit of the balance paid, in spending order.
    *
    * @generated from field: repeated tollgate.chat.v1.LotCost lots = 1;
    */
@@ -93,13 +93,13 @@ export declare type CostDetails = Message<"tollgate.chat.v1.CostDetails"> & {
 export declare const CostDetailsSchema: GenMessage<CostDetails>;
 
 /**
- * The part that one lot paid.
+ * The part that one credit paid.
  *
  * @generated from message tollgate.chat.v1.LotCost
  */
 export declare type LotCost = Message<"tollgate.chat.v1.LotCost"> & {
   /**
-   * The id of the lot that paid.
+   * The id of the credit that paid.
    *
    * @generated from field: string lot_id = 1;
    */

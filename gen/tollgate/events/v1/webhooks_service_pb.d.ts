@@ -44,6 +44,13 @@ export declare type Webhook = Message<"tollgate.events.v1.Webhook"> & {
    * @generated from field: google.protobuf.Timestamp created_at = 4;
    */
   createdAt?: Timestamp | undefined;
+
+  /**
+   * Since when it is paused. Absent: it gets its events.
+   *
+   * @generated from field: google.protobuf.Timestamp paused_at = 5;
+   */
+  pausedAt?: Timestamp | undefined;
 };
 
 /**
@@ -256,6 +263,173 @@ export declare type DeleteWebhookResponse = Message<"tollgate.events.v1.DeleteWe
 export declare const DeleteWebhookResponseSchema: GenMessage<DeleteWebhookResponse>;
 
 /**
+ * Pauses an endpoint.
+ *
+ * @generated from message tollgate.events.v1.PauseWebhookRequest
+ */
+export declare type PauseWebhookRequest = Message<"tollgate.events.v1.PauseWebhookRequest"> & {
+  /**
+   * Webhook.id. Empty or unknown: WEBHOOK_NOT_FOUND.
+   *
+   * @generated from field: string webhook_id = 1;
+   */
+  webhookId: string;
+};
+
+/**
+ * Describes the message tollgate.events.v1.PauseWebhookRequest.
+ * Use `create(PauseWebhookRequestSchema)` to create a new message.
+ */
+export declare const PauseWebhookRequestSchema: GenMessage<PauseWebhookRequest>;
+
+/**
+ * The paused endpoint.
+ *
+ * @generated from message tollgate.events.v1.PauseWebhookResponse
+ */
+export declare type PauseWebhookResponse = Message<"tollgate.events.v1.PauseWebhookResponse"> & {
+  /**
+   * Its state after the change. Always present.
+   *
+   * @generated from field: tollgate.events.v1.Webhook webhook = 1;
+   */
+  webhook?: Webhook | undefined;
+};
+
+/**
+ * Describes the message tollgate.events.v1.PauseWebhookResponse.
+ * Use `create(PauseWebhookResponseSchema)` to create a new message.
+ */
+export declare const PauseWebhookResponseSchema: GenMessage<PauseWebhookResponse>;
+
+/**
+ * Resumes an endpoint.
+ *
+ * @generated from message tollgate.events.v1.ResumeWebhookRequest
+ */
+export declare type ResumeWebhookRequest = Message<"tollgate.events.v1.ResumeWebhookRequest"> & {
+  /**
+   * Webhook.id. Empty or unknown: WEBHOOK_NOT_FOUND.
+   *
+   * @generated from field: string webhook_id = 1;
+   */
+  webhookId: string;
+};
+
+/**
+ * Describes the message tollgate.events.v1.ResumeWebhookRequest.
+ * Use `create(ResumeWebhookRequestSchema)` to create a new message.
+ */
+export declare const ResumeWebhookRequestSchema: GenMessage<ResumeWebhookRequest>;
+
+/**
+ * The endpoint that gets its events again.
+ *
+ * @generated from message tollgate.events.v1.ResumeWebhookResponse
+ */
+export declare type ResumeWebhookResponse = Message<"tollgate.events.v1.ResumeWebhookResponse"> & {
+  /**
+   * Its state after the change. Always present.
+   *
+   * @generated from field: tollgate.events.v1.Webhook webhook = 1;
+   */
+  webhook?: Webhook | undefined;
+};
+
+/**
+ * Describes the message tollgate.events.v1.ResumeWebhookResponse.
+ * Use `create(ResumeWebhookResponseSchema)` to create a new message.
+ */
+export declare const ResumeWebhookResponseSchema: GenMessage<ResumeWebhookResponse>;
+
+/**
+ * Sends a test to an endpoint.
+ *
+ * @generated from message tollgate.events.v1.SendTestEventRequest
+ */
+export declare type SendTestEventRequest = Message<"tollgate.events.v1.SendTestEventRequest"> & {
+  /**
+   * Webhook.id. Empty or unknown: WEBHOOK_NOT_FOUND.
+   *
+   * @generated from field: string webhook_id = 1;
+   */
+  webhookId: string;
+};
+
+/**
+ * Describes the message tollgate.events.v1.SendTestEventRequest.
+ * Use `create(SendTestEventRequestSchema)` to create a new message.
+ */
+export declare const SendTestEventRequestSchema: GenMessage<SendTestEventRequest>;
+
+/**
+ * The test that is on its way.
+ *
+ * @generated from message tollgate.events.v1.SendTestEventResponse
+ */
+export declare type SendTestEventResponse = Message<"tollgate.events.v1.SendTestEventResponse"> & {
+  /**
+   * Its delivery, which ListDeliveries shows until it is over and after. Always present.
+   *
+   * @generated from field: tollgate.events.v1.Delivery delivery = 1;
+   */
+  delivery?: Delivery | undefined;
+};
+
+/**
+ * Describes the message tollgate.events.v1.SendTestEventResponse.
+ * Use `create(SendTestEventResponseSchema)` to create a new message.
+ */
+export declare const SendTestEventResponseSchema: GenMessage<SendTestEventResponse>;
+
+/**
+ * Selects a delivery to make again.
+ *
+ * @generated from message tollgate.events.v1.RedeliverRequest
+ */
+export declare type RedeliverRequest = Message<"tollgate.events.v1.RedeliverRequest"> & {
+  /**
+   * Webhook.id. Empty or unknown: WEBHOOK_NOT_FOUND.
+   *
+   * @generated from field: string webhook_id = 1;
+   */
+  webhookId: string;
+
+  /**
+   * Delivery.id of that endpoint. Unknown, or one that waits for an earlier event of its account: INVALID_ARGUMENT.
+   *
+   * @generated from field: string delivery_id = 2;
+   */
+  deliveryId: string;
+};
+
+/**
+ * Describes the message tollgate.events.v1.RedeliverRequest.
+ * Use `create(RedeliverRequestSchema)` to create a new message.
+ */
+export declare const RedeliverRequestSchema: GenMessage<RedeliverRequest>;
+
+/**
+ * The delivery that is made again.
+ *
+ * @generated from message tollgate.events.v1.RedeliverResponse
+ */
+export declare type RedeliverResponse = Message<"tollgate.events.v1.RedeliverResponse"> & {
+  /**
+   * Its state after the change. Always present.
+   *
+   * @generated from field: tollgate.events.v1.Delivery delivery = 1;
+   */
+  delivery?: Delivery | undefined;
+};
+
+/**
+ * Describes the message tollgate.events.v1.RedeliverResponse.
+ * Use `create(RedeliverResponseSchema)` to create a new message.
+ */
+export declare const RedeliverResponseSchema: GenMessage<RedeliverResponse>;
+
+/**
  * Selects a page of an endpoint's deliveries.
  *
  * @generated from message tollgate.events.v1.ListDeliveriesRequest
@@ -445,6 +619,46 @@ export declare const WebhooksService: GenService<{
     methodKind: "unary";
     input: typeof DeleteWebhookRequestSchema;
     output: typeof DeleteWebhookResponseSchema;
+  },
+  /**
+   * Stops the deliveries to an endpoint: its events wait, for 30 days at most. A paused endpoint stays so.
+   *
+   * @generated from rpc tollgate.events.v1.WebhooksService.PauseWebhook
+   */
+  pauseWebhook: {
+    methodKind: "unary";
+    input: typeof PauseWebhookRequestSchema;
+    output: typeof PauseWebhookResponseSchema;
+  },
+  /**
+   * Goes on with the deliveries to a paused endpoint, oldest event first.
+   *
+   * @generated from rpc tollgate.events.v1.WebhooksService.ResumeWebhook
+   */
+  resumeWebhook: {
+    methodKind: "unary";
+    input: typeof ResumeWebhookRequestSchema;
+    output: typeof ResumeWebhookResponseSchema;
+  },
+  /**
+   * Sends an event of type webhook.test to one endpoint, whatever it subscribed to and beside all that waits.
+   *
+   * @generated from rpc tollgate.events.v1.WebhooksService.SendTestEvent
+   */
+  sendTestEvent: {
+    methodKind: "unary";
+    input: typeof SendTestEventRequestSchema;
+    output: typeof SendTestEventResponseSchema;
+  },
+  /**
+   * Sends an event to an endpoint again, or at once when its next attempt is due later. The endpoint knows it by its id.
+   *
+   * @generated from rpc tollgate.events.v1.WebhooksService.Redeliver
+   */
+  redeliver: {
+    methodKind: "unary";
+    input: typeof RedeliverRequestSchema;
+    output: typeof RedeliverResponseSchema;
   },
   /**
    * Lists an endpoint's deliveries, newest event first.

@@ -76,7 +76,7 @@ export declare const HttpErrorSchema: GenMessage<HttpError>;
 
 /**
  * A method as an HTTP endpoint. A streaming method returns a union of two: the complete answer as JSON, and the content
- * of each server-sent event.
+ * of each server-sent event; or else lines.
  *
  * @generated from message tollgate.facade.v1.HttpMethod
  */
@@ -102,6 +102,13 @@ export declare type HttpMethod = Message<"tollgate.facade.v1.HttpMethod"> & {
    * @generated from field: uint32 success = 3;
    */
   success: number;
+
+  /**
+   * Whether the answer is a stream of lines, each the method's message in JSON.
+   *
+   * @generated from field: bool lines = 4;
+   */
+  lines: boolean;
 };
 
 /**

@@ -7,6 +7,7 @@ import type { Message } from "@bufbuild/protobuf";
 import type { Receipt, UsageRow } from "./usage_pb.js";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { ListRequestsRequestSchema, ListRequestsResponseSchema } from "./request_pb.js";
+import type { ListSealsRequestSchema, ListSealsResponseSchema } from "./seal_pb.js";
 
 /**
  * Describes the file tollgate/metering/v1/metering_service.proto.
@@ -377,6 +378,61 @@ export declare type StreamUsageResponse = Message<"tollgate.metering.v1.StreamUs
 export declare const StreamUsageResponseSchema: GenMessage<StreamUsageResponse>;
 
 /**
+ * Selects an account and days.
+ *
+ * @generated from message tollgate.metering.v1.StreamStatementRequest
+ */
+export declare type StreamStatementRequest = Message<"tollgate.metering.v1.StreamStatementRequest"> & {
+  /**
+   * The account. Empty: the caller's own. An operator must name one.
+   *
+   * @generated from field: string account_id = 1;
+   */
+  accountId: string;
+
+  /**
+   * The beginning of the first day, in UTC.
+   *
+   * @generated from field: google.protobuf.Timestamp from = 2;
+   */
+  from?: Timestamp | undefined;
+
+  /**
+   * The end of the last day, in UTC, at most the beginning of the current one.
+   *
+   * @generated from field: google.protobuf.Timestamp to = 3;
+   */
+  to?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message tollgate.metering.v1.StreamStatementRequest.
+ * Use `create(StreamStatementRequestSchema)` to create a new message.
+ */
+export declare const StreamStatementRequestSchema: GenMessage<StreamStatementRequest>;
+
+/**
+ * A part of the statement.
+ *
+ * @generated from message tollgate.metering.v1.StreamStatementResponse
+ */
+export declare type StreamStatementResponse = Message<"tollgate.metering.v1.StreamStatementResponse"> & {
+  /**
+   * Lines of the file, each a JSON object with its kind: account, opening, topup, grant, refund, lapse, charge, seal or
+   * closing. Text, because whoever checks the statement needs each amount exactly as it is written.
+   *
+   * @generated from field: repeated string lines = 1;
+   */
+  lines: string[];
+};
+
+/**
+ * Describes the message tollgate.metering.v1.StreamStatementResponse.
+ * Use `create(StreamStatementResponseSchema)` to create a new message.
+ */
+export declare const StreamStatementResponseSchema: GenMessage<StreamStatementResponse>;
+
+/**
  * A dimension to group usage by.
  *
  * @generated from enum tollgate.metering.v1.UsageGroup
@@ -498,6 +554,27 @@ export declare const MeteringService: GenService<{
     methodKind: "server_streaming";
     input: typeof StreamUsageRequestSchema;
     output: typeof StreamUsageResponseSchema;
+  },
+  /**
+   * Streams an account's statement of whole UTC days that are over: its opening balance, every movement of its money, its
+   * closing balance, and what proves that the charges are those that were sealed. A caller gets its own account's.
+   *
+   * @generated from rpc tollgate.metering.v1.MeteringService.StreamStatement
+   */
+  streamStatement: {
+    methodKind: "server_streaming";
+    input: typeof StreamStatementRequestSchema;
+    output: typeof StreamStatementResponseSchema;
+  },
+  /**
+   * Lists the seals of days, which form a chain: whoever keeps one sees later whether anything before it was changed.
+   *
+   * @generated from rpc tollgate.metering.v1.MeteringService.ListSeals
+   */
+  listSeals: {
+    methodKind: "unary";
+    input: typeof ListSealsRequestSchema;
+    output: typeof ListSealsResponseSchema;
   },
 }>;
 

@@ -25,7 +25,7 @@ export declare type SetAutoTopUpRequest = Message<"tollgate.payments.v1.SetAutoT
   accountId: string;
 
   /**
-   * Charge once the balance is below this.
+   * Charge once the balance is below this: one charge each time that it crosses.
    *
    * @generated from field: int64 below_pico_usd = 2;
    */
@@ -168,7 +168,8 @@ export declare type AutoTopUp = Message<"tollgate.payments.v1.AutoTopUp"> & {
   declines: number;
 
   /**
-   * Not charged again before this. Absent: at any time.
+   * Not charged again before this, because the card was declined, the last charge did not lift the balance to its bound,
+   * or a payment limit is in the way; without a decline also once the balance has been at its bound. Absent: at any time.
    *
    * @generated from field: google.protobuf.Timestamp not_before = 8;
    */

@@ -4,7 +4,8 @@
 
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import type { Invitation, Member, Passkey, Person, PersonAccount } from "./person_pb.js";
+import type { Invitation, MailChoice, Member, Passkey, Person, PersonAccount } from "./person_pb.js";
+import type { FieldMask } from "@bufbuild/protobuf/wkt";
 import type { MemberRole } from "../../access/v1/access_pb.js";
 
 /**
@@ -38,6 +39,13 @@ export declare type GetPersonResponse = Message<"tollgate.people.v1.GetPersonRes
    * @generated from field: tollgate.people.v1.Person person = 1;
    */
   person?: Person | undefined;
+
+  /**
+   * The types of events that the service sends mail about, to verified addresses. Empty: it sends no mail.
+   *
+   * @generated from field: repeated string mailed_events = 2;
+   */
+  mailedEvents: string[];
 };
 
 /**
@@ -53,11 +61,25 @@ export declare const GetPersonResponseSchema: GenMessage<GetPersonResponse>;
  */
 export declare type UpdatePersonRequest = Message<"tollgate.people.v1.UpdatePersonRequest"> & {
   /**
-   * The new name.
+   * The new name. Absent, and named in update_mask: no name.
    *
-   * @generated from field: string name = 1;
+   * @generated from field: optional string name = 1;
    */
-  name: string;
+  name?: string | undefined;
+
+  /**
+   * What the person gets mail about. Absent, and named in update_mask: as if it had never chosen.
+   *
+   * @generated from field: tollgate.people.v1.MailChoice mails = 2;
+   */
+  mails?: MailChoice | undefined;
+
+  /**
+   * The fields to change, by their names here, or "*" for all. Absent or empty: the fields that are present.
+   *
+   * @generated from field: google.protobuf.FieldMask update_mask = 3;
+   */
+  updateMask?: FieldMask | undefined;
 };
 
 /**

@@ -52,6 +52,13 @@ export declare type Person = Message<"tollgate.people.v1.Person"> & {
    * @generated from field: google.protobuf.Timestamp created_at = 5;
    */
   createdAt?: Timestamp | undefined;
+
+  /**
+   * The mails that the person has chosen. Absent: it has not; it gets all of the accounts that it owns, and no others.
+   *
+   * @generated from field: tollgate.people.v1.MailChoice mails = 6;
+   */
+  mails?: MailChoice | undefined;
 };
 
 /**
@@ -59,6 +66,27 @@ export declare type Person = Message<"tollgate.people.v1.Person"> & {
  * Use `create(PersonSchema)` to create a new message.
  */
 export declare const PersonSchema: GenMessage<Person>;
+
+/**
+ * What a person gets mail about. Links to sign in and invitations come whatever is chosen.
+ *
+ * @generated from message tollgate.people.v1.MailChoice
+ */
+export declare type MailChoice = Message<"tollgate.people.v1.MailChoice"> & {
+  /**
+   * Types of events, of those in GetPersonResponse.mailed_events: of every account in which the person has a place, by
+   * any role. Empty: none.
+   *
+   * @generated from field: repeated string events = 1;
+   */
+  events: string[];
+};
+
+/**
+ * Describes the message tollgate.people.v1.MailChoice.
+ * Use `create(MailChoiceSchema)` to create a new message.
+ */
+export declare const MailChoiceSchema: GenMessage<MailChoice>;
 
 /**
  * A person's place in an account.

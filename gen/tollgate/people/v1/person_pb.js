@@ -10,7 +10,7 @@ import { file_tollgate_access_v1_access } from "../../access/v1/access_pb.js";
  * Describes the file tollgate/people/v1/person.proto.
  */
 export const file_tollgate_people_v1_person = /*@__PURE__*/
-  fileDesc("Ch90b2xsZ2F0ZS9wZW9wbGUvdjEvcGVyc29uLnByb3RvEhJ0b2xsZ2F0ZS5wZW9wbGUudjEieQoGUGVyc29uEgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSDQoFZW1haWwYAyABKAkSFgoOZW1haWxfdmVyaWZpZWQYBCABKAgSLgoKY3JlYXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiqgEKBk1lbWJlchISCgphY2NvdW50X2lkGAEgASgJEhEKCXBlcnNvbl9pZBgCIAEoCRIsCgRyb2xlGAMgASgOMh4udG9sbGdhdGUuYWNjZXNzLnYxLk1lbWJlclJvbGUSDAoEbmFtZRgEIAEoCRINCgVlbWFpbBgFIAEoCRIuCgpjcmVhdGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJfCg1QZXJzb25BY2NvdW50EhIKCmFjY291bnRfaWQYASABKAkSDAoEbmFtZRgCIAEoCRIsCgRyb2xlGAMgASgOMh4udG9sbGdhdGUuYWNjZXNzLnYxLk1lbWJlclJvbGUi3QEKCkludml0YXRpb24SCgoCaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIsCgRyb2xlGAMgASgOMh4udG9sbGdhdGUuYWNjZXNzLnYxLk1lbWJlclJvbGUSDQoFZW1haWwYBCABKAkSEgoKaW52aXRlZF9ieRgFIAEoCRIuCgpjcmVhdGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpleHBpcmVzX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKAAQoHUGFzc2tleRIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJEi4KCmNyZWF0ZWRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEisKB3VzZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQr4BChtpbnRlcm5hbC50b2xsZ2F0ZS5wZW9wbGUudjFCC1BlcnNvblByb3RvUAFaKHRvbGxnYXRlL2dlbi90b2xsZ2F0ZS9wZW9wbGUvdjE7cGVvcGxldjGiAgNUUFiqAhJUb2xsZ2F0ZS5QZW9wbGUuVjHKAhJUb2xsZ2F0ZVxQZW9wbGVcVjHiAh5Ub2xsZ2F0ZVxQZW9wbGVcVjFcR1BCTWV0YWRhdGHqAhRUb2xsZ2F0ZTo6UGVvcGxlOjpWMWIGcHJvdG8z", [file_google_protobuf_timestamp, file_tollgate_access_v1_access]);
+  fileDesc("Ch90b2xsZ2F0ZS9wZW9wbGUvdjEvcGVyc29uLnByb3RvEhJ0b2xsZ2F0ZS5wZW9wbGUudjEiqAEKBlBlcnNvbhIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJEg0KBWVtYWlsGAMgASgJEhYKDmVtYWlsX3ZlcmlmaWVkGAQgASgIEi4KCmNyZWF0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi0KBW1haWxzGAYgASgLMh4udG9sbGdhdGUucGVvcGxlLnYxLk1haWxDaG9pY2UiHAoKTWFpbENob2ljZRIOCgZldmVudHMYASADKAkiqgEKBk1lbWJlchISCgphY2NvdW50X2lkGAEgASgJEhEKCXBlcnNvbl9pZBgCIAEoCRIsCgRyb2xlGAMgASgOMh4udG9sbGdhdGUuYWNjZXNzLnYxLk1lbWJlclJvbGUSDAoEbmFtZRgEIAEoCRINCgVlbWFpbBgFIAEoCRIuCgpjcmVhdGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJfCg1QZXJzb25BY2NvdW50EhIKCmFjY291bnRfaWQYASABKAkSDAoEbmFtZRgCIAEoCRIsCgRyb2xlGAMgASgOMh4udG9sbGdhdGUuYWNjZXNzLnYxLk1lbWJlclJvbGUi3QEKCkludml0YXRpb24SCgoCaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIsCgRyb2xlGAMgASgOMh4udG9sbGdhdGUuYWNjZXNzLnYxLk1lbWJlclJvbGUSDQoFZW1haWwYBCABKAkSEgoKaW52aXRlZF9ieRgFIAEoCRIuCgpjcmVhdGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpleHBpcmVzX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKAAQoHUGFzc2tleRIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJEi4KCmNyZWF0ZWRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEisKB3VzZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQr4BChtpbnRlcm5hbC50b2xsZ2F0ZS5wZW9wbGUudjFCC1BlcnNvblByb3RvUAFaKHRvbGxnYXRlL2dlbi90b2xsZ2F0ZS9wZW9wbGUvdjE7cGVvcGxldjGiAgNUUFiqAhJUb2xsZ2F0ZS5QZW9wbGUuVjHKAhJUb2xsZ2F0ZVxQZW9wbGVcVjHiAh5Ub2xsZ2F0ZVxQZW9wbGVcVjFcR1BCTWV0YWRhdGHqAhRUb2xsZ2F0ZTo6UGVvcGxlOjpWMWIGcHJvdG8z", [file_google_protobuf_timestamp, file_tollgate_access_v1_access]);
 
 /**
  * Describes the message tollgate.people.v1.Person.
@@ -20,30 +20,37 @@ export const PersonSchema = /*@__PURE__*/
   messageDesc(file_tollgate_people_v1_person, 0);
 
 /**
+ * Describes the message tollgate.people.v1.MailChoice.
+ * Use `create(MailChoiceSchema)` to create a new message.
+ */
+export const MailChoiceSchema = /*@__PURE__*/
+  messageDesc(file_tollgate_people_v1_person, 1);
+
+/**
  * Describes the message tollgate.people.v1.Member.
  * Use `create(MemberSchema)` to create a new message.
  */
 export const MemberSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_people_v1_person, 1);
+  messageDesc(file_tollgate_people_v1_person, 2);
 
 /**
  * Describes the message tollgate.people.v1.PersonAccount.
  * Use `create(PersonAccountSchema)` to create a new message.
  */
 export const PersonAccountSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_people_v1_person, 2);
+  messageDesc(file_tollgate_people_v1_person, 3);
 
 /**
  * Describes the message tollgate.people.v1.Invitation.
  * Use `create(InvitationSchema)` to create a new message.
  */
 export const InvitationSchema = /*@__PURE__*/
-  messageDesc(file_tollgate_people_v1_person, 3);
+  messageDesc(file_tollgate_people_v1_person, 4);
 
 /**
  * Describes the message tollgate.people.v1.Passkey.
  * Use `create(PasskeySchema)` to create a new message.
  */
 export const PasskeySchema = /*@__PURE__*/
-  messageDesc(file_tollgate_people_v1_person, 4);
+  messageDesc(file_tollgate_people_v1_person, 5);
 

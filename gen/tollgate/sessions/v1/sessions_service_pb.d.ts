@@ -994,8 +994,8 @@ export declare type SwitchAccountResponse = Message<"tollgate.sessions.v1.Switch
 export declare const SwitchAccountResponseSchema: GenMessage<SwitchAccountResponse>;
 
 /**
- * Signs people in to the console and out of it. A session's token is a credential like any other, sent as
- * "authorization: Bearer …". An operator's session may do what the operator may, except what takes over for longer
+ * Signs people in to the console and out of it. A session's token is sent as "authorization: Session …", by consoles
+ * alone: it is taken from trusted facades, and is no bearer. An operator's session may do what the operator may, except what takes over for longer
  * than it lasts: links, other sessions, operators and webhooks. A person's may do what the person's role in the account
  * allows; that of a customer with a key reads what belongs to its account.
  *

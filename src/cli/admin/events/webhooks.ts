@@ -57,6 +57,26 @@ export function addWebhooks(program: Command, io: Io): void {
     ask: async (core, _, webhookId) =>
       webhookDocument(required((await client(core).deleteWebhook({ webhookId })).webhook)),
   });
+  addQuestion<[string], object>(group, "pause <webhook>", io, {
+    description: "let an endpoint's events wait, for 30 days at most",
+    ask: async (core, _, webhookId) =>
+      webhookDocument(required((await client(core).pauseWebhook({ webhookId })).webhook)),
+  });
+  addQuestion<[string], object>(group, "resume <webhook>", io, {
+    description: "go on with the events of a paused endpoint",
+    ask: async (core, _, webhookId) =>
+      webhookDocument(required((await client(core).resumeWebhook({ webhookId })).webhook)),
+  });
+  addQuestion<[string], object>(group, "test <webhook>", io, {
+    description: "send an event of type webhook.test to an endpoint",
+    ask: async (core, _, webhookId) =>
+      deliveryDocument(required((await client(core).sendTestEvent({ webhookId })).delivery)),
+  });
+  addQuestion<[string, string], object>(group, "redeliver <webhook> <delivery>", io, {
+    description: "send an event to an endpoint again, by the id that `webhooks deliveries` shows",
+    ask: async (core, _, webhookId, deliveryId) =>
+      deliveryDocument(required((await client(core).redeliver({ webhookId, deliveryId })).delivery)),
+  });
   addQuestion<[string], { limit: number }>(group, "deliveries <webhook>", io, {
     description: "list an endpoint's deliveries, newest event first",
     options: (command) => command.option("--limit <n>", "the most deliveries", count, 100),

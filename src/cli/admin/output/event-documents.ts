@@ -2,8 +2,8 @@ import type { Event } from "#gen/tollgate/events/v1/events_service_pb.js";
 import type { Delivery, Webhook } from "#gen/tollgate/events/v1/webhooks_service_pb.js";
 import { time } from "./documents.ts";
 
-export function webhookDocument({ id, url, events, createdAt }: Webhook) {
-  return { id, url, events, created_at: time(createdAt) };
+export function webhookDocument({ id, url, events, createdAt, pausedAt }: Webhook) {
+  return { id, url, events, created_at: time(createdAt), paused_at: time(pausedAt) };
 }
 
 export function deliveryDocument(delivery: Delivery) {

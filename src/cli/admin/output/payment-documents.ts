@@ -6,14 +6,14 @@ import { time, word } from "./documents.ts";
 
 export function paymentEventDocument(event: PaymentEvent) {
   return {
-    id: event.id,
-    type: event.type,
     at: time(event.at),
+    outcome: word(PaymentOutcome, event.outcome),
+    usd: event.amountPicoUsd === 0n ? null : formatUsd(event.amountPicoUsd),
     ref: event.reference,
     account: event.accountId === "" ? null : event.accountId,
-    usd: event.amountPicoUsd === 0n ? null : formatUsd(event.amountPicoUsd),
-    outcome: word(PaymentOutcome, event.outcome),
+    type: event.type,
     detail: event.detail,
+    id: event.id,
   };
 }
 

@@ -4,7 +4,7 @@ import type { Row } from "#src/storage/snapshot.ts";
 import { freeMoney } from "../../model/spending-order.ts";
 
 /** The money that a payment brought in: negative for a refund. */
-const broughtIn = "case kind when 'refund' then -amount else amount end";
+export const broughtIn = "case kind when 'refund' then -amount else amount end";
 /** The part of a lot that has lapsed, including what nobody has written off yet, without what is leased. */
 const lapsedOf = `expired + case when expires_at <= ? then ${freeMoney} else 0 end`;
 

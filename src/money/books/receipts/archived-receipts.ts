@@ -29,6 +29,8 @@ export interface ArchivedReceipts {
   find(requestId: string): Promise<Receipt[]>;
   /** Newest first. */
   list(question: ArchivedQuestion): AsyncGenerator<Receipt>;
+  /** An account's receipts of a span, oldest first. */
+  listOldestFirst(question: Pick<ArchivedQuestion, "accountId" | "fromMs" | "toMs">): AsyncGenerator<Receipt>;
   /** The archives that are not the files that were written. */
   findFaulty(): Promise<FaultyArchive[]>;
 }

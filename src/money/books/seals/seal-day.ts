@@ -92,9 +92,9 @@ async function store(
     }
     const [last] = await em.find(DaySeal, {}, { orderBy: { number: "desc" }, limit: 1 });
     const number = (last?.number ?? 0) + 1;
-    const sealed = { ...sumUp(accounts), number, day, root: digestDay(accounts) };
+    const sealed = { ...sumUp(accounts), id, number, day, root: digestDay(accounts) };
     const chain = extendChain(last?.chain ?? "", sealed);
-    const seal: DaySeal = { ...sealed, id, chain, at: new Date(clock.now()) };
+    const seal: DaySeal = { ...sealed, chain, at: new Date(clock.now()) };
     await em.insert(DaySeal, seal);
     return seal;
   });

@@ -46,6 +46,8 @@ export interface AccountSeal extends Sums {
 
 /** What of a day is sealed. */
 export interface SealedDay extends Sums {
+  /** The books alone have it. */
+  readonly id: string;
   readonly number: number;
   readonly day: number;
   /** In hexadecimal digits. */
@@ -90,20 +92,97 @@ function digestAccount(account: AccountSeal): Buffer {
   return sha256(leaf, JSON.stringify([accountId, String(receipts), toCost(account), digest]));
 }
 
-/** The root of a day: a binary tree over its accounts, ordered by id. A node without a neighbour goes up as it is. */
-export function digestDay(accounts: readonly AccountSeal[]): string {
-  let row = accounts.map(digestAccount);
-  while (row.length > 1) {
-    row = row.flatMap((left, at) =>
-      at % 2 === 1 ? [] : [row[at + 1] ? sha256(inner, left, row[at + 1] as Buffer) : left],
-    );
-  }
-  return (row[0] ?? sha256(leaf)).toString("hex");
+/** A neighbour on the way from a leaf to the root. */
+export interface Step {
+  readonly side: "left" | "right";
+  /** In hexadecimal digits. */
+  readonly hash: string;
 }
 
+interface Node {
+  readonly hash: Buffer;
+  /** Whether the account whose path is wanted is below it. */
+  readonly isOurs: boolean;
+}
+
+/**
+ * The tree of a day, made account by account, ordered by id, or of a part of it: a power of two of accounts is one node.
+ * A node without a neighbour goes up as it is.
+ */
+export class DayTree {
+  /** The steps from the wanted account to the root. */
+  readonly path: Step[] = [];
+  /** On each level, the node that waits for its right neighbour. */
+  readonly #waiting: (Node | undefined)[] = [];
+
+  add(account: AccountSeal, isOurs = false): void {
+    this.addNode(digestAccount(account), isOurs);
+  }
+
+  addNode(hash: Buffer, isOurs: boolean): void {
+    let node: Node = { hash, isOurs };
+    for (let level = 0; ; level++) {
+      const left = this.#waiting[level];
+      if (left === undefined) {
+        this.#waiting[level] = node;
+        return;
+      }
+      this.#waiting[level] = undefined;
+      node = this.#join(left, node);
+    }
+  }
+
+  /** The root in hexadecimal digits. Nothing can be added afterwards. */
+  finish(): string {
+    let node: Node | undefined;
+    for (const left of this.#waiting) {
+      node = left === undefined || node === undefined ? (left ?? node) : this.#join(left, node);
+    }
+    return (node?.hash ?? sha256(leaf)).toString("hex");
+  }
+
+  #join(left: Node, right: Node): Node {
+    if (left.isOurs) {
+      this.path.push({ side: "right", hash: right.hash.toString("hex") });
+    } else if (right.isOurs) {
+      this.path.push({ side: "left", hash: left.hash.toString("hex") });
+    }
+    return { hash: sha256(inner, left.hash, right.hash), isOurs: left.isOurs || right.isOurs };
+  }
+}
+
+/** The root of a day's tree over these accounts, ordered by id. */
+export function digestDay(accounts: readonly AccountSeal[]): string {
+  const tree = new DayTree();
+  for (const account of accounts) {
+    tree.add(account);
+  }
+  return tree.finish();
+}
+
+/** The root that steps lead to from an account's leaf, in hexadecimal digits. */
+export function climb(account: AccountSeal, path: readonly Step[]): string {
+  let node = digestAccount(account);
+  for (const { side, hash } of path) {
+    const other = Buffer.from(hash, "hex");
+    node = side === "left" ? sha256(inner, other, node) : sha256(inner, node, other);
+  }
+  return node.toString("hex");
+}
+
+/**
+ * SHA-256 over the sums of a day, in hexadecimal digits. The seal's id is among them, so that what the whole service
+ * earned on a day cannot be found by trying numbers.
+ */
+export const digestSums = (seal: Sums & Pick<SealedDay, "id">): string =>
+  sha256(JSON.stringify([seal.id, String(seal.receipts), toCost(seal)])).toString("hex");
+
 /** The chain with one more seal. `before`: the chain until then. Empty: it is the first seal. */
-export function extendChain(before: string, seal: SealedDay): string {
-  const { number, day, receipts, root } = seal;
-  const fields = [before, String(number), String(day), String(receipts), toCost(seal), root];
-  return sha256(JSON.stringify(fields)).toString("hex");
+export const extendChain = (before: string, seal: SealedDay): string =>
+  chainSums(before, { ...seal, sums: digestSums(seal) });
+
+/** The same of what is published of a seal. */
+export function chainSums(before: string, seal: Pick<SealedDay, "number" | "day" | "root"> & { sums: string }): string {
+  const { number, day, root, sums } = seal;
+  return sha256(JSON.stringify([before, String(number), String(day), root, sums])).toString("hex");
 }

@@ -32,7 +32,7 @@ export const AutoTopUp = defineEntity({
     charging: p.uuid().nullable(),
     /** Declines in a row. */
     declines: p.integer(),
-    /** Not charged again before this. Null: at any time. */
+    /** Not charged again before this; without declines no longer than until the balance is at its bound. Null: at any time. */
     notBefore: p.datetime(3).nullable(),
   },
   indexes: [{ name: "auto_top_up_on", properties: ["accountId"], where: "state = 'on'" }],

@@ -11,6 +11,8 @@ export const Person = defineEntity({
     /** Whether whoever told the address has seen that it is the person's. */
     emailVerified: p.boolean(),
     createdAt: p.datetime(3),
+    /** The types of events that the person wants mail about, whatever its role. Null: it has not chosen. */
+    mails: p.json<readonly string[]>().nullable(),
   },
 });
 export type Person = InferEntity<typeof Person>;

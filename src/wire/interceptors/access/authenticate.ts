@@ -16,6 +16,7 @@ import { peerKey } from "../../grpc/server/peer.ts";
 import type { Authenticator, Operator, Principal } from "../../principal.ts";
 import { type CallRates, createCallRates } from "./call-rates.ts";
 import { readClientAddress, type TrustsPeer } from "./client-address.ts";
+import { readCredential } from "./credential.ts";
 import type { FailedAttempts } from "./failed-attempts.ts";
 import { principalKey, refusedKey } from "./principal.ts";
 
@@ -35,7 +36,7 @@ export function createGate(
   refused: (listener: ListenerName, bound: BoundName) => void = () => {},
 ): Gate {
   const check = (head: CallHead): Principal | Promise<Principal> => {
-    const credential = readCredential(head.header);
+    const credential = readCredential(head, trusts);
     const address = readClientAddress(head, trusts);
     const wait = isGuessable(credential) ? attempts.wait(address) : undefined;
     if (wait !== undefined) {
@@ -96,7 +97,7 @@ export function createGate(
     }
     try {
       const principal = await authenticator.authenticate(
-        readCredential(head.header),
+        readCredential(head, trusts),
         head.header.get(accountHeader) ?? undefined,
       );
       return principal;
@@ -115,9 +116,10 @@ export function createGate(
       }
       return atOnce(() => andThen(check(head), (principal) => enter(head, needed, principal)));
     },
-    async judge({ method, header }) {
-      const account = header.get(accountHeader) ?? undefined;
-      demand(readAccess(method), method, await authenticator.authenticate(readCredential(header), account));
+    async judge(head) {
+      const account = head.header.get(accountHeader) ?? undefined;
+      const principal = await authenticator.authenticate(readCredential(head, trusts), account);
+      demand(readAccess(head.method), head.method, principal);
     },
   };
 }
@@ -296,14 +298,4 @@ function throttled(waitMs: number): ConnectError {
   return failure(Reason.AUTHENTICATION_THROTTLED, "Too many failed authentications from this address.", {
     retryAfter: toDuration(waitMs),
   });
-}
-
-function readCredential(header: Headers): string {
-  const [, credential] = /^Bearer +(\S+) *$/i.exec(header.get("authorization") ?? "") ?? [];
-  if (credential === undefined) {
-    throw failure(Reason.UNAUTHENTICATED, "No API key. Send `Authorization: Bearer tg-…`.", {
-      parameter: "authorization",
-    });
-  }
-  return credential;
 }

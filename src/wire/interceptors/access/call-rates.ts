@@ -1,9 +1,8 @@
 import { type DescMethod, getOption } from "@bufbuild/protobuf";
-import { MemberRole, member_role } from "#gen/tollgate/access/v1/access_pb.js";
+import { Health } from "#gen/grpc/health/v1/health_pb.js";
+import { CallRate, call_rate, MemberRole, member_role } from "#gen/tollgate/access/v1/access_pb.js";
 import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
 import { RateLimitUse, rate_limit_use } from "#gen/tollgate/metering/v1/rate_limit_pb.js";
-import { PeopleService } from "#gen/tollgate/people/v1/people_service_pb.js";
-import { SessionsService } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
 import { Windows } from "#lib/door/windows.ts";
 import { toNetwork, toWiderNetwork } from "#lib/net/network.ts";
 import { type Clock, systemClock } from "#lib/time/clock.ts";
@@ -66,6 +65,16 @@ export function createCallRates(
       (address === undefined ? undefined : ofAddress("sign-ins", address, signIns))
     );
   };
+  const countChange = (principal: Principal | undefined, address: string | undefined) => {
+    switch (principal?.kind) {
+      case "caller":
+        return take(`changes of ${toOwner(principal)}`, changes);
+      case "operator":
+        return undefined; // in the audit log, by name
+      case undefined:
+        return countSignIn(undefined, address);
+    }
+  };
   return {
     count(method, principal, address) {
       switch (readKind(method)) {
@@ -74,7 +83,7 @@ export function createCallRates(
         case "read":
           return countRead(principal, address);
         case "change":
-          return principal?.kind === "caller" ? take(`changes of ${toOwner(principal)}`, changes) : undefined;
+          return countChange(principal, address);
         case undefined:
           return undefined;
       }
@@ -86,25 +95,6 @@ export function createCallRates(
 function toOwner({ accountId, personId }: Caller): string {
   return accountId || `person ${personId}`;
 }
-
-const signInMethods: ReadonlySet<DescMethod> = new Set([
-  SessionsService.method.createSession,
-  SessionsService.method.createSignInLink,
-  SessionsService.method.redeemSignInLink,
-  SessionsService.method.beginOidcSignIn,
-  SessionsService.method.finishOidcSignIn,
-  SessionsService.method.beginPasskeySignUp,
-  SessionsService.method.finishPasskeySignUp,
-  SessionsService.method.beginPasskeySignIn,
-  SessionsService.method.finishPasskeySignIn,
-  SessionsService.method.beginMailSignIn,
-  SessionsService.method.finishMailSignIn,
-  SessionsService.method.createSessionKey,
-  SessionsService.method.switchAccount,
-  PeopleService.method.acceptInvitation,
-  PeopleService.method.beginPasskey,
-  PeopleService.method.finishPasskey,
-]);
 
 type CallKind = "sign-in" | "read" | "change";
 
@@ -121,15 +111,24 @@ function readKind(method: DescMethod): CallKind | undefined {
 }
 
 function kindOf(method: DescMethod): CallKind | undefined {
-  if (signInMethods.has(method)) {
-    return "sign-in";
+  switch (getOption(method, call_rate)) {
+    case CallRate.SIGN_IN:
+      return "sign-in";
+    case CallRate.CHANGE:
+      return "change";
+    case CallRate.UNSPECIFIED:
+      return usualKindOf(method);
   }
-  if (getOption(method, member_role) > MemberRole.VIEWER) {
-    return "change";
-  }
+}
+
+function usualKindOf(method: DescMethod): CallKind | undefined {
   const use = getOption(method, rate_limit_use);
   // A facade asks who calls before it reads the body of a request that is counted itself.
-  const isCounted =
-    use === RateLimitUse.RUN || use === RateLimitUse.COUNT || method === AccountsService.method.identifyCaller;
-  return isCounted || !method.parent.typeName.startsWith("tollgate.") ? undefined : "read";
+  if (use === RateLimitUse.RUN || use === RateLimitUse.COUNT || method === AccountsService.method.identifyCaller) {
+    return undefined;
+  }
+  if (method.parent.typeName === Health.typeName) {
+    return undefined;
+  }
+  return getOption(method, member_role) > MemberRole.VIEWER ? "change" : "read";
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { verifyPeppers } from "#src/identity/accounts/keys/verify-peppers.ts";
+import { Setting } from "#src/storage/entities/setting.ts";
 import { openStorage, type Storage } from "#src/storage/orm.ts";
 import { databases, dialects } from "../../../money/databases.ts";
 
@@ -24,5 +25,8 @@ describe.each(dialects)("%s", (dialect) => {
       /not the one that this database knows as version 2: .*3:/,
     );
     await verifyPeppers(storage, [first, second]);
+    const stored = JSON.stringify(await storage.orm.em.fork().findAll(Setting));
+    expect(stored).toContain("key-pepper-2");
+    expect(stored).not.toMatch(/first|second/);
   });
 });

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "@jest/globals";
-import { digestDay, digestReceipt, extendChain } from "#src/money/books/seals/seal-tree.ts";
+import { digestDay, digestReceipt, digestSums, extendChain } from "#src/money/books/seals/seal-tree.ts";
 
 const sha256 = (text: string | Buffer) => createHash("sha256").update(text).digest();
 const account = (accountId: string) => ({ accountId, receipts: 2, costHigh: 1, costLow: 2_000_003, digest: "ab" });
@@ -24,9 +24,11 @@ test("a receipt's digest is that of its fields as JSON, without spaces", () => {
   expect(digestReceipt(receipt)).toEqual(sha256(fields));
 });
 
-test("the chain says all that came before", () => {
-  const seal = { number: 1, day: 5, receipts: 2, costHigh: 0, costLow: 7, root: "00" };
+test("the chain says all that came before, and tells nobody the sums of a day", () => {
+  const seal = { id: "i", number: 1, day: 5, receipts: 2, costHigh: 0, costLow: 7, root: "00" };
+  const sums = sha256(`["i","2","7"]`).toString("hex");
   const first = extendChain("", seal);
-  expect(first).toBe(sha256(`["","1","5","2","7","00"]`).toString("hex"));
+  expect(digestSums(seal)).toBe(sums);
+  expect(first).toBe(sha256(`["","1","5","00","${sums}"]`).toString("hex"));
   expect(extendChain(first, { ...seal, number: 2 })).not.toBe(extendChain("", { ...seal, number: 2 }));
 });

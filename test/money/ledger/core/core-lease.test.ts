@@ -7,6 +7,8 @@ import { ManualClock } from "../../../support/clocks/manual-clock.ts";
 let clock: ManualClock;
 let asked: string[];
 let away: boolean;
+/** How long a beat is on its way. */
+let beatTakesMs: number;
 let wasDead: boolean;
 let reapFails: boolean;
 let other: CoreBeat;
@@ -17,6 +19,7 @@ const create = (shared: boolean) => {
     shared,
     async heartbeat() {
       asked.push("beat");
+      clock.advance(beatTakesMs);
       if (away) {
         throw new Error("the store is away");
       }
@@ -39,6 +42,7 @@ beforeEach(async () => {
   clock = new ManualClock();
   asked = [];
   away = false;
+  beatTakesMs = 0;
   wasDead = false;
   reapFails = false;
   other = { coreId: "other", epoch: 1, beats: 1 };
@@ -68,6 +72,16 @@ test("without a beat its slices are surely its own for 25 seconds", async () => 
   away = true;
   clock.advance(24_999);
   await coreLease.renew();
+  expect(coreLease.isValid).toBe(true);
+  clock.advance(1);
+  expect(coreLease.isValid).toBe(false);
+});
+
+test("a beat counts from the moment in which it was sent, however late its answer", async () => {
+  beatTakesMs = 10_000;
+  clock.advance(5000);
+  await coreLease.renew();
+  clock.advance(14_999);
   expect(coreLease.isValid).toBe(true);
   clock.advance(1);
   expect(coreLease.isValid).toBe(false);

@@ -103,3 +103,15 @@ test.each(["asleep", "cut off"])("a core that was %s spends nothing that others 
   expect(await other.funds.statement(accountId)).toMatchObject({ balance: 0n, debt: 0n });
   await world.close();
 });
+
+test("a request that waits for money gets none on a core that fell asleep in the meantime", async () => {
+  const { clock, sleeper, other, hold, reasonOf, ...world } = await openTwo();
+  const accountId = await other.account({ free: 1000 * out });
+  const first = await hold(sleeper, clock, accountId, output(1000));
+  const second = reasonOf(sleeper.ledger.hold(request(accountId, output(500)), never));
+  await clock.pass(100);
+  first.release();
+  clock.advance(33_000); // between the news of the money and the look at it
+  expect(await second).toBe("LEDGER_UNAVAILABLE");
+  await world.close();
+});

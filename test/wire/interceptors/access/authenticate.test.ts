@@ -1,4 +1,3 @@
-import { globSync } from "node:fs";
 import { create, type DescMethod, type DescService, hasOption } from "@bufbuild/protobuf";
 import {
   Code,
@@ -33,6 +32,7 @@ import { createFailedAttempts } from "#src/wire/interceptors/access/failed-attem
 import { principalKey, readCaller, readPrincipal } from "#src/wire/interceptors/access/principal.ts";
 import type { Authenticator, Principal } from "#src/wire/principal.ts";
 import { openConnect, type Route, routes } from "../../grpc/transports.ts";
+import { contractServices } from "./contract-services.ts";
 
 const nobody = () => false;
 /** A key as they are made: nobody guesses one. */
@@ -81,23 +81,6 @@ class FakeAuthenticator implements Authenticator {
         throw failure(Reason.UNAUTHENTICATED, "Unknown.");
     }
   }
-}
-
-/** Contracts that the core does not serve: the public surfaces, which are HTTP, and what engines serve. */
-const notServed = ["tollgate/chat", "tollgate/messages", "sglang", "tei"].map((folder) => `gen/${folder}/**`);
-
-/** Every service that the core serves. */
-async function contractServices(): Promise<DescService[]> {
-  const services: DescService[] = [];
-  for (const file of globSync("gen/**/*_pb.js", { exclude: notServed })) {
-    const module: Record<string, { kind?: string }> = await import(`../../../../${file}`);
-    for (const value of Object.values(module)) {
-      if (value.kind === "service") {
-        services.push(value as DescService);
-      }
-    }
-  }
-  return services;
 }
 
 /** How a call with an empty request ends. OK and UNIMPLEMENTED both mean that it got past the interceptor. */

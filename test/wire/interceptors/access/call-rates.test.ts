@@ -1,13 +1,18 @@
+import { type DescMethod, getOption } from "@bufbuild/protobuf";
 import { expect, test } from "@jest/globals";
 import { Health } from "#gen/grpc/health/v1/health_pb.js";
-import { MemberRole, Role } from "#gen/tollgate/access/v1/access_pb.js";
+import { Access, MemberRole, Role } from "#gen/tollgate/access/v1/access_pb.js";
 import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
 import { CatalogueService } from "#gen/tollgate/catalogue/v1/catalogue_service_pb.js";
 import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
+import { RateLimitUse, rate_limit_use } from "#gen/tollgate/metering/v1/rate_limit_pb.js";
+import { PeopleService } from "#gen/tollgate/people/v1/people_service_pb.js";
 import { SessionsService } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
+import { readAccess, readMemberRole } from "#src/wire/interceptors/access/authenticate.ts";
 import { createCallRates } from "#src/wire/interceptors/access/call-rates.ts";
 import type { Principal } from "#src/wire/principal.ts";
 import { ManualClock } from "../../../support/clocks/manual-clock.ts";
+import { contractServices } from "./contract-services.ts";
 
 const { createSession, redeemSignInLink } = SessionsService.method;
 const { createKey, getAccount, identifyCaller, rotateKey } = AccountsService.method;
@@ -82,4 +87,66 @@ test("an account's management keys make 120 changes a minute, apart from its rea
   expect(admitted(change)).toBe(120);
   expect(rates.count(getAccount, manager("k1"), "10.0.0.1")).toBeUndefined();
   expect(admitted(() => rates.count(createKey, operator, "10.0.0.1"))).toBe(2000);
+});
+
+const owner: Principal = { kind: "caller", accountId: "a", keyId: "", personId: "p", memberRole: MemberRole.OWNER };
+
+/** Who but operators may call a method. Undefined: a stranger. */
+function admittedBy(method: DescMethod): (Principal | undefined)[] {
+  const members = readMemberRole(method) === MemberRole.UNSPECIFIED ? [] : [owner];
+  switch (readAccess(method)) {
+    case Access.PUBLIC:
+      return [undefined];
+    case Access.PUBLIC_OR_CALLER:
+      return [undefined, key("a")];
+    case Access.CALLER:
+    case Access.CALLER_OR_OPERATOR:
+      return [key("a"), ...members];
+    case Access.MEMBER:
+    case Access.PERSON:
+    case Access.SESSION:
+      return [owner];
+    default:
+      return members;
+  }
+}
+
+const nameOf = ({ name, parent }: DescMethod) => `${parent.typeName}/${name}`;
+
+/** Whose requests the rate of their key counts, whose place the request itself takes, and what a prober asks. */
+const countedElsewhere = (method: DescMethod) =>
+  [RateLimitUse.RUN, RateLimitUse.COUNT].includes(getOption(method, rate_limit_use)) ||
+  method === identifyCaller ||
+  method.parent === Health;
+
+test("every method of the contract has a rate for everybody whom it admits but operators", async () => {
+  const methods = (await contractServices()).flatMap((service) => service.methods);
+  const free = methods.filter((method) => {
+    const limits = { signIns: 1, reads: 1, changes: 1 };
+    return admittedBy(method).some((principal) => {
+      const rates = createCallRates(limits, new ManualClock());
+      return [0, 1].map(() => rates.count(method, principal, "203.0.113.1")).at(-1) === undefined;
+    });
+  });
+  expect(free.filter((method) => !countedElsewhere(method)).map(nameOf)).toEqual([]);
+});
+
+test("what counts as a read reads, by its name", async () => {
+  const methods = (await contractServices()).flatMap((service) => service.methods);
+  const isRead = (method: DescMethod) => {
+    const rates = createCallRates({ signIns: 9, reads: 1, changes: 9 }, new ManualClock());
+    return admittedBy(method).some((principal) =>
+      [0, 1].some(() => rates.count(method, principal, "203.0.113.1") !== undefined),
+    );
+  };
+  const reads = /^(Get|List|Stream|Find|Watch|CountTokens|ServerReflectionInfo)/;
+  expect(methods.filter((method) => isRead(method) && !reads.test(method.name)).map(nameOf)).toEqual([]);
+});
+
+test("a person changes itself, and a session ends, as often as anything is changed", () => {
+  const { removePasskey, updatePerson } = PeopleService.method;
+  for (const method of [updatePerson, removePasskey, SessionsService.method.endSession]) {
+    const rates = createCallRates({}, new ManualClock());
+    expect(admitted((at) => rates.count(method, owner, `10.0.${at % 250}.1`))).toBe(120);
+  }
 });

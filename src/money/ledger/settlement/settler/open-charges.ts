@@ -1,4 +1,5 @@
 import type { Clock } from "#lib/time/clock.ts";
+import { type Linked, LinkedList } from "#lib/workarounds/linked-list.ts";
 import type { Journal } from "../../../journal/journal.ts";
 import { type Charge, withTold } from "../../../model/charges/charge.ts";
 import type { Run } from "../../../model/charges/run.ts";
@@ -7,7 +8,7 @@ import type { Run } from "../../../model/charges/run.ts";
 const patienceMs = 100;
 
 /** A charge whose outcome is still open. */
-export interface OpenCharge {
+export interface OpenCharge extends Linked<OpenCharge> {
   charge: Charge;
   /** The run that it is known by. The charge has another run id when it is for the rest of that run. */
   readonly run: Run;
@@ -19,6 +20,8 @@ export interface OpenCharge {
   readonly refused: (error: Error) => void;
   /** Called when its slices are lost. Absent: it is made anew. */
   readonly fenced?: () => void;
+  /** True once nothing is left to do for it. */
+  concluded: boolean;
 }
 
 /** All charges that wait for the store, and the journal's promises of them meanwhile. */
@@ -26,8 +29,8 @@ export class OpenCharges {
   readonly #journal: Pick<Journal, "gather" | "promise">;
   readonly #clock: Pick<Clock, "after">;
   readonly #promisesFirst: boolean;
-  readonly #open = new Set<OpenCharge>();
-  readonly #unpromised = new Set<OpenCharge>();
+  #size = 0;
+  readonly #unpromised = new LinkedList<OpenCharge>();
   #promising = false;
   #emptied: (() => void)[] = [];
 
@@ -39,11 +42,11 @@ export class OpenCharges {
   }
 
   get size(): number {
-    return this.#open.size;
+    return this.#size;
   }
 
   add(open: OpenCharge): void {
-    this.#open.add(open);
+    this.#size++;
     if (!open.promised) {
       this.#unpromised.add(open);
       if (this.#promisesFirst && !this.#promising) {
@@ -53,9 +56,13 @@ export class OpenCharges {
   }
 
   delete(open: OpenCharge): void {
-    this.#open.delete(open);
+    if (open.concluded) {
+      return;
+    }
+    open.concluded = true;
     this.#unpromised.delete(open);
-    if (this.#open.size === 0 && this.#emptied.length > 0) {
+    this.#size--;
+    if (this.#size === 0 && this.#emptied.length > 0) {
       for (const resolve of this.#emptied.splice(0)) {
         resolve();
       }
@@ -64,7 +71,7 @@ export class OpenCharges {
 
   /** Resolves when no charge is left. */
   async emptied(): Promise<void> {
-    while (this.#open.size > 0) {
+    while (this.#size > 0) {
       await new Promise<void>((resolve) => this.#emptied.push(resolve));
     }
   }
@@ -74,8 +81,7 @@ export class OpenCharges {
    * journal could.
    */
   async promise(): Promise<boolean> {
-    const waiting = [...this.#unpromised];
-    this.#unpromised.clear();
+    const waiting = this.#unpromised.takeAll();
     if (waiting.length === 0) {
       return true;
     }
@@ -85,7 +91,7 @@ export class OpenCharges {
     });
     if (!(await this.#journal.promise(promised))) {
       for (const open of waiting) {
-        if (this.#open.has(open)) {
+        if (!open.concluded) {
           this.#unpromised.add(open);
         }
       }

@@ -82,7 +82,7 @@ export class Settler {
    */
   settle(charge: Charge): Promise<Charge> {
     return new Promise((durable, refused) => {
-      this.#begin({ charge, run: charge, promised: false, doubtful: false, durable, refused }, "commit");
+      this.#begin({ ...toOpen(charge, false), durable, refused }, "commit");
     });
   }
 
@@ -93,7 +93,7 @@ export class Settler {
   giveUp(charge: Charge, why: unknown): Promise<never> {
     return new Promise((_, refused) => {
       const durable = () => refused(notRecorded(why));
-      this.#begin({ charge, run: charge, promised: false, doubtful: false, durable, refused }, { giveUp: why });
+      this.#begin({ ...toOpen(charge, false), durable, refused }, { giveUp: why });
     });
   }
 
@@ -105,7 +105,7 @@ export class Settler {
     return new Promise((resolve) => {
       const settled = () => resolve("settled");
       const fenced = () => resolve("fenced");
-      const known = { charge, run: charge, promised: true, doubtful: true };
+      const known = toOpen(charge, true);
       this.#begin({ ...known, durable: settled, refused: settled, fenced }, unlessFaulty(charge, "commit"));
     });
   }
@@ -116,7 +116,7 @@ export class Settler {
    */
   remake(charge: Charge): Promise<void> {
     return new Promise((resolve) => {
-      const known = { charge, run: charge, promised: true, doubtful: true };
+      const known = toOpen(charge, true);
       const done = () => resolve();
       this.#begin({ ...known, durable: done, refused: done }, unlessFaulty(charge, "renew"));
     });
@@ -205,6 +205,12 @@ export class Settler {
         return { giveUp: outcome.impossible };
     }
   }
+}
+
+/** `known`: the journal has promised it, and the store may have it. */
+function toOpen(charge: Charge, known: boolean): Omit<OpenCharge, "durable" | "refused"> {
+  const unlisted = { list: undefined, earlier: undefined, later: undefined };
+  return { charge, run: charge, promised: known, doubtful: known, concluded: false, ...unlisted };
 }
 
 function unlessFaulty(charge: Charge, step: "commit" | "renew"): Step {

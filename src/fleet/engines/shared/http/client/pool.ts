@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import { type Linked, LinkedList } from "#lib/workarounds/linked-list.ts";
 import { type ConnectOptions, Connector } from "./connect.ts";
 import { type Carried, Connection, checkMessage } from "./connection.ts";
 import { type HttpCall, HttpFault, type RequestMessage, type ResponseHandler } from "./interface.ts";
@@ -23,6 +24,13 @@ const idleMarginMs = 2000;
 const turnsOfSilence = 8;
 const longestTurnMs = 1000;
 
+/**
+ * At most so many connections are begun in so many milliseconds: each costs as much as a request, and calls of a burst
+ * take those that come free meanwhile.
+ */
+const beginningsAtOnce = 16;
+const beginningsMs = 5;
+
 /** A connection without a call. */
 interface Idle {
   readonly connection: Connection<Call>;
@@ -31,7 +39,7 @@ interface Idle {
 }
 
 /** A call, waiting for a connection or running on one. */
-interface Call extends Carried {
+interface Call extends Carried, Linked<Call> {
   connection: Connection<Call> | undefined;
 }
 
@@ -48,13 +56,16 @@ export class HttpPool {
   readonly #open = new Set<Connection<Call>>();
   /** The one that has been idle longest is first, and is used first: the last one may be about to be closed. */
   readonly #idle: Idle[] = [];
-  readonly #waiting = new Set<Call>();
+  readonly #waiting = new LinkedList<Call>();
   /** Calls whose kept connection ended: they wait for a new one. */
-  readonly #again = new Set<Call>();
+  readonly #again = new LinkedList<Call>();
   readonly #turnMs: number;
   /** Ends the counting of silence. Undefined: nothing is open. */
   #stopTicking: (() => void) | undefined;
   #serving: NodeJS.Immediate | undefined;
+  /** Connections that were begun in the last milliseconds. */
+  #begun = 0;
+  #stopPacing: (() => void) | undefined;
   #destroyed = false;
 
   constructor(origin: string, options: PoolOptions) {
@@ -69,7 +80,14 @@ export class HttpPool {
    */
   dispatch(message: RequestMessage, handler: ResponseHandler): HttpCall {
     checkMessage(message);
-    const call: Call = { message, handler, connection: undefined };
+    const call: Call = {
+      message,
+      handler,
+      connection: undefined,
+      list: undefined,
+      earlier: undefined,
+      later: undefined,
+    };
     if (this.#destroyed) {
       queueMicrotask(() => handler.onError(new HttpFault("DESTROYED", "the connections are closed")));
     } else {
@@ -100,12 +118,11 @@ export class HttpPool {
     for (const connection of [...this.#open]) {
       connection.destroy(reason);
     }
-    for (const { handler } of [...this.#again, ...this.#waiting]) {
-      handler.onError(reason);
+    for (let call = this.#takeFirst(); call !== undefined; call = this.#takeFirst()) {
+      call.handler.onError(reason);
     }
-    this.#again.clear();
-    this.#waiting.clear();
     clearImmediate(this.#serving);
+    this.#stopPacing?.();
   }
 
   /** Gives out idle connections once everything that has arrived was read. */
@@ -118,7 +135,7 @@ export class HttpPool {
 
   /** Gives idle connections to waiting calls, first come first served, and opens more where the limit allows. */
   #serve(): void {
-    for (const call of this.#waiting) {
+    for (let call = this.#waiting.first; call !== undefined; call = this.#waiting.first) {
       const connection = this.#takeIdle();
       if (connection === undefined) {
         break;
@@ -137,8 +154,16 @@ export class HttpPool {
   #connectWanted(): void {
     const free = this.#options.connections - this.#open.size;
     const wanted = Math.min(free, this.#again.size + Math.max(0, this.#waiting.size - this.#idle.length));
-    while (this.#connecting.size < wanted) {
+    while (this.#connecting.size < wanted && this.#begun < beginningsAtOnce) {
+      this.#begun++;
       this.#connect();
+    }
+    if (this.#begun > 0) {
+      this.#stopPacing ??= this.#options.clock.after(beginningsMs, () => {
+        this.#stopPacing = undefined;
+        this.#begun = 0;
+        this.#serveSoon();
+      });
     }
   }
 
@@ -174,13 +199,7 @@ export class HttpPool {
 
   /** The call to which the next new connection, or the failure to make one, belongs. */
   #takeFirst(): Call | undefined {
-    for (const calls of [this.#again, this.#waiting]) {
-      for (const call of calls) {
-        calls.delete(call);
-        return call;
-      }
-    }
-    return undefined;
+    return this.#again.shift() ?? this.#waiting.shift();
   }
 
   #sendAgain(call: Call): void {

@@ -1,7 +1,7 @@
 import type { ApiKey } from "#gen/tollgate/accounts/v1/api_key_pb.js";
 import { isCustomer } from "../../app/session.ts";
 import { accounts } from "../../contract/clients.ts";
-import type { GroupName, Sum } from "./view.ts";
+import type { SecondName } from "./groups.ts";
 
 /** Names by id. An id without a name is shown as it is. */
 export type Names = ReadonlyMap<string, string>;
@@ -11,28 +11,41 @@ export const noNames: Names = new Map();
 /** The most accounts whose keys are loaded, with one call each: those of the keys with the highest cost. */
 const mostAsked = 12;
 const mostKeys = 1000;
+/** The most accounts that the core names at once. */
+const mostNamed = 1000;
+
+/** What names are needed of. */
+interface Shown {
+  readonly groups: readonly (SecondName | undefined)[];
+  /** The accounts, those with the highest cost first. */
+  readonly accountIds: readonly string[];
+}
 
 /** Loads the names that are shown: of accounts; with keys, of their accounts; for a customer, of its own keys. */
-export async function loadNames(group: GroupName, sums: readonly Sum[], signal: AbortSignal): Promise<Names> {
-  if (group === "model" || sums.length === 0) {
+export async function loadNames({ groups, accountIds }: Shown, signal: AbortSignal): Promise<Names> {
+  const ids = toIds(accountIds).slice(0, mostNamed);
+  if (isCustomer.peek()) {
+    return groups.includes("key") ? toNames(await listKeys("", signal)) : noNames;
+  }
+  if (ids.length === 0) {
     return noNames;
   }
-  if (isCustomer.peek()) {
-    return toNames(await listKeys("", signal));
-  }
-  const accountIds = [...new Set(sums.map(({ accountId }) => accountId))];
-  const request = { accountIds, pageSize: accountIds.length, withoutMoney: true };
+  const request = { accountIds: ids, pageSize: ids.length, withoutMoney: true };
   return toNames((await accounts.listAccounts(request, { signal })).accounts);
 }
 
 /** Loads the names of keys for an operator, who sees those of all accounts. The figures do not wait for them. */
-export async function loadKeyNames(group: GroupName, sums: readonly Sum[], signal: AbortSignal): Promise<Names> {
-  if (group !== "key" || isCustomer.peek()) {
+export async function loadKeyNames({ groups, accountIds }: Shown, signal: AbortSignal): Promise<Names> {
+  if (!groups.includes("key") || isCustomer.peek()) {
     return noNames;
   }
-  const accountIds = [...new Set(sums.map(({ accountId }) => accountId))].slice(0, mostAsked);
-  const keys = await Promise.all(accountIds.map((accountId) => listKeys(accountId, signal)));
+  const asked = toIds(accountIds).slice(0, mostAsked);
+  const keys = await Promise.all(asked.map((accountId) => listKeys(accountId, signal)));
   return toNames(keys.flat());
+}
+
+function toIds(accountIds: readonly string[]): string[] {
+  return [...new Set(accountIds.filter((id) => id !== ""))];
 }
 
 async function listKeys(accountId: string, signal: AbortSignal): Promise<readonly ApiKey[]> {

@@ -1,7 +1,7 @@
 import { formatCount } from "../../format/numbers.ts";
-import { Amount } from "../../parts/figures/amount.tsx";
-import { Figure, Figures } from "../../parts/figures/figure.tsx";
-import type { Sum } from "./view.ts";
+import { Amount } from "../figures/amount.tsx";
+import { Figure, Figures } from "../figures/figure.tsx";
+import type { Sum } from "./sums.ts";
 
 /** The sum of the whole period. */
 export function Total({ total }: { readonly total: Sum }) {

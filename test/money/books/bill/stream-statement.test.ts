@@ -1,0 +1,120 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "@jest/globals";
+import { v7 } from "uuid";
+import { GetStatementResponseSchema } from "#gen/tollgate/chat/v1/statement_pb.js";
+import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
+import { readDetail } from "#lib/errors/detail.ts";
+import { systemRandom } from "#lib/ids/random.ts";
+import { formatUsd } from "#lib/money.ts";
+import { reconcile } from "#src/money/books/proof/reconcile.ts";
+import { FolderReceipts } from "#src/money/retention/archived-receipts.ts";
+import { ArchiveFolder } from "#src/money/retention/read-archive.ts";
+import { Retention } from "#src/money/retention/retention.ts";
+import { dayMs } from "#src/money/store/kept-from.ts";
+import { Usage } from "#src/storage/entities/metering/usage.ts";
+import { silentLogger } from "../../../support/loggers.ts";
+import { databases, dialects } from "../../databases.ts";
+import { openStatementBooks } from "./statement-books.ts";
+
+const newDatabase = databases();
+const directory = mkdtempSync(join(tmpdir(), "tollgate-statement-"));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+describe.each(dialects)("%s", (dialect) => {
+  test("a statement has every movement with the balance after it, between the balances of the books", async () => {
+    const { storage, funds, account, midnight, refund, statement, clock, close } = await openStatementBooks(
+      newDatabase,
+      dialect,
+    );
+    const rows = (await statement()).map((line) => JSON.parse(line));
+    expect(await reconcile(storage, undefined, {})).toMatchObject({ ok: true });
+    expect(rows.map(({ kind }) => kind)).toEqual([
+      ...["account", "opening", "grant", "topup", "charge", "charge", "charge"],
+      ...["grant", "charge", "charge", "lapse", "refund", "topup", "charge", "closing"],
+    ]);
+    const [days, today] = [-2, 0].map((at) => new Date(midnight + at * dayMs).toISOString().slice(0, 10));
+    expect(rows[0]).toEqual({ kind: "account", account_id: account, from: days, to: today });
+    expect(rows[1]).toEqual({ kind: "opening", balance: "0.00" });
+    expect(rows[2]).toMatchObject({ amount: "0.00001013", balance: "0.00001013", reference: `free:${account}` });
+    const shared = rows[4];
+    expect(shared).toMatchObject({
+      ...{ model: "plain", status: "completed", key_id: "", shortfall: "0.00" },
+      ...{ prompt_tokens: 20, completion_tokens: 40, cost: "0.000014375", balance: "4.999995755" },
+      lots: [
+        { lot: rows[2].lot, input_tokens: 20, output_tokens: 24, input_price: "0.20", output_price: "0.25" },
+        { lot: rows[3].lot, input_tokens: 0, output_tokens: 16, input_price: "0.22", cost: "0.000004245" },
+      ],
+    });
+    expect(rows[11]).toMatchObject({ kind: "refund", amount: "5.00", reference: refund.reference });
+    expect(rows[11].balance).toMatch(/^-0\.0000/);
+    // What came after these days is in the next statement, whose opening balance is this one's closing balance.
+    const afterwards = (await statement({ from: midnight - dayMs })).map((line) => JSON.parse(line));
+    expect(afterwards[1].balance).toBe(rows[6].balance);
+    expect(afterwards.at(-1)).toEqual(rows.at(-1));
+    const { balance } = await funds.statement(account);
+    const charged = 20n * 220_000n + 5n * 275_000n;
+    expect(rows.at(-1).balance).toBe(formatUsd(balance + charged));
+    await clock.until(close());
+  });
+
+  test("a sealed day has its seal behind it, and a day whose receipts have left is the same from its archive", async () => {
+    const { storage, store, sealer, inRealTime, account, midnight, statement, clock, close } = await openStatementBooks(
+      newDatabase,
+      dialect,
+    );
+    const unsealed = await statement();
+    await sealer.sealDue();
+    const sealed = await statement();
+    expect(sealed.filter((line) => !line.startsWith('{"kind":"seal"'))).toEqual(unsealed);
+    const { fields } = GetStatementResponseSchema;
+    const names = new Set(sealed.flatMap((line) => Object.keys(JSON.parse(line))));
+    expect(fields.map(({ name }) => name).toSorted()).toEqual([...names].toSorted());
+    const seals = sealed.filter((line) => line.startsWith('{"kind":"seal"')).map((line) => JSON.parse(line));
+    expect(seals).toMatchObject([
+      { number: 1, before: "", receipts: 3 },
+      { number: 2, before: seals[0].chain, receipts: 3 },
+    ]);
+    const retention = new Retention({
+      ...{ storage, store, sealer, keepDays: 0, directory: join(directory, dialect), random: systemRandom },
+      clock: inRealTime,
+      logger: silentLogger,
+      note: async () => {},
+      lease: { hold: async () => true, release: async () => {} },
+      observer: { removed: () => {}, looked: () => {} },
+    });
+    await retention.work();
+    expect(await storage.orm.em.fork().count(Usage, { accountId: account })).toBe(1);
+    const archives = new FolderReceipts(storage, new ArchiveFolder(join(directory, dialect)));
+    expect(await statement({}, archives)).toEqual(sealed);
+    expect(await statement({ from: midnight - dayMs }, archives)).toEqual([
+      expect.stringContaining('"kind":"account"'),
+      ...[expect.stringContaining('"kind":"opening"'), ...sealed.slice(sealed.indexOf(sealed[8] ?? ""))],
+    ]);
+    await clock.until(close());
+  });
+
+  test("a day that is not over, an empty span, an unknown account and what does not add up are refused", async () => {
+    const { storage, account, midnight, statement, clock, close } = await openStatementBooks(newDatabase, dialect);
+    const reason = async (asked: Parameters<typeof statement>[0]) =>
+      statement(asked).then(
+        () => undefined,
+        (error: unknown) => readDetail(error),
+      );
+    expect(await reason({ to: midnight + dayMs })).toMatchObject({ parameter: "to" });
+    expect(await reason({ from: midnight - 1 })).toMatchObject({ parameter: "from" });
+    expect(await reason({ from: midnight })).toMatchObject({ reason: Reason.INVALID_ARGUMENT });
+    expect(await reason({ of: v7() })).toMatchObject({ reason: Reason.ACCOUNT_NOT_FOUND });
+    expect(await reason({ of: "nobody" })).toMatchObject({ reason: Reason.ACCOUNT_NOT_FOUND });
+    // As a receipt that leaves the books, or comes late, while it is read.
+    await storage.orm.em
+      .fork()
+      .execute(
+        "delete from usage where settled_at = (select max(settled_at) from usage where account_id = ? and settled_at < ?)",
+        [account, new Date(midnight)],
+      );
+    expect(await reason({})).toMatchObject({ reason: Reason.LEDGER_UNAVAILABLE });
+    await clock.until(close());
+  });
+});

@@ -1,0 +1,38 @@
+import type { Settings } from "../simulation/simulate.ts";
+
+/** Small worlds of several kinds, so that many are lived in little time, each with what some mutations need to show. */
+export const worldKinds = {
+  troubled: {
+    requests: 300,
+    trafficMs: 15,
+    faultsMs: 150,
+    only: ["lying engine", "one lost reply", "lost replies", "suspend", "kill in the middle", "look-ups pile up"],
+  },
+  plain: { requests: 150, trafficMs: 20, faultsMs: 500 },
+  night: { requests: 300, trafficMs: 100, faultsMs: 500, isNight: true },
+  busy: { requests: 600, trafficMs: 5, faultsMs: 300 },
+  sqlite: { requests: 200, trafficMs: 20, faultsMs: 500, isSqlite: true },
+  /** Cores that sleep, are cut off, and find a database that went back. */
+  apart: {
+    requests: 400,
+    trafficMs: 15,
+    faultsMs: 400,
+    only: ["suspend", "cut off", "server away", "look-ups pile up", "failover", "late calls", "lost calls"],
+  },
+  /** Disks that lose, lie and are full, and processes that die on them. */
+  disks: {
+    requests: 400,
+    trafficMs: 10,
+    faultsMs: 300,
+    only: ["kill", "kill in the middle", "power cut", "disk full", "disk fails to sync", "rotten journal", "twin"],
+  },
+  /** Charges are told to a receiver, and thresholds are announced. */
+  news: { requests: 250, trafficMs: 20, faultsMs: 500, isNight: false, hasNews: true },
+  sqliteNews: { requests: 250, trafficMs: 20, faultsMs: 500, isNight: false, hasNews: true, isSqlite: true },
+  payments: { isPayments: true },
+} as const satisfies Readonly<Record<string, Settings>>;
+
+export type WorldKind = keyof typeof worldKinds;
+
+/** The kinds that are lived where a mutation names none. */
+export const usualKinds: readonly WorldKind[] = ["troubled", "plain", "night", "busy", "sqlite"];
