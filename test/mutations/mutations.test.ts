@@ -14,8 +14,9 @@ const promises = flat(
   [
     ...globSync("docs/money{.md,/*.md}"),
     "docs/failures.md",
-    "docs/payments.md",
     "docs/operations.md",
+    "docs/payments.md",
+    "docs/proof.md",
     "src/money/README.md",
   ]
     .map((path) => readFileSync(path, "utf8"))

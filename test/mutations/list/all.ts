@@ -4,6 +4,7 @@ import { bookMutations } from "./books.ts";
 import { budgetMutations } from "./budgets.ts";
 import { checkoutMutations } from "./checkout.ts";
 import { coreMutations } from "./cores.ts";
+import { historyMutations } from "./history.ts";
 import { journalMutations } from "./journal.ts";
 import { newsMutations } from "./news.ts";
 import { settlementMutations } from "./settlement.ts";
@@ -20,6 +21,7 @@ export const mutations: readonly Mutation[] = [
   ...coreMutations,
   ...storeMutations,
   ...bookMutations,
+  ...historyMutations,
   ...checkoutMutations,
   ...newsMutations,
 ];
