@@ -11,6 +11,7 @@ import { ProxiedRequests } from "./http/connection/proxied-requests.ts";
 import { readHead } from "./http/connection/read-head.ts";
 import { createCoreClients } from "./http/core/core-clients.ts";
 import { healthPath } from "./http/exchange.ts";
+import { mountSearchEngines } from "./http/feeds/search-engines.ts";
 import { admit } from "./http/middleware/admit.ts";
 import { answerErrors } from "./http/middleware/answer-errors.ts";
 import { drainRefused } from "./http/middleware/drain-refused.ts";
@@ -72,6 +73,7 @@ export function createFront(parts: Dependencies): Front {
   routes.add({ verb: "GET", path: "/openapi.json", handle: (exchange) => exchange.send(200, document) });
   routes.add({ verb: "GET", path: healthPath, handle: (exchange) => exchange.sendEmpty() });
   mountSite(routes, core, parts.site);
+  mountSearchEngines(routes, core);
 
   const bodyLimits = {
     budget: new BodyBudget(limits.bodyMemory, () => observer.refused("bodies")),

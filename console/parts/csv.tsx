@@ -1,5 +1,4 @@
-import { useState } from "preact/hooks";
-import { Failure } from "./calls/answer.tsx";
+import { ActionButton } from "./forms/action-button.tsx";
 import { saveFile } from "./save-file.ts";
 
 type Cell = string | bigint;
@@ -12,26 +11,9 @@ interface Props {
 
 /** Downloads what the page lists as an exact file for spreadsheets. */
 export function CsvButton({ name, load }: Props) {
-  const [isBusy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>(undefined);
-  const download = async (): Promise<void> => {
-    setBusy(true);
-    setError(undefined);
-    try {
-      saveFile(`${name}.csv`, "text/csv", [toCsv(await load(new AbortController().signal))]);
-    } catch (failure) {
-      setError(failure);
-    }
-    setBusy(false);
-  };
-  return (
-    <>
-      <button type="button" aria-busy={isBusy} disabled={isBusy} onClick={() => void download()}>
-        Download CSV
-      </button>
-      {error !== undefined && <Failure error={error} />}
-    </>
-  );
+  const download = async (): Promise<void> =>
+    saveFile(`${name}.csv`, "text/csv", [toCsv(await load(new AbortController().signal))]);
+  return <ActionButton act={download}>Download CSV</ActionButton>;
 }
 
 function toCsv(lines: readonly (readonly Cell[])[]): string {

@@ -6,7 +6,8 @@ import { toNetwork } from "../net/network.ts";
 import { watchEnd } from "../net/send-whole.ts";
 import type { ServerTls } from "../net/tls-identity.ts";
 import type { Door } from "./door.ts";
-import { type AnswerMalformed, plainAnswer, refuseMalformed } from "./malformed.ts";
+import { findHeadFault } from "./head.ts";
+import { type AnswerMalformed, plainAnswer, refuseHead, refuseMalformed } from "./malformed.ts";
 import { Pipeline } from "./pipeline.ts";
 import { keepRenewed, tlsOptions } from "./tls.ts";
 import { stopListening } from "./workarounds/stop-listening.ts";
@@ -31,7 +32,7 @@ export interface HttpServerOptions {
   readonly headerTimeoutMs?: number;
   /** Milliseconds that a complete request may take, body included. Default: 120 s. */
   readonly requestTimeoutMs?: number;
-  /** Answers bytes that are not a request. */
+  /** Answers bytes that are not a request, and requests whose head can be read in two ways. */
   readonly answerMalformed?: AnswerMalformed;
   /** Whether the listener itself watches the clients of its answers. Default: they are watched for it. */
   readonly watchesAnswers?: boolean;
@@ -66,7 +67,14 @@ export async function startHttpServer(
     watchesAnswers = false,
   } = options;
   const { headerTimeoutMs = 15_000, requestTimeoutMs = 120_000 } = options;
-  const pipeline = new Pipeline(watchesAnswers ? listener : watched(listener, door), door);
+  const answering = watchesAnswers ? listener : watched(listener, door);
+  const judging: RequestListener = (request, response) => {
+    const fault = findHeadFault(request);
+    return fault === undefined
+      ? answering(request, response)
+      : refuseHead(fault, request, response, answerMalformed, door);
+  };
+  const pipeline = new Pipeline(judging, door);
   const serve: RequestListener = (request, response) => {
     // While the server drains, each answer tells its client to use another connection.
     if (!server.listening) {
@@ -80,7 +88,7 @@ export async function startHttpServer(
     headersTimeout: headerTimeoutMs,
     requestTimeout: requestTimeoutMs,
     connectionsCheckingInterval: Math.min(connectionsCheckingInterval, headerTimeoutMs),
-    requireHostHeader: false, // the listener itself refuses it, in the format of a surface
+    requireHostHeader: false, // refused below, in the format of a surface
   };
   const server =
     tls === undefined ? createHttpServer(settings, serve) : createSecureServer(tls, clients, settings, serve);

@@ -1,16 +1,11 @@
-import { STATUS_CODES } from "node:http";
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import type { Door } from "./door.ts";
+import { type Fault, headText } from "./head.ts";
 import type { Pipeline } from "./pipeline.ts";
 
 /** Milliseconds that a client has to read why its connection ends. */
 const lingerMs = 2_000;
-
-/** Why bytes are not a request. */
-export interface Fault {
-  readonly status: 400 | 408 | 413 | 431;
-  readonly message: string;
-}
 
 /** An answer to them. */
 export interface FaultAnswer {
@@ -72,6 +67,21 @@ export function refuseMalformed(
   }
 }
 
+/** Refuses a request whose head can be read in two ways, and ends its connection, on which nobody knows what follows. */
+export function refuseHead(
+  fault: Fault,
+  request: IncomingMessage,
+  response: ServerResponse,
+  answer: AnswerMalformed,
+  door: Pick<Door, "refused">,
+): void {
+  door.refused("head");
+  response.shouldKeepAlive = false;
+  const { status, body, headers } = answer(fault, headText(request));
+  request.resume();
+  response.writeHead(status, allHeaders(body, headers)).end(body);
+}
+
 function readFault(code: string): Fault {
   switch (code) {
     case "ERR_HTTP_REQUEST_TIMEOUT":
@@ -85,13 +95,17 @@ function readFault(code: string): Fault {
   }
 }
 
-function responseText({ status, body, headers }: FaultAnswer): string {
-  const all = {
+/** The headers of an answer after which the connection ends. */
+function allHeaders(body: string, headers: FaultAnswer["headers"]): Readonly<Record<string, string>> {
+  return {
     ...headers,
     connection: "close",
     "content-type": "application/json",
     "content-length": String(Buffer.byteLength(body)),
   };
-  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+}
+
+function responseText({ status, body, headers }: FaultAnswer): string {
+  const lines = Object.entries(allHeaders(body, headers)).map(([name, value]) => `${name}: ${value}\r\n`);
   return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join("")}\r\n${body}`;
 }

@@ -21,6 +21,8 @@ interface Line {
   readonly wider: string;
   running: Turn | undefined;
   readonly waiting: Turn[];
+  /** Whether an answer has said that the connection ends: nothing that follows is run. */
+  isOver: boolean;
   /** Called when no request runs or waits any more. */
   afterwards: (() => void) | undefined;
 }
@@ -53,11 +55,12 @@ export class Pipeline {
         wider: `around ${toWiderNetwork(address)}`,
         running: undefined,
         waiting: [],
+        isOver: false,
         afterwards: undefined,
       };
       this.#lines.set(socket, line);
     }
-    if (socket.destroyed) {
+    if (socket.destroyed || line.isOver) {
       return;
     }
     if (line.running === undefined) {
@@ -113,8 +116,9 @@ export class Pipeline {
     response.once("close", () => {
       line.running = undefined;
       connections.end(socket);
+      line.isOver = !response.shouldKeepAlive || !socket.writable;
       if (line.waiting.length > 0) {
-        this.#goOn(line, !socket.writable);
+        this.#goOn(line);
       } else {
         line.afterwards?.();
       }
@@ -122,8 +126,8 @@ export class Pipeline {
     this.#listener(request, response);
   }
 
-  #goOn(line: Line, isOver: boolean): void {
-    if (isOver) {
+  #goOn(line: Line): void {
+    if (line.isOver) {
       for (const _ of line.waiting.splice(0)) {
         this.#leave(line);
       }

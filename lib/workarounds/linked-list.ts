@@ -23,6 +23,10 @@ export class LinkedList<T extends Linked<T>> {
     return this.#first;
   }
 
+  has(one: T): boolean {
+    return one.list === this;
+  }
+
   /** Adds one at the end, unless it is in a list. */
   add(one: T): void {
     if (one.list !== undefined) {
@@ -41,7 +45,7 @@ export class LinkedList<T extends Linked<T>> {
 
   /** Takes one out, if it is in this list. */
   delete(one: T): void {
-    if (one.list !== this) {
+    if (!this.has(one)) {
       return;
     }
     const { earlier, later } = one;

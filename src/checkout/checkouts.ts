@@ -20,6 +20,8 @@ export interface CheckoutRequest {
 
 /** Milliseconds after which the provider is asked about a session of which it has told nothing. */
 const firstAskMs = 600_000;
+/** The same while somebody waits for it: events are seldom lost, and people seldom wait in vain. */
+const watchedAskMs = 15_000;
 
 /** Sessions on the provider's page. */
 export class Checkouts {
@@ -47,6 +49,17 @@ export class Checkouts {
     const { session, url } = await askFor(() => provider.checkout.open({ id, accountId, customer, amount, ...urls }));
     await inTransaction(this.#deps.storage, (em) => em.nativeUpdate(ProviderPayment, id, { session, url }));
     return { id, url };
+  }
+
+  /** Tells somebody who waits how far it has come, and has the provider asked soon. Throws PAYMENT_NOT_FOUND. */
+  async watch(id: string): Promise<ProviderPayment> {
+    const found = await this.get(id);
+    const askAt = new Date(this.#deps.clock.now() + watchedAskMs);
+    if (found.state === "open" && found.session && found.askAt && found.askAt > askAt) {
+      const later = { id, state: "open" as const, askAt: { $gt: askAt } };
+      await this.#deps.storage.orm.em.fork().nativeUpdate(ProviderPayment, later, { askAt });
+    }
+    return found;
   }
 
   /** Throws PAYMENT_NOT_FOUND. */

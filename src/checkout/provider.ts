@@ -78,6 +78,9 @@ export interface Invoice {
   readonly status: string;
 }
 
+/** Why an event moves no money that is signed, and not what the provider's documents describe. */
+export const unknownShape = "its shape is not known here";
+
 /** What a provider tells by itself, once its signature is checked. Nothing in it is believed but what it is about. */
 export interface ProviderEvent {
   readonly id: string;

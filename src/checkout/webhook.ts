@@ -5,7 +5,7 @@ import type { Logger } from "#lib/logger.ts";
 import { readBody } from "#src/wire/grpc/server/http/request-body.ts";
 import { Receiving } from "#src/wire/grpc/server/receiving.ts";
 import type { Events } from "./events.ts";
-import type { Provider } from "./provider.ts";
+import { type Provider, unknownShape } from "./provider.ts";
 
 /** The path that Stripe sends its events to. */
 export const stripePath = "/webhooks/stripe";
@@ -56,6 +56,9 @@ export function createStripeWebhook(deps: Dependencies): PaymentWebhook {
     if (event === undefined) {
       observe("unsigned");
       return [400, "the signature does not fit"];
+    }
+    if (event.ignored === unknownShape) {
+      logger.warn({ event: event.id, type: event.type }, "a signed payment event has a shape that is not known here");
     }
     const { outcome, detail, namesAccount } = await events.handle(event);
     // Other services may use the same account at Stripe: what names no account of ours is no alarm.

@@ -83,7 +83,7 @@ async function start(
   const page = options.console
     ? await openConsole({
         config,
-        transport,
+        transport: createDirectTransport(core.services, core.interceptors, "console"),
         front,
         lifecycle,
         logger,

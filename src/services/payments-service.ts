@@ -65,12 +65,12 @@ export function createPaymentsService(deps: Dependencies): ServiceImpl<typeof Pa
     },
 
     async getCheckout({ checkoutId }, context) {
-      const found = await checkouts.get(checkoutId);
+      const { accountId } = await checkouts.get(checkoutId);
       const principal = readPrincipal(context);
-      if (principal.kind !== "operator" && principal.accountId !== found.accountId) {
+      if (principal.kind !== "operator" && principal.accountId !== accountId) {
         throw failure(Reason.PAYMENT_NOT_FOUND, "There is no such checkout.", { parameter: "checkout_id" });
       }
-      return checkoutMessage(found);
+      return checkoutMessage(await checkouts.watch(checkoutId));
     },
 
     async createPortalSession({ accountId, returnUrl }, context) {

@@ -2,7 +2,9 @@ import { type EntityName, IsolationLevel, ReferenceKind } from "@mikro-orm/core"
 import type { SqlEntityManager } from "@mikro-orm/sql";
 import { entities } from "./entities/index.ts";
 import { Slice } from "./entities/metering/slice.ts";
+import { Usage } from "./entities/metering/usage.ts";
 import type { Storage } from "./orm.ts";
+import { dayOfRun, makeDays } from "./postgresql/days.ts";
 
 /** Rows inserted at once; a statement of PostgreSQL takes 65,535 parameters. */
 const pieceSize = 1000;
@@ -18,7 +20,7 @@ type OnProgress = (done: number, total: number) => void;
  * Copies every table into an empty storage, in one transaction. Throws, and leaves the target as it was, when the
  * target has any row, or when the source was not stopped in order: charges in the journal of its last process can only
  * be settled by that process's next start. Calls `onProgress` after every piece with the number of rows copied, and of
- * all rows.
+ * all rows. PostgreSQL gets the tables of the receipts' days first.
  */
 export async function copyStorage(from: Storage, to: Storage, onProgress: OnProgress = () => {}): Promise<RowCounts> {
   const source = from.orm.em.fork();
@@ -47,6 +49,9 @@ async function copyTables(
   let total = 0;
   for (const entity of entities as readonly unknown[] as readonly EntityName<Row>[]) {
     total += await source.count(entity);
+  }
+  if (to.dialect === "postgresql" && (await to.orm.em.fork().count(Usage)) === 0) {
+    await makeDays(to.pool, await daysOf(source));
   }
   let done = 0;
   return to.orm.em.fork().transactional(async (target) => {
@@ -86,6 +91,23 @@ async function copyTables(
     }
     return counts;
   });
+}
+
+/** Days that a run's id may name; another one tells nothing, and its receipt has its place all the same. */
+const firstDay = Date.UTC(2020, 0, 1) / 86_400_000;
+const daysAhead = 7;
+
+/**
+ * The days of receipts, by the ids of their runs. The first eight of their digits tell the time to 66 seconds, so that there
+ * are few of them.
+ */
+async function daysOf(source: SqlEntityManager): Promise<number[]> {
+  const rows = await source.execute<{ start: string }[]>(
+    "select distinct substr(cast(run_id as text), 1, 8) as start from usage where substr(cast(run_id as text), 15, 1) = '7'",
+  );
+  const days = rows.flatMap(({ start }) => ["0000", "ffff"].map((rest) => dayOfRun(`${start}-${rest}-7`)));
+  const last = Math.floor(Date.now() / 86_400_000) + daysAhead;
+  return [...new Set(days)].filter((day) => day !== undefined && day >= firstDay && day <= last) as number[];
 }
 
 function readField(row: Row, field: string, embedded: [owner: string, name: string] | undefined): unknown {

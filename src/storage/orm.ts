@@ -70,6 +70,8 @@ export interface PostgresqlStorage extends Common {
   readonly pool: Pool;
   /** Whether a pooler stands before it, so that each transaction may have another session. */
   readonly pooled: boolean;
+  /** Whose continuation it is. */
+  readonly history: Pick<History, "timeline">;
   /** What answers long reads. Undefined: the primary does. */
   readonly standby: Standby | undefined;
 }
@@ -78,13 +80,17 @@ export interface PostgresqlStorage extends Common {
  * Opens `sqlite:PATH`, `sqlite::memory:` or `postgresql://…`, of several servers the one that takes writes, and brings its
  * schema up to date. Throws when another process has the SQLite file, when a newer version of the program or one from
  * before the first release made the schema, or when the server cannot be written to. Warns of dangerous settings of a
- * server, and whenever a thread of a file ends. `standby` is not needed for a start.
+ * server, and whenever a thread of a file ends. The standby is not needed for a start;
+ * `history`: what the process knows of an earlier one's database. Absent: nothing.
  */
 export async function openStorage(
   url: string,
   patience = usualPatience,
   warn: (message: string) => void = () => {},
-  standby?: StandbyOptions,
+  {
+    standby,
+    history = new History(),
+  }: { readonly standby?: StandbyOptions | undefined; readonly history?: History } = {},
 ): Promise<Storage> {
   if (url.startsWith("sqlite:")) {
     const path = url.slice("sqlite:".length);
@@ -94,7 +100,7 @@ export async function openStorage(
       throw explainDiskFault(resolve(path), error);
     }
   }
-  const { storage, limit } = await openServer(url, patience);
+  const { storage, limit } = await openServer(url, patience, history);
   let pooled = false;
   await migrated(storage, async () => {
     const schema = schemaOf(url);
@@ -161,10 +167,9 @@ async function openSqlite(path: string, warn: (message: string) => void): Promis
 }
 
 /** A server, and the limit on its answers, which has not begun yet. */
-async function openServer(url: string, { connectMs, answerMs }: Patience) {
+async function openServer(url: string, { connectMs, answerMs }: Patience, history: History) {
   let pool: Pool | undefined;
   const limit = new AnswerLimit();
-  const history = new History();
   const servers = serversOf(url);
   const orm = await MikroORM.init({
     ...common("postgresql", postgresqlMigrations),
@@ -205,6 +210,7 @@ async function openServer(url: string, { connectMs, answerMs }: Patience) {
     pool,
     pooled: false,
     standby: undefined,
+    history,
     snapshot,
     close,
   };

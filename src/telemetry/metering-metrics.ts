@@ -73,6 +73,11 @@ export function meteringMetrics(registry: Registry, clock: Clock, models: () => 
     help: "Times that the store did not take a group of charges; they are tried again.",
     registers,
   });
+  const putBack = new Counter({
+    name: "tollgate_charges_put_back_total",
+    help: "Acknowledged charges that the database had lost when a standby became the primary, and that were made again.",
+    registers,
+  });
   const fenced = new Counter({
     name: "tollgate_settlements_fenced_total",
     help: "Charges that came after the money set aside for them was given to others, and were made anew.",
@@ -129,6 +134,7 @@ export function meteringMetrics(registry: Registry, clock: Clock, models: () => 
       groups.observe(charges);
     },
     refused: () => refusals.inc(),
+    putBack: (charges) => putBack.inc(charges),
     fenced: () => fenced.inc(),
     broken: () => broken.inc(),
     threadEnded: () => threadEnds.inc(),

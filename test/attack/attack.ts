@@ -1,3 +1,5 @@
+import type { BoundName, ListenerName } from "#lib/door/bounds.ts";
+
 /** A service under attack, and what an attacker without a paid key has. */
 export interface Target {
   /** host:port of each listener. */
@@ -6,10 +8,15 @@ export interface Target {
   readonly freeKey: string;
 }
 
-/** A bound that counts what an attack meets, as labels of tollgate_door_refused_total. Undefined: nothing is refused. */
+/** A counter that grows under an attack: a metric, and the labels by which its series are chosen. */
 export interface Shown {
-  readonly listener: string;
-  readonly bound: string;
+  readonly metric: string;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** The counter of clients that a listener's bound refused. */
+export function refusedBy(listener: ListenerName, bound: BoundName): Shown {
+  return { metric: "tollgate_door_refused_total", labels: { listener, bound } };
 }
 
 /** A way to cost others more than oneself. */
@@ -17,7 +24,8 @@ export interface Attack {
   readonly name: string;
   /** What the attacker does, for the table. */
   readonly what: string;
-  readonly shown: Shown | undefined;
+  /** What shows it to whoever runs the service. */
+  readonly shown: Shown;
   /** One burst, from addresses of the attacker's own. Ends when its last answer is there, or its connections are cut. */
   burst(target: Target): Promise<void>;
 }

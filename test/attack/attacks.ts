@@ -1,6 +1,6 @@
 import { systemRandom } from "#lib/ids/random.ts";
 import { newLinkToken, newSessionToken } from "#src/identity/sessions/session-token.ts";
-import type { Attack } from "./attack.ts";
+import { type Attack, refusedBy } from "./attack.ts";
 import { ask, hold, open } from "./wire.ts";
 
 /** Addresses of one attacker's networks: `network` is a /24. */
@@ -14,6 +14,8 @@ const connectJson = { ...json, "connect-protocol-version": "1" };
 const chat = (content: string) =>
   JSON.stringify({ model: "tollgate-sim/plain", max_tokens: 1, messages: [{ role: "user", content }] });
 
+const getSession = "tollgate.sessions.v1.SessionsService/GetSession";
+
 const holdMs = 2000;
 
 /** The attacks of `npm run attack`, by name. */
@@ -21,7 +23,7 @@ export const attacks: readonly Attack[] = [
   {
     name: "sign-ins",
     what: "one free key opens sessions over the Connect port, 32 at a time",
-    shown: { listener: "connect", bound: "rate" },
+    shown: refusedBy("connect", "rate"),
     async burst({ addresses, freeKey }) {
       const path = "/tollgate.sessions.v1.SessionsService/CreateSession";
       const headers = { ...connectJson, authorization: `Bearer ${freeKey}` };
@@ -33,7 +35,7 @@ export const attacks: readonly Attack[] = [
   {
     name: "links",
     what: "links with right checksums that were never made, 32 at a time",
-    shown: { listener: "public", bound: "rate" }, // what the console asks the core comes from this process
+    shown: refusedBy("console", "rate"),
     async burst({ addresses }) {
       await Promise.all(
         many(32, () => ask({ to: addresses.console, from: from(0, 1), path: `/link/${newLinkToken(systemRandom)}` })),
@@ -43,7 +45,7 @@ export const attacks: readonly Attack[] = [
   {
     name: "wrong-keys",
     what: "keys with right checksums that were never made, 32 at a time",
-    shown: { listener: "public", bound: "credentials" },
+    shown: refusedBy("public", "credentials"),
     async burst({ addresses }) {
       const body = chat("hello");
       await Promise.all(
@@ -64,7 +66,7 @@ export const attacks: readonly Attack[] = [
   {
     name: "wrong-sessions",
     what: "cookies of sessions that were never opened, 32 at a time",
-    shown: undefined,
+    shown: refusedBy("console", "credentials"),
     async burst({ addresses }) {
       await Promise.all(
         many(32, () => {
@@ -78,7 +80,7 @@ export const attacks: readonly Attack[] = [
   {
     name: "keyless-reads",
     what: "GET /v1/models without a key, 64 at a time",
-    shown: { listener: "public", bound: "rate" },
+    shown: refusedBy("public", "rate"),
     async burst({ addresses }) {
       await Promise.all(many(64, () => ask({ to: addresses.http, from: from(0, 4), path: "/v1/models" })));
     },
@@ -86,7 +88,7 @@ export const attacks: readonly Attack[] = [
   {
     name: "long-header",
     what: "31.5 KB of no-break spaces as a media type, 8 at a time",
-    shown: undefined,
+    shown: { metric: "tollgate_http_responses_total", labels: { status: "401" } },
     async burst({ addresses }) {
       const head = Buffer.from(
         `POST /v1/chat/completions HTTP/1.1\r\nhost: t\r\ncontent-length: 2\r\nconnection: close\r\ncontent-type: ${"\u00a0".repeat(31_500)}\r\n\r\n{}`,
@@ -101,7 +103,7 @@ export const attacks: readonly Attack[] = [
   {
     name: "unfinished-heads",
     what: "600 connections of one address whose head never ends",
-    shown: { listener: "public", bound: "connections_per_address" },
+    shown: refusedBy("public", "connections_per_address"),
     async burst({ addresses }) {
       const head = "POST /v1/chat/completions HTTP/1.1\r\nhost: t\r\nx-slow: ";
       await hold(
@@ -113,7 +115,7 @@ export const attacks: readonly Attack[] = [
   {
     name: "pipelining",
     what: "50 connections with 61 KB of requests each, unread",
-    shown: { listener: "public", bound: "pipeline" },
+    shown: refusedBy("public", "pipeline"),
     async burst({ addresses }) {
       const requests = "GET /v1/models HTTP/1.1\r\nhost: t\r\n\r\n".repeat(1700);
       await hold(
@@ -125,7 +127,7 @@ export const attacks: readonly Attack[] = [
   {
     name: "payments-pipelining",
     what: "the same on the port of payment events",
-    shown: { listener: "payments", bound: "pipeline" },
+    shown: refusedBy("payments", "pipeline"),
     async burst({ addresses }) {
       const requests = "GET /webhooks/stripe HTTP/1.1\r\nhost: t\r\n\r\n".repeat(1500);
       await hold(
@@ -137,7 +139,7 @@ export const attacks: readonly Attack[] = [
   {
     name: "console-bodies",
     what: "18 bodies of 4 MiB with a made-up cookie, begun and never ended",
-    shown: undefined,
+    shown: { metric: "tollgate_requests_total", labels: { method: getSession, reason: "UNAUTHENTICATED" } },
     async burst({ addresses }) {
       const cookie = `__Host-tollgate=${newSessionToken(systemRandom)}`;
       const head = `POST /tollgate.accounts.v1.AccountsService/ListAccounts HTTP/1.1\r\nhost: t\r\nsec-fetch-site: same-origin\r\nconnect-protocol-version: 1\r\ncontent-type: application/proto\r\ncookie: ${cookie}\r\ncontent-length: 4194304\r\n\r\n`;
@@ -150,7 +152,7 @@ export const attacks: readonly Attack[] = [
   {
     name: "small-bodies",
     what: "480 bodies of 33 KB from five networks, whose second half never comes",
-    shown: undefined,
+    shown: { metric: "tollgate_http_responses_total", labels: { status: "499" } },
     async burst({ addresses }) {
       const half = `POST /v1/chat/completions HTTP/1.1\r\nhost: t\r\nauthorization: Bearer ${wrongKey()}\r\ncontent-type: application/json\r\ncontent-length: 33000\r\n\r\n${" ".repeat(16_000)}`;
       await hold(
@@ -162,7 +164,7 @@ export const attacks: readonly Attack[] = [
   {
     name: "beyond-rate",
     what: "one free key beyond its rate, with bodies of 2 MB, 8 at a time",
-    shown: undefined,
+    shown: { metric: "tollgate_limit_refusals_total", labels: { limit: "requests" } },
     async burst({ addresses, freeKey }) {
       const headers = { ...json, authorization: `Bearer ${freeKey}` };
       const body = chat("x".repeat(1_900_000));

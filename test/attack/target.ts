@@ -7,7 +7,8 @@ import { ask } from "./wire.ts";
 export interface Measured {
   readonly cpuSeconds: number;
   readonly residentBytes: number;
-  refused(shown: Shown): number;
+  /** The sum of the counters that show an attack. */
+  count(shown: Shown): number;
 }
 
 /** A running service with an honest customer. */
@@ -22,8 +23,14 @@ export interface Attacked extends AsyncDisposable {
 const customer = "127.0.0.2";
 const model = "tollgate-sim/plain";
 
-/** Starts the whole program with a simulated fleet, an honest customer and a free key. */
-export async function startTarget(): Promise<Attacked> {
+/**
+ * Starts the whole program with a simulated fleet, an honest customer and a free key. `overload`: what it sheds load by;
+ * by default as the program does.
+ */
+export async function startTarget(overload?: {
+  readonly max_lag_ms: number;
+  readonly max_wait_ms: number;
+}): Promise<Attacked> {
   const engines = await startDefaultFleet({ speed: 0 });
   const site = await createSite({ TOLLGATE_STRIPE_WEBHOOK_SECRET: "whsec_of-the-attacks-0123456789-0123456789" });
   const listen = { ...freePorts.listen, console: "127.0.0.1:0" };
@@ -31,6 +38,7 @@ export async function startTarget(): Promise<Attacked> {
     listen,
     http: { connections: 1000, connections_per_address: 100 },
     models: defaultFleetConfig(engines),
+    ...(overload && { overload }),
   };
   const tollgate = await startTollgate(site, "serve", "--config", await site.configure(config));
   const key = async (rpm: string) => {
@@ -46,18 +54,23 @@ export async function startTarget(): Promise<Attacked> {
     target: { addresses: { http, console, connect, webhooks }, freeKey },
     honest: () => ask({ to: http, from: customer, method: "POST", path: "/v1/chat/completions", headers, body }),
     async measure() {
-      const text = await (await fetch(`http://${admin}/metrics`)).text();
-      const value = (name: string) =>
-        Number(
-          text
-            .split("\n")
-            .find((line) => line.startsWith(`${name} `))
-            ?.slice(name.length + 1) ?? 0,
-        );
+      const text = await (await fetch(`http://${admin}/metrics`, { signal: AbortSignal.timeout(30_000) })).text();
+      const lines = text.split("\n");
+      const sum = (name: string, labels: readonly string[] = []) =>
+        lines
+          .filter(
+            (line) =>
+              (line.startsWith(`${name} `) || line.startsWith(`${name}{`)) && labels.every((one) => line.includes(one)),
+          )
+          .reduce((total, line) => total + Number(line.slice(line.lastIndexOf(" ") + 1)), 0);
       return {
-        cpuSeconds: value("process_cpu_seconds_total"),
-        residentBytes: value("process_resident_memory_bytes"),
-        refused: ({ listener, bound }) => value(`tollgate_door_refused_total{listener="${listener}",bound="${bound}"}`),
+        cpuSeconds: sum("process_cpu_seconds_total"),
+        residentBytes: sum("process_resident_memory_bytes"),
+        count: ({ metric, labels }) =>
+          sum(
+            metric,
+            Object.entries(labels).map(([name, value]) => `${name}="${value}"`),
+          ),
       };
     },
     async [Symbol.asyncDispose]() {

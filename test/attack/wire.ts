@@ -21,7 +21,7 @@ export function ask({ to, from, method = "GET", path, headers = {}, body }: Ask)
   const [host = "", port] = to.split(":");
   return new Promise((resolve) => {
     const sent = request(
-      { host, port: Number(port), method, path, headers, agent, localAddress: from, timeout: 60_000 },
+      { host, port: Number(port), method, path, headers, agent, localAddress: from, timeout: 20_000 },
       (response) => {
         response.resume();
         response.once("close", () => resolve(response.complete ? (response.statusCode ?? 0) : 0));

@@ -8,7 +8,7 @@ test("runs everything at length unless told otherwise", () => {
     rounds: 3,
     duration: 2000,
     retakes: 4,
-    minutes: 30,
+    minutes: undefined,
     systems: [],
     traces: undefined,
     against: undefined,

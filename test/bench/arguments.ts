@@ -12,8 +12,8 @@ export interface Options {
   readonly duration: number;
   /** How often a turn that others disturbed is taken again. */
   readonly retakes: number;
-  /** How long a soak lasts. */
-  readonly minutes: number;
+  /** How long a soak or a run of crashes lasts. Undefined: as long as it usually does. */
+  readonly minutes: number | undefined;
   /** Names of the systems that take part; all of a scenario when empty. */
   readonly systems: readonly string[];
   /** A directory with recorded traces; such are made up when undefined. */
@@ -40,7 +40,7 @@ ${list}
   --rounds N          how often the systems take turns (3; quick 2)
   --seconds S         how long each turn is measured (2; quick 1.5)
   --retakes N         how often a turn is taken again that others disturbed (4)
-  --minutes M         how long a soak lasts (30)
+  --minutes M         how long a soak (30) or a run of crashes (10) lasts
   --traces DIR        recorded traces for routing, which else makes some up (docs/performance)
   --systems A,B       only these systems (pass-through is always there)
   --against FILE      print what changed by more than 5 % since that report
@@ -84,7 +84,7 @@ export function parseOptions(args: readonly string[]): Options {
     rounds: positive("--rounds", values.rounds, quick ? 2 : 3),
     duration: positive("--seconds", values.seconds, quick ? 1.5 : 2) * 1000,
     retakes: retakes(values.retakes),
-    minutes: positive("--minutes", values.minutes, 30),
+    minutes: values.minutes === undefined ? undefined : positive("--minutes", values.minutes),
     systems: values.systems?.split(",") ?? [],
     traces: values.traces,
     against: values.against,
@@ -111,7 +111,7 @@ function retakes(text = "4"): number {
   return Number(text);
 }
 
-function positive(name: string, text: string | undefined, otherwise: number): number {
+function positive(name: string, text: string | undefined, otherwise = Number.NaN): number {
   const value = text === undefined ? otherwise : Number(text);
   if (!(value > 0)) {
     throw new Error(`${name} must be a number above zero, not "${text}"`);

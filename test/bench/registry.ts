@@ -1,9 +1,12 @@
 import { consolePages } from "./console/pages.ts";
+import { publicPages } from "./console/public-pages.ts";
 import { consoleSoak } from "./console/soak.ts";
+import { crash } from "./crash.ts";
 import { failover } from "./failover.ts";
 import { heap } from "./heap/heap.ts";
 import { history } from "./history/history.ts";
 import { proof } from "./history/proof.ts";
+import { statement } from "./history/statement.ts";
 import { ledger } from "./ledger/ledger.ts";
 import { limits } from "./limits.ts";
 import { loadScenarios } from "./load/loads.ts";
@@ -46,8 +49,11 @@ export const scenarios: readonly Scenario[] = [
   retention,
   history,
   proof,
+  statement,
   failover,
+  crash,
   overshoot,
   consolePages,
   consoleSoak,
+  publicPages,
 ];

@@ -12,6 +12,8 @@ import { grievances } from "./soak/output.ts";
 import { type Reading, read } from "./soak/readings.ts";
 import type { Inside, System } from "./systems/interface.ts";
 
+/** Minutes, unless a run says otherwise. */
+const usualMinutes = 30;
 const perSecond = 25;
 const readEveryMs = 5000;
 const booksEveryMs = 30_000;
@@ -52,7 +54,7 @@ export const soak: Scenario = {
         single(name("answers that were not as they must be"), one.wrong, 0),
         single(name("proofs of the books that failed"), one.brokenBooks.length, 0),
         single(name("errors, warnings and rejections in the output"), one.grievances.size, 0),
-        ...one.watched.flatMap((part) => figuresOf(part, bench.options.minutes * 60 * warmUp)),
+        ...one.watched.flatMap((part) => figuresOf(part, (bench.options.minutes ?? usualMinutes) * 60 * warmUp)),
       ];
     });
     return { figures, plots: plotsOf(watched) };
@@ -107,7 +109,7 @@ async function watch(
   };
 
   note(await tell({ fronts, keys: operator.keys, perSecond }));
-  for (let turn = 1; seconds() < options.minutes * 60; turn++) {
+  for (let turn = 1; seconds() < (options.minutes ?? usualMinutes) * 60; turn++) {
     await sleep(Math.max(0, turn * readEveryMs - seconds() * 1000));
     await operator.work();
     readings.push(await readAll());

@@ -105,9 +105,12 @@ describe.each(dialects)("on %s", (dialect) => {
     const refusal = await begin(accountId).catch((error: unknown) => readDetail(error)?.reason);
     expect(refusal).toBe(Reason.ACCOUNT_FROZEN);
     await end();
-    await eventually("the money is out", async () => (await find(accountId)).paidTotalPicoUsd === 0n);
-    const { balancePicoUsd, debtPicoUsd } = await find(accountId);
-    expect([balancePicoUsd, debtPicoUsd > 0n, debtPicoUsd < usd(1)]).toEqual([0n, true, true]);
+    // What was held for the answer and not used pays some of the debt, once its core has given it back.
+    const { debtPicoUsd } = await eventually("the money is out", async () => {
+      const found = await find(accountId);
+      return found.paidTotalPicoUsd === 0n && found.balancePicoUsd === 0n ? found : undefined;
+    });
+    expect([debtPicoUsd > 0n, debtPicoUsd < usd(1)]).toEqual([true, true]);
   }, 60_000);
 
   test("a session that is paid in two windows at once is paid and credited once", async () => {

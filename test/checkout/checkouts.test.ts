@@ -141,6 +141,16 @@ describe.each(dialects)("on %s", (dialect) => {
     expect(await shop.balance(accountId)).toBe(usd(25));
   }, 60_000);
 
+  test("events that never come are made up for while somebody waits", async () => {
+    stripe.events.faults.lose = true;
+    const accountId = await shop.account();
+    const { url: page, checkoutId } = await open(accountId);
+    await press(page, "paid");
+    await eventually("it is credited", async () => (await stateOf(checkoutId)) === CheckoutState.CREDITED);
+    const asked = stripe.requests.filter(({ path }) => /sessions\/cs_/.test(path));
+    expect(asked.length).toBeLessThanOrEqual(4);
+  }, 60_000);
+
   test("an expired session is over", async () => {
     const accountId = await shop.account();
     const { checkoutId } = await open(accountId);

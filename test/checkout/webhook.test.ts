@@ -13,7 +13,13 @@ import { createStripeWebhook } from "#src/checkout/webhook.ts";
 
 const secret = "whsec_of_the_test";
 const alarms: object[] = [];
-const logger = { debug() {}, info() {}, warn() {}, error: (facts: object) => void alarms.push(facts) };
+const warnings: string[] = [];
+const logger = {
+  debug() {},
+  info() {},
+  warn: (_: object, message: string) => void warnings.push(message),
+  error: (facts: object) => void alarms.push(facts),
+};
 let seen: ProviderEvent[] = [];
 let outcomes: string[] = [];
 let judged: Judged | Error;
@@ -41,12 +47,15 @@ beforeEach(() => {
   seen = [];
   outcomes = [];
   alarms.length = 0;
+  warnings.length = 0;
   judged = { outcome: "credited", detail: "", namesAccount: true };
 });
 afterAll(() => void server.close());
 
-async function send(event: object, signedWith = secret, at?: number): Promise<number> {
-  const body = JSON.stringify({ id: "evt_1", object: "event", ...event });
+const send = (event: object, signedWith = secret, at?: number) =>
+  sendText(JSON.stringify({ id: "evt_1", object: "event", ...event }), signedWith, at);
+
+async function sendText(body: string, signedWith = secret, at?: number): Promise<number> {
   const timestamp = at === undefined ? {} : { timestamp: at };
   const signature = Stripe.webhooks.generateTestHeaderString({ payload: body, secret: signedWith, ...timestamp });
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
@@ -130,6 +139,39 @@ test("an event that could not be noted is sent again", async () => {
   judged = new Error("the database is away");
   expect(await send(intent())).toBe(503);
   expect(outcomes).toEqual(["postponed"]);
+});
+
+const ofType = (type: unknown, object: unknown) => JSON.stringify({ id: "evt_1", type, data: { object } });
+
+test.each([
+  ["no JSON", "{"],
+  ["nothing", "null"],
+  ["a number", "1"],
+  ["a text", '"event"'],
+  ["a list", "[1]"],
+  ["an event without fields", "{}"],
+  ["an id that is none", '{"id":{"a":1},"type":"charge.refunded","data":{"object":{}}}'],
+  ["a type that is none", ofType(["charge.refunded"], {})],
+  ["an object that is none", ofType("charge.refunded", "ch_1")],
+  ["a session without an id", ofType("checkout.session.completed", { payment_status: "paid", metadata: null })],
+  ["a payment whose id is none", ofType("payment_intent.succeeded", { id: { $ne: null } })],
+])("%s that is signed moves no money, is answered for good and told in the log", async (_, body) => {
+  judged = { outcome: "ignored", detail: "", namesAccount: false };
+  expect(await sendText(body)).toBe(200);
+  expect(seen).toMatchObject([{ about: undefined, claim: undefined, ignored: "its shape is not known here" }]);
+  expect(warnings).toEqual(["a signed payment event has a shape that is not known here"]);
+});
+
+test("fields of another type in a payment count as absent", async () => {
+  const odd = { metadata: { account_id: { $ne: null } }, currency: 7, amount_received: "1999" };
+  expect(await send(intent(odd))).toBe(200);
+  expect(await send(session({ payment_intent: { id: 5 }, metadata: [], amount_total: {} }))).toBe(200);
+  expect(seen).toMatchObject([
+    { claim: { accountId: undefined, currency: "", credit: undefined } },
+    { claim: { accountId: undefined, reference: "cs_1", credit: undefined } },
+  ]);
+  expect(await send({ type: "charge.refunded", data: { object: { payment_intent: [1] } } })).toBe(200);
+  expect(seen.at(-1)?.about).toBeUndefined();
 });
 
 test("a wrong or an old signature, a GET and a huge body are refused", async () => {

@@ -130,6 +130,38 @@ const attacks: Partial<
   },
 };
 
+/** Heads that two servers could read differently. */
+const odd: readonly [what: string, head: string, status: number][] = [
+  ["chunks in HTTP/1.0", "POST /x HTTP/1.0\r\nhost: t\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n", 400],
+  [
+    "a length and chunks",
+    "POST /x HTTP/1.1\r\nhost: t\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n",
+    400,
+  ],
+  ["two lengths", "POST /x HTTP/1.1\r\nhost: t\r\ncontent-length: 5\r\ncontent-length: 6\r\n\r\n", 400],
+  ["gzip before chunks", "POST /x HTTP/1.1\r\nhost: t\r\ntransfer-encoding: gzip, chunked\r\n\r\n0\r\n\r\n", 400],
+  ["two hosts", "GET /livez HTTP/1.1\r\nhost: t\r\nHost: u\r\n\r\n", 400],
+  ["no host", "GET /livez HTTP/1.1\r\nx: y\r\n\r\n", 400],
+  ["an expectation of its own", "GET /livez HTTP/1.1\r\nhost: t\r\nexpect: 200-ok\r\n\r\n", 417],
+];
+
+const speakHttp = listenerNames.filter((name) => name !== "grpc");
+
+describe.each(speakHttp)("the listener %s", (name) => {
+  test.each(odd)("refuses %s and ends the connection, whatever follows", async (_, head, status) => {
+    const { open, refused } = await start(name, {});
+    const socket = open();
+    let received = "";
+    socket.setEncoding("latin1").on("data", (text) => {
+      received += text;
+    });
+    socket.write(`${head}${"GET /livez HTTP/1.1\r\nhost: t\r\n\r\n"}`);
+    await new Promise((done) => socket.once("close", done));
+    expect(Array.from(received.matchAll(/HTTP\/1\.1 (\d+)/g), ([, code]) => Number(code))).toEqual([status]);
+    expect(refused).toEqual([`${name} head`]);
+  });
+});
+
 function openMany(count: number) {
   return async ({ open }: Started) => {
     const sockets = Array.from({ length: count }, open);
@@ -152,6 +184,27 @@ describe.each(listenerNames)("the listener %s", (name) => {
     await eventually("it is counted", () => started.refused.includes(`${name} ${bound}`));
   });
 });
+
+const floods = "test/facades/http/floods.test.ts";
+const calls = "test/wire/grpc/server/door-bounds.test.ts";
+const readers = "test/wire/grpc/server/slow-readers.test.ts";
+const http = "test/lib/door/http-server.test.ts";
+const program = "test/attack/attacks.ts";
+
+/** The tests that reach and count the bounds that are not walked here: they take a listener's own handler. */
+const reachedBy: Partial<Record<BoundName, Partial<Record<ListenerName, string>>>> = {
+  requests_per_address: { public: floods },
+  calls: { console: calls, connect: calls, grpc: calls },
+  rate: { public: program, console: program, connect: calls, grpc: calls },
+  credentials: { public: program, console: program, connect: calls, grpc: calls },
+  bodies: { public: floods, console: calls, connect: calls, grpc: calls, payments: calls },
+  slow_body: { public: floods, console: calls, connect: calls, grpc: calls, payments: calls },
+  slow_reader: {
+    ...{ public: floods, console: readers, connect: readers, grpc: readers },
+    ...{ payments: http, admin: http, docs: http },
+  },
+  overload: { public: floods },
+};
 
 test("nothing listens but through a door", () => {
   const listening = globSync(["lib/**/*.ts", "src/**/*.ts", "facades/**/*.ts"], {
@@ -183,5 +236,13 @@ test("the table in docs/operations.md has every listener and every bound", () =>
     const cells = body.find(([first]) => first === `\`${bound}\``)?.slice(1) ?? [];
     const without = listenerNames.filter((_, at) => cells[at] === "–");
     expect([bound, without]).toEqual([bound, byLibrary.includes(`grpc ${bound}`) ? ["grpc"] : []]);
+  }
+  for (const bound of boundNames.filter((name) => attacks[name] === undefined)) {
+    const cells = body.find(([first]) => first === `\`${bound}\``)?.slice(1) ?? [];
+    const bounded = listenerNames.filter((_, at) => cells[at] !== "–");
+    expect([bound, Object.keys(reachedBy[bound] ?? {}).toSorted()]).toEqual([bound, bounded.toSorted()]);
+    for (const file of Object.values(reachedBy[bound] ?? {})) {
+      expect(readFileSync(file, "utf8")).toMatch(new RegExp(`\\b${bound}\\b`));
+    }
   }
 });

@@ -1,3 +1,6 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { monitorEventLoopDelay } from "node:perf_hooks";
 import { DatabaseSync } from "node:sqlite";
 import { createClient } from "@connectrpc/connect";
 import { afterAll, beforeAll, expect, jest, test } from "@jest/globals";
@@ -60,4 +63,60 @@ test("nobody who reads or streams waits while people sign in and operators chang
   opened.mockRestore();
   disk.exec("rollback");
   await Promise.all(changes);
+}, 60_000);
+
+/** Milliseconds for which another process keeps the disk. */
+const heldMs = 3000;
+
+/** Has another process keep the file's lock for a while, from when this resolves. */
+async function holdElsewhere(): Promise<{ readonly released: Promise<unknown> }> {
+  const script = `
+    const { DatabaseSync } = require("node:sqlite");
+    const disk = new DatabaseSync(process.argv[1], { timeout: 5000 });
+    disk.exec("begin immediate");
+    console.log("held");
+    setTimeout(() => disk.exec("rollback"), ${heldMs});`;
+  const holder = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", "-e", script, service.database], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const released = once(holder, "exit");
+  await Promise.race([once(holder.stdout, "data"), released]);
+  return { released };
+}
+
+test("no turn of the event loop lasts as long as another process keeps the disk", async () => {
+  const [accounts, operators, own, guest] = [
+    createClient(AccountsService, service.operator),
+    createClient(OperatorsService, service.operator),
+    createClient(SessionsService, service.operator),
+    createClient(SessionsService, service.transport),
+  ];
+  const secret = await service.anotherKey();
+  const customer = { headers: { authorization: `Bearer ${secret}` } };
+  const { account } = await accounts.createAccount({});
+  const accountId = account?.id ?? "";
+  const { key } = await accounts.createKey({ accountId });
+  const links = await Promise.all([own.createSignInLink({}), own.createSignInLink({})]);
+  const delay = monitorEventLoopDelay({ resolution: 10 });
+  const { released } = await holdElsewhere();
+  let isOver = false;
+  void released.then(() => {
+    isOver = true;
+  });
+  delay.enable();
+  const before = isOver;
+  await Promise.all([
+    ...links.map(({ token }) => guest.redeemSignInLink({ token })),
+    guest.createSession({}, customer),
+    own.createSession({}),
+    accounts.updateAccount({ accountId, name: "renamed" }),
+    accounts.topUp({ accountId, amountPicoUsd: 10n * 10n ** 12n, reference: "slow disk" }),
+    accounts.revokeKey({ keyId: key?.id ?? "" }),
+    accounts.createKey({ accountId }),
+    operators.createOperator({ name: "on a slow disk", role: 1 }),
+  ]);
+  await released;
+  delay.disable();
+  expect(before).toBe(false); // the disk was kept when the changes began
+  expect(delay.max / 1e6).toBeLessThan(heldMs - 500);
 }, 60_000);

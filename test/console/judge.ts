@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 import { continueWithProvider } from "./identity-life.ts";
 import type { Stage } from "./stage.ts";
 
-const narrow = { width: 360, height: 740 };
+export const narrow = { width: 360, height: 740 };
 /** All that another theme can change. */
 const ofColours: RunOptions = { runOnly: ["color-contrast"] };
 const longName = "A name that somebody gave without a thought of those who have to find a place for it ".repeat(2);
@@ -20,11 +20,12 @@ export async function judgePages(stage: Stage): Promise<readonly string[]> {
   await page.goto("/sign-in");
   faults.push(...(await judge(page, "/sign-in")));
   await page.goto(await stage.makeLink());
-  for (const path of await findPaths(stage)) {
+  const paths = await findPaths(stage);
+  for (const path of paths) {
     await page.goto(path);
     faults.push(...(await judge(page, path)));
   }
-  faults.push(...(await judgeReceipt(page)), ...(await judgeDialog(page)));
+  faults.push(...(await judgeReceipt(page)), ...(await judgeDialog(page)), ...(await judgeBusy(page, paths)));
   await context.close();
   return [...faults, ...(await judgeMember(stage))];
 }
@@ -108,6 +109,34 @@ async function judgeDialog(page: Page): Promise<readonly string[]> {
   return judge(page, "a dialog");
 }
 
+/** Buttons whose calls are under way, and what is said once they fail: a usual one, and one that removes something. */
+async function judgeBusy(page: Page, paths: readonly string[]): Promise<readonly string[]> {
+  const faults: string[] = [];
+  const keys = paths.find((path) => path.startsWith("/keys?")) ?? "";
+  for (const [opener, verb] of [
+    [/^Create key/, "Create"],
+    [/^Revoke/, "Revoke"],
+  ] as const) {
+    const held = Promise.withResolvers<void>();
+    await page.route(`**/${verb}Key`, async (route) => {
+      await held.promise;
+      await route.abort();
+    });
+    await page.goto(keys);
+    await page.getByRole("button", { name: opener }).first().click();
+    const dialog = page.getByRole("dialog");
+    const button = dialog.getByRole("button", { name: verb, exact: true });
+    await button.click();
+    await dialog.locator('[aria-busy="true"]').waitFor();
+    faults.push(...(await judge(page, `${verb} while it is busy`)));
+    held.resolve();
+    await dialog.getByRole("alert").waitFor();
+    faults.push(...(await judge(page, `${verb} after it failed`)));
+    await page.unroute(`**/${verb}Key`);
+  }
+  return faults;
+}
+
 /** Looks at a page as it stands. Needs axe in it. */
 export async function judge(page: Page, path: string): Promise<readonly string[]> {
   await page.locator("h1").waitFor();
@@ -130,12 +159,14 @@ export async function judge(page: Page, path: string): Promise<readonly string[]
   if (unused > 0) {
     faults.push(`${path} leaves ${unused} of ${largest.width} pixels unused`);
   }
-  await page.setViewportSize(narrow);
-  faults.push(...(await findAxeFaults(page)).map((fault) => `${path}, narrow: ${fault}`));
-  const overflow = await page.locator("html").evaluate((html) => html.scrollWidth - html.clientWidth);
-  if (overflow > 0) {
-    faults.push(`${path} is ${overflow} pixels too wide`);
+  for (const size of [wide, narrow]) {
+    await page.setViewportSize(size);
+    const overflow = await page.locator("html").evaluate((html) => html.scrollWidth - html.clientWidth);
+    if (overflow > 0) {
+      faults.push(`${path} is ${overflow} pixels too wide for ${size.width}`);
+    }
   }
+  faults.push(...(await findAxeFaults(page)).map((fault) => `${path}, narrow: ${fault}`));
   await page.setViewportSize(wide);
   return faults;
 }
@@ -148,8 +179,8 @@ async function findUnused(page: Page): Promise<number> {
   return content - main;
 }
 
-/** The tables that do not fit a wide screen, whatever the things in them are called. */
-function findWideTables(page: Page): Promise<string[]> {
+/** The tables that do not fit the screen, whatever the things in them are called. */
+export function findWideTables(page: Page): Promise<string[]> {
   return page
     .locator(".table-box")
     .evaluateAll((boxes) =>

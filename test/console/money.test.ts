@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { buyCredit } from "./money-life.ts";
+import { comeBack } from "./return-life.ts";
 import { openStage, type Stage } from "./stage.ts";
 
 // A Tollgate of its own: an address may sign in 30 times a minute, and the other pages' tests need most of that.
@@ -26,4 +27,13 @@ test("a stranger goes from the first key to a receipt, buys credit, sets auto to
   expect(statement.map((line) => JSON.parse(line).kind)).toEqual(["account", "opening", "closing"]);
   expect(reader).toEqual(["no way to pay", set]);
   expect([...faults, ...stage.complaints]).toEqual([]);
+}, 120_000);
+
+test("who comes back from another site is signed in, hears what is wrong, and gets the money without an event", async () => {
+  const { from, lost, late, stays } = await comeBack(stage);
+  expect(from).toBe("cross-site");
+  expect(lost).toMatch(/is asked again by itself/);
+  expect(late).toMatch(/the credit comes by itself/);
+  expect(stays).toEqual(["/money", "/people"]);
+  expect(stage.complaints).toEqual([]);
 }, 120_000);

@@ -28,8 +28,14 @@ export interface Stage {
   close(): Promise<void>;
 }
 
-/** `mailUrl`: a mail server, which the identity provider's people have addresses for. */
-export async function openStage({ mailUrl }: { readonly mailUrl?: string } = {}): Promise<Stage> {
+interface Options {
+  /** A mail server, which the identity provider's people have addresses for. */
+  readonly mailUrl?: string;
+  /** Where links in mails lead, which decides for providers and passkeys, too. */
+  readonly address?: string;
+}
+
+export async function openStage({ mailUrl, address }: Options = {}): Promise<Stage> {
   const stripe = await startStripe({ host: "127.0.0.1", port: 0 });
   const secret = "whsec_of_the_stage";
   const site = await createSite({ STRIPE_KEY: "sk_test_stage", TOLLGATE_STRIPE_WEBHOOK_SECRET: secret });
@@ -39,7 +45,8 @@ export async function openStage({ mailUrl }: { readonly mailUrl?: string } = {})
   const listen = { ...freePorts.listen, console: "127.0.0.1:0" };
   const payments = { stripe: { secret_key_env: "STRIPE_KEY", api_url: stripe.url } };
   const mail = mailUrl && { from: "Tollgate <no-reply@example.com>", smtp: { url: mailUrl } };
-  const config = await site.configure({ listen, sign_in: { oidc }, sign_up: "open", payments, ...(mail && { mail }) });
+  const more = { ...(mail && { mail }), ...(address && { site: { address } }) };
+  const config = await site.configure({ listen, sign_in: { oidc }, sign_up: "open", payments, ...more });
   const [tollgate, browser] = await Promise.all([startTollgate(site, "serve", "--config", config), startChromium()]);
   const head = stripe.state.head("we", "webhook_endpoint" as const);
   const url = `http://${tollgate.addresses.webhooks}${stripePath}`;

@@ -447,7 +447,8 @@ export const doors: Readonly<Record<string, Doors>> = {
     contract: [
       ...["WebhooksService.CreateWebhook url", "WebhooksService.CreateWebhook events", "WebhooksService.ListWebhooks"],
       ...["WebhooksService.RotateWebhookSecret overlap", "WebhooksService.DeleteWebhook"],
-      ...["WebhooksService.ListDeliveries > deliveries.attempts"],
+      ...["WebhooksService.ListDeliveries > deliveries.attempts", "WebhooksService.PauseWebhook"],
+      ...["WebhooksService.ResumeWebhook", "WebhooksService.SendTestEvent", "WebhooksService.Redeliver"],
     ],
     cli: [
       ...["webhooks create --url", "webhooks create --events", "webhooks create > secret", "webhooks list > events"],

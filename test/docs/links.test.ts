@@ -48,6 +48,13 @@ test.each([
   expect(names.filter((name) => !existsSync(join(root, "test", `${name}.test.ts`)))).toEqual([]);
 });
 
+test("each promise of money names the tests that show it", () => {
+  const [, table = ""] = /\n(\| promise [\s\S]*?)\n\n/.exec(read("docs/money.md")) ?? [];
+  const [, , ...promises] = table.split("\n");
+  expect(promises.length).toBeGreaterThan(6);
+  expect(promises.filter((row) => !/\| `[a-z/-]+`(, `[a-z/-]+`)* +\|$/.test(row))).toEqual([]);
+});
+
 test("each section of what money promises names its tests", () => {
   const [, ...sections] = read("docs/money.md").split(/^## /m);
   const unshown = sections.filter((text) => !/\n\nShown by `[^`]+\/[^`]+`[^\n]*(\n[^\n]+)*\n*$/.test(text));

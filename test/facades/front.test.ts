@@ -53,6 +53,14 @@ describe("what leads nowhere", () => {
     ["GET", "/v1/files", {}, "chat", /files API is not available/],
     ["GET", "/v1/files", messagesStyle, "messages", /files API is not available/],
     ["GET", "/v1/filesystem", {}, "chat", /There is no endpoint/],
+    ["GET", "/V1/models", {}, "chat", /There is no endpoint GET \/V1\/models/],
+    ["GET", "/v1/models/", {}, "chat", /There is no endpoint/],
+    ["GET", "/v1/models/", messagesStyle, "messages", /There is no endpoint/],
+    ["POST", "/v1/Chat/completions", {}, "chat", /There is no endpoint/],
+    ["POST", "/v1/chat/completions/", {}, "chat", /There is no endpoint/],
+    ["POST", "/v1/messages/", {}, "messages", /There is no endpoint/],
+    ["GET", "/Health", {}, "chat", /There is no endpoint/],
+    ["GET", "//v1/models", {}, "chat", /There is no endpoint/],
   ])("%s %s with %j is a 404 of the %s surface", async (method, path, headers, shape, message) => {
     const init = { method, headers, ...(method === "POST" && { body: "not even JSON" }) };
     const { status, json, log } = await call(path, init);

@@ -3,13 +3,13 @@ import { describe, test } from "@jest/globals";
 import { CreateChatCompletionRequestSchema } from "#gen/tollgate/chat/v1/chat_completion_pb.js";
 import { CreateMessageRequestSchema } from "#gen/tollgate/messages/v1/create_message_pb.js";
 import { ListModelsRequestSchema } from "#gen/tollgate/messages/v1/model_pb.js";
+import { findHeadFault, headText } from "#lib/door/head.ts";
 import { readMediaType } from "#lib/text/media-type.ts";
 import { readTokenBound } from "#src/services/limits/token-bound.ts";
 import { generateRequest as generateFromChat } from "../../facades/chat/request/generate.ts";
 import { isSameOrigin } from "../../facades/console/calls/same-origin.ts";
 import { isPage } from "../../facades/console/pages/page-paths.ts";
 import { readPending, readToken } from "../../facades/console/sessions/cookie.ts";
-import { checkHead } from "../../facades/http/connection/check-head.ts";
 import { readHead } from "../../facades/http/connection/read-head.ts";
 import { jsonDecoder } from "../../facades/http/json/decoder.ts";
 import { clientAddress } from "../../facades/http/request/client-address.ts";
@@ -45,9 +45,8 @@ const readQuery = queryReader(ListModelsRequestSchema);
 /** Everything that reads a request's head. */
 function readAll(request: IncomingMessage): void {
   const { headers } = request;
-  try {
-    checkHead(request, response);
-  } catch {}
+  findHeadFault(request);
+  headText(request);
   callHeaders(request, "192.0.2.1", "authorization", "chat");
   clientAddress(request, () => true);
   readSession(headers);
@@ -139,6 +138,12 @@ describe("a body", () => {
         readTokenBound(generateFromChat(decodeChat(JSON.parse(texts.get(size) ?? "")), "req_1"));
       }),
     );
+  });
+
+  test.each(["seed", "max_tokens", "temperature", "unknown"])("with %s of many digits", (field) => {
+    const number = (size: number) => `${"9".repeat(size)}.${"9".repeat(size)}e${"9".repeat(size)}`;
+    const texts = new Map([100_000, 200_000].map((size) => [size, `{"model":"m","${field}":${number(size)}}`]));
+    expectLinear(100_000, (size) => orRefused(() => void decodeChat(JSON.parse(texts.get(size) ?? ""))));
   });
 
   test.each(Object.entries(messagesBodies))("of many %s in messages", (_, body) => {

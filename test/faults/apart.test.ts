@@ -1,13 +1,12 @@
 import { once } from "node:events";
-import { connect, createServer, type Socket } from "node:net";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { ReceiptStatus } from "#gen/tollgate/metering/v1/usage_pb.js";
-import { listen } from "#lib/net/listen.ts";
 import { eventually } from "../support/eventually.ts";
 import { createSite, freePorts, type Site, startTollgate, type Tollgate } from "../support/tollgate.ts";
 import { type Books, openBooks, operatorToken } from "./books.ts";
 import { type Asked, Load } from "./load.ts";
 import { type Metronome, startMetronome, testModel } from "./metronome.ts";
+import { startRelay } from "./relay.ts";
 
 // A facade apart from its core: however their connection ends, each call is charged once.
 
@@ -51,37 +50,15 @@ async function startCore(): Promise<void> {
 
 /** A facade that reaches the core through a relay. */
 async function startFacade(): Promise<{ facade: Tollgate; cut(): void }> {
-  const [host = "", port] = String(core.addresses.grpc).split(":");
-  const sockets = new Set<Socket>();
-  const relay = createServer((near) => {
-    const far = connect(Number(port), host);
-    near.pipe(far).pipe(near);
-    for (const socket of [near, far]) {
-      sockets.add(socket);
-      socket
-        .on("error", () => {})
-        .on("close", () => {
-          near.destroy();
-          far.destroy();
-          sockets.delete(socket);
-        });
-    }
-  });
-  const address = await listen(relay, "127.0.0.1:0", "relay");
+  const relay = await startRelay(String(core.addresses.grpc));
   const listenOn = { http: "127.0.0.1:0", admin: "127.0.0.1:0" };
-  const file = await site.configure({ listen: listenOn }, `facade-${address.split(":")[1]}.yaml`);
-  const facade = await startTollgate(site, "facade", "--config", file, "--core", `ipv4:${address}`);
-  const cut = () => {
-    for (const socket of sockets) {
-      socket.destroy(); // amid whatever is on its way
-    }
-  };
+  const file = await site.configure({ listen: listenOn }, `facade-${relay.address.split(":")[1]}.yaml`);
+  const facade = await startTollgate(site, "facade", "--config", file, "--core", `ipv4:${relay.address}`);
   closing.push(async () => {
     relay.close();
-    cut();
     await facade.stop("SIGKILL");
   });
-  return { facade, cut };
+  return { facade, cut: relay.cut };
 }
 
 /** Streams amid their answers, past the notes that a core which dies leaves. */

@@ -98,6 +98,69 @@ export async function failOver(delays: readonly number[], progress = (_: string)
   }
 }
 
+/** What a failover to a standby that lags has shown. */
+export interface LaggingFailover extends Omit<Failovers, "rounds"> {
+  /** The most requests that the standby may lack: all that were not over before it followed no longer. */
+  readonly most: number;
+  /** Requests that cores have told to be lost by the database, and made again. */
+  readonly putBack: ReadonlySet<string>;
+  /** Why a core does not start while the old primary alone is there. */
+  readonly refusal: string;
+}
+
+/** Kills the primary of a pair whose standby does not follow any more, under the load of two cores, and promotes the standby. */
+export async function failOverLagging(behind: number): Promise<LaggingFailover> {
+  const metronome = await startMetronome();
+  const primary = await startPostgresql();
+  const standby = await primary.startStandby();
+  const database = new URL(await primary.createDatabase());
+  const hosts = `127.0.0.1:${primary.port},127.0.0.1:${standby.port}`;
+  const url = `${database.href.replace(database.host, hosts)}?target_session_attrs=read-write`;
+  const service = await startService(metronome.url, { TOLLGATE_STORAGE_URL: url });
+  const loads: Load[] = [];
+  try {
+    const load = new Load((await service.books.customer(usd)).key);
+    loads.push(load);
+    load.start(clients, service.urls, shortTokens);
+    await eventually("clients are answered", () => load.acknowledged.length > behind);
+    const before = load.acknowledged.length;
+    await standby.cutOff();
+    await eventually("nothing is replicated", async () => (await primary.standbys()) === 0);
+    const since = load.acknowledged.length;
+    await eventually(
+      "charges are acknowledged that the standby lacks",
+      () => load.acknowledged.length > since + behind,
+    );
+    const most = load.asked.length - before;
+    await primary.crash();
+    await standby.promote();
+    const again = load.acknowledged.length;
+    await eventually("clients are answered by the new primary", () => load.acknowledged.length > again + clients);
+    await load.finish();
+    const compared = await compare(service, loads);
+    const told = service.processes.flatMap(({ log }) => log.filter(({ msg }) => msg === lostMessage));
+    const putBack = new Set(told.flatMap(({ requests }) => requests as string[]));
+    await service.kill();
+    await standby.crash();
+    await primary.restart();
+    const refusal = await service.restart().then(
+      () => "",
+      (error: unknown) => String(error),
+    );
+    await standby.restart();
+    return { ...compared, most, putBack, refusal };
+  } finally {
+    await Promise.all(loads.map((each) => each.finish()));
+    await service.stop().catch(() => {});
+    await service.remove();
+    await standby.stop();
+    await primary.stop();
+    await metronome.close();
+  }
+}
+
+const lostMessage = "the database has lost charges: they are made again";
+
 /** Asks until a stream runs, which a core refuses while it finds no database. */
 async function begin(load: Load, { urls }: Service, at: number): Promise<{ end: Promise<Asked> }> {
   return eventually("a stream runs", async () => {

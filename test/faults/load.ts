@@ -11,19 +11,22 @@ export interface Asked {
   /** The tokens that reached the client, whole answer or not. */
   seen: number;
   /** The usage that the client was told at the end of a whole answer. */
-  acknowledged?: { readonly inputTokens: number; readonly outputTokens: number };
+  acknowledged?: { readonly inputTokens: number; readonly outputTokens: number; readonly costUsd: string };
 }
 
 /** Asks as clients do, and remembers what they were told. */
 export class Load {
   readonly asked: Asked[] = [];
   readonly #key: string;
+  readonly #prefix: string;
   #names = 0;
   #stopping = false;
   readonly #clients: Promise<void>[] = [];
 
-  constructor(key: string) {
+  /** `prefix`: how its requests' names begin, where several loads ask at once. */
+  constructor(key: string, prefix = "request") {
     this.#key = key;
+    this.#prefix = prefix;
   }
 
   /** Requests whose whole answer and usage have reached their client. */
@@ -55,7 +58,7 @@ export class Load {
 
   /** Asks for one streamed answer and reads it to its end, wherever that comes. */
   async stream(url: string, tokens: number): Promise<Asked> {
-    const asked: Asked = { name: `request-${this.#names++}`, status: 0, seen: 0 };
+    const asked: Asked = { name: `${this.#prefix}-${this.#names++}`, status: 0, seen: 0 };
     this.asked.push(asked);
     try {
       const response = await fetch(`${url}/v1/chat/completions`, {
@@ -93,6 +96,8 @@ function usageOf(text: string): Asked["acknowledged"] {
   if (events.at(-1) !== "data: [DONE]") {
     return undefined;
   }
-  const { usage } = JSON.parse(events.at(-2)?.slice("data: ".length) ?? "");
-  return { inputTokens: usage.prompt_tokens, outputTokens: usage.completion_tokens };
+  const last = events.at(-2)?.slice("data: ".length) ?? "";
+  const { usage } = JSON.parse(last);
+  const costUsd = /"cost":"?([\d.]+)/.exec(last)?.[1] ?? ""; // to its last digit
+  return { inputTokens: usage.prompt_tokens, outputTokens: usage.completion_tokens, costUsd };
 }

@@ -144,7 +144,7 @@ describe.each(dialects)("%s", (dialect) => {
     const { session, token } = await sessions().finishMailSignIn(await ask(email), from());
     const people = createClient(PeopleService, services[0]?.transport as never);
     const operator = createClient(AccountsService, services[0]?.operator as never);
-    const own = { headers: { authorization: `Bearer ${token}` } };
+    const own = { headers: { authorization: `Session ${token}` } };
     const accountId = session?.accountId ?? "";
     await operator.updateAccount({ accountId, email: `office.${email}` });
     const reasonsTold = (to: string) =>

@@ -37,6 +37,7 @@ const allowed = [
     "ListPayments",
   ],
   ...["RevokeKey", "RotateKey", "UpdateKey", "GetReceipt", "ListReceipts", "StreamUsage"],
+  ...["StreamStatement", "ListSeals"],
   ...["ListInvitations", "ListMembers"],
 ].toSorted();
 

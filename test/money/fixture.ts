@@ -81,7 +81,9 @@ export async function openMetering(
   } = {},
 ): Promise<Metering> {
   const clock = options.clock ?? new ManualClock(Date.now());
-  const storage = await openStorage(options.url ?? "sqlite::memory:", options.patience, undefined, options.standby);
+  const storage = await openStorage(options.url ?? "sqlite::memory:", options.patience, undefined, {
+    standby: options.standby,
+  });
   const log = options.log ?? [];
   const note = (fields: object, message: string) => void log.push(`${message} ${inspect(fields)}`);
   const logger: Logger = { debug: () => {}, info: note, warn: note, error: note };
@@ -112,6 +114,7 @@ export async function openMetering(
       logger,
       observer: silentObserver,
       readKeptFrom: () => readKeptFrom(storage),
+      timeline: storage.dialect === "postgresql" ? () => storage.history.timeline : undefined,
     },
   });
   const ledger = await (clock instanceof ManualClock ? clock.until(opening) : opening);

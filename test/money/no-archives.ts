@@ -5,5 +5,5 @@ export const noArchives: ArchivedReceipts = {
   find: async () => [],
   async *list() {},
   async *listOldestFirst() {},
-  findChanged: async () => [],
+  findFaulty: async () => [],
 };

@@ -10,6 +10,7 @@ export const silentObserver: MeteringObserver = {
   dayMissing() {},
   committed() {},
   refused() {},
+  putBack() {},
   fenced() {},
   broken() {},
   threadEnded() {},

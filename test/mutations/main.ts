@@ -2,7 +2,7 @@
 // simulated worlds. Ends with 1 when one is not noticed that is not named as equivalent. A run that was broken off goes on.
 //   npm run mutate                               all mutations, by tests and by up to 300 worlds each
 //   npm run mutate -- --short                    the short list; worlds are lived only where no test notices
-//   [--only TEXT] names that have the text, [--worlds 300], [--seconds 120] of worlds, [--threads 2], [--without-tests],
+//   [--only TEXT] names that have the text, [--worlds 300], [--seconds 120] of CPU time for worlds, [--threads 2], [--without-tests],
 //   [--fresh] forgets what earlier runs found, in build/mutations.jsonl
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
@@ -56,9 +56,11 @@ try {
     const copy = await Copy.make(root);
     try {
       for (let mutation = left.shift(); mutation !== undefined; mutation = left.shift()) {
-        const found = await copy.with(mutation, () => notice(copy, mutation as Mutation));
+        const { isLate, ...found } = await copy.with(mutation, () => notice(copy, mutation as Mutation));
         noticed.set(mutation, found);
-        results?.add(mutation, found);
+        if (!isLate) {
+          results?.add(mutation, found);
+        }
         console.log(tell(mutation, found));
       }
     } finally {
@@ -73,12 +75,14 @@ console.log(sumUp(noticed));
 process.exitCode = [...noticed].some(([mutation, found]) => isMissed(mutation, found)) ? 1 : 0;
 exitAsSet();
 
-async function notice(copy: Copy, mutation: Mutation): Promise<Noticed> {
+/** `isLate`: nothing noticed it that a busy machine may not cause, too, so a later run tries again. */
+async function notice(copy: Copy, mutation: Mutation): Promise<Noticed & { readonly isLate: boolean }> {
   const { name } = mutation;
-  const test = values["without-tests"] ? undefined : await noticeByTests(copy, mutation);
-  if (values.short && test !== undefined) {
-    return { name, test, judge: undefined, worlds: 0 };
+  const tests = values["without-tests"] ? undefined : await noticeByTests(copy, mutation);
+  if (values.short && tests?.by !== undefined) {
+    return { name, test: tests.by, judge: undefined, worlds: 0, isLate: tests.isLate };
   }
-  const { by: judge, worlds: lived } = await noticeByWorlds(copy, mutation, { worlds, seconds });
-  return { name, test, judge, worlds: lived };
+  const lived = await noticeByWorlds(copy, mutation, { worlds, seconds });
+  const isLate = lived.isLate || tests?.isLate === true;
+  return { name, test: tests?.by, judge: lived.by, worlds: lived.worlds, isLate };
 }

@@ -11,7 +11,14 @@ const { startsServices } = createRequire(import.meta.url)("../../scripts/unit-te
 const flat = (text: string) => text.replaceAll(/[\s*]+/g, " ");
 /** What is promised, without marks and line ends. */
 const promises = flat(
-  [...globSync("docs/money{.md,/*.md}"), "docs/failures.md", "docs/payments.md", "src/money/README.md"]
+  [
+    ...globSync("docs/money{.md,/*.md}"),
+    "docs/failures.md",
+    "docs/operations.md",
+    "docs/payments.md",
+    "docs/proof.md",
+    "src/money/README.md",
+  ]
     .map((path) => readFileSync(path, "utf8"))
     .join("\n"),
 );

@@ -26,6 +26,9 @@ export const worldKinds = {
     faultsMs: 300,
     only: ["kill", "kill in the middle", "power cut", "disk full", "disk fails to sync", "rotten journal", "twin"],
   },
+  /** Charges are told to a receiver, and thresholds are announced. */
+  news: { requests: 250, trafficMs: 20, faultsMs: 500, isNight: false, hasNews: true },
+  sqliteNews: { requests: 250, trafficMs: 20, faultsMs: 500, isNight: false, hasNews: true, isSqlite: true },
   payments: { isPayments: true },
 } as const satisfies Readonly<Record<string, Settings>>;
 

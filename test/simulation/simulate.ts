@@ -12,8 +12,10 @@ import { judgeJournals } from "./judges/journals.ts";
 import { judgeLetters } from "./judges/letters.ts";
 import { judgeAdmissions, judgeRates, RefusalJudge } from "./judges/limits.ts";
 import { LotJudge } from "./judges/lots.ts";
+import { judgeThresholds, judgeUsageEvents } from "./judges/news.ts";
 import { ReasonJudge } from "./judges/reasons.ts";
 import { SpendingJudge } from "./judges/spending.ts";
+import { judgeWallets } from "./judges/wallets.ts";
 import { Dice } from "./world/dice.ts";
 import { World } from "./world.ts";
 
@@ -58,6 +60,8 @@ export interface Settings {
   readonly bookSize?: number;
   /** Whether receipts leave the books at night and keys get limits while requests run. Absent: from the seed. */
   readonly isNight?: boolean;
+  /** Whether charges and crossed thresholds are told. Absent: from the seed. */
+  readonly hasNews?: boolean;
   /** Whether it is a world of payments, and of nothing else. Absent: a few seeds' worlds are. */
   readonly isPayments?: boolean | undefined;
   /** Statements that are replaced, by name, so that judges must notice. */
@@ -70,6 +74,8 @@ export interface Settings {
 export const mostRequests = 20_000;
 /** The part of the worlds that have a night. */
 const nightPart = 0.25;
+/** The part of the other worlds in which charges and thresholds are told. */
+const newsPart = 0.3;
 /** In these worlds half a year takes a minute: no clock may be a day off. */
 const notAtNight: ReadonlySet<string> = new Set(["clock", "server's clock"]);
 /** A price book that keeps few rates is soon full. */
@@ -88,19 +94,8 @@ const stopMs = 70_000;
 
 /** Lives one world from its beginning to its end, and judges it. */
 export async function simulate(seed: number, server: SimulatedServer, settings: Settings = {}): Promise<Outcome> {
-  const { tell, alter, isSqlite = false, requests = mostRequests, instead = {} } = settings;
-  const shape = {
-    cores: isSqlite ? 1 : 1 + (seed % 4),
-    customers: 2 + (seed % 5),
-    isSqlite,
-    isNight: settings.isNight ?? (settings.only === undefined && new Dice(seed).fork("night").chance(nightPart)),
-    ...(tell && { tell }),
-    ...(alter && { alter }),
-    asksAgain: settings.only === undefined,
-    bookSize:
-      settings.bookSize ?? (settings.only === undefined ? new Dice(seed).fork("book").pick(bookSizes) : undefined),
-  };
-  const world = new World(seed, server, shape);
+  const { requests = mostRequests, instead = {} } = settings;
+  const world = new World(seed, server, shapeOf(seed, settings));
   server.instead = instead;
   const { timeline, dice, machines, traffic, operators, history } = world;
   const judgeAdmission = judgeAdmissions(world);
@@ -149,6 +144,9 @@ export async function simulate(seed: number, server: SimulatedServer, settings: 
   refusals.judge();
   reasons.judge();
   judgeAnswers(world);
+  judgeWallets(world);
+  judgeUsageEvents(world);
+  judgeThresholds(world);
   judgeJournals(world, await endAll(world));
   judgeCharges(world);
   judgeLetters(world);
@@ -164,6 +162,24 @@ export async function simulate(seed: number, server: SimulatedServer, settings: 
     ...{ seed, requests: traffic.runs.length, admitted: traffic.runs.filter(({ hold }) => hold !== undefined).length },
     ...{ events: timeline.count, faults: history.faults, simulatedMs: timeline.now, digest: history.digest },
     violations: history.violations,
+  };
+}
+
+/** What a world is like: from its settings, or else from its seed. */
+function shapeOf(seed: number, settings: Settings): ConstructorParameters<typeof World>[2] {
+  const { tell, alter, isSqlite = false } = settings;
+  const isUsual = settings.only === undefined;
+  const isNight = settings.isNight ?? (isUsual && new Dice(seed).fork("night").chance(nightPart));
+  return {
+    cores: isSqlite ? 1 : 1 + (seed % 4),
+    customers: 2 + (seed % 5),
+    isSqlite,
+    isNight,
+    hasNews: settings.hasNews ?? (isUsual && !isNight && new Dice(seed).fork("news").chance(newsPart)),
+    ...(tell && { tell }),
+    ...(alter && { alter }),
+    asksAgain: isUsual,
+    bookSize: settings.bookSize ?? (isUsual ? new Dice(seed).fork("book").pick(bookSizes) : undefined),
   };
 }
 
@@ -190,6 +206,7 @@ async function openAccounts({
   history,
   server,
   night,
+  news,
 }: World): Promise<void> {
   const life = machines.find((machine) => machine.life !== undefined)?.life;
   if (life === undefined) {
@@ -199,7 +216,7 @@ async function openAccounts({
   for (const customer of customers) {
     const opening = life.money.funds.open({ id: customer.accountId, name: "", maxKeys: 9 }, 0);
     await timeline.until(opening, 10_000);
-    if (night !== undefined) {
+    if (night !== undefined || news !== undefined) {
       storeKeys(server, customer, timeline.beginning);
     }
     operators.credit(customer, life);

@@ -8,6 +8,7 @@ import type { Ear } from "./database/pool.ts";
 import type { SimulatedServer } from "./database/server.ts";
 import { Dice } from "./world/dice.ts";
 import { History } from "./world/history.ts";
+import { News } from "./world/news.ts";
 import { Night } from "./world/night.ts";
 import { Timeline } from "./world/timeline.ts";
 
@@ -48,6 +49,8 @@ export class World {
   readonly #bookSize: number | undefined;
   /** Undefined: the world has no night. */
   readonly night: Night | undefined;
+  /** Undefined: nobody is told of charges and thresholds. */
+  readonly news: News | undefined;
   #twins = 0;
   #twinsEver = 0;
   readonly #crowds = new Set<string>();
@@ -64,6 +67,7 @@ export class World {
       alter?: (money: Money) => void;
       bookSize?: number | undefined;
       isNight?: boolean;
+      hasNews?: boolean;
       asksAgain?: boolean;
     },
   ) {
@@ -80,6 +84,7 @@ export class World {
     server.now = () => Math.floor(beginning + timeline.now + this.serverOffsetMs);
     timeline.afterEach = () => server.rollback();
     this.night = options.isNight === true ? new Night({ timeline, machines: this.machines }) : undefined;
+    this.news = options.hasNews === true ? new News(this.dice.fork("news"), this.history) : undefined;
     this.customers = makeCustomers(
       options.customers,
       this.dice.fork("customers", () => beginning),
@@ -98,6 +103,8 @@ export class World {
     this.operators = new Operators({ ...parts, dice: this.dice.fork("operators"), traffic: this.traffic });
     if (this.night !== undefined) {
       this.operators.givesFirstLimits = true;
+    }
+    if (this.night !== undefined || this.news !== undefined) {
       this.operators.onLimit = (keyId, budget) => storeLimit(server, keyId, budget);
     }
     for (const model of modelNames) {
@@ -118,6 +125,7 @@ export class World {
       isSqlite: this.isSqlite,
       bookSize: this.#bookSize,
       night: () => this.night,
+      news: () => this.news,
     };
     const machine = new Machine(name, around, 1 + (this.dice.fraction() - 0.5) / 500, disk);
     this.machines.push(machine);
@@ -216,6 +224,9 @@ export class World {
   heal(): void {
     this.isHealed = true;
     this.serverOffsetMs = 0;
+    if (this.news !== undefined) {
+      this.news.isHealed = true;
+    }
     Object.assign(this.traffic.engines, { lies: 0, nonsense: 0 });
     for (const machine of this.machines) {
       Object.assign(machine.network, { lost: 0, replyLost: 0, late: 0, slow: 0, isDown: false, losesReplyOf: "" });

@@ -14,6 +14,7 @@ const titles: Readonly<Record<string, string>> = {
   "account.topped_up": "a payment came in",
   "auto_top_up.declined": "an automatic payment was declined",
   "key.limit": "a key has spent 80 %, or all, of its budget",
+  "key.expires_soon": "a key ends soon",
   "account.frozen": "the account is frozen",
 };
 
@@ -46,7 +47,7 @@ function Choice({ person, mailedEvents: offered }: GetPersonResponse) {
     <ActionForm verb="Save" send={send}>
       <fieldset class="field options">
         <legend class="field-label">Write to {person?.email} when</legend>
-        <div class="options-list">
+        <div class="options-list whole">
           {offered.map((event) => (
             <label key={event} class="check">
               <input type="checkbox" checked={chosen.includes(event)} onChange={toggle(event)} />

@@ -1,12 +1,15 @@
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { CheckoutState, type GetCheckoutResponse } from "#gen/tollgate/payments/v1/checkout_pb.js";
 import { formatUsd } from "../../../lib/money.ts";
 import { query, setQuery } from "../../app/router.ts";
 import { payments } from "../../contract/clients.ts";
+import { isFinal } from "../../contract/failure.ts";
 import { Failure } from "../calls/answer.tsx";
 import { useQuery } from "../calls/use-query.ts";
 
 const askMs = 1500;
+/** Milliseconds after which an event counts as late. */
+const lateMs = 20_000;
 
 interface Props {
   /** The checkout's id. */
@@ -58,7 +61,12 @@ function Waiting({ id, isCanceled, onEnded }: WaitingProps) {
     [id],
     askMs,
   );
-  if (data === undefined && error !== undefined) {
+  const [isLate, setLate] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setLate(true), lateMs);
+    return () => clearTimeout(timer);
+  }, []);
+  if (error !== undefined && isFinal(error)) {
     return <Failure error={error} />;
   }
   const isPaid = data?.state === CheckoutState.PAID;
@@ -70,6 +78,17 @@ function Waiting({ id, isCanceled, onEnded }: WaitingProps) {
           : "Waiting until the payment is confirmed; this page can be left…"}
       </p>
       {data?.problem && <p>{data.problem}</p>}
+      {error !== undefined ? (
+        <p>It cannot be asked at the moment, and is asked again by itself. Nothing that was paid is lost.</p>
+      ) : (
+        isLate &&
+        !data?.problem && (
+          <p>
+            It takes longer than usual. The payment provider is asked; the credit comes by itself, also without this
+            page.
+          </p>
+        )
+      )}
       <progress aria-label="The payment" max={3} value={isPaid ? 2 : 1} />
     </div>
   );

@@ -1,6 +1,5 @@
 import type { Intake } from "#lib/overload/intake.ts";
 import type { Overload } from "#lib/overload/monitor.ts";
-import { checkHead } from "../connection/check-head.ts";
 import type { ProxiedRequests } from "../connection/proxied-requests.ts";
 import { type Exchange, healthPath } from "../exchange.ts";
 import { overloaded } from "../overloaded.ts";
@@ -13,8 +12,7 @@ const retryShedAfter = 5;
 const alwaysAnswered: ReadonlySet<string> = new Set(["/", healthPath]);
 
 /**
- * Refuses requests with an invalid head, beyond the process's capacity, or beyond one client's share, and lets the others
- * begin in their turn.
+ * Refuses requests beyond the process's capacity, or beyond one client's share, and lets the others begin in their turn.
  */
 export function admit(overload: Overload, intake: Intake, proxied: ProxiedRequests): Layer {
   const refuse = ({ runtime }: Exchange): never => {
@@ -23,7 +21,6 @@ export function admit(overload: Overload, intake: Intake, proxied: ProxiedReques
   };
   return (context, next) => {
     const { exchange, path } = context;
-    checkHead(exchange.request, exchange.response);
     if (alwaysAnswered.has(path)) {
       proxied.admit(exchange);
       return next();

@@ -19,7 +19,8 @@ export interface FoundRoute {
  * writes a dozen properties to its context.
  */
 export class Routes {
-  readonly #router = new Router();
+  /** A path is itself alone: neither in other letters nor with a slash at its end. */
+  readonly #router = new Router({ sensitive: true, strict: true });
   readonly #routes = new Map<Layer, Route>();
   /** Found routes for literal paths of the table, by method and path: never more than there are routes. */
   readonly #found = new Map<string, FoundRoute>();

@@ -5,6 +5,9 @@ import type { Page, Reach } from "./layout.ts";
 import { describeModel, nameOf, pathOf } from "./model-facts.ts";
 import { plotPrices } from "./plot.ts";
 
+/** Models that are named for search engines, which show some 160 characters. */
+const namedModels = 4;
+
 /** The first page: the served models as cards, with their prices, and how to call them. */
 export function renderHome(
   models: readonly Model[],
@@ -18,8 +21,8 @@ export function renderHome(
     return `<li class="card"><h3><a href="${href}">${escapeHtml(nameOf(model))}</a></h3><p class="small id">${escapeHtml(model.id)}</p>${describeModel(model)}${plot}</li>`;
   });
   return {
-    title: "",
-    description: `Open models behind one key and one prepaid balance: ${models.length} models with live prices.`,
+    title: "Open models by API, with live prices",
+    description: `${listModels(models)} behind one key and one prepaid balance, each with its live price.`,
     body: `<h1>Open models behind one key and one prepaid balance.</h1>
 <h2>Models and live prices</h2>
 ${
@@ -31,4 +34,11 @@ ${
 <h2>How to call</h2>
 <p>OpenAI-style clients use <code>${base}/v1</code>, Anthropic-style clients <code>${base}</code>, both with the same API key. A model's page has calls to paste.</p>`,
   };
+}
+
+/** The models for search engines: the first ones by name, as much as they show. */
+function listModels(models: readonly Model[]): string {
+  const first = models.slice(0, namedModels).map(nameOf).join(", ");
+  const more = models.length - namedModels;
+  return models.length === 0 ? "Open models" : more > 0 ? `${first} and ${more} more` : first;
 }

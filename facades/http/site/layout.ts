@@ -14,7 +14,7 @@ export interface Reach {
 
 /** A page of the site. */
 export interface Page {
-  /** Empty: the service's name is the title. */
+  /** The service's name follows it. */
   readonly title: string;
   /** For search engines. */
   readonly description: string;
@@ -33,7 +33,7 @@ export function renderPage({ title, description, body }: Page, facts: SiteFacts,
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width,initial-scale=1">
-<title>${title === "" ? name : `${escapeHtml(title)} · ${name}`}</title>
+<title>${escapeHtml(title)} · ${name}</title>
 <meta name="description" content="${escapeHtml(description)}">
 <style>${css}</style>
 </head>

@@ -23,7 +23,7 @@ export function renderModel(
       `<h3>${language}</h3><pre tabindex="0" role="region" aria-label="${language}">${escapeHtml(code)}</pre>`,
   );
   return {
-    title: name,
+    title: `${name} API and price`,
     description:
       description ||
       `${name}: ${priceOf(model.inputPicoUsdPerToken)} for 1M input tokens, with one key for all models.`,

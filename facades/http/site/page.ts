@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
+import type { IsTrustedProxy } from "../request/client-address.ts";
 
 /** The console's colours and measures, inlined because the page loads no other file. */
 export const style = `:root{color-scheme:light dark;font:15px/1.55 system-ui,sans-serif;background:light-dark(#fbfbfa,#131413);color:light-dark(#1a1c1a,#ecedea)}
@@ -36,8 +37,10 @@ export function wantsPage({ headers }: Pick<IncomingMessage, "headers">): boolea
   return /(^|,)\s*text\/html\b/i.test(headers.accept ?? "");
 }
 
-/** The base URL under which the client reached us with this request. */
-export function readBaseUrl({ headers, socket }: IncomingMessage): string {
-  const scheme = "encrypted" in socket && socket.encrypted === true ? "https" : "http";
-  return `${scheme}://${headers.host ?? "localhost"}`;
+/** The base URL under which the client reached us with this request. One of our own proxies may end TLS for it. */
+export function readBaseUrl({ headers, socket }: IncomingMessage, isTrustedProxy?: IsTrustedProxy): string {
+  const isOurs = isTrustedProxy?.(socket.remoteAddress ?? "") ?? false;
+  const isEncrypted =
+    ("encrypted" in socket && socket.encrypted === true) || (isOurs && headers["x-forwarded-proto"] === "https");
+  return `${isEncrypted ? "https" : "http"}://${headers.host ?? "localhost"}`;
 }

@@ -14,8 +14,6 @@ import { renderStatus } from "./status-page.ts";
 import { createHeaders, createStyle } from "./style.ts";
 
 const greeting = '{"name":"tollgate","openapi":"/openapi.json"}';
-/** Pages are for search engines, the API is not. */
-const robots = "User-agent: *\nAllow: /$\nAllow: /models/\nAllow: /status$\nDisallow: /\n";
 
 /** Mounts the public pages. Clients that ask for no page get the JSON that they know. */
 export function mountSite(routes: Routes, core: CoreClients, facts: SiteFacts): void {
@@ -60,7 +58,10 @@ export function mountSite(routes: Routes, core: CoreClients, facts: SiteFacts): 
       const own = <Of extends { readonly model: string }>(all: readonly Of[]) => all.find((one) => one.model === id);
       const { request, runtime } = exchange;
       const past = own(history?.models ?? []);
-      send(exchange, renderModel(model, own(prices), past, readBaseUrl(request), runtime.clock.now()));
+      send(
+        exchange,
+        renderModel(model, own(prices), past, readBaseUrl(request, runtime.isTrustedProxy), runtime.clock.now()),
+      );
     },
   });
 
@@ -78,17 +79,11 @@ export function mountSite(routes: Routes, core: CoreClients, facts: SiteFacts): 
       send(exchange, renderStatus(status, history, await readModels(core, exchange), exchange.runtime.clock.now()));
     },
   });
-
-  routes.add({
-    verb: "GET",
-    path: "/robots.txt",
-    handle: (exchange) => exchange.send(200, robots, { "content-type": "text/plain; charset=utf-8" }),
-  });
 }
 
-function readReach({ request }: Exchange, { address }: SiteFacts): Reach {
+function readReach({ request, runtime }: Exchange, { address }: SiteFacts): Reach {
   const signIn = address === undefined ? undefined : `${address}/sign-in`;
-  return { baseUrl: readBaseUrl(request), pages: "", signIn };
+  return { baseUrl: readBaseUrl(request, runtime.isTrustedProxy), pages: "", signIn };
 }
 
 /** An answer of a core that may be older, or whose database may be away. */

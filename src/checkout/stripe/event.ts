@@ -1,22 +1,26 @@
 import type Stripe from "stripe";
-import type { Found, ProviderEvent } from "../provider.ts";
-import { readIntent, readSession } from "./found.ts";
+import { type Found, type ProviderEvent, unknownShape } from "../provider.ts";
+import { readIntent, readSession, toId } from "./found.ts";
 
 type About = Pick<ProviderEvent, "about" | "claim" | "ignored">;
 
-const ofPayment = (payment: string | { readonly id: string } | null | undefined): About => {
-  const id = typeof payment === "string" ? payment : payment?.id;
+const unknown: About = { about: undefined, claim: undefined, ignored: unknownShape };
+
+const ofPayment = (payment: unknown): About => {
+  const id = toId(payment);
   return { about: id === undefined ? undefined : { payment: id }, claim: undefined, ignored: "it names no payment" };
 };
 
 /** What a signed event of Stripe's is about. */
-export function readStripeEvent(event: Stripe.Event): ProviderEvent {
-  const { id, type } = event;
-  const head = { id: String(id), type: String(type) };
-  if (typeof event.data?.object !== "object" || event.data.object === null) {
-    return { ...head, about: undefined, claim: undefined, ignored: "its shape is not known here" };
-  }
-  return { ...head, ...readObject(event) };
+export function readStripeEvent(event: Partial<Stripe.Event>): ProviderEvent {
+  const { id, type, data } = event;
+  const object: unknown = data?.object;
+  const isKnown = typeof id === "string" && typeof type === "string" && typeof object === "object" && object !== null;
+  return {
+    id: typeof id === "string" ? id : "",
+    type: typeof type === "string" ? type : "",
+    ...(isKnown ? readObject(event as Stripe.Event) : unknown),
+  };
 }
 
 function readObject(event: Stripe.Event): About {
@@ -26,13 +30,17 @@ function readObject(event: Stripe.Event): About {
     case "checkout.session.async_payment_failed":
     case "checkout.session.expired": {
       const session = event.data.object;
-      return { about: { session: session.id }, claim: unlessOpen(readSession(session)), ignored: "" };
+      const id = toId(session);
+      return id === undefined
+        ? unknown
+        : { about: { session: id }, claim: unlessOpen(readSession(session)), ignored: "" };
     }
     case "payment_intent.succeeded": {
       const intent = event.data.object;
+      const id = toId(intent);
       // An intent of an event that succeeded has, whatever else it says.
       const claim: Found = { ...readIntent(intent), state: "paid" };
-      return { about: { payment: intent.id }, claim, ignored: "" };
+      return id === undefined ? unknown : { about: { payment: id }, claim, ignored: "" };
     }
     case "charge.refunded":
     case "refund.created":

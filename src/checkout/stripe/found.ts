@@ -5,8 +5,15 @@ import { fromCents } from "./amounts.ts";
 /** The names of our marks in Stripe's metadata. */
 export const marks = { account: "account_id", order: "tollgate_order" } as const;
 
-const toId = (value: string | { readonly id: string } | null | undefined) =>
-  typeof value === "string" ? value : value?.id;
+/** A text of an answer, which may have another shape than the library's types say. */
+const toText = (value: unknown) => (typeof value === "string" && value !== "" ? value : undefined);
+
+/** The id of what is named, or there itself. */
+export const toId = (value: unknown) =>
+  toText(value) ?? toText((value as { readonly id?: unknown } | null | undefined)?.id);
+
+const toMark = (metadata: unknown, name: string) =>
+  toText((metadata as Readonly<Record<string, unknown>> | null | undefined)?.[name]);
 
 /** A checkout session. Its credit is what was bought: the total without taxes. */
 export function readSession(session: Stripe.Checkout.Session): Found {
@@ -14,10 +21,10 @@ export function readSession(session: Stripe.Checkout.Session): Found {
   const isPaid = payment_status === "paid";
   return {
     state: isPaid ? "paid" : status === "expired" ? "closed" : "open",
-    reference: toId(payment_intent) ?? (isPaid ? id : undefined),
-    accountId: metadata?.[marks.account],
-    order: metadata?.[marks.order],
-    currency: currency ?? "",
+    reference: toId(payment_intent) ?? (isPaid ? toText(id) : undefined),
+    accountId: toMark(metadata, marks.account),
+    order: toMark(metadata, marks.order),
+    currency: toText(currency) ?? "",
     credit: fromCents(amount_subtotal ?? amount_total),
     charged: fromCents(amount_total),
   };
@@ -28,10 +35,10 @@ export function readIntent({ id, metadata, amount_received, currency, status }: 
   const amount = fromCents(amount_received);
   return {
     state: status === "succeeded" ? "paid" : status === "canceled" ? "closed" : "open",
-    reference: id,
-    accountId: metadata?.[marks.account],
-    order: metadata?.[marks.order],
-    currency: currency ?? "",
+    reference: toText(id),
+    accountId: toMark(metadata, marks.account),
+    order: toMark(metadata, marks.order),
+    currency: toText(currency) ?? "",
     credit: amount,
     charged: amount,
   };

@@ -3,6 +3,7 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { createClient, type Transport } from "@connectrpc/connect";
 import type { Command } from "commander";
 import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
+import { keepYoungSpaceSmall } from "#lib/overload/young-space.ts";
 import { moment } from "../shared/arguments.ts";
 import type { Io } from "../shared/io.ts";
 import { whileTelling } from "../shared/progress.ts";
@@ -43,6 +44,7 @@ async function writeStatement(
   { from, to = new Date(Math.floor(Date.now() / dayMs) * dayMs), out }: StatementOptions,
   io: Io,
 ): Promise<number> {
+  keepYoungSpaceSmall(); // nothing survives but what is loaded by now
   const request = { accountId, from: timestampFromDate(from), to: timestampFromDate(to) };
   const charges = await countRequests(core, request);
   const answer = createClient(MeteringService, core).streamStatement(request, { timeoutMs });

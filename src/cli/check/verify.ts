@@ -1,5 +1,6 @@
 import { open } from "node:fs/promises";
 import type { Command } from "commander";
+import { keepYoungSpaceSmall } from "#lib/overload/young-space.ts";
 import { StatementCheck } from "#src/money/books/bill/check/check-statement.ts";
 import { Misfit } from "#src/money/books/bill/check/misfit.ts";
 import type { Io } from "../shared/io.ts";
@@ -14,6 +15,7 @@ export function addVerify(program: Command, io: Io): void {
 
 /** A line of sums. Throws a Misfit that names the first line that does not fit. */
 export async function verify(path: string): Promise<string> {
+  keepYoungSpaceSmall(); // nothing survives but what is loaded by now
   const file = await open(path);
   const check = new StatementCheck();
   let line = 0;

@@ -9,6 +9,7 @@ import { Dispatcher } from "#src/delivery/webhooks/dispatcher.ts";
 import { Outbox } from "#src/delivery/webhooks/outbox.ts";
 import { createSend } from "#src/delivery/webhooks/send.ts";
 import { Webhooks } from "#src/delivery/webhooks/webhooks.ts";
+import { ExpiringKeys } from "#src/identity/accounts/keys/expiring-keys.ts";
 import { toBudget } from "#src/identity/accounts/keys/key-budget.ts";
 import { BudgetCensus } from "#src/money/thresholds/budget-census.ts";
 import { BudgetEvents } from "#src/money/thresholds/budget-events.ts";
@@ -37,7 +38,7 @@ export function composeEvents(foundation: Foundation, money: Money, { alongside 
   };
 }
 
-/** Delivers events, and watches for those that spending causes. Returns the function that ends it. */
+/** Delivers events, and watches for those that spending and time cause. Returns the function that ends it. */
 function startDelivery(
   foundation: Foundation,
   { store, prices, balances, ledger }: Money,
@@ -76,10 +77,13 @@ function startDelivery(
     counted: metrics.budgets.counted,
   }).start();
   const stopWatch = watch.start();
+  const lease = new WorkLease({ storage, clock, random, name: "expiring keys" });
+  const stopKeys = new ExpiringKeys({ storage, announce, lease, clock, logger }).start();
   const stopUsage = startUsageEvents(foundation);
   return async () => {
     stopCount();
     await stopWatch();
+    await stopKeys();
     await stopUsage();
     await dispatcher.stop();
   };

@@ -8,7 +8,7 @@ import { createFleet } from "#src/fleet/create-fleet.ts";
 import { createEngine } from "#src/fleet/engines/create-engine.ts";
 import type { Fleet } from "#src/fleet/interface.ts";
 import { KeptDrains } from "#src/fleet/kept-drains.ts";
-import { RedisChannel } from "#src/fleet/sharing/redis-channel.ts";
+import type { FleetChannel } from "#src/fleet/sharing/channel.ts";
 import { readPriceDays } from "#src/money/prices/price-days.ts";
 import { createCatalogueService } from "#src/services/catalogue-service.ts";
 import { traceEngine } from "#src/telemetry/traces/engine.ts";
@@ -41,7 +41,7 @@ export async function composeFleet(foundation: Foundation, { prices }: Pick<Mone
     lookup: systemLookup,
     observer: metrics.fleet,
     healthChanged,
-    ...(secrets.rateLimitUrl !== "memory:" && { channel: new RedisChannel(secrets.rateLimitUrl) }),
+    ...(secrets.rateLimitUrl !== "memory:" && { channel: await openChannel(secrets.rateLimitUrl) }),
   });
   const kept = new KeptDrains({ storage, fleet, clock, logger });
   await kept.apply();
@@ -67,4 +67,10 @@ const mebibyte = 2 ** 20;
 export function tellLoading(model: string, logger: Pick<Logger, "info">, now?: () => number) {
   const report = trackProgress(`loading ${model}`, "MiB", (text) => logger.info({}, text), now);
   return (done: number, total: number) => report(Math.floor(done / mebibyte), Math.ceil(total / mebibyte));
+}
+
+/** One core by itself does not hold the client of Redis in its memory. */
+async function openChannel(url: string): Promise<FleetChannel> {
+  const { RedisChannel } = await import("#src/fleet/sharing/redis-channel.ts");
+  return new RedisChannel(url);
 }

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { type Random, systemRandom } from "#lib/ids/random.ts";
 import type { Logger } from "#lib/logger.ts";
 import { keepDirectoryPrivate } from "#lib/private-files.ts";
@@ -8,6 +9,7 @@ import { type ConfiguredCatalogue, createCatalogue } from "#src/fleet/catalogue/
 import { DatabaseClock } from "#src/storage/database-clock.ts";
 import { openStorage, type Storage } from "#src/storage/orm.ts";
 import { type Announce, createAnnounce } from "#src/storage/outbox/announcer.ts";
+import { History } from "#src/storage/postgresql/history.ts";
 import { type CoreMetrics, coreMetrics } from "#src/telemetry/core-metrics.ts";
 import type { Telemetry } from "../process/tracing.ts";
 
@@ -31,6 +33,9 @@ export interface Foundation {
   readonly announce: Announce;
   stop(): Promise<void>;
 }
+
+/** In the data directory: the continuation of the database that a core of it has written to. */
+const historyFile = "database-history.json";
 
 /** Opens the database and reads its time. */
 export async function openFoundation(
@@ -57,7 +62,10 @@ export async function openFoundation(
     observer: metrics.standby,
     warn: (found: string) => logger.warn({ found }, "the standby does not answer"),
   };
-  const storage = await openStorage(secrets.storageUrl, undefined, warn, standby || undefined);
+  const storage = await openStorage(secrets.storageUrl, undefined, warn, {
+    standby: standby || undefined,
+    history: new History(join(secrets.dataDir, historyFile)),
+  });
   const clock = await DatabaseClock.open(storage, systemClock, logger);
   const stopMeasuring = clock.keepMeasuring();
   return {

@@ -63,7 +63,7 @@ export function composeSessions(
         keyName,
         { expiresAt, ...limits },
         // Keys of one session share what they may spend.
-        personId && !session.role ? { personId, limitsOf: keyIds[0] } : {},
+        { endsUntold: true, ...(personId && !session.role && { personId, limitsOf: keyIds[0] }) },
       );
       return { keyId: key.id, secret };
     },

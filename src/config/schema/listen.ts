@@ -41,7 +41,9 @@ export const listen = z
     trusted_proxies: z
       .array(network)
       .default([])
-      .describe("Networks of load balancers in front of http: their X-Forwarded-For tells where a client is."),
+      .describe(
+        "Networks of load balancers in front of http: their X-Forwarded-For tells where a client is, X-Forwarded-Proto that they end TLS.",
+      ),
     trusted_facades: z
       .array(network)
       .default([])

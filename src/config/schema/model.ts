@@ -32,7 +32,7 @@ const price = z.strictObject({
 const card = z.strictObject({
   description: plainName.max(2000).default("").describe("What it is good at."),
   quantization: z
-    .enum(["int4", "int8", "fp4", "fp6", "fp8", "fp16", "bf16", "fp32"])
+    .enum(["int4", "int8", "fp4", "mxfp4", "nvfp4", "fp6", "fp8", "mxfp8", "fp16", "bf16", "fp32"])
     .optional()
     .describe("How its weights are stored. Default: it is not told."),
   licence: plainName.max(100).default("").describe("The licence of its weights, such as Apache-2.0."),

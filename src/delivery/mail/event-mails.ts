@@ -13,6 +13,7 @@ const kindOf: Readonly<Record<MailedEvent, MailKind>> = {
   "account.frozen": "account-frozen",
   "auto_top_up.declined": "auto-top-up-declined",
   "key.limit": "key-budget",
+  "key.expires_soon": "key-expires",
 };
 
 export interface Dependencies {

@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { Agent, request } from "undici";
+import type { Agent } from "undici";
 import type { Lookup } from "#lib/net/lookup.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { type Destination, parseDestination } from "./destination.ts";
@@ -41,9 +41,10 @@ export function createSend({ allow, lookup, clock }: Dependencies): Send {
     }
     const abort = new AbortController();
     const cancel = clock.after(answerMs, () => abort.abort(new Error(`no answer within ${answerMs / 1000} s`)));
-    const agent = createAgent(destination, lookup);
+    const undici = await loadUndici();
+    const agent = new undici.Agent({ connect: toConnect(destination, lookup) });
     try {
-      const answer = await request(destination.url, {
+      const answer = await undici.request(destination.url, {
         method: "POST",
         headers: { "content-type": "application/json", "user-agent": "tollgate", ...headers },
         body,
@@ -63,32 +64,33 @@ export function createSend({ allow, lookup, clock }: Dependencies): Send {
   };
 }
 
+/** A service that sends no events does not hold the library in its memory. */
+const loadUndici = () => import("undici");
+
 /** Connects only to permitted addresses: the very ones that were looked up. */
-function createAgent(destination: Destination, lookup: Lookup): Agent {
-  return new Agent({
-    connect: {
-      timeout: answerMs,
-      lookup(hostname, options, callback) {
-        lookup(hostname).then(
-          (found) => {
-            const permitted = found.filter((address) => destination.permits(address));
-            const [first] = permitted;
-            if (first === undefined) {
-              callback(new Error(`${hostname} stands for no address that events may be sent to`), []);
-            } else if (options.all) {
-              callback(
-                null,
-                permitted.map((address) => ({ address, family: isIP(address) })),
-              );
-            } else {
-              callback(null, first, isIP(first));
-            }
-          },
-          (error: unknown) => callback(error as NodeJS.ErrnoException, []),
-        );
-      },
+function toConnect(destination: Destination, lookup: Lookup): NonNullable<Agent.Options["connect"]> {
+  return {
+    timeout: answerMs,
+    lookup(hostname, options, callback) {
+      lookup(hostname).then(
+        (found) => {
+          const permitted = found.filter((address) => destination.permits(address));
+          const [first] = permitted;
+          if (first === undefined) {
+            callback(new Error(`${hostname} stands for no address that events may be sent to`), []);
+          } else if (options.all) {
+            callback(
+              null,
+              permitted.map((address) => ({ address, family: isIP(address) })),
+            );
+          } else {
+            callback(null, first, isIP(first));
+          }
+        },
+        (error: unknown) => callback(error as NodeJS.ErrnoException, []),
+      );
     },
-  });
+  };
 }
 
 function toReason(error: unknown): string {

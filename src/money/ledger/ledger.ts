@@ -27,6 +27,7 @@ import { findFault } from "./settlement/charge-faults.ts";
 import { Conclusions } from "./settlement/conclusions.ts";
 import type { DeadLetters } from "./settlement/dead-letters.ts";
 import { LateCharges } from "./settlement/late-charges.ts";
+import { LostCharges } from "./settlement/lost-charges.ts";
 import { Settlement } from "./settlement/settlement.ts";
 import { Settler } from "./settlement/settler/settler.ts";
 import { startUpkeep } from "./upkeep.ts";
@@ -41,6 +42,8 @@ interface Dependencies {
   readonly debts: Debts;
   /** The first moment whose receipts are all in the books, in milliseconds since the epoch. 0: all receipts are. */
   readonly readKeptFrom: () => Promise<number>;
+  /** Which continuation of the database is used. Absent: no other can take its place. */
+  readonly timeline?: (() => number | undefined) | undefined;
   readonly clock: Clock;
   /** Makes run ids. */
   readonly random: Random;
@@ -66,6 +69,7 @@ class SliceLedger implements CoreLedger {
   readonly #budgets: BudgetCache;
   readonly #late: LateCharges;
   readonly #settler: Settler;
+  readonly #lost: LostCharges | undefined;
   readonly #admission: Admission;
   readonly #coreLease: CoreLease;
   readonly #announced: Heard = (accountId) => {
@@ -86,7 +90,7 @@ class SliceLedger implements CoreLedger {
     const budgets = new BudgetCache(parts);
     const late = new LateCharges({ ...parts, wallets, budgets });
     const conclusions = new Conclusions({ ...parts, wallets, budgets, requests });
-    const settler = new Settler({ ...parts, conclusions, late });
+    const settler = new Settler({ ...parts, conclusions, late, stored: (charge) => this.#lost?.stored(charge) });
     const keeper = new Settlement({ ...parts, settler, requests });
     const mustBeOpen = () => this.#mustBeOpen();
     this.#parts = parts;
@@ -95,6 +99,7 @@ class SliceLedger implements CoreLedger {
     this.#budgets = budgets;
     this.#late = late;
     this.#settler = settler;
+    this.#lost = parts.timeline && new LostCharges({ ...parts, timeline: parts.timeline, settler });
     this.#admission = new Admission({ ...parts, wallets, budgets, requests, keeper, mustBeOpen });
     this.#coreLease = new CoreLease(parts);
   }
@@ -106,6 +111,7 @@ class SliceLedger implements CoreLedger {
       budgets: this.#budgets,
       coreLease: this.#coreLease,
       requests: this.#requests,
+      lost: this.#lost,
     };
     await this.#listen();
     await recover({ ...parts, settler: this.#settler, beat: () => this.#coreLease.renew() });
@@ -172,6 +178,10 @@ class SliceLedger implements CoreLedger {
 
   held(accountId: string): PicoUsd {
     return this.#wallets.find(accountId)?.wallet.held ?? 0;
+  }
+
+  unspent(accountId: string): PicoUsd {
+    return this.#wallets.find(accountId)?.wallet.available ?? 0;
   }
 
   state(): LedgerState {

@@ -4,6 +4,7 @@ import { repeat } from "#lib/time/repeat.ts";
 import type { BudgetCache } from "./budget/budget-cache.ts";
 import type { CoreLease } from "./core/core-lease.ts";
 import type { RunningRequests } from "./running-requests.ts";
+import type { LostCharges } from "./settlement/lost-charges.ts";
 import type { WalletCache } from "./wallet/cache/wallet-cache.ts";
 import type { Debts } from "./wallet/debts.ts";
 
@@ -20,6 +21,8 @@ interface Dependencies {
   readonly budgets: BudgetCache;
   readonly coreLease: CoreLease;
   readonly debts: Pick<Debts, "payAll">;
+  /** Absent: the database loses nothing. */
+  readonly lost: LostCharges | undefined;
   /** Restores the connection that brings announcements of other cores. */
   readonly listen: () => Promise<void>;
   readonly clock: Clock;
@@ -33,6 +36,7 @@ export function startUpkeep({
   budgets,
   coreLease,
   debts,
+  lost,
   listen,
   clock,
   logger,
@@ -46,7 +50,9 @@ export function startUpkeep({
         budgets.loseAll();
         await wallets.audit();
         await budgets.audit();
+        await lost?.putBack(); // the database may have gone back
       });
+      await lost?.look();
       await listen();
       await wallets.tidy();
       await budgets.tidy();

@@ -7,6 +7,8 @@ import type { StoredSlice } from "./store/wallet.ts";
 export interface CoreLedger extends Ledger {
   /** The money that the account's running requests hold on this core. */
   held(accountId: string): PicoUsd;
+  /** The account's unspent money in this core's slices, held or not. */
+  unspent(accountId: string): PicoUsd;
   /** The state of this core's ledger. Takes time proportional to the number of running requests. */
   state(): LedgerState;
   /** The open slices that belong to this core in the store but that the core does not know. Empty while all is well. */

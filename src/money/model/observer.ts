@@ -20,6 +20,8 @@ export interface MeteringObserver {
   committed(charges: number, ms: number): void;
   /** The store did not take charges; the commit is tried again. */
   refused(): void;
+  /** The database had lost this many acknowledged charges. They are made again. */
+  putBack(charges: number): void;
   /** A charge came after its money had been given to others, and was made anew. */
   fenced(): void;
   /** An account's money broke an invariant. The account is refused from now on; all others are served. */

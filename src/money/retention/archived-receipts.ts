@@ -4,7 +4,13 @@ import { readDetail } from "#lib/errors/detail.ts";
 import { readRequestTime } from "#lib/ids/request-id.ts";
 import { ReceiptArchive } from "#src/storage/entities/metering/archive.ts";
 import type { Storage } from "#src/storage/orm.ts";
-import { type ArchivedQuestion, type ArchivedReceipts, isAfter, placeOf } from "../books/receipts/archived-receipts.ts";
+import {
+  type ArchivedQuestion,
+  type ArchivedReceipts,
+  type FaultyArchive,
+  isAfter,
+  placeOf,
+} from "../books/receipts/archived-receipts.ts";
 import { dayMs } from "../store/kept-from.ts";
 import { allAccounts } from "../store/rollups.ts";
 import { type ArchiveFolder, type OpenArchive, toReceipt } from "./read-archive.ts";
@@ -82,18 +88,15 @@ export class FolderReceipts implements ArchivedReceipts {
     }
   }
 
-  async findChanged(): Promise<string[]> {
-    const changed: string[] = [];
+  async findFaulty(): Promise<FaultyArchive[]> {
+    const faulty: FaultyArchive[] = [];
     for (const archive of await this.#storage.orm.em.fork().findAll(ReceiptArchive, { orderBy: { day: "asc" } })) {
-      const reason = await this.#folder.compare(archive).then(
-        () => undefined,
-        (error: unknown) => readDetail(error)?.reason,
-      );
-      if (reason === Reason.ARCHIVE_CHANGED) {
-        changed.push(new Date(archive.day * dayMs).toISOString().slice(0, 10));
+      const found = await this.#folder.compare(archive).then(() => undefined, describe);
+      if (found !== undefined) {
+        faulty.push({ day: new Date(archive.day * dayMs).toISOString().slice(0, 10), found });
       }
     }
-    return changed;
+    return faulty;
   }
 
   async #read<T>(archive: ReceiptArchive, read: (open: OpenArchive) => Promise<T>): Promise<T> {
@@ -136,6 +139,18 @@ const isWithin = (receipt: Receipt, question: ArchivedQuestion): boolean => {
   const { settledMs } = placeOf(receipt);
   return settledMs >= question.fromMs && settledMs < question.toMs && matches(receipt, question);
 };
+
+/** What was found in the place of an archive. */
+function describe(error: unknown): string {
+  switch (readDetail(error)?.reason) {
+    case Reason.ARCHIVE_CHANGED:
+      return "another";
+    case Reason.RECEIPT_ARCHIVED:
+      return "none";
+    default:
+      return `one that cannot be read: ${(error as Error).message}`;
+  }
+}
 
 async function findIn(open: OpenArchive, requestId: string): Promise<Receipt[]> {
   const found: Receipt[] = [];

@@ -13,14 +13,20 @@ import type { Sealer } from "../books/seals/sealer.ts";
 import type { ReceiptStore } from "../model/store/receipt.ts";
 import { dayMs, readKeptFrom } from "../store/kept-from.ts";
 import { allAccounts } from "../store/rollups.ts";
+import { StepSize } from "./step-size.ts";
 import { type ArchiveGround, type WrittenArchive, writeArchive } from "./write-archive.ts";
 
 /** A day leaves soon after it is due. */
 const lookMs = 30_000;
-/** Receipts removed at once, few enough that no lock is held for more than a few milliseconds. */
-const stepSizes = { sqlite: 40, postgresql: 100 } as const;
+/** Receipts removed at once from PostgreSQL, few enough that no lock is held for more than a few milliseconds. */
+const stepRows = 100;
+/** The longest that a step keeps the one writer of SQLite. */
+const mostStepMs = 10;
 /** After each step, this many times its duration is left to other work. */
 const share = 9;
+/** The same where receipts are due for longer than this: they come faster than they leave. */
+const hurriedShare = 3;
+const hurryMs = dayMs;
 /** Settlements wait for at most this long behind an archive that waits for the table. */
 const lockMs = 10;
 const lockTries = 50;
@@ -57,6 +63,8 @@ export interface Dependencies extends ArchiveGround {
 export class Retention {
   readonly #parts: Dependencies;
   #ended = false;
+  /** For how long the oldest receipts were due when that was last looked at. */
+  #overdueMs = 0;
   /** The current or last work. */
   #working: Promise<unknown> = Promise.resolve();
 
@@ -119,7 +127,8 @@ export class Retention {
       { orderBy: { settledAt: "asc" } },
     );
     const day = oldest === null ? due : Math.floor(oldest.settledAt.getTime() / dayMs);
-    observer.looked(keptFrom, (due - day) * dayMs);
+    this.#overdueMs = (due - day) * dayMs;
+    observer.looked(keptFrom, this.#overdueMs);
     const isSummed = (await em.findOne(UsageTally, { hour: { $lt: (day + 1) * 24 } })) === null;
     return day < due && isSummed ? day : undefined;
   }
@@ -168,14 +177,16 @@ export class Retention {
     }
   }
 
-  /** Removes receipts that are in archives. */
+  /** Removes receipts that are in archives, in steps that grow with the backlog on SQLite. */
   async #removeArchived(): Promise<void> {
-    const { storage, store, observer } = this.#parts;
+    const { storage, store, observer, clock } = this.#parts;
     const before = await readKeptFrom(storage);
-    const most = stepSizes[storage.dialect];
-    const pace = this.#pacer();
+    const size = storage.dialect === "sqlite" ? new StepSize(mostStepMs) : undefined;
+    const pace = this.#pacer(this.#overdueMs > hurryMs ? hurriedShare : share);
     while (before > 0 && (await this.#isMine())) {
-      const removed = await store.removeReceipts(before, most);
+      const began = clock.monotonic();
+      const removed = await store.removeReceipts(before, size?.rows ?? stepRows);
+      size?.took(removed, clock.monotonic() - began);
       observer.removed(removed);
       if (removed === 0) {
         return;
@@ -185,8 +196,8 @@ export class Retention {
   }
 
   /** Leaves time to other work between steps. Throws when the work was ended. */
-  #pacer(): () => Promise<void> {
-    const pace = pacer(this.#parts.clock, share);
+  #pacer(left = share): () => Promise<void> {
+    const pace = pacer(this.#parts.clock, left);
     return async () => {
       await pace();
       if (this.#ended) {

@@ -62,11 +62,17 @@ export async function readBalances(
   });
 }
 
-/** The account's own threshold; otherwise the larger of 1 USD and a tenth of the last top-up. */
+/**
+ * The account's own threshold; otherwise the larger of 1 USD and a tenth of the last top-up. Before the first one no
+ * balance is low: nobody who has just come wants to hear that a gift of cents is little.
+ */
 function readThreshold({ low_balance: own, last_paid: lastPaid }: Row): bigint {
   if (own !== null && own !== undefined) {
     return BigInt(String(own));
   }
-  const tenth = BigInt(String(lastPaid ?? 0)) / 10n;
+  if (lastPaid === null || lastPaid === undefined) {
+    return 0n;
+  }
+  const tenth = BigInt(String(lastPaid)) / 10n;
   return tenth > usualThreshold ? tenth : usualThreshold;
 }

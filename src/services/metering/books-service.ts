@@ -23,7 +23,7 @@ interface Dependencies {
   readonly storage: Storage;
   readonly ledger: Pick<CoreLedger, "settleLate" | "unknownSlices">;
   readonly deadLetters: DeadLetters;
-  readonly archives: Pick<ArchivedReceipts, "findChanged">;
+  readonly archives: Pick<ArchivedReceipts, "findFaulty">;
   readonly observer: Pick<MeteringObserver, "reconciled">;
   readonly clock: Clock;
   readonly logger: Logger;

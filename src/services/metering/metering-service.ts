@@ -2,6 +2,7 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import type { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import { toInt64 } from "#lib/int64.ts";
 import type { Clock } from "#lib/time/clock.ts";
+import { DayProofs } from "#src/money/books/bill/day-proofs.ts";
 import { streamStatement } from "#src/money/books/bill/stream-statement.ts";
 import type { ArchivedReceipts } from "#src/money/books/receipts/archived-receipts.ts";
 import { readCosts } from "#src/money/books/receipts/costs.ts";
@@ -24,6 +25,8 @@ interface Dependencies {
 /** Limits, receipts and usage. */
 export function createMeteringService({ storage, clock, archives }: Dependencies): ServiceImpl<typeof MeteringService> {
   const readers = new SnapshotReaders(clock);
+  const statements = new SnapshotReaders(clock, { mayRest: true });
+  const proofs = new DayProofs(storage);
   return {
     async countRequest() {
       return {}; // the rate limit's interceptor has counted it
@@ -59,8 +62,8 @@ export function createMeteringService({ storage, clock, archives }: Dependencies
       const visible = { ...request, accountId: visibleAccount(context, request.accountId) };
       const payer = readPrincipal(context);
       const account = payer.kind === "caller" ? payer.accountId : undefined;
-      const open = () => streamStatement({ storage, archives, now: clock.now() }, visible);
-      for await (const lines of readers.read(account, context.signal, open)) {
+      const open = () => streamStatement({ storage, archives, proofs, now: clock.now() }, visible);
+      for await (const lines of statements.read(account, context.signal, open)) {
         yield { lines };
       }
     },

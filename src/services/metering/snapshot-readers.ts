@@ -14,11 +14,14 @@ const mostWaiting = 16;
  */
 export class SnapshotReaders {
   readonly #clock: Pick<Clock, "after">;
+  readonly #mayRest: boolean;
   /** Who waits behind the one that reads, by account. */
   readonly #queues = new Map<string, (() => void)[]>();
 
-  constructor(clock: Pick<Clock, "after">) {
+  /** `mayRest`: the answers have no snapshot between their pieces, so that they may be left unread. */
+  constructor(clock: Pick<Clock, "after">, { mayRest = false } = {}) {
     this.#clock = clock;
+    this.#mayRest = mayRest;
   }
 
   /** Passes an answer on. `account` undefined: an operator reads, and waits for nobody. */
@@ -27,7 +30,7 @@ export class SnapshotReaders {
     const source = open();
     const close = () => source.return(undefined).finally(leave);
     try {
-      yield* this.#inTime(source, close);
+      yield* this.#mayRest ? source : this.#inTime(source, close);
     } finally {
       await close();
     }

@@ -33,7 +33,7 @@ export const Account = defineEntity({
     maxInFlight: p.integer().nullable(),
     /** The class of its requests, and the highest that they may have. Null: standard. */
     serviceClass: p.enum(serviceClasses).nullable(),
-    /** A balance below this is low. Null: the threshold follows from the last top-up. */
+    /** A balance below this is low. Null: the threshold follows from the last top-up; before the first, none is low. */
     lowBalance: amount().nullable(),
     /** The last top-up. Null: there was none. */
     lastPaid: amount().nullable(),

@@ -41,11 +41,14 @@ export const ApiKey = defineEntity({
     disabled: p.boolean().default(false),
     /** When its label or limits were last changed. Null: never. */
     updatedAt: p.datetime(3).nullable(),
+    /** When its account is told that it ends soon. Null: it was told, or never is. */
+    warnAt: p.datetime(3).nullable(),
   },
   indexes: [
     // Budgets are counted every minute, and most keys have none.
     { properties: ["id"], where: "budget is not null" },
     { properties: ["lastUsedAt", "id"] },
+    { properties: ["warnAt"], where: "warn_at is not null" },
     { properties: ["last4"] },
     { properties: ["prefix"] },
   ],

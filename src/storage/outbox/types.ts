@@ -13,6 +13,7 @@ export const eventTypes = {
   "key.rotated": "A key was made that takes another's place.",
   "key.revoked": "An API key was ended.",
   "key.limit": "A key has spent 80 %, or all, of its budget; twice a window.",
+  "key.expires_soon": "A key expires in seven days, or in a tenth of its time if that is less; once.",
   "price.changed": "A model's live price changed.",
   "server.down": "An inference server failed its health checks.",
   "server.up": "An inference server that was down is back.",
@@ -35,6 +36,7 @@ export const mailedEvents = [
   "account.topped_up",
   "auto_top_up.declined",
   "key.limit",
+  "key.expires_soon",
   "account.frozen",
 ] as const satisfies EventType[];
 

@@ -1,3 +1,4 @@
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import type { ClientBase, QueryConfig } from "pg";
 
 /** Where a server's history stands: each promotion of a standby begins the next timeline. */
@@ -30,12 +31,32 @@ export async function readPosition(client: ClientBase, answerMs: number): Promis
   }
 }
 
+interface Known {
+  readonly system: string;
+  readonly timeline: number;
+}
+
 /**
- * The history of the database that this process writes to. An old primary that comes back beside the new one has a history
- * that ends before the promotion: what it stores would be lost, and what the new one has would be done twice.
+ * The history of the database that this process writes to and, with a file, that earlier processes of its data directory have
+ * written to. An old primary that comes back beside the new one has a history that ends before the promotion: what it stores
+ * would be lost, and what the new one has would be done twice.
  */
 export class History {
-  #last: (Position & { readonly timeline: number }) | undefined;
+  readonly #file: string | undefined;
+  #last: Known | undefined;
+  /** Whether an earlier process knew it: since then the service may have moved to another server. */
+  #isEarlier = false;
+
+  constructor(file?: string) {
+    this.#file = file;
+    this.#last = file === undefined ? undefined : readKnown(file);
+    this.#isEarlier = this.#last !== undefined;
+  }
+
+  /** Each promotion of a standby begins the next. Undefined: unknown. */
+  get timeline(): number | undefined {
+    return this.#last?.timeline;
+  }
 
   /** Goes on from a position of a server. Throws when the process has written to a later one. */
   follow(position: Position | undefined): void {
@@ -44,7 +65,13 @@ export class History {
       throw fault;
     }
     if (position !== undefined && position.timeline !== null) {
-      this.#last = { ...position, timeline: position.timeline };
+      const { system, timeline } = position;
+      const isNew = this.#last?.system !== system || this.#last.timeline !== timeline;
+      this.#last = { system, timeline };
+      this.#isEarlier = false;
+      if (isNew && this.#file !== undefined) {
+        keepKnown(this.#file, this.#last);
+      }
     }
   }
 
@@ -54,11 +81,37 @@ export class History {
     if (last === undefined || position === undefined || position.timeline === null) {
       return undefined;
     }
-    if (position.system === last.system && position.timeline >= last.timeline) {
+    if (position.system === last.system ? position.timeline >= last.timeline : this.#isEarlier) {
       return undefined;
     }
     const found = position.system === last.system ? `timeline ${position.timeline}` : "a timeline of another server";
-    const message = `PostgreSQL: this database is on ${found}, and this core has written to timeline ${last.timeline}: it is no continuation of what the core knows. Stop this server, or make it a standby of the new primary; after a restore, restart the core`;
+    const advice =
+      this.#file === undefined
+        ? "restart the core"
+        : `remove ${this.#file}, which names the timeline, and restart the core`;
+    const message = `PostgreSQL: this database is on ${found}, and this core has written to timeline ${last.timeline}: it is no continuation of what the core knows. Stop this server, or make it a standby of the new primary; after a restore, ${advice}`;
     return Object.assign(new Error(message), { code: "ESTALE" });
+  }
+}
+
+/** Undefined: there is no such file, or it makes no sense. */
+function readKnown(file: string): Known | undefined {
+  try {
+    const { system, timeline } = JSON.parse(readFileSync(file, "utf8")) as Partial<Known>;
+    return typeof system === "string" && Number.isSafeInteger(timeline)
+      ? { system, timeline: Number(timeline) }
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A disk that does not take it stops no charge: the process itself still knows. */
+function keepKnown(file: string, known: Known): void {
+  try {
+    writeFileSync(`${file}.next`, `${JSON.stringify(known)}\n`, { mode: 0o600 });
+    renameSync(`${file}.next`, file);
+  } catch {
+    // The next promotion tries again.
   }
 }

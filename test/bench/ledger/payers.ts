@@ -33,7 +33,15 @@ export async function createKeys(storage: Storage, random: Random, accounts: rea
         budgetPicoUsd: budget,
         budgetPeriod: at % 2 === 0 ? ("day" as const) : ("month" as const),
       },
-      ...{ requestId: null, limitsOf: null, manages: false, personId: null, disabled: false, updatedAt: null },
+      ...{
+        requestId: null,
+        limitsOf: null,
+        manages: false,
+        personId: null,
+        disabled: false,
+        updatedAt: null,
+        warnAt: null,
+      },
     }));
     await storage.orm.em.fork().insertMany(ApiKey, keys);
     payers.push(...keys.map((key) => ({ accountId: key.accountId, keyId: key.id, budget: toBudget(key) })));

@@ -32,8 +32,8 @@ export function afterwards(cleanup: () => Promise<unknown>): void {
   cleanups.push(cleanup);
 }
 
-/** Mail over a real database and a real mail server. Every account is "Ada", with the given addresses. */
-export async function openMail(url: string, bounds: Partial<MailBounds> = {}) {
+/** Mail over a real database and a real mail server. Every account is "Ada". `folder`: of an operator's templates. */
+export async function openMail(url: string, bounds: Partial<MailBounds> = {}, folder?: string) {
   const storage = await openStorage(url);
   afterwards(() => storage.close());
   const server = await MailServer.start();
@@ -53,7 +53,7 @@ export async function openMail(url: string, bounds: Partial<MailBounds> = {}) {
     bounded: (kind) => void counts.push(`${kind} bounded`),
   });
   const events = new EventMails({ box, recipients });
-  const templates = new Templates(await readTemplates(undefined), { site: "Example", support: "", console: "" });
+  const templates = new Templates(await readTemplates(folder), { site: "Example", support: "", console: "" });
   const announce = createAnnounce({ clock, random });
   const send = createSmtp({ url: server.url, from: "Example <no-reply@example.com>", clock });
   const backlog = { waiting: 0, oldestMs: 0 };

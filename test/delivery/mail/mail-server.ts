@@ -10,6 +10,23 @@ export interface TakenMail {
   readonly messageId: string;
 }
 
+/** A part of a mail's source as people read it, such as "text/html". Undefined: it has none. */
+export function readPart(source: string, type: string): string | undefined {
+  const parts = source
+    .split(/^--.*\r\n/m)
+    .filter((part) => part.startsWith(`Content-Type: ${type}; charset=utf-8\r\n`));
+  const [head = "", ...body] = parts[0]?.split("\r\n\r\n") ?? [];
+  const text = body.join("\n\n").replaceAll("\r\n", "\n");
+  if (parts.length !== 1) {
+    return undefined;
+  }
+  return /quoted-printable/.test(head)
+    ? text
+        .replaceAll("=\n", "")
+        .replace(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+    : text;
+}
+
 interface Refusal extends Error {
   responseCode: number;
 }

@@ -89,6 +89,7 @@ describe("bodies that never end", () => {
       "the address's share is full",
       () => flood.filter(({ received }) => received.startsWith("HTTP/1.1 401")).length >= 96,
     );
+    expect(front.refused).toContain("bodies");
   }, 60_000);
 
   test("of many addresses fill what strangers have, and a known key is served all the same", async () => {
@@ -204,6 +205,7 @@ describe("behind a trusted proxy", () => {
     };
     expect(await Promise.all([1, 2, 3].map(() => from("198.51.100.1")))).toEqual([200, 200, 200]);
     expect(await from("198.51.100.1")).toBe(429);
+    expect(front.refused).toEqual(["requests_per_address"]);
     expect(await from("198.51.100.2")).toBe(200);
     running.resolve();
     await Promise.all(clients.filter(({ received }) => / 200 /.test(received)).map((one) => one.until(/\[DONE\]/)));

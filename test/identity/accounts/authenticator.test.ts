@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { Role } from "#gen/tollgate/access/v1/access_pb.js";
+import { MemberRole, Role } from "#gen/tollgate/access/v1/access_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { readDetail } from "#lib/errors/detail.ts";
 import { systemRandom } from "#lib/ids/random.ts";
@@ -9,7 +9,7 @@ import { newApiKey, toDigest } from "#src/identity/accounts/keys/api-key.ts";
 import { LastUsed } from "#src/identity/accounts/keys/last-used.ts";
 import type { Account } from "#src/storage/entities/account.ts";
 import type { ApiKey } from "#src/storage/entities/api-key.ts";
-import type { Operator } from "#src/wire/principal.ts";
+import type { LiveSession, Operator, SessionFinder } from "#src/wire/principal.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
 import { noSessions } from "./no-sessions.ts";
 
@@ -22,7 +22,7 @@ const peppers = [
 
 const ada: Operator = { kind: "operator", id: "o1", name: "Ada", role: Role.READER };
 
-function setUp() {
+function setUp(sessions: SessionFinder = noSessions) {
   const clock = new ManualClock();
   const stored = new Map<string, Partial<ApiKey>>();
   const accounts = new Map<string, Partial<Account>>();
@@ -32,7 +32,7 @@ function setUp() {
   const lastUsed = new LastUsed(async () => {}, clock, { debug: quiet, info: quiet, warn: quiet, error: quiet });
   lastUsed.note = (keyId) => void used.add(keyId);
   const authenticator = createAuthenticator({
-    sessions: noSessions,
+    sessions,
     operatorToken: "the operator's token",
     services: [
       { name: "billing", token: "billing token" },
@@ -142,6 +142,29 @@ test("a revoked key stops at once on this core and within ten seconds on others"
   missed.key.revokedAt = new Date();
   authenticator.forget(undefined);
   expect(await reasonOf(authenticator.authenticate(missed.secret, undefined))).toBe(Reason.UNAUTHENTICATED);
+});
+
+test("the session of a removed member stops at once on this core and within ten seconds on others", async () => {
+  const owner = { kind: "person", personId: "p", personName: "Eve", memberRole: MemberRole.OWNER } as const;
+  let removed = false;
+  const finder: SessionFinder = {
+    isToken: (text) => text.startsWith("session"),
+    async find(token): Promise<LiveSession | undefined> {
+      const accountId = token === "session 1" ? "a1" : "a2";
+      return removed ? undefined : { id: token, expiresAt: new Date(2 ** 50), owner: { ...owner, accountId } };
+    },
+  };
+  const { authenticator, clock } = setUp(finder);
+  const outcomes = async () => {
+    const answers = ["session 1", "session 2"].map((token) => reasonOf(authenticator.authenticate(token, undefined)));
+    return Promise.all(answers);
+  };
+  expect(await outcomes()).toEqual([undefined, undefined]);
+  removed = true;
+  authenticator.forget("a1");
+  expect(await outcomes()).toEqual([Reason.UNAUTHENTICATED, undefined]); // of the other account this core was not told
+  clock.advance(9_000);
+  expect(await outcomes()).toEqual([Reason.UNAUTHENTICATED, Reason.UNAUTHENTICATED]);
 });
 
 test("the operator's token is the operator", async () => {

@@ -105,23 +105,26 @@ test("a head that is too large is refused", async () => {
   await server.close(0);
 });
 
-test("an answer that nobody reads is cut off after a minute", async () => {
-  const clock = new ManualClock();
-  const refused: string[] = [];
-  const door = new Door({ listener: "docs", clock, onRefused: (_, bound) => refused.push(bound) });
-  const file = Buffer.alloc(20 * 1024 * 1024);
-  const server = await startHttpServer((_, response) => response.end(file), "127.0.0.1:0", {
-    door,
-    setting: "--listen",
-  });
-  const [host = "", port] = server.address.split(":");
-  const client = connect(Number(port), host).pause();
-  client.write("GET / HTTP/1.1\r\nhost: t\r\n\r\n");
-  await eventually("it waits", () => door.unread.bytes > 0);
-  for (let second = 0; second < 600; second++) {
-    clock.advance(1000);
-  }
-  expect([refused, door.unread.bytes]).toEqual([["slow_reader"], 0]);
-  client.destroy();
-  await server.close(0);
-});
+test.each(["payments", "admin", "docs"] as const)(
+  "an answer of %s that nobody reads is cut off after a minute",
+  async (listener) => {
+    const clock = new ManualClock();
+    const refused: string[] = [];
+    const door = new Door({ listener, clock, onRefused: (name, bound) => refused.push(`${name} ${bound}`) });
+    const file = Buffer.alloc(20 * 1024 * 1024);
+    const server = await startHttpServer((_, response) => response.end(file), "127.0.0.1:0", {
+      door,
+      setting: "--listen",
+    });
+    const [host = "", port] = server.address.split(":");
+    const client = connect(Number(port), host).pause();
+    client.write("GET / HTTP/1.1\r\nhost: t\r\n\r\n");
+    await eventually("it waits", () => door.unread.bytes > 0);
+    for (let second = 0; second < 600; second++) {
+      clock.advance(1000);
+    }
+    expect([refused, door.unread.bytes]).toEqual([[`${listener} slow_reader`], 0]);
+    client.destroy();
+    await server.close(0);
+  },
+);

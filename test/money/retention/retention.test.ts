@@ -349,12 +349,20 @@ describe.each(dialects)("%s", (dialect) => {
     expect(await reasonOf(read())).toMatchObject({ reason: Reason.ARCHIVE_CHANGED });
     const found = await reconcile(storage, undefined, { all: true, archives });
     expect(found.findings).toMatchObject([
-      { rule: "an archive is the file that was written", row: `receipt_archive ${day}` },
+      {
+        rule: "an archive is the file that was written",
+        row: `receipt_archive ${day}`,
+        message: "expected the file that was written, found another",
+      },
     ]);
     writeFileSync(file, content.subarray(0, 50));
     expect(await reasonOf(read())).toMatchObject({ reason: Reason.ARCHIVE_CHANGED });
 
     rmSync(file);
+    expect(await reconcile(storage, undefined, { all: true, archives })).toMatchObject({
+      ok: false,
+      findings: [{ row: `receipt_archive ${day}`, message: "expected the file that was written, found none" }],
+    });
     await expect(read()).rejects.toThrow(
       `The receipts of ${day} left the books on ${archived}, and their archive is not`,
     );

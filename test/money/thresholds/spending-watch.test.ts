@@ -79,7 +79,29 @@ describe.each(dialects)("%s", (dialect) => {
     await turn(12_000);
     await clock.pass(12_000);
     await expireLots({ storage, clock: time, random: systemRandom, balances });
-    expect((await told(lapsing)).map(([type]) => type)).toEqual(["balance.low", "balance.exhausted"]);
+    expect((await told(lapsing)).map(([type]) => type)).toEqual(["balance.exhausted"]);
+  }, 60_000);
+
+  test("free money alone is never told to be low, unless a threshold was set; that it is spent is told", async () => {
+    const { account, spend, look, told, funds, storage, balances, pay } = await open(dialect);
+    const id = await account();
+    const grant = { accountId: id, kind: "grant", amount: 0.5 * usd } as const;
+    await funds.credit({ ...grant, reference: v7() });
+    await spend(id, 0.1 * tokensAUsd);
+    await look();
+    expect(await told(id)).toEqual([]);
+    await new Accounts(storage, undefined, balances).update(id, { lowBalance: 0.45 * usd });
+    const low = ["balance.low", { balance_usd: "0.40", threshold_usd: "0.45" }];
+    expect(await told(id)).toEqual([low]);
+    const other = await account();
+    await funds.credit({ ...grant, accountId: other, reference: v7() });
+    await spend(other, 0.5 * tokensAUsd);
+    await look();
+    expect((await told(other)).map(([type]) => type)).toEqual(["balance.exhausted"]);
+    await pay(other, 5 * usd);
+    await spend(other, 4.5 * tokensAUsd);
+    await look();
+    expect((await told(other)).map(([type]) => type)).toEqual(["balance.exhausted", "balance.low"]);
   }, 60_000);
 
   test("a key is told of at 80 % and when its budget is spent, whichever key of its chain spends it", async () => {

@@ -4,7 +4,9 @@ import { bookMutations } from "./books.ts";
 import { budgetMutations } from "./budgets.ts";
 import { checkoutMutations } from "./checkout.ts";
 import { coreMutations } from "./cores.ts";
+import { historyMutations } from "./history.ts";
 import { journalMutations } from "./journal.ts";
+import { newsMutations } from "./news.ts";
 import { settlementMutations } from "./settlement.ts";
 import { storeMutations } from "./store.ts";
 import { walletMutations } from "./wallet.ts";
@@ -19,5 +21,7 @@ export const mutations: readonly Mutation[] = [
   ...coreMutations,
   ...storeMutations,
   ...bookMutations,
+  ...historyMutations,
   ...checkoutMutations,
+  ...newsMutations,
 ];

@@ -5,9 +5,9 @@ import { SnapshotReaders } from "#src/services/metering/snapshot-readers.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
 
 /** Readers whose open snapshots are counted. */
-function start() {
+function start(options = {}) {
   const clock = new ManualClock();
-  const readers = new SnapshotReaders(clock);
+  const readers = new SnapshotReaders(clock, options);
   const open = { now: 0, most: 0 };
   const read = (account: string | undefined, signal = new AbortController().signal) =>
     readers.read(account, signal, async function* () {
@@ -47,6 +47,15 @@ test("an answer that is left unread is closed after five seconds, and says so", 
   expect(open.now).toBe(0);
   expect(await reasonOf(answer.next())).toBe(Reason.TIMEOUT);
   expect(clock.pending).toBe(0);
+});
+
+test("an answer without a snapshot between its pieces may be left unread", async () => {
+  const { clock, open, read } = start({ mayRest: true });
+  const answer = read("a");
+  await answer.next();
+  await clock.advanceAsync(3_600_000);
+  expect(await all(answer)).toEqual([2]);
+  expect(open.now).toBe(0);
 });
 
 test("a slow reader that goes on reading gets all", async () => {

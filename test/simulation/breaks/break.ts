@@ -19,7 +19,10 @@ export interface Break {
    */
   readonly seed?: number;
   /** How the world differs from that of the other breaks. */
-  readonly settings?: Pick<Settings, "trafficMs" | "faultsMs" | "requests" | "isSqlite" | "bookSize" | "isNight">;
+  readonly settings?: Pick<
+    Settings,
+    "trafficMs" | "faultsMs" | "requests" | "isSqlite" | "bookSize" | "isNight" | "hasNews"
+  >;
 }
 
 /** Replaces a property of a class. */

@@ -9,6 +9,7 @@ import { PostgresqlLedgerStore } from "#src/money/store/postgresql/store.ts";
 import { SqliteLedgerStore } from "#src/money/store/sqlite/store.ts";
 import { DatabaseClock } from "#src/storage/database-clock.ts";
 import type { Storage } from "#src/storage/orm.ts";
+import { createAnnounce } from "#src/storage/outbox/announcer.ts";
 import { localStorage } from "../database/local.ts";
 import { type Ear, simulatedPool } from "../database/pool.ts";
 import type { SimulatedServer } from "../database/server.ts";
@@ -17,9 +18,11 @@ import { type NetworkFaults, Wire } from "../database/wire.ts";
 import type { Dice } from "../world/dice.ts";
 import { SimulatedDisk } from "../world/disk.ts";
 import type { History } from "../world/history.ts";
+import type { News } from "../world/news.ts";
 import type { Night } from "../world/night.ts";
 import { type MachineTime, SimulatedProcess } from "../world/process.ts";
 import type { Timeline } from "../world/timeline.ts";
+import { startNews } from "./news-work.ts";
 import { startNight } from "./night-work.ts";
 
 /** The parts of the world that a machine uses. */
@@ -33,6 +36,8 @@ export interface Surroundings {
   readonly isSqlite: boolean;
   /** The night in which receipts leave the books. Undefined: they stay. */
   readonly night: () => Night | undefined;
+  /** Who is told of charges and thresholds. Undefined: nobody. */
+  readonly news: () => News | undefined;
   /** The most rates that a core's price book keeps in memory. Undefined: as in the product. */
   readonly bookSize: number | undefined;
   /** Changes parts of a core, so that judges must notice. */
@@ -53,6 +58,7 @@ const mostWaiting = 300;
 export interface Life {
   readonly process: SimulatedProcess;
   readonly money: Money;
+  readonly coreId: string;
 }
 
 export const modelNames = ["small", "large"] as const;
@@ -167,9 +173,9 @@ export class Machine {
       history.note(`${this.name} is dead`);
     });
     this.#open(process).then(
-      (money) => {
+      (opened) => {
         if (process.alive) {
-          this.life = { process, money };
+          this.life = { process, ...opened };
           this.failures = 0;
           history.note(`${this.name} serves`);
         }
@@ -186,7 +192,7 @@ export class Machine {
     );
   }
 
-  async #open(process: SimulatedProcess): Promise<Money> {
+  async #open(process: SimulatedProcess): Promise<Omit<Life, "process">> {
     const { timeline, history, alter, bookSize } = this.#around;
     const random = this.#around.dice.fork(`${this.name} ${this.#lives}`, () => process.now());
     const { storage, openStore } = this.#openDatabase(process);
@@ -196,6 +202,9 @@ export class Machine {
     clock.keepMeasuring();
     const secrets = { dataDir: "/data", rateLimitUrl: "memory:" } as never;
     const { config } = this;
+    const news = this.#around.news();
+    const announce = news === undefined ? async () => {} : createAnnounce({ clock, random });
+    let coreId = "";
     const money = await composeMoney(
       {
         config,
@@ -205,27 +214,31 @@ export class Machine {
         random,
         clock,
         storage,
-        announce: async () => {},
+        announce,
         priceBook: new PriceBook(storage, bookSize),
       },
       () => {
         const journal = openJournal("/data/cores", { clock, random, logger, disk: this.disk.of(process) });
-        return { journal, store: openStore(random, journal.coreId) };
+        coreId = journal.coreId;
+        return { journal, store: openStore(random, coreId) };
       },
     );
     alter(money);
-    const { prices, ledger, store, deadLetters } = money;
+    const { prices, ledger, store, deadLetters, balances } = money;
     const pricing = { interval_s: 30, max_step: 0.1 };
     const utilisation = () => 0.4 + 0.6 * Math.abs(Math.sin(timeline.now / 100_000));
     startBackground({
       ...{ storage, store, ledger, prices, models: () => config.models, utilisation, pricing, clock, random, logger },
-      ...{ deadLetters, observer },
+      ...{ deadLetters, observer, balances },
     });
     const night = this.#around.night();
     if (night !== undefined) {
       startNight(night, { process, money, storage, clock, random, logger });
     }
-    return money;
+    if (news !== undefined) {
+      startNews(news, { process, money, storage, announce, clock, random, logger });
+    }
+    return { money, coreId };
   }
 
   /** The database as a process sees it, with the ledger's statements for it. */
@@ -234,15 +247,22 @@ export class Machine {
     openStore: (random: Dice, core: string) => LedgerStore;
   } {
     const { timeline, server, ears, history, isSqlite } = this.#around;
+    const usageEvents = this.#around.news() !== undefined;
     if (isSqlite) {
       const storage = localStorage(server, { timeline, process, dice: this.#dice });
-      return { storage, openStore: (random, core) => new SqliteLedgerStore(storage.exclusive, random, core) };
+      return {
+        storage,
+        openStore: (random, core) => new SqliteLedgerStore(storage.exclusive, random, core, { usageEvents }),
+      };
     }
     const noted = (fault: string) => history.fault(`${this.name}: ${fault}`);
     const wire = new Wire({ timeline, process, dice: this.#dice, faults: this.network, noted });
     const pool = simulatedPool({ timeline, process, wire, server, ears });
     const storage = simulatedStorage(server, wire, pool);
-    return { storage, openStore: (random, core) => new PostgresqlLedgerStore({ pool, pooled: false }, random, core) };
+    return {
+      storage,
+      openStore: (random, core) => new PostgresqlLedgerStore({ pool, pooled: false }, random, core, { usageEvents }),
+    };
   }
 
   kill(): void {
@@ -285,5 +305,5 @@ const silent: MeteringObserver = {
     committed() {},
     refused() {},
   },
-  ...{ fenced() {}, broken() {}, threadEnded() {}, reconciled() {}, provedElsewhere() {} },
+  ...{ putBack() {}, fenced() {}, broken() {}, threadEnded() {}, reconciled() {}, provedElsewhere() {} },
 };

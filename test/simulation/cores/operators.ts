@@ -38,6 +38,8 @@ export class Operators {
   #stopped = false;
   /** Whether keys without limits get some while their requests run. */
   givesFirstLimits = false;
+  /** The limits that were set, in their order. */
+  readonly limits: { readonly keyId: string; readonly limit: number; readonly at: number }[] = [];
   /** Called with each limit that a key gets. */
   onLimit: (keyId: string, budget: Budget) => void = () => {};
 
@@ -120,14 +122,19 @@ export class Operators {
       const { id } = caller.budget;
       budgetLimits.set(id, Math.max(limit, budgetLimits.get(id) ?? 0));
       callers[at] = { ...caller, budget: { ...caller.budget, limit } };
-      this.onLimit(id, { ...caller.budget, limit });
+      this.#setLimit(id, { ...caller.budget, limit });
     } else if (caller !== undefined && this.givesFirstLimits && caller.keyId !== "") {
       const { keyId } = caller;
       const budget = { id: keyId, limit: purse, period: this.#dice.pick(["total", "day", "week"] as const) };
       budgetLimits.set(keyId, budget.limit);
       callers[at] = { ...caller, budget };
-      this.onLimit(keyId, budget);
+      this.#setLimit(keyId, budget);
     }
+  }
+
+  #setLimit(keyId: string, budget: Budget): void {
+    this.limits.push({ keyId, limit: budget.limit, at: this.#timeline.beginning + this.#timeline.now });
+    this.onLimit(keyId, budget);
   }
 
   #asked(): Pick<Deed, "state" | "mayBeLost" | "endsAt"> {

@@ -94,43 +94,55 @@ function readFenced(
   return fenced;
 }
 
+/** Stores charges. Answers with those that it did not store. `stored` gets those that it did. */
+function settle(tables: Tables, values: readonly unknown[], stored: (charge: Row) => void) {
+  const charges = toRows(usageColumns, values);
+  const lines = readLines(values);
+  const fenced = readFenced(tables, charges, lines, String(values.at(-2)), Number(values.at(-1)));
+  const answer: { n: number; fenced: boolean }[] = [];
+  const [spent, budgets, debts] = [new Map<string, number>(), new Map<string, number>(), new Map<string, number>()];
+  for (const [at, charge] of charges.entries()) {
+    const n = at + 1;
+    const run = [charge.requestId as string, charge.runId as string] as const;
+    if (fenced.has(n)) {
+      answer.push({ n, fenced: true });
+      continue;
+    }
+    if (tables.run(insertUsage, ...usageColumns.map(({ property }) => charge[property] ?? null)) === 0) {
+      answer.push({ n, fenced: false });
+      continue;
+    }
+    for (const line of lines.filter((one) => one.charge === n)) {
+      tables.run(insertLine, ...run, line.seq, ...lineColumns.map(({ property }) => line[property] ?? null));
+      add(spent, line.sliceId, line.cost);
+    }
+    tables.run(tally, ...run, String(values.at(-2)));
+    stored(charge);
+    add(budgets, charge.budgetSliceId, charge.cost);
+    if (Number(charge.shortfall) > 0) {
+      add(debts, charge.accountId, charge.shortfall);
+    }
+  }
+  spendBudgets(tables, budgets);
+  for (const [id, cost] of spent) {
+    tables.run("update slice set spent = spent + ? where id = ?", cost, id);
+  }
+  for (const [id, shortfall] of debts) {
+    tables.run("update account set debt = debt + ? where id = ?", shortfall, id);
+  }
+  return answer;
+}
+
 export const chargeStatements: Readonly<Record<string, Meaning>> = {
-  settle(tables, values) {
-    const charges = toRows(usageColumns, values);
-    const lines = readLines(values);
-    const fenced = readFenced(tables, charges, lines, String(values.at(-2)), Number(values.at(-1)));
-    const answer: { n: number; fenced: boolean }[] = [];
-    const [spent, budgets, debts] = [new Map<string, number>(), new Map<string, number>(), new Map<string, number>()];
-    for (const [at, charge] of charges.entries()) {
-      const n = at + 1;
-      const run = [charge.requestId as string, charge.runId as string] as const;
-      if (fenced.has(n)) {
-        answer.push({ n, fenced: true });
-        continue;
-      }
-      if (tables.run(insertUsage, ...usageColumns.map(({ property }) => charge[property] ?? null)) === 0) {
-        answer.push({ n, fenced: false });
-        continue;
-      }
-      for (const line of lines.filter((one) => one.charge === n)) {
-        tables.run(insertLine, ...run, line.seq, ...lineColumns.map(({ property }) => line[property] ?? null));
-        add(spent, line.sliceId, line.cost);
-      }
-      tables.run(tally, ...run, String(values.at(-2)));
-      add(budgets, charge.budgetSliceId, charge.cost);
-      if (Number(charge.shortfall) > 0) {
-        add(debts, charge.accountId, charge.shortfall);
-      }
-    }
-    spendBudgets(tables, budgets);
-    for (const [id, cost] of spent) {
-      tables.run("update slice set spent = spent + ? where id = ?", cost, id);
-    }
-    for (const [id, shortfall] of debts) {
-      tables.run("update account set debt = debt + ? where id = ?", shortfall, id);
-    }
-    return answer;
-  },
+  settle: (tables, values) => settle(tables, values, () => {}),
+
+  "settle with events": (tables, values) =>
+    settle(tables, values, ({ requestId, runId, settledAt }) =>
+      tables.run(
+        "insert into usage_event (request_id, run_id, at) values (?, ?, ?) on conflict do nothing",
+        ...([requestId, runId, settledAt] as string[]),
+      ),
+    ),
 
   "fold tallies"(tables, [before, most]) {
     const some = [Number(before), Number(most)] as const;

@@ -1,6 +1,7 @@
 import { expect, test } from "@jest/globals";
 import { Client } from "pg";
 import { NIL, v4, v7 } from "uuid";
+import { copyStorage } from "#src/storage/copy.ts";
 import { Migration20261125000000 } from "#src/storage/migrations/postgresql/Migration20261125000000.ts";
 import { openStorage, type PostgresqlStorage } from "#src/storage/orm.ts";
 import { dayOfRun, daysAheadOf, listDays, lowestRun, makeDays, readDays } from "#src/storage/postgresql/days.ts";
@@ -52,6 +53,33 @@ test("a run's id tells its day, unless it is not of version 7, and a day's lowes
   expect([dayOfRun(NIL), dayOfRun(v4())]).toEqual([undefined, undefined]);
   expect(lowestRun(day) < v7({ msecs: day * dayMs })).toBe(true);
   expect(lowestRun(day + 1) > v7({ msecs: at })).toBe(true);
+});
+
+test("a copy of a SQLite file puts old receipts into tables of their days, and others into the default one", async () => {
+  const source = await openStorage("sqlite::memory:");
+  const noon = Date.UTC(2026, 0, 31, 12);
+  const runs = [v7({ msecs: noon }), v7({ msecs: noon + dayMs }), v4(), v7({ msecs: Date.UTC(2400, 0, 1) })];
+  for (const runId of runs) {
+    await source.orm.em.fork().execute(
+      `insert into usage (request_id, run_id, account_id, key_id, model, input_tokens, output_tokens, cost, shortfall, status,
+         settled_at) values (?, ?, ?, '', 'm', 1, 1, 0, 0, 'completed', ?)`,
+      [runId, runId, NIL, noon],
+    );
+  }
+  const target = await open(await newDatabase("postgresql"));
+  await copyStorage(source, target);
+  const places = await Promise.all(runs.map((runId) => placesOf(target.pool, runId)));
+  expect(places).toEqual([["usage_20260131"], ["usage_20260201"], ["usage_default"], ["usage_default"]]);
+  const { rows } = await target.pool.query(listDays.text);
+  const made = readDays(rows).filter(({ to }) => to * dayMs < noon + 3 * dayMs);
+  expect(made.map(({ name }) => name)).toEqual([
+    "usage_20260131",
+    "usage_20260201",
+    "usage_line_20260131",
+    "usage_line_20260201",
+  ]);
+  await target.close();
+  await source.close();
 });
 
 test("a start makes a table for today and each of the seven days to come, once; other ids have the default one", async () => {

@@ -118,7 +118,8 @@ export declare type Account = Message<"tollgate.accounts.v1.Account"> & {
   maxInFlight?: number | undefined;
 
   /**
-   * The balance below which it counts as low. Absent: the larger of 1 USD and a tenth of the last top-up.
+   * The balance below which it counts as low. Absent: the larger of 1 USD and a tenth of the last
+   * top-up; before the first one none is low.
    *
    * @generated from field: optional int64 low_balance_pico_usd = 15;
    */

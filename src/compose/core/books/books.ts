@@ -132,6 +132,7 @@ export async function composeBooks(
     logger,
     observer,
     readKeptFrom: () => readKeptFrom(storage),
+    timeline: storage.dialect === "postgresql" ? () => storage.history.timeline : undefined,
   });
   const funds = createFunds({
     storage,

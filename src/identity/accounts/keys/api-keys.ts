@@ -1,7 +1,5 @@
 import type { FilterQuery, ObjectQuery } from "@mikro-orm/core";
 import type { SqlEntityManager } from "@mikro-orm/sql";
-import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
-import { failure } from "#lib/errors/failure.ts";
 import type { LimitValues } from "#lib/limits/key-limits.ts";
 import type { PageStart } from "#lib/rpc/pages.ts";
 import type { Clock } from "#lib/time/clock.ts";
@@ -14,8 +12,8 @@ import type { StoredDigest } from "../../digests/digest-filter.ts";
 import { requireBudget, settlePeriod } from "./key-limits.ts";
 import {
   findKey,
-  hasExpired,
   lockAccount,
+  moveEnd,
   refuseRepetition,
   requireRoom,
   requireRotatable,
@@ -55,6 +53,8 @@ export interface NewKeyFacts {
   readonly limitsOf?: string | undefined;
   /** The id of the request that makes it. Undefined or empty: none. */
   readonly requestId?: string;
+  /** Whether nobody is told that it ends soon. Undefined: its account is. */
+  readonly endsUntold?: boolean;
 }
 
 /** The stored keys of all accounts. Ids are UUIDs. */
@@ -144,7 +144,7 @@ export class ApiKeys {
    * without a budget.
    */
   async create(accountId: string, name: string, limits: LimitValues = {}, more: NewKeyFacts = {}): Promise<NewKey> {
-    const { manages = false, personId = null, limitsOf = null, requestId = "" } = more;
+    const { manages = false, personId = null, limitsOf = null, requestId = "", endsUntold = false } = more;
     requireBudget(limits, limits);
     return this.#make(async (em, now) => {
       const account = await lockAccount(em, accountId);
@@ -159,6 +159,7 @@ export class ApiKeys {
         limitsOf,
         rotatedFrom: null,
         requestId,
+        endsUntold,
       });
       await this.#tell(em, "key.created", made.key);
       return made;
@@ -190,6 +191,7 @@ export class ApiKeys {
         old.revokedAt = now; // not only by its expiry: a core whose clock is behind would let it work on
       }
       old.rotatedTo = made.key.id;
+      old.warnAt = null;
       await this.#tell(em, "key.rotated", made.key);
       return made;
     });
@@ -202,6 +204,7 @@ export class ApiKeys {
       const key = await em.refreshOrFail(await findKey(em, id));
       if (!key.revokedAt) {
         key.revokedAt = now;
+        key.warnAt = null;
         await this.#tell(em, "key.revoked", key);
       }
       return key;
@@ -213,6 +216,7 @@ export class ApiKeys {
     const now = new Date(this.#parts.clock.now());
     for (const key of await em.find(ApiKey, { $and: [where, { revokedAt: null }] })) {
       key.revokedAt = now;
+      key.warnAt = null;
       await this.#tell(em, "key.revoked", key);
     }
   }
@@ -231,12 +235,7 @@ export class ApiKeys {
       const account = await lockAccount(em, (await findKey(em, id)).accountId);
       const key = await em.refreshOrFail(await findKey(em, id));
       if (limits.expiresAt !== undefined) {
-        if (key.rotatedTo) {
-          throw failure(Reason.KEY_STATE_CONFLICT, `The key has been rotated: ${key.rotatedTo} takes its place.`);
-        }
-        if (hasExpired(key, now) && !key.revokedAt) {
-          await requireRoom(em, account, now);
-        }
+        await moveEnd(em, account, key, limits.expiresAt, now);
       }
       key.name = name ?? key.name;
       key.disabled = disabled ?? key.disabled;

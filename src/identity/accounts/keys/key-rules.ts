@@ -5,6 +5,9 @@ import { failure } from "#lib/errors/failure.ts";
 import { Account } from "#src/storage/entities/account.ts";
 import { ApiKey } from "#src/storage/entities/api-key.ts";
 
+/** The end of a key is told this long ahead, unless it was given less than ten times as long. */
+const warnMs = 7 * 86_400_000;
+
 /** Refuses a request that has made a key before, so that a repetition does not make a second key. */
 export async function refuseRepetition(em: SqlEntityManager, accountId: string, requestId: string): Promise<void> {
   if (requestId === "") {
@@ -44,6 +47,38 @@ export function requireRotatable(key: ApiKey, before: ApiKey | null, now: Date):
 /** Whether a key has expired, revoked or not. */
 export function hasExpired({ limits }: ApiKey, now: Date): boolean {
   return Boolean(limits.expiresAt && limits.expiresAt <= now);
+}
+
+/** When the end of a key is told: 7 days ahead, or a tenth of the time that it was given if that is less. Null: never. */
+export function toWarnAt(expiresAt: Date | null | undefined, now: Date): Date | null {
+  if (!expiresAt) {
+    return null;
+  }
+  const ahead = Math.min(warnMs, (expiresAt.getTime() - now.getTime()) / 10);
+  return new Date(Math.round(expiresAt.getTime() - ahead));
+}
+
+/**
+ * Gives a key another end, in a transaction that has locked its account; null lifts it. Throws KEY_STATE_CONFLICT for a key that
+ * has been rotated, and KEY_LIMIT_REACHED when an expired key is to live again and the account has no room for it.
+ */
+export async function moveEnd(
+  em: SqlEntityManager,
+  account: Account,
+  key: ApiKey,
+  expiresAt: Date | null,
+  now: Date,
+): Promise<void> {
+  if (key.rotatedTo) {
+    throw failure(Reason.KEY_STATE_CONFLICT, `The key has been rotated: ${key.rotatedTo} takes its place.`);
+  }
+  if (hasExpired(key, now) && !key.revokedAt) {
+    await requireRoom(em, account, now);
+  }
+  if (expiresAt?.getTime() !== key.limits.expiresAt?.getTime()) {
+    key.limits.expiresAt = expiresAt;
+    key.warnAt = toWarnAt(expiresAt, now);
+  }
 }
 
 /** Selects the keys that have not expired. */

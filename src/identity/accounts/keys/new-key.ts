@@ -5,6 +5,7 @@ import { type LimitValues, noLimits } from "#lib/limits/key-limits.ts";
 import { ApiKey } from "#src/storage/entities/api-key.ts";
 import { newApiKey, toDigest, toHints } from "./api-key.ts";
 import { settlePeriod } from "./key-limits.ts";
+import { toWarnAt } from "./key-rules.ts";
 
 /** The settings for making keys. */
 export interface Dependencies {
@@ -32,6 +33,8 @@ export interface KeyFacts extends Pick<ApiKey, "accountId" | "name" | "rotatedFr
   readonly limitsOf?: string | null;
   /** Empty: none. */
   readonly requestId: string;
+  /** Whether nobody is told that it ends soon. Undefined: its account is. */
+  readonly endsUntold?: boolean;
 }
 
 /** Makes a key with a new secret. Call it in the transaction that stores it. */
@@ -39,7 +42,7 @@ export function addKey(
   em: SqlEntityManager,
   { random, prefix, pepper }: Dependencies,
   now: Date,
-  facts: KeyFacts,
+  { endsUntold = false, ...facts }: KeyFacts,
 ): NewKey {
   const secret = newApiKey(prefix, random);
   const key = em.create(ApiKey, {
@@ -55,6 +58,7 @@ export function addKey(
     pepperVersion: pepper.version,
     disabled: false,
     updatedAt: null,
+    warnAt: endsUntold ? null : toWarnAt(facts.limits.expiresAt, now),
     createdAt: now,
     revokedAt: null,
     lastUsedAt: null,

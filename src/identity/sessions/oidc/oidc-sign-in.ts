@@ -1,4 +1,3 @@
-import { AuthorizationResponseError, ResponseBodyError } from "openid-client";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { NetworkCounts } from "#lib/door/network-counts.ts";
 import { Windows } from "#lib/door/windows.ts";
@@ -9,7 +8,7 @@ import type { Seal } from "#lib/sealed.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import type { Owner } from "../sessions.ts";
 import { type Pending, sealPending } from "./pending.ts";
-import type { Claims, Provider } from "./provider.ts";
+import { type Claims, type Provider, readRefusal } from "./provider.ts";
 
 /** The most calls of the provider at once, and of a network and the one around it. Others are told to try again. */
 const mostAtOnce = { total: 32, network: 4, wider: 8 };
@@ -119,7 +118,7 @@ export class OidcSignIn {
       if (error instanceof TypeError || isTimeout(error)) {
         throw failure(Reason.OVERLOADED, `${name} cannot be reached at the moment. Try again.`);
       }
-      const why = error instanceof AuthorizationResponseError || error instanceof ResponseBodyError ? error.error : "";
+      const why = await readRefusal(error);
       throw failure(Reason.UNAUTHENTICATED, `${name} did not sign you in${why && ` (${why})`}. Begin again.`);
     }
   }

@@ -1,4 +1,4 @@
-import * as client from "openid-client";
+import type { Configuration } from "openid-client";
 import { boundedFetch } from "./bounded-fetch.ts";
 
 /** The settings of an identity provider. */
@@ -38,7 +38,7 @@ export function isOfNow(iat: number, now: number): boolean {
 export class Provider {
   readonly #config: ProviderConfig;
   readonly #secret: string | undefined;
-  #known: Promise<client.Configuration> | undefined;
+  #known: Promise<Configuration> | undefined;
 
   constructor(config: ProviderConfig, secret: string | undefined) {
     this.#config = config;
@@ -47,6 +47,7 @@ export class Provider {
 
   /** The provider's page that a browser goes to, and the checks for its answer. */
   async begin(redirectUrl: string): Promise<{ url: string; checks: Checks }> {
+    const client = await loadClient();
     const provider = await this.#discover();
     const checks: Checks = {
       state: client.randomState(),
@@ -67,6 +68,7 @@ export class Provider {
 
   /** The claims that the provider vouches for. Throws when it refuses, or cannot be reached. */
   async finish(callbackUrl: URL, checks: Checks): Promise<Claims> {
+    const client = await loadClient();
     const provider = await this.#discover();
     // Only the parameters come from the browser; the page it was sent to is known.
     const current = new URL(checks.redirectUrl);
@@ -97,7 +99,16 @@ export class Provider {
     return Object.entries(this.#config.demands ?? {}).find((demand) => !isMet(demand))?.[0];
   }
 
-  #discover(): Promise<client.Configuration> {
+  #discover(): Promise<Configuration> {
+    this.#known ??= this.#ask().catch((error) => {
+      this.#known = undefined; // the next call discovers it again
+      throw error;
+    });
+    return this.#known;
+  }
+
+  async #ask(): Promise<Configuration> {
+    const client = await loadClient();
     const { issuer, client_id } = this.#config;
     const url = new URL(issuer);
     // Checks the signature of ID tokens, too, which the library leaves to TLS otherwise.
@@ -107,10 +118,15 @@ export class Provider {
     }
     const auth = this.#secret === undefined ? client.None() : undefined;
     const options = { execute, timeout, [client.customFetch]: boundedFetch };
-    this.#known ??= client.discovery(url, client_id, this.#secret, auth, options).catch((error) => {
-      this.#known = undefined; // the next call discovers it again
-      throw error;
-    });
-    return this.#known;
+    return client.discovery(url, client_id, this.#secret, auth, options);
   }
 }
+
+/** What the provider calls its refusal. Empty: the error is none, or has no name. */
+export async function readRefusal(error: unknown): Promise<string> {
+  const { AuthorizationResponseError, ResponseBodyError } = await loadClient();
+  return error instanceof AuthorizationResponseError || error instanceof ResponseBodyError ? error.error : "";
+}
+
+/** A service without identity providers does not hold the library in its memory. */
+const loadClient = () => import("openid-client");

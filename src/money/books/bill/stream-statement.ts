@@ -11,7 +11,7 @@ import { dayMs } from "../../store/kept-from.ts";
 import type { ArchivedReceipts } from "../receipts/archived-receipts.ts";
 import { placeOf } from "../receipts/archived-receipts.ts";
 import { readCharges } from "./charges.ts";
-import { proveDay, readSealNumbers } from "./day-proofs.ts";
+import { type DayProofs, readSealNumbers } from "./day-proofs.ts";
 import { chargeLine, dayName, movementLine, sealLine } from "./lines.ts";
 import { type Movement, readBalance, readMovements } from "./movements.ts";
 
@@ -21,6 +21,7 @@ const pieceSize = 100;
 export interface Dependencies {
   readonly storage: Storage;
   readonly archives: Pick<ArchivedReceipts, "listOldestFirst">;
+  readonly proofs: Pick<DayProofs, "prove">;
   readonly now: number;
 }
 
@@ -41,7 +42,7 @@ export async function* streamStatement(
 }
 
 async function* statementLines(
-  { storage, archives, now }: Dependencies,
+  { storage, archives, proofs, now }: Dependencies,
   { accountId, ...span }: Pick<StreamStatementRequest, "accountId" | "from" | "to">,
 ): AsyncGenerator<string> {
   const [first, end] = [readDay("from", span.from, now), readDay("to", span.to, now)];
@@ -57,7 +58,7 @@ async function* statementLines(
   yield JSON.stringify({ kind: "opening", balance: formatUsd(opened) });
   const seals = await readSealNumbers(storage);
   let balance = opened;
-  for (let day = first; day < end; day++) {
+  for (let day = Math.max(first, Math.floor(account.createdAt.getTime() / dayMs)); day < end; day++) {
     const times = { from: day * dayMs, to: (day + 1) * dayMs };
     const charges = readCharges(storage, archives, accountId, times);
     for await (const moved of inOrder(readMovements(storage, accountId, times), charges)) {
@@ -66,7 +67,7 @@ async function* statementLines(
     }
     const number = seals.get(day);
     if (number !== undefined) {
-      yield sealLine(day, await proveDay(storage, number, accountId));
+      yield sealLine(day, await proofs.prove(number, accountId));
     }
   }
   if (balance !== (await readBalance(storage, accountId, end * dayMs))) {

@@ -37,7 +37,7 @@ export interface ProofOptions {
   /** Whether the receipts of sealed days are read again, and compared with their seals. */
   readonly all?: boolean;
   /** The archives, which are then compared with their digests, too. Absent: they are not. */
-  readonly archives?: Pick<ArchivedReceipts, "findChanged">;
+  readonly archives?: Pick<ArchivedReceipts, "findFaulty">;
   /** Called before each rule. */
   readonly onStep?: (step: ReconcileStep) => void;
 }
@@ -89,9 +89,9 @@ export async function reconcile(
   if (all) {
     onStep({ done: total - 1, total, rule: sealedRule });
     await addDifferences(storage, reading, sealedRule, findings);
-    for (const day of (await archives?.findChanged()) ?? []) {
+    for (const { day, found } of (await archives?.findFaulty()) ?? []) {
       findings.push(
-        finding(archiveRule, `receipt_archive ${day}`, "expected the file that was written, found another"),
+        finding(archiveRule, `receipt_archive ${day}`, `expected the file that was written, found ${found}`),
       );
     }
   }

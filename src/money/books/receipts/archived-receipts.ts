@@ -31,8 +31,16 @@ export interface ArchivedReceipts {
   list(question: ArchivedQuestion): AsyncGenerator<Receipt>;
   /** An account's receipts of a span, oldest first. */
   listOldestFirst(question: Pick<ArchivedQuestion, "accountId" | "fromMs" | "toMs">): AsyncGenerator<Receipt>;
-  /** The days, such as 2026-01-31, whose archives are not those that were written. */
-  findChanged(): Promise<string[]>;
+  /** The archives that are not the files that were written. */
+  findFaulty(): Promise<FaultyArchive[]>;
+}
+
+/** An archive that is not the file that was written. */
+export interface FaultyArchive {
+  /** Such as 2026-01-31. */
+  readonly day: string;
+  /** What is there instead, in words: another file, or none. */
+  readonly found: string;
 }
 
 /** The place of a receipt in a list. */

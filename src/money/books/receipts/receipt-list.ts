@@ -133,6 +133,10 @@ export async function readLines(snapshot: Snapshot, runs: readonly Usage[]): Pro
   if (runs.length > 0) {
     const ids = new Conditions();
     ids.add(`request_id in (${runs.map(() => "?").join(", ")})`, ...runs.map(({ requestId }) => requestId));
+    // Receipts of a page are of few days: PostgreSQL need not look for each of them in the lines of all days.
+    const runIds = runs.map(({ runId }) => runId).toSorted();
+    ids.add("run_id >= ?", runIds[0]);
+    ids.add("run_id <= ?", runIds.at(-1));
     for await (const rows of snapshot.rows(`select * from usage_line ${ids.where} order by seq`, ids.parameters)) {
       lines.push(...rows.map((row) => readEntity(UsageLine, row)));
     }

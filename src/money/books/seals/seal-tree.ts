@@ -105,7 +105,10 @@ interface Node {
   readonly isOurs: boolean;
 }
 
-/** The tree of a day, made account by account, ordered by id. A node without a neighbour goes up as it is. */
+/**
+ * The tree of a day, made account by account, ordered by id, or of a part of it: a power of two of accounts is one node.
+ * A node without a neighbour goes up as it is.
+ */
 export class DayTree {
   /** The steps from the wanted account to the root. */
   readonly path: Step[] = [];
@@ -113,7 +116,11 @@ export class DayTree {
   readonly #waiting: (Node | undefined)[] = [];
 
   add(account: AccountSeal, isOurs = false): void {
-    let node: Node = { hash: digestAccount(account), isOurs };
+    this.addNode(digestAccount(account), isOurs);
+  }
+
+  addNode(hash: Buffer, isOurs: boolean): void {
+    let node: Node = { hash, isOurs };
     for (let level = 0; ; level++) {
       const left = this.#waiting[level];
       if (left === undefined) {

@@ -5,5 +5,7 @@ export class Migration20261126000014 extends Migration {
 
   override up(): void | Promise<void> {
     this.addSql(`alter table "person" add "mails" jsonb null;`);
+    this.addSql(`alter table "api_key" add "warn_at" timestamptz(3) null;`);
+    this.addSql(`create index "api_key_warn_at_index" on "api_key" ("warn_at") where warn_at is not null;`);
   }
 }

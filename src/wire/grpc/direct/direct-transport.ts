@@ -15,11 +15,13 @@ import {
   type Transport,
   type UnaryResponse,
 } from "@connectrpc/connect";
+import type { ListenerName } from "#lib/door/bounds.ts";
 import { type CallSignal, createCallSignal } from "../call-signal.ts";
 import { hangUpKey } from "../hang-up.ts";
 import { type CallInit, invokeStream, invokeUnary, type ServedMethod, servedMethods } from "../invoke.ts";
 import { CallHeaders, type CallHeadersInit } from "../messages/call-headers.ts";
 import { readRequest } from "../messages/request-messages.ts";
+import { listenerKey } from "../server/gate.ts";
 import type { ServiceRegistration } from "../server/registration.ts";
 import { DirectStream } from "./direct-stream.ts";
 
@@ -28,11 +30,12 @@ type HeadersInit = ConstructorParameters<typeof Headers>[0];
 /**
  * Calls services in the same process with the semantics of the wire but without serialisation: both sides share the
  * same message objects, and so treat them as immutable. The interceptors are the server's. The first one is the
- * outermost.
+ * outermost. `listener`: through which the calls came into the process.
  */
 export function createDirectTransport(
   services: readonly ServiceRegistration[],
   interceptors: readonly Interceptor[],
+  listener: ListenerName = "public",
 ): Transport {
   const served = new Map<DescMethod, ServedMethod>();
   for (const service of services) {
@@ -56,7 +59,7 @@ export function createDirectTransport(
       input: MessageInitShape<I>,
     ): Promise<UnaryResponse<I, O>> {
       const called = find(method);
-      const { life, init } = start(signal, timeoutMs, header);
+      const { life, init } = start(listener, signal, timeoutMs, header);
       try {
         const response = await untilAborted(life, invokeUnary(called, init, create(method.input, input)));
         // The implementation answered with a message of this method, perhaps a partial one.
@@ -78,7 +81,7 @@ export function createDirectTransport(
       const called = find(method);
       const read = readRequest(method, input);
       const request = read instanceof Promise ? await read : read;
-      const { life, init } = start(signal, timeoutMs, header);
+      const { life, init } = start(listener, signal, timeoutMs, header);
       const opening = invokeStream(called, init, request);
       try {
         const response = await untilAborted(life, opening);
@@ -95,6 +98,7 @@ export function createDirectTransport(
 }
 
 function start(
+  listener: ListenerName,
   signal: AbortSignal | undefined,
   timeoutMs: number | undefined,
   header: HeadersInit | undefined,
@@ -104,7 +108,9 @@ function start(
   const init: CallInit = {
     protocolName: "direct",
     header: new CallHeaders(header as CallHeadersInit | undefined),
-    values: createContextValues().set(hangUpKey, (error) => life.abort(error)),
+    values: createContextValues()
+      .set(hangUpKey, (error) => life.abort(error))
+      .set(listenerKey, listener),
     signal: life.signal,
     deadline: limit === undefined ? undefined : Date.now() + limit,
   };

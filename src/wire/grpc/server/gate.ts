@@ -38,7 +38,7 @@ export function tooManyCalls(): ConnectError {
   return failure(Reason.RATE_LIMITED, "Too many calls of this payer are under way.", { retryAfter: { seconds: 1n } });
 }
 
-/** The listener through which a call came. Calls within this process come through the public surfaces. */
+/** The listener through which a call came. */
 export const listenerKey = createContextKey<ListenerName>("public", { description: "listener" });
 
 /** Why a call must end without its message being read. Undefined: it may continue. */

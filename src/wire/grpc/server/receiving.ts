@@ -3,6 +3,7 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import type { BoundName } from "#lib/door/bounds.ts";
 import { failure } from "#lib/errors/failure.ts";
 import { type Clock, systemClock } from "#lib/time/clock.ts";
+import { type Linked, LinkedList } from "#lib/workarounds/linked-list.ts";
 
 /** Bounds on the request messages that are being received by all calls of a process. */
 export interface ReceivingLimits {
@@ -50,7 +51,7 @@ export interface Reception {
 export class Receiving {
   readonly #limits: ReceivingLimits;
   readonly #clock: Clock;
-  readonly #open = new Set<Message>();
+  readonly #open = new LinkedList<Message>();
   readonly #taken = new Map<string, number>();
   #total = 0;
   #cancelSweep: (() => void) | undefined;
@@ -134,7 +135,7 @@ export class Receiving {
   readonly #sweep = (): void => {
     this.#cancelSweep = undefined;
     const now = this.#clock.monotonic();
-    for (const message of [...this.#open]) {
+    for (const message of this.#open.toArray()) {
       if (!this.#isLate(message, now - message.since)) {
         continue;
       }
@@ -158,8 +159,11 @@ export class Receiving {
   }
 }
 
-class Message {
+class Message implements Linked<Message> {
   bytes = 0;
+  list: object | undefined;
+  earlier: Message | undefined;
+  later: Message | undefined;
   /** When the message began, by the monotonic clock; on a stream that is silent, when the message before ended. */
   since: number;
   readonly isStream: boolean;

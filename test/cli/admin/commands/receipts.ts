@@ -6,6 +6,7 @@ import type { StreamUsageResponse } from "#gen/tollgate/metering/v1/metering_ser
 import { exportUsage } from "#src/cli/admin/export/usage.ts";
 import { readOperatorToken } from "#src/config/secrets.ts";
 import { createChannelTransport } from "#src/wire/grpc/client/channel-transport.ts";
+import { runHere } from "../../../support/run-here.ts";
 import { chat, iso, json, newAccount, refusal, service, site, testModel, uuid } from "../administered.ts";
 
 /** The commands of receipts. */
@@ -71,6 +72,30 @@ export function testReceipts(): void {
     });
     expect(await json("reconcile", "--addends", "debt")).toEqual([]);
     expect((await refusal("reconcile", "--addends", "spent")).notes).toContain("granted, refunded, expired, debt");
+  });
+
+  test("a statement of days that are over is written to a new file, which is proved without the service", async () => {
+    const account = await newAccount("--name", "Statement & Co");
+    const file = join(site.folder, "statement.jsonl");
+    const day = (at: number) => new Date(at).toISOString().slice(0, 10);
+    const [from, to] = [day(Date.now() - 172_800_000), day(Date.now())] as const;
+    expect(await json("statement", "Statement & Co", "--from", from, "--out", file)).toEqual({ file, lines: 3 });
+    const lines = (await readFile(file, "utf8")).trimEnd().split("\n");
+    expect(lines.map((line) => JSON.parse(line))).toEqual([
+      { kind: "account", account_id: account, from, to },
+      { kind: "opening", balance: "0.00" },
+      { kind: "closing", balance: "0.00" },
+    ]);
+    expect(await runHere(["verify", file], {})).toMatchObject({ code: 0, notes: "" });
+    expect((await refusal("statement", account, "--from", from, "--out", file)).notes).toContain("EEXIST");
+    const other = join(site.folder, "none.jsonl");
+    expect((await refusal("statement", account, "--from", to, "--out", other)).notes).toContain(
+      "begins before it ends",
+    );
+    await expect(readFile(other)).rejects.toMatchObject({ code: "ENOENT" });
+    await writeFile(file, `${lines.slice(0, 2).join("\n")}\n{"kind":"closing","balance":"0.01"}\n`);
+    const changed = await runHere(["verify", file], {});
+    expect(changed).toMatchObject({ code: 1, notes: "line 3: balance is 0.01, and is made 0.00" });
   });
 
   test("receipts and usage are exported, an export that was cut off goes on, and what models earned is shown", async () => {

@@ -1,6 +1,7 @@
 import { expect, test } from "@jest/globals";
 import * as z from "zod";
 import { ModelKind, ThinkingMode } from "#gen/tollgate/catalogue/v1/model_pb.js";
+import { configSchema } from "#src/config/schema.ts";
 import { startFront } from "../front-server.ts";
 import { scriptedCore } from "../scripted-core.ts";
 
@@ -32,7 +33,12 @@ const models = [
   { id: "vectors", kind: ModelKind.EMBEDDING, contextLength: 8192, dimensions: 1024 },
 ];
 
-const quantization = z.enum(["int4", "int8", "fp4", "fp6", "fp8", "fp16", "bf16", "fp32"]).nullable();
+const quantizations = ["int4", "int8", "fp4", "mxfp4", "nvfp4", "fp6", "fp8", "mxfp8", "fp16", "bf16", "fp32"] as const;
+const quantization = z.enum(quantizations).nullable();
+const sampling = z.enum([
+  ...(["temperature", "top_p", "top_k", "min_p", "top_a", "frequency_penalty", "presence_penalty"] as const),
+  ...(["repetition_penalty", "stop", "seed", "max_tokens", "logit_bias"] as const),
+]);
 const usd = z.string().regex(/^\d+(\.\d+)?$/);
 const optional = {
   description: z.string().optional(),
@@ -56,7 +62,7 @@ const flat = z.object({
   context_length: z.int().positive(),
   max_output_length: z.int().positive().nullable(),
   pricing: z.strictObject({ prompt: usd, completion: usd, image: usd, request: usd, input_cache_read: usd }),
-  supported_sampling_parameters: z.array(z.string()),
+  supported_sampling_parameters: z.array(sampling),
   supported_features: features,
 });
 
@@ -182,6 +188,15 @@ test("with schema_version=2.4 it is the current document, in which each kind own
     datacenters: [{ country_code: "DE" }, { country_code: "FI" }],
   });
   expect(data[1]).toMatchObject({ quantization: null, hugging_face_id: "" });
+});
+
+test("a configuration takes the quantizations that OpenRouter knows, and no other", () => {
+  const read = (name: string) =>
+    configSchema.safeParse({
+      models: [{ id: "m", card: { quantization: name }, servers: [{ url: "http://127.0.0.1:1" }] }],
+    }).success;
+  expect(quantizations.filter((name) => !read(name))).toEqual([]);
+  expect(read("fp7")).toBe(false);
 });
 
 test("another version is refused by name", async () => {

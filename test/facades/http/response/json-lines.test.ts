@@ -1,15 +1,25 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, connect } from "node:net";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import type { Exchange } from "../../../../facades/http/exchange.ts";
 import { sendLines } from "../../../../facades/http/response/json-lines.ts";
+import { ManualClock } from "../../../support/clocks/manual-clock.ts";
+import { eventually } from "../../../support/eventually.ts";
 
 let answer: AsyncIterable<{ lines: string[] }>;
 let failed: unknown;
+let isGivenUp = false;
+const clock = new ManualClock();
+const observer = {
+  refused: () => {
+    isGivenUp = true;
+  },
+};
 const server = createServer((_, response) => {
   const exchange = {
     ...{ response, network: "127.0.0.1", isGone: false, bodyLimits: { unread: { add() {}, delete() {} } } },
+    runtime: { clock, observer },
     begin: (status: number, type: string) => response.writeHead(status, { "content-type": type }),
   };
   sendLines(exchange as unknown as Exchange, answer).catch((error: unknown) => {
@@ -51,4 +61,17 @@ test("a failure before the first line has a status of its own, and a later one b
   answer = piecesOf(["{}"], new Error("later"));
   await expect(fetch(url).then((response) => response.text())).rejects.toThrow();
   expect(failed).toMatchObject({ message: "later" });
+});
+
+test("a client that reads nothing for a minute is given up", async () => {
+  const piece = ["x".repeat(1_000_000)];
+  answer = piecesOf(...Array.from({ length: 100 }, () => piece));
+  const socket = connect((server.address() as AddressInfo).port, "127.0.0.1");
+  await once(socket, "connect");
+  socket.pause().write("GET / HTTP/1.1\r\nhost: a\r\n\r\n");
+  await eventually("it is given up", async () => {
+    await clock.pass(60_000);
+    return isGivenUp;
+  });
+  socket.destroy();
 });

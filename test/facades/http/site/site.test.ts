@@ -136,8 +136,8 @@ test("the operator's name, logo, colour, links and console are on every page", a
   };
   await using front = await open({}, site);
   for (const [path, title] of [
-    ["/", "Example"],
-    ["/models/deepseek/deepseek-v4", "DeepSeek V4 · Example"],
+    ["/", "Open models by API, with live prices · Example"],
+    ["/models/deepseek/deepseek-v4", "DeepSeek V4 API and price · Example"],
     ["/status", "Status · Example"],
   ] as const) {
     const html = await read(front, path);
@@ -175,13 +175,8 @@ test("no page has a script or loads anything from elsewhere, and a hundred model
   }
 });
 
-test("search engines find the pages and not the API; a model that is not served is a page that says so", async () => {
+test("a model that is not served is a page that says so, and an unknown address to programs", async () => {
   await using front = await open();
-  const robots = await fetch(`${front.url}/robots.txt`);
-  expect([robots.headers.get("content-type"), await robots.text()]).toEqual([
-    "text/plain; charset=utf-8",
-    "User-agent: *\nAllow: /$\nAllow: /models/\nAllow: /status$\nDisallow: /\n",
-  ]);
   const missing = await fetch(`${front.url}/models/unknown`, asBrowser);
   expect([missing.status, missing.headers.get("content-type")]).toEqual([404, "text/html; charset=utf-8"]);
   const client = await fetch(`${front.url}/models/vectors`);

@@ -4,6 +4,7 @@ import { v7 } from "uuid";
 import { StreamStatementRequestSchema } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import { systemRandom } from "#lib/ids/random.ts";
 import { type Clock, systemClock } from "#lib/time/clock.ts";
+import { DayProofs } from "#src/money/books/bill/day-proofs.ts";
 import { streamStatement } from "#src/money/books/bill/stream-statement.ts";
 import { expireLots } from "#src/money/books/expiry.ts";
 import type { ArchivedReceipts } from "#src/money/books/receipts/archived-receipts.ts";
@@ -94,7 +95,7 @@ export async function openStatementBooks(
     const { from = midnight - 2 * dayMs, to = midnight, of = account } = span;
     const asked = { accountId: of, from: timestampFromMs(from), to: timestampFromMs(to) };
     const lines: string[] = [];
-    const parts = { storage, archives, now: clock.now() };
+    const parts = { storage, archives, proofs: new DayProofs(storage), now: clock.now() };
     for await (const piece of streamStatement(parts, create(StreamStatementRequestSchema, asked))) {
       lines.push(...piece);
     }

@@ -95,8 +95,8 @@ describe.each(dialects)("%s", (dialect) => {
     await clock.until(close());
   });
 
-  test("a day that is not over, an empty span and an unknown account are refused", async () => {
-    const { midnight, statement, clock, close } = await openStatementBooks(newDatabase, dialect);
+  test("a day that is not over, an empty span, an unknown account and what does not add up are refused", async () => {
+    const { storage, account, midnight, statement, clock, close } = await openStatementBooks(newDatabase, dialect);
     const reason = async (asked: Parameters<typeof statement>[0]) =>
       statement(asked).then(
         () => undefined,
@@ -107,6 +107,14 @@ describe.each(dialects)("%s", (dialect) => {
     expect(await reason({ from: midnight })).toMatchObject({ reason: Reason.INVALID_ARGUMENT });
     expect(await reason({ of: v7() })).toMatchObject({ reason: Reason.ACCOUNT_NOT_FOUND });
     expect(await reason({ of: "nobody" })).toMatchObject({ reason: Reason.ACCOUNT_NOT_FOUND });
+    // As a receipt that leaves the books, or comes late, while it is read.
+    await storage.orm.em
+      .fork()
+      .execute(
+        "delete from usage where settled_at = (select max(settled_at) from usage where account_id = ? and settled_at < ?)",
+        [account, new Date(midnight)],
+      );
+    expect(await reason({})).toMatchObject({ reason: Reason.LEDGER_UNAVAILABLE });
     await clock.until(close());
   });
 });

@@ -1,3 +1,5 @@
+import { connect as connectHttp2 } from "node:http2";
+import { connect } from "node:net";
 import { createClient } from "@connectrpc/connect";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
@@ -17,8 +19,10 @@ import { createGate } from "#src/wire/interceptors/access/authenticate.ts";
 import { createCallRates } from "#src/wire/interceptors/access/call-rates.ts";
 import { createFailedAttempts } from "#src/wire/interceptors/access/failed-attempts.ts";
 import type { Authenticator } from "#src/wire/principal.ts";
+import { ManualClock } from "../../../support/clocks/manual-clock.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { errorLogger } from "../../../support/loggers.ts";
+import { startConsoleCalls } from "./console-calls.ts";
 
 // The bounds that count calls and their messages, on the listeners that take calls: test/compose/doors.test.ts walks those
 // that count connections and heads.
@@ -45,10 +49,10 @@ interface Given {
   readonly receiving?: Receiving;
 }
 
-async function start(
-  listener: "connect" | "grpc",
-  { door: options, authenticator = right, reads = 600, receiving }: Given,
-) {
+type Calls = "connect" | "console" | "grpc";
+const servers = { connect: startConnectServer, console: startConsoleCalls, grpc: startGrpcServer };
+
+async function start(listener: Calls, { door: options, authenticator = right, reads = 600, receiving }: Given) {
   const refused: string[] = [];
   const door = new Door({ listener, onRefused: (name, bound) => refused.push(`${name} ${bound}`), ...options });
   const waiting: (() => void)[] = [];
@@ -61,17 +65,22 @@ async function start(
     createFailedAttempts({}, systemClock),
     () => false,
     createCallRates({ reads }, systemClock),
-    (_, bound) => door.refused(bound),
+    (name, bound) => refused.push(`${name} ${bound}`),
   );
   const given = { services: [service], interceptors: [], address, door, gate, ...(receiving && { receiving }) };
-  const server = await (listener === "connect" ? startConnectServer(given) : startGrpcServer(given));
+  const server = await servers[listener](given);
   closing.push(() => server.stop(0));
   const headers = { authorization: `Bearer ${key}` };
   if (listener === "grpc") {
     const channel = createChannelTransport({ target: server.address });
     closing.push(() => channel.close());
     const client = createClient(AccountsService, channel);
-    return { refused, waiting, call: (accountId: string) => client.getAccount({ accountId }, { headers }) };
+    return {
+      refused,
+      waiting,
+      address: server.address,
+      call: (accountId: string) => client.getAccount({ accountId }, { headers }),
+    };
   }
   const call = (accountId: string) =>
     fetch(`http://${server.address}/tollgate.accounts.v1.AccountsService/GetAccount`, {
@@ -79,10 +88,10 @@ async function start(
       headers: { ...headers, "content-type": "application/json", "connect-protocol-version": "1" },
       body: JSON.stringify({ accountId }),
     });
-  return { refused, waiting, call };
+  return { refused, waiting, address: server.address, call };
 }
 
-const attacks: Partial<Record<BoundName, (listener: "connect" | "grpc") => Promise<readonly string[]>>> = {
+const attacks: Partial<Record<BoundName, (listener: Calls) => Promise<readonly string[]>>> = {
   async calls(listener) {
     const { refused, waiting, call } = await start(listener, { door: { callsPerPayer: 1 } });
     const first = call("wait");
@@ -113,13 +122,77 @@ const attacks: Partial<Record<BoundName, (listener: "connect" | "grpc") => Promi
   },
 };
 
-describe.each(["connect", "grpc"] as const)("the listener %s", (listener) => {
+describe.each(["connect", "console", "grpc"] as const)("the listener %s", (listener) => {
   test.each(Object.entries(attacks))("has the bound %s, and counts it", async (bound, attack) => {
     expect(await attack(listener)).toContain(`${listener} ${bound}`);
   });
 });
 
+const begun = `host: t\r\nauthorization: Bearer ${key}\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{`;
+
+/** Sends the beginning of a body, and no more until its time is over. */
+async function stall(address: string, head: string, receiving: Receiving, clock: ManualClock): Promise<void> {
+  const socket = connect(Number(address.split(":").at(-1)), "127.0.0.1").on("error", () => {});
+  closing.push(() => socket.destroy());
+  socket.write(head + begun);
+  await eventually("the beginning is received", () => receiving.bytes > 0);
+  for (let second = 0; second < 12; second += 1) {
+    clock.advance(1000);
+  }
+  await eventually("it is given up", () => receiving.bytes === 0);
+}
+
+test.each(["connect", "console"] as const)(
+  "the listener %s has the bound slow_body, and counts it",
+  async (listener) => {
+    const clock = new ManualClock();
+    const receiving = new Receiving({}, clock);
+    const { refused, address } = await start(listener, { receiving });
+    await stall(address, "POST /tollgate.accounts.v1.AccountsService/GetAccount HTTP/1.1\r\n", receiving, clock);
+    expect(refused).toEqual([`${listener} slow_body`]);
+  },
+);
+
+test("the listener grpc has the bound slow_body, and counts it", async () => {
+  const clock = new ManualClock();
+  const receiving = new Receiving({}, clock);
+  const { refused, address } = await start("grpc", { receiving });
+  const session = connectHttp2(`http://${address}`).on("error", () => {});
+  closing.push(() => session.destroy());
+  const stream = session.request({
+    ":method": "POST",
+    ":path": "/tollgate.accounts.v1.AccountsService/GetAccount",
+    "content-type": "application/grpc",
+    te: "trailers",
+    authorization: `Bearer ${key}`,
+  });
+  stream.on("error", () => {}).write(Buffer.from([0, 0, 0, 1, 0, 10]));
+  await eventually("the beginning is received", () => receiving.bytes > 0);
+  for (let second = 0; second < 12; second += 1) {
+    clock.advance(1000);
+  }
+  expect(refused).toEqual(["grpc slow_body"]);
+});
+
+test("the listener payments has the bound slow_body, and counts it", async () => {
+  const clock = new ManualClock();
+  const receiving = new Receiving({}, clock);
+  const { refused, address } = await startPayments(receiving);
+  await stall(address, "POST /webhooks/stripe HTTP/1.1\r\nstripe-signature: t=1,v1=0\r\n", receiving, clock);
+  expect(refused).toEqual(["payments slow_body"]);
+});
+
 test("the listener payments has the bound bodies, and counts it", async () => {
+  const { refused, address } = await startPayments(
+    new Receiving({ totalBytes: 4000, payerBytes: 1000, reservedBytes: 0 }),
+  );
+  const init = { method: "POST", headers: { "stripe-signature": "t=1,v1=0" }, body: "x".repeat(5000) };
+  const response = await fetch(`http://${address}/webhooks/stripe`, init);
+  expect(response.status).toBe(503);
+  expect(refused).toEqual(["payments bodies"]);
+});
+
+async function startPayments(receiving: Receiving) {
   const refused: string[] = [];
   const door = new Door({ listener: "payments", onRefused: (name, bound) => refused.push(`${name} ${bound}`) });
   const webhook = createStripeWebhook({
@@ -127,12 +200,9 @@ test("the listener payments has the bound bodies, and counts it", async () => {
     events: { handle: async () => ({ outcome: "ignored", detail: "", namesAccount: false }) },
     observe() {},
     logger: errorLogger,
-    receiving: new Receiving({ totalBytes: 4000, payerBytes: 1000, reservedBytes: 0 }),
+    receiving,
   });
   const server = await startHttpListener({ address, setting: "listen.webhooks", handler: webhook(door), door });
   closing.push(() => server.stop(0));
-  const init = { method: "POST", headers: { "stripe-signature": "t=1,v1=0" }, body: "x".repeat(5000) };
-  const response = await fetch(`http://${server.address}/webhooks/stripe`, init);
-  expect(response.status).toBe(503);
-  expect(refused).toEqual(["payments bodies"]);
-});
+  return { refused, address: server.address };
+}

@@ -3,6 +3,7 @@ import { connect as connectHttp2 } from "node:http2";
 import { connect as connectTcp } from "node:net";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { EmbeddingsService } from "#gen/tollgate/embeddings/v1/embeddings_service_pb.js";
+import type { ListenerName } from "#lib/door/bounds.ts";
 import { Door as Way } from "#lib/door/door.ts";
 import { startConnectServer } from "#src/wire/grpc/server/http/connect-server.ts";
 import type { ListeningServer, ServerOptions } from "#src/wire/grpc/server/listening-server.ts";
@@ -10,6 +11,7 @@ import { registration } from "#src/wire/grpc/server/registration.ts";
 import { startGrpcServer } from "#src/wire/grpc/server/server.ts";
 import { ManualClock } from "../../../support/clocks/manual-clock.ts";
 import { eventually } from "../../../support/eventually.ts";
+import { startConsoleCalls } from "./console-calls.ts";
 
 // Clients of the core's ports that ask for much and read nothing of it.
 
@@ -31,12 +33,14 @@ interface Call {
 
 interface Door {
   readonly name: string;
+  readonly listener: ListenerName;
   start(options: ServerOptions): Promise<ListeningServer>;
   call(address: string, isReading: boolean): Call;
 }
 
 const grpcDoor: Door = {
   name: "gRPC",
+  listener: "grpc",
   start: startGrpcServer,
   call(address, isReading) {
     const settings = { initialWindowSize: isReading ? 65_535 : 0 };
@@ -56,6 +60,7 @@ const grpcDoor: Door = {
 
 const connectDoor: Door = {
   name: "Connect",
+  listener: "connect",
   start: startConnectServer,
   call(address, isReading) {
     const [host, port] = address.split(":");
@@ -75,12 +80,19 @@ const connectDoor: Door = {
   },
 };
 
+/** The console's port, which takes calls as the Connect port does. */
+const consoleDoor: Door = { ...connectDoor, name: "the console", listener: "console", start: startConsoleCalls };
+
 async function start(door: Door, mostBytes: number) {
   const clock = new ManualClock();
   const cut: number[] = [];
+  const refused: string[] = [];
   const way: Way = new Way({
-    ...{ listener: "grpc", clock, unreadBytes: mostBytes },
-    onRefused: () => cut.push(way.unread.bytes),
+    ...{ listener: door.listener, clock, unreadBytes: mostBytes },
+    onRefused(listener, bound) {
+      cut.push(way.unread.bytes);
+      refused.push(`${listener} ${bound}`);
+    },
   });
   const { unread } = way;
   // Longer than what the kernel keeps for two sockets.
@@ -88,12 +100,12 @@ async function start(door: Door, mostBytes: number) {
   const services = [registration(EmbeddingsService, { embed: () => ({ vectors }) })];
   const server = await door.start({ address: "127.0.0.1:0", services, interceptors: [], door: way });
   closing.push(() => server.stop(0));
-  return { address: server.address, clock, unread, cut };
+  return { address: server.address, clock, unread, cut, refused };
 }
 
-describe.each([grpcDoor, connectDoor])("over $name", (door) => {
+describe.each([grpcDoor, connectDoor, consoleDoor])("over $name", (door) => {
   test("an answer that nobody reads is kept for a bounded time", async () => {
-    const { address, clock, unread, cut } = await start(door, 64 * MiB);
+    const { address, clock, unread, cut, refused } = await start(door, 64 * MiB);
     door.call(address, false);
     await eventually("the answer waits", () => unread.bytes >= 15 * MiB);
     for (let second = 0; second < 59; second++) {
@@ -103,7 +115,7 @@ describe.each([grpcDoor, connectDoor])("over $name", (door) => {
     for (let second = 0; second < 300; second++) {
       clock.advance(1000);
     }
-    expect([cut.length, unread.bytes]).toEqual([1, 0]);
+    expect([refused, unread.bytes]).toEqual([[`${door.listener} slow_reader`], 0]);
   });
 
   test("unread answers take bounded memory, the oldest gives way, and who reads gets its own", async () => {

@@ -23,6 +23,8 @@ interface Dependencies {
   readonly journal: Journal;
   readonly deadLetters: Pick<DeadLetters, "put">;
   readonly conclusions: Pick<Conclusions, "settled" | "superseded">;
+  /** Called with each charge that the store has taken. */
+  readonly stored: (charge: Charge) => void;
   readonly late: Pick<LateCharges, "renew">;
   /** The first moment whose receipts are all in the books, in milliseconds since the epoch. 0: all receipts are. */
   readonly readKeptFrom: () => Promise<number>;
@@ -181,6 +183,7 @@ export class Settler {
     this.#commits.commit(open, (outcome) => {
       if (outcome === "stored") {
         this.#parts.conclusions.settled(open.charge, "stored", open.run);
+        this.#parts.stored(open.charge);
         open.durable(open.charge);
         this.#charges.delete(open);
       } else {

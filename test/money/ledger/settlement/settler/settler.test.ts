@@ -119,6 +119,7 @@ beforeEach(() => {
       settled: ({ requestId }, outcome) => void events.push(`${requestId} ${outcome}`),
       superseded() {},
     },
+    stored() {},
     late: { renew: (lost) => renew(lost) },
     readKeptFrom: async () => keptFrom,
   });

@@ -24,6 +24,13 @@ const idleMarginMs = 2000;
 const turnsOfSilence = 8;
 const longestTurnMs = 1000;
 
+/**
+ * At most so many connections are begun in so many milliseconds: each costs as much as a request, and calls of a burst
+ * take those that come free meanwhile.
+ */
+const beginningsAtOnce = 16;
+const beginningsMs = 5;
+
 /** A connection without a call. */
 interface Idle {
   readonly connection: Connection<Call>;
@@ -56,6 +63,9 @@ export class HttpPool {
   /** Ends the counting of silence. Undefined: nothing is open. */
   #stopTicking: (() => void) | undefined;
   #serving: NodeJS.Immediate | undefined;
+  /** Connections that were begun in the last milliseconds. */
+  #begun = 0;
+  #stopPacing: (() => void) | undefined;
   #destroyed = false;
 
   constructor(origin: string, options: PoolOptions) {
@@ -112,6 +122,7 @@ export class HttpPool {
       call.handler.onError(reason);
     }
     clearImmediate(this.#serving);
+    this.#stopPacing?.();
   }
 
   /** Gives out idle connections once everything that has arrived was read. */
@@ -143,8 +154,16 @@ export class HttpPool {
   #connectWanted(): void {
     const free = this.#options.connections - this.#open.size;
     const wanted = Math.min(free, this.#again.size + Math.max(0, this.#waiting.size - this.#idle.length));
-    while (this.#connecting.size < wanted) {
+    while (this.#connecting.size < wanted && this.#begun < beginningsAtOnce) {
+      this.#begun++;
       this.#connect();
+    }
+    if (this.#begun > 0) {
+      this.#stopPacing ??= this.#options.clock.after(beginningsMs, () => {
+        this.#stopPacing = undefined;
+        this.#begun = 0;
+        this.#serveSoon();
+      });
     }
   }
 

@@ -72,6 +72,28 @@ describe("a pool of connections", () => {
     expect(order.slice(2)).toEqual([2, 3]);
   });
 
+  test("opens few connections for a burst: calls that wait take those that come free", async () => {
+    pool.destroy();
+    pool = new HttpPool(origin, { ...options, connections: 1000 });
+    const burst = Array.from({ length: 200 }, () => send().outcome.over);
+    expect(new Set((await Promise.all(burst)).map(({ text }) => text))).toEqual(new Set(["hello"]));
+    expect(server.sockets.length).toBeLessThan(150);
+  });
+
+  test("opens one for each call of a burst where none comes free", async () => {
+    pool.destroy();
+    pool = new HttpPool(origin, { ...options, connections: 1000 });
+    const waiting: Socket[] = [];
+    server.answer = (socket) => waiting.push(socket);
+    const burst = Array.from({ length: 200 }, () => send().outcome.over);
+    await eventually("all are there", () => waiting.length === burst.length);
+    for (const socket of waiting) {
+      socket.write(hello);
+    }
+    await Promise.all(burst);
+    expect(server.sockets).toHaveLength(200);
+  });
+
   test("drops a call that is given up while it waits", async () => {
     server.answer = () => {};
     const running = [send(), send()];
@@ -139,6 +161,14 @@ describe("a call fails", () => {
   test("when nobody listens", async () => {
     server.close();
     await expect(send().outcome.over).rejects.toMatchObject({ code: "ECONNREFUSED" });
+  });
+
+  test("with all of a burst, when nobody listens", async () => {
+    server.close();
+    pool.destroy();
+    pool = new HttpPool(origin, { ...options, connections: 1000 });
+    const burst = Array.from({ length: 200 }, () => send().outcome.over);
+    expect(new Set((await Promise.allSettled(burst)).map(({ status }) => status))).toEqual(new Set(["rejected"]));
   });
 
   test("when the pool is destroyed before, while it waits and while it runs", async () => {

@@ -1,0 +1,84 @@
+import type { Logger } from "#lib/logger.ts";
+import type { Clock } from "#lib/time/clock.ts";
+import { type Charge, withTold } from "../../model/charges/charge.ts";
+import type { MeteringObserver } from "../../model/observer.ts";
+import type { ChargeStore } from "../../model/store/charge.ts";
+import type { Settler } from "./settler/settler.ts";
+
+/** Stored charges are remembered for this long, and so many: how far an asynchronous standby may have been behind. */
+const keptMs = 120_000;
+const mostKept = 20_000;
+/** The most runs in one query to the store. */
+const askedAtOnce = 1000;
+
+interface Dependencies {
+  readonly store: Pick<ChargeStore, "settled">;
+  readonly settler: Pick<Settler, "remake">;
+  /** Which continuation of the database is used: each promotion of a standby begins the next. Undefined: it is unknown. */
+  readonly timeline: () => number | undefined;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly observer: Pick<MeteringObserver, "putBack">;
+}
+
+interface Kept {
+  readonly charge: Charge;
+  readonly at: number;
+}
+
+/**
+ * Makes charges again that the database had acknowledged and has lost, because a standby that lacked its last moments became
+ * the primary. Each core remembers its own of the last two minutes; what is older, or was a dead core's, is not known.
+ */
+export class LostCharges {
+  readonly #parts: Dependencies;
+  /** By run, oldest first. */
+  readonly #kept = new Map<string, Kept>();
+  #timeline: number | undefined;
+
+  constructor(parts: Dependencies) {
+    this.#parts = parts;
+    this.#timeline = parts.timeline();
+  }
+
+  /** Remembers a charge that the store has acknowledged. */
+  stored(charge: Charge): void {
+    const now = this.#parts.clock.monotonic();
+    this.#kept.delete(charge.runId);
+    this.#kept.set(charge.runId, { charge: withTold(charge), at: now });
+    for (const [runId, { at }] of this.#kept) {
+      if (now - at < keptMs && this.#kept.size <= mostKept) {
+        return;
+      }
+      this.#kept.delete(runId);
+    }
+  }
+
+  /** Looks for lost charges when the database has changed hands since the last look. */
+  async look(): Promise<void> {
+    const timeline = this.#parts.timeline();
+    if (timeline !== this.#timeline) {
+      await this.putBack();
+      this.#timeline = timeline;
+    }
+  }
+
+  /** Makes the remembered charges again that the store does not have. Rejects while it does not answer. */
+  async putBack(): Promise<void> {
+    const { store, settler, logger, observer } = this.#parts;
+    const kept = [...this.#kept.values()].map(({ charge }) => charge);
+    for (let at = 0; at < kept.length; at += askedAtOnce) {
+      const asked = kept.slice(at, at + askedAtOnce);
+      const known = await store.settled(asked);
+      const lost = asked.filter(({ runId }) => !known.has(runId));
+      if (lost.length > 0) {
+        const since = new Date(Math.min(...lost.map(({ settledAt }) => settledAt))).toISOString();
+        const isAll = at === 0 && lost[0] === kept[0];
+        const requests = lost.map(({ requestId }) => requestId);
+        logger.error({ requests, since, olderAreUnknown: isAll }, "the database has lost charges: they are made again");
+        observer.putBack(lost.length);
+        await Promise.all(lost.map((charge) => settler.remake(charge)));
+      }
+    }
+  }
+}

@@ -1,0 +1,84 @@
+import { beforeEach, expect, test } from "@jest/globals";
+import { LostCharges } from "#src/money/ledger/settlement/lost-charges.ts";
+import type { Charge } from "#src/money/model/charges/charge.ts";
+import { ManualClock } from "../../../support/clocks/manual-clock.ts";
+
+let clock: ManualClock;
+/** The runs that the store has, how often it was asked, and what was made again. */
+let stored: Set<string>;
+let asked: number;
+let remade: Charge[];
+let log: object[];
+let timeline: number;
+let lost: LostCharges;
+
+beforeEach(() => {
+  clock = new ManualClock(Date.UTC(2026, 0, 31));
+  [stored, asked, remade, log, timeline] = [new Set(), 0, [], [], 1];
+  const nothing = () => {};
+  lost = new LostCharges({
+    store: {
+      async settled(runs) {
+        asked++;
+        const known = { inputTokens: 1, outputTokens: 1, cost: 1, status: "completed" } as const;
+        return new Map(runs.filter(({ runId }) => stored.has(runId)).map(({ runId }) => [runId, known]));
+      },
+    },
+    settler: { remake: async (charge) => void remade.push(charge) },
+    timeline: () => timeline,
+    clock,
+    logger: { debug: nothing, info: nothing, warn: nothing, error: (fields) => void log.push(fields) },
+    observer: { putBack: nothing },
+  });
+});
+
+function store(runId: string): void {
+  stored.add(runId);
+  const tokens = { inputTokens: 1, outputTokens: 1, cost: 7, shortfall: 7, status: "completed" } as const;
+  const of = { requestId: `request of ${runId}`, accountId: "a", keyId: "k", model: "m" };
+  lost.stored({ runId, ...of, ...tokens, settledAt: clock.now(), lines: [] });
+}
+
+test("what the database lacks after a promotion is made again, for what its client was told", async () => {
+  store("1");
+  store("2");
+  store("3");
+  await lost.look();
+  expect(asked).toBe(0); // it did not change hands
+  stored.delete("2");
+  timeline = 2;
+  await lost.look();
+  expect(remade).toMatchObject([{ runId: "2", told: 7 }]);
+  expect(log).toEqual([{ requests: ["request of 2"], since: "2026-01-31T00:00:00.000Z", olderAreUnknown: false }]);
+  await lost.look();
+  expect(asked).toBe(1);
+});
+
+test("a store that does not answer is asked again", async () => {
+  store("1");
+  timeline = 2;
+  const { settled } = { settled: stored.has };
+  stored.has = () => {
+    throw new Error("away");
+  };
+  await expect(lost.look()).rejects.toThrow("away");
+  stored.has = settled;
+  stored.delete("1");
+  await lost.look();
+  expect(remade).toMatchObject([{ runId: "1" }]);
+});
+
+test("two minutes are remembered, and 20,000 charges; that older ones may be lost is told", async () => {
+  store("old");
+  clock.advance(120_000);
+  for (let at = 0; at < 20_001; at++) {
+    store(`run ${at}`);
+  }
+  stored.clear();
+  await lost.putBack();
+  expect(remade).toHaveLength(20_000);
+  expect(remade.some(({ runId }) => runId === "old" || runId === "run 0")).toBe(false);
+  expect(log).toHaveLength(20);
+  expect(log[0]).toMatchObject({ olderAreUnknown: true });
+  expect(log[1]).toMatchObject({ olderAreUnknown: false });
+});

@@ -1,0 +1,82 @@
+import { type Mutation, within } from "../mutation.ts";
+
+/** Days that are over, and databases that have lost their last moments. */
+export const historyMutations: readonly Mutation[] = [
+  ...within({ source: "src/money", tests: "test/money" }, [
+    {
+      name: "a seal is believed whose chain is broken",
+      file: "books/proof/seal-checks.ts",
+      find: "if (seal.number !== number + 1 || seal.chain !== expected) {",
+      replace: "if (seal.number !== number + 1) {",
+      breaks: "The proof believes a seal as long as its chain holds",
+      tests: ["books/seals/sealer"],
+    },
+    {
+      name: "a day may have fewer receipts than were sealed",
+      file: "books/proof/seal-checks.ts",
+      find: "!isGone && !isMoving && counted < receipts;",
+      replace: "!isGone && !isMoving && counted < 0 && counted < receipts;",
+      breaks: "as many requests are counted on its day as it has receipts",
+      tests: ["books/seals/sealer"],
+    },
+    {
+      name: "a seal that lies is believed by a proof of everything",
+      file: "books/proof/seal-checks.ts",
+      find: "if (found !== sealed.root && !(await isLate(storage, sealed))) {",
+      replace: "if (found !== sealed.root && sealed.isGone && !(await isLate(storage, sealed))) {",
+      breaks: "reads the receipts of all days again and compares them with their seals",
+      tests: ["books/seals/sealer"],
+    },
+    {
+      name: "an archive that was changed is read",
+      file: "retention/read-archive.ts",
+      find: 'if (hash.digest("hex") !== archive.sha256) {',
+      replace: 'if (hash.digest("hex").length !== archive.sha256.length) {',
+      breaks: "A file that was changed is never believed",
+      tests: ["retention/retention"],
+    },
+    {
+      name: "an archive that is gone is no finding",
+      file: "retention/archived-receipts.ts",
+      find: "if (found !== undefined) {",
+      replace: 'if (found !== undefined && found !== "none") {',
+      breaks: "and is a finding of `reconcile --all`, too",
+      tests: ["retention/retention"],
+    },
+    {
+      name: "a day leaves without a receipt that came meanwhile",
+      file: "retention/retention.ts",
+      find: "if (stored !== receipts) {",
+      replace: "if (stored < receipts) {",
+      breaks: "A receipt that came meanwhile stops that",
+      tests: ["retention/retention"],
+    },
+    {
+      name: "charges that a failover lost stay lost",
+      file: "ledger/settlement/lost-charges.ts",
+      find: "await Promise.all(lost.map((charge) => settler.remake(charge)));",
+      replace: "await Promise.all(lost.map((charge) => settler && charge));",
+      breaks: "makes those again that are missing",
+      tests: ["ledger/settlement/lost-charges"],
+      isShort: true,
+    },
+    {
+      name: "a charge that is made again costs what it costs then",
+      file: "ledger/settlement/lost-charges.ts",
+      find: "{ charge: withTold(charge), at: now }",
+      replace: "{ charge: { ...withTold(charge), told: Number.MAX_SAFE_INTEGER }, at: now }",
+      breaks: "each once and for no more than its client was told",
+      tests: ["ledger/settlement/lost-charges"],
+      isShort: true,
+    },
+  ]),
+  {
+    name: "an old primary beside the new one is written to",
+    file: "src/storage/postgresql/history.ts",
+    find: "? position.timeline >= last.timeline : this.#isEarlier",
+    replace: "? position.timeline >= 0 : this.#isEarlier",
+    breaks: "a core refuses a server whose timeline ends before the one that it has written to",
+    tests: ["test/storage/postgresql/history.test.ts"],
+    isShort: true,
+  },
+];
