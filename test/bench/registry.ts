@@ -21,6 +21,7 @@ import { eightCores } from "./routing/eight-cores.ts";
 import { routing } from "./routing/routing.ts";
 import { twoCores } from "./routing/two-cores.ts";
 import type { Scenario } from "./scenario.ts";
+import { search } from "./search.ts";
 import { soak } from "./soak.ts";
 import { start } from "./start.ts";
 import { tenants } from "./tenants.ts";
@@ -44,6 +45,7 @@ export const scenarios: readonly Scenario[] = [
   profile,
   peers,
   usage,
+  search,
   retention,
   history,
   proof,
