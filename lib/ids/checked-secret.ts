@@ -9,8 +9,8 @@ const secretBytes = 32;
 const secretLength = 43;
 const checksumLength = 6;
 
-/** Makes a secret with a prefix. */
-export function newCheckedSecret(prefix: string, random: Random): string {
+/** Makes a secret with a prefix of 32 bytes. */
+export function newCheckedSecret(prefix: string, random: Pick<Random, "bytes">): string {
   const secret = BigInt(`0x${Buffer.from(random.bytes(secretBytes)).toString("hex")}`);
   const body = prefix + base62(secret, secretLength);
   return body + checksum(body);

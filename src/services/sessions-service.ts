@@ -84,7 +84,10 @@ export function createSessionsService(deps: Dependencies): ServiceImpl<typeof Se
     return session.operatorId ? deps.findName(session.operatorId) : deps.rootName;
   };
 
-  const opened = async ({ session, token }: NewSession) => ({ session: await describe(session), token });
+  const opened = async ({ session, ...credentials }: NewSession) => ({
+    session: await describe(session),
+    ...credentials,
+  });
 
   /** Notes the sign-in of an operator. */
   const openedBy = async (

@@ -1,5 +1,5 @@
 import { systemRandom } from "#lib/ids/random.ts";
-import { newLinkToken, newSessionToken } from "#src/identity/sessions/session-token.ts";
+import { newLinkToken, newSessionToken, toCookie } from "#src/identity/sessions/session-token.ts";
 import { type Attack, refusedBy } from "./attack.ts";
 import { ask, hold, open } from "./wire.ts";
 
@@ -8,6 +8,7 @@ const from = (at: number, network = 0) => `127.9.${network}.${1 + (at % 250)}`;
 
 const many = <T>(count: number, make: (at: number) => T): T[] => Array.from({ length: count }, (_, at) => make(at));
 
+const newCookie = () => toCookie(newSessionToken(systemRandom), "of another service");
 const wrongKey = () => `tg-${newSessionToken(systemRandom).slice("tgse_".length)}`;
 const json = { "content-type": "application/json" };
 const connectJson = { ...json, "connect-protocol-version": "1" };
@@ -70,8 +71,7 @@ export const attacks: readonly Attack[] = [
     async burst({ addresses }) {
       await Promise.all(
         many(32, () => {
-          const cookie = newSessionToken(systemRandom);
-          const headers = { cookie: `__Host-tollgate=${cookie}`, "sec-fetch-site": "same-origin" };
+          const headers = { cookie: `__Host-tollgate=${newCookie()}`, "sec-fetch-site": "same-origin" };
           return ask({ to: addresses.console, from: from(0, 3), path: "/session", headers });
         }),
       );
@@ -141,7 +141,7 @@ export const attacks: readonly Attack[] = [
     what: "18 bodies of 4 MiB with a made-up cookie, begun and never ended",
     shown: { metric: "tollgate_requests_total", labels: { method: getSession, reason: "UNAUTHENTICATED" } },
     async burst({ addresses }) {
-      const cookie = `__Host-tollgate=${newSessionToken(systemRandom)}`;
+      const cookie = `__Host-tollgate=${newCookie()}`;
       const head = `POST /tollgate.accounts.v1.AccountsService/ListAccounts HTTP/1.1\r\nhost: t\r\nsec-fetch-site: same-origin\r\nconnect-protocol-version: 1\r\ncontent-type: application/proto\r\ncookie: ${cookie}\r\ncontent-length: 4194304\r\n\r\n`;
       await hold(
         many(18, (at) => open(addresses.console, from(at, 9), head + "x".repeat(65_536))),

@@ -309,7 +309,7 @@ test("the console's cookie is no credential on any other port", async () => {
     body: JSON.stringify({ operatorToken: token.trim() }),
   });
   const [name, session = ""] = signedIn.headers.getSetCookie()[0]?.split(";", 1)[0]?.split("=") ?? [];
-  expect([signedIn.status, session]).toEqual([200, expect.stringMatching(/^tgse_/)]);
+  expect([signedIn.status, session]).toEqual([200, expect.stringMatching(/^tgco_/)]);
   const forms: Record<string, string>[] = [
     { authorization: `Bearer ${session}` },
     { "x-api-key": session },

@@ -89,7 +89,7 @@ describe.each(dialects)("%s", (dialect) => {
     const { session, token } = await sessions().finishMailSignIn(await ask("Ada@Example.com"), from());
     expect(session).toMatchObject({ memberRole: MemberRole.OWNER, personName: "ada", role: 0 });
     const accounts = createClient(AccountsService, services[0]?.transport as never);
-    const own = { headers: { authorization: `Session ${token}` } };
+    const own = { headers: { authorization: `Bearer ${token}` } };
     expect((await accounts.getAccount({}, own)).account?.balancePicoUsd).toBe(10n ** 12n);
     const again = await sessions(services.at(-1)).finishMailSignIn(await ask("ada@example.com"), from());
     expect(again.session?.personId).toBe(session?.personId);
@@ -120,7 +120,7 @@ describe.each(dialects)("%s", (dialect) => {
     expect(session?.personId).not.toBe(elsewhere.session?.personId);
     expect(session?.accountId).not.toBe(elsewhere.session?.accountId);
     const accounts = createClient(AccountsService, services[0]?.transport as never);
-    const own = { headers: { authorization: `Session ${token}` } };
+    const own = { headers: { authorization: `Bearer ${token}` } };
     expect((await accounts.getAccount({}, own)).account?.balancePicoUsd).toBe(0n);
   });
 
@@ -144,7 +144,7 @@ describe.each(dialects)("%s", (dialect) => {
     const { session, token } = await sessions().finishMailSignIn(await ask(email), from());
     const people = createClient(PeopleService, services[0]?.transport as never);
     const operator = createClient(AccountsService, services[0]?.operator as never);
-    const own = { headers: { authorization: `Session ${token}` } };
+    const own = { headers: { authorization: `Bearer ${token}` } };
     const accountId = session?.accountId ?? "";
     await operator.updateAccount({ accountId, email: `office.${email}` });
     const reasonsTold = (to: string) =>

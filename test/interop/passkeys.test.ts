@@ -36,7 +36,7 @@ const reasonOf = (answer: Promise<unknown>) =>
 type Served = Omit<Service, "idle">;
 
 function calls(service: Served, token?: string) {
-  const authorization = token === undefined ? {} : { authorization: `Session ${token}` };
+  const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` };
   const options = { headers: { ...authorization, "x-tollgate-client-address": newAddress() } };
   return {
     accounts: createClient(AccountsService, service.transport),

@@ -72,8 +72,7 @@ describe.each(dialects)("%s", (dialect) => {
 
   /** A person's calls, to one of the cores. */
   function calls(token: string, service = first()) {
-    const scheme = token.startsWith("tgse_") ? "Session" : "Bearer";
-    const headers = { authorization: `${scheme} ${token}`, "x-tollgate-client-address": newAddress() };
+    const headers = { authorization: `Bearer ${token}`, "x-tollgate-client-address": newAddress() };
     const credential = { headers };
     const clients = {
       accounts: createClient(AccountsService, service.transport),

@@ -65,7 +65,7 @@ test("whoever signs up owns an account with free money; the same address elsewhe
   expect(thief.session?.accountId).not.toBe(session?.accountId);
 
   const accounts = createClient(AccountsService, service.transport);
-  const as = (token: string) => ({ headers: { authorization: `Session ${token}` } });
+  const as = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
   const balance = async (bearer: string) => (await accounts.getAccount({}, as(bearer))).account?.balancePicoUsd;
   expect([await balance(token), await balance(thief.token)]).toEqual([10n ** 12n, 0n]);
   const made = await accounts.createKey({ manages: true }, as(token));
@@ -91,7 +91,7 @@ test("an operator has the highest role of its groups, and loses what it opened w
   expect(reader.session?.role).toBe(Role.READER);
 
   const operators = createClient(OperatorsService, service.transport);
-  const as = (token: string) => ({ headers: { authorization: `Session ${token}` } });
+  const as = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
   const accounts = createClient(AccountsService, service.transport);
   const create = (name: string, token: string) => accounts.createAccount({ name }, as(token));
   expect(await reasonOf(create("a", owner.token))).toBe("done");

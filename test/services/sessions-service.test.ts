@@ -17,7 +17,7 @@ afterAll(async () => {
 });
 
 const bearer = (credential: string) => ({ headers: { authorization: `Bearer ${credential}` } });
-const session = (token: string) => ({ headers: { authorization: `Session ${token}` } });
+const session = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
 const sessionsOf = (transport: Transport) => createClient(SessionsService, transport);
 
 async function account() {

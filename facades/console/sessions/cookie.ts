@@ -6,19 +6,19 @@ const maxAge = 43_200;
 const secureName = "__Host-tollgate";
 const plainName = "tollgate";
 
-/** The session token in a browser's cookie. Undefined: the cookie is absent, or cannot be a token. */
+/** The session's credential in a browser's cookie. Undefined: there is none, or it cannot be one. */
 export function readToken(request: IncomingMessage, reach: Reach): string | undefined {
   const name = isPlain(request, reach) ? plainName : secureName;
   for (const pair of (request.headers.cookie ?? "").split(";")) {
     const [key, value] = pair.trim().split("=", 2);
-    if (key === name && value !== undefined && /^tgse_[0-9A-Za-z]{49}$/.test(value)) {
+    if (key === name && value !== undefined && /^tgco_[0-9A-Za-z]{49}$/.test(value)) {
       return value;
     }
   }
   return undefined;
 }
 
-/** The `set-cookie` header that gives a browser its session. An empty token removes it. */
+/** The `set-cookie` header that gives a browser its session. An empty one removes it. */
 export function sessionCookie(token: string, request: IncomingMessage, reach: Reach): string {
   const life = token === "" ? 0 : maxAge;
   const attributes = `Path=/; Max-Age=${life}; HttpOnly; SameSite=Strict`;

@@ -14,10 +14,10 @@ export type SessionAnswer =
   /** The core could not be asked. */
   | { readonly kind: "unknown"; readonly error: ConnectError };
 
-/** A newly opened session and its token. */
+/** A newly opened session and its cookie. */
 export interface OpenedSession {
   readonly session: Session;
-  readonly token: string;
+  readonly cookie: string;
 }
 
 /** The core's sessions. Calls throw ConnectError. */
@@ -30,13 +30,13 @@ export class CoreSessions {
     this.#isTrustedProxy = isTrustedProxy;
   }
 
-  /** Asks for a token's session. */
-  async read(token: string | undefined, request: IncomingMessage): Promise<SessionAnswer> {
-    if (token === undefined) {
+  /** Asks for a cookie's session. */
+  async read(cookie: string | undefined, request: IncomingMessage): Promise<SessionAnswer> {
+    if (cookie === undefined) {
       return { kind: "ended" };
     }
     try {
-      const { session } = await this.#client.getSession({}, this.#options(request, token));
+      const { session } = await this.#client.getSession({}, this.#options(request, cookie));
       return session === undefined ? { kind: "ended" } : { kind: "open", session };
     } catch (reason) {
       const error = ConnectError.from(reason);
@@ -99,38 +99,38 @@ export class CoreSessions {
     return required(await this.#client.finishMailSignIn({ token, pending }, this.#options(request)));
   }
 
-  /** Opens a session for another account of a person, and ends the one of the token. */
-  async switchAccount(token: string, accountId: string, request: IncomingMessage): Promise<OpenedSession> {
-    return required(await this.#client.switchAccount({ accountId }, this.#options(request, token)));
+  /** Opens a session for another account of a person, and ends the one of the cookie. */
+  async switchAccount(cookie: string, accountId: string, request: IncomingMessage): Promise<OpenedSession> {
+    return required(await this.#client.switchAccount({ accountId }, this.#options(request, cookie)));
   }
 
-  async end(token: string, request: IncomingMessage): Promise<void> {
-    await this.#client.endSession({}, this.#options(request, token));
+  async end(cookie: string, request: IncomingMessage): Promise<void> {
+    await this.#client.endSession({}, this.#options(request, cookie));
   }
 
   /** Creates an API key that ends with the session. */
-  async createKey(token: string, accountId: string, request: IncomingMessage): Promise<string> {
-    const { secret } = await this.#client.createSessionKey({ accountId }, this.#options(request, token));
+  async createKey(cookie: string, accountId: string, request: IncomingMessage): Promise<string> {
+    const { secret } = await this.#client.createSessionKey({ accountId }, this.#options(request, cookie));
     return secret;
   }
 
-  /** The headers with which a page's call goes to the core: the console alone may send a session, which is no bearer. */
-  headersFor(request: IncomingMessage, token?: string): Record<string, string> {
+  /** The headers with which a page's call goes to the core: the console alone sends a cookie, which is no bearer. */
+  headersFor(request: IncomingMessage, cookie?: string): Record<string, string> {
     const address = clientAddress(request, this.#isTrustedProxy);
     return {
-      ...(token !== undefined && { authorization: `Session ${token}` }),
+      ...(cookie !== undefined && { authorization: `Session ${cookie}` }),
       ...(address !== undefined && { "x-tollgate-client-address": address }),
     };
   }
 
-  #options(request: IncomingMessage, token?: string) {
-    return { headers: this.headersFor(request, token), timeoutMs };
+  #options(request: IncomingMessage, cookie?: string) {
+    return { headers: this.headersFor(request, cookie), timeoutMs };
   }
 }
 
-function required({ session, token }: { session?: Session | undefined; token: string }): OpenedSession {
+function required({ session, cookie }: { session?: Session | undefined; cookie: string }): OpenedSession {
   if (session === undefined) {
     throw new ConnectError("The core told no session.", Code.Internal);
   }
-  return { session, token };
+  return { session, cookie };
 }

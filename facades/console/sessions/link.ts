@@ -30,7 +30,7 @@ export async function followLink(
   }
   try {
     const opened = await core.redeem(token, request);
-    response.setHeader("set-cookie", sessionCookie(opened.token, request, readReach(request, parts)));
+    response.setHeader("set-cookie", sessionCookie(opened.cookie, request, readReach(request, parts)));
   } catch (error) {
     refuse(response, error);
     return;

@@ -47,7 +47,7 @@ export async function followMail(
   try {
     const opened = await core.finishMail(token, readPending("mail", request, reach), request);
     const forgotten = pendingCookie("mail", "", request, reach);
-    response.setHeader("set-cookie", [sessionCookie(opened.token, request, reach), forgotten]);
+    response.setHeader("set-cookie", [sessionCookie(opened.cookie, request, reach), forgotten]);
   } catch (error) {
     const { code, rawMessage } = ConnectError.from(error);
     const [status, title] = refusals[code] ?? [503, "The sign-in failed"];

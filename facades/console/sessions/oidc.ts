@@ -68,7 +68,7 @@ async function finishOidc(
   try {
     const callback = new URL(request.url ?? "", "http://console");
     const opened = await core.finishOidc(callback.href, readPending("oidc", request, reach), request);
-    response.setHeader("set-cookie", [sessionCookie(opened.token, request, reach), forgotten]);
+    response.setHeader("set-cookie", [sessionCookie(opened.cookie, request, reach), forgotten]);
   } catch (error) {
     response.setHeader("set-cookie", forgotten);
     refuse(response, error);

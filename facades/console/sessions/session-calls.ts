@@ -13,14 +13,14 @@ export function createSessionCalls(parts: Dependencies, core: CoreSessions): Rea
   const { facts } = parts;
   const factsFor = (request: IncomingMessage) => ({ insecure: readReach(request, parts) === "insecure", ...facts });
 
-  const enter: Enter = async (request, response, { session, token }) => {
+  const enter: Enter = async (request, response, { session, cookie }) => {
     const reach = readReach(request, parts);
     const before = readToken(request, reach);
     // The session from before the sign-in is never reused, so that nobody can have prepared it.
     if (before !== undefined) {
       await core.end(before, request).catch(() => {}); // it may have ended by itself
     }
-    response.setHeader("set-cookie", sessionCookie(token, request, reach));
+    response.setHeader("set-cookie", sessionCookie(cookie, request, reach));
     sendJson(response, 200, toSessionJson(session, factsFor(request)));
   };
 
@@ -85,7 +85,7 @@ export function createSessionCalls(parts: Dependencies, core: CoreSessions): Rea
       return sendError(response, 400, 'The body must be JSON: {"accountId": "…"}.');
     }
     const opened = await core.switchAccount(token, accountId, request);
-    response.setHeader("set-cookie", sessionCookie(opened.token, request, reach));
+    response.setHeader("set-cookie", sessionCookie(opened.cookie, request, reach));
     sendJson(response, 200, toSessionJson(opened.session, factsFor(request)));
   };
 

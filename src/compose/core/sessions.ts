@@ -11,7 +11,7 @@ import type { PasskeySignIn } from "#src/identity/people/passkeys/passkey-sign-i
 import type { Persons } from "#src/identity/people/persons.ts";
 import { toMemberRole } from "#src/identity/people/roles.ts";
 import type { SignUp } from "#src/identity/people/sign-up.ts";
-import { isSessionToken } from "#src/identity/sessions/session-token.ts";
+import { isSessionCookie, isSessionToken } from "#src/identity/sessions/session-token.ts";
 import { Sessions } from "#src/identity/sessions/sessions.ts";
 import { readRole, toRole } from "#src/services/operator-messages.ts";
 import { rootName } from "#src/services/operators-service.ts";
@@ -94,7 +94,7 @@ export function composeSessions(
     service: registration(SessionsService, service),
     stop: sessions.filter.start(logger),
     finder: {
-      isToken: isSessionToken,
+      isToken: (text) => isSessionToken(text) || isSessionCookie(text),
       async find(token) {
         const session = await sessions.find(token);
         return session && readLive(session, parts);

@@ -41,9 +41,10 @@ export function createSend({ allow, lookup, clock }: Dependencies): Send {
     }
     const abort = new AbortController();
     const cancel = clock.after(answerMs, () => abort.abort(new Error(`no answer within ${answerMs / 1000} s`)));
-    const undici = await loadUndici();
-    const agent = new undici.Agent({ connect: toConnect(destination, lookup) });
+    let agent: Agent | undefined;
     try {
+      const undici = await loadUndici();
+      agent = new undici.Agent({ connect: toConnect(destination, lookup) });
       const answer = await undici.request(destination.url, {
         method: "POST",
         headers: { "content-type": "application/json", "user-agent": "tollgate", ...headers },
@@ -59,13 +60,13 @@ export function createSend({ allow, lookup, clock }: Dependencies): Send {
       return { ok: false, error: toReason(error).slice(0, longestError) };
     } finally {
       cancel();
-      void agent.destroy();
+      void agent?.destroy();
     }
   };
 }
 
-/** A service that sends no events does not hold the library in its memory. */
-const loadUndici = () => import("undici");
+/** A service that sends no events does not hold the library in its memory. Bundled, it has its default export alone. */
+const loadUndici = async () => (await import("undici")).default;
 
 /** Connects only to permitted addresses: the very ones that were looked up. */
 function toConnect(destination: Destination, lookup: Lookup): NonNullable<Agent.Options["connect"]> {

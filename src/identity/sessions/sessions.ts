@@ -8,7 +8,15 @@ import { ConsoleSession, SignInLink } from "#src/storage/entities/console-sessio
 import type { Storage } from "#src/storage/orm.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
 import { DigestFilter, type StoredDigest } from "../digests/digest-filter.ts";
-import { isLinkToken, isSessionToken, newLinkToken, newSessionToken, toDigest } from "./session-token.ts";
+import {
+  isLinkToken,
+  isSessionCookie,
+  isSessionToken,
+  newLinkToken,
+  newSessionToken,
+  toCookie,
+  toDigest,
+} from "./session-token.ts";
 
 /** How long a session lasts, in milliseconds. */
 const sessionMs = 12 * 3_600_000;
@@ -24,10 +32,11 @@ const digestPage = 10_000;
 /** The owner of a session or a link. */
 export type Owner = Pick<ConsoleSession, "role" | "operatorId" | "accountId" | "keyId" | "personId">;
 
-/** A new session. The token is stored nowhere. */
+/** A new session. Its token, and the cookie made from it, are stored nowhere. */
 export interface NewSession {
   readonly session: ConsoleSession;
   readonly token: string;
+  readonly cookie: string;
 }
 
 interface Dependencies {
@@ -95,12 +104,13 @@ export class Sessions {
     return inTransaction(this.#parts.storage, (em) => this.#open(em, owner));
   }
 
-  /** The session of a token. Undefined: it has ended. */
-  async find(token: string): Promise<ConsoleSession | undefined> {
-    if (!isSessionToken(token)) {
+  /** The session of a token or a cookie. Undefined: it has ended. */
+  async find(credential: string): Promise<ConsoleSession | undefined> {
+    const cookie = isSessionToken(credential) ? this.#cookieOf(credential) : credential;
+    if (!isSessionCookie(cookie)) {
       return undefined;
     }
-    const digest = this.#digest(token);
+    const digest = this.#digest(cookie);
     if (!(await this.filter.mayExist([digest]))) {
       return undefined;
     }
@@ -197,9 +207,10 @@ export class Sessions {
     });
     await em.nativeDelete(ConsoleSession, { ...whose, id: { $nin: newest.map(({ id }) => id) } });
     const token = newSessionToken(random);
+    const cookie = this.#cookieOf(token);
     const session = em.create(ConsoleSession, {
       id: random.uuid(),
-      digest: this.#digest(token),
+      digest: this.#digest(cookie),
       createdAt: now,
       keyIds: [],
       ...owner,
@@ -207,7 +218,11 @@ export class Sessions {
     });
     em.persist(session);
     this.filter.add(session.digest);
-    return { session, token };
+    return { session, token, cookie };
+  }
+
+  #cookieOf(token: string): string {
+    return toCookie(token, this.#parts.operatorToken);
   }
 
   #digest(token: string): Buffer {

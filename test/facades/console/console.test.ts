@@ -37,7 +37,7 @@ describe("sign-in", () => {
   test("the cookie is for this host alone and no script", async () => {
     const response = await started.fetchAsPage(await link());
     expect(response.headers.getSetCookie()).toEqual([
-      expect.stringMatching(/^__Host-tollgate=tgse_\w{49}; Path=\/; Max-Age=43200; HttpOnly; SameSite=Strict; Secure$/),
+      expect.stringMatching(/^__Host-tollgate=tgco_\w{49}; Path=\/; Max-Age=43200; HttpOnly; SameSite=Strict; Secure$/),
     ]);
   });
 
@@ -113,7 +113,7 @@ describe("sign-in", () => {
     expect(response.headers.get("set-cookie")).toBeNull();
     const gone = await started.fetchAsPage(path); // as a click on that page's own link
     expect([gone.status, gone.headers.get("location")]).toEqual([303, "/overview"]);
-    expect(readCookie(gone)).toMatch(/^__Host-tollgate=tgse_/);
+    expect(readCookie(gone)).toMatch(/^__Host-tollgate=tgco_/);
   });
 
   test("no role gives a higher one away, and a session opens no other", async () => {
@@ -125,7 +125,7 @@ describe("sign-in", () => {
     const client = createClient(SessionsService, started.service.transport);
     await expect(client.createSignInLink({ role: Role.OWNER }, { headers })).rejects.toThrow("gives no higher one");
     const own = await client.createSession({}, { headers });
-    const asSession = { headers: { authorization: `Session ${own.token}` } };
+    const asSession = { headers: { authorization: `Bearer ${own.token}` } };
     await expect(client.createSession({}, asSession)).rejects.toThrow("A session opens no other one");
     await expect(client.createSignInLink({ role: Role.READER }, asSession)).rejects.toThrow(
       "A session may not do this",
@@ -175,7 +175,7 @@ describe("calls", () => {
   test("nothing of a body is read for a made-up cookie", async () => {
     const { port } = new URL(started.console.url);
     const socket = connect(Number(port), "127.0.0.1");
-    const cookie = `tgse_${"a".repeat(49)}`;
+    const cookie = `tgco_${"a".repeat(49)}`;
     socket.write(
       `POST ${pathOf(createAccount)} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\ncookie: __Host-tollgate=${cookie}\r\n` +
         "sec-fetch-site: same-origin\r\nconnect-protocol-version: 1\r\ncontent-type: application/json\r\n" +
@@ -192,7 +192,7 @@ describe("calls", () => {
       401,
       expect.objectContaining({ code: "unauthenticated" }),
     ]);
-    const forged = await started.call(getAccount, `__Host-tollgate=tgse_${"a".repeat(49)}`);
+    const forged = await started.call(getAccount, `__Host-tollgate=tgco_${"a".repeat(49)}`);
     expect(forged.status).toBe(401);
   });
 

@@ -13,7 +13,7 @@ const chromium =
   "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/153.0.0.0 Safari/537.36";
 const safari =
   "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/26.0 Safari/605.1.15";
-const token = `tgse_${"a".repeat(49)}`;
+const token = `tgco_${"a".repeat(49)}`;
 
 function requestWith(headers: IncomingMessage["headers"], method = "POST"): IncomingMessage {
   return { headers: { host: "127.0.0.1:8081", ...headers }, method } as IncomingMessage;

@@ -38,7 +38,7 @@ describe.each(dialects)("%s", (dialect) => {
   test("no token is stored, of a session or of a link", async () => {
     const { storage, sessions } = await start();
     const link = await sessions.createLink(root);
-    const { token } = await sessions.create(customer);
+    const { token, cookie } = await sessions.create(customer);
     const connection = storage.orm.em.getConnection();
     const rows = [
       await connection.execute("select * from sign_in_link"),
@@ -47,6 +47,17 @@ describe.each(dialects)("%s", (dialect) => {
     expect(rows.map((found: unknown[]) => found.length)).toEqual([1, 1]);
     expect(JSON.stringify(rows)).not.toContain(link.token.slice(5));
     expect(JSON.stringify(rows)).not.toContain(token.slice(5));
+    expect(JSON.stringify(rows)).not.toContain(cookie.slice(5));
+  });
+
+  test("a session is found by its token and by its cookie, neither of which is the other's text", async () => {
+    const { sessions } = await start();
+    const { token, cookie, session } = await sessions.create(customer);
+    expect([(await sessions.find(token))?.id, (await sessions.find(cookie))?.id]).toEqual([session.id, session.id]);
+    expect(await sessions.find(cookie.replace("tgco_", "tgse_"))).toBeUndefined();
+    expect(await sessions.find(token.replace("tgse_", "tgco_"))).toBeUndefined();
+    await sessions.end({ id: session.id });
+    expect([await sessions.find(token), await sessions.find(cookie)]).toEqual([undefined, undefined]);
   });
 
   test("a link is good once, for ten minutes", async () => {

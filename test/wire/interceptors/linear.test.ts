@@ -16,7 +16,7 @@ import { isSignedByStripe } from "#src/checkout/stripe/signature.ts";
 import { isListKey } from "#src/identity/accounts/accounts.ts";
 import { readAuditKey } from "#src/identity/audit/audit-trail.ts";
 import { isOperatorToken } from "#src/identity/operators/operator-token.ts";
-import { isLinkToken, isSessionToken } from "#src/identity/sessions/session-token.ts";
+import { isLinkToken, isSessionCookie, isSessionToken } from "#src/identity/sessions/session-token.ts";
 import { toHeaders } from "#src/wire/grpc/messages/metadata.ts";
 import { strictNumbers } from "#src/wire/grpc/workarounds/strict-numbers.ts";
 import { createGate } from "#src/wire/interceptors/access/authenticate.ts";
@@ -36,6 +36,7 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
   "a moment": parseMoment,
   "an address": toNetwork,
   "a session's token": (text) => isSessionToken(`tgse_${text}`),
+  "a session's cookie": (text) => isSessionCookie(`tgco_${text}`),
   "a link": (text) => isLinkToken(`tgli_${text}`),
   "an operator's token": (text) => isOperatorToken(`tgop_${text}`),
   "a payment's signature": (text) => isSignedByStripe(Buffer.from("{}"), text, "secret", 0),

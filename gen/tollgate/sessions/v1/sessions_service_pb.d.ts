@@ -184,6 +184,13 @@ export declare type RedeemSignInLinkResponse = Message<"tollgate.sessions.v1.Red
    * @generated from field: string token = 2;
    */
   token: string;
+
+  /**
+   * The session's credential in a browser. It is not stored and cannot be shown again.
+   *
+   * @generated from field: string cookie = 3;
+   */
+  cookie: string;
 };
 
 /**
@@ -389,6 +396,13 @@ export declare type FinishOidcSignInResponse = Message<"tollgate.sessions.v1.Fin
    * @generated from field: string token = 2;
    */
   token: string;
+
+  /**
+   * The session's credential in a browser. It is not stored and cannot be shown again.
+   *
+   * @generated from field: string cookie = 3;
+   */
+  cookie: string;
 };
 
 /**
@@ -490,6 +504,13 @@ export declare type FinishPasskeySignUpResponse = Message<"tollgate.sessions.v1.
    * @generated from field: string token = 2;
    */
   token: string;
+
+  /**
+   * The session's credential in a browser. It is not stored and cannot be shown again.
+   *
+   * @generated from field: string cookie = 3;
+   */
+  cookie: string;
 };
 
 /**
@@ -585,6 +606,13 @@ export declare type FinishPasskeySignInResponse = Message<"tollgate.sessions.v1.
    * @generated from field: string token = 2;
    */
   token: string;
+
+  /**
+   * The session's credential in a browser. It is not stored and cannot be shown again.
+   *
+   * @generated from field: string cookie = 3;
+   */
+  cookie: string;
 };
 
 /**
@@ -679,6 +707,13 @@ export declare type FinishMailSignInResponse = Message<"tollgate.sessions.v1.Fin
    * @generated from field: string token = 2;
    */
   token: string;
+
+  /**
+   * The session's credential in a browser. It is not stored and cannot be shown again.
+   *
+   * @generated from field: string cookie = 3;
+   */
+  cookie: string;
 };
 
 /**
@@ -720,6 +755,13 @@ export declare type CreateSessionResponse = Message<"tollgate.sessions.v1.Create
    * @generated from field: string token = 2;
    */
   token: string;
+
+  /**
+   * The session's credential in a browser. It is not stored and cannot be shown again.
+   *
+   * @generated from field: string cookie = 3;
+   */
+  cookie: string;
 };
 
 /**
@@ -985,6 +1027,13 @@ export declare type SwitchAccountResponse = Message<"tollgate.sessions.v1.Switch
    * @generated from field: tollgate.sessions.v1.Session session = 2;
    */
   session?: Session | undefined;
+
+  /**
+   * The session's credential in a browser. It is not stored and cannot be shown again.
+   *
+   * @generated from field: string cookie = 3;
+   */
+  cookie: string;
 };
 
 /**
@@ -994,10 +1043,11 @@ export declare type SwitchAccountResponse = Message<"tollgate.sessions.v1.Switch
 export declare const SwitchAccountResponseSchema: GenMessage<SwitchAccountResponse>;
 
 /**
- * Signs people in to the console and out of it. A session's token is sent as "authorization: Session …", by consoles
- * alone: it is taken from trusted facades, and is no bearer. An operator's session may do what the operator may, except what takes over for longer
- * than it lasts: links, other sessions, operators and webhooks. A person's may do what the person's role in the account
- * allows; that of a customer with a key reads what belongs to its account.
+ * Signs people in to the console and out of it. A session's token is a credential like any other, sent as
+ * "authorization: Bearer …". Its cookie is what a browser keeps: consoles send it as "authorization: Session …", it is no
+ * bearer, and nobody can make the token from it. An operator's session may do what the operator may, except what takes over
+ * for longer than it lasts: links, other sessions, operators and webhooks. A person's may do what the person's role in the
+ * account allows; that of a customer with a key reads what belongs to its account.
  *
  * @generated from service tollgate.sessions.v1.SessionsService
  */

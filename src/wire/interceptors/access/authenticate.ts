@@ -36,7 +36,7 @@ export function createGate(
   refused: (listener: ListenerName, bound: BoundName) => void = () => {},
 ): Gate {
   const check = (head: CallHead): Principal | Promise<Principal> => {
-    const credential = readCredential(head, trusts);
+    const credential = readCredential(head.header);
     const address = readClientAddress(head, trusts);
     const wait = isGuessable(credential) ? attempts.wait(address) : undefined;
     if (wait !== undefined) {
@@ -97,7 +97,7 @@ export function createGate(
     }
     try {
       const principal = await authenticator.authenticate(
-        readCredential(head, trusts),
+        readCredential(head.header),
         head.header.get(accountHeader) ?? undefined,
       );
       return principal;
@@ -118,7 +118,7 @@ export function createGate(
     },
     async judge(head) {
       const account = head.header.get(accountHeader) ?? undefined;
-      const principal = await authenticator.authenticate(readCredential(head, trusts), account);
+      const principal = await authenticator.authenticate(readCredential(head.header), account);
       demand(readAccess(head.method), head.method, principal);
     },
   };

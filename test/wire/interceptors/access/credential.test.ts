@@ -1,42 +1,32 @@
-import { createContextValues } from "@connectrpc/connect";
 import { expect, test } from "@jest/globals";
-import { peerKey } from "#src/wire/grpc/server/peer.ts";
-import { trustFacades } from "#src/wire/interceptors/access/client-address.ts";
+import { systemRandom } from "#lib/ids/random.ts";
+import { newSessionToken, toCookie } from "#src/identity/sessions/session-token.ts";
 import { readCredential } from "#src/wire/interceptors/access/credential.ts";
 
-const session = `tgse_${"a".repeat(49)}`;
-const trusts = trustFacades(["10.0.0.0/8"]);
+const token = newSessionToken(systemRandom);
+const cookie = toCookie(token, "an operator's token");
 
-function read(authorization: string, peer: string | undefined): string {
-  const contextValues = createContextValues().set(peerKey, peer);
+function read(authorization: string): string {
   try {
-    return readCredential({ header: new Headers({ authorization }), contextValues }, trusts);
+    return readCredential(new Headers({ authorization }));
   } catch (error) {
     return (error as Error).message;
   }
 }
 
 test.each([
-  ["this process", undefined],
-  ["this machine", "127.0.0.1"],
-  ["a trusted facade", "10.1.2.3"],
-])("a session comes from the console, in %s", (_, peer) => {
-  expect(read(`Session ${session}`, peer)).toBe(session);
+  ["a key", "Bearer tg-key", "tg-key"],
+  ["a session's token", `bearer ${token}`, token],
+  ["the cookie that a console sends", `Session ${cookie}`, cookie],
+])("%s is read", (_, authorization, credential) => {
+  expect(read(authorization)).toBe(credential);
 });
 
 test.each([
-  ["as a bearer in this process, where a public surface hands it on", `Bearer ${session}`, undefined],
-  ["as a bearer from anywhere", `bearer ${session}`, "127.0.0.1"],
-])("a session is refused %s", (_, authorization, peer) => {
-  expect(read(authorization, peer)).toMatch(/A session is for the console alone/);
-});
-
-test("a session is refused from a facade that nobody named", () => {
-  expect(read(`Session ${session}`, "192.0.2.1")).toMatch(/trusted facades alone/);
-});
-
-test("nothing but a session goes by that scheme", () => {
-  expect(read("Session tg-key", undefined)).toMatch(/A session is for the console alone/);
-  expect(read("Bearer tg-key", "192.0.2.1")).toBe("tg-key");
-  expect(read("Basic dTpw", "192.0.2.1")).toMatch(/No API key/);
+  ["a cookie as a bearer", `Bearer ${cookie}`, /cookie is for the console alone/],
+  ["a token as a cookie", `Session ${token}`, /cookie is for the console alone/],
+  ["a key as a cookie", "Session tg-key", /cookie is for the console alone/],
+  ["another scheme", "Basic dTpw", /No API key/],
+])("%s is refused", (_, authorization, message) => {
+  expect(read(authorization)).toMatch(message);
 });
