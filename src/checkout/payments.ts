@@ -1,4 +1,4 @@
-import { type SqlEntityManager, UniqueConstraintViolationException } from "@mikro-orm/sql";
+import { UniqueConstraintViolationException } from "@mikro-orm/sql";
 import { validate as isUuid } from "uuid";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { AutoTopUp } from "#src/storage/entities/checkout/customer.ts";
@@ -19,8 +19,6 @@ export interface Credited {
 
 /** Milliseconds until money that the ledger does not take yet is offered to it again. */
 const againMs = 3_600_000;
-/** Milliseconds until the saved card is charged again where a charge did not lift the balance to its bound. */
-const restMs = 3_600_000;
 
 /** Payments at the provider: credits each once, as the provider tells it, in whatever order and however often. */
 export class Payments {
@@ -71,14 +69,12 @@ export class Payments {
     if (row !== undefined) {
       await this.#update(row, { state: "paid", reference, charged });
     }
-    let balance: bigint;
     try {
-      const topUp = { accountId, amountPicoUsd: BigInt(credit), reference };
-      balance = (await this.#deps.accounts.topUp(topUp)).balancePicoUsd;
+      await this.#deps.accounts.topUp({ accountId, amountPicoUsd: BigInt(credit), reference });
     } catch (error) {
       return this.#explain(row, error);
     }
-    const payment = await this.#note({ row, accountId, reference, credit, charged, balance });
+    const payment = await this.#note({ row, accountId, reference, credit, charged });
     this.#deps.logger.info({ reference, account: accountId }, "payment credited");
     return { outcome: "credited", detail: "credited", payment };
   }
@@ -125,10 +121,9 @@ export class Payments {
     readonly reference: string;
     readonly credit: number;
     readonly charged: number;
-    readonly balance: bigint;
   }): Promise<ProviderPayment> {
     const { storage, clock, random } = this.#deps;
-    const { row, accountId, reference, credit: amount, charged, balance } = of;
+    const { row, accountId, reference, credit: amount, charged } = of;
     const facts = { amount, charged, reference, state: "credited" as const, problem: null, askAt: null };
     const note = () =>
       inTransaction(storage, async (em) => {
@@ -145,7 +140,7 @@ export class Payments {
           await em.nativeUpdate(ProviderPayment, row.id, facts);
         }
         if (row?.origin === "auto") {
-          await this.#answerCrossing(em, row, balance);
+          await em.nativeUpdate(AutoTopUp, { accountId, charging: row.id }, { charging: null, declines: 0 });
         }
       });
     await note().catch((error: unknown) => {
@@ -154,18 +149,5 @@ export class Payments {
       }
     });
     return storage.orm.em.fork().findOneOrFail(ProviderPayment, { reference });
-  }
-
-  /**
-   * Ends a crossing's charge. At its bound again, the balance may cross at any time. Where the charge did not lift it
-   * there, as out of debt, no other one follows at once: nobody expects a card to be charged twice in a minute.
-   */
-  async #answerCrossing(em: SqlEntityManager, { id, accountId }: ProviderPayment, balance: bigint): Promise<void> {
-    const charge = { accountId, charging: id };
-    const row = await em.findOne(AutoTopUp, charge);
-    if (row !== null) {
-      const notBefore = balance < BigInt(row.below) ? new Date(this.#deps.clock.now() + restMs) : null;
-      await em.nativeUpdate(AutoTopUp, charge, { charging: null, declines: 0, notBefore });
-    }
   }
 }

@@ -75,7 +75,7 @@ async function holdElsewhere(): Promise<{ readonly released: Promise<unknown> }>
     const disk = new DatabaseSync(process.argv[1], { timeout: 5000 });
     disk.exec("begin immediate");
     console.log("held");
-    setTimeout(() => disk.exec("rollback"), ${heldMs});`;
+    globalThis.setTimeout(() => disk.exec("rollback"), ${heldMs});`;
   const holder = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", "-e", script, service.database], {
     stdio: ["ignore", "pipe", "inherit"],
   });

@@ -84,7 +84,7 @@ const { topUp, grant, refund, updateAccount, freezeAccount, unfreezeAccount } = 
 const { updateKey, rotateKey, revokeKey } = AccountsService.method;
 const { setPrice, pinPrice, unpinPrice } = PricesService.method;
 const { drainServer, resumeServer } = CatalogueService.method;
-const { rotateWebhookSecret, deleteWebhook } = WebhooksService.method;
+const { rotateWebhookSecret, deleteWebhook, pauseWebhook, resumeWebhook } = WebhooksService.method;
 const { revokeOperator } = OperatorsService.method;
 const move = (amountPicoUsd: bigint, reference: string) => (made: Made) => ({
   ...ofAccount(made),
@@ -157,6 +157,18 @@ const replacing: readonly Change[] = [
     after: { webhook: { url: "https://hook.invalid/" } },
   },
   {
+    ...{ method: pauseWebhook, target: ({ webhookId }) => webhookId },
+    ask: ({ webhookId }) => ({ webhookId }),
+    before: { url: "https://hook.invalid/" },
+    after: { webhook: { paused_at: expect.stringMatching(/./) } },
+  },
+  {
+    ...{ method: resumeWebhook, target: ({ webhookId }) => webhookId },
+    ask: ({ webhookId }) => ({ webhookId }),
+    before: { paused_at: expect.stringMatching(/./) },
+    after: { webhook: { url: "https://hook.invalid/" } },
+  },
+  {
     ...{ method: deleteWebhook, target: ({ webhookId }) => webhookId },
     ask: ({ webhookId }) => ({ webhookId }),
     before: { url: "https://hook.invalid/" },
@@ -170,7 +182,7 @@ const replacing: readonly Change[] = [
 ];
 
 /** Changes that make something new: nothing was before. */
-const making = ["CreateAccount", "CreateKey", "CreateOperator", "CreateWebhook"];
+const making = ["CreateAccount", "CreateKey", "CreateOperator", "CreateWebhook", "SendTestEvent"];
 /**
  * Those that need a charge that cannot be made, a session of the console, people, a payment provider or a configuration
  * file; their own tests look at them.
@@ -179,10 +191,12 @@ const elsewhere = [
   ...["CreateSessionKey", "EndSessions", "DropDeadLetter", "SettleDeadLetter", "Reload"],
   ...["CreateInvitation", "RevokeInvitation", "SetMemberRole", "RemoveMember"],
   ...["CloseAccount", "CreateCheckout", "CreatePortalSession", "RefundPayment", "SetAutoTopUp"],
+  "Redeliver",
 ];
 
 test("who, what, before and after of every change are in the audit log, and no secret", async () => {
   const made = await prepare();
+  await createClient(WebhooksService, service.operator).sendTestEvent({ webhookId: made.webhookId });
   for (const { method, ask } of replacing) {
     await service.operator.unary(method, undefined, undefined, {}, ask(made));
   }

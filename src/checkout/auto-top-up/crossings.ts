@@ -16,6 +16,8 @@ const carryOnMs = 60_000;
 /** After a decline the card rests for a day, and after three in a row for good. */
 const restMs = 86_400_000;
 const mostDeclines = 3;
+/** Nobody expects a card to be charged twice in a minute: a charge that is too small rests for an hour. */
+const answeredMs = 3_600_000;
 /** Milliseconds until an account over a payment limit is looked at again. */
 const overLimitMs = 3_600_000;
 
@@ -68,14 +70,14 @@ export class Crossings {
   async #judge(seen: AutoTopUp, balance: bigint, now: Date): Promise<void> {
     const { accountId, below, crossing, notBefore, declines } = seen;
     if (balance < BigInt(below)) {
-      await ((notBefore ?? now) > now ? undefined : this.#cross(seen));
+      await ((notBefore ?? now) > now ? undefined : this.#cross(seen, balance));
     } else if (notBefore && declines === 0) {
       const answered = { accountId, crossing, charging: null, declines };
       await this.#deps.storage.orm.em.fork().nativeUpdate(AutoTopUp, answered, { notBefore: null });
     }
   }
 
-  async #cross(seen: AutoTopUp): Promise<void> {
+  async #cross(seen: AutoTopUp, balance: bigint): Promise<void> {
     const { accountId, amount } = seen;
     try {
       const wish = { accountId, amountPicoUsd: BigInt(amount), reference: "auto top-up", validateOnly: true };
@@ -87,14 +89,14 @@ export class Crossings {
       }
       throw error;
     }
-    const charge = await this.#take(seen);
+    const charge = await this.#take(seen, balance);
     if (charge !== undefined) {
       await this.carryOn(charge);
     }
   }
 
   /** Takes a crossing. Undefined: another core has taken it, or the month's bound is reached. */
-  async #take({ accountId, crossing }: AutoTopUp): Promise<ProviderPayment | undefined> {
+  async #take({ accountId, crossing }: AutoTopUp, balance: bigint): Promise<ProviderPayment | undefined> {
     const { storage, clock, random } = this.#deps;
     const id = random.uuid();
     const now = clock.now();
@@ -123,7 +125,9 @@ export class Crossings {
         askAt: new Date(now + carryOnMs),
       };
       await em.insert(ProviderPayment, charge);
-      await em.nativeUpdate(AutoTopUp, { accountId }, { crossing: crossing + 1, charging: id });
+      const isLifted = balance + BigInt(row.amount) >= BigInt(row.below);
+      const notBefore = isLifted ? null : new Date(now + answeredMs);
+      await em.nativeUpdate(AutoTopUp, { accountId }, { crossing: crossing + 1, charging: id, notBefore });
       return charge;
     });
   }

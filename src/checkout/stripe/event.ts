@@ -15,9 +15,10 @@ const ofPayment = (payment: unknown): About => {
 export function readStripeEvent(event: Partial<Stripe.Event>): ProviderEvent {
   const { id, type, data } = event;
   const object: unknown = data?.object;
-  const isKnown = typeof id === "string" && typeof type === "string" && typeof object === "object" && object !== null;
+  const isNamed = id === undefined || typeof id === "string";
+  const isKnown = isNamed && typeof type === "string" && typeof object === "object" && object !== null;
   return {
-    id: typeof id === "string" ? id : "",
+    id: typeof id === "string" ? id : (toId(object) ?? ""), // Stripe's have one; what stands in is signed, too
     type: typeof type === "string" ? type : "",
     ...(isKnown ? readObject(event as Stripe.Event) : unknown),
   };

@@ -22,9 +22,9 @@ export const checkoutMutations = within(
     },
     {
       name: "a charge that does not lift the balance to the bound is followed by another",
-      file: "payments.ts",
-      find: "balance < BigInt(row.below) ?",
-      replace: "balance < 0n ?",
+      file: "auto-top-up/crossings.ts",
+      find: "balance + BigInt(row.amount) >= BigInt(row.below);",
+      replace: "balance + BigInt(row.amount) >= 0n;",
       breaks: "is not followed by another one at once",
       tests: ["payments"],
     },

@@ -88,6 +88,7 @@ export function simulatedStorage(server: SimulatedServer, wire: Wire, pool: Pool
     dialect: "postgresql",
     pool,
     pooled: false,
+    history: { timeline: 1 },
     orm: { em: { fork } },
     snapshot,
     close: async () => {},
