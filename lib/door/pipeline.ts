@@ -1,6 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { toNetwork, toWiderNetwork } from "../net/network.ts";
+import { stopParsing } from "../workarounds/stop-parsing.ts";
 import type { Door } from "./door.ts";
 import { NetworkCounts } from "./network-counts.ts";
 
@@ -68,7 +69,7 @@ export class Pipeline {
     }
     if (line.waiting.length >= mostWaiting || !this.#enter(line)) {
       this.#door.refused("pipeline");
-      return void socket.destroy();
+      return stopParsing(socket);
     }
     line.waiting.push([request, response]);
   };
