@@ -134,7 +134,7 @@ export declare const chatServiceRoutes: {
     readonly method: (typeof ChatService)["method"]["listSeals"];
   };
   /**
-   * Returns every movement of the account's money in whole UTC days that are over, as JSON lines that prove its balances.
+   * Returns every movement of the account's money in whole UTC days, of today so far, as JSON lines that prove its balances.
    *
    * @generated from rpc tollgate.chat.v1.ChatService.GetStatement
    */

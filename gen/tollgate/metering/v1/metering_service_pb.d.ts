@@ -398,7 +398,7 @@ export declare type StreamStatementRequest = Message<"tollgate.metering.v1.Strea
   from?: Timestamp | undefined;
 
   /**
-   * The end of the last day, in UTC, at most the beginning of the current one.
+   * The end of the last day, in UTC. What is of today ends with what was charged so far; later days are left out.
    *
    * @generated from field: google.protobuf.Timestamp to = 3;
    */
@@ -556,7 +556,7 @@ export declare const MeteringService: GenService<{
     output: typeof StreamUsageResponseSchema;
   },
   /**
-   * Streams an account's statement of whole UTC days that are over: its opening balance, every movement of its money, its
+   * Streams an account's statement of whole UTC days, of today so far: its opening balance, every movement of its money, its
    * closing balance, and what proves that the charges are those that were sealed. A caller gets its own account's.
    *
    * @generated from rpc tollgate.metering.v1.MeteringService.StreamStatement

@@ -45,9 +45,12 @@ async function* statementLines(
   { storage, archives, proofs, now }: Dependencies,
   { accountId, ...span }: Pick<StreamStatementRequest, "accountId" | "from" | "to">,
 ): AsyncGenerator<string> {
-  const [first, end] = [readDay("from", span.from, now), readDay("to", span.to, now)];
+  const today = Math.floor(now / dayMs);
+  const [first, end] = [readDay("from", span.from), Math.min(readDay("to", span.to), today + 1)];
   if (first >= end) {
-    throw failure(Reason.INVALID_ARGUMENT, "A statement begins before it ends.", { parameter: "to" });
+    throw failure(Reason.INVALID_ARGUMENT, "A statement begins before it ends, and not after today.", {
+      parameter: "to",
+    });
   }
   const account = isUuid(accountId) ? await storage.orm.em.fork().findOne(Account, accountId) : null;
   if (account === null) {
@@ -70,7 +73,8 @@ async function* statementLines(
       yield sealLine(day, await proofs.prove(number, accountId));
     }
   }
-  if (balance !== (await readBalance(storage, accountId, end * dayMs))) {
+  // Of today it says what was charged so far: what comes while it is read is of the next statement.
+  if (end <= today && balance !== (await readBalance(storage, accountId, end * dayMs))) {
     throw failure(Reason.LEDGER_UNAVAILABLE, "Charges of these days came, or left the books, meanwhile: ask again.");
   }
   yield JSON.stringify({ kind: "closing", balance: formatUsd(balance) });
@@ -78,12 +82,10 @@ async function* statementLines(
 
 const change = ({ kind, amount }: Movement): bigint => (kind === "topup" || kind === "grant" ? amount : -amount);
 
-function readDay(parameter: "from" | "to", time: StreamStatementRequest["from"], now: number): number {
+function readDay(parameter: "from" | "to", time: StreamStatementRequest["from"]): number {
   const ms = time === undefined ? Number.NaN : timestampMs(time);
-  if (!(ms % dayMs === 0 && ms >= 0 && ms <= now)) {
-    throw failure(Reason.INVALID_ARGUMENT, `A statement is of whole UTC days that are over: ${parameter} is not one.`, {
-      parameter,
-    });
+  if (!(ms % dayMs === 0 && ms >= 0)) {
+    throw failure(Reason.INVALID_ARGUMENT, `A statement is of whole UTC days: ${parameter} is not one.`, { parameter });
   }
   return ms / dayMs;
 }

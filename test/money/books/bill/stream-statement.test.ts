@@ -95,16 +95,32 @@ describe.each(dialects)("%s", (dialect) => {
     await clock.until(close());
   });
 
-  test("a day that is not over, an empty span, an unknown account and what does not add up are refused", async () => {
+  test("what is of today is told so far, and days to come are left out", async () => {
+    const { account, midnight, statement, storage, clock, close } = await openStatementBooks(newDatabase, dialect);
+    const lines = await statement({ from: midnight, to: midnight + 40 * dayMs });
+    const today = new Date(midnight).toISOString().slice(0, 10);
+    const tomorrow = new Date(midnight + dayMs).toISOString().slice(0, 10);
+    expect(JSON.parse(lines[0] ?? "")).toEqual({ kind: "account", account_id: account, from: today, to: tomorrow });
+    const charged = await storage.orm.em
+      .fork()
+      .count(Usage, { accountId: account, settledAt: { $gte: new Date(midnight) } });
+    expect(charged).toBeGreaterThan(0);
+    expect(lines.filter((line) => line.includes('"kind":"charge"'))).toHaveLength(charged);
+    expect(lines.at(-1)).toContain('"kind":"closing"');
+    await clock.until(close());
+  });
+
+  test("a part of a day, an empty span, an unknown account and what does not add up are refused", async () => {
     const { storage, account, midnight, statement, clock, close } = await openStatementBooks(newDatabase, dialect);
     const reason = async (asked: Parameters<typeof statement>[0]) =>
       statement(asked).then(
         () => undefined,
         (error: unknown) => readDetail(error),
       );
-    expect(await reason({ to: midnight + dayMs })).toMatchObject({ parameter: "to" });
+    expect(await reason({ to: midnight + 1 })).toMatchObject({ parameter: "to" });
     expect(await reason({ from: midnight - 1 })).toMatchObject({ parameter: "from" });
     expect(await reason({ from: midnight })).toMatchObject({ reason: Reason.INVALID_ARGUMENT });
+    expect(await reason({ from: midnight + dayMs, to: midnight + 2 * dayMs })).toMatchObject({ parameter: "to" });
     expect(await reason({ of: v7() })).toMatchObject({ reason: Reason.ACCOUNT_NOT_FOUND });
     expect(await reason({ of: "nobody" })).toMatchObject({ reason: Reason.ACCOUNT_NOT_FOUND });
     // As a receipt that leaves the books, or comes late, while it is read.
