@@ -73,11 +73,17 @@ async function* statementLines(
       yield sealLine(day, await proofs.prove(number, accountId));
     }
   }
-  // Of today it says what was charged so far: what comes while it is read is of the next statement.
-  if (end <= today && balance !== (await readBalance(storage, accountId, end * dayMs))) {
-    throw failure(Reason.LEDGER_UNAVAILABLE, "Charges of these days came, or left the books, meanwhile: ask again.");
+  if (end <= today) {
+    await demandBalance(storage, accountId, end, balance); // what comes today meanwhile is of the next statement
   }
   yield JSON.stringify({ kind: "closing", balance: formatUsd(balance) });
+}
+
+/** Throws LEDGER_UNAVAILABLE unless the books have this balance at the beginning of a day. */
+async function demandBalance(storage: Storage, accountId: string, day: number, balance: bigint): Promise<void> {
+  if (balance !== (await readBalance(storage, accountId, day * dayMs))) {
+    throw failure(Reason.LEDGER_UNAVAILABLE, "Charges of these days came, or left the books, meanwhile: ask again.");
+  }
 }
 
 const change = ({ kind, amount }: Movement): bigint => (kind === "topup" || kind === "grant" ? amount : -amount);
