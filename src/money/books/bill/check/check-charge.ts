@@ -78,10 +78,18 @@ function readPart(part: Line): Part {
     lotId: part.text("lot"),
     inputTokens: part.count("input_tokens"),
     outputTokens: part.count("output_tokens"),
-    inputRate: Number(part.rate("input_price")),
-    outputRate: Number(part.rate("output_price")),
-    cost: Number(part.usd("cost")),
+    inputRate: exact(part.rate("input_price")),
+    outputRate: exact(part.rate("output_price")),
+    cost: exact(part.usd("cost")),
   };
+}
+
+/** The ledger charges no amount that a number does not hold exactly; a file may claim one. */
+function exact(amount: bigint): number {
+  if (amount > BigInt(Number.MAX_SAFE_INTEGER)) {
+    throw new Misfit("an amount is larger than a charge can have");
+  }
+  return Number(amount);
 }
 
 const sum = (parts: readonly Part[], name: "inputTokens" | "outputTokens" | "cost"): bigint =>
