@@ -1,7 +1,7 @@
 import type { FilterQuery, ObjectQuery } from "@mikro-orm/core";
 import type { PageStart } from "#lib/rpc/pages.ts";
 import { ApiKey } from "#src/storage/entities/api-key.ts";
-import type { Storage } from "#src/storage/orm.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import type { StoredDigest } from "../../digests/digest-filter.ts";
 import { unexpired } from "./key-rules.ts";
 import { readUseKey } from "./use-key.ts";

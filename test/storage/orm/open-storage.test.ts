@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
 import { Account, toNameKey } from "#src/storage/entities/account.ts";
 import { ApiKey } from "#src/storage/entities/api-key.ts";
-import { openStorage } from "#src/storage/orm.ts";
-import { type PostgresqlServer, startPostgresql } from "../../scripts/test-services/postgres-server.ts";
+import { openStorage } from "#src/storage/orm/open-storage.ts";
+import { type PostgresqlServer, startPostgresql } from "../../../scripts/test-services/postgres-server.ts";
 
 const nameKey = toNameKey("name");
 

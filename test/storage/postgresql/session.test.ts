@@ -6,9 +6,9 @@ import { Client, type Pool } from "pg";
 import { checkStorage } from "#src/cli/check/storage.ts";
 import { migrateStorage } from "#src/cli/migrate/migrate-storage.ts";
 import { isUnreachable } from "#src/storage/availability/unreachable.ts";
-import { openStorage } from "#src/storage/orm.ts";
+import { openStorage } from "#src/storage/orm/open-storage.ts";
 import { retryConflicts } from "#src/storage/retry.ts";
-import { type PostgresqlServer, startPostgresql } from "../../scripts/test-services/postgres-server.ts";
+import { type PostgresqlServer, startPostgresql } from "../../../scripts/test-services/postgres-server.ts";
 
 // A server whose operator has set everything that could harm us.
 
