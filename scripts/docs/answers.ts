@@ -19,7 +19,7 @@ import { AutoTopUpSchema } from "#gen/tollgate/payments/v1/auto_top_up_pb.js";
 import { PaymentEventSchema } from "#gen/tollgate/payments/v1/payment_event_pb.js";
 import { PaymentRefundSchema } from "#gen/tollgate/payments/v1/refund_payment_pb.js";
 import { MemberSchema } from "#gen/tollgate/people/v1/person_pb.js";
-import { SessionSchema } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
+import { SessionSchema } from "#gen/tollgate/sessions/v1/session_pb.js";
 import { ReloadResponseSchema } from "#gen/tollgate/settings/v1/settings_service_pb.js";
 import { GetStatusResponseSchema } from "#gen/tollgate/status/v1/status_service_pb.js";
 import { memberDocument } from "#src/cli/admin/account-people.ts";
