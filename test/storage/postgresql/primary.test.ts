@@ -1,7 +1,7 @@
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { Client, type PoolClient } from "pg";
-import { checkStorage } from "#src/cli/check/storage.ts";
+import { checkStorage } from "#src/cli/check/findings/storage.ts";
 import { isUnreachable } from "#src/storage/availability/unreachable.ts";
 import { openStorage } from "#src/storage/orm/open-storage.ts";
 import { serversOf } from "#src/storage/postgresql/servers.ts";

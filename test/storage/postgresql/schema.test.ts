@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { Client } from "pg";
-import { checkStorage } from "#src/cli/check/storage.ts";
+import { checkStorage } from "#src/cli/check/findings/storage.ts";
 import { migrateStorage } from "#src/cli/migrate/migrate-storage.ts";
 import { withSchema } from "#src/config/storage-url.ts";
 import { reconcile } from "#src/money/books/proof/reconcile.ts";

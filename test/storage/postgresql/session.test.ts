@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { Client, type Pool } from "pg";
-import { checkStorage } from "#src/cli/check/storage.ts";
+import { checkStorage } from "#src/cli/check/findings/storage.ts";
 import { migrateStorage } from "#src/cli/migrate/migrate-storage.ts";
 import { isUnreachable } from "#src/storage/availability/unreachable.ts";
 import { openStorage } from "#src/storage/orm/open-storage.ts";

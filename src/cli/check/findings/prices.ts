@@ -1,5 +1,5 @@
 import type { Config } from "#src/config/schema.ts";
-import type { Finding } from "./finding.ts";
+import type { Finding } from "../finding.ts";
 
 /** Names the models whose prices fall while nobody asks them, which is rarely meant. */
 export function checkPrices({ models }: Config): Finding[] {

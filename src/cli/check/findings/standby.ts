@@ -4,7 +4,7 @@ import { History } from "#src/storage/postgresql/history.ts";
 import { primaryClient } from "#src/storage/postgresql/primary.ts";
 import { serversOf } from "#src/storage/postgresql/servers.ts";
 import { Standby } from "#src/storage/postgresql/standby.ts";
-import { type Finding, patienceMs, toReason } from "./finding.ts";
+import { type Finding, patienceMs, toReason } from "../finding.ts";
 
 /** Checks that a standby answers long reads, and how old what it tells is. None is configured: finds nothing. */
 export async function checkStandby(

@@ -2,7 +2,7 @@ import { openTemplates } from "#src/compose/core/mail.ts";
 import type { Config } from "#src/config/schema.ts";
 import type { Secrets } from "#src/config/secrets.ts";
 import { verifySmtp } from "#src/delivery/mail/smtp.ts";
-import { type Finding, toReason } from "./finding.ts";
+import { type Finding, toReason } from "../finding.ts";
 
 /** Checks that the templates can be used and that the mail server lets this service in. */
 export async function checkMail(config: Config, { smtpUrl }: Secrets): Promise<Finding[]> {

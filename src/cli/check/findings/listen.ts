@@ -3,7 +3,7 @@ import { parseAddress } from "#lib/net/address.ts";
 import { consoleAddress } from "#src/config/ports/move-ports.ts";
 import type { Config } from "#src/config/schema.ts";
 import type { Secrets } from "#src/config/secrets.ts";
-import { type Finding, toReason } from "./finding.ts";
+import { type Finding, toReason } from "../finding.ts";
 
 const names = ["http", "console", "grpc", "connect", "admin"] as const;
 

@@ -2,8 +2,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { checkTls } from "#src/cli/check/tls.ts";
-import { createAuthority, writeIdentity } from "../../support/certificates.ts";
+import { checkTls } from "#src/cli/check/findings/tls.ts";
+import { createAuthority, writeIdentity } from "../../../support/certificates.ts";
 
 const dayMs = 86_400_000;
 const authority = createAuthority();

@@ -1,6 +1,6 @@
 import { X509Certificate } from "node:crypto";
 import { readTls, type TlsFiles } from "#src/config/tls/tls.ts";
-import { type Finding, toReason } from "./finding.ts";
+import { type Finding, toReason } from "../finding.ts";
 
 const dayMs = 86_400_000;
 

@@ -12,8 +12,8 @@ import {
   wrong,
 } from "#src/fleet/engines/shared/inspection/inspection.ts";
 import { plainText } from "#src/fleet/engines/shared/inspection/told.ts";
+import { type Finding, patienceMs, type Status, toReason } from "../finding.ts";
 import { tryEmbedding } from "./embedding-trial.ts";
-import { type Finding, patienceMs, type Status, toReason } from "./finding.ts";
 
 /** The result of checking an inference server. */
 export interface ServerFinding extends Finding {

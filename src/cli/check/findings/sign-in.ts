@@ -2,7 +2,7 @@ import { type ProviderConfig, toProviders } from "#src/config/providers.ts";
 import type { Config } from "#src/config/schema.ts";
 import type { Secrets } from "#src/config/secrets.ts";
 import { Provider } from "#src/identity/sessions/oidc/provider.ts";
-import { type Finding, toReason } from "./finding.ts";
+import { type Finding, toReason } from "../finding.ts";
 
 /** Never followed: nobody is sent there. */
 const nowhere = "http://127.0.0.1/";

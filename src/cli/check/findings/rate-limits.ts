@@ -1,5 +1,5 @@
 import { Redis } from "ioredis";
-import { type Finding, patienceMs, toReason } from "./finding.ts";
+import { type Finding, patienceMs, toReason } from "../finding.ts";
 
 /** Checks that Valkey or Redis can be used. */
 export async function checkRateLimits(url: string, storageUrl: string): Promise<Finding> {

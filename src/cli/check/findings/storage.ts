@@ -7,7 +7,7 @@ import { primaryClient } from "#src/storage/postgresql/primary.ts";
 import { schemaOf } from "#src/storage/postgresql/schema.ts";
 import { serversOf } from "#src/storage/postgresql/servers.ts";
 import { explainEncoding } from "#src/storage/postgresql/session.ts";
-import { type Finding, patienceMs, toReason } from "./finding.ts";
+import { type Finding, patienceMs, toReason } from "../finding.ts";
 
 /** Checks that the database can be used. Changes nothing. */
 export async function checkStorage(url: string): Promise<Finding> {
