@@ -24,7 +24,7 @@ import { registration } from "#src/wire/grpc/server/registration.ts";
 import type { Availability } from "./availability.ts";
 import type { Foundation } from "./foundation.ts";
 import type { Part, Reading } from "./interface.ts";
-import type { Money } from "./money.ts";
+import type { Money } from "./money/money.ts";
 
 /** A core whose last heartbeat is older than this is not counted, in milliseconds. */
 const silentMs = 30_000;

@@ -1,4 +1,4 @@
-import { composeMoney, type Money } from "#src/compose/core/money.ts";
+import { composeMoney, type Money } from "#src/compose/core/money/money.ts";
 import { configSchema } from "#src/config/schema.ts";
 import { startBackground } from "#src/money/background.ts";
 import { openJournal } from "#src/money/journal/open-journal.ts";

@@ -1,5 +1,5 @@
 import type { Logger } from "#lib/logger.ts";
-import type { Money } from "#src/compose/core/money.ts";
+import type { Money } from "#src/compose/core/money/money.ts";
 import { UsageOutbox } from "#src/delivery/usage/usage-outbox.ts";
 import { UsageSender } from "#src/delivery/usage/usage-sender.ts";
 import { toBudget } from "#src/identity/accounts/keys/key-budget.ts";

@@ -1,6 +1,6 @@
 import type { Logger } from "#lib/logger.ts";
 import { repeat } from "#lib/time/repeat.ts";
-import type { Money } from "#src/compose/core/money.ts";
+import type { Money } from "#src/compose/core/money/money.ts";
 import { toBudget } from "#src/identity/accounts/keys/key-budget.ts";
 import { Sealer } from "#src/money/books/seals/sealer.ts";
 import { Retention } from "#src/money/retention/retention.ts";

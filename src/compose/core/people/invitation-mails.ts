@@ -1,8 +1,8 @@
 import type { MailInvitation } from "#src/identity/people/mail.ts";
 import { Account } from "#src/storage/entities/account.ts";
 import { Person } from "#src/storage/entities/people/person.ts";
-import type { Foundation } from "./foundation.ts";
-import type { MailPart } from "./mail.ts";
+import type { Foundation } from "../foundation.ts";
+import type { MailPart } from "../mail.ts";
 
 /** Mails invitations, each with its link. Undefined: there is no mail server, or no address for the link. */
 export function mailInvitations(

@@ -7,7 +7,7 @@ import { toArchiveMessage } from "#src/money/retention/archives.ts";
 import { Retention } from "#src/money/retention/retention.ts";
 import type { ReceiptArchive } from "#src/storage/entities/metering/archive.ts";
 import { WorkLease } from "#src/storage/work-lease.ts";
-import type { Foundation } from "../foundation.ts";
+import type { Foundation } from "../../foundation.ts";
 import type { Books } from "./books.ts";
 
 /** The folder of archives. */

@@ -11,9 +11,9 @@ import { createBooksService } from "#src/services/metering/books-service.ts";
 import { createMeteringService } from "#src/services/metering/metering-service.ts";
 import { createPricesService } from "#src/services/metering/prices-service.ts";
 import { registration } from "#src/wire/grpc/server/registration.ts";
+import type { Part } from "../interface.ts";
 import { type Books, composeBooks, type MoneyFoundation, type MoneyGround, openGround } from "./books/books.ts";
 import { archiveDirectory } from "./books/retention.ts";
-import type { Part } from "./interface.ts";
 
 /** Prices, the ledger, payments, rate limits. */
 export interface Money extends Part, Books {

@@ -3,8 +3,8 @@ import { MailSignIn } from "#src/identity/people/mail-sign-in.ts";
 import { PendingSeal } from "#src/identity/people/pending.ts";
 import type { SignUp } from "#src/identity/people/sign-up.ts";
 import { UsedProofs } from "#src/identity/people/used-proofs.ts";
-import type { Foundation } from "./foundation.ts";
-import type { MailPart } from "./mail.ts";
+import type { Foundation } from "../foundation.ts";
+import type { MailPart } from "../mail.ts";
 
 /** Sign-in by a link that comes by mail. Undefined: there is no mail server, or no address for the link. */
 export function composeMailSignIn(

@@ -10,7 +10,7 @@ import { type RelyingParty, toRelyingParty } from "#src/identity/people/passkeys
 import { PendingSeal } from "#src/identity/people/pending.ts";
 import type { SignUp } from "#src/identity/people/sign-up.ts";
 import { UsedProofs } from "#src/identity/people/used-proofs.ts";
-import type { Foundation } from "./foundation.ts";
+import type { Foundation } from "../foundation.ts";
 
 interface Dependencies {
   readonly passkeys: Passkeys;

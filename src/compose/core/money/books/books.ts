@@ -20,8 +20,8 @@ import { dayMs, readKeptFrom } from "#src/money/store/kept-from.ts";
 import { BalanceEvents } from "#src/money/thresholds/balance-events.ts";
 import type { Announce } from "#src/storage/outbox/announcer.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
+import type { Foundation } from "../../foundation.ts";
 import { readPicoUsd } from "../amount.ts";
-import type { Foundation } from "../foundation.ts";
 import { describeProof } from "./proof-event.ts";
 
 /** The part of the foundation that the ledger depends on. */

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { routing, seconds } from "./values.ts";
+import { routing, seconds } from "../values.ts";
 
 const promised = (serviceClass: string) =>
   seconds

@@ -15,9 +15,9 @@ import { createPaymentsService } from "#src/services/payments-service.ts";
 import { WorkLease } from "#src/storage/work-lease.ts";
 import { createDirectTransport } from "#src/wire/grpc/direct/direct-transport.ts";
 import { registration } from "#src/wire/grpc/server/registration.ts";
+import type { Foundation } from "../foundation.ts";
+import type { Core, CoreInterceptors, Part } from "../interface.ts";
 import { readPaymentLimits } from "./books/books.ts";
-import type { Foundation } from "./foundation.ts";
-import type { Core, CoreInterceptors, Part } from "./interface.ts";
 import type { Money } from "./money.ts";
 
 /** Buying credit: the service, and the webhooks of the provider. */

@@ -1,7 +1,7 @@
 import * as z from "zod";
+import { plainName, rate, routing } from "../values.ts";
 import { sampling } from "./sampling.ts";
 import { server } from "./server.ts";
-import { plainName, rate, routing } from "./values.ts";
 
 const thinking = z.strictObject({
   mode: z

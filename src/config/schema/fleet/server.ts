@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { engineNames, engineTransports } from "#lib/engine-names.ts";
-import { plainName, usd } from "./values.ts";
+import { plainName, usd } from "../values.ts";
 
 /** Engines whose requests may have a priority. */
 const prioritizing: readonly string[] = ["vllm", "sglang"];

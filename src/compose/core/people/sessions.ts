@@ -21,8 +21,8 @@ import type { Person } from "#src/storage/entities/people/person.ts";
 import { registration, type ServiceRegistration } from "#src/wire/grpc/server/registration.ts";
 import type { TrustsPeer } from "#src/wire/interceptors/access/client-address.ts";
 import type { Operator, SessionFinder } from "#src/wire/principal.ts";
-import { readPicoUsd } from "./amount.ts";
-import type { Foundation } from "./foundation.ts";
+import type { Foundation } from "../foundation.ts";
+import { readPicoUsd } from "../money/amount.ts";
 import { composeSignIns } from "./sign-ins.ts";
 
 interface Dependencies {
