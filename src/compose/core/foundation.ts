@@ -11,7 +11,7 @@ import { openStorage } from "#src/storage/orm/open-storage.ts";
 import { type Announce, createAnnounce } from "#src/storage/outbox/announcer.ts";
 import { History } from "#src/storage/postgresql/history.ts";
 import type { Storage } from "#src/storage/storage.ts";
-import { type CoreMetrics, coreMetrics } from "#src/telemetry/core-metrics.ts";
+import { type CoreMetrics, coreMetrics } from "#src/telemetry/metrics/core-metrics.ts";
 import type { Telemetry } from "../process/tracing.ts";
 
 /** Dependencies of every part of the core. */

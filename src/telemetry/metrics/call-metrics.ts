@@ -4,8 +4,8 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { methodName } from "#lib/rpc/method-name.ts";
 import type { CallObserver } from "#src/wire/interceptors/observation/observe.ts";
 import { limitNames } from "#src/wire/interceptors/observation/refused-limit.ts";
-import { TalliedCounter } from "./tallies/counter.ts";
-import { TalliedHistogram } from "./tallies/histogram.ts";
+import { TalliedCounter } from "../tallies/counter.ts";
+import { TalliedHistogram } from "../tallies/histogram.ts";
 
 /** Counts the core's calls. Every label comes from a contract: methods, codes, reasons. */
 export function callMetrics(registry: Registry): CallObserver {

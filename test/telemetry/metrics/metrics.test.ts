@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { eventually } from "../support/eventually.ts";
-import { chat, type Exercised, startExercised, unknownModel } from "./exercise.ts";
-import { type Scrape, scrape } from "./scrape.ts";
+import { eventually } from "../../support/eventually.ts";
+import { chat, type Exercised, startExercised, unknownModel } from "../exercise.ts";
+import { type Scrape, scrape } from "../scrape.ts";
 
 const { model } = chat;
 let service: Exercised;

@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
 import { Registry } from "prom-client";
 import type { BudgetCounts } from "#src/money/thresholds/budget-census.ts";
-import { budgetMetrics } from "#src/telemetry/money/budget-metrics.ts";
+import { budgetMetrics } from "#src/telemetry/metrics/money/budget-metrics.ts";
 
 const none = { announced: { 0: 0, 80: 0, 100: 0 }, left: 0 };
 const counts = (left: number): BudgetCounts => ({

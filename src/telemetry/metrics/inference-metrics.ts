@@ -3,8 +3,8 @@ import type { Clock } from "#lib/time/clock.ts";
 import type { EngineUsage } from "#src/fleet/engines/interface.ts";
 import type { EmbeddingsObserver } from "#src/services/embeddings/interface.ts";
 import type { GenerationObserver, InferenceObserver } from "#src/services/inference/interface.ts";
-import { TalliedCounter } from "./tallies/counter.ts";
-import { TalliedHistogram } from "./tallies/histogram.ts";
+import { TalliedCounter } from "../tallies/counter.ts";
+import { TalliedHistogram } from "../tallies/histogram.ts";
 
 /** Measures the work of models. The label is a model's id, which comes from the configuration. */
 export function inferenceMetrics(

@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import { BreakerState, type Server, ServerState } from "#gen/tollgate/catalogue/v1/server_pb.js";
 import { toServerCosts } from "#lib/server-costs.ts";
 import type { Fleet, FleetObserver, FleetSharing } from "#src/fleet/interface.ts";
-import { TalliedHistogram } from "./tallies/histogram.ts";
+import { TalliedHistogram } from "../tallies/histogram.ts";
 
 /** Measures the fleet. Labels are ids of models and servers, which come from the configuration. */
 export function fleetMetrics(registry: Registry, servers: () => readonly Server[]): FleetObserver {

@@ -14,6 +14,8 @@ import type { InferenceObserver } from "#src/services/inference/interface.ts";
 import type { Outcome } from "#src/services/status/availability/outcome.ts";
 import type { StandbyObserver } from "#src/storage/postgresql/standby.ts";
 import type { CallObserver } from "#src/wire/interceptors/observation/observe.ts";
+import type { DropReason } from "../requests/recorder.ts";
+import { requestMetrics } from "../requests/request-metrics.ts";
 import { auditMetrics } from "./audit-metrics.ts";
 import { callMetrics } from "./call-metrics.ts";
 import { deliveryMetrics } from "./events/delivery-metrics.ts";
@@ -27,8 +29,6 @@ import { watchPrices } from "./money/price-metrics.ts";
 import { retentionMetrics } from "./money/retention-metrics.ts";
 import { standbyMetrics } from "./money/standby-metrics.ts";
 import { providerMetrics } from "./provider-metrics.ts";
-import type { DropReason } from "./requests/recorder.ts";
-import { requestMetrics } from "./requests/request-metrics.ts";
 import { webhookMetrics } from "./webhook-metrics.ts";
 
 /** Events of a core that its metrics count. */

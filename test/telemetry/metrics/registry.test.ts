@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { createRegistry } from "#src/telemetry/registry.ts";
+import { createRegistry } from "#src/telemetry/metrics/registry.ts";
 
 test("only counters have the ending of counters, as promtool wants it", async () => {
   const metrics = await createRegistry({ ready: true }).getMetricsAsJSON();

@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from "prom-client";
-import { TalliedCounter } from "./tallies/counter.ts";
+import { TalliedCounter } from "../tallies/counter.ts";
 
 /** Measures the public surfaces. Returns the observer of every HTTP exchange. */
 export function httpMetrics(registry: Registry) {

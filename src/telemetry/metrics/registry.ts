@@ -1,5 +1,5 @@
 import { collectDefaultMetrics, Gauge, Registry } from "prom-client";
-import { isReady, type Readiness } from "./admin-server.ts";
+import { isReady, type Readiness } from "../admin-server.ts";
 
 /** Gauges of prom-client with the ending of counters, which promtool refuses. Others have the same by type. */
 const misnamed = ["nodejs_active_handles_total", "nodejs_active_requests_total", "nodejs_active_resources_total"];
