@@ -12,8 +12,7 @@ export default {
 
   // Many files wait, for leases and outages that last as long as they do: a third one uses the two cores meanwhile.
   maxWorkers: 3,
-  // A worker has the sources once and keeps the tests of every file that it has run: only what leaks comes to so much. With a
-  // limit a worker is also used for a single file, so that watching loads what has changed.
+  // A worker has the sources once, and keeps the tests of every file that it has run: only what leaks comes to so much.
   workerIdleMemoryLimit: "1GB",
   // A worker with nothing open still needs more than jest's half second to end on a busy machine, and is then called a leak.
   workerGracefulExitTimeout: 30_000,
