@@ -122,6 +122,7 @@ export async function plan(
         maxOutputTokens: part.outputTokens,
         sampling,
         stopSequences: request.stopSequences,
+        gathered: request.gathered,
         ...(trace && { trace }),
         ...(request.session && { session: request.session }),
         ...(deps.cacheSalt ? { cacheSalt: caller.accountId } : {}),
