@@ -25,8 +25,6 @@ export interface PlannedGeneration {
   readonly model: ServedModel;
   readonly request: FleetRequest;
   readonly hold: Hold;
-  /** Whether the answer is gathered and sent in one message. */
-  readonly gathered: boolean;
   /** Counts the prompt. Set where prompt and output may still exceed the context. */
   readonly countInput?: () => Promise<number | undefined>;
 }
@@ -109,7 +107,6 @@ export async function plan(
     return {
       model,
       hold: part,
-      gathered: request.gathered,
       ...(limits.mayPass && { countInput }),
       request: {
         ...tokenizable,
@@ -122,6 +119,7 @@ export async function plan(
         maxOutputTokens: part.outputTokens,
         sampling,
         stopSequences: request.stopSequences,
+        gathered: request.gathered,
         ...(trace && { trace }),
         ...(request.session && { session: request.session }),
         ...(deps.cacheSalt ? { cacheSalt: caller.accountId } : {}),
