@@ -19,6 +19,8 @@ export const worldKinds = {
     faultsMs: 400,
     only: ["suspend", "cut off", "server away", "look-ups pile up", "failover", "late calls", "lost calls"],
   },
+  /** Standbys that lack the last moments become the primary. */
+  past: { requests: 300, trafficMs: 15, faultsMs: 1500, only: ["failover", "lost replies"] },
   /** Disks that lose, lie and are full, and processes that die on them. */
   disks: {
     requests: 400,

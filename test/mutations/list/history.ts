@@ -58,6 +58,7 @@ export const historyMutations: readonly Mutation[] = [
       replace: "await Promise.all(lost.map((charge) => settler && charge));",
       breaks: "makes those again that are missing",
       tests: ["ledger/settlement/lost-charges"],
+      worlds: ["past"],
       isShort: true,
     },
     {
@@ -67,6 +68,7 @@ export const historyMutations: readonly Mutation[] = [
       replace: "{ charge: { ...withTold(charge), told: Number.MAX_SAFE_INTEGER }, at: now }",
       breaks: "each once and for no more than its client was told",
       tests: ["ledger/settlement/lost-charges"],
+      worlds: ["past"],
       isShort: true,
     },
   ]),
