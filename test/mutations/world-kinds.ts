@@ -30,6 +30,15 @@ export const worldKinds = {
   },
   /** Charges are told to a receiver, and thresholds are announced. */
   news: { requests: 250, trafficMs: 20, faultsMs: 500, isNight: false, hasNews: true },
+  /** Cores start while the server's clock is wrong. */
+  clocks: {
+    requests: 250,
+    trafficMs: 20,
+    faultsMs: 1500,
+    only: ["server's clock", "kill"],
+    isNight: false,
+    hasNews: true,
+  },
   sqliteNews: { requests: 250, trafficMs: 20, faultsMs: 500, isNight: false, hasNews: true, isSqlite: true },
   payments: { isPayments: true },
 } as const satisfies Readonly<Record<string, Settings>>;
