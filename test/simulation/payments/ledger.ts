@@ -11,12 +11,15 @@ interface Movement {
   readonly amount: bigint;
 }
 
+/** A crossing that comes late was taken by a balance that was told at most so many looks before. */
+const mostTold = 10;
+
 class Held {
   balance = 0n;
   frozen = false;
   /** The highest balance since its card was charged. */
   highest = 0n;
-  /** The last two balances that cores were told: by the higher one, its last crossing was taken at the most. */
+  /** The last balances that cores were told. By one of them its last crossing was taken, which may have come late. */
   told: readonly bigint[] = [];
   /** Whether its last charge would have lifted to the bound what was there at the crossing, whatever left since then. */
   wasLifted = false;
@@ -112,7 +115,7 @@ export class Ledger {
       listAccounts: answer<{ readonly accountIds: readonly string[] }>("list", ({ accountIds }) => ({
         accounts: accountIds.map((id) => {
           const held = this.of(id);
-          held.told = [...held.told.slice(-1), held.balance];
+          held.told = [...held.told.slice(1 - mostTold), held.balance];
           return this.#show(id);
         }),
       })),
