@@ -21,6 +21,14 @@ export const worldKinds = {
   },
   /** Standbys that lack the last moments become the primary. */
   past: { requests: 300, trafficMs: 15, faultsMs: 1500, only: ["failover", "lost replies"] },
+  /** A day leaves the books while its core dies, sleeps or finds a database that went back, and its file is harmed. */
+  leaving: {
+    requests: 300,
+    trafficMs: 250,
+    faultsMs: 1000,
+    isNight: true,
+    only: ["trouble while a day leaves", "archive harmed"],
+  },
   /** Disks that lose, lie and are full, and processes that die on them. */
   disks: {
     requests: 400,
