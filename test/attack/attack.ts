@@ -3,7 +3,7 @@ import type { BoundName, ListenerName } from "#lib/door/bounds.ts";
 /** A service under attack, and what an attacker without a paid key has. */
 export interface Target {
   /** host:port of each listener. */
-  readonly addresses: Readonly<Record<"http" | "console" | "connect" | "webhooks", string>>;
+  readonly addresses: Readonly<Record<"http" | "console" | "connect" | "grpc" | "webhooks", string>>;
   /** A key of an account with little money, whose rate is one request a minute. */
   readonly freeKey: string;
 }

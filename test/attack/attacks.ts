@@ -1,7 +1,7 @@
 import { systemRandom } from "#lib/ids/random.ts";
 import { newLinkToken, newSessionToken, toCookie } from "#src/identity/sessions/session-token.ts";
 import { type Attack, refusedBy } from "./attack.ts";
-import { ask, hold, open } from "./wire.ts";
+import { ask, callGrpc, hold, open } from "./wire.ts";
 
 /** Addresses of one attacker's networks: `network` is a /24. */
 const from = (at: number, network = 0) => `127.9.${network}.${1 + (at % 250)}`;
@@ -60,6 +60,24 @@ export const attacks: readonly Attack[] = [
             headers,
             body,
           });
+        }),
+      );
+    },
+  },
+  {
+    name: "grpc-wrong-keys",
+    what: "the same over the gRPC port, 90 calls on each of 8 connections",
+    shown: refusedBy("grpc", "credentials"),
+    async burst({ addresses }) {
+      await Promise.all(
+        many(8, () => {
+          const path = "/tollgate.inference.v1.InferenceService/Generate";
+          return callGrpc(
+            addresses.grpc,
+            from(0, 17),
+            path,
+            many(90, () => `Bearer ${wrongKey()}`),
+          );
         }),
       );
     },

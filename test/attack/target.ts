@@ -47,11 +47,11 @@ export async function startTarget(overload?: {
     return ((await tollgate.admin("keys", "create", id, "--rpm", rpm)) as { key: string }).key;
   };
   const [honestKey, freeKey] = [await key("100000"), await key("1")];
-  const { http = "", console = "", connect = "", webhooks = "", admin = "" } = tollgate.addresses;
+  const { http = "", console = "", connect = "", grpc = "", webhooks = "", admin = "" } = tollgate.addresses;
   const headers = { "content-type": "application/json", authorization: `Bearer ${honestKey}` };
   const body = JSON.stringify({ model, max_tokens: 1, messages: [{ role: "user", content: "hello" }] });
   return {
-    target: { addresses: { http, console, connect, webhooks }, freeKey },
+    target: { addresses: { http, console, connect, grpc, webhooks }, freeKey },
     honest: () => ask({ to: http, from: customer, method: "POST", path: "/v1/chat/completions", headers, body }),
     async measure() {
       const text = await (await fetch(`http://${admin}/metrics`, { signal: AbortSignal.timeout(30_000) })).text();

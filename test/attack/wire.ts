@@ -1,4 +1,5 @@
 import { Agent, request } from "node:http";
+import { connect as connectHttp2 } from "node:http2";
 import { connect, type Socket } from "node:net";
 import { pause } from "../support/pause.ts";
 
@@ -40,6 +41,32 @@ export function open(to: string, from: string, bytes: string | Buffer): Socket {
   socket.on("error", () => {});
   socket.write(bytes);
   return socket;
+}
+
+/** Calls of one gRPC connection at once. Resolves when each is answered, or the connection ends. */
+export async function callGrpc(to: string, from: string, path: string, authorizations: readonly string[]) {
+  const [host = "", port] = to.split(":");
+  const session = connectHttp2(`http://${to}`, {
+    createConnection: () => connect({ host, port: Number(port), localAddress: from }),
+  });
+  session.on("error", () => {});
+  await Promise.all(
+    authorizations.map(
+      (authorization) =>
+        new Promise<void>((resolve) => {
+          const call = session.request({
+            ":method": "POST",
+            ":path": path,
+            "content-type": "application/grpc",
+            te: "trailers",
+            authorization,
+          });
+          call.on("error", () => {}).once("close", resolve);
+          call.resume().end(Buffer.alloc(5)); // one empty message
+        }),
+    ),
+  );
+  session.destroy();
 }
 
 /** Keeps connections for a while, and ends them. */
