@@ -24,8 +24,8 @@ export interface Attack {
   readonly name: string;
   /** What the attacker does, for the table. */
   readonly what: string;
-  /** What shows it to whoever runs the service. */
-  readonly shown: Shown;
+  /** The bounds that stop it, as they show to whoever runs the service. Without one of them, its count stays as it was. */
+  readonly shown: readonly Shown[];
   /** One burst, from addresses of the attacker's own. Ends when its last answer is there, or its connections are cut. */
   burst(target: Target): Promise<void>;
 }

@@ -13,12 +13,14 @@ export interface Ask {
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Buffer;
+  /** In how many pieces the body is sent: for one there need be no memory. Default: one. */
+  readonly pieces?: number;
 }
 
 const agent = new Agent({ keepAlive: true, maxSockets: 64 });
 
 /** Asks, and returns the status once the whole answer was read. 0: there was none. */
-export function ask({ to, from, method = "GET", path, headers = {}, body }: Ask): Promise<number> {
+export function ask({ to, from, method = "GET", path, headers = {}, body = "", pieces = 1 }: Ask): Promise<number> {
   const [host = "", port] = to.split(":");
   return new Promise((resolve) => {
     const sent = request(
@@ -30,7 +32,11 @@ export function ask({ to, from, method = "GET", path, headers = {}, body }: Ask)
     );
     sent.once("timeout", () => sent.destroy());
     sent.once("error", () => resolve(0));
-    sent.end(body);
+    const length = Math.ceil(body.length / pieces);
+    for (let at = 1; at < pieces; at += 1) {
+      sent.write(body.slice((at - 1) * length, at * length));
+    }
+    sent.end(body.slice((pieces - 1) * length));
   });
 }
 

@@ -234,7 +234,7 @@ const reachedBy: Partial<Record<BoundName, Partial<Record<ListenerName, string>>
   slow_body: { public: floods, console: calls, connect: calls, grpc: calls, payments: calls },
   slow_reader: {
     ...{ public: floods, console: readers, connect: readers, grpc: readers },
-    ...{ payments: http, admin: http, docs: http },
+    ...{ payments: calls, admin: http, docs: http },
   },
   overload: { public: floods },
 };

@@ -75,6 +75,23 @@ describe("bodies that never end", () => {
     60_000,
   );
 
+  test("and are refused are read at the pace of their address", async () => {
+    const clock = new ManualClock();
+    const { transport } = scriptedCore({
+      refuse: () => refused(Reason.UNAUTHENTICATED, "No key.", Code.Unauthenticated),
+    });
+    await using front = await startFront(transport, { clock });
+    const senders = Array.from({ length: 5 }, () => open(front, "127.8.0.1"));
+    for (const sender of senders) {
+      sender.post(path, "x".repeat(2 * MiB)); // 10 MiB, of which 8 have no wait
+    }
+    await eventually("one of them waits", () => front.refused.includes("unwanted"));
+    await eventually("each is answered in its turn", () => {
+      clock.advance(100);
+      return senders.every(({ received }) => received.startsWith("HTTP/1.1 401 "));
+    });
+  });
+
   test("of one address have their share, and another address is served", async () => {
     await using front = await startFront(scriptedCore({ refuse }).transport, { limits: { bodyMemory: 2 * MiB } });
     for (let i = 0; i < 100; i++) {
