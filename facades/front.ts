@@ -2,7 +2,9 @@ import type { RequestListener } from "node:http";
 import type { Transport } from "@connectrpc/connect";
 import Koa, { type DefaultState } from "koa";
 import { readPackaged } from "#lib/assets.ts";
+import { unwantedBytesPerSecond } from "#lib/door/drain.ts";
 import type { AnswerMalformed } from "#lib/door/malformed.ts";
+import { Pace } from "#lib/door/pace.ts";
 import { newRequestId } from "#lib/ids/request-id.ts";
 import { UnreadAnswers } from "#lib/net/unread-answers.ts";
 import type { Intake } from "#lib/overload/intake.ts";
@@ -78,13 +80,14 @@ export function createFront(parts: Dependencies): Front {
   const bodyLimits = {
     budget: new BodyBudget(limits.bodyMemory, () => observer.refused("bodies")),
     pace: new BodyPace(clock, limits.minBodyRate),
+    drains: { clock, refused: observer.refused, unwanted: new Pace(unwantedBytesPerSecond, clock) },
     unread: new UnreadAnswers(limits.answerMemory, clock, () => observer.refused("slow_reader")),
   };
   const app = new Koa<DefaultState, Shared>();
   app.silent = true; // Koa only reports that a client has gone
   app.use(openExchange(parts, bodyLimits));
   app.use(answerErrors(choose, createRefusalLog(core, parts.logger, clock)));
-  app.use(drainRefused(clock));
+  app.use(drainRefused);
   app.use(admit(overload, intake, new ProxiedRequests(limits.requestsPerAddress, parts.isTrustedProxy)));
   app.use(runEndpoint(routes, choose));
   return {

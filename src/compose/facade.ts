@@ -15,6 +15,7 @@ import { traceExchanges } from "#src/telemetry/traces/exchanges.ts";
 import { createChannelTransport } from "#src/wire/grpc/client/channel-transport.ts";
 import { createTlsCredentials } from "#src/wire/grpc/workarounds/tls-server-name.ts";
 import { createFront, type Front } from "../../facades/front.ts";
+import { clientAddress } from "../../facades/http/request/client-address.ts";
 import { startConsole } from "./console.ts";
 import type { FacadeOptions } from "./options.ts";
 import { startAdmin } from "./process/admin.ts";
@@ -112,6 +113,7 @@ export async function startFront(
     door,
     tls,
     answerMalformed,
+    toClient: (request) => clientAddress(request, isTrustedProxy),
     ...requestPatience(http),
     setting: "listen.http",
     watchesAnswers: true,
