@@ -47,7 +47,8 @@ export const floors: Buildings = {
     ["retention"],
     ["books", "thresholds"],
     ["ledger"],
-    ["store", "rate-limits", "journal", "prices"],
+    ["rate-limits", "journal", "prices", "labels"],
+    ["store"],
     ["model"],
   ],
   "src/checkout": [

@@ -282,7 +282,7 @@ describe.each(dialects)("%s", (dialect) => {
 
   test("a receipt that has left is found in its archive, by its id and in lists, and is the same", async () => {
     const { storage, ids, account, clock, midnight, directory, retention, close } = await live();
-    const all = { accountId: "", keyId: "", model: "", requestId: "" };
+    const all = { accountId: "", keyId: "", model: "", requestId: "", labelName: "" };
     const listed = async (filter: object, pageSize: number, archives?: FolderReceipts) => {
       const found: Receipt[] = [];
       for (let pageToken: string | undefined = ""; pageToken !== undefined; ) {
