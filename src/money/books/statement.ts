@@ -4,7 +4,7 @@ import { failure } from "#lib/errors/failure.ts";
 import type { PageStart } from "#lib/rpc/pages.ts";
 import { Account } from "#src/storage/entities/account.ts";
 import { Lot } from "#src/storage/entities/metering/lot.ts";
-import type { Storage } from "#src/storage/orm.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import type { PicoUsd } from "../model/interface.ts";
 import type { LotStatement, Statement } from "../model/payments.ts";
 import { bySpending, firstLots, priorities, type SpendingKey } from "../model/spending-order.ts";

@@ -1,7 +1,7 @@
 import type { Logger } from "#lib/logger.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { repeat } from "#lib/time/repeat.ts";
-import type { Storage } from "#src/storage/orm.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import { dayMs } from "../store/kept-from.ts";
 import type { UsedValue } from "./day-values.ts";
 

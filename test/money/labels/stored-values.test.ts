@@ -6,7 +6,7 @@ import { attendLabels, readValues, removeSums } from "#src/money/labels/stored-v
 import type { Charge } from "#src/money/model/charges/charge.ts";
 import { createLedgerStore } from "#src/money/store/create.ts";
 import { UsageLabel } from "#src/storage/entities/metering/rollup.ts";
-import { openStorage } from "#src/storage/orm.ts";
+import { openStorage } from "#src/storage/orm/open-storage.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
 import { eventually } from "../../support/eventually.ts";
 import { silentLogger } from "../../support/loggers.ts";
