@@ -46,8 +46,7 @@ export const floors: Buildings = {
     ["retention"],
     ["books", "thresholds"],
     ["ledger"],
-    ["rate-limits", "journal", "prices", "labels"],
-    ["store"],
+    ["store", "rate-limits", "journal", "prices", "labels"],
     ["model"],
   ],
   "src/checkout": [

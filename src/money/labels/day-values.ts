@@ -1,5 +1,4 @@
-import { dayMs } from "../store/kept-from.ts";
-
+const dayMs = 86_400_000;
 /** The most values that a core remembers, of all accounts: about 100 MiB of the longest. Further ones are not kept. */
 const mostRemembered = 250_000;
 
