@@ -24,6 +24,7 @@ import { runEndpoint } from "./http/middleware/run-endpoint.ts";
 import { BodyBudget } from "./http/request/body-budget.ts";
 import { BodyPace } from "./http/request/body-pace.ts";
 import { RequestError } from "./http/request/error.ts";
+import { createLabelReader, type LabelSource } from "./http/request/labels.ts";
 import { type Choose, chooseSurface } from "./http/routing/choose-surface.ts";
 import { mountRoutes } from "./http/routing/mount-routes.ts";
 import { Routes } from "./http/routing/routes.ts";
@@ -40,6 +41,8 @@ interface Dependencies extends Runtime {
   /** Lets requests begin in their turn. */
   readonly intake: Intake;
   readonly limits: FrontLimits;
+  /** The attribution labels that are read from requests. */
+  readonly labels: readonly LabelSource[];
   /** What the public pages tell of whoever runs the service. */
   readonly site: SiteFacts;
 }
@@ -67,7 +70,7 @@ export interface Front {
 export function createFront(parts: Dependencies): Front {
   const { clock, overload, intake, limits, observer, random } = parts;
   const core = createCoreClients(parts.transport);
-  const surfaces = createSurfaces(core);
+  const surfaces = createSurfaces(core, createLabelReader(parts.labels));
   const choose: Choose = (request) => chooseSurface(surfaces, request);
   const routes = new Routes();
   mountRoutes(routes, surfaces, choose);

@@ -78,7 +78,7 @@ export interface RunningFront extends Front {
 
 /** Serves both public surfaces over a transport. */
 export async function startFront(
-  config: Pick<Config, "listen" | "http" | "site">,
+  config: Pick<Config, "listen" | "http" | "site" | "labels">,
   transport: Transport,
   { overload, intake }: LoadControl,
   lifecycle: Lifecycle,
@@ -101,6 +101,7 @@ export async function startFront(
     observer,
     isTrustedProxy,
     site: await readSite(config),
+    labels: config.labels.keep,
     limits: {
       bodyMemory: boundToMemory(http.body_memory_mib * 1024 * 1024, "machine"),
       answerMemory: boundToMemory(http.answer_memory_mib * 1024 * 1024, "machine"),

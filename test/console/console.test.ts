@@ -105,6 +105,7 @@ test("usage is grouped by two things at once, and a row looks into its sum by th
   expect(await lookIntoUsage(stage)).toEqual({
     columns: ["Model", "Day", "Cost", "Requests", "Input tokens", "Output tokens"],
     narrowed: [["model"], day, day],
+    byLabel: ["without it", "label"],
     isSame: true,
     plots: expect.arrayContaining(["USD an hour"]),
   });

@@ -18,7 +18,7 @@ const noteTokens = 240;
  * The part of a request that its hold keeps: these fields and not the prompt, because it is kept until the charge is
  * stored.
  */
-export type HeldRequest = Pick<HoldRequest, "requestId" | "accountId" | "keyId" | "model"> & Run;
+export type HeldRequest = Pick<HoldRequest, "requestId" | "accountId" | "keyId" | "model" | "labels"> & Run;
 
 /** Notes, shrinks and ends holds on behalf of the ledger. */
 export interface HoldKeeper {
@@ -66,8 +66,8 @@ export class RunningHold implements Hold, Held {
     this.budget = budget;
     this.budgetSliceId = budget?.sliceId;
     this.wallet = wallet;
-    const { requestId, runId, accountId, keyId, model } = request;
-    this.request = { requestId, runId, accountId, keyId, model };
+    const { requestId, runId, accountId, keyId, model, labels } = request;
+    this.request = { requestId, runId, accountId, keyId, model, labels };
     this.rates = rates;
     this.admitted = { inputTokens: admitted.inputTokens, outputTokens: admitted.outputTokens };
     this.#amount = amount;

@@ -92,6 +92,7 @@ async function* readBlocks(storage: Storage, day: number, pace: () => Promise<vo
     keyId: "",
     model: "",
     requestId: "",
+    labelName: "",
     from: timestampFromMs(day * dayMs),
     to: timestampFromMs((day + 1) * dayMs),
     pageSize,

@@ -90,6 +90,7 @@ export async function plan(
       inputTokens: sum(measured, ({ limits }) => limits.input),
       outputTokens: sum(measured, ({ limits }) => limits.output),
       answers: measured.length,
+      labels: deps.labels.settle(caller.accountId, request.labels),
       countInput: async () => sumOfKnown(await Promise.all(measured.map(({ countInput }) => countInput()))),
     },
     signal,
