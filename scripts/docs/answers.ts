@@ -1,6 +1,7 @@
 import { create, type DescMessage, type MessageShape } from "@bufbuild/protobuf";
 import { AccountSchema, PaymentSchema } from "#gen/tollgate/accounts/v1/account_pb.js";
 import { ApiKeySchema } from "#gen/tollgate/accounts/v1/api_key_pb.js";
+import { GetAccountPricesResponseSchema } from "#gen/tollgate/accounts/v1/own_prices_pb.js";
 import { TopUpResponseSchema } from "#gen/tollgate/accounts/v1/payment_requests_pb.js";
 import { AuditEventSchema } from "#gen/tollgate/audit/v1/audit_service_pb.js";
 import { ServerSchema } from "#gen/tollgate/catalogue/v1/server_pb.js";
@@ -23,6 +24,7 @@ import { SessionSchema } from "#gen/tollgate/sessions/v1/sessions_service_pb.js"
 import { ReloadResponseSchema } from "#gen/tollgate/settings/v1/settings_service_pb.js";
 import { GetStatusResponseSchema } from "#gen/tollgate/status/v1/status_service_pb.js";
 import { memberDocument } from "#src/cli/admin/account-people.ts";
+import { accountPricesDocument } from "#src/cli/admin/account-prices.ts";
 import { foundDocument } from "#src/cli/admin/find.ts";
 import * as documents from "#src/cli/admin/output/documents.ts";
 import { deliveryDocument, eventDocument, webhookDocument } from "#src/cli/admin/output/event-documents.ts";
@@ -34,6 +36,7 @@ import { groups, usageDocument } from "#src/cli/admin/usage.ts";
 // What each command that asks a core prints with --json: documents of messages that have all that they may have.
 
 const account = documents.accountDocument(sample(AccountSchema));
+const accountPrices = accountPricesDocument("", sample(GetAccountPricesResponseSchema));
 const key = documents.keyDocument(sample(ApiKeySchema));
 const newKey = { id: "", key: "" };
 const moved = documents.movementDocument(sample(TopUpResponseSchema));
@@ -54,6 +57,8 @@ export const answers: Readonly<Record<string, object>> = {
   "accounts show": account,
   "accounts update": account,
   "accounts set-limits": account,
+  "accounts prices": accountPrices,
+  "accounts set-prices": accountPrices,
   "accounts freeze": account,
   "accounts unfreeze": account,
   "accounts top-up": moved,

@@ -10,6 +10,7 @@ import { count, deadline, orNone, usd } from "../shared/arguments.ts";
 import type { Io } from "../shared/io.ts";
 import { classOption, readClass } from "../shared/service-class.ts";
 import { addAccountPeople } from "./account-people.ts";
+import { addAccountPrices } from "./account-prices.ts";
 import { addQuestion } from "./ask-core.ts";
 import { accountDocument, movementDocument } from "./output/documents.ts";
 import { addAutoTopUp } from "./payments.ts";
@@ -156,6 +157,7 @@ export function addAccounts(program: Command, io: Io): void {
       );
     },
   });
+  addAccountPrices(group, io);
   addAutoTopUp(group, io);
   addQuestion<[string], Movement>(group, "refund <account>", io, {
     description: "pay unspent paid money back",

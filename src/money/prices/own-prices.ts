@@ -22,11 +22,12 @@ export const areGeneral = ({ discount, fixed }: OwnTerms): boolean => discount =
 
 /** The own prices that the next payment of an account locks in. Undefined: it has none, and pays the general prices. */
 export async function readOwnPrices(em: SqlEntityManager, accountId: string): Promise<OwnPricesRecord | undefined> {
-  const newest = await readNewest(em, accountId);
+  const newest = await readNewestOwn(em, accountId);
   return newest === undefined || areGeneral(newest) ? undefined : newest;
 }
 
-async function readNewest(em: SqlEntityManager, accountId: string): Promise<OwnPricesRecord | undefined> {
+/** The own prices that were set last for an account. Undefined: none ever were. */
+export async function readNewestOwn(em: SqlEntityManager, accountId: string): Promise<OwnPricesRecord | undefined> {
   const [newest] = await em.find(OwnPrices, { accountId }, { orderBy: { number: "desc" }, limit: 1 });
   if (newest === undefined) {
     return undefined;
@@ -48,7 +49,7 @@ type Alongside = (em: SqlEntityManager, before: OwnTerms | undefined) => Promise
 
 /**
  * Sets an account's own prices. Money that came in before keeps its prices: the account's lock decides what came
- * before. The same terms as before set nothing. Throws ACCOUNT_NOT_FOUND.
+ * before. The same terms as before set nothing, and `alongside` is not called. Throws ACCOUNT_NOT_FOUND.
  */
 export async function setOwnPrices(
   { storage, clock, random }: Dependencies,
@@ -59,11 +60,11 @@ export async function setOwnPrices(
     if ((await em.findOne(Account, accountId, { lockMode: LockMode.PESSIMISTIC_WRITE })) === null) {
       throw failure(Reason.ACCOUNT_NOT_FOUND, `There is no account ${accountId}.`, { parameter: "account_id" });
     }
-    const before = await readNewest(em, accountId);
-    await alongside(em, before);
+    const before = await readNewestOwn(em, accountId);
     if (before === undefined ? areGeneral(terms) : areSame(before, terms)) {
       return;
     }
+    await alongside(em, before);
     const id = random.uuid();
     const { discount, fixed } = terms;
     const number = (before?.number ?? 0) + 1;

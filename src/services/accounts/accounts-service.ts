@@ -6,12 +6,14 @@ import { createAccountMethods } from "./account-methods.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { createKeyMethods } from "./key-methods.ts";
 import { createMoneyMethods } from "./money-methods.ts";
+import { createPriceMethods } from "./price-methods.ts";
 
 /** Accounts, their incoming money, and their keys. */
 export function createAccountsService(deps: Dependencies): ServiceImpl<typeof AccountsService> {
   return {
     ...createAccountMethods(deps),
     ...createMoneyMethods(deps),
+    ...createPriceMethods(deps),
     ...createKeyMethods(deps),
 
     async identifyCaller(_, context) {

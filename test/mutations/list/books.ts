@@ -55,7 +55,7 @@ export const bookMutations = within({ source: "src/money", tests: "test/money" }
     file: "books/payments/funds.ts",
     find: 'kind === "paid" ? await readOwnPrices(em, accountId) : undefined',
     replace: "await readOwnPrices(em, accountId)",
-    breaks: "Free money and gifts pay the general prices",
+    breaks: "Free money and gifts pay the general prices.",
     tests: ["prices/own-prices"],
   },
   {
@@ -63,7 +63,7 @@ export const bookMutations = within({ source: "src/money", tests: "test/money" }
     file: "model/own-prices.ts",
     find: "rate - Math.floor((rate * discount) / wholePrice)",
     replace: "rate - Math.ceil((rate * discount) / wholePrice)",
-    breaks: "What a discount takes off is rounded down",
+    breaks: "What a discount takes off is rounded down to a whole pico-USD a token.",
     tests: ["prices/own-prices"],
   },
   {
@@ -101,7 +101,7 @@ export const bookMutations = within({ source: "src/money", tests: "test/money" }
   {
     name: "a price book mixes the price lists of a model",
     file: "prices/price-book.ts",
-    find: "const key = `${version} ${model}`;",
+    find: "const key = `${prices.priceVersion} ${prices.ownPrices} ${model}`;",
     replace: "const key = model;",
     breaks: "pays by that list for as long as it lasts, whatever prices do later",
     tests: ["prices/prices", "books/payments/funds"],
