@@ -52,10 +52,11 @@ test("a customer sees its own account by its key, and nobody else's by any page"
 });
 
 test("an account is found by a part of its name, and why a request was refused by its id", async () => {
-  const { account, reason, listed } = await findThings(stage);
+  const { account, reason, listed, spent } = await findThings(stage);
   expect(account).toBe(`${stage.origin}/accounts/ID`);
   expect(reason).toMatch(/^account frozen The account is frozen\. Ask the operator/);
   expect(listed).toEqual(["account frozen"]);
+  expect(spent).toMatch(/^\$0\.0000\d+$/);
 });
 
 test("limits of a key are set and lifted; those that are not touched stay, also where they have changed meanwhile", async () => {

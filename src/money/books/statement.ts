@@ -5,7 +5,7 @@ import type { PageStart } from "#lib/rpc/pages.ts";
 import { Account } from "#src/storage/entities/account.ts";
 import { Lot } from "#src/storage/entities/metering/lot.ts";
 import { OwnPrices } from "#src/storage/entities/metering/own-prices.ts";
-import type { Storage } from "#src/storage/orm.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import type { PicoUsd } from "../model/interface.ts";
 import type { LotStatement, Statement } from "../model/payments.ts";
 import { bySpending, firstLots, priorities, type SpendingKey } from "../model/spending-order.ts";

@@ -1,4 +1,4 @@
-import type { Storage } from "#src/storage/orm.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import { type LockedPrices, ownRate } from "./own-prices.ts";
 import type { Rates } from "./rates.ts";
 

@@ -5,7 +5,7 @@ import type { Random } from "#lib/ids/random.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { Account } from "#src/storage/entities/account.ts";
 import { OwnPrice, OwnPrices } from "#src/storage/entities/metering/own-prices.ts";
-import type { Storage } from "#src/storage/orm.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
 import type { OwnTerms } from "../model/own-prices.ts";
 

@@ -5,6 +5,7 @@ import { readCaller } from "#src/wire/interceptors/access/principal.ts";
 import { createAccountMethods } from "./account-methods.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { createKeyMethods } from "./key-methods.ts";
+import { createAccountLists } from "./list-accounts.ts";
 import { createMoneyMethods } from "./money-methods.ts";
 import { createPriceMethods } from "./price-methods.ts";
 
@@ -12,6 +13,7 @@ import { createPriceMethods } from "./price-methods.ts";
 export function createAccountsService(deps: Dependencies): ServiceImpl<typeof AccountsService> {
   return {
     ...createAccountMethods(deps),
+    ...createAccountLists(deps),
     ...createMoneyMethods(deps),
     ...createPriceMethods(deps),
     ...createKeyMethods(deps),

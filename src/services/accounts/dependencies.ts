@@ -6,7 +6,7 @@ import type { PicoUsd } from "#src/money/model/interface.ts";
 import type { Ledger } from "#src/money/model/ledger.ts";
 import type { Funds } from "#src/money/model/payments.ts";
 import type { PriceList } from "#src/money/prices/price-list.ts";
-import type { Storage } from "#src/storage/orm.ts";
+import type { Storage } from "#src/storage/storage.ts";
 
 export interface Dependencies {
   readonly accounts: Accounts;

@@ -8,7 +8,7 @@ import { type OwnTerms, ownRates } from "#src/money/model/own-prices.ts";
 import type { Rates } from "#src/money/model/rates.ts";
 import { type OwnPricesRecord, readNewestOwn, setOwnPrices } from "#src/money/prices/own-prices.ts";
 import type { PriceList } from "#src/money/prices/price-list.ts";
-import type { Storage } from "#src/storage/orm.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import { noteWithin } from "#src/wire/interceptors/changes/change.ts";
 import { toPublicJson } from "#src/wire/interceptors/changes/public-json.ts";
 import type { Dependencies } from "./dependencies.ts";

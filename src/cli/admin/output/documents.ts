@@ -6,7 +6,7 @@ import type { AuditEvent } from "#gen/tollgate/audit/v1/audit_service_pb.js";
 import { BreakerState, type Server, ServerState } from "#gen/tollgate/catalogue/v1/server_pb.js";
 import { type Price, PriceReason } from "#gen/tollgate/metering/v1/price_pb.js";
 import type { Operator } from "#gen/tollgate/operators/v1/operator_pb.js";
-import type { Session } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
+import type { Session } from "#gen/tollgate/sessions/v1/session_pb.js";
 import type { GetStatusResponse } from "#gen/tollgate/status/v1/status_service_pb.js";
 import { formatPercent } from "#lib/basis-points.ts";
 import { limitEntries, readLimits, showLimits } from "#lib/limits/key-limits.ts";
@@ -23,6 +23,7 @@ export function accountDocument(account: Account) {
     name: account.name,
     email: account.email || null,
     created_at: time(account.createdAt),
+    last_used_at: time(account.lastUsedAt),
     balance_usd: formatUsd(account.balancePicoUsd),
     held_usd: formatUsd(account.heldPicoUsd),
     debt_usd: formatUsd(account.debtPicoUsd),

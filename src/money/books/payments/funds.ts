@@ -7,7 +7,7 @@ import { Account, toNameKey } from "#src/storage/entities/account.ts";
 import { Lot, LotEntry } from "#src/storage/entities/metering/lot.ts";
 import { PriceVersion } from "#src/storage/entities/metering/price.ts";
 import { Payment } from "#src/storage/entities/payment.ts";
-import type { Storage } from "#src/storage/orm.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
 import { createDebts, payDebt } from "../../ledger/wallet/debts.ts";
 import type { BalanceJudge } from "../../model/balances.ts";

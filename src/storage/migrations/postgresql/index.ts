@@ -9,6 +9,7 @@ import { Migration20261126000007 } from "./Migration20261126000007.ts";
 import { Migration20261126000008 } from "./Migration20261126000008.ts";
 import { Migration20261126000009 } from "./Migration20261126000009.ts";
 import { Migration20261126000012 } from "./Migration20261126000012.ts";
+import { Migration20261126000013 } from "./Migration20261126000013.ts";
 import { Migration20261126000014 } from "./Migration20261126000014.ts";
 import { Migration20261126000015 } from "./Migration20261126000015.ts";
 import { Migration20261126000016 } from "./Migration20261126000016.ts";
@@ -25,6 +26,7 @@ export const migrations: MigrationObject[] = [
   { name: "Migration20261126000008", class: Migration20261126000008 },
   { name: "Migration20261126000009", class: Migration20261126000009 },
   { name: "Migration20261126000012", class: Migration20261126000012 },
+  { name: "Migration20261126000013", class: Migration20261126000013 },
   { name: "Migration20261126000014", class: Migration20261126000014 },
   { name: "Migration20261126000015", class: Migration20261126000015 },
   { name: "Migration20261126000016", class: Migration20261126000016 },
