@@ -1,3 +1,4 @@
+import { ListPricesResponseSchema } from "#gen/tollgate/chat/v1/account_prices_pb.js";
 import {
   GetCreditsResponseSchema,
   GetGenerationResponseSchema,
@@ -25,6 +26,7 @@ import { sendLines } from "../http/response/json-lines.ts";
 import { sendEvents } from "../http/response/sse.ts";
 import { createEndpoints } from "../http/routing/endpoints.ts";
 import type { Endpoint, Surface } from "../http/routing/surface.ts";
+import { priceList } from "./account-prices.ts";
 import { readCredits, readGeneration, readKey, readStatement } from "./account-view.ts";
 import { completion, completionStream, continueRequest, promptCount } from "./completions.ts";
 import { embeddingResponse, embedRequest } from "./embeddings.ts";
@@ -48,6 +50,7 @@ const writeKey = jsonEncoder(GetKeyResponseSchema);
 const writeCredits = jsonEncoder(GetCreditsResponseSchema);
 const writeGeneration = jsonEncoder(GetGenerationResponseSchema);
 const writeUsage = jsonEncoder(GetUsageResponseSchema);
+const writePrices = jsonEncoder(ListPricesResponseSchema);
 const writeSeals = jsonEncoder(ListSealsResponseSchema);
 const writeCosts = jsonEncoder(GetCostsResponseSchema);
 const writeKeyStatus = jsonEncoder(TestAuthResponseSchema);
@@ -81,6 +84,7 @@ export function createChatSurface(core: CoreClients, readLabels: ReadLabels): Su
         "/v1/generation",
         "/v1/usage",
         "/v1/costs",
+        "/v1/prices",
         "/v1/seals",
         "/v1/statement",
       ],
@@ -180,6 +184,11 @@ export function createChatSurface(core: CoreClients, readLabels: ReadLabels): Su
 
           async getUsage(request, exchange) {
             exchange.send(200, writeUsage(await readUsage(core, exchange, request)));
+          },
+
+          async listPrices(_request, exchange) {
+            const { prices } = await core.accounts.getAccountPrices({}, exchange.callOptions);
+            exchange.send(200, writePrices(priceList(prices)));
           },
 
           async listSeals({ after }, exchange) {

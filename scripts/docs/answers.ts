@@ -1,6 +1,7 @@
 import { create, type DescMessage, type MessageShape } from "@bufbuild/protobuf";
 import { AccountSchema, PaymentSchema } from "#gen/tollgate/accounts/v1/account_pb.js";
 import { ApiKeySchema } from "#gen/tollgate/accounts/v1/api_key_pb.js";
+import { GetAccountPricesResponseSchema } from "#gen/tollgate/accounts/v1/own_prices_pb.js";
 import { TopUpResponseSchema } from "#gen/tollgate/accounts/v1/payment_requests_pb.js";
 import { AuditEventSchema } from "#gen/tollgate/audit/v1/audit_service_pb.js";
 import { ServerSchema } from "#gen/tollgate/catalogue/v1/server_pb.js";
@@ -25,6 +26,7 @@ import { GetStatusResponseSchema } from "#gen/tollgate/status/v1/status_service_
 import { foundDocument } from "#src/cli/admin/fleet/find.ts";
 import { reloadDocument } from "#src/cli/admin/fleet/reload.ts";
 import { memberDocument } from "#src/cli/admin/money/account-people.ts";
+import { accountPricesDocument } from "#src/cli/admin/money/account-prices.ts";
 import { groups, usageDocument } from "#src/cli/admin/money/usage.ts";
 import * as documents from "#src/cli/admin/output/documents.ts";
 import { deliveryDocument, eventDocument, webhookDocument } from "#src/cli/admin/output/event-documents.ts";
@@ -34,6 +36,7 @@ import { autoTopUpDocument, paymentEventDocument, refundDocument } from "#src/cl
 // What each command that asks a core prints with --json: documents of messages that have all that they may have.
 
 const account = documents.accountDocument(sample(AccountSchema));
+const accountPrices = accountPricesDocument("", sample(GetAccountPricesResponseSchema));
 const key = documents.keyDocument(sample(ApiKeySchema));
 const newKey = { id: "", key: "" };
 const moved = documents.movementDocument(sample(TopUpResponseSchema));
@@ -54,6 +57,8 @@ export const answers: Readonly<Record<string, object>> = {
   "accounts show": account,
   "accounts update": account,
   "accounts set-limits": account,
+  "accounts prices": accountPrices,
+  "accounts set-prices": accountPrices,
   "accounts freeze": account,
   "accounts unfreeze": account,
   "accounts top-up": moved,

@@ -24,8 +24,10 @@ export interface Dependencies {
   readonly mayCharge: boolean;
   /** The payment limits, in pico-USD. */
   readonly limits: { readonly minimum: bigint; readonly maximum: bigint; readonly rolling24h: bigint };
-  /** The rates of money that comes in now, in pico-USD a token. */
-  readonly prices: () => readonly { readonly model: string; readonly input: number; readonly output: number }[];
+  /** The rates of money of an account that comes in now, in pico-USD a token. Empty: of no account in particular. */
+  readonly prices: (
+    accountId: string,
+  ) => Promise<readonly { readonly model: string; readonly input: number; readonly output: number }[]>;
   /** Where people come back to unless a call says otherwise. */
   readonly returnUrl: string;
 }
@@ -39,14 +41,15 @@ export function createPaymentsService(deps: Dependencies): ServiceImpl<typeof Pa
   const readAutoTopUp = async (accountId: string) => autoTopUpMessage(accountId, await autoTopUps.get(accountId));
 
   return {
-    async getPaymentOptions() {
+    async getPaymentOptions({ accountId }, context) {
+      const prices = await deps.prices(visibleAccount(context, accountId));
       return {
         available: deps.isAvailable,
         autoTopUp: deps.mayCharge,
         minimumPicoUsd: deps.limits.minimum,
         maximumPicoUsd: deps.limits.maximum,
         rolling24hPicoUsd: deps.limits.rolling24h,
-        prices: deps.prices().map(({ model, input, output }) => ({
+        prices: prices.map(({ model, input, output }) => ({
           model,
           inputPicoUsdPerMillion: BigInt(input) * million,
           outputPicoUsdPerMillion: BigInt(output) * million,

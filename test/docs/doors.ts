@@ -431,6 +431,27 @@ export const doors: Readonly<Record<string, Doors>> = {
     docs: ["proof.md: The proof of the books", "operations.md: When reconcile fails"],
     console: ["books"],
   },
+  "an account's own prices": {
+    contract: [
+      ...[
+        "AccountsService.SetAccountPrices own_prices.discount_basis_points",
+        "AccountsService.GetAccountPrices proposed",
+      ],
+      ...["AccountsService.SetAccountPrices own_prices.fixed", "AccountsService.GetAccountPrices > prices"],
+      "PaymentsService.GetPaymentOptions account_id",
+    ],
+    cli: [
+      ...["accounts set-prices --discount", "accounts set-prices --fixed", "accounts set-prices --general"],
+      ...["accounts prices > prices.input", "accounts show > lots.own_prices", "accounts show > lots.discount_percent"],
+    ],
+    openapi: ["model", "input", "output", "general_input", "general_output"].map(
+      (field) => `GET /v1/prices > data.${field}`,
+    ),
+    metrics: "- it is no figure: tollgate_price_usd_per_million_tokens has the general prices",
+    dashboard: noPanel,
+    docs: ["money.md: An account's own prices", "clients.md: What a customer sees with a key"],
+    console: ["account"],
+  },
   "seals of days": {
     contract: ["MeteringService.ListSeals after", "MeteringService.ListSeals > seals.chain"],
     cli: "- who checks them keeps them outside: over HTTP, or by the contract",

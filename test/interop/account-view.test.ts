@@ -228,3 +228,17 @@ test("any key reads the statement of days that are over, as lines; others are re
   expect((await read(`/v1/statement?from=${from}T12:00:00Z`)).status).toBe(400);
   expect((await read(`/v1/statement?from=${from}`, "wrong")).status).toBe(401);
 });
+
+test("an account sees the prices that its next payment locks in, beside the general ones", async () => {
+  const accountId = (await operator.createAccount({})).account?.id ?? "";
+  const { secret } = await operator.createKey({ accountId });
+  await operator.setAccountPrices({ accountId, ownPrices: { discountBasisPoints: 5000 } });
+  for (const path of ["/v1/prices", "/api/v1/prices"]) {
+    const { json } = await get(path, secret);
+    const prices = json.data as { model: string; input: string; general_input: string }[];
+    const plain = prices.find(({ model }) => model === models.plain);
+    expect(Number(plain?.general_input)).toBeGreaterThan(0);
+    expect(Number(plain?.input)).toBe(Number(plain?.general_input) / 2);
+  }
+  expect((await get("/v1/prices", "wrong")).status).toBe(401);
+});

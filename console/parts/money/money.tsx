@@ -19,7 +19,10 @@ interface Props {
 /** What was paid, and the ways to pay and to get money back through the provider. */
 export function Money({ account, onChanged }: Props) {
   const [refunded, setRefunded] = useState<Payment | undefined>(undefined);
-  const { data: options } = useQuery((signal) => payments.getPaymentOptions({}, { signal }), []);
+  const { data: options } = useQuery(
+    (signal) => payments.getPaymentOptions({ accountId: account.id }, { signal }),
+    [account.id],
+  );
   const checkoutId = query.value.get("checkout") ?? "";
   const { id } = account;
   const refund = (payment: Payment) => (

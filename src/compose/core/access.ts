@@ -53,7 +53,7 @@ export interface Access extends Part {
 
 export async function composeAccess(
   foundation: Foundation,
-  { funds, ledger, balances, announcements, rateLimits }: Money,
+  { funds, ledger, prices, balances, announcements, rateLimits }: Money,
   mail: Pick<MailPart, "box">,
   giveBack: AccountsDependencies["giveBack"],
 ): Promise<Access> {
@@ -143,6 +143,8 @@ export async function composeAccess(
     accounts,
     keys,
     funds,
+    prices,
+    storage,
     clock,
     random,
     accountChanged,

@@ -4,6 +4,7 @@ import { failure } from "#lib/errors/failure.ts";
 import type { PageStart } from "#lib/rpc/pages.ts";
 import { Account } from "#src/storage/entities/account.ts";
 import { Lot } from "#src/storage/entities/metering/lot.ts";
+import { OwnPrices } from "#src/storage/entities/metering/own-prices.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import type { PicoUsd } from "../model/interface.ts";
 import type { LotStatement, Statement } from "../model/payments.ts";
@@ -64,11 +65,12 @@ async function readSome(
   const lotIds = new Set([...slices.map(({ lotId }) => lotId), ...(await findFirstLots(em, dialect, ids, at))]);
   const lots = lotIds.size === 0 ? [] : await em.find(Lot, { id: { $in: [...lotIds] } });
   const free = await sumFreeMoney(em, ids, at);
+  const owns = await findOwnPrices(em, lots);
   const slicesOf = Map.groupBy(slices, ({ accountId }) => accountId);
   const lotsOf = Map.groupBy(lots, ({ accountId }) => accountId);
   return accounts.map((account) => {
     const mine = slicesOf.get(account.id) ?? [];
-    const unspent = toStatements(lotsOf.get(account.id) ?? [], mine, now)
+    const unspent = toStatements(lotsOf.get(account.id) ?? [], mine, { now, owns })
       .filter((lot) => lot.remaining > 0)
       .sort((a, b) => bySpending(spendingKey(a), spendingKey(b)));
     const { all = 0n, paid = 0n } = free.get(account.id) ?? {};
@@ -115,7 +117,7 @@ export async function readLots(
       "lot_id",
       lots.map(({ id }) => id),
     );
-    return toStatements(lots, slices, now);
+    return toStatements(lots, slices, { now, owns: await findOwnPrices(em, lots) });
   });
 }
 
@@ -125,26 +127,41 @@ function inSnapshot<T>(storage: Storage, read: (em: SqlEntityManager) => Promise
   return storage.orm.em.fork().transactional((em) => read(em as SqlEntityManager), options);
 }
 
+interface LotFacts {
+  readonly now: number;
+  /** By id. */
+  readonly owns: ReadonlyMap<string, OwnPrices>;
+}
+
+/** The own prices that lots have locked in. */
+async function findOwnPrices(em: SqlEntityManager, lots: readonly Lot[]): Promise<ReadonlyMap<string, OwnPrices>> {
+  const ids = new Set(lots.flatMap(({ ownPricesId }) => ownPricesId ?? []));
+  const owns = ids.size === 0 ? [] : await em.find(OwnPrices, { id: { $in: [...ids] } });
+  return new Map(owns.map((own) => [own.id, own]));
+}
+
 /** Lots as they stand. `slices` contains at least their open slices. */
-function toStatements(lots: readonly Lot[], slices: readonly OpenSlice[], now: number): LotStatement[] {
+function toStatements(lots: readonly Lot[], slices: readonly OpenSlice[], facts: LotFacts): LotStatement[] {
   const spending = new Map<string, number>();
   for (const slice of slices) {
     spending.set(slice.lotId, (spending.get(slice.lotId) ?? 0) + slice.spent);
   }
-  return lots.map((lot) => toStatement(lot, spending.get(lot.id) ?? 0, now));
+  return lots.map((lot) => toStatement(lot, spending.get(lot.id) ?? 0, facts));
 }
 
-function toStatement(lot: Lot, spentOfSlices: number, now: number): LotStatement {
+function toStatement(lot: Lot, spentOfSlices: number, { now, owns }: LotFacts): LotStatement {
   const { expiresAt } = lot;
   // Only running requests may still spend from an expired lot, even before it is written off.
   const lapsed = expiresAt instanceof Date && expiresAt.getTime() <= now;
   const left = lapsed ? lot.leased : lot.granted - lot.spent - lot.refunded - lot.expired;
+  const own = owns.get(lot.ownPricesId ?? "");
   return {
     id: lot.id,
     kind: lot.kind,
     granted: lot.granted,
     remaining: left - spentOfSlices,
     priceVersion: String(lot.priceVersionId),
+    ...(own && { ownPrices: { number: own.number, discount: own.discount } }),
     createdAt: lot.createdAt,
     ...(expiresAt instanceof Date ? { expiresAt } : {}),
   };

@@ -52,6 +52,8 @@ export interface LotStatement {
   readonly granted: PicoUsd;
   readonly remaining: PicoUsd;
   readonly priceVersion: string;
+  /** The account's own prices that it locked in. Absent: the general ones. */
+  readonly ownPrices?: { readonly number: number; readonly discount: number };
   readonly createdAt: Date;
   readonly expiresAt?: Date;
 }

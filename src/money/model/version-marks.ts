@@ -1,4 +1,5 @@
 import type { Storage } from "#src/storage/storage.ts";
+import { type LockedPrices, ownRate } from "./own-prices.ts";
 import type { Rates } from "./rates.ts";
 
 /** Identifies a version: one that takes the number of a lost version has another mark. */
@@ -9,10 +10,14 @@ export interface VersionMark {
 
 const newestSql = "select id, mark from price_version order by id desc limit 1";
 
-/** The newest version and the rates of a model, read at the same moment. */
+/** The newest version and what money with these prices pays for a model, read at the same moment. */
 const ratesSql = `
-  select newest.id as version, newest.mark as mark, price.input as input, price.output as output
-  from (${newestSql}) newest left join price on price.model = ? and price.version_id = coalesce(
+  select newest.id as version, newest.mark as mark,
+    ${ownRate("input")} as input, ${ownRate("output")} as output
+  from (${newestSql}) newest
+  left join own_prices on own_prices.id = ?
+  left join own_price on own_price.own_prices_id = own_prices.id and own_price.model = ?
+  left join price on price.model = ? and price.version_id = coalesce(
     (select max(version_id) from price where model = ? and version_id <= ?),
     (select min(version_id) from price where model = ? and version_id > ?))`;
 
@@ -43,14 +48,15 @@ interface RatesRow extends VersionMark {
 }
 
 /**
- * A model's rates in a version, and the newest version at the same moment. Undefined rates: the model was never priced.
+ * A model's rates for money with these prices, and the newest version at the same moment. Undefined rates: the model
+ * was never priced. Own prices that a failover has lost count as none: their lots are lost with them.
  */
 export async function readRates(
   storage: Storage,
-  version: number,
+  { priceVersion, ownPrices }: LockedPrices,
   model: string,
 ): Promise<{ readonly rates: Rates | undefined; readonly newest: VersionMark | undefined }> {
-  const values = [model, model, version, model, version];
+  const values = [ownPrices, model, model, model, priceVersion, model, priceVersion];
   const [row] = await storage.orm.em.fork().execute<RatesRow[]>(ratesSql, values);
   if (row === undefined) {
     return { rates: undefined, newest: undefined };

@@ -1,21 +1,29 @@
 import type { PaidPrice } from "#gen/tollgate/metering/v1/price_pb.js";
 import { readSum, sumColumns, textColumns } from "#src/storage/exact-sum.ts";
+import type { Row } from "#src/storage/snapshot.ts";
 import type { Storage } from "#src/storage/storage.ts";
+import type { LockedPrices } from "../model/own-prices.ts";
 import type { PriceBook } from "./price-book.ts";
 
 /**
- * Unspent money by the price version of its lots: that of the lots less what their open slices have spent, as a balance
+ * Unspent money by the prices of its lots: that of the lots less what their open slices have spent, as a balance
  * is counted.
  */
 const unspentMoney = `
-  select lots.version, lots.count, ${textColumns("unspent", "lots")}, ${textColumns("lent", "slices")}
-  from (select price_version_id as version, count(*) as count,
+  select lots.version, lots.own, lots.count, ${textColumns("unspent", "lots")}, ${textColumns("lent", "slices")}
+  from (select price_version_id as version, own_prices_id as own, count(*) as count,
       ${sumColumns("granted - spent - refunded - expired", "unspent")}
-    from lot where granted > spent + refunded + expired group by price_version_id) lots
-  left join (select lot.price_version_id as version, ${sumColumns("slice.spent", "lent")}
-    from slice join lot on lot.id = slice.lot_id where slice.open group by lot.price_version_id) slices
-    on slices.version = lots.version
-  order by lots.version`;
+    from lot where granted > spent + refunded + expired group by price_version_id, own_prices_id) lots
+  left join (select lot.price_version_id as version, lot.own_prices_id as own, ${sumColumns("slice.spent", "lent")}
+    from slice join lot on lot.id = slice.lot_id where slice.open
+    group by lot.price_version_id, lot.own_prices_id) slices
+    on slices.version = lots.version and (slices.own = lots.own or slices.own is null and lots.own is null)
+  order by lots.version, lots.own`;
+
+const readPrices = ({ version, own }: Row): LockedPrices => ({
+  priceVersion: Number(version),
+  ownPrices: own === null ? null : String(own),
+});
 
 /** The unspent money that pays the same rates. */
 interface Paying {
@@ -35,7 +43,7 @@ export async function listPaidPrices(storage: Storage, book: PriceBook, model: s
   try {
     for await (const rows of snapshot.rows(unspentMoney)) {
       for (const row of rows) {
-        const rates = await book.load(Number(row.version), model);
+        const rates = await book.load(readPrices(row), model);
         const key = `${rates.input} ${rates.output}`;
         const before = prices.get(key) ?? { ...rates, unspent: 0n, lots: 0n };
         const unspent = before.unspent + readSum(row, "unspent") - readSum(row, "lent");

@@ -1,6 +1,7 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "#lib/errors/failure.ts";
 import type { Storage } from "#src/storage/storage.ts";
+import type { LockedPrices } from "../model/own-prices.ts";
 import type { Rates } from "../model/rates.ts";
 import { unavailable } from "../model/unavailable.ts";
 import { findThere, isSameVersion, readRates, type VersionMark } from "../model/version-marks.ts";
@@ -12,7 +13,8 @@ const nothing: VersionMark = { version: 0, mark: "" };
 const mostKnown = 10_000;
 
 /**
- * The rates that lots pay. A lot keeps the price version it was made at. A version holds only the models whose price it
+ * The rates that lots pay. A lot keeps the price version it was made at, and the own prices that its account had then,
+ * which change the version's rates and never change themselves. A version holds only the models whose price it
  * changed, so a model's rates are those of the newest version up to the lot's that holds the model. A model that was
  * first listed later is paid at the first version that lists it. A listed model stays in the book for ever. Versions
  * never change, so neither do rates, except when a database fails over into the past: it loses its last versions, and
@@ -64,9 +66,9 @@ export class PriceBook {
    * Returns the rates. Throws MODEL_NOT_FOUND for a model that was never priced, and thus never served, and
    * LEDGER_UNAVAILABLE for a lost version, whose number a new one will get.
    */
-  async load(version: number, model: string): Promise<Rates> {
-    const key = `${version} ${model}`;
-    const rates = this.#known.get(key) ?? (await this.#read(version, model));
+  async load(prices: LockedPrices, model: string): Promise<Rates> {
+    const key = `${prices.priceVersion} ${prices.ownPrices} ${model}`;
+    const rates = this.#known.get(key) ?? (await this.#read(prices, model));
     this.#known.delete(key);
     this.#known.set(key, rates);
     for (const oldest of this.#known.keys()) {
@@ -82,15 +84,15 @@ export class PriceBook {
    * Reads the rates together with the newest version, so that it can be seen later whether the versions read from still
    * exist.
    */
-  async #read(version: number, model: string): Promise<Rates> {
+  async #read(prices: LockedPrices, model: string): Promise<Rates> {
     for (;;) {
       const era = this.#era;
-      const { rates, newest } = await readRates(this.#storage, version, model);
+      const { rates, newest } = await readRates(this.#storage, prices, model);
       await this.look(newest);
       if (this.#era !== era) {
         continue;
       }
-      if (version > (newest?.version ?? 0)) {
+      if (prices.priceVersion > (newest?.version ?? 0)) {
         throw unavailable("A price list is not there any more.");
       }
       if (rates === undefined) {

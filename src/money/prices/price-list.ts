@@ -18,6 +18,8 @@ export interface PriceList extends Prices {
   list(): PriceRecord[];
   /** Past and live prices of a model, newest first. Throws MODEL_NOT_FOUND. */
   history(model: string, page: HistoryPage): Promise<PriceRecord[]>;
+  /** Whether a served model may have these rates. Throws MODEL_NOT_FOUND, INVALID_ARGUMENT. */
+  check(model: string, rates: Rates): void;
   /** Sets base and live price. A pinned price stays pinned, at the new value. Throws MODEL_NOT_FOUND, INVALID_ARGUMENT. */
   set(model: string, rates: Rates): Promise<PriceRecord>;
   /** Pins the live price: sets the given rates and keeps the others. Throws as set. */

@@ -77,14 +77,19 @@ class PublishedPrices implements PriceList {
     return readHistory(this.#storage, model, page);
   }
 
+  check(model: string, rates: Rates): void {
+    this.#record(model);
+    checkRates(this.#models.get(model)?.kind, rates);
+  }
+
   set(model: string, rates: Rates): Promise<PriceRecord> {
-    this.#check(model, rates);
+    this.check(model, rates);
     const { input, output } = rates;
     return this.#change(model, "set", (price) => ({ ...price, input, output, baseInput: input, baseOutput: output }));
   }
 
   pin(model: string, rates: Partial<Rates>): Promise<PriceRecord> {
-    this.#check(model, { ...this.live(model), ...rates });
+    this.check(model, { ...this.live(model), ...rates });
     return this.#change(model, "pinned", (price) => ({ ...price, ...rates, pinned: true }));
   }
 
@@ -171,10 +176,5 @@ class PublishedPrices implements PriceList {
       throw failure(Reason.MODEL_NOT_FOUND, `The model ${model} is not served.`, { parameter: "model" });
     }
     return record;
-  }
-
-  #check(model: string, rates: Rates): void {
-    this.#record(model);
-    checkRates(this.#models.get(model)?.kind, rates);
   }
 }

@@ -7,6 +7,7 @@ import type { Dependencies } from "./dependencies.ts";
 import { createKeyMethods } from "./key-methods.ts";
 import { createAccountLists } from "./list-accounts.ts";
 import { createMoneyMethods } from "./money-methods.ts";
+import { createPriceMethods } from "./price-methods.ts";
 
 /** Accounts, their incoming money, and their keys. */
 export function createAccountsService(deps: Dependencies): ServiceImpl<typeof AccountsService> {
@@ -14,6 +15,7 @@ export function createAccountsService(deps: Dependencies): ServiceImpl<typeof Ac
     ...createAccountMethods(deps),
     ...createAccountLists(deps),
     ...createMoneyMethods(deps),
+    ...createPriceMethods(deps),
     ...createKeyMethods(deps),
 
     async identifyCaller(_, context) {

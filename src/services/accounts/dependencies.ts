@@ -5,11 +5,16 @@ import type { ApiKeys } from "#src/identity/accounts/keys/api-keys.ts";
 import type { PicoUsd } from "#src/money/model/interface.ts";
 import type { Ledger } from "#src/money/model/ledger.ts";
 import type { Funds } from "#src/money/model/payments.ts";
+import type { PriceList } from "#src/money/prices/price-list.ts";
+import type { Storage } from "#src/storage/storage.ts";
 
 export interface Dependencies {
   readonly accounts: Accounts;
   readonly keys: ApiKeys;
   readonly funds: Funds;
+  readonly prices: PriceList;
+  /** Has the own prices of accounts. */
+  readonly storage: Storage;
   /** As Ledger.budgetState. */
   readonly budgetState: Ledger["budgetState"];
   /** The most requests a minute of a key of an account, unless the operator gives the key a rate of its own. */

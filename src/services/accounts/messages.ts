@@ -43,6 +43,8 @@ export function accountMessage(
       grantedPicoUsd: BigInt(lot.granted),
       remainingPicoUsd: BigInt(lot.remaining),
       priceVersion: lot.priceVersion,
+      ownPrices: lot.ownPrices?.number ?? 0,
+      discountBasisPoints: lot.ownPrices?.discount ?? 0,
       createdAt: timestampFromDate(lot.createdAt),
       ...(lot.expiresAt ? { expiresAt: timestampFromDate(lot.expiresAt) } : {}),
     })),

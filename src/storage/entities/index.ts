@@ -12,6 +12,7 @@ import { ReceiptArchive } from "./metering/archive.ts";
 import { Budget, BudgetSlice } from "./metering/budget.ts";
 import { DeadLetter } from "./metering/dead-letter.ts";
 import { Lot, LotEntry } from "./metering/lot.ts";
+import { OwnPrice, OwnPrices } from "./metering/own-prices.ts";
 import { Price, PriceVersion } from "./metering/price.ts";
 import { UsageLabel, UsageRollup, UsageSpan, UsageTally } from "./metering/rollup.ts";
 import { DaySeal, SealedAccount, SealedSlice } from "./metering/seal.ts";
@@ -35,6 +36,8 @@ export const entities = [
   ApiKey,
   PriceVersion,
   Price,
+  OwnPrices,
+  OwnPrice,
   Payment,
   Lot,
   LotEntry,

@@ -7,6 +7,7 @@ import { defaultConfig } from "#src/config/load.ts";
 import { Accounts } from "#src/identity/accounts/accounts.ts";
 import { ApiKeys } from "#src/identity/accounts/keys/api-keys.ts";
 import { Members } from "#src/identity/people/members.ts";
+import { createPrices } from "#src/money/prices/prices.ts";
 import { findRatePolicy } from "#src/money/rate-limits/max-rpm.ts";
 import { MemoryWindows } from "#src/money/rate-limits/memory.ts";
 import { createRateLimits } from "#src/money/rate-limits/rate-limits.ts";
@@ -18,6 +19,7 @@ import { registration } from "#src/wire/grpc/server/registration.ts";
 import { principalKey } from "#src/wire/interceptors/access/principal.ts";
 import { validateRequests } from "#src/wire/interceptors/validation/validate.ts";
 import type { Principal } from "#src/wire/principal.ts";
+import { models } from "../../money/fixture.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
 import { createFakeFunds } from "./fake-funds.ts";
 
@@ -57,6 +59,12 @@ export async function serveAccounts(): Promise<ServedAccounts> {
     accounts: new Accounts(storage),
     keys,
     funds,
+    prices: await createPrices({
+      storage,
+      clock,
+      models: models({ id: "open/chat" }, { id: "open/embed", kind: "embedding" }),
+    }),
+    storage,
     clock,
     random: systemRandom,
     accountChanged: (accountId) => void changed.push(accountId),

@@ -13,7 +13,16 @@ import { never, openMetering, request, run, usd } from "../fixture.ts";
 const newDatabase = databases();
 
 const slice = (more: Partial<LeasedSlice> = {}): LeasedSlice => ({
-  ...{ id: "slice", lotId: "lot", accountId: "account", kind: "paid", priority: 50, priceVersion: 1, createdAt: 0 },
+  ...{
+    id: "slice",
+    lotId: "lot",
+    accountId: "account",
+    kind: "paid",
+    priority: 50,
+    priceVersion: 1,
+    ownPrices: null,
+    createdAt: 0,
+  },
   ...{ expiresAt: undefined, granted: 1000, spent: 0, ...more },
 });
 const lease = (...slices: LeasedSlice[]): Lease => ({

@@ -12,6 +12,9 @@ import { ManualClock } from "../../support/clocks/manual-clock.ts";
 import { databases, dialects } from "../databases.ts";
 import { models, openMetering, request, run, testModel, usd } from "../fixture.ts";
 
+/** The general prices of a version. */
+const general = (priceVersion: number) => ({ priceVersion, ownPrices: null });
+
 const newDatabase = databases();
 
 /** The rows that the ORM and snapshots read while a function runs. */
@@ -93,12 +96,12 @@ describe.each(dialects)("%s", (dialect) => {
     await prices.set("late", { input: 9, output: 9 });
     await prices.set(testModel, { input: 1, output: 1 });
     await prices.set("late", { input: 8, output: 8 });
-    expect(await prices.book.load(1, testModel)).toEqual({ input: 200_000, output: 250_000 });
-    expect(await prices.book.load(4, testModel)).toEqual({ input: 1, output: 1 });
-    expect(await prices.book.load(1, "late")).toEqual({ input: 200_000, output: 250_000 });
-    expect(await prices.book.load(3, "late")).toEqual({ input: 9, output: 9 });
-    expect(await prices.book.load(5, "late")).toEqual({ input: 8, output: 8 });
-    await expect(prices.book.load(1, "never")).rejects.toThrow("was never priced");
+    expect(await prices.book.load(general(1), testModel)).toEqual({ input: 200_000, output: 250_000 });
+    expect(await prices.book.load(general(4), testModel)).toEqual({ input: 1, output: 1 });
+    expect(await prices.book.load(general(1), "late")).toEqual({ input: 200_000, output: 250_000 });
+    expect(await prices.book.load(general(3), "late")).toEqual({ input: 9, output: 9 });
+    expect(await prices.book.load(general(5), "late")).toEqual({ input: 8, output: 8 });
+    await expect(prices.book.load(general(1), "never")).rejects.toThrow("was never priced");
     await storage.close();
   });
 
@@ -133,7 +136,7 @@ describe.each(dialects)("%s", (dialect) => {
     }
     for (const [at] of lists.entries()) {
       for (const [id, input] of knownFrom(lists.slice(at))) {
-        expect([at, id, (await prices.book.load(at + 1, id)).input]).toEqual([at, id, input]);
+        expect([at, id, (await prices.book.load(general(at + 1), id)).input]).toEqual([at, id, input]);
       }
     }
     await storage.close();
@@ -156,7 +159,7 @@ describe.each(dialects)("%s", (dialect) => {
     expect(await countRows(storage, () => prices.history(testModel, { limit: 5 }))).toBe(5);
     const move = () => prices.move(new Date(8.64e15), () => undefined);
     expect(await countRows(storage, move)).toBeLessThanOrEqual(2 * rowsRead + 2);
-    expect(await countRows(storage, () => prices.book.load(30, "other-3"))).toBe(1);
+    expect(await countRows(storage, () => prices.book.load(general(30), "other-3"))).toBe(1);
     const pages = [];
     for (let before = 62; before > 1; before = pages.at(-1)?.at(-1)?.version ?? 0) {
       pages.push(await prices.history(testModel, { before, limit: 25 }));
@@ -275,13 +278,13 @@ describe.each(dialects)("%s", (dialect) => {
     const prices = await pricesOf({ id: "other" });
     await prices.set(testModel, { input: 1, output: 2 });
     const book = new PriceBook(storage, 2);
-    await book.load(1, testModel);
-    await book.load(1, "other");
-    expect(await countRows(storage, () => book.load(1, testModel))).toBe(0);
-    await book.load(2, testModel);
+    await book.load(general(1), testModel);
+    await book.load(general(1), "other");
+    expect(await countRows(storage, () => book.load(general(1), testModel))).toBe(0);
+    await book.load(general(2), testModel);
     expect(book.size).toBe(2);
-    expect(await countRows(storage, () => book.load(1, testModel))).toBe(0);
-    expect(await countRows(storage, () => book.load(1, "other"))).toBe(1);
+    expect(await countRows(storage, () => book.load(general(1), testModel))).toBe(0);
+    expect(await countRows(storage, () => book.load(general(1), "other"))).toBe(1);
     await storage.close();
   });
 });

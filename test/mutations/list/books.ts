@@ -45,10 +45,26 @@ export const bookMutations = within({ source: "src/money", tests: "test/money" }
   {
     name: "a lot keeps the first price list",
     file: "books/payments/funds.ts",
-    find: "      priceVersionId,\n",
-    replace: "      priceVersionId: 1,\n",
+    find: "      ...prices,\n",
+    replace: "      ...{ ...prices, priceVersionId: 1 },\n",
     breaks: "A credit keeps the price list of the moment it came in",
     tests: ["books/payments/funds", "prices/prices"],
+  },
+  {
+    name: "gifts pay by the account's own prices",
+    file: "books/payments/funds.ts",
+    find: 'kind === "paid" ? await readOwnPrices(em, accountId) : undefined',
+    replace: "await readOwnPrices(em, accountId)",
+    breaks: "Free money and gifts pay the general prices.",
+    tests: ["prices/own-prices"],
+  },
+  {
+    name: "a discount is rounded for the customer",
+    file: "model/own-prices.ts",
+    find: "rate - Math.floor((rate * discount) / wholePrice)",
+    replace: "rate - Math.ceil((rate * discount) / wholePrice)",
+    breaks: "What a discount takes off is rounded down to a whole pico-USD a token.",
+    tests: ["prices/own-prices"],
   },
   {
     name: "a refund is entered twice",
@@ -85,7 +101,7 @@ export const bookMutations = within({ source: "src/money", tests: "test/money" }
   {
     name: "a price book mixes the price lists of a model",
     file: "prices/price-book.ts",
-    find: "const key = `${version} ${model}`;",
+    find: "const key = `${prices.priceVersion} ${prices.ownPrices} ${model}`;",
     replace: "const key = model;",
     breaks: "pays by that list for as long as it lasts, whatever prices do later",
     tests: ["prices/prices", "books/payments/funds"],

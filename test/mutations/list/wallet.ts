@@ -20,7 +20,7 @@ export const walletMutations = within({ source: "src/money/ledger/wallet", tests
     file: "paid-cost.ts",
     find: "for (const slice of slices) {",
     replace:
-      "const dear = (one: OpenSlice) => known.find(one.priceVersion, model)?.output ?? 0;\n  for (const slice of slices.toSorted((a, b) => dear(b) - dear(a))) {",
+      "const dear = (one: OpenSlice) => known.find(one, model)?.output ?? 0;\n  for (const slice of slices.toSorted((a, b) => dear(b) - dear(a))) {",
     breaks: inOrder,
     tests: ["wallet/paid-cost"],
     isShort: true,

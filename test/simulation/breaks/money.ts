@@ -10,6 +10,7 @@ import { LeaseBatch } from "#src/money/ledger/wallet/cache/lease-batch.ts";
 import { WaitQueue } from "#src/money/ledger/wallet/wait-queue.ts";
 import { Wallet } from "#src/money/ledger/wallet/wallet.ts";
 import { WalletRates } from "#src/money/ledger/wallet/wallet-rates.ts";
+import type { LockedPrices } from "#src/money/model/own-prices.ts";
 import type { Rates } from "#src/money/model/rates.ts";
 import type { LeaseRequest } from "#src/money/model/store/wallet.ts";
 import { PriceBook } from "#src/money/prices/price-book.ts";
@@ -98,8 +99,8 @@ export const moneyBreaks: readonly Break[] = [
     name: "a wallet pays by higher prices than there are",
     judge: "prices",
     only: [],
-    apply: method(WalletRates, "find", function (this: WalletRates, version: number, model: string) {
-      const rates: Rates | undefined = find.call(this, version, model);
+    apply: method(WalletRates, "find", function (this: WalletRates, prices: LockedPrices, model: string) {
+      const rates: Rates | undefined = find.call(this, prices, model);
       return rates && { input: 5 * rates.input, output: 5 * rates.output };
     }),
   },
@@ -225,12 +226,13 @@ export const moneyBreaks: readonly Break[] = [
     judge: "books",
     only: ["many price lists", "many lots"],
     settings: { bookSize: 4 },
-    apply: method(PriceBook, "load", function (this: PriceBook, version: number, model: string) {
+    apply: method(PriceBook, "load", function (this: PriceBook, prices: LockedPrices, model: string) {
       const known = asked.get(this) ?? new Set<string>();
       asked.set(this, known);
-      const isForgotten = known.has(`${version} ${model}`) && known.size > this.size;
-      known.add(`${version} ${model}`);
-      return load.call(this, isForgotten ? this.newestVersion : version, model);
+      const name = `${prices.priceVersion} ${model}`;
+      const isForgotten = known.has(name) && known.size > this.size;
+      known.add(name);
+      return load.call(this, isForgotten ? { ...prices, priceVersion: this.newestVersion } : prices, model);
     }),
   },
 ];

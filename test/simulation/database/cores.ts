@@ -4,7 +4,7 @@ import type { Meaning, Tables } from "./statement.ts";
 // Implements the statements about cores and their slices, like src/money/store/postgresql/statements.ts.
 
 const sliceColumns = `
-  slice.id, slice.lot_id, slice.account_id, slice.granted, slice.spent, kind, priority, price_version_id,
+  slice.id, slice.lot_id, slice.account_id, slice.granted, slice.spent, kind, priority, price_version_id, own_prices_id,
   lot.created_at, lot.expires_at`;
 
 /** True for a core that others took for dead and whose heart has not beaten since. */

@@ -10,6 +10,7 @@ interface LotRow {
   readonly kind: string;
   readonly priority: number;
   readonly price_version_id: number;
+  readonly own_prices_id: string | null;
   readonly created_at: number;
   readonly expires_at: number | null;
   readonly account_id: string;
@@ -17,7 +18,7 @@ interface LotRow {
 }
 
 const lotsOf = `
-  select id, kind, priority, price_version_id, created_at, expires_at, account_id,
+  select id, kind, priority, price_version_id, own_prices_id, created_at, expires_at, account_id,
     granted - spent - leased - refunded - expired as available
   from lot where account_id = ?1 and ${withFreeMoney}`;
 /**

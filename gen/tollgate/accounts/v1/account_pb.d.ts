@@ -207,6 +207,20 @@ export declare type Lot = Message<"tollgate.accounts.v1.Lot"> & {
    * @generated from field: google.protobuf.Timestamp created_at = 7;
    */
   createdAt?: Timestamp | undefined;
+
+  /**
+   * The number of the account's own prices that this lot has locked in. 0: it pays the general prices of its version.
+   *
+   * @generated from field: uint32 own_prices = 10;
+   */
+  ownPrices: number;
+
+  /**
+   * Their discount, in basis points: hundredths of a per cent.
+   *
+   * @generated from field: uint32 discount_basis_points = 11;
+   */
+  discountBasisPoints: number;
 };
 
 /**

@@ -4,6 +4,7 @@
 
 import type { GenFile, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { CloseAccountRequestSchema, CloseAccountResponseSchema, CreateAccountRequestSchema, CreateAccountResponseSchema, FreezeAccountRequestSchema, FreezeAccountResponseSchema, GetAccountRequestSchema, GetAccountResponseSchema, ListAccountsRequestSchema, ListAccountsResponseSchema, UnfreezeAccountRequestSchema, UnfreezeAccountResponseSchema, UpdateAccountRequestSchema, UpdateAccountResponseSchema } from "./account_requests_pb.js";
+import type { GetAccountPricesRequestSchema, GetAccountPricesResponseSchema, SetAccountPricesRequestSchema, SetAccountPricesResponseSchema } from "./own_prices_pb.js";
 import type { GrantRequestSchema, GrantResponseSchema, ListPaymentsRequestSchema, ListPaymentsResponseSchema, RefundRequestSchema, RefundResponseSchema, TopUpRequestSchema, TopUpResponseSchema } from "./payment_requests_pb.js";
 import type { CreateKeyRequestSchema, CreateKeyResponseSchema, GetKeyRequestSchema, GetKeyResponseSchema, ListKeysRequestSchema, ListKeysResponseSchema, RevokeKeyRequestSchema, RevokeKeyResponseSchema, RotateKeyRequestSchema, RotateKeyResponseSchema, UpdateKeyRequestSchema, UpdateKeyResponseSchema } from "./key_requests_pb.js";
 import type { GetKeyStatusRequestSchema, GetKeyStatusResponseSchema, IdentifyCallerRequestSchema, IdentifyCallerResponseSchema } from "./caller_requests_pb.js";
@@ -90,6 +91,28 @@ export declare const AccountsService: GenService<{
     methodKind: "unary";
     input: typeof CloseAccountRequestSchema;
     output: typeof CloseAccountResponseSchema;
+  },
+  /**
+   * Returns what money that comes in now costs an account, by its own prices or by proposed ones. A caller gets those of
+   * its own account.
+   *
+   * @generated from rpc tollgate.accounts.v1.AccountsService.GetAccountPrices
+   */
+  getAccountPrices: {
+    methodKind: "unary";
+    input: typeof GetAccountPricesRequestSchema;
+    output: typeof GetAccountPricesResponseSchema;
+  },
+  /**
+   * Sets an account's own prices: payments lock them in from now on. Money that came in before keeps its prices; free
+   * money and gifts pay the general ones.
+   *
+   * @generated from rpc tollgate.accounts.v1.AccountsService.SetAccountPrices
+   */
+  setAccountPrices: {
+    methodKind: "unary";
+    input: typeof SetAccountPricesRequestSchema;
+    output: typeof SetAccountPricesResponseSchema;
   },
   /**
    * Records a payment: creates a lot at the current prices. Sending the same reference and amount again returns the

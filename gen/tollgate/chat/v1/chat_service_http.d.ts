@@ -134,6 +134,16 @@ export declare const chatServiceRoutes: {
     readonly method: (typeof ChatService)["method"]["listSeals"];
   };
   /**
+   * Returns what a payment of the account that comes in now pays for each model: its own prices beside the general ones.
+   *
+   * @generated from rpc tollgate.chat.v1.ChatService.ListPrices
+   */
+  readonly listPrices: {
+    readonly verb: "GET";
+    readonly path: "/v1/prices";
+    readonly method: (typeof ChatService)["method"]["listPrices"];
+  };
+  /**
    * Returns every movement of the account's money in whole UTC days, of today so far, as JSON lines that prove its balances.
    *
    * @generated from rpc tollgate.chat.v1.ChatService.GetStatement

@@ -16,6 +16,12 @@ export declare const file_tollgate_payments_v1_payment_options: GenFile;
  * @generated from message tollgate.payments.v1.GetPaymentOptionsRequest
  */
 export declare type GetPaymentOptionsRequest = Message<"tollgate.payments.v1.GetPaymentOptionsRequest"> & {
+  /**
+   * Account.id, for whose own prices are told. Empty: a caller's own; from an operator: none, but the general prices.
+   *
+   * @generated from field: string account_id = 1;
+   */
+  accountId: string;
 };
 
 /**

@@ -13,6 +13,7 @@ import { addQuestion } from "../ask-core.ts";
 import { accountDocument, movementDocument } from "../output/documents.ts";
 import { required } from "../required.ts";
 import { addAccountPeople } from "./account-people.ts";
+import { addAccountPrices } from "./account-prices.ts";
 import { addAutoTopUp } from "./payments.ts";
 
 interface Movement {
@@ -162,6 +163,7 @@ export function addAccounts(program: Command, io: Io): void {
       );
     },
   });
+  addAccountPrices(group, io);
   addAutoTopUp(group, io);
   addQuestion<[string], Movement>(group, "refund <account>", io, {
     description: "pay unspent paid money back",

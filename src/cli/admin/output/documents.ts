@@ -8,6 +8,7 @@ import { type Price, PriceReason } from "#gen/tollgate/metering/v1/price_pb.js";
 import type { Operator } from "#gen/tollgate/operators/v1/operator_pb.js";
 import type { Session } from "#gen/tollgate/sessions/v1/session_pb.js";
 import type { GetStatusResponse } from "#gen/tollgate/status/v1/status_service_pb.js";
+import { formatPercent } from "#lib/basis-points.ts";
 import { limitEntries, readLimits, showLimits } from "#lib/limits/key-limits.ts";
 import { formatRate, formatUsd } from "#lib/money.ts";
 import { separate } from "#lib/text/separate.ts";
@@ -41,6 +42,8 @@ export function accountDocument(account: Account) {
       granted_usd: formatUsd(lot.grantedPicoUsd),
       remaining_usd: formatUsd(lot.remainingPicoUsd),
       price_version: lot.priceVersion,
+      own_prices: lot.ownPrices || null,
+      discount_percent: lot.ownPrices === 0 ? null : formatPercent(lot.discountBasisPoints),
       created_at: time(lot.createdAt),
       expires_at: time(lot.expiresAt),
     })),

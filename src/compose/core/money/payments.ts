@@ -10,6 +10,8 @@ import type { Provider } from "#src/checkout/provider.ts";
 import { createEventReader, createStripe } from "#src/checkout/stripe/stripe.ts";
 import { createStripeWebhook, stripePath } from "#src/checkout/webhook.ts";
 import type { Config } from "#src/config/schema.ts";
+import { ownRates } from "#src/money/model/own-prices.ts";
+import { readOwnPrices } from "#src/money/prices/own-prices.ts";
 import type { Dependencies as AccountsDependencies } from "#src/services/accounts/dependencies.ts";
 import { createPaymentsService } from "#src/services/payments-service.ts";
 import { WorkLease } from "#src/storage/work-lease.ts";
@@ -52,7 +54,11 @@ export async function composePayments(foundation: Foundation, { prices }: Pick<M
     isAvailable: provider !== undefined,
     mayCharge: stripe !== undefined && !stripe.automatic_tax,
     limits: readPaymentLimits(config),
-    prices: () => prices.list().map(({ model, live }) => ({ model, ...live })),
+    prices: async (accountId) => {
+      const own = accountId === "" ? undefined : await readOwnPrices(storage.orm.em.fork(), accountId);
+      const list = prices.list();
+      return list.map(({ model, live }) => ({ model, ...(own === undefined ? live : ownRates(live, own, model)) }));
+    },
     returnUrl: consoleUrl(config),
   });
   let stop = () => {};

@@ -14,10 +14,19 @@ import type { BalanceJudge } from "../../model/balances.ts";
 import type { CoreLedger } from "../../model/core-ledger.ts";
 import type { Alongside, Credit, Funds, Movement } from "../../model/payments.ts";
 import { priorities } from "../../model/spending-order.ts";
+import { readOwnPrices } from "../../prices/own-prices.ts";
 import { readLots, readStatement, readStatements } from "../statement.ts";
 import { readCredited } from "./credited.ts";
 import { readPayments } from "./payment-list.ts";
-import { addPaid, checkAmount, checkLimits, type PaymentLimits, pricesOfRefund, sameBefore } from "./payments.ts";
+import {
+  addPaid,
+  checkAmount,
+  checkLimits,
+  type LotPrices,
+  type PaymentLimits,
+  pricesOfRefund,
+  sameBefore,
+} from "./payments.ts";
 import { insist, owes, takeBack, takeBackOrOwe } from "./refunds.ts";
 
 interface Dependencies {
@@ -32,12 +41,14 @@ interface Dependencies {
   readonly balances?: BalanceJudge | undefined;
 }
 
-async function newestPrices(em: SqlEntityManager): Promise<number> {
+/** The prices of this moment. Free money and gifts pay the general ones. */
+async function newestPrices(em: SqlEntityManager, { accountId, kind }: Credit): Promise<LotPrices> {
   const [version] = await em.find(PriceVersion, {}, { orderBy: { id: "desc" }, limit: 1 });
   if (version === undefined) {
     throw new Error("money cannot come in before there are prices");
   }
-  return version.id;
+  const own = kind === "paid" ? await readOwnPrices(em, accountId) : undefined;
+  return { priceVersionId: version.id, ownPricesId: own?.id ?? null };
 }
 
 /** Makes lots of incoming money, and takes unspent money out of lots again. */
@@ -80,8 +91,8 @@ export function createFunds({ storage, ledger, limits, clock, random, announce, 
     const lotId = random.uuid();
     const paymentId = random.uuid();
     const { undoes } = credit;
-    const priceVersionId =
-      undoes === undefined ? await newestPrices(em) : await pricesOfRefund(em, { ...credit, undoes });
+    const prices =
+      undoes === undefined ? await newestPrices(em, credit) : await pricesOfRefund(em, { ...credit, undoes });
     await em.insert(Payment, { id: paymentId, accountId: account.id, kind, amount, reference, lotId, at });
     await em.insert(Lot, {
       id: lotId,
@@ -93,7 +104,7 @@ export function createFunds({ storage, ledger, limits, clock, random, announce, 
       leased: 0,
       refunded: 0,
       expired: 0,
-      priceVersionId,
+      ...prices,
       createdAt: at,
       expiresAt: credit.expiresAt ?? null,
       paymentId,

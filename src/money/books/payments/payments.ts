@@ -93,15 +93,18 @@ export async function sameBefore(
   );
 }
 
+/** The prices that a lot locks in. */
+export type LotPrices = Pick<Lot, "priceVersionId" | "ownPricesId">;
+
 /** The prices of the money that a refund took. Throws unless it is a refund of this account and amount. */
 export async function pricesOfRefund(
   em: SqlEntityManager,
   { accountId, amount, undoes }: { readonly accountId: string; readonly amount: PicoUsd; readonly undoes: string },
-): Promise<number> {
+): Promise<LotPrices> {
   const refund = await em.findOne(Payment, { reference: undoes, kind: "refund", accountId, amount });
   const lot = refund && (await em.findOne(Lot, refund.lotId));
   if (lot) {
-    return lot.priceVersionId;
+    return { priceVersionId: lot.priceVersionId, ownPricesId: lot.ownPricesId ?? null };
   }
   throw failure(Reason.INVALID_ARGUMENT, `The account has no refund ${undoes} of this amount.`, {
     parameter: "undoes",

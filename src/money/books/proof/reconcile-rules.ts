@@ -1,4 +1,5 @@
 import { fittingSum, sumColumns, textColumns } from "#src/storage/exact-sum.ts";
+import { ownRate } from "../../model/own-prices.ts";
 import { hourlySums } from "../../store/rollups.ts";
 
 /** An invariant: a query for the rows that break it, as id, expected and found. It names tables of `inScope`. */
@@ -139,20 +140,41 @@ export const rules: readonly Rule[] = [
         case when input_rate > output_rate then input_rate else output_rate end`,
   },
   {
-    name: "a line pays at its lot's price (that of its version, or the first later one that lists the model), or at that of the request's admission if it is lower",
+    name: "a line pays at its lot's price (that of its version, or the first later one that lists the model, by the own prices that it locked in), or at that of the request's admission if it is lower",
     table: "usage_line",
     ofDay: "receipts",
     sql: `
-      select line.request_id as id, price.input as expected, line.input_rate as found
+      select line.request_id as id, ${ownRate("input")} as expected, line.input_rate as found
       from line
       join receipt on receipt.request_id = line.request_id and receipt.run_id = line.run_id
       join lot on lot.id = line.lot_id
+      left join own_prices on own_prices.id = lot.own_prices_id
+      left join own_price on own_price.own_prices_id = lot.own_prices_id and own_price.model = receipt.model
       left join price on price.model = receipt.model and price.version_id = coalesce(
         (select max(version_id) from price listed where listed.model = receipt.model and listed.version_id <= lot.price_version_id),
         (select min(version_id) from price listed where listed.model = receipt.model and listed.version_id > lot.price_version_id))
       where price.model is null
-        or ${lower("price.input", "receipt.max_input_rate")} <> line.input_rate
-        or ${lower("price.output", "receipt.max_output_rate")} <> line.output_rate`,
+        or ${lower(ownRate("input"), "receipt.max_input_rate")} <> line.input_rate
+        or ${lower(ownRate("output"), "receipt.max_output_rate")} <> line.output_rate`,
+  },
+  {
+    name: "the own prices of a lot are those of its account",
+    table: "lot",
+    sql: `
+      select lot.id as id, lot.account_id as expected, own_prices.account_id as found
+      from lot join own_prices on own_prices.id = lot.own_prices_id
+      where own_prices.account_id <> lot.account_id`,
+  },
+  {
+    name: "a lot has no older own prices than money that came in at an older price version",
+    table: "lot",
+    sql: `
+      select id, before as expected, number as found from (
+        select lot.id, own_prices.number, max(own_prices.number) over (
+          partition by lot.account_id order by lot.price_version_id
+          groups between unbounded preceding and 1 preceding) as before
+        from lot join own_prices on own_prices.id = lot.own_prices_id) lots
+      where number < before`,
   },
   {
     name: "a line, its slice, its lot and its receipt are of one account",

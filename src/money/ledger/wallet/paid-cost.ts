@@ -69,7 +69,7 @@ function findSources({ slices, budget, rates: known, model }: PayingMoney, terms
     if (left === 0 && sources.length > 0) {
       break;
     }
-    const rates = known.find(slice.priceVersion, model);
+    const rates = known.find(slice, model);
     if (rates === undefined) {
       throw new Error(`rates of ${model} in version ${slice.priceVersion} are not loaded`);
     }

@@ -1,11 +1,22 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { readDetail } from "#lib/errors/detail.ts";
+import type { LockedPrices } from "../../model/own-prices.ts";
 import type { Rates } from "../../model/rates.ts";
 import type { Lease, LeasedSlice } from "../../model/store/wallet.ts";
 import type { PriceBook } from "../../prices/price-book.ts";
 
-/** A slice that has a price version. */
-type Priced = Pick<LeasedSlice, "id" | "priceVersion">;
+/** A slice with its prices. */
+type Priced = Pick<LeasedSlice, "id"> & LockedPrices;
+
+/** What money with these prices pays for a model. */
+interface Known {
+  readonly prices: LockedPrices;
+  readonly model: string;
+  readonly rates: Rates;
+}
+
+/** Names a model's rates within a price version. */
+const nameOf = ({ ownPrices }: LockedPrices, model: string) => (ownPrices === null ? model : `${ownPrices} ${model}`);
 
 /** The money of a wallet. */
 export interface PricedMoney {
@@ -16,8 +27,8 @@ export interface PricedMoney {
 }
 
 /**
- * The rates that a wallet pays: of every model that is paid from it, in every price version of its money. They stay for
- * as long as the wallet has money of the version, whatever the price book forgets: a running request must always find
+ * The rates that a wallet pays: of every model that is paid from it, at all prices of its money. They stay for as
+ * long as the wallet has money of the price version, whatever the price book forgets: a running request must always find
  * its price.
  */
 export class WalletRates {
@@ -25,8 +36,8 @@ export class WalletRates {
   readonly #money: PricedMoney;
   readonly #lose: (sliceIds: ReadonlySet<string>) => void;
   readonly #models = new Set<string>();
-  /** By version, then by model. */
-  readonly #rates = new Map<number, Map<string, Rates>>();
+  /** By version, then by the name within it. */
+  readonly #rates = new Map<number, Map<string, Known>>();
   /** The highest rates of the open money, by model. */
   readonly #max = new Map<string, Rates>();
   /** The price book's era that these rates are of. */
@@ -41,8 +52,8 @@ export class WalletRates {
   }
 
   /** Undefined: the rates have to be loaded first. */
-  find(version: number, model: string): Rates | undefined {
-    return this.#rates.get(version)?.get(model);
+  find(prices: LockedPrices, model: string): Rates | undefined {
+    return this.#rates.get(prices.priceVersion)?.get(nameOf(prices, model))?.rates;
   }
 
   /** The highest rates of all open money in the wallet. Undefined: they have to be loaded first. */
@@ -53,8 +64,8 @@ export class WalletRates {
     }
     let input = 0;
     let output = 0;
-    for (const { priceVersion } of this.#money.open) {
-      const rates = this.find(priceVersion, model);
+    for (const slice of this.#money.open) {
+      const rates = this.find(slice, model);
       if (rates === undefined) {
         return undefined;
       }
@@ -76,7 +87,7 @@ export class WalletRates {
     const models = [...this.#models];
     return (
       this.#era === this.#book.era &&
-      money.every(({ priceVersion }) => models.every((model) => this.find(priceVersion, model) !== undefined))
+      money.every((slice) => models.every((model) => this.find(slice, model) !== undefined))
     );
   }
 
@@ -85,7 +96,7 @@ export class WalletRates {
    * because a model without rates must not spoil every later lease.
    */
   async addModel(model: string): Promise<void> {
-    await this.#loadAll(this.#money.open.map(({ priceVersion }) => ({ version: priceVersion, model })));
+    await this.#loadAll(this.#money.open.map((prices) => ({ prices, model })));
     this.#models.add(model);
   }
 
@@ -134,7 +145,7 @@ export class WalletRates {
       await this.#loadAnew();
     }
     const models = [...this.#models];
-    await this.#loadAll(money.flatMap(({ priceVersion }) => models.map((model) => ({ version: priceVersion, model }))));
+    await this.#loadAll(money.flatMap((prices) => models.map((model) => ({ prices, model }))));
   }
 
   /** Forgets versions that the wallet no longer has money of. */
@@ -157,14 +168,14 @@ export class WalletRates {
         this.#rates.delete(version);
       }
     }
-    const old = Array.from(this.#rates, ([version, models]) => Array.from(models, (of) => ({ version, of }))).flat();
+    const old = Array.from(this.#rates.values(), (models) => [...models.values()]).flat();
     const found = await Promise.all(
-      old.map(({ version, of: [model, rates] }) =>
-        this.#book.load(version, model).catch((error: unknown) => this.#keepUnpriced(model, rates, error)),
+      old.map(({ prices, model, rates }) =>
+        this.#book.load(prices, model).catch((error: unknown) => this.#keepUnpriced(model, rates, error)),
       ),
     );
-    for (const [at, { version, of }] of old.entries()) {
-      this.#rates.get(version)?.set(of[0], found[at] as Rates);
+    for (const [at, { prices, model }] of old.entries()) {
+      this.#rates.get(prices.priceVersion)?.set(nameOf(prices, model), { prices, model, rates: found[at] as Rates });
     }
     this.#max.clear();
     this.#era = era;
@@ -179,13 +190,15 @@ export class WalletRates {
     return rates;
   }
 
-  async #loadAll(wanted: readonly { readonly version: number; readonly model: string }[]): Promise<void> {
-    const missing = wanted.filter(({ version, model }) => this.find(version, model) === undefined);
-    const found = await Promise.all(missing.map(({ version, model }) => this.#book.load(version, model)));
-    for (const [at, { version, model }] of missing.entries()) {
-      const models = this.#rates.get(version) ?? new Map<string, Rates>();
-      models.set(model, found[at] as Rates);
-      this.#rates.set(version, models);
+  async #loadAll(wanted: readonly Omit<Known, "rates">[]): Promise<void> {
+    const missing = wanted.filter(({ prices, model }) => this.find(prices, model) === undefined);
+    const found = await Promise.all(missing.map(({ prices, model }) => this.#book.load(prices, model)));
+    for (const [at, { prices, model }] of missing.entries()) {
+      const { priceVersion, ownPrices } = prices;
+      const models = this.#rates.get(priceVersion) ?? new Map<string, Known>();
+      const known = { prices: { priceVersion, ownPrices }, model, rates: found[at] as Rates };
+      models.set(nameOf(prices, model), known);
+      this.#rates.set(priceVersion, models);
     }
   }
 }

@@ -1,15 +1,15 @@
 import type { PicoUsd } from "../interface.ts";
+import type { LockedPrices } from "../own-prices.ts";
 import type { Credit } from "../payments.ts";
 import type { VersionMark } from "../version-marks.ts";
 
 /** A part of a lot that this core may spend without asking. */
-export interface LeasedSlice {
+export interface LeasedSlice extends LockedPrices {
   readonly id: string;
   readonly lotId: string;
   readonly accountId: string;
   readonly kind: Credit["kind"];
   readonly priority: number;
-  readonly priceVersion: number;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
   /** Milliseconds since the epoch. Undefined: it never expires. */

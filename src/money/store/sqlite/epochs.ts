@@ -5,7 +5,7 @@ import type { Executor } from "./executor.ts";
 
 const openSlicesSql = `
   select slice.id, slice.lot_id as lotId, slice.account_id as accountId, slice.granted, slice.spent, lot.kind,
-    lot.priority, lot.price_version_id as priceVersion, lot.created_at as createdAt, lot.expires_at as expiresAt
+    lot.priority, lot.price_version_id as priceVersion, lot.own_prices_id as ownPrices, lot.created_at as createdAt, lot.expires_at as expiresAt
   from slice join lot on lot.id = slice.lot_id where slice.open`;
 
 /** This core in the file, and the epoch that its slices belong to. */

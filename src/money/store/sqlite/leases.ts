@@ -13,7 +13,7 @@ const page = (paid?: true) =>
   firstLots({ account: "?1", now: "?2", limit: String(lotsAtOnce), ...(paid === undefined ? {} : { paid }) });
 
 const nextLots = `
-  select id, kind, priority, price_version_id as priceVersion, created_at as createdAt, expires_at as expiresAt,
+  select id, kind, priority, price_version_id as priceVersion, own_prices_id as ownPrices, created_at as createdAt, expires_at as expiresAt,
     ${freeMoney} as unleased from (${page()})`;
 
 /** Texts, because sums may exceed 2^53 - 1, the largest integer that a number holds exactly. */
@@ -30,6 +30,7 @@ interface LotRow {
   readonly kind: LeasedSlice["kind"];
   readonly priority: number;
   readonly priceVersion: number;
+  readonly ownPrices: string | null;
   readonly createdAt: number;
   readonly expiresAt: number | null;
   readonly unleased: number;
@@ -102,8 +103,8 @@ export class Leases {
        values (?, ?, ?, ?, ?, ?, 0, true)`,
       [id, lot.id, accountId, this.#core.coreId, this.#core.epoch, granted],
     );
-    const { id: lotId, kind, priority, priceVersion, createdAt } = lot;
+    const { id: lotId, kind, priority, priceVersion, ownPrices, createdAt } = lot;
     const expiresAt = lot.expiresAt ?? undefined;
-    return { id, lotId, accountId, kind, priority, priceVersion, createdAt, expiresAt, granted, spent: 0 };
+    return { id, lotId, accountId, kind, priority, priceVersion, ownPrices, createdAt, expiresAt, granted, spent: 0 };
   }
 }

@@ -2,6 +2,7 @@ import { defineEntity, type InferEntity, p } from "@mikro-orm/core";
 import { Account } from "../account.ts";
 import { amount, maxAmount } from "../amount.ts";
 import { Payment } from "../payment.ts";
+import { OwnPrices } from "./own-prices.ts";
 import { PriceVersion } from "./price.ts";
 
 /**
@@ -28,6 +29,9 @@ export const Lot = defineEntity({
     refunded: amount(),
     expired: amount(),
     priceVersionId: () => p.manyToOne(PriceVersion).mapToPk().joinColumn("price_version_id"),
+    /** The account's own prices of that moment. Null: the general prices. */
+    ownPricesId: () =>
+      p.manyToOne(OwnPrices).mapToPk().joinColumn("own_prices_id").nullable().deleteRule("no action").index(false),
     createdAt: p.datetime(3),
     /** Null: it never expires. */
     expiresAt: p.datetime(3).nullable(),
@@ -56,6 +60,7 @@ export const Lot = defineEntity({
   checks: [
     { name: "lot_granted", expression: `granted > 0 and granted <= ${maxAmount}` },
     { name: "lot_parts", expression: "spent >= 0 and leased >= 0 and refunded >= 0 and expired >= 0" },
+    { name: "lot_own_prices", expression: "own_prices_id is null or kind = 'paid'" },
     { name: "lot_sum", expression: "spent + leased + refunded + expired <= granted" },
   ],
 });

@@ -7,6 +7,7 @@ import { Migration20261126000005 } from "./Migration20261126000005.ts";
 import { Migration20261126000006 } from "./Migration20261126000006.ts";
 import { Migration20261126000007 } from "./Migration20261126000007.ts";
 import { Migration20261126000008 } from "./Migration20261126000008.ts";
+import { Migration20261126000009 } from "./Migration20261126000009.ts";
 import { Migration20261126000011 } from "./Migration20261126000011.ts";
 import { Migration20261126000012 } from "./Migration20261126000012.ts";
 import { Migration20261126000013 } from "./Migration20261126000013.ts";
@@ -24,6 +25,7 @@ export const migrations: MigrationObject[] = [
   { name: "Migration20261126000006", class: Migration20261126000006 },
   { name: "Migration20261126000007", class: Migration20261126000007 },
   { name: "Migration20261126000008", class: Migration20261126000008 },
+  { name: "Migration20261126000009", class: Migration20261126000009 },
   { name: "Migration20261126000011", class: Migration20261126000011 },
   { name: "Migration20261126000012", class: Migration20261126000012 },
   { name: "Migration20261126000013", class: Migration20261126000013 },

@@ -31,6 +31,8 @@ export function testAccounts(): void {
           granted_usd: "0.50",
           remaining_usd: "0.50",
           price_version: expect.any(String),
+          own_prices: null,
+          discount_percent: null,
           created_at: expect.stringMatching(iso),
           expires_at: null,
         },
@@ -56,6 +58,25 @@ export function testAccounts(): void {
     );
     expect(await json("accounts", "close", id)).toEqual({ id, refunded_usd: "10.00" });
     expect(await json("accounts", "show", id)).toMatchObject({ frozen: true, paid_total_usd: "0.00" });
+  });
+
+  test("an account's own prices are proposed, set, locked in by its next payment, and ended", async () => {
+    const id = await newAccount();
+    const [general] = (await json("accounts", "prices", id)).prices;
+    expect(general).toMatchObject({ input: general.general_input, fixed: false });
+    const fixed = ["--fixed", `${general.model}=0.5/0.75`];
+    const proposed = await json("accounts", "prices", id, "--discount", "12.5", ...fixed);
+    expect(proposed).toMatchObject({ id, discount_percent: "12.5", number: 0, set_at: null });
+    expect(proposed.prices[0]).toEqual({ ...general, input: "0.50", output: "0.75", fixed: true });
+    const set = await json("accounts", "set-prices", id, "--discount", "12.5", ...fixed);
+    expect(set).toEqual({ ...proposed, number: 1, set_at: expect.stringMatching(iso) });
+    await json("accounts", "top-up", id, "--usd", "10", "--ref", "at own prices");
+    const { lots } = await json("accounts", "show", id);
+    expect(lots[1]).toMatchObject({ kind: "paid", own_prices: 1, discount_percent: "12.5" });
+    expect(await json("accounts", "set-prices", id, "--general")).toMatchObject({ discount_percent: "0", number: 2 });
+    for (const wrong of [[], ["--general", "--discount", "1"], ["--discount", "100"], ["--fixed", "unknown=1/1"]]) {
+      expect((await refusal("accounts", "set-prices", id, ...wrong)).notes).not.toBe("");
+    }
   });
 
   test("money comes in once per reference, and unspent paid money goes back", async () => {

@@ -7,10 +7,12 @@ import type { OpenSlice } from "#src/money/ledger/wallet/wallet-slices.ts";
 const slices = (...of: readonly { readonly money: number; readonly rate: number }[]): OpenSlice[] =>
   of.map(({ money, rate }, at) => ({
     ...{ id: `slice ${at}`, lotId: `lot ${at}`, accountId: "account", kind: "paid", priority: 50, createdAt: at },
-    ...{ priceVersion: rate, expiresAt: undefined, granted: money, spent: 0, available: money },
+    ...{ priceVersion: rate, ownPrices: null, expiresAt: undefined, granted: money, spent: 0, available: money },
     ...{ uncommitted: 0, uncommittedCost: 0 },
   }));
-const rates = { find: (version: number) => ({ input: version, output: version }) } as unknown as WalletRates;
+const rates = {
+  find: ({ priceVersion: rate }: OpenSlice) => ({ input: rate, output: rate }),
+} as unknown as WalletRates;
 const dear = { input: 100, output: 100 };
 
 /** What each lot pays for output tokens, and what nobody pays. */
