@@ -13,6 +13,7 @@ const kinds: Readonly<Record<LotKind, string>> = {
   [LotKind.FREE]: "Free tier",
   [LotKind.GRANT]: "Grant",
   [LotKind.PAID]: "Payment",
+  [LotKind.CREDIT]: "Credit line",
 };
 const perMille = 1000n;
 

@@ -25,6 +25,7 @@ const lease = (...slices: LeasedSlice[]): Lease => ({
     elsewhere: 0n,
     newestPrices: undefined,
     debt: 0n,
+    retired: [],
     slices,
   },
 });

@@ -5,15 +5,16 @@ import type { Random } from "#lib/ids/random.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { Account, toNameKey } from "#src/storage/entities/account.ts";
 import { Lot, LotEntry } from "#src/storage/entities/metering/lot.ts";
-import { PriceVersion } from "#src/storage/entities/metering/price.ts";
 import { Payment } from "#src/storage/entities/payment.ts";
 import type { Storage } from "#src/storage/orm.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
+import { readCreditOwed } from "../../ledger/wallet/credit-line.ts";
 import { createDebts, payDebt } from "../../ledger/wallet/debts.ts";
 import type { BalanceJudge } from "../../model/balances.ts";
 import type { CoreLedger } from "../../model/core-ledger.ts";
 import type { Alongside, Credit, Funds, Movement } from "../../model/payments.ts";
 import { priorities } from "../../model/spending-order.ts";
+import { newestVersion } from "../../prices/newest-version.ts";
 import { readLots, readStatement, readStatements } from "../statement.ts";
 import { readCredited } from "./credited.ts";
 import { readPayments } from "./payment-list.ts";
@@ -30,14 +31,6 @@ interface Dependencies {
   readonly announce?: Alongside;
   /** Judges the balance before and after each movement. Absent: it is not judged. */
   readonly balances?: BalanceJudge | undefined;
-}
-
-async function newestPrices(em: SqlEntityManager): Promise<number> {
-  const [version] = await em.find(PriceVersion, {}, { orderBy: { id: "desc" }, limit: 1 });
-  if (version === undefined) {
-    throw new Error("money cannot come in before there are prices");
-  }
-  return version.id;
 }
 
 /** Makes lots of incoming money, and takes unspent money out of lots again. */
@@ -81,7 +74,7 @@ export function createFunds({ storage, ledger, limits, clock, random, announce, 
     const paymentId = random.uuid();
     const { undoes } = credit;
     const priceVersionId =
-      undoes === undefined ? await newestPrices(em) : await pricesOfRefund(em, { ...credit, undoes });
+      undoes === undefined ? await newestVersion(em) : await pricesOfRefund(em, { ...credit, undoes });
     await em.insert(Payment, { id: paymentId, accountId: account.id, kind, amount, reference, lotId, at });
     await em.insert(Lot, {
       id: lotId,
@@ -147,6 +140,7 @@ export function createFunds({ storage, ledger, limits, clock, random, announce, 
           createdAt: new Date(clock.now()),
           paidTotal: 0n,
           debt: 0n,
+          creditLine: 0,
           balanceTold: "exhausted", // it never had money, so there is nothing to tell
         });
         await em.flush();
@@ -200,17 +194,18 @@ export function createFunds({ storage, ledger, limits, clock, random, announce, 
             return before;
           }
           await payDebt(em, account, { clock, random });
-          if (account.debt > 0n && !intoDebt) {
-            throw owes(amount, account.debt);
+          const owed = account.debt + BigInt(await readCreditOwed(em, accountId));
+          if (owed > 0n && !intoDebt) {
+            throw owes(amount, owed);
           }
           const id = random.uuid();
           const paidBefore = account.paidTotal;
           const taken = { amount, paymentId: id };
-          const { lotId, owed } = intoDebt
+          const { lotId, owed: fallenShort } = intoDebt
             ? await takeBackOrOwe(em, account, taken, { clock, random })
             : { lotId: await takeBack(em, account, taken, { clock, random }), owed: 0 };
           const at = new Date(clock.now());
-          await em.insert(Payment, { id, accountId, kind: "refund", amount, owed, reference, lotId, at });
+          await em.insert(Payment, { id, accountId, kind: "refund", amount, owed: fallenShort, reference, lotId, at });
           const paidTotal = { before: paidBefore, after: account.paidTotal };
           await tell(em, account, { accountId, kind: "refund", amount, reference, lotId, paidTotal }, alongside);
           return lotId;
@@ -221,6 +216,24 @@ export function createFunds({ storage, ledger, limits, clock, random, announce, 
       } finally {
         await ledger.refresh(accountId);
       }
+    },
+
+    async setCreditLine(accountId, line) {
+      if (line > 0) {
+        checkAmount(line);
+      }
+      try {
+        await ledger.withFreeReturned(accountId, () =>
+          withAccount(accountId, async (em, account) => {
+            account.creditLine = line;
+            await payDebt(em, account, { clock, random });
+            await balances?.judge(em, account);
+          }),
+        );
+      } finally {
+        await ledger.refresh(accountId); // other cores give back what they have of a line that became less
+      }
+      await debts.pay(accountId);
     },
 
     statement: (accountId) => readStatement(storage, accountId, { held, now: clock.now() }),
