@@ -10,6 +10,7 @@ import {
   type RefusedGeneration,
   UsageDimension,
 } from "#gen/tollgate/chat/v1/account_view_pb.js";
+import type { ListMonthsResponse } from "#gen/tollgate/chat/v1/month_pb.js";
 import type { GetStatementRequest } from "#gen/tollgate/chat/v1/statement_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { UsageGroup } from "#gen/tollgate/metering/v1/metering_service_pb.js";
@@ -18,6 +19,7 @@ import { type Receipt, ReceiptStatus, type UsageRow } from "#gen/tollgate/meteri
 import { findReasonText, reasonTexts } from "#lib/errors/reason-texts.ts";
 import { readLimits, showLimits } from "#lib/limits/key-limits.ts";
 import { formatUsd } from "#lib/money.ts";
+import { owedAtEnd } from "#lib/month-statement.ts";
 import { type Duration, toMilliseconds } from "#lib/time/duration.ts";
 import { parseMoment } from "#lib/time/moment.ts";
 import type { CoreClients } from "../http/core/core-clients.ts";
@@ -204,6 +206,40 @@ export async function readUsage(
     $typeName: "tollgate.chat.v1.GetUsageResponse",
     data,
     ...(ofMoment && { asOf: rfc3339(ofMoment) }),
+  };
+}
+
+/** What the account paid, used and owed, month by month. Throws RequestError for a text that is no month. */
+export async function readMonths(core: CoreClients, exchange: Exchange, month: string): Promise<ListMonthsResponse> {
+  if (month !== "" && !/^\d{4}-(0[1-9]|1[0-2])$/.test(month)) {
+    throw invalidField("month", "must be a month, such as 2026-10");
+  }
+  const { accountId, months } = await core.metering.listMonths({ month }, exchange.callOptions);
+  return {
+    $typeName: "tollgate.chat.v1.ListMonthsResponse",
+    data: months.map((one) => ({
+      $typeName: "tollgate.chat.v1.MonthStatement",
+      month: one.month,
+      accountId,
+      until: one.until === undefined ? "" : rfc3339(one.until),
+      isOver: one.isOver,
+      openingUsd: formatUsd(BigInt(one.openingPicoUsd)),
+      topupsUsd: formatUsd(BigInt(one.topupsPicoUsd)),
+      grantsUsd: formatUsd(BigInt(one.grantsPicoUsd)),
+      refundsUsd: formatUsd(BigInt(one.refundsPicoUsd)),
+      lapsedUsd: formatUsd(BigInt(one.lapsedPicoUsd)),
+      chargedUsd: formatUsd(BigInt(one.chargedPicoUsd)),
+      closingUsd: formatUsd(BigInt(one.closingPicoUsd)),
+      owedUsd: formatUsd(owedAtEnd(one)),
+      models: one.models.map(({ model, requests, inputTokens, outputTokens, costPicoUsd }) => ({
+        $typeName: "tollgate.chat.v1.ModelMonth",
+        model,
+        requests: BigInt(requests),
+        inputTokens: BigInt(inputTokens),
+        outputTokens: BigInt(outputTokens),
+        costUsd: formatUsd(BigInt(costPicoUsd)),
+      })),
+    })),
   };
 }
 

@@ -11,6 +11,7 @@ import { GetCostsResponseSchema } from "#gen/tollgate/chat/v1/cost_pb.js";
 import { CreateEmbeddingResponseSchema } from "#gen/tollgate/chat/v1/embedding_pb.js";
 import { TestAuthResponseSchema } from "#gen/tollgate/chat/v1/key_status_pb.js";
 import { ListModelsResponseSchema, ModelSchema } from "#gen/tollgate/chat/v1/model_pb.js";
+import { ListMonthsResponseSchema } from "#gen/tollgate/chat/v1/month_pb.js";
 import { ListSealsResponseSchema } from "#gen/tollgate/chat/v1/seal_pb.js";
 import { ServiceTier } from "#gen/tollgate/chat/v1/service_tier_pb.js";
 import { collectAnswer, collectAnswers } from "../http/core/answer.ts";
@@ -24,7 +25,7 @@ import { sendLines } from "../http/response/json-lines.ts";
 import { sendEvents } from "../http/response/sse.ts";
 import { createEndpoints } from "../http/routing/endpoints.ts";
 import type { Endpoint, Surface } from "../http/routing/surface.ts";
-import { readCredits, readGeneration, readKey, readStatement, readUsage } from "./account-view.ts";
+import { readCredits, readGeneration, readKey, readMonths, readStatement, readUsage } from "./account-view.ts";
 import { completion, completionStream, continueRequest, promptCount } from "./completions.ts";
 import { embeddingResponse, embedRequest } from "./embeddings.ts";
 import { errorOf } from "./errors.ts";
@@ -46,6 +47,7 @@ const writeKey = jsonEncoder(GetKeyResponseSchema);
 const writeCredits = jsonEncoder(GetCreditsResponseSchema);
 const writeGeneration = jsonEncoder(GetGenerationResponseSchema);
 const writeUsage = jsonEncoder(GetUsageResponseSchema);
+const writeMonths = jsonEncoder(ListMonthsResponseSchema);
 const writeSeals = jsonEncoder(ListSealsResponseSchema);
 const writeCosts = jsonEncoder(GetCostsResponseSchema);
 const writeKeyStatus = jsonEncoder(TestAuthResponseSchema);
@@ -81,6 +83,7 @@ export function createChatSurface(core: CoreClients): Surface {
         "/v1/costs",
         "/v1/seals",
         "/v1/statement",
+        "/v1/months",
       ],
     ],
     recognizes: () => true, // the default: its clients send nothing distinctive
@@ -180,6 +183,10 @@ export function createChatSurface(core: CoreClients): Surface {
           async listSeals({ after }, exchange) {
             const { seals } = await core.metering.listSeals({ after }, exchange.callOptions);
             exchange.send(200, writeSeals(sealList(seals)));
+          },
+
+          async listMonths({ month }, exchange) {
+            exchange.send(200, writeMonths(await readMonths(core, exchange, month)));
           },
 
           async getStatement(request, exchange) {

@@ -25,6 +25,7 @@ test("a table has each method with its verb and path", () => {
     ["getGeneration", "GET /v1/generation", true],
     ["getUsage", "GET /v1/usage", true],
     ["listSeals", "GET /v1/seals", true],
+    ["listMonths", "GET /v1/months", true],
     ["getStatement", "GET /v1/statement", true],
   ]);
   expect(Object.keys(messagesServiceRoutes)).toEqual(Object.keys(MessagesService.method));

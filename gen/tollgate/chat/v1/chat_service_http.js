@@ -25,5 +25,6 @@ export const chatServiceRoutes = {
   getGeneration: { verb: "GET", path: "/v1/generation", method: ChatService.method.getGeneration },
   getUsage: { verb: "GET", path: "/v1/usage", method: ChatService.method.getUsage },
   listSeals: { verb: "GET", path: "/v1/seals", method: ChatService.method.listSeals },
+  listMonths: { verb: "GET", path: "/v1/months", method: ChatService.method.listMonths },
   getStatement: { verb: "GET", path: "/v1/statement", method: ChatService.method.getStatement },
 };

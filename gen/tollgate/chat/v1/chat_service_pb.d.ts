@@ -14,6 +14,7 @@ import type { GetCostsRequestSchema, GetCostsResponseSchema } from "./cost_pb.js
 import type { TestAuthRequestSchema, TestAuthResponseSchema } from "./key_status_pb.js";
 import type { GetCreditsRequestSchema, GetCreditsResponseSchema, GetGenerationRequestSchema, GetGenerationResponseSchema, GetKeyRequestSchema, GetKeyResponseSchema, GetUsageRequestSchema, GetUsageResponseSchema } from "./account_view_pb.js";
 import type { ListSealsRequestSchema, ListSealsResponseSchema } from "./seal_pb.js";
+import type { ListMonthsRequestSchema, ListMonthsResponseSchema } from "./month_pb.js";
 import type { GetStatementRequestSchema, GetStatementResponseSchema } from "./statement_pb.js";
 
 /**
@@ -146,6 +147,16 @@ export declare const ChatService: GenService<{
     methodKind: "unary";
     input: typeof ListSealsRequestSchema;
     output: typeof ListSealsResponseSchema;
+  },
+  /**
+   * Returns what the account paid, used and owed, month by month, newest first.
+   *
+   * @generated from rpc tollgate.chat.v1.ChatService.ListMonths
+   */
+  listMonths: {
+    methodKind: "unary";
+    input: typeof ListMonthsRequestSchema;
+    output: typeof ListMonthsResponseSchema;
   },
   /**
    * Returns every movement of the account's money in whole UTC days, of today so far, as JSON lines that prove its balances.
