@@ -19,17 +19,17 @@ import { AutoTopUpSchema } from "#gen/tollgate/payments/v1/auto_top_up_pb.js";
 import { PaymentEventSchema } from "#gen/tollgate/payments/v1/payment_event_pb.js";
 import { PaymentRefundSchema } from "#gen/tollgate/payments/v1/refund_payment_pb.js";
 import { MemberSchema } from "#gen/tollgate/people/v1/person_pb.js";
-import { SessionSchema } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
+import { SessionSchema } from "#gen/tollgate/sessions/v1/session_pb.js";
 import { ReloadResponseSchema } from "#gen/tollgate/settings/v1/settings_service_pb.js";
 import { GetStatusResponseSchema } from "#gen/tollgate/status/v1/status_service_pb.js";
-import { memberDocument } from "#src/cli/admin/account-people.ts";
-import { foundDocument } from "#src/cli/admin/find.ts";
+import { foundDocument } from "#src/cli/admin/fleet/find.ts";
+import { reloadDocument } from "#src/cli/admin/fleet/reload.ts";
+import { memberDocument } from "#src/cli/admin/money/account-people.ts";
+import { groups, usageDocument } from "#src/cli/admin/money/usage.ts";
 import * as documents from "#src/cli/admin/output/documents.ts";
 import { deliveryDocument, eventDocument, webhookDocument } from "#src/cli/admin/output/event-documents.ts";
 import * as metering from "#src/cli/admin/output/metering-documents.ts";
 import { autoTopUpDocument, paymentEventDocument, refundDocument } from "#src/cli/admin/output/payment-documents.ts";
-import { reloadDocument } from "#src/cli/admin/reload.ts";
-import { groups, usageDocument } from "#src/cli/admin/usage.ts";
 
 // What each command that asks a core prints with --json: documents of messages that have all that they may have.
 

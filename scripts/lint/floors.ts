@@ -30,14 +30,13 @@ export const floors: Buildings = {
     ["storage", "config"],
   ],
   "src/services": [
-    ["inference", "embeddings", "accounts", "people", "metering", "overview", "status", "find"],
+    ["inference", "embeddings", "accounts", "people", "sessions", "metering", "overview", "status", "find"],
     [
       "audit-service",
       "catalogue-service",
       "events-service",
       "operators-service",
       "payments-service",
-      "sessions-service",
       "settings-service",
     ],
     ["limits", "operator-messages", "payment-messages"],

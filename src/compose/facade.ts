@@ -10,7 +10,7 @@ import { defaultConfig, loadConfig } from "#src/config/load.ts";
 import type { Config } from "#src/config/schema.ts";
 import { readClientTls } from "#src/config/tls/client-tls.ts";
 import { openTls } from "#src/config/tls/tls.ts";
-import { httpMetrics } from "#src/telemetry/http-metrics.ts";
+import { httpMetrics } from "#src/telemetry/metrics/http-metrics.ts";
 import { traceExchanges } from "#src/telemetry/traces/exchanges.ts";
 import { createChannelTransport } from "#src/wire/grpc/client/channel-transport.ts";
 import { createTlsCredentials } from "#src/wire/grpc/workarounds/tls-server-name.ts";

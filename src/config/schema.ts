@@ -1,9 +1,9 @@
 import * as z from "zod";
 import { freeTier, keys, payments, playground, pricing, rateTiers } from "./schema/accounts.ts";
-import { fleet, readers } from "./schema/fleet.ts";
+import { fleet, readers } from "./schema/fleet/fleet.ts";
+import { model } from "./schema/fleet/model.ts";
 import { listen } from "./schema/listen.ts";
 import { mail } from "./schema/mail.ts";
-import { model } from "./schema/model.ts";
 import { http, overload, shutdown } from "./schema/process.ts";
 import { receipts } from "./schema/receipts.ts";
 import { requests } from "./schema/requests.ts";

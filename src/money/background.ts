@@ -3,7 +3,7 @@ import type { Logger } from "#lib/logger.ts";
 import { repeat } from "#lib/time/repeat.ts";
 import type { ModelConfig } from "#src/config/schema.ts";
 import type { JudgedClock } from "#src/storage/database-clock.ts";
-import type { Storage } from "#src/storage/orm.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import { WorkLease } from "#src/storage/work-lease.ts";
 import { expireLots } from "./books/expiry.ts";
 import { SharedProof } from "./books/proof/shared-proof.ts";

@@ -1,7 +1,7 @@
 import type { Logger } from "#lib/logger.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { repeat } from "#lib/time/repeat.ts";
-import type { Storage } from "./orm.ts";
+import type { Storage } from "./storage.ts";
 
 /** Clocks further apart than this cannot all be right. */
 const mostApartMs = 60_000;

@@ -1,6 +1,6 @@
 import type { SqlEntityManager } from "@mikro-orm/sql";
-import type { Storage } from "./orm.ts";
 import { retryConflicts } from "./retry.ts";
+import type { Storage } from "./storage.ts";
 
 /**
  * Runs one transaction of the ORM, and runs it again, a few times at most, when the server ended it in favour of

@@ -1,7 +1,7 @@
 import type { Random } from "#lib/ids/random.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { WorkLease as Row } from "./entities/event.ts";
-import type { Storage } from "./orm.ts";
+import type { Storage } from "./storage.ts";
 import { inTransaction } from "./transaction.ts";
 
 const leaseMs = 15_000;

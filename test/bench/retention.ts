@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { openStorage } from "#src/storage/orm.ts";
+import { openStorage } from "#src/storage/orm/open-storage.ts";
 import { openDatabases, type Store, stores } from "./ledger/databases.ts";
 import type { LedgerJob, LedgerMeasurement } from "./ledger/load.ts";
 import { fillMonth } from "./ledger/month.ts";

@@ -1,8 +1,9 @@
 import { v7 } from "uuid";
 import { findStored } from "#src/services/find/find-stored.ts";
 import { Account, toNameKey } from "#src/storage/entities/account.ts";
-import { openStorage, type Storage } from "#src/storage/orm.ts";
+import { openStorage } from "#src/storage/orm/open-storage.ts";
 import { makeDays } from "#src/storage/postgresql/days.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import { openDatabases, type Store, stores } from "./ledger/databases.ts";
 import { percentiles, spread } from "./report/statistics.ts";
 import type { Figure, Scenario } from "./scenario.ts";

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { EventsService } from "#gen/tollgate/events/v1/events_service_pb.js";
 import { AutoTopUpState } from "#gen/tollgate/payments/v1/auto_top_up_pb.js";
 import { AutoTopUp } from "#src/storage/entities/checkout/customer.ts";
-import { openStorage } from "#src/storage/orm.ts";
+import { openStorage } from "#src/storage/orm/open-storage.ts";
 import type { StandIn } from "../../simulator/stripe/server.ts";
 import { databases, dialects } from "../money/databases.ts";
 import { eventually } from "../support/eventually.ts";

@@ -214,7 +214,7 @@ test("nothing listens but through a door", () => {
     .toSorted();
   // gRPC's library takes the connections that its listener has let in. The others try whether an address is free.
   expect(listening).toEqual([
-    "src/cli/check/listen.ts",
+    "src/cli/check/findings/listen.ts",
     "src/compose/process/taken-port.ts",
     "src/wire/grpc/server/server.ts",
   ]);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { ServerState } from "#gen/tollgate/catalogue/v1/server_pb.js";
 import { KeptDrains } from "#src/fleet/kept-drains.ts";
-import { openStorage } from "#src/storage/orm.ts";
+import { openStorage } from "#src/storage/orm/open-storage.ts";
 import { databases, dialects } from "../money/databases.ts";
 import { silentLogger } from "../support/loggers.ts";
 import { fixture } from "./fixture.ts";

@@ -9,7 +9,7 @@ import { CatalogueService } from "#gen/tollgate/catalogue/v1/catalogue_service_p
 import { WebhooksService } from "#gen/tollgate/events/v1/webhooks_service_pb.js";
 import { PricesService } from "#gen/tollgate/metering/v1/prices_service_pb.js";
 import { OperatorsService } from "#gen/tollgate/operators/v1/operators_service_pb.js";
-import { readAccess, readRole } from "#src/wire/interceptors/access/authenticate.ts";
+import { readAccess, readRole } from "#src/wire/interceptors/access/required-access.ts";
 import { models, type Service, startService } from "../support/service.ts";
 
 // Every change of the contract, made on a real core, is in its audit log with who made it, what was before and what after.

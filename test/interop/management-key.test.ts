@@ -10,7 +10,7 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { ServiceClass } from "#gen/tollgate/inference/v1/service_class_pb.js";
 import { readDetail } from "#lib/errors/detail.ts";
-import { readAccess } from "#src/wire/interceptors/access/authenticate.ts";
+import { readAccess } from "#src/wire/interceptors/access/required-access.ts";
 import { type Simulator, startSimulator } from "../../simulator/server.ts";
 import { databases, dialects } from "../money/databases.ts";
 import { eventually } from "../support/eventually.ts";

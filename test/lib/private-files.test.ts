@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import { keepDirectoryPrivate, keepFilePrivate } from "#lib/private-files.ts";
 import { DiskFile } from "#src/money/journal/journal-file.ts";
-import { openStorage } from "#src/storage/orm.ts";
+import { openStorage } from "#src/storage/orm/open-storage.ts";
 
 let folder: string;
 let mask: number;

@@ -1,6 +1,6 @@
 import type { Pool } from "pg";
 import type { LedgerStore } from "#src/money/model/store/ledger.ts";
-import type { Storage } from "#src/storage/orm.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import type { ManualClock } from "../support/clocks/manual-clock.ts";
 
 /** What the driver knows of its connections, those that are being made included, and does not declare. */

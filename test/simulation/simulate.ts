@@ -1,4 +1,4 @@
-import type { Money } from "#src/compose/core/money.ts";
+import type { Money } from "#src/compose/core/money/money.ts";
 import type { Machine } from "./cores/machine.ts";
 import { storeKeys } from "./cores/stored-keys.ts";
 import type { SimulatedServer } from "./database/server.ts";

@@ -1,4 +1,4 @@
-import type { Money } from "#src/compose/core/money.ts";
+import type { Money } from "#src/compose/core/money/money.ts";
 import { type Customer, makeCustomers } from "./cores/customers.ts";
 import { Machine, modelNames } from "./cores/machine.ts";
 import { Operators } from "./cores/operators.ts";

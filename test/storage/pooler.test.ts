@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { Client } from "pg";
 import { reconcile } from "#src/money/books/proof/reconcile.ts";
-import { openStorage } from "#src/storage/orm.ts";
+import { openStorage } from "#src/storage/orm/open-storage.ts";
 import { type Pooler, startPooler } from "../../scripts/test-services/pgbouncer.ts";
 import { type PostgresqlServer, startPostgresql } from "../../scripts/test-services/postgres-server.ts";
 import { never, openMetering, request, run, usd } from "../money/fixture.ts";

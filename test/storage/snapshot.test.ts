@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { Setting } from "#src/storage/entities/setting.ts";
-import { openStorage } from "#src/storage/orm.ts";
+import { openStorage } from "#src/storage/orm/open-storage.ts";
 import { pieceSize, type Row } from "#src/storage/snapshot.ts";
 import { databases, dialects } from "../money/databases.ts";
 import { pause } from "../support/pause.ts";

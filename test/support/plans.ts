@@ -1,6 +1,6 @@
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { jest } from "@jest/globals";
-import type { SqliteStorage, Storage } from "#src/storage/orm.ts";
+import type { SqliteStorage, Storage } from "#src/storage/storage.ts";
 
 /** A query, and the steps in which the database executes it. */
 export interface Plan {

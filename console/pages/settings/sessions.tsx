@@ -1,4 +1,4 @@
-import type { Session } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
+import type { Session } from "#gen/tollgate/sessions/v1/session_pb.js";
 import { say } from "../../app/said.tsx";
 import { mayOwn } from "../../app/session.ts";
 import { sessions } from "../../contract/clients.ts";

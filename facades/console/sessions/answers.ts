@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { MemberRole, Role } from "#gen/tollgate/access/v1/access_pb.js";
-import type { Session } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
+import type { Session } from "#gen/tollgate/sessions/v1/session_pb.js";
 import { readDetail } from "#lib/errors/detail.ts";
 
 /** Answers a call of a page. */

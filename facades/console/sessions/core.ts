@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { Code, ConnectError, type Transport } from "@connectrpc/connect";
-import { type Session, SessionsService } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
+import type { Session } from "#gen/tollgate/sessions/v1/session_pb.js";
+import { SessionsService } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
 import { createClient } from "#lib/rpc/client.ts";
 import { clientAddress, type IsTrustedProxy } from "../../http/request/client-address.ts";
 

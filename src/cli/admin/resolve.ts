@@ -10,8 +10,8 @@ const mostFound = 100;
 
 /**
  * The arguments and options of a command with ids in the place of names: an account by its whole name, a key by its last
- * four characters or its name. What is not found stays as it is: the core refuses it in its own words. Throws where
- * several have the name.
+ * four characters or its name. Throws where nothing or more than one thing has the name: a filter by what does not exist
+ * would answer "none".
  */
 export async function resolveNames<Options>(core: Transport, command: Command, options: Options) {
   const args: unknown[] = await Promise.all(
@@ -35,7 +35,10 @@ async function resolve(core: Transport, name: string | undefined, value: unknown
     const ids = same.map(({ id }) => id).join(", ");
     throw new Error(`${same.length} ${kind}s are called ${value}; name one by its id: ${ids}`);
   }
-  return only?.id ?? value;
+  if (only === undefined) {
+    throw new Error(`There is no ${kind} ${value}.`);
+  }
+  return only.id;
 }
 
 function isNamed({ name, mark }: Found, text: string): boolean {

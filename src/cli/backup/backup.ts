@@ -3,7 +3,7 @@ import { rename, rm, stat } from "node:fs/promises";
 import { backup as copyDatabase, DatabaseSync } from "node:sqlite";
 import { keepFilePrivate } from "#lib/private-files.ts";
 import { copyMoment } from "#src/storage/copy.ts";
-import { openStorage } from "#src/storage/orm.ts";
+import { openStorage } from "#src/storage/orm/open-storage.ts";
 import type { DocumentRow } from "../admin/output/render.ts";
 import type { Io } from "../shared/io.ts";
 import { whileTelling } from "../shared/progress.ts";

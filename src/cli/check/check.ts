@@ -6,17 +6,17 @@ import { isGuessable, strongSecret } from "#src/config/secrets/secret-strength.t
 import { peekSecrets, type Secrets } from "#src/config/secrets.ts";
 import { serversOf } from "#src/storage/postgresql/servers.ts";
 import type { Finding } from "./finding.ts";
-import { checkListen } from "./listen.ts";
-import { checkMail } from "./mail.ts";
-import { checkPrices } from "./prices.ts";
-import { checkRateLimits } from "./rate-limits.ts";
-import { checkServers } from "./servers.ts";
-import { checkSignIn } from "./sign-in.ts";
-import { checkStandby } from "./standby.ts";
-import { checkStorage } from "./storage.ts";
-import { checkStripe } from "./stripe.ts";
-import { checkTls } from "./tls.ts";
-import { checkUsageEvents } from "./usage-events.ts";
+import { checkListen } from "./findings/listen.ts";
+import { checkMail } from "./findings/mail.ts";
+import { checkPrices } from "./findings/prices.ts";
+import { checkRateLimits } from "./findings/rate-limits.ts";
+import { checkServers } from "./findings/servers.ts";
+import { checkSignIn } from "./findings/sign-in.ts";
+import { checkStandby } from "./findings/standby.ts";
+import { checkStorage } from "./findings/storage.ts";
+import { checkStripe } from "./findings/stripe.ts";
+import { checkTls } from "./findings/tls.ts";
+import { checkUsageEvents } from "./findings/usage-events.ts";
 
 /** Checks a configuration and every part that it names, without changing anything. Throws ConfigError. */
 export async function check(file: string, environment: Environment): Promise<Finding[]> {

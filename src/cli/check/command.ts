@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { renderJson, renderText } from "../admin/output/render.ts";
 import type { Io } from "../shared/io.ts";
 import type { Finding } from "./finding.ts";
-import type { ServerFinding } from "./servers.ts";
+import type { ServerFinding } from "./findings/servers.ts";
 
 /** `tollgate check` */
 export function addCheck(program: Command, io: Io): void {

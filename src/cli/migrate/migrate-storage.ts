@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
 import { reconcile } from "#src/money/books/proof/reconcile.ts";
 import { copyStorage } from "#src/storage/copy.ts";
-import { openStorage, type Storage } from "#src/storage/orm.ts";
+import { openStorage } from "#src/storage/orm/open-storage.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import { reconcileDocument } from "../admin/output/metering-documents.ts";
 import type { Document } from "../admin/output/render.ts";
 import type { Io } from "../shared/io.ts";

@@ -32,15 +32,15 @@ import { createGate } from "#src/wire/interceptors/access/authenticate.ts";
 import { createCallRates } from "#src/wire/interceptors/access/call-rates.ts";
 import { type TrustsPeer, trustCertified, trustFacades } from "#src/wire/interceptors/access/client-address.ts";
 import { createFailedAttempts } from "#src/wire/interceptors/access/failed-attempts.ts";
-import { readPicoUsd } from "./amount.ts";
 import type { Foundation } from "./foundation.ts";
 import type { Part } from "./interface.ts";
-import { mailInvitations } from "./invitation-mails.ts";
 import type { MailPart } from "./mail.ts";
-import { composeMailSignIn } from "./mail-sign-in.ts";
-import type { Money } from "./money.ts";
-import { composePasskeys } from "./passkeys.ts";
-import { composeSessions } from "./sessions.ts";
+import { readPicoUsd } from "./money/amount.ts";
+import type { Money } from "./money/money.ts";
+import { mailInvitations } from "./people/invitation-mails.ts";
+import { composeMailSignIn } from "./people/mail-sign-in.ts";
+import { composePasskeys } from "./people/passkeys.ts";
+import { composeSessions } from "./people/sessions.ts";
 
 /** Accounts, their keys, operators, and the check of credentials. */
 export interface Access extends Part {

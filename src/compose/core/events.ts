@@ -22,7 +22,7 @@ import { registration } from "#src/wire/grpc/server/registration.ts";
 import type { Foundation } from "./foundation.ts";
 import type { Part } from "./interface.ts";
 import type { MailPart } from "./mail.ts";
-import type { Money } from "./money.ts";
+import type { Money } from "./money/money.ts";
 
 /** Events, and the endpoints that get them. */
 export function composeEvents(foundation: Foundation, money: Money, { alongside }: Pick<MailPart, "alongside">): Part {

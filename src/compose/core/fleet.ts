@@ -15,7 +15,7 @@ import { traceEngine } from "#src/telemetry/traces/engine.ts";
 import { registration } from "#src/wire/grpc/server/registration.ts";
 import type { Foundation } from "./foundation.ts";
 import type { Part } from "./interface.ts";
-import type { Money } from "./money.ts";
+import type { Money } from "./money/money.ts";
 
 /** How long prices of past days are told as they were read: everybody may ask. */
 const keptMs = 300_000;

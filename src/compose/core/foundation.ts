@@ -7,10 +7,11 @@ import type { Config } from "#src/config/schema.ts";
 import type { Secrets } from "#src/config/secrets.ts";
 import { type ConfiguredCatalogue, createCatalogue } from "#src/fleet/catalogue/catalogue.ts";
 import { DatabaseClock } from "#src/storage/database-clock.ts";
-import { openStorage, type Storage } from "#src/storage/orm.ts";
+import { openStorage } from "#src/storage/orm/open-storage.ts";
 import { type Announce, createAnnounce } from "#src/storage/outbox/announcer.ts";
 import { History } from "#src/storage/postgresql/history.ts";
-import { type CoreMetrics, coreMetrics } from "#src/telemetry/core-metrics.ts";
+import type { Storage } from "#src/storage/storage.ts";
+import { type CoreMetrics, coreMetrics } from "#src/telemetry/metrics/core-metrics.ts";
 import type { Telemetry } from "../process/tracing.ts";
 
 /** Dependencies of every part of the core. */

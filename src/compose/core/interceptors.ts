@@ -17,7 +17,7 @@ import { validateRequests } from "#src/wire/interceptors/validation/validate.ts"
 import type { Access } from "./access.ts";
 import type { Foundation } from "./foundation.ts";
 import type { CoreInterceptors } from "./interface.ts";
-import type { Money } from "./money.ts";
+import type { Money } from "./money/money.ts";
 
 export function createInterceptors(
   { tracer, metrics, clock, logger, catalogue }: Foundation,

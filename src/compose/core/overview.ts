@@ -19,12 +19,12 @@ import { Status } from "#src/services/status/status.ts";
 import { createStatusService } from "#src/services/status/status-service.ts";
 import { findStoredTroubles } from "#src/services/status/stored-troubles.ts";
 import { Core } from "#src/storage/entities/metering/slice.ts";
-import { readTotals } from "#src/telemetry/read-totals.ts";
+import { readTotals } from "#src/telemetry/metrics/read-totals.ts";
 import { registration } from "#src/wire/grpc/server/registration.ts";
 import type { Availability } from "./availability.ts";
 import type { Foundation } from "./foundation.ts";
 import type { Part, Reading } from "./interface.ts";
-import type { Money } from "./money.ts";
+import type { Money } from "./money/money.ts";
 
 /** A core whose last heartbeat is older than this is not counted, in milliseconds. */
 const silentMs = 30_000;

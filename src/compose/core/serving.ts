@@ -14,7 +14,7 @@ import { registration } from "#src/wire/grpc/server/registration.ts";
 import type { Availability } from "./availability.ts";
 import type { Foundation } from "./foundation.ts";
 import type { Part } from "./interface.ts";
-import type { Money } from "./money.ts";
+import type { Money } from "./money/money.ts";
 
 /** The metered services, and the periodic work on prices and books. */
 export function composeServing(

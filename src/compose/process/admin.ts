@@ -2,7 +2,7 @@ import type { Registry } from "prom-client";
 import type { Logger } from "#lib/logger.ts";
 import type { ServerTls } from "#lib/net/tls-identity.ts";
 import { startAdminServer } from "#src/telemetry/admin-server.ts";
-import { createRegistry } from "#src/telemetry/registry.ts";
+import { createRegistry } from "#src/telemetry/metrics/registry.ts";
 import { createDoors, type Doors } from "./doors.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 

@@ -2,9 +2,9 @@ import type { Registry } from "prom-client";
 import type { Logger } from "#lib/logger.ts";
 import { systemClock } from "#lib/time/clock.ts";
 import { repeat } from "#lib/time/repeat.ts";
-import type { Storage } from "#src/storage/orm.ts";
 import { describeLost } from "#src/storage/sqlite/opened-files.ts";
-import { watchFile } from "#src/telemetry/money/file-metrics.ts";
+import type { Storage } from "#src/storage/storage.ts";
+import { watchFile } from "#src/telemetry/metrics/money/file-metrics.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 
 /** The interval between two checks, and so the longest delay of the log. */

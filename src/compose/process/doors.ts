@@ -4,7 +4,7 @@ import { Door, type DoorOptions } from "#lib/door/door.ts";
 import type { Logger } from "#lib/logger.ts";
 import { systemClock } from "#lib/time/clock.ts";
 import type { Config } from "#src/config/schema.ts";
-import { doorMetrics } from "#src/telemetry/door-metrics.ts";
+import { doorMetrics } from "#src/telemetry/metrics/door-metrics.ts";
 
 /** Makes the doors of a process's listeners, whose refusals are counted together. */
 export interface Doors {

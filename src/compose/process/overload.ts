@@ -6,7 +6,7 @@ import { readUsedMemory } from "#lib/overload/memory.ts";
 import { type Overload, OverloadMonitor } from "#lib/overload/monitor.ts";
 import { systemClock } from "#lib/time/clock.ts";
 import type { Config } from "#src/config/schema.ts";
-import { watchOverload } from "#src/telemetry/overload-metrics.ts";
+import { watchOverload } from "#src/telemetry/metrics/overload-metrics.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 
 /** What keeps a process from more work than it can do. */

@@ -5,7 +5,7 @@ import type { Seal } from "#lib/sealed.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { WorkLease } from "#src/storage/entities/event.ts";
 import { Mail } from "#src/storage/entities/mail.ts";
-import type { Storage } from "#src/storage/orm.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
 import { type MailKind, type MailValues, mailKinds } from "./kinds.ts";
 

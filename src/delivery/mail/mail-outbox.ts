@@ -1,8 +1,8 @@
 import { LockMode } from "@mikro-orm/sql";
 import type { Clock } from "#lib/time/clock.ts";
 import { Mail } from "#src/storage/entities/mail.ts";
-import type { Storage } from "#src/storage/orm.ts";
 import { readTime } from "#src/storage/read-entity.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
 import { nextAttempt } from "../webhooks/back-off.ts";
 import { type MailAttempt, mailMs } from "./smtp.ts";

@@ -2,8 +2,8 @@ import type { SqlEntityManager } from "@mikro-orm/sql";
 import type { Random } from "#lib/ids/random.ts";
 import type { Logger } from "#lib/logger.ts";
 import type { Clock } from "#lib/time/clock.ts";
-import type { Storage } from "#src/storage/orm.ts";
 import type { Announce } from "#src/storage/outbox/announcer.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
 import { WorkLease } from "#src/storage/work-lease.ts";
 

@@ -6,7 +6,7 @@ import type { PageStart } from "#lib/rpc/pages.ts";
 import type { Seal } from "#lib/sealed.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { Delivery, Event, Webhook } from "#src/storage/entities/event.ts";
-import type { Storage } from "#src/storage/orm.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
 import { newWebhookSecret } from "./signature.ts";
 import { noWebhook, pause, redeliver, resume, sendTest } from "./steer.ts";

@@ -4,8 +4,8 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "#lib/errors/failure.ts";
 import type { PageStart } from "#lib/rpc/pages.ts";
 import { Account, toNameKey } from "#src/storage/entities/account.ts";
-import type { Storage } from "#src/storage/orm.ts";
 import type { Announce } from "#src/storage/outbox/announcer.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
 
 /** This byte sorts after every byte of UTF-8. */

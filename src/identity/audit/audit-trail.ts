@@ -4,7 +4,7 @@ import type { Random } from "#lib/ids/random.ts";
 import type { PageStart } from "#lib/rpc/pages.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { AuditEvent } from "#src/storage/entities/audit-event.ts";
-import type { Storage } from "#src/storage/orm.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
 
 /** The most characters of `before` or `after`. A longer text is left out, because a message may have megabytes. */

@@ -5,7 +5,7 @@ import type { Random } from "#lib/ids/random.ts";
 import type { PageStart } from "#lib/rpc/pages.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { Operator } from "#src/storage/entities/operator.ts";
-import type { Storage } from "#src/storage/orm.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
 import { newOperatorToken, toDigest } from "./operator-token.ts";
 

@@ -3,7 +3,7 @@ import type { Random } from "#lib/ids/random.ts";
 import { toNetwork } from "#lib/net/network.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { FreeGrant, type GrantRefusal } from "#src/storage/entities/people/free-grant.ts";
-import type { Storage } from "#src/storage/orm.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import type { Arrival, IdentityKind } from "./arrival.ts";
 
 /** Dependencies. */

@@ -9,7 +9,7 @@ import type { Clock } from "#lib/time/clock.ts";
 import { Invitation } from "#src/storage/entities/people/invitation.ts";
 import { Member, type MemberRole } from "#src/storage/entities/people/member.ts";
 import { Person } from "#src/storage/entities/people/person.ts";
-import type { Storage } from "#src/storage/orm.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
 import { lockAccount } from "../accounts/keys/key-rules.ts";
 

@@ -3,7 +3,7 @@ import { failure } from "#lib/errors/failure.ts";
 import { Account } from "#src/storage/entities/account.ts";
 import { Member } from "#src/storage/entities/people/member.ts";
 import { Person } from "#src/storage/entities/people/person.ts";
-import type { Storage } from "#src/storage/orm.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
 
 /** The most accounts of a person that are listed. */

@@ -4,7 +4,7 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "#lib/errors/failure.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { UsedProof } from "#src/storage/entities/people/person.ts";
-import type { Storage } from "#src/storage/orm.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
 
 /** Remembers what has signed somebody in, so that it does so once, on whatever core. */

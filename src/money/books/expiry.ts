@@ -3,7 +3,7 @@ import type { Random } from "#lib/ids/random.ts";
 import type { JudgedClock } from "#src/storage/database-clock.ts";
 import { Account } from "#src/storage/entities/account.ts";
 import { Lot, LotEntry, withFreeMoney } from "#src/storage/entities/metering/lot.ts";
-import type { Storage } from "#src/storage/orm.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
 import type { BalanceJudge } from "../model/balances.ts";
 

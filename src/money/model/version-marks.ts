@@ -1,4 +1,4 @@
-import type { Storage } from "#src/storage/orm.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import type { Rates } from "./rates.ts";
 
 /** Identifies a version: one that takes the number of a lost version has another mark. */

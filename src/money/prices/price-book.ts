@@ -1,6 +1,6 @@
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "#lib/errors/failure.ts";
-import type { Storage } from "#src/storage/orm.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import type { Rates } from "../model/rates.ts";
 import { unavailable } from "../model/unavailable.ts";
 import { findThere, isSameVersion, readRates, type VersionMark } from "../model/version-marks.ts";

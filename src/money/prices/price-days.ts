@@ -1,5 +1,5 @@
 import { Price, PriceVersion } from "#src/storage/entities/metering/price.ts";
-import type { Storage } from "#src/storage/orm.ts";
+import type { Storage } from "#src/storage/storage.ts";
 
 const dayMs = 86_400_000;
 const days = 30;

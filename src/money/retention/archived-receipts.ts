@@ -3,7 +3,7 @@ import type { Receipt } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { readDetail } from "#lib/errors/detail.ts";
 import { readRequestTime } from "#lib/ids/request-id.ts";
 import { ReceiptArchive } from "#src/storage/entities/metering/archive.ts";
-import type { Storage } from "#src/storage/orm.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import {
   type ArchivedQuestion,
   type ArchivedReceipts,

@@ -1,7 +1,7 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { PageStart } from "#lib/rpc/pages.ts";
 import { ReceiptArchive } from "#src/storage/entities/metering/archive.ts";
-import type { Storage } from "#src/storage/orm.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import { dayMs } from "../store/kept-from.ts";
 
 /** A page of archives, newest first, of the days before `after`. */

@@ -4,7 +4,7 @@ import { toJsonString } from "@bufbuild/protobuf";
 import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
 import { type Receipt, ReceiptSchema } from "#gen/tollgate/metering/v1/usage_pb.js";
 import type { Random } from "#lib/ids/random.ts";
-import type { Storage } from "#src/storage/orm.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import { listReceipts } from "../books/receipts/receipt-list.ts";
 import { dayMs, readKeptFrom } from "../store/kept-from.ts";
 import { ArchiveFile, type WrittenFile } from "./archive-file.ts";

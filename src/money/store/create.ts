@@ -1,11 +1,11 @@
 import { Pool } from "pg";
 import type { Random } from "#lib/ids/random.ts";
 import { systemClock } from "#lib/time/clock.ts";
-import type { Storage } from "#src/storage/orm.ts";
 import { History } from "#src/storage/postgresql/history.ts";
 import { primaryClient } from "#src/storage/postgresql/primary.ts";
 import { serversOf } from "#src/storage/postgresql/servers.ts";
 import type { ThreadLife } from "#src/storage/sqlite/database-thread.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import type { LedgerStore } from "../model/store/ledger.ts";
 import { PostgresqlLedgerStore } from "./postgresql/store.ts";
 import { SqliteLedgerStore } from "./sqlite/store.ts";

@@ -1,4 +1,4 @@
-import type { Storage } from "#src/storage/orm.ts";
+import type { Storage } from "#src/storage/storage.ts";
 
 /** A day in milliseconds. */
 export const dayMs = 86_400_000;

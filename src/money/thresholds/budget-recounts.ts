@@ -1,6 +1,6 @@
 import { type BudgetPeriod, budgetPeriods } from "#lib/limits/budget-period.ts";
 import { Budget } from "#src/storage/entities/metering/budget.ts";
-import type { Storage } from "#src/storage/orm.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import { toWindowRequest, windowAt } from "../model/budget-window.ts";
 import type { BudgetStore } from "../model/store/budget.ts";
 import type { AccountFailures } from "./account-failures.ts";

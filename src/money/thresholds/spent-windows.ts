@@ -1,5 +1,5 @@
 import { ApiKey } from "#src/storage/entities/api-key.ts";
-import type { Storage } from "#src/storage/orm.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import type { Budget as KeyBudget } from "#src/wire/principal.ts";
 import { type BudgetWindow, windowAt } from "../model/budget-window.ts";
 import type { PicoUsd } from "../model/interface.ts";

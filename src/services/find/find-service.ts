@@ -1,6 +1,6 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { FindService } from "#gen/tollgate/find/v1/find_service_pb.js";
-import type { Storage } from "#src/storage/orm.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import { readPrincipal, visibleAccount } from "#src/wire/interceptors/access/principal.ts";
 import { findStored } from "./find-stored.ts";
 import type { Found } from "./found.ts";

@@ -1,6 +1,6 @@
 import { Conditions } from "#src/money/books/receipts/conditions.ts";
-import type { Storage } from "#src/storage/orm.ts";
 import type { Row } from "#src/storage/snapshot.ts";
+import type { Storage } from "#src/storage/storage.ts";
 
 import type { Found } from "./found.ts";
 import { type Asked, queriesFor, type Search } from "./queries.ts";

@@ -16,7 +16,7 @@ import type { DeadLetters, LostCharge } from "#src/money/ledger/settlement/dead-
 import type { CoreLedger } from "#src/money/model/core-ledger.ts";
 import type { MeteringObserver } from "#src/money/model/observer.ts";
 import { listArchives, toArchiveMessage } from "#src/money/retention/archives.ts";
-import type { Storage } from "#src/storage/orm.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import { noteBefore } from "#src/wire/interceptors/changes/change.ts";
 
 interface Dependencies {

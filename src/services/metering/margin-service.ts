@@ -12,7 +12,7 @@ import { failure } from "#lib/errors/failure.ts";
 import type { PricedServer } from "#lib/server-costs.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { streamUsage } from "#src/money/books/receipts/usage.ts";
-import type { Storage } from "#src/storage/orm.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import { withAge } from "./as-of.ts";
 import { type Earned, type Margin, toMargins } from "./margin.ts";
 import { lengthFrom, mostSpans, type SpanName, splitSpans } from "./spans.ts";

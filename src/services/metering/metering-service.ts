@@ -11,7 +11,7 @@ import { listReceipts } from "#src/money/books/receipts/receipt-list.ts";
 import { readReceipts } from "#src/money/books/receipts/receipts.ts";
 import { streamUsage } from "#src/money/books/receipts/usage.ts";
 import { listSeals } from "#src/money/books/seals/seal-list.ts";
-import type { Storage } from "#src/storage/orm.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import { readPrincipal, visibleAccount } from "#src/wire/interceptors/access/principal.ts";
 import { withAge } from "./as-of.ts";
 import { listRequests } from "./requests/request-list.ts";

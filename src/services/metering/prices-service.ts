@@ -6,7 +6,7 @@ import { readPage, toPageOf } from "#lib/rpc/pages.ts";
 import { listPaidPrices } from "#src/money/prices/paid-prices.ts";
 import type { PriceList } from "#src/money/prices/price-list.ts";
 import type { PriceRecord } from "#src/money/prices/price-versions.ts";
-import type { Storage } from "#src/storage/orm.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import { noteBefore } from "#src/wire/interceptors/changes/change.ts";
 
 /** Lists live and past prices, and changes them for operators. `storage`: has the money that pays these prices. */

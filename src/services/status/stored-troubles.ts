@@ -2,7 +2,7 @@ import { Delivery, Webhook } from "#src/storage/entities/event.ts";
 import { Mail } from "#src/storage/entities/mail.ts";
 import { DeadLetter } from "#src/storage/entities/metering/dead-letter.ts";
 import { UsageEvent } from "#src/storage/entities/metering/usage-event.ts";
-import type { Storage } from "#src/storage/orm.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import type { Trouble } from "./trouble.ts";
 
 /** What waits for longer is not only late. */

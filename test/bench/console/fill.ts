@@ -3,7 +3,7 @@ import { ApiKey } from "#src/storage/entities/api-key.ts";
 import { Lot, LotEntry } from "#src/storage/entities/metering/lot.ts";
 import { PriceVersion } from "#src/storage/entities/metering/price.ts";
 import { Payment } from "#src/storage/entities/payment.ts";
-import type { Storage } from "#src/storage/orm.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import { fillSpans } from "../usage/spans.ts";
 
 /** How much a database holds. */

@@ -1,5 +1,5 @@
 import type { Browser, Page } from "playwright-core";
-import { openStorage } from "#src/storage/orm.ts";
+import { openStorage } from "#src/storage/orm/open-storage.ts";
 import { buildConsole } from "../../../scripts/console/build.ts";
 import { startChromium } from "../../../scripts/test-services/chromium.ts";
 import { defaultFleetConfig, defaultModels, startDefaultFleet } from "../../../simulator/fleet.ts";

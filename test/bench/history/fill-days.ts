@@ -5,8 +5,8 @@ import { configSchema } from "#src/config/schema.ts";
 import { createPrices } from "#src/money/prices/prices.ts";
 import { dayMs } from "#src/money/store/kept-from.ts";
 import { allAccounts, hourOf, sumNames, sumsOfReceipts, sumsOfSums } from "#src/money/store/rollups.ts";
-import type { PostgresqlStorage } from "#src/storage/orm.ts";
 import { makeDays } from "#src/storage/postgresql/days.ts";
+import type { PostgresqlStorage } from "#src/storage/storage.ts";
 import { createAccounts } from "../ledger/accounts.ts";
 import { fillSpans } from "../usage/spans.ts";
 

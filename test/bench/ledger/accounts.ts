@@ -2,7 +2,7 @@ import type { Random } from "#lib/ids/random.ts";
 import { Account } from "#src/storage/entities/account.ts";
 import { Lot, LotEntry } from "#src/storage/entities/metering/lot.ts";
 import { Payment } from "#src/storage/entities/payment.ts";
-import type { Storage } from "#src/storage/orm.ts";
+import type { Storage } from "#src/storage/storage.ts";
 
 const rows = 1000;
 /** 1,000 USD: more than a load spends. */

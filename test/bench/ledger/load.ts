@@ -25,7 +25,7 @@ import type { Hold, HoldRequest } from "#src/money/model/ledger.ts";
 import { createPrices } from "#src/money/prices/prices.ts";
 import { createLedgerStore } from "#src/money/store/create.ts";
 import { readKeptFrom } from "#src/money/store/kept-from.ts";
-import { openStorage } from "#src/storage/orm.ts";
+import { openStorage } from "#src/storage/orm/open-storage.ts";
 import { silentObserver } from "../../money/silent-observer.ts";
 import { machineUsage, usage } from "../measure/cpu.ts";
 import { createQueueClock } from "../measure/queue-clock.ts";

@@ -4,7 +4,7 @@ import { systemClock } from "#lib/time/clock.ts";
 import { configSchema } from "#src/config/schema.ts";
 import { createPrices } from "#src/money/prices/prices.ts";
 import { allAccounts, hourOf, sumNames, sumsOfReceipts, sumsOfSums } from "#src/money/store/rollups.ts";
-import type { Storage } from "#src/storage/orm.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import { fillSpans } from "../usage/spans.ts";
 import { createAccounts } from "./accounts.ts";
 import { createKeys } from "./payers.ts";

@@ -3,7 +3,7 @@ import { noLimits } from "#lib/limits/key-limits.ts";
 import { toBudget } from "#src/identity/accounts/keys/key-budget.ts";
 import type { HoldRequest } from "#src/money/model/ledger.ts";
 import { ApiKey } from "#src/storage/entities/api-key.ts";
-import type { Storage } from "#src/storage/orm.ts";
+import type { Storage } from "#src/storage/storage.ts";
 
 /** Who pays for a request. */
 export type Payer = Pick<HoldRequest, "accountId" | "keyId" | "budget">;

@@ -6,7 +6,7 @@ import { type Clock, systemClock } from "#lib/time/clock.ts";
 import { Sealer } from "#src/money/books/seals/sealer.ts";
 import type { ReceiptStore } from "#src/money/model/store/receipt.ts";
 import { Retention } from "#src/money/retention/retention.ts";
-import type { Storage } from "#src/storage/orm.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import { type Percentiles, percentiles } from "../report/statistics.ts";
 
 /** What the retention has done so far. Times in milliseconds. */

@@ -1,4 +1,4 @@
-import { openStorage } from "#src/storage/orm.ts";
+import { openStorage } from "#src/storage/orm/open-storage.ts";
 import { defaultFleetConfig, startDefaultFleet } from "../../../simulator/fleet.ts";
 import { createSite, freePorts, startTollgate } from "../../support/tollgate.ts";
 import { coreSecrets } from "../core-secrets.ts";

@@ -1,4 +1,4 @@
-import type { Storage } from "#src/storage/orm.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import { fillSpans } from "./spans.ts";
 
 /** How many accounts there are, with two keys and three models each. */

@@ -1,6 +1,6 @@
 import { allAccounts, sumNames, sumsOfSums } from "#src/money/store/rollups.ts";
 import { spanHours } from "#src/money/store/spans.ts";
-import type { Storage } from "#src/storage/orm.ts";
+import type { Storage } from "#src/storage/storage.ts";
 
 /** Makes the spans of all rollups of hours at once, each length out of the one before. */
 export async function fillSpans(storage: Storage): Promise<void> {

@@ -18,13 +18,21 @@ describe("prices", testPrices);
 describe("servers", testServers);
 
 test("unknown ids and a wrong token are told apart", async () => {
-  expect((await refusal("accounts", "show", "nobody")).notes).toBe("tollgate: There is no such account.");
-  expect((await refusal("keys", "revoke", "none")).notes).toBe("tollgate: There is no such key.");
+  expect((await refusal("accounts", "show", "nobody")).notes).toBe("tollgate: There is no account nobody.");
+  expect((await refusal("keys", "revoke", "none")).notes).toBe("tollgate: There is no key none.");
   const stranger = await runHere(["accounts", "list", "--core", service.addresses.grpc ?? ""], {
     TOLLGATE_OPERATOR_TOKEN: "x",
   });
   expect(stranger.code).toBe(1);
   expect(stranger.notes).toContain("refuses the operator token");
+});
+
+test.each([
+  ["receipts", "nobody"],
+  ["usage", "--account", "nobody"],
+  ["receipts", "--key", "nobody"],
+])("a filter by what does not exist is an error, not an empty list: %s %s %s", async (...words) => {
+  expect((await refusal(...words)).notes).toMatch(/^tollgate: There is no (account|key) nobody\.$/);
 });
 
 test("the program itself prints one JSON document, or the reason on standard error", async () => {
@@ -40,5 +48,5 @@ test("the program itself prints one JSON document, or the reason on standard err
   expect(stderr).toBe("");
   await expect(
     runTollgate(site, "accounts", "show", "nobody", "--core", service.addresses.grpc ?? ""),
-  ).rejects.toMatchObject({ code: 1, stdout: "", stderr: "tollgate: There is no such account.\n" });
+  ).rejects.toMatchObject({ code: 1, stdout: "", stderr: "tollgate: There is no account nobody.\n" });
 });

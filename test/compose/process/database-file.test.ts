@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { expect, test } from "@jest/globals";
 import type { Logger } from "#lib/logger.ts";
 import { watchDatabaseFile } from "#src/compose/process/database-file.ts";
-import { openStorage } from "#src/storage/orm.ts";
+import { openStorage } from "#src/storage/orm/open-storage.ts";
 import { isReady, type Readiness } from "#src/telemetry/admin-server.ts";
-import { createRegistry } from "#src/telemetry/registry.ts";
+import { createRegistry } from "#src/telemetry/metrics/registry.ts";
 import { eventually } from "../../support/eventually.ts";
 import { silentLogger } from "../../support/loggers.ts";
 

@@ -12,7 +12,7 @@ import { readTemplates } from "#src/delivery/mail/template-files.ts";
 import { Templates } from "#src/delivery/mail/templates.ts";
 import { Outbox } from "#src/delivery/webhooks/outbox.ts";
 import { Mail } from "#src/storage/entities/mail.ts";
-import { openStorage } from "#src/storage/orm.ts";
+import { openStorage } from "#src/storage/orm/open-storage.ts";
 import { createAnnounce, type NewEvent } from "#src/storage/outbox/announcer.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
 import { WorkLease } from "#src/storage/work-lease.ts";

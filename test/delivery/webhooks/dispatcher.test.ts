@@ -7,7 +7,7 @@ import { Outbox } from "#src/delivery/webhooks/outbox.ts";
 import { createSend } from "#src/delivery/webhooks/send.ts";
 import { Webhooks } from "#src/delivery/webhooks/webhooks.ts";
 import { Event } from "#src/storage/entities/event.ts";
-import { openStorage } from "#src/storage/orm.ts";
+import { openStorage } from "#src/storage/orm/open-storage.ts";
 import { createAnnounce } from "#src/storage/outbox/announcer.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
 import { WorkLease } from "#src/storage/work-lease.ts";

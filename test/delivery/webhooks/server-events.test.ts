@@ -2,7 +2,7 @@ import { expect, test } from "@jest/globals";
 import { systemRandom } from "#lib/ids/random.ts";
 import { createServerEvents } from "#src/delivery/webhooks/server-events.ts";
 import { Event } from "#src/storage/entities/event.ts";
-import { openStorage } from "#src/storage/orm.ts";
+import { openStorage } from "#src/storage/orm/open-storage.ts";
 import { createAnnounce } from "#src/storage/outbox/announcer.ts";
 import { databases, dialects } from "../../money/databases.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";

@@ -4,7 +4,7 @@ import { systemRandom } from "#lib/ids/random.ts";
 import { createSeal } from "#lib/sealed.ts";
 import { Outbox } from "#src/delivery/webhooks/outbox.ts";
 import { Webhooks } from "#src/delivery/webhooks/webhooks.ts";
-import { openStorage } from "#src/storage/orm.ts";
+import { openStorage } from "#src/storage/orm/open-storage.ts";
 import { createAnnounce } from "#src/storage/outbox/announcer.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
 import { databases, dialects } from "../../money/databases.ts";

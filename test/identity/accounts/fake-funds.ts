@@ -4,7 +4,7 @@ import { failure } from "#lib/errors/failure.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import type { Credit, Funds, LotStatement } from "#src/money/model/payments.ts";
 import { Account, toNameKey } from "#src/storage/entities/account.ts";
-import type { Storage } from "#src/storage/orm.ts";
+import type { Storage } from "#src/storage/storage.ts";
 
 /** Money without a ledger: accounts are stored, lots are kept in memory, and nothing is spent. */
 export function createFakeFunds(storage: Storage, clock: Clock): Funds & { readonly credits: Credit[] } {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
 import { Accounts, toListKey } from "#src/identity/accounts/accounts.ts";
 import { Account, toNameKey } from "#src/storage/entities/account.ts";
-import { openStorage } from "#src/storage/orm.ts";
+import { openStorage } from "#src/storage/orm/open-storage.ts";
 import { databases, dialects } from "../../money/databases.ts";
 import { readPlans, readsWholeTable } from "../../support/plans.ts";
 

@@ -12,7 +12,7 @@ import { MemoryWindows } from "#src/money/rate-limits/memory.ts";
 import { createRateLimits } from "#src/money/rate-limits/rate-limits.ts";
 import { createAccountsService } from "#src/services/accounts/accounts-service.ts";
 import { limitRates } from "#src/services/limits/rate-limit.ts";
-import { openStorage } from "#src/storage/orm.ts";
+import { openStorage } from "#src/storage/orm/open-storage.ts";
 import { createDirectTransport } from "#src/wire/grpc/direct/direct-transport.ts";
 import { registration } from "#src/wire/grpc/server/registration.ts";
 import { principalKey } from "#src/wire/interceptors/access/principal.ts";

@@ -8,8 +8,8 @@ import type { NewAuditEvent } from "#src/identity/audit/audit-trail.ts";
 import { recordChanges } from "#src/identity/audit/record-changes.ts";
 import { createDirectTransport } from "#src/wire/grpc/direct/direct-transport.ts";
 import { registration } from "#src/wire/grpc/server/registration.ts";
-import { readAccess, readRole } from "#src/wire/interceptors/access/authenticate.ts";
 import { principalKey } from "#src/wire/interceptors/access/principal.ts";
+import { readAccess, readRole } from "#src/wire/interceptors/access/required-access.ts";
 import { noteWithin } from "#src/wire/interceptors/changes/change.ts";
 import { isSecret } from "#src/wire/interceptors/changes/public-json.ts";
 

@@ -3,7 +3,8 @@ import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { readDetail } from "#lib/errors/detail.ts";
 import { systemRandom } from "#lib/ids/random.ts";
 import { Operators } from "#src/identity/operators/operators.ts";
-import { openStorage, type Storage } from "#src/storage/orm.ts";
+import { openStorage } from "#src/storage/orm/open-storage.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import { databases, dialects } from "../../money/databases.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
 

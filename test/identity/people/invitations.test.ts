@@ -4,7 +4,8 @@ import { readDetail } from "#lib/errors/detail.ts";
 import { systemRandom } from "#lib/ids/random.ts";
 import { Invitations } from "#src/identity/people/invitations.ts";
 import { Account, toNameKey } from "#src/storage/entities/account.ts";
-import { openStorage, type Storage } from "#src/storage/orm.ts";
+import { openStorage } from "#src/storage/orm/open-storage.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import { databases, dialects } from "../../money/databases.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
 

@@ -4,7 +4,8 @@ import { findMailRecipients } from "#src/identity/people/mail-recipients.ts";
 import { Account, toNameKey } from "#src/storage/entities/account.ts";
 import { Member, type MemberRole } from "#src/storage/entities/people/member.ts";
 import { Person } from "#src/storage/entities/people/person.ts";
-import { openStorage, type Storage } from "#src/storage/orm.ts";
+import { openStorage } from "#src/storage/orm/open-storage.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import { databases, dialects } from "../../money/databases.ts";
 
 const newDatabase = databases();

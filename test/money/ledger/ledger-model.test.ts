@@ -24,7 +24,7 @@ import { SqliteLedgerStore } from "#src/money/store/sqlite/store.ts";
 import { BudgetSlice } from "#src/storage/entities/metering/budget.ts";
 import { Slice } from "#src/storage/entities/metering/slice.ts";
 import { Usage } from "#src/storage/entities/metering/usage.ts";
-import { openStorage } from "#src/storage/orm.ts";
+import { openStorage } from "#src/storage/orm/open-storage.ts";
 import type { Budget } from "#src/wire/principal.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
 import { models, request, testModel } from "../fixture.ts";

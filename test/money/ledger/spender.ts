@@ -13,7 +13,7 @@ import type { LedgerStore } from "#src/money/model/store/ledger.ts";
 import { createPrices } from "#src/money/prices/prices.ts";
 import { createLedgerStore } from "#src/money/store/create.ts";
 import { readKeptFrom } from "#src/money/store/kept-from.ts";
-import { openStorage } from "#src/storage/orm.ts";
+import { openStorage } from "#src/storage/orm/open-storage.ts";
 import { pause } from "../../support/pause.ts";
 import { models, never, request, testModel } from "../fixture.ts";
 import { silentObserver } from "../silent-observer.ts";

@@ -37,7 +37,7 @@ import { ReceiptArchive } from "#src/storage/entities/metering/archive.ts";
 import { UsageTally } from "#src/storage/entities/metering/rollup.ts";
 import { DaySeal } from "#src/storage/entities/metering/seal.ts";
 import { Usage, UsageLine } from "#src/storage/entities/metering/usage.ts";
-import type { Storage } from "#src/storage/orm.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import { movableClock } from "../../storage/movable-clock.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
 import { eventually } from "../../support/eventually.ts";

@@ -3,7 +3,7 @@ import { Pool, type PoolClient } from "pg";
 import { systemRandom } from "#lib/ids/random.ts";
 import { systemClock } from "#lib/time/clock.ts";
 import { createLedgerStore } from "#src/money/store/create.ts";
-import { openStorage } from "#src/storage/orm.ts";
+import { openStorage } from "#src/storage/orm/open-storage.ts";
 import { databases } from "../databases.ts";
 
 const newDatabase = databases();

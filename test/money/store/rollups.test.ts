@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
 import { budgetKeys } from "#src/money/store/rollups.ts";
-import { openStorage, type Storage } from "#src/storage/orm.ts";
+import { openStorage } from "#src/storage/orm/open-storage.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import { explainSqlite } from "../../support/plans.ts";
 import { databases, dialects } from "../databases.ts";
 

@@ -2,7 +2,7 @@ import { expect, test } from "@jest/globals";
 import { Counter, Histogram, Registry } from "prom-client";
 import { countsSince, estimateQuantile } from "#src/services/overview/quantile.ts";
 import { type Counted, Sampler } from "#src/services/overview/sampler.ts";
-import { readTotals } from "#src/telemetry/read-totals.ts";
+import { readTotals } from "#src/telemetry/metrics/read-totals.ts";
 import { ManualClock } from "../../support/clocks/manual-clock.ts";
 import { silentLogger } from "../../support/loggers.ts";
 

@@ -3,7 +3,7 @@ import { findStoredTroubles } from "#src/services/status/stored-troubles.ts";
 import { Delivery, Event, Webhook } from "#src/storage/entities/event.ts";
 import { DeadLetter } from "#src/storage/entities/metering/dead-letter.ts";
 import { UsageEvent } from "#src/storage/entities/metering/usage-event.ts";
-import { openStorage } from "#src/storage/orm.ts";
+import { openStorage } from "#src/storage/orm/open-storage.ts";
 import { databases, dialects } from "../../money/databases.ts";
 
 const newDatabase = databases();

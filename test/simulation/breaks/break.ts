@@ -1,4 +1,4 @@
-import type { Money } from "#src/compose/core/money.ts";
+import type { Money } from "#src/compose/core/money/money.ts";
 import type { Meaning } from "../database/statement.ts";
 import type { Judge } from "../judges/names.ts";
 import type { Settings } from "../simulate.ts";

@@ -1,4 +1,4 @@
-import { composeMoney, type Money } from "#src/compose/core/money.ts";
+import { composeMoney, type Money } from "#src/compose/core/money/money.ts";
 import { configSchema } from "#src/config/schema.ts";
 import { startBackground } from "#src/money/background.ts";
 import { openJournal } from "#src/money/journal/open-journal.ts";
@@ -8,8 +8,8 @@ import { PriceBook } from "#src/money/prices/price-book.ts";
 import { PostgresqlLedgerStore } from "#src/money/store/postgresql/store.ts";
 import { SqliteLedgerStore } from "#src/money/store/sqlite/store.ts";
 import { DatabaseClock } from "#src/storage/database-clock.ts";
-import type { Storage } from "#src/storage/orm.ts";
 import { createAnnounce } from "#src/storage/outbox/announcer.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import { localStorage } from "../database/local.ts";
 import { type Ear, simulatedPool } from "../database/pool.ts";
 import type { SimulatedServer } from "../database/server.ts";

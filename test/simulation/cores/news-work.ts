@@ -1,5 +1,5 @@
 import type { Logger } from "#lib/logger.ts";
-import type { Money } from "#src/compose/core/money.ts";
+import type { Money } from "#src/compose/core/money/money.ts";
 import { UsageOutbox } from "#src/delivery/usage/usage-outbox.ts";
 import { UsageSender } from "#src/delivery/usage/usage-sender.ts";
 import { toBudget } from "#src/identity/accounts/keys/key-budget.ts";
@@ -8,8 +8,8 @@ import { BudgetRecounts } from "#src/money/thresholds/budget-recounts.ts";
 import { SpendingWatch } from "#src/money/thresholds/spending-watch.ts";
 import { findSpentWindows } from "#src/money/thresholds/spent-windows.ts";
 import type { DatabaseClock } from "#src/storage/database-clock.ts";
-import type { Storage } from "#src/storage/orm.ts";
 import type { Announce } from "#src/storage/outbox/announcer.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import { WorkLease } from "#src/storage/work-lease.ts";
 import type { Dice } from "../world/dice.ts";
 import type { News } from "../world/news.ts";

@@ -1,6 +1,6 @@
 import type { Logger } from "#lib/logger.ts";
 import { repeat } from "#lib/time/repeat.ts";
-import type { Money } from "#src/compose/core/money.ts";
+import type { Money } from "#src/compose/core/money/money.ts";
 import { toBudget } from "#src/identity/accounts/keys/key-budget.ts";
 import { Sealer } from "#src/money/books/seals/sealer.ts";
 import { Retention } from "#src/money/retention/retention.ts";
@@ -8,7 +8,7 @@ import { BudgetRecounts } from "#src/money/thresholds/budget-recounts.ts";
 import { SpendingWatch } from "#src/money/thresholds/spending-watch.ts";
 import { findSpentWindows } from "#src/money/thresholds/spent-windows.ts";
 import type { DatabaseClock } from "#src/storage/database-clock.ts";
-import type { Storage } from "#src/storage/orm.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import { WorkLease } from "#src/storage/work-lease.ts";
 import type { Dice } from "../world/dice.ts";
 import type { Night } from "../world/night.ts";

@@ -1,5 +1,5 @@
-import type { SqliteStorage } from "#src/storage/orm.ts";
 import { memorySnapshot } from "#src/storage/snapshot.ts";
+import type { SqliteStorage } from "#src/storage/storage.ts";
 import type { Dice } from "../world/dice.ts";
 import type { SimulatedProcess } from "../world/process.ts";
 import type { Timeline } from "../world/timeline.ts";

@@ -1,5 +1,6 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import { openStorage, type SqliteStorage } from "#src/storage/orm.ts";
+import { openStorage } from "#src/storage/orm/open-storage.ts";
+import type { SqliteStorage } from "#src/storage/storage.ts";
 import { type Recorded, Recording } from "../replay/recording.ts";
 import { budgetStatements } from "./budgets.ts";
 import { chargeStatements } from "./charges.ts";

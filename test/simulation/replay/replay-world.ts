@@ -1,4 +1,4 @@
-import { openStorage } from "#src/storage/orm.ts";
+import { openStorage } from "#src/storage/orm/open-storage.ts";
 import type { SimulatedServer } from "../database/server.ts";
 import { type Settings, simulate } from "../simulate.ts";
 import { compareTables, replay } from "./postgresql.ts";

@@ -1,4 +1,4 @@
-import { openStorage } from "#src/storage/orm.ts";
+import { openStorage } from "#src/storage/orm/open-storage.ts";
 import { type PostgresqlServer, startPostgresql } from "../../../scripts/test-services/postgres-server.ts";
 import { pause } from "../../support/pause.ts";
 import { SimulatedServer } from "../database/server.ts";

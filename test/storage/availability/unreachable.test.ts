@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import { isUnreachable } from "#src/storage/availability/unreachable.ts";
-import { openStorage } from "#src/storage/orm.ts";
+import { openStorage } from "#src/storage/orm/open-storage.ts";
 import { startPostgresql } from "../../../scripts/test-services/postgres-server.ts";
 
 const coded = (code: string) => Object.assign(new Error("some words"), { code });

@@ -3,8 +3,9 @@ import { Client } from "pg";
 import { NIL, v4, v7 } from "uuid";
 import { copyStorage } from "#src/storage/copy.ts";
 import { Migration20261125000000 } from "#src/storage/migrations/postgresql/Migration20261125000000.ts";
-import { openStorage, type PostgresqlStorage } from "#src/storage/orm.ts";
+import { openStorage } from "#src/storage/orm/open-storage.ts";
 import { dayOfRun, daysAheadOf, listDays, lowestRun, makeDays, readDays } from "#src/storage/postgresql/days.ts";
+import type { PostgresqlStorage } from "#src/storage/storage.ts";
 import { emptyDatabases } from "../../money/databases.ts";
 
 const newDatabase = emptyDatabases();

@@ -1,10 +1,11 @@
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { Client, type PoolClient } from "pg";
-import { checkStorage } from "#src/cli/check/storage.ts";
+import { checkStorage } from "#src/cli/check/findings/storage.ts";
 import { isUnreachable } from "#src/storage/availability/unreachable.ts";
-import { openStorage, type PostgresqlStorage } from "#src/storage/orm.ts";
+import { openStorage } from "#src/storage/orm/open-storage.ts";
 import { serversOf } from "#src/storage/postgresql/servers.ts";
+import type { PostgresqlStorage } from "#src/storage/storage.ts";
 import { type PostgresqlServer, startPostgresql } from "../../../scripts/test-services/postgres-server.ts";
 import { eventually } from "../../support/eventually.ts";
 

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { Client } from "pg";
-import { checkStorage } from "#src/cli/check/storage.ts";
+import { checkStorage } from "#src/cli/check/findings/storage.ts";
 import { migrateStorage } from "#src/cli/migrate/migrate-storage.ts";
 import { withSchema } from "#src/config/storage-url.ts";
 import { reconcile } from "#src/money/books/proof/reconcile.ts";
-import { openStorage, type PostgresqlStorage } from "#src/storage/orm.ts";
+import { openStorage } from "#src/storage/orm/open-storage.ts";
+import type { PostgresqlStorage } from "#src/storage/storage.ts";
 import { type PostgresqlServer, startPostgresql } from "../../../scripts/test-services/postgres-server.ts";
 import { databases } from "../../money/databases.ts";
 import { openMetering, request, run, usd } from "../../money/fixture.ts";

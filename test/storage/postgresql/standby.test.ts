@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, beforeEach, expect, test } from "@jest/globals";
 import { StreamUsageRequestSchema } from "#gen/tollgate/metering/v1/metering_service_pb.js";
-import { checkStandby } from "#src/cli/check/standby.ts";
+import { checkStandby } from "#src/cli/check/findings/standby.ts";
 import { reconcile } from "#src/money/books/proof/reconcile.ts";
 import { listReceipts } from "#src/money/books/receipts/receipt-list.ts";
 import { streamUsage } from "#src/money/books/receipts/usage.ts";

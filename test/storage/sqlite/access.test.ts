@@ -6,7 +6,8 @@ import { DatabaseSync } from "node:sqlite";
 import type { Worker } from "node:worker_threads";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import { isUnreachable } from "#src/storage/availability/unreachable.ts";
-import { openStorage, type Storage } from "#src/storage/orm.ts";
+import { openStorage } from "#src/storage/orm/open-storage.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
 import { eventually } from "../../support/eventually.ts";
 

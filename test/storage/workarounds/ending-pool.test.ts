@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { Kysely, PostgresDialect } from "kysely";
 import { Pool } from "pg";
-import { openStorage } from "#src/storage/orm.ts";
+import { openStorage } from "#src/storage/orm/open-storage.ts";
 import { type PostgresqlServer, startPostgresql } from "../../../scripts/test-services/postgres-server.ts";
 
 let server: PostgresqlServer;

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { Kysely, PostgresDialect } from "kysely";
 import { Pool } from "pg";
-import { openStorage, type PostgresqlStorage } from "#src/storage/orm.ts";
+import { openStorage } from "#src/storage/orm/open-storage.ts";
+import type { PostgresqlStorage } from "#src/storage/storage.ts";
 import { type PostgresqlServer, startPostgresql } from "../../../scripts/test-services/postgres-server.ts";
 import { eventually } from "../../support/eventually.ts";
 

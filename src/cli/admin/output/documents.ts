@@ -6,7 +6,7 @@ import type { AuditEvent } from "#gen/tollgate/audit/v1/audit_service_pb.js";
 import { BreakerState, type Server, ServerState } from "#gen/tollgate/catalogue/v1/server_pb.js";
 import { type Price, PriceReason } from "#gen/tollgate/metering/v1/price_pb.js";
 import type { Operator } from "#gen/tollgate/operators/v1/operator_pb.js";
-import type { Session } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
+import type { Session } from "#gen/tollgate/sessions/v1/session_pb.js";
 import type { GetStatusResponse } from "#gen/tollgate/status/v1/status_service_pb.js";
 import { limitEntries, readLimits, showLimits } from "#lib/limits/key-limits.ts";
 import { formatRate, formatUsd } from "#lib/money.ts";

@@ -9,7 +9,9 @@ export const usualWidth = 100;
 /** The characters between two columns. */
 export const gap = "  ";
 /** Where room is short a text is cut to so many characters. */
-const shortText = 24;
+const longText = 40;
+/** The same where there is still no room without minor columns. */
+const shortTexts = [32, 28, 24];
 /** A sentence has at least so many characters in a line, and more where other columns leave them. */
 const shortSentence = 34;
 
@@ -18,22 +20,37 @@ const minor = `
   limits before after data priorities weight capacity routing prefix manages address email run_id sha256 streamed
   reasoning_tokens cached_input_tokens surface first_token_ms finish_reason shortfall_usd version price_version
   base_input base_output max_keys in_flight_limit low_balance_usd free_only class left_out in_flight_elsewhere
-  avoided_elsewhere cache_hit_rate frozen_at created_at person_id key_id event_id lot_id server`
+  avoided_elsewhere cache_hit_rate frozen_at created_at person_id key_id event_id lot_id server url`
   .trim()
   .split(/\s+/);
 
+/** Columns for which people ask: what happened, to how much, and when. They stay when others at the right leave. */
+const vital =
+  /^(reason|http_status|status|outcome|state|health|at|name|kind|input_tokens|output_tokens|cost_usd|amount_usd)$/;
+
 /** Whether a cell is copied into the next command, and therefore shown whole or not at all. */
-const isCopied = (name: string) => /(^|_)(id|ref|key|token|secret|url|file|part)$/.test(name);
+const isCopied = (name: string) => /(^|_)(id|ref|key|token|secret|url|file|part|target)$/.test(name);
 const isSentence = (name: string) => /^(message|description|detail|what|advice|problem)$/.test(name);
 
 /**
- * The same table in a width: first without the columns that are empty in every row, then with short texts, then without
- * minor columns, at last without those at the right. A cell of several lines is a sentence.
+ * The same table in a width: first without the columns that are empty in every row, then with times to the second and
+ * methods without their service, then without minor columns, then with shorter texts, at last without those at the right,
+ * of which vital ones leave last. A cell of several lines is a sentence.
  */
 export function narrow(table: Table, width: number): Table {
   let narrowed = table;
-  const shortened = (before: Table) => shorten(before, width);
-  const steps = [withoutEmpty, shortened, ...minor.map((name) => (before: Table) => without(before, name))];
+  const steps = [
+    withoutEmpty,
+    abbreviate,
+    (before: Table) => shorten(before, width, longText),
+    ...minor.map((name) => (before: Table) => without(before, name)),
+    ...shortTexts.map((most) => (before: Table) => shorten(before, width, most)),
+    ...table.columns
+      .slice(1)
+      .filter((name) => !vital.test(name))
+      .reverse()
+      .map((name) => (before: Table) => without(before, name)),
+  ];
   for (const step of steps) {
     if (widthOf(narrowed) <= width) {
       return narrowed;
@@ -74,12 +91,21 @@ function without(table: Table, name: string): Table {
   return { columns: table.columns.toSpliced(at, 1), rows: table.rows.map((row) => row.toSpliced(at, 1)) };
 }
 
-function shorten(table: Table, width: number): Table {
-  const texts = mapCells(table, (cell, name) => (isCopied(name) || isSentence(name) ? cell : cut(cell, shortText)));
+/** The same table with times to the second, and the names of methods without those of their services. */
+function abbreviate(table: Table): Table {
+  return mapCells(table, (cell, name) =>
+    name === "method"
+      ? cell.slice(cell.lastIndexOf("/") + 1)
+      : cell.replace(/^(\d{4}-\d\d-\d\dT[\d:]{8})\.\d+Z$/, "$1Z"),
+  );
+}
+
+function shorten(table: Table, width: number, most: number): Table {
+  const texts = mapCells(table, (cell, name) => (isCopied(name) || isSentence(name) ? cell : cut(cell, most)));
   const sentences = table.columns.filter(isSentence);
   const room = width - widthOf(sentences.reduce(without, texts)) - gap.length;
-  const most = sentences.length === 1 ? Math.max(shortSentence, room) : shortSentence;
-  return mapCells(texts, (cell, name) => (isSentence(name) ? wrap(cell, most) : cell));
+  const line = sentences.length === 1 ? Math.max(shortSentence, room) : shortSentence;
+  return mapCells(texts, (cell, name) => (isSentence(name) ? wrap(cell, line) : cell));
 }
 
 function mapCells({ columns, rows }: Table, change: (cell: string, column: string) => string): Table {
@@ -94,7 +120,7 @@ function cut(cell: string, most: number): string {
 function wrap(text: string, most: number): string {
   const lines: string[] = [];
   let line = "";
-  for (const word of text.split(" ").flatMap((whole) => whole.match(new RegExp(`.{1,${most}}`, "gu")) ?? [])) {
+  for (const word of text.split(/\s/).flatMap((whole) => whole.match(new RegExp(`.{1,${most}}`, "gu")) ?? [])) {
     if (line !== "" && line.length + 1 + word.length > most) {
       lines.push(line);
       line = "";

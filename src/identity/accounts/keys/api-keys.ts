@@ -1,38 +1,18 @@
-import type { FilterQuery, ObjectQuery } from "@mikro-orm/core";
+import type { FilterQuery } from "@mikro-orm/core";
 import type { SqlEntityManager } from "@mikro-orm/sql";
 import type { LimitValues } from "#lib/limits/key-limits.ts";
 import type { PageStart } from "#lib/rpc/pages.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { ApiKey } from "#src/storage/entities/api-key.ts";
 import { Budget } from "#src/storage/entities/metering/budget.ts";
-import type { Storage } from "#src/storage/orm.ts";
 import type { Announce } from "#src/storage/outbox/announcer.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
 import type { StoredDigest } from "../../digests/digest-filter.ts";
 import { requireBudget, settlePeriod } from "./key-limits.ts";
-import {
-  findKey,
-  lockAccount,
-  moveEnd,
-  refuseRepetition,
-  requireRoom,
-  requireRotatable,
-  unexpired,
-} from "./key-rules.ts";
+import { countByPepper, digestPage, digestsOf, keysByUse } from "./key-lists.ts";
+import { findKey, lockAccount, moveEnd, refuseRepetition, requireRoom, requireRotatable } from "./key-rules.ts";
 import { addKey, type NewKey, type Dependencies as NewKeyDependencies } from "./new-key.ts";
-import { readUseKey } from "./use-key.ts";
-
-const byUse = { lastUsedAt: "desc", id: "desc" } as const;
-
-function usedBefore(last: ReturnType<typeof readUseKey> | undefined): ObjectQuery<ApiKey> {
-  const { usedAt, id } = last ?? {};
-  return usedAt === undefined || id === undefined
-    ? { lastUsedAt: { $ne: null } }
-    : { $or: [{ lastUsedAt: { $lt: usedAt } }, { lastUsedAt: usedAt, id: { $lt: id } }] };
-}
-
-/** Digests in one page. */
-const digestPage = 10_000;
 
 interface Dependencies extends NewKeyDependencies {
   readonly storage: Storage;
@@ -82,35 +62,17 @@ export class ApiKeys {
 
   /** A page of the digests of all keys, including ended ones, in the order of ids, after an id. */
   async digestsAfter(id: string): Promise<StoredDigest[]> {
-    return this.#digests({ id: { $gt: id } }, digestPage);
+    return digestsOf(this.#parts.storage, { id: { $gt: id } }, digestPage);
   }
 
   /** Digests of all keys of some accounts. */
   async digestsOfAccounts(accountIds: readonly string[]): Promise<StoredDigest[]> {
-    return this.#digests({ accountId: { $in: [...accountIds] } });
-  }
-
-  async #digests(where: FilterQuery<ApiKey>, limit?: number): Promise<StoredDigest[]> {
-    const em = this.#parts.storage.orm.em.fork();
-    return em.find(ApiKey, where, {
-      fields: ["id", "digest"],
-      orderBy: { id: "asc" },
-      disableIdentityMap: true,
-      ...(limit !== undefined && { limit }),
-    });
+    return digestsOf(this.#parts.storage, { accountId: { $in: [...accountIds] } });
   }
 
   /** The number of live keys by the version of their digest's pepper. */
   async countByPepper(): Promise<ReadonlyMap<number, number>> {
-    const now = new Date(this.#parts.clock.now());
-    const live = { revokedAt: null, ...unexpired(now) };
-    const counts = new Map<number, number>();
-    const em = this.#parts.storage.orm.em.fork();
-    const versions = await em.createQueryBuilder(ApiKey, "key").select("key.pepperVersion", true).where(live).execute();
-    for (const { pepperVersion } of versions as { pepperVersion: number }[]) {
-      counts.set(pepperVersion, await em.count(ApiKey, { ...live, pepperVersion }));
-    }
-    return counts;
+    return countByPepper(this.#parts.storage, new Date(this.#parts.clock.now()));
   }
 
   /** Throws KEY_NOT_FOUND. */
@@ -127,15 +89,8 @@ export class ApiKeys {
   }
 
   /** The keys of all accounts, ended ones included: last used first, then those never used, newest first. */
-  async listByUse({ after, limit }: PageStart, withoutRevoked = false): Promise<ApiKey[]> {
-    const em = this.#parts.storage.orm.em.fork();
-    const last = after === undefined ? undefined : readUseKey(after);
-    const isUsed = last === undefined || last.usedAt !== undefined;
-    const live = withoutRevoked ? { revokedAt: null } : {};
-    const used = isUsed ? await em.find(ApiKey, { ...usedBefore(last), ...live }, { orderBy: byUse, limit }) : [];
-    const never = { lastUsedAt: null, ...live, ...(last !== undefined && !isUsed && { id: { $lt: last.id } }) };
-    const rest = limit - used.length;
-    return rest === 0 ? used : [...used, ...(await em.find(ApiKey, never, { orderBy: { id: "desc" }, limit: rest }))];
+  async listByUse(start: PageStart, withoutRevoked = false): Promise<ApiKey[]> {
+    return keysByUse(this.#parts.storage, start, withoutRevoked);
   }
 
   /**

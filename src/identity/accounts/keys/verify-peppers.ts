@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import type { Pepper } from "#lib/ids/pepper.ts";
 import { Setting } from "#src/storage/entities/setting.ts";
-import type { Storage } from "#src/storage/orm.ts";
+import type { Storage } from "#src/storage/storage.ts";
 
 /**
  * Compares each pepper with the one that the database knows under its version, and stores it when there is none. Throws

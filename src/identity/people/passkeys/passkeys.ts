@@ -5,7 +5,7 @@ import type { Random } from "#lib/ids/random.ts";
 import { invalid } from "#lib/ids/validate-id.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { Identity, Person } from "#src/storage/entities/people/person.ts";
-import type { Storage } from "#src/storage/orm.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
 
 /** Who vouches for passkeys: their signatures do. */

@@ -1,6 +1,6 @@
 import { DaySeal, SealedAccount } from "#src/storage/entities/metering/seal.ts";
-import type { Storage } from "#src/storage/orm.ts";
 import { readEntity } from "#src/storage/read-entity.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import { inSnapshot } from "../proof/breaches.ts";
 import { isWhole, readSealedDays } from "../proof/scope.ts";
 import { type AccountSeal, DayTree, digestSums, type Step } from "../seals/seal-tree.ts";

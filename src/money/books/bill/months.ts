@@ -6,7 +6,7 @@ import { StreamUsageRequestSchema, UsageGroup } from "#gen/tollgate/metering/v1/
 import type { Month, MonthOfModel } from "#gen/tollgate/metering/v1/month_pb.js";
 import { failure } from "#lib/errors/failure.ts";
 import { Account } from "#src/storage/entities/account.ts";
-import type { Storage } from "#src/storage/orm.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import { streamUsage } from "../receipts/usage.ts";
 import { readBalance, readMovements } from "./movements.ts";
 

@@ -6,7 +6,7 @@ import type { Receipt } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { failure } from "#lib/errors/failure.ts";
 import { formatUsd } from "#lib/money.ts";
 import { Account } from "#src/storage/entities/account.ts";
-import type { Storage } from "#src/storage/orm.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import { dayMs } from "../../store/kept-from.ts";
 import type { ArchivedReceipts } from "../receipts/archived-receipts.ts";
 import { placeOf } from "../receipts/archived-receipts.ts";

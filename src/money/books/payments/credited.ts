@@ -1,6 +1,6 @@
 import { readSum, sumColumns, textColumns } from "#src/storage/exact-sum.ts";
-import type { Storage } from "#src/storage/orm.ts";
 import type { Row } from "#src/storage/snapshot.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import { freeMoney } from "../../model/spending-order.ts";
 
 /** The money that a payment brought in: negative for a refund. */

@@ -6,7 +6,7 @@ import type { Clock } from "#lib/time/clock.ts";
 import { Account, toNameKey } from "#src/storage/entities/account.ts";
 import { Lot, LotEntry } from "#src/storage/entities/metering/lot.ts";
 import { Payment } from "#src/storage/entities/payment.ts";
-import type { Storage } from "#src/storage/orm.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
 import { readCreditOwed } from "../../ledger/wallet/credit-line.ts";
 import { createDebts, payDebt } from "../../ledger/wallet/debts.ts";

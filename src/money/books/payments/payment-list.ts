@@ -1,6 +1,6 @@
 import type { PageStart } from "#lib/rpc/pages.ts";
 import { Payment } from "#src/storage/entities/payment.ts";
-import type { Storage } from "#src/storage/orm.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import type { PaymentStatement } from "../../model/payments.ts";
 
 /**

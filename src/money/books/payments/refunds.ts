@@ -6,7 +6,7 @@ import { formatUsd } from "#lib/money.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import type { Account } from "#src/storage/entities/account.ts";
 import { Lot, LotEntry, withFreeMoney } from "#src/storage/entities/metering/lot.ts";
-import type { Storage } from "#src/storage/orm.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import type { PicoUsd } from "../../model/interface.ts";
 import { priorities } from "../../model/spending-order.ts";
 import { sumFreePaidMoney } from "../free-money.ts";

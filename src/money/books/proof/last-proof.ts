@@ -1,7 +1,7 @@
 import { fromJsonString, toJsonString } from "@bufbuild/protobuf";
 import { type ReconcileResponse, ReconcileResponseSchema } from "#gen/tollgate/metering/v1/books_service_pb.js";
 import { Setting } from "#src/storage/entities/setting.ts";
-import type { Storage } from "#src/storage/orm.ts";
+import type { Storage } from "#src/storage/storage.ts";
 
 /** The last proof that a core made for all cores of a database. */
 export interface LastProof {

@@ -1,4 +1,4 @@
-import type { Storage } from "#src/storage/orm.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import { budgetRules } from "./budget-rules.ts";
 import { originRules } from "./origin-rules.ts";
 import { type Rule, rules } from "./reconcile-rules.ts";

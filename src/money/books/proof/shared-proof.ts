@@ -1,7 +1,7 @@
 import type { Logger } from "#lib/logger.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { repeat } from "#lib/time/repeat.ts";
-import type { Storage } from "#src/storage/orm.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import type { WorkLease } from "#src/storage/work-lease.ts";
 import type { CoreLedger } from "../../model/core-ledger.ts";
 import type { MeteringObserver } from "../../model/observer.ts";

@@ -1,7 +1,7 @@
 import { validate as isUuid } from "uuid";
 import { isStorable } from "#lib/text/storable.ts";
 import { Usage } from "#src/storage/entities/metering/usage.ts";
-import type { Storage } from "#src/storage/orm.ts";
+import type { Storage } from "#src/storage/storage.ts";
 
 /** What a request cost over all of its runs, in pico-USD. */
 export interface RequestCost {

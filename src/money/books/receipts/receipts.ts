@@ -6,7 +6,7 @@ import { failure } from "#lib/errors/failure.ts";
 import { isStorable } from "#lib/text/storable.ts";
 import { toDuration } from "#lib/time/duration.ts";
 import { Usage, UsageLine } from "#src/storage/entities/metering/usage.ts";
-import type { Storage } from "#src/storage/orm.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import type { ArchivedReceipts } from "./archived-receipts.ts";
 import { receiptLines, shortfallLine } from "./receipt-lines.ts";
 

@@ -1,6 +1,6 @@
 import { UsageGroup } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import { bySum } from "#src/storage/exact-sum.ts";
-import type { Storage } from "#src/storage/orm.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import { allAccounts, hourOf, sumNames, sumsOfReceipts, sumsOfSums } from "../../store/rollups.ts";
 import { spanHours } from "../../store/spans.ts";
 import { Conditions } from "./conditions.ts";

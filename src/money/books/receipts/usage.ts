@@ -6,8 +6,8 @@ import type { UsageRow } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { failure } from "#lib/errors/failure.ts";
 import { readSum } from "#src/storage/exact-sum.ts";
 import { LongRead } from "#src/storage/long-read.ts";
-import type { Storage } from "#src/storage/orm.ts";
 import { pieceSize, type Row, type Snapshot } from "#src/storage/snapshot.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import { readKeptFrom } from "../../store/kept-from.ts";
 import { usageQuery } from "./usage-query.ts";
 

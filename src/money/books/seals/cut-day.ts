@@ -1,4 +1,4 @@
-import type { Storage } from "#src/storage/orm.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import { dayMs } from "../../store/kept-from.ts";
 import { allAccounts } from "../../store/rollups.ts";
 import type { TimeSpan } from "../proof/scope.ts";

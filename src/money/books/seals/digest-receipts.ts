@@ -1,6 +1,6 @@
-import type { Storage } from "#src/storage/orm.ts";
 import { readTime } from "#src/storage/read-entity.ts";
 import type { Row, Snapshot } from "#src/storage/snapshot.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import { inScope, only, type TimeSpan } from "../proof/scope.ts";
 import {
   type AccountSeal,

@@ -1,7 +1,7 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { Seal } from "#gen/tollgate/metering/v1/seal_pb.js";
 import { DaySeal } from "#src/storage/entities/metering/seal.ts";
-import type { Storage } from "#src/storage/orm.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import { dayMs } from "../../store/kept-from.ts";
 import { digestSums } from "./seal-tree.ts";
 

@@ -3,7 +3,7 @@ import type { Random } from "#lib/ids/random.ts";
 import type { Logger } from "#lib/logger.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { pacer } from "#lib/time/pacer.ts";
-import type { Storage } from "#src/storage/orm.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import { dayMs, readKeptFrom } from "../../store/kept-from.ts";
 import { allAccounts } from "../../store/rollups.ts";
 import { inSnapshot } from "../proof/breaches.ts";

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { PageStart } from "#lib/rpc/pages.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { DeadLetter } from "#src/storage/entities/metering/dead-letter.ts";
-import type { Storage } from "#src/storage/orm.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
 import type { Charge } from "../../model/charges/charge.ts";
 import type { Run } from "../../model/charges/run.ts";

@@ -4,8 +4,8 @@ import { type ListRequestsRequest, type Request, RequestOutcome } from "#gen/tol
 import { type PageStart, readPage } from "#lib/rpc/pages.ts";
 import { isStorable } from "#lib/text/storable.ts";
 import { LongRead } from "#src/storage/long-read.ts";
-import type { Storage } from "#src/storage/orm.ts";
 import type { Snapshot } from "#src/storage/snapshot.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import { finishedAfter, finishedQuery, type Query, refusedAfter, refusedQuery } from "./request-queries.ts";
 import { type ListedRequest, readFinished, readRefused } from "./request-rows.ts";
 

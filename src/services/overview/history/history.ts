@@ -1,5 +1,5 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import type { Storage } from "#src/storage/orm.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import { estimateQuantile } from "../quantile.ts";
 import type { Sample } from "../sampler.ts";
 import { firstTokenMeasure, refusedMeasure } from "./measures.ts";

@@ -1,6 +1,6 @@
 import { Event } from "#src/storage/entities/event.ts";
 import { ModelDay } from "#src/storage/entities/model-day.ts";
-import type { Storage } from "#src/storage/orm.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import { quantile } from "./buckets.ts";
 import type { Incident, ModelHistory, ServiceHistory } from "./interface.ts";
 import { firstTokenMeasure, keptDays } from "./model-days.ts";

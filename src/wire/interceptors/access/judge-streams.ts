@@ -2,7 +2,7 @@ import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
 import { Access } from "#gen/tollgate/access/v1/access_pb.js";
 import type { Clock } from "#lib/time/clock.ts";
 import type { CallHead, Gate } from "../../grpc/server/gate.ts";
-import { readAccess } from "./authenticate.ts";
+import { readAccess } from "./required-access.ts";
 
 /**
  * Milliseconds between two judgements. With the four seconds for which an answer about a credential is believed before

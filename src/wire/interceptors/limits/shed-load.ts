@@ -2,7 +2,7 @@ import type { DescMethod } from "@bufbuild/protobuf";
 import type { Interceptor } from "@connectrpc/connect";
 import { Access } from "#gen/tollgate/access/v1/access_pb.js";
 import type { Overload } from "#lib/overload/monitor.ts";
-import { readAccess } from "../access/authenticate.ts";
+import { readAccess } from "../access/required-access.ts";
 import { overloaded } from "./overloaded.ts";
 
 /**

@@ -2,7 +2,7 @@ import { Access } from "#gen/tollgate/access/v1/access_pb.js";
 import type { Intake } from "#lib/overload/intake.ts";
 import type { CallHead, Gate } from "../../grpc/server/gate.ts";
 import { peerKey } from "../../grpc/server/peer.ts";
-import { readAccess } from "../access/authenticate.ts";
+import { readAccess } from "../access/required-access.ts";
 import { overloaded } from "./overloaded.ts";
 
 /**

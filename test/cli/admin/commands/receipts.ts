@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Interceptor } from "@connectrpc/connect";
 import { expect, jest, test } from "@jest/globals";
 import type { StreamUsageResponse } from "#gen/tollgate/metering/v1/metering_service_pb.js";
-import { exportUsage } from "#src/cli/admin/export/usage.ts";
+import { exportUsage } from "#src/cli/admin/money/export/usage.ts";
 import { readOperatorToken } from "#src/config/secrets.ts";
 import { createChannelTransport } from "#src/wire/grpc/client/channel-transport.ts";
 import { runHere } from "../../../support/run-here.ts";

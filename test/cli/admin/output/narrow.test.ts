@@ -73,3 +73,62 @@ test("ids stay whole, texts are cut, sentences go on in the next line, empty col
     expect.stringMatching(/^ +word( word)*$/),
   ]);
 });
+
+const account = "018f0000-0000-7000-8000-000000000000";
+
+test.each([
+  [
+    "usage says what it cost",
+    {
+      account_id: account,
+      key_id: account,
+      model: "long/model-name",
+      requests: 5,
+      input_tokens: 45,
+      output_tokens: 140,
+      cost_usd: "0.000044",
+    },
+    ["account_id", "model", "input_tokens", "output_tokens", "cost_usd"],
+  ],
+  [
+    "requests say when and why they were refused",
+    {
+      request_id: `req_${account}`,
+      account_id: account,
+      surface: "chat",
+      model: "long/model-name",
+      reason: "MODEL_NOT_FOUND",
+      http_status: 404,
+      duration_ms: 1,
+      at: "2026-01-31T12:00:00.123Z",
+    },
+    ["request_id", "reason", "http_status", "at"],
+  ],
+  [
+    "servers say how they are",
+    {
+      id: "127.0.0.1:44219/tollgate-sim/reasoner-always",
+      url: "http://127.0.0.1:44219",
+      model: "tollgate-sim/reasoner-always",
+      engine: "simulator",
+      state: "healthy",
+      in_flight: 0,
+      running: 0,
+      queued: 0,
+      breaker: "closed",
+    },
+    ["id", "model", "engine", "state"],
+  ],
+])("%s where room is short", (_name, row, columns) => {
+  const [head = ""] = renderText([row]).split("\n");
+  expect(head.split(/ +/)).toEqual(expect.arrayContaining(columns));
+});
+
+test("times are told to the second, and methods without their services", () => {
+  const row = {
+    at: "2026-01-31T12:00:00.123Z",
+    method: "tollgate.sessions.v1.SessionsService/CreateSignInLink",
+    target: account,
+  };
+  expect(renderText([row]).split("\n")[1]).toMatch(/^2026-01-31T12:00:00Z {2}CreateSignInLink {2}018f/);
+});

@@ -4,7 +4,7 @@ import { describe, expect, test } from "@jest/globals";
 import { SglangService } from "#gen/sglang/runtime/v1/sglang_pb.js";
 import { Embed, Info } from "#gen/tei/v1/tei_pb.js";
 import type { EngineName } from "#lib/engine-names.ts";
-import { checkServers, type ServerFinding } from "#src/cli/check/servers.ts";
+import { checkServers, type ServerFinding } from "#src/cli/check/findings/servers.ts";
 import { configSchema } from "#src/config/schema.ts";
 import { discoverServer } from "#src/fleet/engines/discovery.ts";
 import { createHealth } from "#src/wire/grpc/server/health.ts";

@@ -6,7 +6,8 @@ import { systemRandom } from "#lib/ids/random.ts";
 import { toDigest } from "#src/identity/accounts/keys/api-key.ts";
 import { ApiKeys } from "#src/identity/accounts/keys/api-keys.ts";
 import { Account } from "#src/storage/entities/account.ts";
-import { openStorage, type Storage } from "#src/storage/orm.ts";
+import { openStorage } from "#src/storage/orm/open-storage.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import { databases, dialects } from "../../../money/databases.ts";
 import { ManualClock } from "../../../support/clocks/manual-clock.ts";
 

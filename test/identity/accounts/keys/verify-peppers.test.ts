@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { verifyPeppers } from "#src/identity/accounts/keys/verify-peppers.ts";
 import { Setting } from "#src/storage/entities/setting.ts";
-import { openStorage, type Storage } from "#src/storage/orm.ts";
+import { openStorage } from "#src/storage/orm/open-storage.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import { databases, dialects } from "../../../money/databases.ts";
 
 const first = { version: 1, secret: "first" };

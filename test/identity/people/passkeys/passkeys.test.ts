@@ -4,7 +4,8 @@ import { readDetail } from "#lib/errors/detail.ts";
 import { systemRandom } from "#lib/ids/random.ts";
 import { Passkeys } from "#src/identity/people/passkeys/passkeys.ts";
 import { Person } from "#src/storage/entities/people/person.ts";
-import { openStorage, type Storage } from "#src/storage/orm.ts";
+import { openStorage } from "#src/storage/orm/open-storage.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import { databases, dialects } from "../../../money/databases.ts";
 import { ManualClock } from "../../../support/clocks/manual-clock.ts";
 

@@ -4,7 +4,8 @@ import { accountSums } from "#src/money/books/proof/reconcile-rules.ts";
 import { rulesOf } from "#src/money/books/proof/rules.ts";
 import { everything, inScope, type Scope } from "#src/money/books/proof/scope.ts";
 import { dayMs } from "#src/money/store/kept-from.ts";
-import { openStorage, type PostgresqlStorage, type SqliteStorage } from "#src/storage/orm.ts";
+import { openStorage } from "#src/storage/orm/open-storage.ts";
+import type { PostgresqlStorage, SqliteStorage } from "#src/storage/storage.ts";
 import { explainSqlite } from "../../../support/plans.ts";
 import { databases } from "../../databases.ts";
 

@@ -11,7 +11,8 @@ import type { LedgerStore } from "#src/money/model/store/ledger.ts";
 import { createLedgerStore } from "#src/money/store/create.ts";
 import { Account, toNameKey } from "#src/storage/entities/account.ts";
 import { ApiKey } from "#src/storage/entities/api-key.ts";
-import { openStorage, type Storage } from "#src/storage/orm.ts";
+import { openStorage } from "#src/storage/orm/open-storage.ts";
+import type { Storage } from "#src/storage/storage.ts";
 import { SeededRandom } from "../../../fleet/seeded-random.ts";
 import { databases, dialects } from "../../databases.ts";
 

@@ -5,7 +5,7 @@ import { systemRandom } from "#lib/ids/random.ts";
 import type { Charge } from "#src/money/model/charges/charge.ts";
 import { dayMs } from "#src/money/store/kept-from.ts";
 import { PostgresqlLedgerStore } from "#src/money/store/postgresql/store.ts";
-import { openStorage } from "#src/storage/orm.ts";
+import { openStorage } from "#src/storage/orm/open-storage.ts";
 import { makeDays } from "#src/storage/postgresql/days.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { databases } from "../../databases.ts";

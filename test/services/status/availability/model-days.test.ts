@@ -3,7 +3,7 @@ import { systemRandom } from "#lib/ids/random.ts";
 import { readServiceHistory } from "#src/services/status/availability/history.ts";
 import { ModelDays } from "#src/services/status/availability/model-days.ts";
 import { ModelDay } from "#src/storage/entities/model-day.ts";
-import { openStorage } from "#src/storage/orm.ts";
+import { openStorage } from "#src/storage/orm/open-storage.ts";
 import { createAnnounce } from "#src/storage/outbox/announcer.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
 import { databases, dialects } from "../../../money/databases.ts";

@@ -20,16 +20,11 @@ import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_p
 import { readDetail } from "#lib/errors/detail.ts";
 import { failure } from "#lib/errors/failure.ts";
 import { registration } from "#src/wire/grpc/server/registration.ts";
-import {
-  authenticate,
-  createGate,
-  readAccess,
-  readMemberRole,
-  readRole,
-} from "#src/wire/interceptors/access/authenticate.ts";
+import { authenticate, createGate } from "#src/wire/interceptors/access/authenticate.ts";
 import { createCallRates } from "#src/wire/interceptors/access/call-rates.ts";
 import { createFailedAttempts } from "#src/wire/interceptors/access/failed-attempts.ts";
 import { principalKey, readCaller, readPrincipal } from "#src/wire/interceptors/access/principal.ts";
+import { readAccess, readMemberRole, readRole } from "#src/wire/interceptors/access/required-access.ts";
 import type { Authenticator, Principal } from "#src/wire/principal.ts";
 import { openConnect, type Route, routes } from "../../grpc/transports.ts";
 import { contractServices } from "./contract-services.ts";

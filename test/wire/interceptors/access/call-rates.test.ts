@@ -8,8 +8,8 @@ import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_p
 import { RateLimitUse, rate_limit_use } from "#gen/tollgate/metering/v1/rate_limit_pb.js";
 import { PeopleService } from "#gen/tollgate/people/v1/people_service_pb.js";
 import { SessionsService } from "#gen/tollgate/sessions/v1/sessions_service_pb.js";
-import { readAccess, readMemberRole } from "#src/wire/interceptors/access/authenticate.ts";
 import { createCallRates } from "#src/wire/interceptors/access/call-rates.ts";
+import { readAccess, readMemberRole } from "#src/wire/interceptors/access/required-access.ts";
 import type { Principal } from "#src/wire/principal.ts";
 import { ManualClock } from "../../../support/clocks/manual-clock.ts";
 import { contractServices } from "./contract-services.ts";

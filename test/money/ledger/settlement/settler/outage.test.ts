@@ -9,7 +9,7 @@ import { systemClock } from "#lib/time/clock.ts";
 import { reconcile } from "#src/money/books/proof/reconcile.ts";
 import { openJournal } from "#src/money/journal/open-journal.ts";
 import { Usage } from "#src/storage/entities/metering/usage.ts";
-import { openStorage } from "#src/storage/orm.ts";
+import { openStorage } from "#src/storage/orm/open-storage.ts";
 import { type Door, startDoor } from "../../../../support/door.ts";
 import { eventually } from "../../../../support/eventually.ts";
 import { silentLogger } from "../../../../support/loggers.ts";

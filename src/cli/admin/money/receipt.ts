@@ -1,0 +1,67 @@
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { createClient } from "@connectrpc/connect";
+import type { Command } from "commander";
+import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
+import { readAll } from "#lib/rpc/pages.ts";
+import { count, moment } from "../../shared/arguments.ts";
+import type { Io } from "../../shared/io.ts";
+import { addQuestion } from "../ask-core.ts";
+import { receiptDocument, wholeReceiptDocument } from "../output/metering-documents.ts";
+import { required } from "../required.ts";
+
+interface ReceiptFilter {
+  readonly key?: string;
+  readonly model?: string;
+  readonly request?: string;
+  readonly from?: Date;
+  readonly to?: Date;
+  readonly limit: number;
+}
+
+/** `tollgate receipt` */
+export function addReceipt(program: Command, io: Io): void {
+  addQuestion<[string], { account?: string }>(program, "receipt <request>", io, {
+    description:
+      "show what a request cost, which credits paid and what was held for it; REQUEST is the x-request-id of its response",
+    options: (command) =>
+      command.option("--account <account>", "only this account's: callers of the core choose ids of their own"),
+    ask: async (core, { account = "" }, requestId) => {
+      const client = createClient(MeteringService, core);
+      const { receipt, furtherRuns } = await client.getReceipt({ requestId, accountId: account });
+      const further = furtherRuns.length === 0 ? {} : { further_runs: furtherRuns.map(receiptDocument) };
+      return { ...wholeReceiptDocument(required(receipt)), ...further };
+    },
+  });
+}
+
+/** `tollgate receipts` */
+export function addReceipts(program: Command, io: Io): void {
+  addQuestion<[string | undefined], ReceiptFilter>(program, "receipts [account]", io, {
+    description: "list what requests cost, newest first; of all accounts unless one is named",
+    options: (command) =>
+      command
+        .option("--key <key>", "only this key")
+        .option("--model <model>", "only this model")
+        .option("--request <request>", "only this request")
+        .option("--from <time>", "settled at or after, such as 2026-01-31 or 2026-01-31T12:00:00Z", moment)
+        .option("--to <time>", "settled before", moment)
+        .option("--limit <n>", "the most receipts", count, 100),
+    ask: async (core, { key = "", model = "", request = "", from, to, limit }, accountId = "") => {
+      const client = createClient(MeteringService, core);
+      const filter = {
+        accountId,
+        keyId: key,
+        model,
+        requestId: request,
+        ...(from && { from: timestampFromDate(from) }),
+        ...(to && { to: timestampFromDate(to) }),
+      };
+      const found = await readAll(
+        (page) => client.listReceipts({ ...filter, ...page }),
+        ({ receipts }) => receipts,
+        limit,
+      );
+      return found.map(receiptDocument);
+    },
+  });
+}

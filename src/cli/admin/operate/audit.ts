@@ -1,0 +1,34 @@
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { createClient } from "@connectrpc/connect";
+import type { Command } from "commander";
+import { AuditService } from "#gen/tollgate/audit/v1/audit_service_pb.js";
+import { readAll } from "#lib/rpc/pages.ts";
+import { count, moment } from "../../shared/arguments.ts";
+import type { Io } from "../../shared/io.ts";
+import { addQuestion } from "../ask-core.ts";
+import { auditDocument } from "../output/documents.ts";
+
+/** `tollgate audit …` */
+export function addAudit(program: Command, io: Io): void {
+  const group = program
+    .command("audit")
+    .description("what operators have changed, their sign-ins, and what was refused to them");
+
+  addQuestion<[], { from?: Date; limit: number }>(group, "list", io, {
+    description: "list changes, newest first",
+    options: (command) =>
+      command
+        .option("--from <time>", "only changes at or after this time", moment)
+        .option("--limit <n>", "the most changes", count, 100),
+    ask: async (core, { from, limit }) => {
+      const client = createClient(AuditService, core);
+      const range = from === undefined ? {} : { from: timestampFromDate(from) };
+      const found = await readAll(
+        (page) => client.listAuditEvents({ ...range, ...page }),
+        ({ auditEvents }) => auditEvents,
+        limit,
+      );
+      return found.map(auditDocument);
+    },
+  });
+}

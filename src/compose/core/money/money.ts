@@ -1,0 +1,58 @@
+import { BooksService } from "#gen/tollgate/metering/v1/books_service_pb.js";
+import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
+import { PricesService } from "#gen/tollgate/metering/v1/prices_service_pb.js";
+import { createPrices } from "#src/money/prices/prices.ts";
+import { findRatePolicy } from "#src/money/rate-limits/max-rpm.ts";
+import { openWindows } from "#src/money/rate-limits/open-windows.ts";
+import { type ConfiguredRateLimits, createRateLimits } from "#src/money/rate-limits/rate-limits.ts";
+import { FolderReceipts } from "#src/money/retention/archived-receipts.ts";
+import { ArchiveFolder } from "#src/money/retention/read-archive.ts";
+import { createBooksService } from "#src/services/metering/books-service.ts";
+import { createMeteringService } from "#src/services/metering/metering-service.ts";
+import { createPricesService } from "#src/services/metering/prices-service.ts";
+import { registration } from "#src/wire/grpc/server/registration.ts";
+import type { Part } from "../interface.ts";
+import { type Books, composeBooks, type MoneyFoundation, type MoneyGround, openGround } from "./books/books.ts";
+import { archiveDirectory } from "./books/retention.ts";
+
+/** Prices, the ledger, payments, rate limits. */
+export interface Money extends Part, Books {
+  readonly windows: Awaited<ReturnType<typeof openWindows>>;
+  readonly rateLimits: ConfiguredRateLimits;
+}
+
+/** `open` opens the ground once there are prices. A simulation passes its own. */
+export async function composeMoney(
+  foundation: MoneyFoundation,
+  open: (foundation: MoneyFoundation) => MoneyGround = openGround,
+): Promise<Money> {
+  const { config, secrets, logger, random, clock, storage, announce, priceBook } = foundation;
+  const prices = await createPrices({ storage, clock, random, models: config.models, announce, book: priceBook });
+  const books = await composeBooks(foundation, prices, open(foundation));
+  const { ledger, deadLetters, observer } = books;
+  const windows = await openWindows(secrets.rateLimitUrl, { clock, random, logger });
+  const rateLimits = createRateLimits({
+    policy: findRatePolicy(config),
+    windows,
+    fundingState: (accountId) => ledger.fundingState(accountId),
+    clock,
+  });
+  const archives = new FolderReceipts(storage, new ArchiveFolder(archiveDirectory(foundation)));
+  return {
+    ...books,
+    windows,
+    rateLimits,
+    services: [
+      registration(MeteringService, createMeteringService({ storage, clock, archives })),
+      registration(PricesService, createPricesService(prices, storage)),
+      registration(
+        BooksService,
+        createBooksService({ storage, ledger, deadLetters, archives, observer, clock, logger }),
+      ),
+    ],
+    async stop() {
+      await windows.close();
+      await ledger.close();
+    },
+  };
+}

@@ -1,0 +1,58 @@
+import type { FilterQuery, ObjectQuery } from "@mikro-orm/core";
+import type { PageStart } from "#lib/rpc/pages.ts";
+import { ApiKey } from "#src/storage/entities/api-key.ts";
+import type { Storage } from "#src/storage/storage.ts";
+import type { StoredDigest } from "../../digests/digest-filter.ts";
+import { unexpired } from "./key-rules.ts";
+import { readUseKey } from "./use-key.ts";
+
+/** Digests in one page. */
+export const digestPage = 10_000;
+
+/** Digests of the keys that a filter selects, in the order of ids. */
+export async function digestsOf({ orm }: Storage, where: FilterQuery<ApiKey>, limit?: number): Promise<StoredDigest[]> {
+  const em = orm.em.fork();
+  return em.find(ApiKey, where, {
+    fields: ["id", "digest"],
+    orderBy: { id: "asc" },
+    disableIdentityMap: true,
+    ...(limit !== undefined && { limit }),
+  });
+}
+
+/** The number of live keys by the version of their digest's pepper. */
+export async function countByPepper({ orm }: Storage, now: Date): Promise<ReadonlyMap<number, number>> {
+  const live = { revokedAt: null, ...unexpired(now) };
+  const counts = new Map<number, number>();
+  const em = orm.em.fork();
+  const versions = await em.createQueryBuilder(ApiKey, "key").select("key.pepperVersion", true).where(live).execute();
+  for (const { pepperVersion } of versions as { pepperVersion: number }[]) {
+    counts.set(pepperVersion, await em.count(ApiKey, { ...live, pepperVersion }));
+  }
+  return counts;
+}
+
+const byUse = { lastUsedAt: "desc", id: "desc" } as const;
+
+function usedBefore(last: ReturnType<typeof readUseKey> | undefined): ObjectQuery<ApiKey> {
+  const { usedAt, id } = last ?? {};
+  return usedAt === undefined || id === undefined
+    ? { lastUsedAt: { $ne: null } }
+    : { $or: [{ lastUsedAt: { $lt: usedAt } }, { lastUsedAt: usedAt, id: { $lt: id } }] };
+}
+
+/** The keys of all accounts, ended ones included: last used first, then those never used, newest first. */
+export async function keysByUse(
+  { orm }: Storage,
+  { after, limit }: PageStart,
+  withoutRevoked: boolean,
+): Promise<ApiKey[]> {
+  const em = orm.em.fork();
+  const last = after === undefined ? undefined : readUseKey(after);
+  const isUsed = last === undefined || last.usedAt !== undefined;
+  const live = withoutRevoked ? { revokedAt: null } : {};
+  const used = isUsed ? await em.find(ApiKey, { ...usedBefore(last), ...live }, { orderBy: byUse, limit }) : [];
+  const never = { lastUsedAt: null, ...live, ...(last !== undefined && !isUsed && { id: { $lt: last.id } }) };
+  const rest = limit - used.length;
+  return rest === 0 ? used : [...used, ...(await em.find(ApiKey, never, { orderBy: { id: "desc" }, limit: rest }))];
+}
