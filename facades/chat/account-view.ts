@@ -7,6 +7,7 @@ import type {
   GetKeyResponse,
   RefusedGeneration,
 } from "#gen/tollgate/chat/v1/account_view_pb.js";
+import type { ListMonthsResponse } from "#gen/tollgate/chat/v1/month_pb.js";
 import type { GetStatementRequest } from "#gen/tollgate/chat/v1/statement_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { UsageGroup } from "#gen/tollgate/metering/v1/metering_service_pb.js";
@@ -14,10 +15,13 @@ import type { Request } from "#gen/tollgate/metering/v1/request_pb.js";
 import { type Receipt, ReceiptStatus } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { findReasonText, reasonTexts } from "#lib/errors/reason-texts.ts";
 import { readLimits, showLimits } from "#lib/limits/key-limits.ts";
+import { formatUsd } from "#lib/money.ts";
+import { owedAtEnd } from "#lib/month-statement.ts";
 import { type Duration, toMilliseconds } from "#lib/time/duration.ts";
 import type { CoreClients } from "../http/core/core-clients.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { usdAmount } from "../http/json/decimal.ts";
+import { invalidField } from "../http/request/error.ts";
 import { costOf, readTime } from "./usage-view.ts";
 
 // A customer's view of its key and its account, in the formats that clients of aggregators read.
@@ -145,6 +149,40 @@ function toGeneration(receipt: Receipt): Generation {
     ...(receipt.duration && { generationTime: milliseconds(receipt.duration) }),
     ...(receipt.archived && { archived: true }),
     ...(Object.keys(receipt.labels).length > 0 && { labels: JSON.stringify(receipt.labels) }),
+  };
+}
+
+/** What the account paid, used and owed, month by month. Throws RequestError for a text that is no month. */
+export async function readMonths(core: CoreClients, exchange: Exchange, month: string): Promise<ListMonthsResponse> {
+  if (month !== "" && !/^\d{4}-(0[1-9]|1[0-2])$/.test(month)) {
+    throw invalidField("month", "must be a month, such as 2026-10");
+  }
+  const { accountId, months } = await core.metering.listMonths({ month }, exchange.callOptions);
+  return {
+    $typeName: "tollgate.chat.v1.ListMonthsResponse",
+    data: months.map((one) => ({
+      $typeName: "tollgate.chat.v1.MonthStatement",
+      month: one.month,
+      accountId,
+      until: one.until === undefined ? "" : rfc3339(one.until),
+      isOver: one.isOver,
+      openingUsd: formatUsd(BigInt(one.openingPicoUsd)),
+      topupsUsd: formatUsd(BigInt(one.topupsPicoUsd)),
+      grantsUsd: formatUsd(BigInt(one.grantsPicoUsd)),
+      refundsUsd: formatUsd(BigInt(one.refundsPicoUsd)),
+      lapsedUsd: formatUsd(BigInt(one.lapsedPicoUsd)),
+      chargedUsd: formatUsd(BigInt(one.chargedPicoUsd)),
+      closingUsd: formatUsd(BigInt(one.closingPicoUsd)),
+      owedUsd: formatUsd(owedAtEnd(one)),
+      models: one.models.map(({ model, requests, inputTokens, outputTokens, costPicoUsd }) => ({
+        $typeName: "tollgate.chat.v1.ModelMonth",
+        model,
+        requests: BigInt(requests),
+        inputTokens: BigInt(inputTokens),
+        outputTokens: BigInt(outputTokens),
+        costUsd: formatUsd(BigInt(costPicoUsd)),
+      })),
+    })),
   };
 }
 

@@ -12,6 +12,7 @@ import { GetCostsResponseSchema } from "#gen/tollgate/chat/v1/cost_pb.js";
 import { CreateEmbeddingResponseSchema } from "#gen/tollgate/chat/v1/embedding_pb.js";
 import { TestAuthResponseSchema } from "#gen/tollgate/chat/v1/key_status_pb.js";
 import { ListModelsResponseSchema, ModelSchema } from "#gen/tollgate/chat/v1/model_pb.js";
+import { ListMonthsResponseSchema } from "#gen/tollgate/chat/v1/month_pb.js";
 import { ListSealsResponseSchema } from "#gen/tollgate/chat/v1/seal_pb.js";
 import { ServiceTier } from "#gen/tollgate/chat/v1/service_tier_pb.js";
 import { collectAnswer, collectAnswers } from "../http/core/answer.ts";
@@ -27,7 +28,7 @@ import { sendEvents } from "../http/response/sse.ts";
 import { createEndpoints } from "../http/routing/endpoints.ts";
 import type { Endpoint, Surface } from "../http/routing/surface.ts";
 import { priceList } from "./account-prices.ts";
-import { readCredits, readGeneration, readKey, readStatement } from "./account-view.ts";
+import { readCredits, readGeneration, readKey, readMonths, readStatement } from "./account-view.ts";
 import { completion, completionStream, continueRequest, promptCount } from "./completions.ts";
 import { embeddingResponse, embedRequest } from "./embeddings.ts";
 import { errorOf } from "./errors.ts";
@@ -51,6 +52,7 @@ const writeCredits = jsonEncoder(GetCreditsResponseSchema);
 const writeGeneration = jsonEncoder(GetGenerationResponseSchema);
 const writeUsage = jsonEncoder(GetUsageResponseSchema);
 const writePrices = jsonEncoder(ListPricesResponseSchema);
+const writeMonths = jsonEncoder(ListMonthsResponseSchema);
 const writeSeals = jsonEncoder(ListSealsResponseSchema);
 const writeCosts = jsonEncoder(GetCostsResponseSchema);
 const writeKeyStatus = jsonEncoder(TestAuthResponseSchema);
@@ -87,6 +89,7 @@ export function createChatSurface(core: CoreClients, readLabels: ReadLabels): Su
         "/v1/prices",
         "/v1/seals",
         "/v1/statement",
+        "/v1/months",
       ],
     ],
     recognizes: () => true, // the default: its clients send nothing distinctive
@@ -194,6 +197,10 @@ export function createChatSurface(core: CoreClients, readLabels: ReadLabels): Su
           async listSeals({ after }, exchange) {
             const { seals } = await core.metering.listSeals({ after }, exchange.callOptions);
             exchange.send(200, writeSeals(sealList(seals)));
+          },
+
+          async listMonths({ month }, exchange) {
+            exchange.send(200, writeMonths(await readMonths(core, exchange, month)));
           },
 
           async getStatement(request, exchange) {

@@ -477,6 +477,27 @@ export const doors: Readonly<Record<string, Doors>> = {
     docs: ["statement.md: The formula", "clients.md: What a customer sees with a key"],
     console: ["account", "money"],
   },
+  "a credit line": {
+    contract: [
+      "AccountsService.UpdateAccount credit_line_pico_usd",
+      "AccountsService.GetAccount > account.credit_left_pico_usd",
+    ],
+    cli: ["accounts set-limits --credit", "accounts show > credit_line_usd"],
+    openapi: "- operators alone set it; a key sees what is owed by its months",
+    metrics: "- what is owed is the books' debt",
+    dashboard: noPanel,
+    docs: ["money.md: A credit line"],
+    console: ["account"],
+  },
+  "statements of months": {
+    contract: ["MeteringService.ListMonths month", "MeteringService.ListMonths > months.closing_pico_usd"],
+    cli: ["statement --month", "statement --format"],
+    openapi: ["month", "closing_usd", "owed_usd", "models.cost_usd"].map((field) => `GET /v1/months > data.${field}`),
+    metrics: "- a month that does not add up is refused",
+    dashboard: noPanel,
+    docs: ["statement.md: A month", "clients.md: What a customer sees with a key"],
+    console: ["account", "money"],
+  },
   "a key, its account and its limits": {
     contract: ["AccountsService.GetKeyStatus > key", "AccountsService.GetKeyStatus > rate_limit"],
     cli: "- operators see them by keys list",

@@ -223,6 +223,19 @@ test("any key reads the statement of days that are over, as lines; others are re
     const kinds = text.trimEnd().split("\n");
     expect(kinds.map((line) => JSON.parse(line).kind)).toEqual(["account", "opening", "closing"]);
   }
+  const month = new Date().toISOString().slice(0, 7);
+  for (const path of ["/v1/months", `/api/v1/months?month=${month}`]) {
+    const { status, text } = await read(path);
+    const { data } = JSON.parse(text);
+    expect({ status, first: data[0] }).toMatchObject({
+      status: 200,
+      first: { month, is_over: false, opening_usd: "0.00", owed_usd: "0.00" },
+    });
+    const [{ grants_usd: grants, topups_usd: topups, charged_usd: charged, closing_usd: closing }] = data;
+    expect(Number(closing)).toBeCloseTo(Number(grants) + Number(topups) - Number(charged), 9);
+  }
+  expect((await read("/v1/months?month=2026-13")).status).toBe(400);
+  expect((await read("/v1/months", "wrong")).status).toBe(401);
   expect(await read("/v1/statement")).toMatchObject({ status: 400, type: "application/json" });
   expect((await read(`/v1/statement?from=${to}`)).status).toBe(400);
   expect((await read(`/v1/statement?from=${from}T12:00:00Z`)).status).toBe(400);

@@ -19,9 +19,10 @@ const classes = [
 
 /** The account's own limits beside its money. Shown where it has any. */
 export function Limits({ account }: { readonly account: Account }) {
-  const { maxInFlight, lowBalancePicoUsd, serviceClass, email } = account;
+  const { maxInFlight, lowBalancePicoUsd, creditLinePicoUsd, serviceClass, email } = account;
   const named = classes.find(({ value }) => value === toClass(serviceClass) && value !== classes[0]?.value);
-  if (maxInFlight === undefined && lowBalancePicoUsd === undefined && named === undefined && email === "") {
+  const isUsual = maxInFlight === undefined && lowBalancePicoUsd === undefined && creditLinePicoUsd === 0n;
+  if (isUsual && named === undefined && email === "") {
     return null;
   }
   return (
@@ -31,6 +32,12 @@ export function Limits({ account }: { readonly account: Account }) {
         <>
           {" The balance is low below "}
           <Amount pico={lowBalancePicoUsd} />.
+        </>
+      )}
+      {creditLinePicoUsd > 0n && (
+        <>
+          {" It may owe "}
+          <Amount pico={creditLinePicoUsd} name="credit-line" />.
         </>
       )}
       {named !== undefined && ` Class ${named.text}.`}
@@ -50,14 +57,17 @@ export function EditLimits({ account, onClose, onDone }: Props) {
   const [before] = useState(() => toTexts(account));
   const [inFlight, setInFlight] = useState(before.inFlight);
   const [low, setLow] = useState(before.low);
+  const [credit, setCredit] = useState(before.credit);
   const [serviceClass, setServiceClass] = useState(before.serviceClass);
   const [email, setEmail] = useState(before.email);
   const send = async (): Promise<void> => {
     const maxInFlight = readWhole(inFlight, "Requests at once");
     const lowBalancePicoUsd = readUsd(low, "The low balance");
+    const creditLinePicoUsd = readUsd(credit, "The credit line");
     const changed = Object.entries({
       max_in_flight: inFlight !== before.inFlight,
       low_balance_pico_usd: low !== before.low,
+      credit_line_pico_usd: credit !== before.credit,
       service_class: serviceClass !== before.serviceClass,
       email: email !== before.email,
     });
@@ -67,6 +77,7 @@ export function EditLimits({ account, onClose, onDone }: Props) {
         accountId: account.id,
         ...(maxInFlight === undefined ? {} : { maxInFlight }),
         ...(lowBalancePicoUsd === undefined ? {} : { lowBalancePicoUsd }),
+        ...(creditLinePicoUsd === undefined ? {} : { creditLinePicoUsd }),
         email: email.trim(),
         serviceClass: Number(serviceClass) as ServiceClass,
         updateMask: { paths },
@@ -97,6 +108,16 @@ export function EditLimits({ account, onClose, onDone }: Props) {
           placeholder="by its last top-up"
           hint="Below it an event tells that the account is to be topped up."
         />
+        <Field
+          label="Credit line"
+          name="credit-line"
+          value={credit}
+          onInput={setCredit}
+          unit="$"
+          isNumber
+          placeholder="none: it is prepaid"
+          hint="The most that it may owe. What it buys next pays that first."
+        />
         <Select
           label="Class"
           name="class"
@@ -118,10 +139,11 @@ export function EditLimits({ account, onClose, onDone }: Props) {
   );
 }
 
-function toTexts({ maxInFlight, lowBalancePicoUsd, serviceClass, email }: Account) {
+function toTexts({ maxInFlight, lowBalancePicoUsd, creditLinePicoUsd, serviceClass, email }: Account) {
   return {
     inFlight: maxInFlight === undefined ? "" : String(maxInFlight),
     low: lowBalancePicoUsd === undefined ? "" : formatUsd(lowBalancePicoUsd),
+    credit: creditLinePicoUsd === 0n ? "" : formatUsd(creditLinePicoUsd),
     serviceClass: toClass(serviceClass),
     email,
   };

@@ -17,6 +17,7 @@ const kinds: Readonly<Record<LotKind, string>> = {
   [LotKind.FREE]: "Free tier",
   [LotKind.GRANT]: "Grant",
   [LotKind.PAID]: "Payment",
+  [LotKind.CREDIT]: "Credit line",
 };
 
 /** Loads the names. A lot or a key beyond the first thousand keeps its id. */

@@ -13,12 +13,13 @@ const kinds: Readonly<Record<LotKind, string>> = {
   [LotKind.FREE]: "Free tier",
   [LotKind.GRANT]: "Grant",
   [LotKind.PAID]: "Payment",
+  [LotKind.CREDIT]: "Credit line",
 };
 const perMille = 1000n;
 
 /** The lots that make up the balance, in spending order. */
 export function Lots({ account }: { readonly account: Account }) {
-  const { lots } = account;
+  const lots = account.lots.filter(({ kind }) => kind !== LotKind.CREDIT); // the credit line is no part of a balance
   const granted = lots.map((lot) => lot.grantedPicoUsd);
   const remaining = lots.map((lot) => lot.remainingPicoUsd);
   const decimals = {

@@ -3,6 +3,7 @@ import type { Account, Payment } from "#gen/tollgate/accounts/v1/account_pb.js";
 import { query } from "../../app/router.ts";
 import { isCustomer, mayPay } from "../../app/session.ts";
 import { payments } from "../../contract/clients.ts";
+import { Months } from "../account/months.tsx";
 import { Payments } from "../account/payments.tsx";
 import { useQuery } from "../calls/use-query.ts";
 import { AutoTopUpSection } from "./auto-top-up.tsx";
@@ -53,6 +54,7 @@ export function Money({ account, onChanged }: Props) {
         balance={account.balancePicoUsd}
         act={options?.available && mayPay.value ? refund : undefined}
       />
+      <Months accountId={id} />
       {refunded && (
         <RefundPayment
           accountId={id}

@@ -27,8 +27,10 @@ export interface Question<Args extends readonly unknown[], Options> {
   readonly description: string;
   /** Adds the command's own arguments and options. */
   readonly options?: (command: Command) => unknown;
-  /** Calls the core. The message of a thrown error is the reason that the command fails with. */
-  readonly ask: (core: Transport, options: Options, ...args: Args) => Promise<Document>;
+  /**
+   * Calls the core. A text is printed as it is. The message of a thrown error is the reason that the command fails with.
+   */
+  readonly ask: (core: Transport, options: Options, ...args: Args) => Promise<Document | string>;
   /** Absent: the answer comes within a minute, and people are told that the core works on it. */
   readonly tellsProgress?: true;
   /** A note for people, printed besides the answer. */
@@ -77,6 +79,10 @@ export function addQuestion<Args extends readonly unknown[], Options>(
         ? asked()
         : whileWaiting(`the core at ${target} works on it`, callTimeoutMs, io, asked);
     });
+    if (typeof answer === "string") {
+      io.print(answer);
+      return;
+    }
     io.print(options.json ? renderJson(answer) : renderText(answer, options));
     if (question.note !== undefined && !options.json) {
       io.note(question.note);

@@ -41,7 +41,7 @@ function expireSome({ storage, clock, random, balances }: Dependencies): Promise
   const at = new Date(clock.now());
   return inTransaction(storage, async (em) => {
     const due = await em.execute<{ id: string; account_id: string }[]>(
-      `select id, account_id from lot where expires_at is not null and expires_at <= ? and ${withFreeMoney} order by expires_at, id limit ${batch}`,
+      `select id, account_id from lot where expires_at is not null and expires_at <= ? and ${withFreeMoney} and kind <> 'credit' order by expires_at, id limit ${batch}`,
       [at],
     );
     const accounts = await em.find(

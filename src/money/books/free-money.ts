@@ -4,10 +4,11 @@ import { readSum, sumColumns, textColumns } from "#src/storage/exact-sum.ts";
 import type { Row } from "#src/storage/snapshot.ts";
 import { freeMoney, priorities } from "../model/spending-order.ts";
 
-/** Money that no core has leased and that has not lapsed, and the paid part of it. */
+/** Money that no core has leased and that has not lapsed, the paid part of it, and the rest of the credit line. */
 export interface FreeMoney {
   readonly all: bigint;
   readonly paid: bigint;
+  readonly credit: bigint;
 }
 
 /**
@@ -21,6 +22,7 @@ function freeLots(accounts: string, which = ""): string {
   return `${lots("expires_at is null")} union all ${lots("expires_at is not null and expires_at > ?")}`;
 }
 
+const ofCredit = `priority = ${priorities.credit}`;
 const ofPaid = `priority = ${priorities.paid}`;
 
 /** The free money of an account's paid lots. */
@@ -40,13 +42,17 @@ export async function sumFreeMoney(
   now: Date,
 ): Promise<ReadonlyMap<string, FreeMoney>> {
   const sums = await em.execute<Row[]>(
-    `select account_id, ${textColumns("free", "sums")}, ${textColumns("paid", "sums")} from (
-       select account_id, ${sumColumns("free", "free")},
-         ${sumColumns(`case when ${ofPaid} then free else 0 end`, "paid")}
+    `select account_id, ${textColumns("free", "sums")}, ${textColumns("paid", "sums")}, ${textColumns("credit", "sums")} from (
+       select account_id, ${sumColumns(`case when ${ofCredit} then 0 else free end`, "free")},
+         ${sumColumns(`case when ${ofPaid} then free else 0 end`, "paid")},
+         ${sumColumns(`case when ${ofCredit} then free else 0 end`, "credit")}
        from (${freeLots(`account_id in (${accountIds.map(() => "?").join()})`)}) lots group by account_id) sums`,
     [...accountIds, ...accountIds, now],
   );
   return new Map(
-    sums.map((row) => [String(row.account_id), { all: readSum(row, "free"), paid: readSum(row, "paid") }]),
+    sums.map((row) => [
+      String(row.account_id),
+      { all: readSum(row, "free"), paid: readSum(row, "paid"), credit: readSum(row, "credit") },
+    ]),
   );
 }

@@ -115,7 +115,11 @@ class SliceLedger implements CoreLedger {
     };
     await this.#listen();
     await recover({ ...parts, settler: this.#settler, beat: () => this.#coreLease.renew() });
-    this.#stopUpkeep = startUpkeep({ ...parts, listen: () => this.#listen() });
+    this.#stopUpkeep = startUpkeep({
+      ...parts,
+      listen: () => this.#listen(),
+      withFreeReturned: (accountId, run) => this.withFreeReturned(accountId, run),
+    });
   }
 
   #listen(): Promise<void> {
@@ -208,7 +212,7 @@ class SliceLedger implements CoreLedger {
   async refresh(accountId: string): Promise<void> {
     try {
       const cached = this.#wallets.find(accountId);
-      await Promise.all([this.#wallets.announce(accountId), cached?.refresh()]);
+      await Promise.all([this.#wallets.announce(accountId), cached?.moneyMoved()]);
       cached?.queue.changed();
     } catch (error) {
       this.#parts.logger.warn({ error, accountId }, "money that came in could not be looked up yet");

@@ -21,6 +21,8 @@ interface Dependencies {
   readonly budgets: BudgetCache;
   readonly coreLease: CoreLease;
   readonly debts: Pick<Debts, "payAll">;
+  /** Runs a function while an account's free money is given back. */
+  readonly withFreeReturned: (accountId: string, run: () => Promise<unknown>) => Promise<unknown>;
   /** Absent: the database loses nothing. */
   readonly lost: LostCharges | undefined;
   /** Restores the connection that brings announcements of other cores. */
@@ -36,6 +38,7 @@ export function startUpkeep({
   budgets,
   coreLease,
   debts,
+  withFreeReturned,
   lost,
   listen,
   clock,
@@ -59,7 +62,7 @@ export function startUpkeep({
     }),
     repeat(clock, auditMs, logger, "compare slices with the store", () => wallets.audit()),
     repeat(clock, auditMs, logger, "compare slices of budgets with the store", () => budgets.audit()),
-    repeat(clock, auditMs, logger, "pay debts", () => debts.payAll()),
+    repeat(clock, auditMs, logger, "pay debts", () => debts.payAll(withFreeReturned)),
   ];
   return () => {
     for (const stop of jobs) {

@@ -2,6 +2,7 @@ import type { SqlEntityManager } from "@mikro-orm/sql";
 import type { PageStart } from "#lib/rpc/pages.ts";
 import type { PicoUsd } from "./interface.ts";
 import type { FundingState } from "./ledger.ts";
+import type { LotKind } from "./spending-order.ts";
 
 /** Money that comes in. */
 export interface Credit {
@@ -48,7 +49,7 @@ export type Alongside = (em: SqlEntityManager, movement: Movement) => Promise<vo
 /** A lot as it stands. */
 export interface LotStatement {
   readonly id: string;
-  readonly kind: Credit["kind"];
+  readonly kind: LotKind;
   readonly granted: PicoUsd;
   readonly remaining: PicoUsd;
   readonly priceVersion: string;
@@ -70,10 +71,13 @@ export interface PaymentStatement {
 
 /** An account's money as it stands. */
 export interface Statement extends FundingState {
-  /** Unspent money, including held money. */
+  /** Unspent money, including held money, without the credit line. */
   readonly balance: bigint;
   readonly held: bigint;
+  /** Everything that is owed: on the credit line, and what no money was left for. */
   readonly debt: bigint;
+  /** The rest of the credit line, including what is held of it. */
+  readonly credit: bigint;
   /** The first lots with money left, at most 100, in the order of spending. */
   readonly lots: readonly LotStatement[];
 }
@@ -98,6 +102,11 @@ export interface Funds {
   credit(credit: Credit, alongside?: Alongside): Promise<{ readonly lotId: string }>;
   /** Takes unspent paid money back. Throws ACCOUNT_NOT_FOUND, REFUND_EXCEEDS_BALANCE, PAYMENT_REFERENCE_CONFLICT. */
   refund(refund: Refund, alongside?: Alongside): Promise<{ readonly lotId: string }>;
+  /**
+   * Sets the most that an account may owe. A line below what is owed stops spending; running requests finish with what
+   * they hold. Throws ACCOUNT_NOT_FOUND, PAYMENT_INVALID_AMOUNT.
+   */
+  setCreditLine(accountId: string, line: PicoUsd): Promise<void>;
   /** Throws ACCOUNT_NOT_FOUND. */
   statement(accountId: string): Promise<Statement>;
   /** The statements of accounts, read in a few queries for all of them. Accounts that do not exist are absent. */

@@ -1,7 +1,13 @@
 import { withFreeMoney } from "#src/storage/entities/metering/lot.ts";
 
-/** Free money is spent first, then gifts, then paid money. */
-export const priorities = { free: 10, grant: 20, paid: 50 } as const;
+/** Free money is spent first, then gifts, then paid money, and the credit line last. */
+export const priorities = { free: 10, grant: 20, paid: 50, credit: 90 } as const;
+
+/** The kinds of lots: of money that came in, or of the credit line. */
+export type LotKind = keyof typeof priorities;
+
+/** Whether an account pays for a kind of money, before or afterwards: an account that has some left is no free one. */
+export const isPaidFor = (kind: LotKind): boolean => priorities[kind] >= priorities.paid;
 
 /** The fields of a lot that decide its place in the order of spending. */
 export interface SpendingKey {
@@ -39,17 +45,25 @@ const parts = [
   { where: "expires_at is null", order: "priority, created_at, id" },
 ] as const;
 
+const chosen = { paidFor: `priority >= ${priorities.paid}`, paid: `priority = ${priorities.paid}` } as const;
+
 /**
  * The first lots of an account, in the order of spending, that have free money and have not lapsed. The query costs as
- * much as the lots that it returns, however many the account has. Parameters are SQL texts. `paid`: only paid lots.
+ * much as the lots that it returns, however many the account has. Parameters are SQL texts. `which`: only lots that an account
+ * pays for, or only paid ones.
  */
-export function firstLots(of: { account: string; now: string; limit: string; paid?: true }): string {
+export function firstLots(of: {
+  account: string;
+  now: string;
+  limit: string;
+  which?: keyof typeof chosen | undefined;
+}): string {
   const page = parts.map(
     ({ where, order }) => `
     select * from (
       select * from lot where account_id = ${of.account} and ${withFreeMoney} and ${where}
         ${where === parts[0].where ? `and expires_at > ${of.now}` : ""}
-        ${of.paid ? `and priority = ${priorities.paid}` : ""}
+        ${of.which ? `and ${chosen[of.which]}` : ""}
       order by ${order} limit ${of.limit}) part`,
   );
   return `select * from (${page.join(" union all ")}) page order by ${spendingOrder} limit ${of.limit}`;

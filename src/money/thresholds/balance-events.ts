@@ -72,11 +72,12 @@ export class BalanceEvents implements BalanceJudge {
     }
   }
 
-  #levelOf({ balance, threshold, isWhole }: StoredBalance): BalanceLevel {
+  #levelOf({ balance, credit, threshold, isWhole }: StoredBalance): BalanceLevel {
     if (!isWhole) {
       return "ample"; // it has dozens of lots left
     }
-    if (balance <= 0n || balance < BigInt(leastCharge(this.#parts.prices))) {
+    const spendable = balance + credit;
+    if (spendable <= 0n || spendable < BigInt(leastCharge(this.#parts.prices))) {
       return "exhausted";
     }
     return balance < threshold ? "low" : "ample";

@@ -18,6 +18,8 @@ export interface StoredBalance {
   /** The level that events have announced. */
   readonly told: BalanceLevel;
   readonly balance: bigint;
+  /** What is left of its credit line. */
+  readonly credit: bigint;
   /** False: there is more money, in further lots. */
   readonly isWhole: boolean;
   /** A balance below this is low. */
@@ -26,14 +28,17 @@ export interface StoredBalance {
 
 const lots = (which: string) => `
   select * from (
-    select ${freeMoney} as amount from lot
+    select ${freeMoney} as amount, kind from lot
     where account_id = account.id and ${withFreeMoney} and ${which} limit ${mostParts}) found`;
 
 const parts = `
   ${lots("expires_at is null")}
   union all ${lots("expires_at is not null and expires_at > ?")}
   union all select * from (
-    select granted - spent as amount from slice where account_id = account.id and open limit ${mostParts}) found`;
+    select slice.granted - slice.spent as amount, kind from slice join lot on lot.id = slice.lot_id
+    where slice.account_id = account.id and slice.open limit ${mostParts}) found`;
+
+const sumOf = (which: string) => `cast(coalesce(sum(case when ${which} then amount else 0 end), 0) as text)`;
 
 /** Reads the balances of accounts, all at one moment. Accounts that do not exist are left out. */
 export async function readBalances(
@@ -46,16 +51,18 @@ export async function readBalances(
   }
   const rows = await em.execute<Row[]>(
     `select id, balance_told, low_balance, last_paid, (
-       select cast(coalesce(sum(amount), 0) as text) || ' ' || cast(count(*) as text) from (${parts}) parts) as money
+       select ${sumOf("kind <> 'credit'")} || ' ' || cast(count(*) as text) || ' ' || ${sumOf("kind = 'credit'")}
+       from (${parts}) parts) as money
      from account where id in (${accountIds.map(() => "?").join(", ")})`,
     [now, ...accountIds],
   );
   return rows.map((row) => {
-    const [sum = "0", count] = String(row.money).split(" ");
+    const [sum = "0", count, credit = "0"] = String(row.money).split(" ");
     return {
       accountId: String(row.id),
       told: row.balance_told as BalanceLevel,
       balance: BigInt(sum),
+      credit: BigInt(credit),
       isWhole: Number(count) < mostParts,
       threshold: readThreshold(row),
     };

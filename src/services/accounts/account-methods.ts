@@ -27,8 +27,11 @@ const closedReason = "closed";
 /** What a member may change of its account. */
 const ownChanges: ReadonlySet<string> = new Set(["name", "email", "lowBalance"]);
 
+/** What a request changes, with the credit line, which is money. */
+type Changes = AccountChanges & { creditLine?: number };
+
 /** Throws PERMISSION_DENIED when a member asks for what operators decide. */
-function requireOwnChanges(context: HandlerContext, facts: AccountChanges): void {
+function requireOwnChanges(context: HandlerContext, facts: Changes): void {
   const wrong = Object.keys(facts).find((field) => !ownChanges.has(field));
   if (readPrincipal(context).kind === "caller" && wrong !== undefined) {
     throw failure(
@@ -87,7 +90,7 @@ export function createAccountMethods(deps: Dependencies) {
 
   /** Notes an account's previous state, without its money, for the audit log. Throws ACCOUNT_NOT_FOUND. */
   async function noteAccount(context: HandlerContext, id: string): Promise<void> {
-    const { name, email, maxKeys, maxInFlight, lowBalance, frozenReason } = await accounts.get(id);
+    const { name, email, maxKeys, maxInFlight, lowBalance, creditLine, frozenReason } = await accounts.get(id);
     noteBefore(context, AccountSchema, {
       id,
       name,
@@ -96,6 +99,7 @@ export function createAccountMethods(deps: Dependencies) {
       ...(frozenReason ? { frozen: true, frozenReason } : {}),
       ...(maxInFlight ? { maxInFlight } : {}),
       ...(lowBalance ? { lowBalancePicoUsd: BigInt(lowBalance) } : {}),
+      creditLinePicoUsd: BigInt(creditLine),
     });
   }
 
@@ -150,7 +154,12 @@ export function createAccountMethods(deps: Dependencies) {
       const facts = readChanges(request, deps.maxKeys);
       requireOwnChanges(context, facts);
       await noteAccount(context, id);
-      const account = await accounts.update(id, facts);
+      const { creditLine, ...others } = facts;
+      const account = await accounts.update(id, others);
+      if (creditLine !== undefined) {
+        await funds.setCreditLine(id, creditLine);
+        account.creditLine = creditLine;
+      }
       deps.accountChanged(id);
       return describe(account);
     },
@@ -187,19 +196,21 @@ export function createAccountMethods(deps: Dependencies) {
 }
 
 /** What a request changes. */
-function readChanges(request: UpdateAccountRequest, usualKeys: number): AccountChanges {
-  const { name, email, maxKeys, maxInFlight, lowBalancePicoUsd, serviceClass, updateMask } = request;
+function readChanges(request: UpdateAccountRequest, usualKeys: number): Changes {
+  const { name, email, maxKeys, maxInFlight, lowBalancePicoUsd, serviceClass, creditLinePicoUsd, updateMask } = request;
   const changes = readUpdateMask(updateMask, {
     ...{ name, email, max_keys: maxKeys, max_in_flight: maxInFlight, low_balance_pico_usd: lowBalancePicoUsd },
     service_class: serviceClass || undefined,
+    credit_line_pico_usd: creditLinePicoUsd,
   });
-  const all: Record<string, AccountChanges> = {
+  const all: Record<string, Changes> = {
     name: { name: name ?? "" },
     email: { email: email || null },
     max_keys: { maxKeys: maxKeys ?? usualKeys },
     max_in_flight: { maxInFlight: maxInFlight ?? null },
     service_class: { serviceClass: readWiredClass(serviceClass) ?? null },
     low_balance_pico_usd: { lowBalance: toAmount(lowBalancePicoUsd) },
+    credit_line_pico_usd: { creditLine: Number(creditLinePicoUsd ?? 0n) },
   };
   return Object.assign({}, ...[...changes].map((field) => all[field]));
 }

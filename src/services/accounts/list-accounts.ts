@@ -90,5 +90,6 @@ const withoutMoney = (account: Account) => ({
   balance: 0n,
   held: 0n,
   debt: account.debt,
+  credit: 0n,
   lots: [],
 });

@@ -37,6 +37,8 @@ export function accountMessage(
     ...(account.lowBalance ? { lowBalancePicoUsd: BigInt(account.lowBalance) } : {}),
     serviceClass: toWiredClass(account.serviceClass),
     email: account.email ?? "",
+    creditLinePicoUsd: BigInt(account.creditLine),
+    creditLeftPicoUsd: toInt64(statement.credit),
     lots: statement.lots.map((lot) => ({
       id: lot.id,
       kind: toLotKind(lot.kind),
@@ -107,6 +109,8 @@ function toLotKind(kind: LotStatement["kind"]): LotKind {
       return LotKind.FREE;
     case "grant":
       return LotKind.GRANT;
+    case "credit":
+      return LotKind.CREDIT;
     case "paid":
       return LotKind.PAID;
   }

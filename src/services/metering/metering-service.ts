@@ -3,6 +3,7 @@ import type { MeteringService } from "#gen/tollgate/metering/v1/metering_service
 import { toInt64 } from "#lib/int64.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { DayProofs } from "#src/money/books/bill/day-proofs.ts";
+import { readMonths } from "#src/money/books/bill/months.ts";
 import { streamStatement } from "#src/money/books/bill/stream-statement.ts";
 import type { ArchivedReceipts } from "#src/money/books/receipts/archived-receipts.ts";
 import { readCosts } from "#src/money/books/receipts/costs.ts";
@@ -59,6 +60,12 @@ export function createMeteringService({
     async listRequests(request, context) {
       const accountId = visibleAccount(context, request.accountId);
       return withAge(context, await listRequests(storage, { ...request, accountId }));
+    },
+
+    async listMonths({ accountId, month }, context) {
+      const visible = visibleAccount(context, accountId);
+      const { account, months } = await readMonths(storage, { accountId: visible, month, now: clock.now() });
+      return { accountId: account.id, accountName: account.name, months: [...months] };
     },
 
     async listSeals({ after }) {

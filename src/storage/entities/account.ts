@@ -1,6 +1,6 @@
 import { defineEntity, type InferEntity, p } from "@mikro-orm/core";
 import { serviceClasses } from "#lib/limits/service-class.ts";
-import { amount } from "./amount.ts";
+import { amount, maxAmount } from "./amount.ts";
 
 /** The level of a balance, best first: above its threshold, below it, or too little for a request. */
 export const balanceLevels = ["ample", "low", "exhausted"] as const;
@@ -25,6 +25,8 @@ export const Account = defineEntity({
     paidTotal: p.bigint("bigint").check("paid_total >= 0"),
     /** Debt, which the next money that comes in pays first. */
     debt: p.bigint("bigint").check("debt >= 0"),
+    /** The most that may be owed on credit. 0: everything is prepaid. */
+    creditLine: amount().default(0).check(`credit_line >= 0 and credit_line <= ${maxAmount}`),
     /** Since when no new request runs. Null: it is not frozen. */
     frozenAt: p.datetime(3).nullable(),
     /** Why it is frozen, for people. Null: it is not. */
@@ -43,6 +45,7 @@ export const Account = defineEntity({
   indexes: [
     { name: "account_debt_index", properties: ["id"], where: "debt > 0" },
     { name: "account_low_index", properties: ["id"], where: "balance_told <> 'ample' and last_paid is not null" },
+    { name: "account_credit_index", properties: ["id"], where: "credit_line > 0" },
     { name: "account_frozen_index", properties: ["id"], where: "frozen_at is not null" },
     { name: "account_name_index", properties: ["nameKey", "id"] },
   ],

@@ -26,6 +26,7 @@ test("a table has each method with its verb and path", () => {
     ["getUsage", "GET /v1/usage", true],
     ["listSeals", "GET /v1/seals", true],
     ["listPrices", "GET /v1/prices", true],
+    ["listMonths", "GET /v1/months", true],
     ["getStatement", "GET /v1/statement", true],
   ]);
   expect(Object.keys(messagesServiceRoutes)).toEqual(Object.keys(MessagesService.method));

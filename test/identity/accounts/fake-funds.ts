@@ -40,6 +40,7 @@ export function createFakeFunds(storage: Storage, clock: Clock): Funds & { reado
       balance: sum(own),
       held: 0n,
       debt: 0n,
+      credit: 0n,
       paidTotal: sum(paid),
       freeOnly: paid.length === 0,
       lots: own,
@@ -69,6 +70,9 @@ export function createFakeFunds(storage: Storage, clock: Clock): Funds & { reado
     },
     async refund({ accountId }) {
       throw failure(Reason.REFUND_EXCEEDS_BALANCE, `nothing to refund to ${accountId}`);
+    },
+    async setCreditLine(accountId, creditLine) {
+      await storage.orm.em.fork().nativeUpdate(Account, accountId, { creditLine });
     },
     statement,
     async statements(accountIds) {

@@ -82,9 +82,9 @@ describe.each(dialects)("%s", (dialect) => {
       expect({ id, ...many.get(id) }).toEqual({ id, ...(await funds.statement(id)) });
     }
     const plans = await readPlans(storage, () => funds.statements(ids));
-    expect(plans).toHaveLength(5);
+    expect(plans).toHaveLength(6);
     expect(plans.filter(readsWholeTable)).toEqual([]);
-    expect(await readPlans(storage, () => funds.statements([rich]))).toHaveLength(5);
+    expect(await readPlans(storage, () => funds.statements([rich]))).toHaveLength(6);
     const pages = await readPlans(storage, () => funds.lots(rich, { after: undefined, limit: 2 }));
     expect(pages.filter(readsWholeTable)).toEqual([]);
   });

@@ -42,7 +42,7 @@ async function spend({ ledger }: Metering, accountId: string): Promise<void> {
 
 async function move({ funds, prices, storage, time }: Metering, accountId: string): Promise<void> {
   const reference = v7();
-  switch (upTo(4)) {
+  switch (upTo(5)) {
     case 0:
       return void (await funds.credit({ accountId, kind: "paid", amount: usd, reference }));
     case 1: {
@@ -53,6 +53,8 @@ async function move({ funds, prices, storage, time }: Metering, accountId: strin
       return void (await funds.refund({ accountId, amount: 1 + upTo(usd), reference }));
     case 3:
       return void (await prices.set(testModel, { input: 100_000 + upTo(200_000), output: 200_000 + upTo(200_000) }));
+    case 5:
+      return void (await funds.setCreditLine(accountId, upTo(2) * upTo(usd / 100)));
     case 4:
       return void (await expireLots({ storage, clock: time, random: systemRandom }));
   }

@@ -34,6 +34,7 @@ const lease = (...slices: LeasedSlice[]): Lease => ({
     elsewhere: 0n,
     newestPrices: undefined,
     debt: 0n,
+    retired: [],
     slices,
   },
 });

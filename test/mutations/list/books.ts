@@ -37,7 +37,7 @@ export const bookMutations = within({ source: "src/money", tests: "test/money" }
   {
     name: "money is refunded beside a debt",
     file: "books/payments/funds.ts",
-    find: "if (account.debt > 0n && !intoDebt) {",
+    find: "if (owed > 0n && !intoDebt) {",
     replace: "if (account.debt < 0n && !intoDebt) {",
     breaks: "A refund also pays the debt first",
     tests: ["ledger/wallet/debts", "books/payments/funds"],

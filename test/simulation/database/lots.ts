@@ -29,7 +29,7 @@ const page = (more: string, limit: number) => `
   select * from (${lotsOf} ${more} and expires_at is not null and expires_at > ?2
     order by priority, expires_at, created_at, id limit ${limit})
   union all select * from (${lotsOf} ${more} and expires_at is null order by priority, created_at, id limit ${limit})`;
-const which = { all: "", paid: `and priority = ${priorities.paid}` } as const;
+const which = { all: "", paidFor: `and priority >= ${priorities.paid}` } as const;
 
 const toKey = ({ priority, expires_at, created_at, id }: LotRow): SpendingKey => ({
   ...{ priority, expiresAt: expires_at ?? undefined, createdAt: created_at, lotId: id },
@@ -63,7 +63,10 @@ const leasedOf = `
       where account_id = ?1 and open and (core_id <> ?2 or epoch <> ?3)) as elsewhere,
     (select cast(coalesce(sum(slice.granted - slice.spent), 0) as text)
       from lot indexed by simulated_lot_kinds cross join slice on slice.lot_id = lot.id and open
-      where lot.account_id = ?1 and kind = 'paid') as paid`;
+      where lot.account_id = ?1 and kind in ('paid', 'credit')) as paid,
+    (select group_concat(distinct lot.id) from lot indexed by simulated_lot_kinds cross join slice
+        on slice.lot_id = lot.id and open
+      where lot.account_id = ?1 and kind = 'credit' and expires_at is not null) as retired`;
 
 export const lotStatements: Readonly<Record<string, Meaning>> = {
   "lock lots"(tables, [accounts, now, lots, core, epoch]) {
@@ -112,13 +115,18 @@ export const lotStatements: Readonly<Record<string, Meaning>> = {
       if (row === undefined) {
         return [];
       }
-      const leased = tables.get<{ elsewhere: string; paid: string }>(leasedOf, account, String(core), Number(epoch));
+      const leased = tables.get<{ elsewhere: string; paid: string; retired: string | null }>(
+        leasedOf,
+        account,
+        String(core),
+        Number(epoch),
+      );
       const [limit, at] = [Number(lots), toTime(now)];
       const page = firstLots(tables, account, at, limit, "all");
       const unleasedPaid = sum(
         page.length < limit
-          ? page.filter(({ priority }) => priority === priorities.paid)
-          : firstLots(tables, account, at, limit, "paid"),
+          ? page.filter(({ priority }) => priority >= priorities.paid)
+          : firstLots(tables, account, at, limit, "paidFor"),
       );
       const prices = tables.get<object>(
         "select id as price_version, mark as price_mark from price_version order by id desc limit 1",
@@ -126,7 +134,11 @@ export const lotStatements: Readonly<Record<string, Meaning>> = {
       return [
         {
           ...{ price_version: null, ...prices, ...row },
-          ...{ elsewhere: leased?.elsewhere, unleased: String(sum(page)) },
+          ...{
+            elsewhere: leased?.elsewhere,
+            retired: leased?.retired?.split(",") ?? null,
+            unleased: String(sum(page)),
+          },
           paid_left: String(BigInt(leased?.paid ?? 0) + unleasedPaid),
         },
       ];

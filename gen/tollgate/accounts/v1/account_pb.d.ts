@@ -40,7 +40,7 @@ export declare type Account = Message<"tollgate.accounts.v1.Account"> & {
   createdAt?: Timestamp | undefined;
 
   /**
-   * All unspent money, including what running requests hold.
+   * All unspent money, including what running requests hold, without the credit line.
    *
    * @generated from field: int64 balance_pico_usd = 4;
    */
@@ -54,7 +54,7 @@ export declare type Account = Message<"tollgate.accounts.v1.Account"> & {
   heldPicoUsd: bigint;
 
   /**
-   * Money owed because the engine produced more than could be held. The next top-up pays it first.
+   * Money owed: on the credit line, and because the engine produced more than could be held. The next top-up pays it first.
    *
    * @generated from field: int64 debt_pico_usd = 6;
    */
@@ -145,6 +145,20 @@ export declare type Account = Message<"tollgate.accounts.v1.Account"> & {
    * @generated from field: google.protobuf.Timestamp last_used_at = 60;
    */
   lastUsedAt?: Timestamp | undefined;
+
+  /**
+   * The most that it may owe on credit, as an operator set it. 0: everything is prepaid.
+   *
+   * @generated from field: int64 credit_line_pico_usd = 50;
+   */
+  creditLinePicoUsd: bigint;
+
+  /**
+   * The rest of the credit line that can still be spent, including what running requests hold of it.
+   *
+   * @generated from field: int64 credit_left_pico_usd = 51;
+   */
+  creditLeftPicoUsd: bigint;
 };
 
 /**
@@ -324,6 +338,13 @@ export enum LotKind {
    * @generated from enum value: LOT_KIND_PAID = 3;
    */
   PAID = 3,
+
+  /**
+   * A part of the credit line: what is spent of it is owed.
+   *
+   * @generated from enum value: LOT_KIND_CREDIT = 4;
+   */
+  CREDIT = 4,
 }
 
 /**

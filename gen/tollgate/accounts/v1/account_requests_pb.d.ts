@@ -298,6 +298,14 @@ export declare type UpdateAccountRequest = Message<"tollgate.accounts.v1.UpdateA
    * @generated from field: optional string email = 40;
    */
   email?: string | undefined;
+
+  /**
+   * The most that it may owe on credit, which operators alone set. Below what is owed: nothing more is spent on credit.
+   * Absent, and named in update_mask, or 0: everything is prepaid.
+   *
+   * @generated from field: optional int64 credit_line_pico_usd = 50;
+   */
+  creditLinePicoUsd?: bigint | undefined;
 };
 
 /**

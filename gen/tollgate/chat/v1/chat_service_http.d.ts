@@ -144,6 +144,16 @@ export declare const chatServiceRoutes: {
     readonly method: (typeof ChatService)["method"]["listPrices"];
   };
   /**
+   * Returns what the account paid, used and owed, month by month, newest first.
+   *
+   * @generated from rpc tollgate.chat.v1.ChatService.ListMonths
+   */
+  readonly listMonths: {
+    readonly verb: "GET";
+    readonly path: "/v1/months";
+    readonly method: (typeof ChatService)["method"]["listMonths"];
+  };
+  /**
    * Returns every movement of the account's money in whole UTC days, of today so far, as JSON lines that prove its balances.
    *
    * @generated from rpc tollgate.chat.v1.ChatService.GetStatement

@@ -26,5 +26,6 @@ export const chatServiceRoutes = {
   getUsage: { verb: "GET", path: "/v1/usage", method: ChatService.method.getUsage },
   listSeals: { verb: "GET", path: "/v1/seals", method: ChatService.method.listSeals },
   listPrices: { verb: "GET", path: "/v1/prices", method: ChatService.method.listPrices },
+  listMonths: { verb: "GET", path: "/v1/months", method: ChatService.method.listMonths },
   getStatement: { verb: "GET", path: "/v1/statement", method: ChatService.method.getStatement },
 };

@@ -15,6 +15,7 @@ import type { TestAuthRequestSchema, TestAuthResponseSchema } from "./key_status
 import type { GetCreditsRequestSchema, GetCreditsResponseSchema, GetGenerationRequestSchema, GetGenerationResponseSchema, GetKeyRequestSchema, GetKeyResponseSchema, GetUsageRequestSchema, GetUsageResponseSchema } from "./account_view_pb.js";
 import type { ListSealsRequestSchema, ListSealsResponseSchema } from "./seal_pb.js";
 import type { ListPricesRequestSchema, ListPricesResponseSchema } from "./account_prices_pb.js";
+import type { ListMonthsRequestSchema, ListMonthsResponseSchema } from "./month_pb.js";
 import type { GetStatementRequestSchema, GetStatementResponseSchema } from "./statement_pb.js";
 
 /**
@@ -157,6 +158,16 @@ export declare const ChatService: GenService<{
     methodKind: "unary";
     input: typeof ListPricesRequestSchema;
     output: typeof ListPricesResponseSchema;
+  },
+  /**
+   * Returns what the account paid, used and owed, month by month, newest first.
+   *
+   * @generated from rpc tollgate.chat.v1.ChatService.ListMonths
+   */
+  listMonths: {
+    methodKind: "unary";
+    input: typeof ListMonthsRequestSchema;
+    output: typeof ListMonthsResponseSchema;
   },
   /**
    * Returns every movement of the account's money in whole UTC days, of today so far, as JSON lines that prove its balances.

@@ -7,6 +7,7 @@ import type { Message } from "@bufbuild/protobuf";
 import type { Receipt, UsageRow } from "./usage_pb.js";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { ListRequestsRequestSchema, ListRequestsResponseSchema } from "./request_pb.js";
+import type { ListMonthsRequestSchema, ListMonthsResponseSchema } from "./month_pb.js";
 import type { ListSealsRequestSchema, ListSealsResponseSchema } from "./seal_pb.js";
 
 /**
@@ -671,6 +672,16 @@ export declare const MeteringService: GenService<{
     methodKind: "server_streaming";
     input: typeof StreamStatementRequestSchema;
     output: typeof StreamStatementResponseSchema;
+  },
+  /**
+   * Lists what an account paid, used and owed, month by month. A caller gets its own account's.
+   *
+   * @generated from rpc tollgate.metering.v1.MeteringService.ListMonths
+   */
+  listMonths: {
+    methodKind: "unary";
+    input: typeof ListMonthsRequestSchema;
+    output: typeof ListMonthsResponseSchema;
   },
   /**
    * Lists the seals of days, which form a chain: whoever keeps one sees later whether anything before it was changed.

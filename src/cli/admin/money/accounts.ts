@@ -25,6 +25,7 @@ interface LimitOptions {
   readonly inFlight?: number | "none";
   readonly lowBalanceUsd?: bigint | "none";
   readonly class?: string;
+  readonly credit?: bigint | "none";
 }
 
 /** The states that accounts are listed by. */
@@ -112,20 +113,24 @@ export function addAccounts(program: Command, io: Io): void {
       command
         .option("--in-flight <n>", "requests that it may run at once; none: its tier decides", orNone(count))
         .option("--low-balance-usd <amount>", "a balance below this is low; none: its last top-up decides", orNone(usd))
+        .option("--credit <usd>", "the most that it may owe, in exact decimal USD; none: it is prepaid", orNone(usd))
         .addOption(classOption("none: standard")),
-    ask: async (core, { inFlight, lowBalanceUsd, class: named }, accountId) => {
-      const paths = [
-        ...(inFlight === undefined ? [] : ["max_in_flight"]),
-        ...(lowBalanceUsd === undefined ? [] : ["low_balance_pico_usd"]),
-        ...(named === undefined ? [] : ["service_class"]),
-      ];
+    ask: async (core, { inFlight, lowBalanceUsd, credit, class: ofClass }, accountId) => {
+      const named = {
+        max_in_flight: inFlight,
+        low_balance_pico_usd: lowBalanceUsd,
+        credit_line_pico_usd: credit,
+        service_class: ofClass,
+      };
+      const paths = Object.entries(named).flatMap(([path, value]) => (value === undefined ? [] : [path]));
       if (paths.length === 0) {
-        throw new Error("no limit is named: name one of --in-flight, --low-balance-usd, --class");
+        throw new Error("no limit is named: name one of --in-flight, --low-balance-usd, --credit, --class");
       }
       const limits = {
         ...(typeof inFlight === "number" ? { maxInFlight: inFlight } : {}),
         ...(typeof lowBalanceUsd === "bigint" ? { lowBalancePicoUsd: lowBalanceUsd } : {}),
-        ...(named === undefined ? {} : { serviceClass: readClass(named) }),
+        ...(typeof credit === "bigint" ? { creditLinePicoUsd: credit } : {}),
+        ...(ofClass === undefined ? {} : { serviceClass: readClass(ofClass) }),
       };
       const changed = await client(core).updateAccount({ accountId, updateMask: { paths }, ...limits });
       return accountDocument(required(changed.account));

@@ -27,6 +27,8 @@ export function accountDocument(account: Account) {
     balance_usd: formatUsd(account.balancePicoUsd),
     held_usd: formatUsd(account.heldPicoUsd),
     debt_usd: formatUsd(account.debtPicoUsd),
+    credit_line_usd: formatUsd(account.creditLinePicoUsd),
+    credit_left_usd: formatUsd(account.creditLeftPicoUsd),
     paid_total_usd: formatUsd(account.paidTotalPicoUsd),
     free_only: account.freeOnly,
     max_keys: account.maxKeys,

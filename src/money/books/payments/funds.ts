@@ -5,15 +5,16 @@ import type { Random } from "#lib/ids/random.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { Account, toNameKey } from "#src/storage/entities/account.ts";
 import { Lot, LotEntry } from "#src/storage/entities/metering/lot.ts";
-import { PriceVersion } from "#src/storage/entities/metering/price.ts";
 import { Payment } from "#src/storage/entities/payment.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
+import { readCreditOwed } from "../../ledger/wallet/credit-line.ts";
 import { createDebts, payDebt } from "../../ledger/wallet/debts.ts";
 import type { BalanceJudge } from "../../model/balances.ts";
 import type { CoreLedger } from "../../model/core-ledger.ts";
 import type { Alongside, Credit, Funds, Movement } from "../../model/payments.ts";
 import { priorities } from "../../model/spending-order.ts";
+import { newestVersion } from "../../prices/newest-version.ts";
 import { readOwnPrices } from "../../prices/own-prices.ts";
 import { readLots, readStatement, readStatements } from "../statement.ts";
 import { readCredited } from "./credited.ts";
@@ -43,12 +44,9 @@ interface Dependencies {
 
 /** The prices of this moment. Free money and gifts pay the general ones. */
 async function newestPrices(em: SqlEntityManager, { accountId, kind }: Credit): Promise<LotPrices> {
-  const [version] = await em.find(PriceVersion, {}, { orderBy: { id: "desc" }, limit: 1 });
-  if (version === undefined) {
-    throw new Error("money cannot come in before there are prices");
-  }
+  const priceVersionId = await newestVersion(em);
   const own = kind === "paid" ? await readOwnPrices(em, accountId) : undefined;
-  return { priceVersionId: version.id, ownPricesId: own?.id ?? null };
+  return { priceVersionId, ownPricesId: own?.id ?? null };
 }
 
 /** Makes lots of incoming money, and takes unspent money out of lots again. */
@@ -158,6 +156,7 @@ export function createFunds({ storage, ledger, limits, clock, random, announce, 
           createdAt: new Date(clock.now()),
           paidTotal: 0n,
           debt: 0n,
+          creditLine: 0,
           balanceTold: "exhausted", // it never had money, so there is nothing to tell
         });
         await em.flush();
@@ -211,17 +210,18 @@ export function createFunds({ storage, ledger, limits, clock, random, announce, 
             return before;
           }
           await payDebt(em, account, { clock, random });
-          if (account.debt > 0n && !intoDebt) {
-            throw owes(amount, account.debt);
+          const owed = account.debt + BigInt(await readCreditOwed(em, accountId));
+          if (owed > 0n && !intoDebt) {
+            throw owes(amount, owed);
           }
           const id = random.uuid();
           const paidBefore = account.paidTotal;
           const taken = { amount, paymentId: id };
-          const { lotId, owed } = intoDebt
+          const { lotId, owed: fallenShort } = intoDebt
             ? await takeBackOrOwe(em, account, taken, { clock, random })
             : { lotId: await takeBack(em, account, taken, { clock, random }), owed: 0 };
           const at = new Date(clock.now());
-          await em.insert(Payment, { id, accountId, kind: "refund", amount, owed, reference, lotId, at });
+          await em.insert(Payment, { id, accountId, kind: "refund", amount, owed: fallenShort, reference, lotId, at });
           const paidTotal = { before: paidBefore, after: account.paidTotal };
           await tell(em, account, { accountId, kind: "refund", amount, reference, lotId, paidTotal }, alongside);
           return lotId;
@@ -232,6 +232,24 @@ export function createFunds({ storage, ledger, limits, clock, random, announce, 
       } finally {
         await ledger.refresh(accountId);
       }
+    },
+
+    async setCreditLine(accountId, line) {
+      if (line > 0) {
+        checkAmount(line);
+      }
+      try {
+        await ledger.withFreeReturned(accountId, () =>
+          withAccount(accountId, async (em, account) => {
+            account.creditLine = line;
+            await payDebt(em, account, { clock, random });
+            await balances?.judge(em, account);
+          }),
+        );
+      } finally {
+        await ledger.refresh(accountId); // other cores give back what they have of a line that became less
+      }
+      await debts.pay(accountId);
     },
 
     statement: (accountId) => readStatement(storage, accountId, { held, now: clock.now() }),

@@ -1,5 +1,6 @@
 import { BooksSum } from "#gen/tollgate/metering/v1/books_service_pb.js";
 import type { PageStart } from "#lib/rpc/pages.ts";
+import { withCredit } from "#src/storage/entities/metering/lot.ts";
 import { readSum, sumColumns, textColumns } from "#src/storage/exact-sum.ts";
 import type { Row } from "#src/storage/snapshot.ts";
 import type { Storage } from "#src/storage/storage.ts";
@@ -25,8 +26,12 @@ const sources: Partial<Record<BooksSum, string>> = {
   [BooksSum.REFUNDED]: parts("payment", "amount", "kind = 'refund'"),
   [BooksSum.EXPIRED]: parts("lot", "expired", "expired > 0"),
   [BooksSum.DEBT]: `
-    select id as account_id, debt / 1000000 as amount_high, debt % 1000000 as amount_low from account
-    where id > ? and debt > 0 order by id limit ?`,
+    select account_id, ${sumColumns("owed", "amount")} from (
+      select id as account_id, debt as owed from account where debt > 0
+      union all select account_id, spent - repaid from lot where ${withCredit}
+      union all select slice.account_id, slice.spent from slice join lot on lot.id = slice.lot_id
+        where slice.open and lot.kind = 'credit') owing
+    where account_id > ? and owed <> 0 group by account_id order by account_id limit ?`,
 };
 
 /** Whether the addends of a sum can be listed. */

@@ -1,5 +1,7 @@
+import { withCredit } from "#src/storage/entities/metering/lot.ts";
 import { fittingSum, sumColumns, textColumns } from "#src/storage/exact-sum.ts";
 import { ownRate } from "../../model/own-prices.ts";
+import { priorities } from "../../model/spending-order.ts";
 import { hourlySums } from "../../store/rollups.ts";
 
 /** An invariant: a query for the rows that break it, as id, expected and found. It names tables of `inScope`. */
@@ -15,14 +17,15 @@ export interface Rule {
 
 /**
  * The sums of each account, in the form that `readSum` reads. `granted` and `refunded` are summed from payments, each
- * other sum from the table that keeps it. The balance is `unspent` less `lent`, the part that open slices have spent. Receipts are
- * counted by the hourly sums.
+ * other sum from the table that keeps it. The balance is `unspent` less `lent`, the part that open slices have spent; credit
+ * lines are no part of it: `drawn` is what is owed on them. Receipts are counted by the hourly sums.
  */
 export const accountSums = `
   select account.id, account.debt, coalesce(requests.count, 0) as receipts,
     ${[
       ...[textColumns("granted", "paid_in"), textColumns("refunded", "paid_back"), textColumns("expired", "lots")],
       ...[textColumns("unspent", "lots"), textColumns("lent", "slices"), textColumns("spent", "requests")],
+      ...[textColumns("drawn", "lots"), textColumns("drawing", "slices")],
     ].join(", ")}
   from account
   left join (select account_id, ${sumColumns("amount", "granted")} from payment where kind <> 'refund' group by account_id) paid_in
@@ -30,10 +33,13 @@ export const accountSums = `
   left join (select account_id, ${sumColumns("amount", "refunded")} from payment where kind = 'refund' group by account_id) paid_back
     on paid_back.account_id = account.id
   left join (select account_id, ${sumColumns("expired", "expired")},
-      ${sumColumns("granted - spent - refunded - expired", "unspent")}
+      ${sumColumns("case when kind = 'credit' then 0 else granted - spent - refunded - expired end", "unspent")},
+      ${sumColumns("case when kind = 'credit' then spent - repaid else 0 end", "drawn")}
     from lot group by account_id) lots
     on lots.account_id = account.id
-  left join (select account_id, ${sumColumns("spent", "lent")} from slice where open group by account_id) slices
+  left join (select slice.account_id, ${sumColumns("case when lot.kind = 'credit' then 0 else slice.spent end", "lent")},
+      ${sumColumns("case when lot.kind = 'credit' then slice.spent else 0 end", "drawing")}
+    from slice join lot on lot.id = slice.lot_id where slice.open group by slice.account_id) slices
     on slices.account_id = account.id
   left join (
     select account_id, sum(requests) as count, sum(cost_high) as spent_high, sum(cost_low) as spent_low
@@ -73,6 +79,33 @@ export const rules: readonly Rule[] = [
   sums("a lot is worth what its grants say", "lot", "id", "lot.granted", lotEntries("grant")),
   sums("a lot's refunds are its refund entries", "lot", "id", "lot.refunded", lotEntries("refund")),
   sums("a lot's expiry is its expiry entries", "lot", "id", "lot.expired", lotEntries("expire")),
+  sums("what a credit lot was repaid is its entries of that", "lot", "id", "lot.repaid", lotEntries("repaid")),
+  {
+    name: "a credit lot is repaid no more than was spent of it",
+    table: "lot",
+    sql: `
+      select lot.id as id, spent + coalesce(lent.amount, 0) as expected, repaid as found
+      from lot left join (select lot_id, sum(spent) as amount from slice where open group by lot_id) lent on lent.lot_id = lot.id
+      where repaid > 0 and repaid > spent + coalesce(lent.amount, 0)`,
+  },
+  {
+    name: "nothing can be drawn beyond a credit line",
+    table: "account",
+    sql: `
+      select account.id as id, account.credit_line as expected, drawable.amount as found
+      from account join (
+        select account_id, sum(granted - refunded - repaid) as amount,
+          sum(case when expires_at is null then granted - spent - leased - refunded else 0 end) as free
+        from lot where ${withCredit} group by account_id) drawable on drawable.account_id = account.id
+      where drawable.free > 0 and drawable.amount > account.credit_line`,
+  },
+  {
+    name: "the credit line is spent last",
+    table: "lot",
+    sql: `
+      select id, ${priorities.credit} as expected, priority as found
+      from lot where kind = 'credit' and priority <> ${priorities.credit}`,
+  },
   sums(
     "a lot's spending is that of its closed slices and the debt it paid",
     "lot",
@@ -208,15 +241,16 @@ export const rules: readonly Rule[] = [
     only: "sqlite",
   },
   sums(
-    "an account owes what its receipts and its refunds fell short of and no lot has paid",
+    "an account owes, beside its credit line, what its receipts and its refunds fell short of and no lot has paid",
     "account",
     "id",
     "account.debt",
     `select id, ${fittingSum("amount")} as amount from (
        select account_id as id, shortfall as amount from (${hourlySums}) hours where shortfall > 0
        union all select account_id, owed from payment where owed > 0
-       union all select lot.account_id, -lot_entry.amount from lot_entry join lot on lot.id = lot_entry.lot_id
-       where lot_entry.kind = 'debt') owed group by id`,
+       union all select lot.account_id, case lot_entry.kind when 'debt' then -lot_entry.amount else lot_entry.amount end
+       from lot_entry join lot on lot.id = lot_entry.lot_id
+       where lot_entry.kind in ('debt', 'repaid')) owed group by id`,
   ),
   sums(
     "an account has paid what its payments less its refunds say",

@@ -149,6 +149,6 @@ function readAccount(row: Row): Record<(typeof sumNames)[number], bigint> {
     spent: readSum(row, "spent"),
     refunded: readSum(row, "refunded"),
     expired: readSum(row, "expired"),
-    debt: BigInt(String(row.debt)),
+    debt: BigInt(String(row.debt)) + readSum(row, "drawn") + readSum(row, "drawing"),
   };
 }

@@ -9,6 +9,7 @@ import type { BalanceJudge } from "../../model/balances.ts";
 import type { PicoUsd } from "../../model/interface.ts";
 import { firstLots } from "../../model/spending-order.ts";
 import { noId } from "../../model/store/wallet.ts";
+import { findUnfit, settleCredit } from "./credit-line.ts";
 
 /** Accounts read at once. */
 const accountsAtOnce = 100;
@@ -17,10 +18,16 @@ const lotsAtOnce = 100;
 
 /** Pays the debts of accounts. */
 export interface Debts {
-  /** Pays an account's debt out of its money that no core has leased. Returns the amount paid. */
+  /**
+   * Pays an account's debt, and what it owes on its credit line, out of its money that no core has leased. Returns the
+   * amount paid.
+   */
   pay(accountId: string): Promise<PicoUsd>;
-  /** Pays the debts of all accounts that have money that no core has leased. */
-  payAll(): Promise<void>;
+  /**
+   * Pays the debts of all accounts that have money that no core has leased, and fits the credit lines that need it:
+   * `fitWith` runs that for an account, while what cores have of the line is given back.
+   */
+  payAll(fitWith?: (accountId: string, run: () => Promise<PicoUsd>) => Promise<unknown>): Promise<void>;
 }
 
 interface Dependencies {
@@ -52,21 +59,44 @@ export function createDebts({ storage, clock, random, balances }: Dependencies):
        order by id limit ${accountsAtOnce}`,
       [after],
     );
+  const unfit = (after: string) => findUnfit(storage.orm.em.fork(), { after, limit: accountsAtOnce, now: clock.now() });
   return {
     pay,
-    async payAll() {
-      for (let page = await owing(noId); page.length > 0; ) {
-        for (const { id } of page) {
-          await pay(id);
-        }
-        page = await owing(page.at(-1)?.id ?? noId);
-      }
+    async payAll(fitWith = (_, run) => run()) {
+      await eachOf(owing, pay);
+      await eachOf(unfit, (accountId) => fitWith(accountId, () => pay(accountId)));
     },
   };
 }
 
-/** Pays the debt of an account that the transaction has locked, in the order of spending. Returns the amount paid. */
+/** Does something for each account of a list that is read page by page. */
+async function eachOf(
+  find: (after: string) => Promise<{ id: string }[]>,
+  act: (accountId: string) => Promise<unknown>,
+): Promise<void> {
+  for (let page = await find(noId); page.length > 0; ) {
+    for (const { id } of page) {
+      await act(id);
+    }
+    page = await find(page.at(-1)?.id ?? noId);
+  }
+}
+
+/**
+ * Pays the debt of an account that the transaction has locked, in the order of spending, then what it owes on its credit
+ * line, and fits the line. Returns the amount paid.
+ */
 export async function payDebt(
+  em: SqlEntityManager,
+  account: Account,
+  parts: Pick<Dependencies, "clock" | "random">,
+): Promise<PicoUsd> {
+  const paid = await payShortfall(em, account, parts);
+  return paid + (await settleCredit(em, account, parts));
+}
+
+/** Pays what no money was left for. */
+async function payShortfall(
   em: SqlEntityManager,
   account: Account,
   { clock, random }: Pick<Dependencies, "clock" | "random">,

@@ -10,6 +10,8 @@ const keptSlices = 8;
 
 /** A slice while this core spends it. */
 export interface OpenSlice extends LeasedSlice {
+  /** Also when its lot was called back. */
+  expiresAt: number | undefined;
   /** Its size: less than at first once some of it was given back. */
   granted: PicoUsd;
   /** Money neither spent nor given back. */
@@ -66,6 +68,13 @@ export class WalletSlices {
     }
     this.#open.sort(byTurn);
     this.#check();
+  }
+
+  /** Lets slices of lots that were called back expire: running requests finish with them. */
+  retire(lotIds: readonly string[]): void {
+    for (const slice of this.#open) {
+      slice.expiresAt = lotIds.includes(slice.lotId) ? slice.createdAt : slice.expiresAt;
+    }
   }
 
   /** Takes the cost of a charge out of a slice. `committed` or `revert` must follow. */

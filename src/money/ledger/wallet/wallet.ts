@@ -2,6 +2,7 @@ import type { ChargeLine } from "../../model/charges/charge.ts";
 import type { ChargedTokens, PicoUsd } from "../../model/interface.ts";
 import type { FundingState } from "../../model/ledger.ts";
 import type { Rates } from "../../model/rates.ts";
+import { isPaidFor } from "../../model/spending-order.ts";
 import type { Lease, LeasedSlice } from "../../model/store/wallet.ts";
 import type { PriceBook } from "../../prices/price-book.ts";
 import { type BrokenInvariant, invariant } from "../invariant.ts";
@@ -116,6 +117,7 @@ export class Wallet {
         this.rates.keepNeeded();
         this.rates.otherMoney();
       }
+      this.#slices.retire(lease.retired);
     });
   }
 
@@ -133,7 +135,7 @@ export class Wallet {
     return this.#integrity.move(() => {
       const paid = pay(this.#moneyFor(model), tokens, terms, (slice, cost) => {
         this.#slices.spend(slice, cost);
-        if (slice.kind === "paid") {
+        if (isOfPaid(slice)) {
           this.#paid.spend(cost);
         }
       });
@@ -161,7 +163,7 @@ export class Wallet {
   committed(lines: readonly ChargeLine[]): void {
     this.#integrity.move(() => {
       for (const line of lines) {
-        if (this.#slices.committed(line)?.kind === "paid") {
+        if (isOfPaid(this.#slices.committed(line))) {
           this.#paid.committed(line.cost);
         }
       }
@@ -172,7 +174,7 @@ export class Wallet {
   revert(lines: readonly ChargeLine[]): void {
     this.#integrity.move(() => {
       for (const line of lines) {
-        if (this.#slices.revert(line)?.kind === "paid") {
+        if (isOfPaid(this.#slices.revert(line))) {
           this.#paid.committed(line.cost);
           this.#paid.revert(line.cost);
         }
@@ -257,3 +259,6 @@ export class Wallet {
     return this.#slices.takeAll();
   }
 }
+
+/** Whether the account pays for a slice's money. Undefined: the slice is not here any more. */
+const isOfPaid = (slice: LeasedSlice | undefined): boolean => slice !== undefined && isPaidFor(slice.kind);

@@ -1,6 +1,6 @@
 import type { PicoUsd } from "../interface.ts";
 import type { LockedPrices } from "../own-prices.ts";
-import type { Credit } from "../payments.ts";
+import type { LotKind } from "../spending-order.ts";
 import type { VersionMark } from "../version-marks.ts";
 
 /** A part of a lot that this core may spend without asking. */
@@ -8,7 +8,7 @@ export interface LeasedSlice extends LockedPrices {
   readonly id: string;
   readonly lotId: string;
   readonly accountId: string;
-  readonly kind: Credit["kind"];
+  readonly kind: LotKind;
   readonly priority: number;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
@@ -57,7 +57,7 @@ export interface LeaseRequest {
 export interface Lease {
   readonly createdAt: number;
   readonly paidTotal: bigint;
-  /** Unspent paid money, leased or not. For many lots: at least that of the first lots. */
+  /** Unspent paid money and what is left of the credit line, leased or not. For many lots: at least that of the first lots. */
   readonly paidLeft: bigint;
   /** New slices, in the order of spending. */
   readonly slices: readonly LeasedSlice[];
@@ -67,6 +67,8 @@ export interface Lease {
   readonly elsewhere: bigint;
   /** The account's debt in pico-USD. */
   readonly debt: bigint;
+  /** Credit lots that this core has slices of and that the line has called back: no new request spends them. */
+  readonly retired: readonly string[];
   /** The newest price version in the store. Undefined: there is none. */
   readonly newestPrices: VersionMark | undefined;
 }

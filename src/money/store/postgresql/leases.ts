@@ -60,20 +60,21 @@ const factsSql: Statement = {
   text: `
   select account.id, ${ms("account.created_at")} as created_at, account.paid_total::text, account.debt::text,
     (coalesce(slices.paid, 0) + coalesce(paid.free, 0))::text as paid_left,
-    coalesce(lots.free, 0)::text as unleased, coalesce(slices.elsewhere, 0)::text as elsewhere,
+    coalesce(lots.free, 0)::text as unleased, coalesce(slices.elsewhere, 0)::text as elsewhere, slices.retired,
     prices.id as price_version, prices.mark as price_mark
   from account
   left join (select id, mark from price_version order by id desc limit 1) prices on true
   left join lateral (
     select sum(slice.granted - slice.spent) filter (where (slice.core_id, slice.epoch) <> ($2, $5)) as elsewhere,
-      sum(slice.granted - slice.spent) filter (where lot.kind = 'paid') as paid
+      sum(slice.granted - slice.spent) filter (where lot.kind in ('paid', 'credit')) as paid,
+      array_agg(distinct lot.id::text) filter (where lot.kind = 'credit' and lot.expires_at is not null) as retired
     from slice join lot on lot.id = slice.lot_id where slice.account_id = account.id and slice.open) slices on true
   left join lateral (
     select sum(${freeMoney}) as free from (
       ${firstLots({ account: "account.id", now: "$3::timestamptz", limit: "$4::int" })}) page) lots on true
   left join lateral (
     select sum(${freeMoney}) as free from (
-      ${firstLots({ account: "account.id", now: "$3::timestamptz", limit: "$4::int", paid: true })}) page) paid on true
+      ${firstLots({ account: "account.id", now: "$3::timestamptz", limit: "$4::int", which: "paidFor" })}) page) paid on true
   where account.id = any($1::uuid[])`,
 };
 
@@ -157,6 +158,7 @@ interface FactsRow {
   readonly unleased: string;
   readonly elsewhere: string;
   readonly debt: string;
+  readonly retired: readonly string[] | null;
   readonly price_version: number | null;
   readonly price_mark: string;
 }
@@ -169,6 +171,7 @@ function toLease(row: FactsRow, slices: readonly LeasedSlice[]): Lease {
     unleased: BigInt(row.unleased),
     elsewhere: BigInt(row.elsewhere),
     debt: BigInt(row.debt),
+    retired: row.retired ?? [],
     newestPrices: row.price_version === null ? undefined : { version: row.price_version, mark: row.price_mark },
     slices,
   };

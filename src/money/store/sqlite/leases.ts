@@ -9,8 +9,7 @@ import type { Executor, Runner } from "./executor.ts";
 /** Lots that one account leases from at once. More follow only when these are too small. */
 const lotsAtOnce = 8;
 
-const page = (paid?: true) =>
-  firstLots({ account: "?1", now: "?2", limit: String(lotsAtOnce), ...(paid === undefined ? {} : { paid }) });
+const page = (which?: "paidFor") => firstLots({ account: "?1", now: "?2", limit: String(lotsAtOnce), which });
 
 const nextLots = `
   select id, kind, priority, price_version_id as priceVersion, own_prices_id as ownPrices, created_at as createdAt, expires_at as expiresAt,
@@ -19,9 +18,11 @@ const nextLots = `
 /** Texts, because sums may exceed 2^53 - 1, the largest integer that a number holds exactly. */
 const factsSql = `
   select cast(coalesce((select sum(${freeMoney}) from (${page()})), 0) as text) as unleased,
-    cast(coalesce((select sum(${freeMoney}) from (${page(true)})), 0)
+    cast(coalesce((select sum(${freeMoney}) from (${page("paidFor")})), 0)
       + coalesce((select sum(slice.granted - slice.spent) from slice join lot on lot.id = slice.lot_id
-          where slice.account_id = ?1 and slice.open and lot.kind = 'paid'), 0) as text) as paidLeft`;
+          where slice.account_id = ?1 and slice.open and lot.kind in ('paid', 'credit')), 0) as text) as paidLeft,
+    (select group_concat(distinct lot.id) from slice join lot on lot.id = slice.lot_id
+      where slice.account_id = ?1 and slice.open and lot.kind = 'credit' and lot.expires_at is not null) as retired`;
 
 const newestPricesSql = "select id as version, mark from price_version order by id desc limit 1";
 
@@ -86,13 +87,14 @@ export class Leases {
         break;
       }
     }
-    const facts = run.get<{ unleased: string; paidLeft: string }>(factsSql, [accountId, now]);
+    const facts = run.get<{ unleased: string; paidLeft: string; retired: string | null }>(factsSql, [accountId, now]);
     const { createdAt } = account;
     const debt = BigInt(account.debt);
     const [unleased, paidLeft] = [BigInt(facts?.unleased ?? 0), BigInt(facts?.paidLeft ?? 0)];
     const newestPrices = run.get<VersionMark>(newestPricesSql, []);
     const paidTotal = BigInt(account.paidTotal);
-    return { createdAt, paidTotal, paidLeft, slices, unleased, elsewhere: 0n, debt, newestPrices };
+    const retired = facts?.retired?.split(",") ?? [];
+    return { createdAt, paidTotal, paidLeft, slices, unleased, elsewhere: 0n, debt, retired, newestPrices };
   }
 
   #makeSlice(run: Runner, accountId: string, lot: LotRow, granted: PicoUsd): LeasedSlice {

@@ -11,13 +11,19 @@ import { PriceVersion } from "./price.ts";
  */
 export const withFreeMoney = "granted > spent + leased + refunded + expired";
 
-/** Money that came in at one time, with the prices of that moment. */
+/** Condition for a credit lot that can still be drawn or is still owed for. Queries state it literally, as above. */
+export const withCredit = "kind = 'credit' and (repaid <> spent or granted > spent + refunded)";
+
+/**
+ * Money that came in at one time, with the prices of that moment. A credit lot is a part of the account's credit line:
+ * nobody paid it in, and what is spent of it is owed.
+ */
 export const Lot = defineEntity({
   name: "Lot",
   properties: {
     id: p.uuid().primary(),
     accountId: () => p.manyToOne(Account).mapToPk().joinColumn("account_id").index(false),
-    kind: p.enum(["free", "grant", "paid"] as const),
+    kind: p.enum(["free", "grant", "paid", "credit"] as const),
     /** A lower priority is spent first. */
     priority: p.integer(),
     granted: amount(),
@@ -25,9 +31,11 @@ export const Lot = defineEntity({
     spent: amount(),
     /** Lent to cores: the sum of its open slices. */
     leased: amount(),
-    /** Paid back. */
+    /** Paid back; of a credit lot, taken back by the line. */
     refunded: amount(),
     expired: amount(),
+    /** Of what is spent of a credit lot, the part that other money has paid since. The rest is owed. */
+    repaid: amount().default(0),
     priceVersionId: () => p.manyToOne(PriceVersion).mapToPk().joinColumn("price_version_id"),
     /** The account's own prices of that moment. Null: the general prices. */
     ownPricesId: () =>
@@ -35,7 +43,9 @@ export const Lot = defineEntity({
     createdAt: p.datetime(3),
     /** Null: it never expires. */
     expiresAt: p.datetime(3).nullable(),
-    paymentId: () => p.manyToOne(Payment).mapToPk().joinColumn("payment_id").unique(),
+    /** Null: a credit lot. */
+    paymentId: () =>
+      p.manyToOne(Payment).mapToPk().joinColumn("payment_id").unique().nullable().deleteRule("no action"),
   },
   // The first index serves pages of all lots of an account. The others cover lots that may still be leased, in the
   // order of spending: those that lapse, and those that never do.
@@ -56,11 +66,17 @@ export const Lot = defineEntity({
       properties: ["expiresAt", "id"],
       where: `${withFreeMoney} and expires_at is not null`,
     },
+    { name: "lot_credit", properties: ["accountId", "id"], where: withCredit },
   ],
   checks: [
     { name: "lot_granted", expression: `granted > 0 and granted <= ${maxAmount}` },
     { name: "lot_parts", expression: "spent >= 0 and leased >= 0 and refunded >= 0 and expired >= 0" },
     { name: "lot_own_prices", expression: "own_prices_id is null or kind = 'paid'" },
+    {
+      name: "lot_repaid",
+      expression: "repaid >= 0 and repaid <= granted - refunded and (repaid = 0 or kind = 'credit')",
+    },
+    { name: "lot_origin", expression: "(kind = 'credit') = (payment_id is null)" },
     { name: "lot_sum", expression: "spent + leased + refunded + expired <= granted" },
   ],
 });
@@ -72,8 +88,8 @@ export const LotEntry = defineEntity({
   properties: {
     id: p.uuid().primary(),
     lotId: () => p.manyToOne(Lot).mapToPk().joinColumn("lot_id").index(),
-    /** debt: spent on the account's debt. */
-    kind: p.enum(["grant", "refund", "expire", "debt"] as const),
+    /** debt: spent on the account's debt, or on what is owed of its line. repaid: what a credit lot got of that. */
+    kind: p.enum(["grant", "refund", "expire", "debt", "repaid"] as const),
     amount: amount(),
     /** The payment behind it. Null: none. */
     paymentId: p.uuid().nullable(),

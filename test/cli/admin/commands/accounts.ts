@@ -15,6 +15,8 @@ export function testAccounts(): void {
       balance_usd: "0.50",
       held_usd: "0.00",
       debt_usd: "0.00",
+      credit_line_usd: "0.00",
+      credit_left_usd: "0.00",
       paid_total_usd: "0.00",
       free_only: true,
       max_keys: 2,
@@ -145,6 +147,15 @@ export function testAccounts(): void {
       in_flight_limit: null,
       low_balance_usd: "2.50",
       class: null,
+    });
+    const before = await json("accounts", "show", id);
+    expect(await json("accounts", "set-limits", id, "--credit", "500")).toMatchObject({
+      ...{ credit_line_usd: "500.00", credit_left_usd: "500.00", balance_usd: before.balance_usd, debt_usd: "0.00" },
+      in_flight_limit: null,
+    });
+    expect((await refusal("accounts", "set-limits", id, "--credit", "9999")).notes).toContain("amount of USD");
+    expect(await json("accounts", "set-limits", id, "--credit", "none")).toMatchObject({
+      ...{ credit_line_usd: "0.00", credit_left_usd: "0.00" },
     });
     expect((await refusal("accounts", "set-limits", id)).notes).toContain("no limit is named");
     expect((await refusal("accounts", "freeze", id)).notes).toContain("--reason");

@@ -88,6 +88,18 @@ export function testReceipts(): void {
     ]);
     expect(await runHere(["verify", file], {})).toMatchObject({ code: 0, notes: "" });
     expect((await refusal("statement", account, "--from", from, "--out", file)).notes).toContain("EEXIST");
+    const month = new Date().toISOString().slice(0, 7);
+    expect(await json("statement", account, "--month", month)).toMatchObject({
+      ...{ month, account_id: account, account_name: "Statement & Co", grants_usd: "0.50", closing_usd: "0.50" },
+      owed_usd: "0.00",
+      models: [],
+    });
+    const page = join(site.folder, "month.html");
+    expect(await json("statement", account, "--month", month, "--format", "html", "--out", page)).toEqual({
+      file: page,
+    });
+    expect(await readFile(page, "utf8")).toContain("Statement &amp; Co");
+    expect((await refusal("statement", account)).notes).toContain("name a month");
     const other = join(site.folder, "none.jsonl");
     expect((await refusal("statement", account, "--from", to, "--out", other)).notes).toContain(
       "begins before it ends",

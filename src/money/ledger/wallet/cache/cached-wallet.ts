@@ -107,6 +107,12 @@ export class CachedWallet {
     await this.alone(() => this.#giveBack(this.wallet.takeSurplus()));
   }
 
+  /** Money came or went: what is free of the credit line goes back first, so that other money is spent before it. */
+  async moneyMoved(): Promise<void> {
+    await this.alone(() => this.#giveBack(this.wallet.takeFree(({ kind }) => kind === "credit")));
+    await this.refresh();
+  }
+
   /** Looks at the account's money anew in the background, when the last look was long ago. */
   refreshIfOld(): void {
     const old = this.#parts.store.shared && this.#refill.sinceLook >= standingMs;

@@ -1,7 +1,7 @@
 import { Migration } from "@mikro-orm/migrations";
 
-export class Migration20261126000009 extends Migration {
-  override name = "Migration20261126000009";
+export class Migration20261126000017 extends Migration {
+  override name = "Migration20261126000017";
 
   override up(): void | Promise<void> {
     this.addSql(
