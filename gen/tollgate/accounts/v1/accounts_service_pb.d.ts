@@ -92,7 +92,7 @@ export declare const AccountsService: GenService<{
     output: typeof CloseAccountResponseSchema;
   },
   /**
-   * Records a payment: creates a lot at the current prices. Sending the same reference and amount again returns the
+   * Records a payment: creates a credit at the current prices. Sending the same reference and amount again returns the
    * same answer.
    *
    * @generated from rpc tollgate.accounts.v1.AccountsService.TopUp
@@ -103,7 +103,7 @@ export declare const AccountsService: GenService<{
     output: typeof TopUpResponseSchema;
   },
   /**
-   * Gives money: creates a lot that counts as unpaid. Idempotent like TopUp.
+   * Gives money: creates a credit that counts as unpaid. Idempotent like TopUp.
    *
    * @generated from rpc tollgate.accounts.v1.AccountsService.Grant
    */
