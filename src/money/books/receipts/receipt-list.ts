@@ -101,7 +101,7 @@ async function readRuns(
   if (asked.accountId !== "" && !isUuid(asked.accountId)) {
     return [];
   }
-  const conditions = toConditions(asked, keptFrom);
+  const conditions = toConditions(asked, keptFrom, storage.dialect);
   const [, at, runId, requestId] = keyPattern.exec(after ?? "") ?? [];
   if (at !== undefined) {
     const time = storage.dialect === "sqlite" ? Number(at) : new Date(Number(at));
@@ -144,10 +144,16 @@ export async function readLines(snapshot: Snapshot, runs: readonly Usage[]): Pro
   return lines;
 }
 
-function toConditions({ accountId, keyId, model, requestId, from, to }: Asked, keptFrom: number): Conditions {
+function toConditions(
+  { accountId, keyId, model, requestId, from, to }: Asked,
+  keptFrom: number,
+  dialect: LongRead["dialect"],
+): Conditions {
   const conditions = new Conditions();
+  // A sign keeps SQLite, which has no statistics, from other indexes than that of the request: an account may have millions.
+  const other = requestId !== "" && dialect === "sqlite" ? "+" : "";
   if (accountId !== "") {
-    conditions.add("account_id = ?", accountId);
+    conditions.add(`${other}account_id = ?`, accountId);
   }
   if (keyId !== "") {
     conditions.add("key_id = ?", keyId);
@@ -160,9 +166,9 @@ function toConditions({ accountId, keyId, model, requestId, from, to }: Asked, k
   }
   // All receipts are newer than 1970. Without a bound SQLite would sort the whole table for one page.
   const since = from === undefined ? 0 : timestampDate(from).getTime();
-  conditions.add("settled_at >= ?", new Date(Math.max(since, keptFrom)));
+  conditions.add(`${other}settled_at >= ?`, new Date(Math.max(since, keptFrom)));
   if (to !== undefined) {
-    conditions.add("settled_at < ?", timestampDate(to));
+    conditions.add(`${other}settled_at < ?`, timestampDate(to));
   }
   return conditions;
 }
