@@ -2,7 +2,9 @@ import type { RequestListener } from "node:http";
 import type { Transport } from "@connectrpc/connect";
 import Koa, { type DefaultState } from "koa";
 import { readPackaged } from "#lib/assets.ts";
+import { unwantedBytesPerSecond } from "#lib/door/drain.ts";
 import type { AnswerMalformed } from "#lib/door/malformed.ts";
+import { Pace } from "#lib/door/pace.ts";
 import { newRequestId } from "#lib/ids/request-id.ts";
 import { UnreadAnswers } from "#lib/net/unread-answers.ts";
 import type { Intake } from "#lib/overload/intake.ts";
@@ -22,6 +24,7 @@ import { runEndpoint } from "./http/middleware/run-endpoint.ts";
 import { BodyBudget } from "./http/request/body-budget.ts";
 import { BodyPace } from "./http/request/body-pace.ts";
 import { RequestError } from "./http/request/error.ts";
+import { createLabelReader, type LabelSource } from "./http/request/labels.ts";
 import { type Choose, chooseSurface } from "./http/routing/choose-surface.ts";
 import { mountRoutes } from "./http/routing/mount-routes.ts";
 import { Routes } from "./http/routing/routes.ts";
@@ -38,6 +41,8 @@ interface Dependencies extends Runtime {
   /** Lets requests begin in their turn. */
   readonly intake: Intake;
   readonly limits: FrontLimits;
+  /** The attribution labels that are read from requests. */
+  readonly labels: readonly LabelSource[];
   /** What the public pages tell of whoever runs the service. */
   readonly site: SiteFacts;
 }
@@ -65,7 +70,7 @@ export interface Front {
 export function createFront(parts: Dependencies): Front {
   const { clock, overload, intake, limits, observer, random } = parts;
   const core = createCoreClients(parts.transport);
-  const surfaces = createSurfaces(core);
+  const surfaces = createSurfaces(core, createLabelReader(parts.labels));
   const choose: Choose = (request) => chooseSurface(surfaces, request);
   const routes = new Routes();
   mountRoutes(routes, surfaces, choose);
@@ -78,13 +83,14 @@ export function createFront(parts: Dependencies): Front {
   const bodyLimits = {
     budget: new BodyBudget(limits.bodyMemory, () => observer.refused("bodies")),
     pace: new BodyPace(clock, limits.minBodyRate),
+    drains: { clock, refused: observer.refused, unwanted: new Pace(unwantedBytesPerSecond, clock) },
     unread: new UnreadAnswers(limits.answerMemory, clock, () => observer.refused("slow_reader")),
   };
   const app = new Koa<DefaultState, Shared>();
   app.silent = true; // Koa only reports that a client has gone
   app.use(openExchange(parts, bodyLimits));
   app.use(answerErrors(choose, createRefusalLog(core, parts.logger, clock)));
-  app.use(drainRefused(clock));
+  app.use(drainRefused);
   app.use(admit(overload, intake, new ProxiedRequests(limits.requestsPerAddress, parts.isTrustedProxy)));
   app.use(runEndpoint(routes, choose));
   return {

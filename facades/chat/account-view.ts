@@ -1,35 +1,28 @@
 import { type Timestamp, timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
-import {
-  type Generation,
-  type GenerationData,
-  type GetCreditsResponse,
-  type GetGenerationResponse,
-  type GetKeyResponse,
-  type GetUsageRequest,
-  type GetUsageResponse,
-  type RefusedGeneration,
-  UsageDimension,
+import type {
+  Generation,
+  GenerationData,
+  GetCreditsResponse,
+  GetGenerationResponse,
+  GetKeyResponse,
+  RefusedGeneration,
 } from "#gen/tollgate/chat/v1/account_view_pb.js";
 import type { GetStatementRequest } from "#gen/tollgate/chat/v1/statement_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { UsageGroup } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import type { Request } from "#gen/tollgate/metering/v1/request_pb.js";
-import { type Receipt, ReceiptStatus, type UsageRow } from "#gen/tollgate/metering/v1/usage_pb.js";
+import { type Receipt, ReceiptStatus } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { findReasonText, reasonTexts } from "#lib/errors/reason-texts.ts";
 import { readLimits, showLimits } from "#lib/limits/key-limits.ts";
-import { formatUsd } from "#lib/money.ts";
 import { type Duration, toMilliseconds } from "#lib/time/duration.ts";
-import { parseMoment } from "#lib/time/moment.ts";
 import type { CoreClients } from "../http/core/core-clients.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { usdAmount } from "../http/json/decimal.ts";
-import { invalidField } from "../http/request/error.ts";
+import { costOf, readTime } from "./usage-view.ts";
 
 // A customer's view of its key and its account, in the formats that clients of aggregators read.
 
 const dayMs = 86_400_000;
-/** The most rows of one usage answer. Writing them takes a few milliseconds. */
-const mostUsageRows = 5000;
 
 /** The key's own label, spending and limits. */
 export async function readKey(core: CoreClients, exchange: Exchange): Promise<GetKeyResponse> {
@@ -151,59 +144,7 @@ function toGeneration(receipt: Receipt): Generation {
     ...(receipt.firstToken && { latency: milliseconds(receipt.firstToken) }),
     ...(receipt.duration && { generationTime: milliseconds(receipt.duration) }),
     ...(receipt.archived && { archived: true }),
-  };
-}
-
-const groups: Readonly<Record<UsageDimension, UsageGroup>> = {
-  [UsageDimension.UNSPECIFIED]: UsageGroup.UNSPECIFIED,
-  [UsageDimension.ACCOUNT]: UsageGroup.ACCOUNT,
-  [UsageDimension.KEY]: UsageGroup.KEY,
-  [UsageDimension.MODEL]: UsageGroup.MODEL,
-  [UsageDimension.DAY]: UsageGroup.DAY,
-  [UsageDimension.HOUR]: UsageGroup.HOUR,
-};
-
-/**
- * The account's usage of the last 30 days, or of the requested time. Throws RequestError for a wrong field, or when
- * there would be too many rows.
- */
-export async function readUsage(
-  core: CoreClients,
-  exchange: Exchange,
-  asked: GetUsageRequest,
-): Promise<GetUsageResponse> {
-  const { ACCOUNT, KEY, MODEL, DAY, HOUR } = UsageDimension;
-  const by = asked.by.length === 0 ? [ACCOUNT, KEY, MODEL] : asked.by;
-  const from = readTime("from", asked.from) ?? new Date(exchange.runtime.clock.now() - 30 * dayMs);
-  const to = readTime("to", asked.to);
-  const data = [];
-  const groupBy = by.map((dimension) => groups[dimension]);
-  const request = { from: timestampFromDate(from), ...(to && { to: timestampFromDate(to) }), groupBy };
-  let ofMoment: Timestamp | undefined;
-  for await (const { rows, asOf } of core.metering.streamUsage(request, exchange.callOptions)) {
-    if (data.length + rows.length > mostUsageRows) {
-      throw invalidField("by", `makes more than ${mostUsageRows} rows: ask for a shorter time or fewer groups`);
-    }
-    ofMoment ??= asOf;
-    for (const row of rows) {
-      data.push({
-        $typeName: "tollgate.chat.v1.UsageSums" as const,
-        ...(by.includes(ACCOUNT) && { accountId: row.accountId }),
-        ...(by.includes(KEY) && { keyId: row.keyId }),
-        ...(by.includes(MODEL) && { model: row.model }),
-        ...(by.includes(DAY) && { day: row.day }),
-        ...(by.includes(HOUR) && { hour: row.hour }),
-        requests: row.requests,
-        inputTokens: row.inputTokens,
-        outputTokens: row.outputTokens,
-        costUsd: formatUsd(costOf(row)),
-      });
-    }
-  }
-  return {
-    $typeName: "tollgate.chat.v1.GetUsageResponse",
-    data,
-    ...(ofMoment && { asOf: rfc3339(ofMoment) }),
+    ...(Object.keys(receipt.labels).length > 0 && { labels: JSON.stringify(receipt.labels) }),
   };
 }
 
@@ -213,17 +154,6 @@ export function readStatement(core: CoreClients, exchange: Exchange, asked: GetS
   const to = readTime("to", asked.to) ?? new Date(Math.floor(exchange.runtime.clock.now() / dayMs) * dayMs);
   const request = { from: timestampFromDate(from), to: timestampFromDate(to) };
   return core.metering.streamStatement(request, exchange.callOptions);
-}
-
-function readTime(field: string, text: string): Date | undefined {
-  if (text === "") {
-    return undefined;
-  }
-  const time = parseMoment(text);
-  if (time === undefined) {
-    throw invalidField(field, "must be a day or a time, such as 2026-01-31 or 2026-01-31T12:00:00Z");
-  }
-  return time;
 }
 
 /** The spending of the account, or of one of its keys. */
@@ -240,6 +170,5 @@ async function spent(
   return sum;
 }
 
-const costOf = ({ totalCostPicoUsd }: UsageRow) => BigInt(totalCostPicoUsd);
 const milliseconds = (span: Duration) => BigInt(toMilliseconds(span));
 const rfc3339 = (time: Timestamp) => timestampDate(time).toISOString();

@@ -26,6 +26,7 @@ const writeChunk = jsonEncoder(CompletionChunkSchema);
 export function continueRequest(
   request: CreateCompletionRequest,
   requestId: string,
+  labels: GenerateRequest["labels"],
   session?: string,
 ): GenerateRequest {
   return {
@@ -39,6 +40,7 @@ export function continueRequest(
     stopSequences: toStopSequences(request.stop),
     gathered: !request.stream,
     serviceClass: ServiceClass.UNSPECIFIED,
+    labels,
     ...(session !== undefined && { session }),
   };
 }

@@ -8,12 +8,17 @@ import type { EmbedRequest, EmbedResponse } from "#gen/tollgate/embeddings/v1/em
 import { usdAmount } from "../http/json/decimal.ts";
 
 /** Translates an embedding request. */
-export function embedRequest({ model, input }: CreateEmbeddingRequest, requestId: string): EmbedRequest {
+export function embedRequest(
+  { model, input }: CreateEmbeddingRequest,
+  requestId: string,
+  labels: EmbedRequest["labels"],
+): EmbedRequest {
   const form = input?.form;
   return {
     $typeName: "tollgate.embeddings.v1.EmbedRequest",
     requestId,
     model,
+    labels,
     inputs: form?.case === "texts" ? form.value.texts : [form?.value ?? ""],
   };
 }

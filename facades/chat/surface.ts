@@ -19,12 +19,13 @@ import { readModels } from "../http/core/models.ts";
 import { toCosts } from "../http/feeds/costs.ts";
 import { checkSchemaVersion, writeProviderDocument } from "../http/feeds/provider-document.ts";
 import { jsonEncoder } from "../http/json/encoder.ts";
+import type { ReadLabels } from "../http/request/labels.ts";
 import { readSession } from "../http/request/session.ts";
 import { sendLines } from "../http/response/json-lines.ts";
 import { sendEvents } from "../http/response/sse.ts";
 import { createEndpoints } from "../http/routing/endpoints.ts";
 import type { Endpoint, Surface } from "../http/routing/surface.ts";
-import { readCredits, readGeneration, readKey, readStatement, readUsage } from "./account-view.ts";
+import { readCredits, readGeneration, readKey, readStatement } from "./account-view.ts";
 import { completion, completionStream, continueRequest, promptCount } from "./completions.ts";
 import { embeddingResponse, embedRequest } from "./embeddings.ts";
 import { errorOf } from "./errors.ts";
@@ -36,6 +37,7 @@ import { chatCompletion } from "./response/answer.ts";
 import { createHead } from "./response/head.ts";
 import { chatStream } from "./response/stream.ts";
 import { sealList } from "./seals.ts";
+import { readUsage } from "./usage-view.ts";
 
 const writeChatCompletion = jsonEncoder(ChatCompletionSchema);
 const writeCompletion = jsonEncoder(CompletionSchema);
@@ -67,7 +69,7 @@ const unavailable = {
 };
 
 /** The chat-completions-style surface over a core. */
-export function createChatSurface(core: CoreClients): Surface {
+export function createChatSurface(core: CoreClients, readLabels: ReadLabels): Surface {
   return {
     name: "chat",
     claims: [
@@ -96,7 +98,8 @@ export function createChatSurface(core: CoreClients): Surface {
         handlers: {
           async createChatCompletion(request, exchange) {
             const session = readSession(exchange.request.headers, request.promptCacheKey);
-            const generation = generateRequest(request, exchange.requestId, session);
+            const labels = readLabels(exchange.request.headers, request.user);
+            const generation = generateRequest(request, exchange.requestId, labels, session);
             const answer = core.inference.generate(generation, exchange.callOptions);
             const head = createHead(exchange, "chatcmpl-", request.model);
             const hideReasoning = request.reasoning?.exclude ?? request.includeReasoning === false;
@@ -113,7 +116,8 @@ export function createChatSurface(core: CoreClients): Surface {
 
           async createCompletion(request, exchange) {
             const session = readSession(exchange.request.headers, request.promptCacheKey);
-            const generation = continueRequest(request, exchange.requestId, session);
+            const labels = readLabels(exchange.request.headers, request.user);
+            const generation = continueRequest(request, exchange.requestId, labels, session);
             const answer = core.inference.generate(generation, exchange.callOptions);
             const head = createHead(exchange, "cmpl-", request.model);
             const answers = promptCount(request);
@@ -132,8 +136,9 @@ export function createChatSurface(core: CoreClients): Surface {
           },
 
           async createEmbedding(request, exchange) {
+            const labels = readLabels(exchange.request.headers, request.user);
             const response = await core.embeddings.embed(
-              embedRequest(request, exchange.requestId),
+              embedRequest(request, exchange.requestId, labels),
               exchange.callOptions,
             );
             exchange.send(200, writeEmbeddings(embeddingResponse(request, response)));

@@ -16,8 +16,9 @@ export function createSite(files: StaticFiles): RequestListener {
       return;
     }
     const [path = "/"] = (request.url ?? "/").split("?", 1);
-    if (!toFiles(path).some((file) => sendFile(files, file, request, response))) {
-      sendFile(files, "404.html", request, response, 404);
+    const isSent = toFiles(path).some((file) => sendFile(files, file, request, response));
+    if (!isSent && !sendFile(files, "404.html", request, response, 404)) {
+      response.writeHead(404).end();
     }
   };
 }

@@ -1,5 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { CallOptions } from "@connectrpc/connect";
+import { drain } from "#lib/door/drain.ts";
+import { hasBody } from "#lib/door/head.ts";
 import { newRequestId } from "#lib/ids/request-id.ts";
 import { toNetwork } from "#lib/net/network.ts";
 import { sendWhole } from "#lib/net/send-whole.ts";
@@ -9,7 +11,6 @@ import type { PublicSurface } from "#lib/surface-names.ts";
 import type { BodyLimits } from "./request/body-limits.ts";
 import { clientAddress } from "./request/client-address.ts";
 import { type CallHeaders, callHeaders, type KeyHeader } from "./request/credentials.ts";
-import { hasBody } from "./request/has-body.ts";
 import { addRateLimit } from "./response/rate-limit-headers.ts";
 import type { ExchangeTrace, Runtime } from "./runtime.ts";
 
@@ -119,6 +120,11 @@ export class Exchange {
     }
     this.begin(status, "application/json", headers);
     sendWhole(this.response, json, length, () => this.network, this.bodyLimits.unread);
+  }
+
+  /** Drains the body of a refused request, so that its sender can read the answer. Returns how many bytes came. */
+  drain(): Promise<number> {
+    return drain(this.request, this.address ?? "", this.bodyLimits.drains).catch(() => 0);
   }
 
   /** Answers that all is well, without a body. */

@@ -7,6 +7,7 @@ import { collectAnswer } from "../http/core/answer.ts";
 import type { CoreClients } from "../http/core/core-clients.ts";
 import { readModels } from "../http/core/models.ts";
 import { jsonEncoder } from "../http/json/encoder.ts";
+import type { ReadLabels } from "../http/request/labels.ts";
 import { readSession } from "../http/request/session.ts";
 import { sendEvents } from "../http/response/sse.ts";
 import { createEndpoints } from "../http/routing/endpoints.ts";
@@ -30,7 +31,7 @@ const unavailable = {
 };
 
 /** The messages-style surface over a core. */
-export function createMessagesSurface(core: CoreClients): Surface {
+export function createMessagesSurface(core: CoreClients, readLabels: ReadLabels): Surface {
   return {
     name: "messages",
     claims: ["/v1/messages"],
@@ -46,7 +47,8 @@ export function createMessagesSurface(core: CoreClients): Surface {
         async createMessage(request, exchange) {
           const { requestId, callOptions } = exchange;
           const session = readSession(exchange.request.headers);
-          const stream = core.inference.generate(generateRequest(request, requestId, session), callOptions);
+          const labels = readLabels(exchange.request.headers, request.metadata?.userId);
+          const stream = core.inference.generate(generateRequest(request, requestId, labels, session), callOptions);
           const tellsTier = request.serviceTier !== ServiceTier.UNSPECIFIED;
           if (request.stream) {
             return sendEvents(exchange, stream, new StreamEncoder(request.model, requestId, tellsTier));

@@ -1,6 +1,5 @@
 import type { Socket } from "node:net";
-import { isLoopback } from "../net/address.ts";
-import { toNetwork, toWiderNetwork } from "../net/network.ts";
+import { isThisMachine, toNetwork, toWiderNetwork } from "../net/network.ts";
 import type { Clock } from "../time/clock.ts";
 import type { BoundName } from "./bounds.ts";
 import { NetworkCounts } from "./network-counts.ts";
@@ -29,6 +28,10 @@ export type Ends = Pick<Socket, "remoteAddress" | "remotePort">;
 interface Networks {
   readonly own: string;
   readonly wider: string;
+}
+
+function toNetworks(address: string): Networks {
+  return { own: toNetwork(address), wider: toWiderNetwork(address) };
 }
 
 /** One connection's place. */
@@ -89,7 +92,7 @@ export class Connections {
     if (this.#places.size >= this.#limits.connections) {
       return void this.#refuse(socket, "connections");
     }
-    const networks = this.#isTrusted(address) ? undefined : { own: toNetwork(address), wider: toWiderNetwork(address) };
+    const networks = this.#isTrusted(address) ? undefined : toNetworks(address);
     if (networks !== undefined && !this.#count(networks)) {
       return void this.#refuse(socket, "connections_per_address");
     }
@@ -111,6 +114,17 @@ export class Connections {
     if (place !== undefined && --place.running === 0 && !place.socket.destroyed) {
       this.#addIdle(place);
     }
+  }
+
+  /** Counts a client that has left as connected for so many milliseconds more. */
+  keepPlace(address: string, ms: number): void {
+    if (this.#isTrusted(address)) {
+      return;
+    }
+    const networks = toNetworks(address);
+    this.#narrow.add(networks.own, Number.POSITIVE_INFINITY);
+    this.#wide.add(networks.wider, Number.POSITIVE_INFINITY);
+    this.#clock.after(ms, () => this.#leave(networks));
   }
 
   /** Closes connections over which nothing has come, since a stopping server would wait for them. */
@@ -137,7 +151,7 @@ export class Connections {
   /** Counts a connection for its networks, where an idle one of theirs may give way. False: they have too many. */
   #count({ own, wider }: Networks): boolean {
     const { connections, connectionsPerAddress } = this.#limits;
-    const isOwn = isLoopback(own) || own === "0:0:0:0";
+    const isOwn = isThisMachine(own);
     const most = isOwn ? Math.max(connections / 2, connectionsPerAddress) : connectionsPerAddress;
     if (!this.#narrow.add(own, most) && !(this.#closeIdle(wider, own) && this.#narrow.add(own, most))) {
       return false;
@@ -170,8 +184,7 @@ export class Connections {
         this.#forgetIdle(place);
         stopWaiting();
         if (networks !== undefined) {
-          this.#narrow.remove(networks.own);
-          this.#wide.remove(networks.wider);
+          this.#leave(networks);
         }
       },
     };
@@ -179,6 +192,11 @@ export class Connections {
     this.#known.set(socket, place);
     socket.once("close", place.leave);
     this.#addIdle(place);
+  }
+
+  #leave({ own, wider }: Networks): void {
+    this.#narrow.remove(own);
+    this.#wide.remove(wider);
   }
 
   /** The place of a connection, by its socket or by TLS's socket around it. */

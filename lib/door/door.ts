@@ -5,7 +5,9 @@ import { boundToMemory } from "../overload/memory.ts";
 import { type Clock, systemClock } from "../time/clock.ts";
 import type { BoundName, ListenerName } from "./bounds.ts";
 import { type ConnectionLimits, Connections } from "./connections.ts";
+import { unwantedBytesPerSecond } from "./drain.ts";
 import { NetworkCounts } from "./network-counts.ts";
+import { Pace } from "./pace.ts";
 
 /** The connections that a listener takes unless it says otherwise. A facade with 5,000 running calls needs about 30. */
 export const defaultLimits: ConnectionLimits = {
@@ -15,6 +17,7 @@ export const defaultLimits: ConnectionLimits = {
 };
 
 const usualUnreadBytes = 32 * 1024 * 1024;
+const refusalsPerSecond = 50;
 /** The calls of one payer that may run at once: its account's own limits are far below. */
 const usualCalls = 2048;
 
@@ -36,7 +39,12 @@ export interface DoorOptions {
 /** The way into one listener: nothing of this program listens without one. It bounds what clients may cost. */
 export class Door {
   readonly name: ListenerName;
+  readonly clock: Clock;
   readonly connections: Connections;
+  /** Paces the answers of clients that are refused again and again: what they cost is then bounded by their connections. */
+  readonly refusals: Pace;
+  /** Paces the reading of bodies that nobody wants, in bytes. */
+  readonly unwanted: Pace;
   /** Bounds the answers that wait for slow clients. */
   readonly unread: UnreadAnswers;
   readonly #calls = new NetworkCounts();
@@ -46,6 +54,9 @@ export class Door {
   constructor(options: DoorOptions) {
     const { listener, limits, isTrustedProxy = () => false, clock = systemClock, onRefused = () => {} } = options;
     this.name = listener;
+    this.clock = clock;
+    this.refusals = new Pace(refusalsPerSecond, clock);
+    this.unwanted = new Pace(unwantedBytesPerSecond, clock);
     this.#callsPerPayer = options.callsPerPayer ?? usualCalls;
     this.#onRefused = onRefused;
     this.unread = new UnreadAnswers(boundToMemory(options.unreadBytes ?? usualUnreadBytes, "machine"), clock, () =>

@@ -40,6 +40,11 @@ export function headText({ method, url, httpVersion, rawHeaders }: IncomingMessa
   return lines.join("\r\n");
 }
 
+/** Whether a request has a body, received or not. */
+export function hasBody({ headers }: IncomingMessage): boolean {
+  return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
+}
+
 /** Counts the Host headers. Node.js keeps only the first one in its headers. */
 function countHosts(rawHeaders: readonly string[]): number {
   let count = 0;

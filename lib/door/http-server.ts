@@ -6,8 +6,10 @@ import { toNetwork } from "../net/network.ts";
 import { watchEnd } from "../net/send-whole.ts";
 import type { ServerTls } from "../net/tls-identity.ts";
 import type { Door } from "./door.ts";
-import { findHeadFault } from "./head.ts";
+import { drainAfterAnswer, type ToClient } from "./drain.ts";
+import { findHeadFault, hasBody } from "./head.ts";
 import { type AnswerMalformed, plainAnswer, refuseHead, refuseMalformed } from "./malformed.ts";
+import { pacedResponses } from "./paced-response.ts";
 import { Pipeline } from "./pipeline.ts";
 import { keepRenewed, tlsOptions } from "./tls.ts";
 import { stopListening } from "./workarounds/stop-listening.ts";
@@ -32,6 +34,8 @@ export interface HttpServerOptions {
   readonly headerTimeoutMs?: number;
   /** Milliseconds that a complete request may take, body included. Default: 120 s. */
   readonly requestTimeoutMs?: number;
+  /** Tells the client of a request behind a trusted proxy. Default: the other end of the connection. */
+  readonly toClient?: ToClient;
   /** Answers bytes that are not a request, and requests whose head can be read in two ways. */
   readonly answerMalformed?: AnswerMalformed;
   /** Whether the listener itself watches the clients of its answers. Default: they are watched for it. */
@@ -65,10 +69,14 @@ export async function startHttpServer(
     clients = "anybody",
     answerMalformed = plainAnswer,
     watchesAnswers = false,
+    toClient = ({ socket }) => socket.remoteAddress,
   } = options;
   const { headerTimeoutMs = 15_000, requestTimeoutMs = 120_000 } = options;
   const answering = watchesAnswers ? listener : watched(listener, door);
   const judging: RequestListener = (request, response) => {
+    if (hasBody(request)) {
+      drainAfterAnswer(request, response, toClient, door);
+    }
     const fault = findHeadFault(request);
     return fault === undefined
       ? answering(request, response)
@@ -83,6 +91,7 @@ export async function startHttpServer(
     pipeline.serve(request, response);
   };
   const settings: ServerOptions = {
+    ServerResponse: pacedResponses(door, toClient),
     maxHeaderSize,
     keepAliveTimeout,
     headersTimeout: headerTimeoutMs,

@@ -78,7 +78,6 @@ export function refuseHead(
   door.refused("head");
   response.shouldKeepAlive = false;
   const { status, body, headers } = answer(fault, headText(request));
-  request.resume();
   response.writeHead(status, allHeaders(body, headers)).end(body);
 }
 

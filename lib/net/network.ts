@@ -22,6 +22,11 @@ export function toWiderNetwork(address: string): string {
   return `${parts.slice(0, 3).join(":")}:${(parts[3] ?? "").padStart(4, "0").slice(0, 2)}`;
 }
 
+/** Whether a network is this machine as it usually names itself: a proxy may run here, whose clients all come from there. */
+export function isThisMachine(network: string): boolean {
+  return network === "127.0.0.1" || network === "0:0:0:0"; // ::1
+}
+
 /** A part of an IPv6 address as every writer would write it. */
 function plain(part: string): string {
   return /^[0-9a-f]{1,4}$/i.test(part) ? Number.parseInt(part, 16).toString(16) : part;

@@ -46,7 +46,7 @@ export const floors: Buildings = {
     ["retention"],
     ["books", "thresholds"],
     ["ledger"],
-    ["store", "rate-limits", "journal", "prices"],
+    ["store", "rate-limits", "journal", "prices", "labels"],
     ["model"],
   ],
   "src/checkout": [

@@ -16,6 +16,8 @@ export interface SamplingRequest {
   /** Whether to send llama.cpp's running usage. */
   readonly timings: boolean;
   readonly returnTokenIds: boolean;
+  /** vLLM's tokens a piece. */
+  readonly streamInterval: number;
   /** Undefined: as many as the context leaves. */
   readonly maxTokens: number | undefined;
   /** The field that set `maxTokens`. */
@@ -51,6 +53,7 @@ export function readSampling(body: Json): SamplingRequest {
     continuousUsage: options?.include_usage === true && options.continuous_usage_stats === true,
     timings: body.timings_per_token === true,
     returnTokenIds: body.return_token_ids === true,
+    streamInterval: typeof body.stream_interval === "number" ? body.stream_interval : 1,
     maxTokens: typeof maxTokens === "number" ? maxTokens : undefined,
     maxTokensField: field,
     limits: {

@@ -14,6 +14,9 @@ export class Delivery {
   readonly #writer: SplitWriter | ServerResponse;
   /** Output tokens after which a fault happens. */
   readonly #breakAt: number;
+  /** Output tokens of one piece. The first and the last one are sent at once. */
+  readonly #interval: number;
+  #sent = 0;
   #over = false;
 
   constructor(host: Host, response: ServerResponse, path: string, call: Call, encoder: Encoder) {
@@ -25,6 +28,7 @@ export class Delivery {
     this.#encoder = encoder;
     this.#writer = split === undefined ? response : new SplitWriter(response, split);
     this.#breakAt = Math.min(cut ?? never, reset ?? never, error ?? never, die ?? never);
+    this.#interval = host.dialect.name === "vllm" ? call.request.streamInterval : 1;
     response.on("close", () => this.#abandon());
     if (!call.request.stream) {
       return;
@@ -36,15 +40,15 @@ export class Delivery {
     }
   }
 
-  /** Takes new output tokens: `from` up to but not including `to`. */
-  progress(from: number, to: number): void {
+  /** Takes the output tokens up to but not including `to`. */
+  progress(to: number): void {
     if (this.#over) {
       return;
     }
     const { length } = this.#call.run.output;
     const breaks = this.#breakAt !== never && to >= Math.min(this.#breakAt, length);
     if (this.#call.request.stream) {
-      this.#stream(from, Math.min(to, this.#breakAt), length, breaks);
+      this.#stream(Math.min(to, this.#breakAt), length, breaks);
     } else if (to === length && !breaks) {
       this.#over = true;
       sendJson(this.#response, 200, this.#encoder.gathered());
@@ -54,8 +58,13 @@ export class Delivery {
     }
   }
 
-  #stream(from: number, to: number, length: number, breaks: boolean): void {
+  #stream(to: number, length: number, breaks: boolean): void {
     const encoder = this.#encoder;
+    const from = this.#sent;
+    if (from > 0 && to < length && to - from < this.#interval) {
+      return;
+    }
+    this.#sent = to;
     let text = this.#call.fault.pings === undefined ? "" : ": ping\n\n";
     if (from === 0) {
       text += encoder.open();

@@ -125,7 +125,7 @@ function generate(
       stallAt: fault.stall,
     };
     let delivery: Delivery | undefined;
-    const run = model.start(generation, (from, to) => delivery?.progress(from, to));
+    const run = model.start(generation, (_, to) => delivery?.progress(to));
     const call = toCall(exchange, model, request, run, fault, typeof asked.toolChoice === "object");
     delivery = new Delivery(exchange.host, exchange.response, exchange.path, call, encoder(call));
   });

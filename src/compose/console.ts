@@ -15,6 +15,7 @@ import { forwardServices } from "../../facades/console/calls/forward.ts";
 import { createConsole } from "../../facades/console/console.ts";
 import type { Reach } from "../../facades/console/dependencies.ts";
 import type { Front } from "../../facades/front.ts";
+import { clientAddress } from "../../facades/http/request/client-address.ts";
 import { createConsoleGate } from "./console-gate.ts";
 import { connectionLimits, type Doors, requestPatience } from "./process/doors.ts";
 import type { Lifecycle } from "./process/lifecycle.ts";
@@ -74,6 +75,7 @@ export async function startConsole(parts: Dependencies): Promise<RunningConsole>
     tls,
     ...requestPatience(config.http),
     answerMalformed: front.answerMalformed,
+    toClient: (request) => clientAddress(request, isTrustedProxy),
     setting: "listen.console",
   });
   lifecycle.onStop("the console", (graceMs) => {

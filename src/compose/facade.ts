@@ -15,6 +15,7 @@ import { traceExchanges } from "#src/telemetry/traces/exchanges.ts";
 import { createChannelTransport } from "#src/wire/grpc/client/channel-transport.ts";
 import { createTlsCredentials } from "#src/wire/grpc/workarounds/tls-server-name.ts";
 import { createFront, type Front } from "../../facades/front.ts";
+import { clientAddress } from "../../facades/http/request/client-address.ts";
 import { startConsole } from "./console.ts";
 import type { FacadeOptions } from "./options.ts";
 import { startAdmin } from "./process/admin.ts";
@@ -77,7 +78,7 @@ export interface RunningFront extends Front {
 
 /** Serves both public surfaces over a transport. */
 export async function startFront(
-  config: Pick<Config, "listen" | "http" | "site">,
+  config: Pick<Config, "listen" | "http" | "site" | "labels">,
   transport: Transport,
   { overload, intake }: LoadControl,
   lifecycle: Lifecycle,
@@ -100,6 +101,7 @@ export async function startFront(
     observer,
     isTrustedProxy,
     site: await readSite(config),
+    labels: config.labels.keep,
     limits: {
       bodyMemory: boundToMemory(http.body_memory_mib * 1024 * 1024, "machine"),
       answerMemory: boundToMemory(http.answer_memory_mib * 1024 * 1024, "machine"),
@@ -112,6 +114,7 @@ export async function startFront(
     door,
     tls,
     answerMalformed,
+    toClient: (request) => clientAddress(request, isTrustedProxy),
     ...requestPatience(http),
     setting: "listen.http",
     watchesAnswers: true,

@@ -2,6 +2,7 @@ import * as z from "zod";
 import { freeTier, keys, payments, playground, pricing, rateTiers } from "./schema/accounts.ts";
 import { fleet, readers } from "./schema/fleet/fleet.ts";
 import { model } from "./schema/fleet/model.ts";
+import { labels } from "./schema/labels.ts";
 import { listen } from "./schema/listen.ts";
 import { mail } from "./schema/mail.ts";
 import { http, overload, shutdown } from "./schema/process.ts";
@@ -44,6 +45,7 @@ export const configSchema = z
       })
       .prefault({})
       .describe("Endpoints that are told of events."),
+    labels,
     usage_events: usageEvents,
     receipts,
     requests,

@@ -7,8 +7,17 @@ import { inTransaction } from "./transaction.ts";
 const leaseMs = 15_000;
 const renewMs = 5_000;
 
+/** A renewal of another core's, and when it was first seen, by the monotonic clock. */
+interface Seen {
+  readonly holder: string;
+  readonly until: Date;
+  readonly at: number;
+}
+
 /**
- * Lets one core at a time do some work for all. When a core ends without a word, another takes over within 15 seconds.
+ * Lets one core at a time do some work for all. When a core ends without a word, another takes over within 15 seconds:
+ * at the lease's end, or once it has seen no renewal for as long, because the end is the time of a clock, and the
+ * holder's may have been an hour ahead, or this core's may be an hour behind.
  */
 export class WorkLease {
   readonly #storage: Storage;
@@ -16,6 +25,7 @@ export class WorkLease {
   readonly #name: string;
   readonly #holder: string;
   #heldAt = Number.NEGATIVE_INFINITY;
+  #seen: Seen | undefined;
 
   constructor(parts: { storage: Storage; clock: Clock; random: Random; name: string }) {
     this.#storage = parts.storage;
@@ -35,11 +45,29 @@ export class WorkLease {
     const held = await inTransaction(this.#storage, async (em) => {
       const lease = { name: this.#name, holder: this.#holder, until };
       await em.upsert(Row, { ...lease, until: new Date(0) }, { onConflictAction: "ignore" });
-      const free = { name: this.#name, $or: [{ holder: this.#holder }, { until: { $lt: now } }] };
-      return (await em.nativeUpdate(Row, free, { holder: this.#holder, until })) > 0;
+      const free = [{ holder: this.#holder }, { until: { $lt: now } }, ...this.#ended(asked)];
+      const where = { name: this.#name, $or: free };
+      const isMine = (await em.nativeUpdate(Row, where, { holder: this.#holder, until })) > 0;
+      this.#see(isMine ? null : await em.findOne(Row, { name: this.#name }), asked);
+      return isMine;
     });
     this.#heldAt = held ? asked : Number.NEGATIVE_INFINITY;
     return held;
+  }
+
+  /** The renewal that was the last one for the length of a lease. */
+  #ended(now: number): Pick<Seen, "holder" | "until">[] {
+    const seen = this.#seen;
+    return seen === undefined || now - seen.at < leaseMs ? [] : [{ holder: seen.holder, until: seen.until }];
+  }
+
+  #see(row: Pick<Seen, "holder" | "until"> | null, at: number): void {
+    const before = this.#seen;
+    if (row === null) {
+      this.#seen = undefined;
+    } else if (before?.holder !== row.holder || before.until.getTime() !== row.until.getTime()) {
+      this.#seen = { holder: row.holder, until: row.until, at };
+    }
   }
 
   /** Lets another core take over at once. */

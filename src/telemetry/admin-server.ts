@@ -36,7 +36,6 @@ export async function startAdminServer(
   door = new Door({ listener: "admin" }),
 ): Promise<AdminServer> {
   const handler: RequestListener = (request, response) => {
-    request.resume(); // nothing that is sent here is kept
     answer(request, response, registry, readiness).catch(() => response.destroy());
   };
   const server = await startHttpServer(handler, address, { door, tls, setting: "listen.admin", ...patience });

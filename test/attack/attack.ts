@@ -3,7 +3,7 @@ import type { BoundName, ListenerName } from "#lib/door/bounds.ts";
 /** A service under attack, and what an attacker without a paid key has. */
 export interface Target {
   /** host:port of each listener. */
-  readonly addresses: Readonly<Record<"http" | "console" | "connect" | "webhooks", string>>;
+  readonly addresses: Readonly<Record<"http" | "console" | "connect" | "grpc" | "webhooks", string>>;
   /** A key of an account with little money, whose rate is one request a minute. */
   readonly freeKey: string;
 }
@@ -24,8 +24,8 @@ export interface Attack {
   readonly name: string;
   /** What the attacker does, for the table. */
   readonly what: string;
-  /** What shows it to whoever runs the service. */
-  readonly shown: Shown;
+  /** The bounds that stop it, as they show to whoever runs the service. Without one of them, its count stays as it was. */
+  readonly shown: readonly Shown[];
   /** One burst, from addresses of the attacker's own. Ends when its last answer is there, or its connections are cut. */
   burst(target: Target): Promise<void>;
 }

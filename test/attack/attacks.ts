@@ -1,7 +1,7 @@
 import { systemRandom } from "#lib/ids/random.ts";
 import { newLinkToken, newSessionToken, toCookie } from "#src/identity/sessions/session-token.ts";
 import { type Attack, refusedBy } from "./attack.ts";
-import { ask, hold, open } from "./wire.ts";
+import { ask, callGrpc, hold, open } from "./wire.ts";
 
 /** Addresses of one attacker's networks: `network` is a /24. */
 const from = (at: number, network = 0) => `127.9.${network}.${1 + (at % 250)}`;
@@ -24,7 +24,7 @@ export const attacks: readonly Attack[] = [
   {
     name: "sign-ins",
     what: "one free key opens sessions over the Connect port, 32 at a time",
-    shown: refusedBy("connect", "rate"),
+    shown: [refusedBy("connect", "rate")],
     async burst({ addresses, freeKey }) {
       const path = "/tollgate.sessions.v1.SessionsService/CreateSession";
       const headers = { ...connectJson, authorization: `Bearer ${freeKey}` };
@@ -36,7 +36,7 @@ export const attacks: readonly Attack[] = [
   {
     name: "links",
     what: "links with right checksums that were never made, 32 at a time",
-    shown: refusedBy("console", "rate"),
+    shown: [refusedBy("console", "rate")],
     async burst({ addresses }) {
       await Promise.all(
         many(32, () => ask({ to: addresses.console, from: from(0, 1), path: `/link/${newLinkToken(systemRandom)}` })),
@@ -46,7 +46,7 @@ export const attacks: readonly Attack[] = [
   {
     name: "wrong-keys",
     what: "keys with right checksums that were never made, 32 at a time",
-    shown: refusedBy("public", "credentials"),
+    shown: [refusedBy("public", "credentials")],
     async burst({ addresses }) {
       const body = chat("hello");
       await Promise.all(
@@ -65,9 +65,44 @@ export const attacks: readonly Attack[] = [
     },
   },
   {
+    name: "grpc-wrong-keys",
+    what: "the same over the gRPC port, 90 calls on each of 8 connections",
+    shown: [refusedBy("grpc", "credentials"), refusedBy("grpc", "refusals")],
+    async burst({ addresses }) {
+      await Promise.all(
+        many(8, () => {
+          const path = "/tollgate.inference.v1.InferenceService/Generate";
+          return callGrpc(
+            addresses.grpc,
+            from(0, 17),
+            path,
+            many(90, () => `Bearer ${wrongKey()}`),
+          );
+        }),
+      );
+    },
+  },
+  {
+    name: "grpc-unserved",
+    what: "methods that nobody serves, 90 calls on each of 8 gRPC connections",
+    shown: [refusedBy("grpc", "refusals")],
+    async burst({ addresses }) {
+      await Promise.all(
+        many(8, () =>
+          callGrpc(
+            addresses.grpc,
+            from(0, 18),
+            "/nowhere.Service/Method",
+            many(90, () => ""),
+          ),
+        ),
+      );
+    },
+  },
+  {
     name: "wrong-sessions",
     what: "cookies of sessions that were never opened, 32 at a time",
-    shown: refusedBy("console", "credentials"),
+    shown: [refusedBy("console", "credentials")],
     async burst({ addresses }) {
       await Promise.all(
         many(32, () => {
@@ -80,7 +115,7 @@ export const attacks: readonly Attack[] = [
   {
     name: "keyless-reads",
     what: "GET /v1/models without a key, 64 at a time",
-    shown: refusedBy("public", "rate"),
+    shown: [refusedBy("public", "rate")],
     async burst({ addresses }) {
       await Promise.all(many(64, () => ask({ to: addresses.http, from: from(0, 4), path: "/v1/models" })));
     },
@@ -88,7 +123,7 @@ export const attacks: readonly Attack[] = [
   {
     name: "long-header",
     what: "31.5 KB of no-break spaces as a media type, 8 at a time",
-    shown: { metric: "tollgate_http_responses_total", labels: { status: "401" } },
+    shown: [{ metric: "tollgate_http_responses_total", labels: { status: "401" } }],
     async burst({ addresses }) {
       const head = Buffer.from(
         `POST /v1/chat/completions HTTP/1.1\r\nhost: t\r\ncontent-length: 2\r\nconnection: close\r\ncontent-type: ${"\u00a0".repeat(31_500)}\r\n\r\n{}`,
@@ -103,7 +138,7 @@ export const attacks: readonly Attack[] = [
   {
     name: "unfinished-heads",
     what: "600 connections of one address whose head never ends",
-    shown: refusedBy("public", "connections_per_address"),
+    shown: [refusedBy("public", "connections_per_address")],
     async burst({ addresses }) {
       const head = "POST /v1/chat/completions HTTP/1.1\r\nhost: t\r\nx-slow: ";
       await hold(
@@ -115,7 +150,7 @@ export const attacks: readonly Attack[] = [
   {
     name: "pipelining",
     what: "50 connections with 61 KB of requests each, unread",
-    shown: refusedBy("public", "pipeline"),
+    shown: [refusedBy("public", "pipeline")],
     async burst({ addresses }) {
       const requests = "GET /v1/models HTTP/1.1\r\nhost: t\r\n\r\n".repeat(1700);
       await hold(
@@ -127,7 +162,7 @@ export const attacks: readonly Attack[] = [
   {
     name: "payments-pipelining",
     what: "the same on the port of payment events",
-    shown: refusedBy("payments", "pipeline"),
+    shown: [refusedBy("payments", "pipeline")],
     async burst({ addresses }) {
       const requests = "GET /webhooks/stripe HTTP/1.1\r\nhost: t\r\n\r\n".repeat(1500);
       await hold(
@@ -139,7 +174,7 @@ export const attacks: readonly Attack[] = [
   {
     name: "console-bodies",
     what: "18 bodies of 4 MiB with a made-up cookie, begun and never ended",
-    shown: { metric: "tollgate_requests_total", labels: { method: getSession, reason: "UNAUTHENTICATED" } },
+    shown: [{ metric: "tollgate_requests_total", labels: { method: getSession, reason: "UNAUTHENTICATED" } }],
     async burst({ addresses }) {
       const cookie = `__Host-tollgate=${newCookie()}`;
       const head = `POST /tollgate.accounts.v1.AccountsService/ListAccounts HTTP/1.1\r\nhost: t\r\nsec-fetch-site: same-origin\r\nconnect-protocol-version: 1\r\ncontent-type: application/proto\r\ncookie: ${cookie}\r\ncontent-length: 4194304\r\n\r\n`;
@@ -151,12 +186,12 @@ export const attacks: readonly Attack[] = [
   },
   {
     name: "small-bodies",
-    what: "480 bodies of 33 KB from five networks, whose second half never comes",
-    shown: { metric: "tollgate_http_responses_total", labels: { status: "499" } },
+    what: "480 bodies of 33 KB from five networks, whose ends never come",
+    shown: [refusedBy("public", "bodies")],
     async burst({ addresses }) {
-      const half = `POST /v1/chat/completions HTTP/1.1\r\nhost: t\r\nauthorization: Bearer ${wrongKey()}\r\ncontent-type: application/json\r\ncontent-length: 33000\r\n\r\n${" ".repeat(16_000)}`;
+      const begun = `POST /v1/chat/completions HTTP/1.1\r\nhost: t\r\nauthorization: Bearer ${wrongKey()}\r\ncontent-type: application/json\r\ncontent-length: 33000\r\n\r\n${" ".repeat(30_000)}`;
       await hold(
-        many(480, (at) => open(addresses.http, from(at, 10 + (at % 5)), half)),
+        many(480, (at) => open(addresses.http, from(at, 10 + (at % 5)), begun)),
         holdMs,
       );
     },
@@ -164,7 +199,10 @@ export const attacks: readonly Attack[] = [
   {
     name: "beyond-rate",
     what: "one free key beyond its rate, with bodies of 2 MB, 8 at a time",
-    shown: { metric: "tollgate_limit_refusals_total", labels: { limit: "requests" } },
+    shown: [
+      { metric: "tollgate_limit_refusals_total", labels: { limit: "requests" } },
+      refusedBy("public", "unwanted"),
+    ],
     async burst({ addresses, freeKey }) {
       const headers = { ...json, authorization: `Bearer ${freeKey}` };
       const body = chat("x".repeat(1_900_000));

@@ -72,7 +72,8 @@ async function judge({ name, what, shown, burst }: Attack): Promise<Judged> {
   const quiet = await takeTurn(service, noBurst);
   const before = await service.measure();
   const attacked = await takeTurn(service, () => burst(service.target));
-  const counted = (await service.measure()).count(shown) - before.count(shown);
+  const after = await service.measure();
+  const counted = shown.map((one) => after.count(one) - before.count(one));
   return { name, what, quiet, attacked, shown, counted };
 }
 

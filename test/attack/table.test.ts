@@ -8,8 +8,9 @@ const turn = (ms: number, more: Partial<Turn> = {}): Turn => ({
   ...{ times: Array(100).fill(ms), failed: 0, grownBytes: 2 ** 20, cpuPercent: 12.3 },
   ...more,
 });
+const shown = [refusedBy("console", "rate"), refusedBy("console", "refusals")];
 const judged = (attacked: Turn, counted = 5): Judged => ({
-  ...{ name: "links", what: "many links", quiet: turn(20), attacked, shown: refusedBy("console", "rate"), counted },
+  ...{ name: "links", what: "many links", quiet: turn(20), attacked, shown, counted: [7, counted] },
 });
 
 test.each<[string, Turn, number, string[]]>([
@@ -17,7 +18,7 @@ test.each<[string, Turn, number, string[]]>([
   ["slower than that", turn(61), 1, ["p99"]],
   ["a failure", turn(20, { failed: 1 }), 1, ["failed"]],
   ["much memory", turn(20, { grownBytes: 101 * 2 ** 20 }), 1, ["MiB"]],
-  ["nothing that shows it", turn(20), 0, ["unseen"]],
+  ["a bound that nothing shows", turn(20), 0, ["unseen"]],
 ])("%s is judged", (_, attacked, counted, missed) => {
   expect(missedBars(judged(attacked, counted))).toEqual(missed);
 });
@@ -25,7 +26,7 @@ test.each<[string, Turn, number, string[]]>([
 test("a row has every column of the head", () => {
   const row = tableRow(judged(turn(30)));
   expect(row).toBe(
-    "| links | many links | 30 | 30 | 20 | 0 of 100 | 1 | 12 % | `door_refused_total` console rate: 5 | held |",
+    "| links | many links | 30 | 30 | 20 | 0 of 100 | 1 | 12 % | `door_refused_total` console rate: 7; `door_refused_total` console refusals: 5 | held |",
   );
   expect(row.split("|")).toHaveLength(tableHead[0]?.split("|").length ?? 0);
 });

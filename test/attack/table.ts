@@ -16,8 +16,9 @@ export interface Judged {
   readonly what: string;
   readonly quiet: Turn;
   readonly attacked: Turn;
-  readonly shown: Shown;
-  readonly counted: number;
+  readonly shown: readonly Shown[];
+  /** What each of them counted. */
+  readonly counted: readonly number[];
 }
 
 /** The most MiB that a process may grow by under an attack. */
@@ -37,7 +38,7 @@ export function missedBars({ quiet, attacked, counted }: Judged): string[] {
     partOf(attacked, 0.99) > most ? "p99" : "",
     attacked.failed > 0 ? "failed" : "",
     mebibytes(attacked) > mostMiB ? "MiB" : "",
-    counted === 0 ? "unseen" : "",
+    counted.some((count) => count === 0) ? "unseen" : "",
   ].filter((bar) => bar !== "");
 }
 
@@ -58,12 +59,14 @@ export function tableRow(judged: Judged): string {
     `${attacked.failed} of ${attacked.times.length}`,
     mebibytes(attacked).toFixed(0),
     `${attacked.cpuPercent.toFixed(0)} %`,
-    `\`${shown.metric.replace("tollgate_", "")}\` ${Object.values(shown.labels).map(lastPart).join(" ")}: ${counted}`,
+    shown.map((one, at) => `${toText(one)}: ${counted[at]}`).join("; "),
     missedBars(judged).join(", ") || "held",
   ];
   return `| ${cells.join(" | ")} |`;
 }
 
+const toText = ({ metric, labels }: Shown) =>
+  `\`${metric.replace("tollgate_", "")}\` ${Object.values(labels).map(lastPart).join(" ")}`;
 const lastPart = (label: string) => label.slice(label.lastIndexOf("/") + 1);
 
 /** A page with its table of attacks replaced. Throws where it has none. */

@@ -36,7 +36,7 @@ export async function startTarget(overload?: {
   const listen = { ...freePorts.listen, console: "127.0.0.1:0" };
   const config = {
     listen,
-    http: { connections: 1000, connections_per_address: 100 },
+    http: { connections: 1000, connections_per_address: 100, body_memory_mib: 16 },
     models: defaultFleetConfig(engines),
     ...(overload && { overload }),
   };
@@ -47,12 +47,13 @@ export async function startTarget(overload?: {
     return ((await tollgate.admin("keys", "create", id, "--rpm", rpm)) as { key: string }).key;
   };
   const [honestKey, freeKey] = [await key("100000"), await key("1")];
-  const { http = "", console = "", connect = "", webhooks = "", admin = "" } = tollgate.addresses;
+  const { http = "", console = "", connect = "", grpc = "", webhooks = "", admin = "" } = tollgate.addresses;
   const headers = { "content-type": "application/json", authorization: `Bearer ${honestKey}` };
   const body = JSON.stringify({ model, max_tokens: 1, messages: [{ role: "user", content: "hello" }] });
   return {
-    target: { addresses: { http, console, connect, webhooks }, freeKey },
-    honest: () => ask({ to: http, from: customer, method: "POST", path: "/v1/chat/completions", headers, body }),
+    target: { addresses: { http, console, connect, grpc, webhooks }, freeKey },
+    honest: () =>
+      ask({ to: http, from: customer, method: "POST", path: "/v1/chat/completions", headers, body, pieces: 2 }),
     async measure() {
       const text = await (await fetch(`http://${admin}/metrics`, { signal: AbortSignal.timeout(30_000) })).text();
       const lines = text.split("\n");

@@ -1,4 +1,5 @@
 import { Agent, request } from "node:http";
+import { connect as connectHttp2 } from "node:http2";
 import { connect, type Socket } from "node:net";
 import { pause } from "../support/pause.ts";
 
@@ -12,12 +13,14 @@ export interface Ask {
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Buffer;
+  /** In how many pieces the body is sent: for one there need be no memory. Default: one. */
+  readonly pieces?: number;
 }
 
 const agent = new Agent({ keepAlive: true, maxSockets: 64 });
 
 /** Asks, and returns the status once the whole answer was read. 0: there was none. */
-export function ask({ to, from, method = "GET", path, headers = {}, body }: Ask): Promise<number> {
+export function ask({ to, from, method = "GET", path, headers = {}, body = "", pieces = 1 }: Ask): Promise<number> {
   const [host = "", port] = to.split(":");
   return new Promise((resolve) => {
     const sent = request(
@@ -29,7 +32,11 @@ export function ask({ to, from, method = "GET", path, headers = {}, body }: Ask)
     );
     sent.once("timeout", () => sent.destroy());
     sent.once("error", () => resolve(0));
-    sent.end(body);
+    const length = Math.ceil(body.length / pieces);
+    for (let at = 1; at < pieces; at += 1) {
+      sent.write(body.slice((at - 1) * length, at * length));
+    }
+    sent.end(body.slice((pieces - 1) * length));
   });
 }
 
@@ -40,6 +47,32 @@ export function open(to: string, from: string, bytes: string | Buffer): Socket {
   socket.on("error", () => {});
   socket.write(bytes);
   return socket;
+}
+
+/** Calls of one gRPC connection at once. Resolves when each is answered, or the connection ends. */
+export async function callGrpc(to: string, from: string, path: string, authorizations: readonly string[]) {
+  const [host = "", port] = to.split(":");
+  const session = connectHttp2(`http://${to}`, {
+    createConnection: () => connect({ host, port: Number(port), localAddress: from }),
+  });
+  session.on("error", () => {});
+  await Promise.all(
+    authorizations.map(
+      (authorization) =>
+        new Promise<void>((resolve) => {
+          const call = session.request({
+            ":method": "POST",
+            ":path": path,
+            "content-type": "application/grpc",
+            te: "trailers",
+            authorization,
+          });
+          call.on("error", () => {}).once("close", resolve);
+          call.resume().end(Buffer.alloc(5)); // one empty message
+        }),
+    ),
+  );
+  session.destroy();
 }
 
 /** Keeps connections for a while, and ends them. */

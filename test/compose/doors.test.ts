@@ -1,4 +1,5 @@
 import { globSync, readFileSync } from "node:fs";
+import { connect as connectHttp2 } from "node:http2";
 import { connect, type Socket } from "node:net";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { Registry } from "prom-client";
@@ -20,10 +21,10 @@ import { errorLogger } from "../support/loggers.ts";
 const address = "127.0.0.1:0";
 const services = { services: [], interceptors: [] };
 const httpWith = (door: Door) =>
-  startHttpServer((_, response) => response.end(), address, { door, setting: "listen.http" }).then((server) => ({
-    address: server.address,
-    stop: () => server.close(0),
-  }));
+  startHttpServer(({ url }, response) => response.writeHead(url === "/nowhere" ? 404 : 200).end(), address, {
+    door,
+    setting: "listen.http",
+  }).then((server) => ({ address: server.address, stop: () => server.close(0) }));
 
 const listeners: Readonly<Record<ListenerName, (door: Door) => Promise<{ address: string; stop(): Promise<void> }>>> = {
   public: httpWith,
@@ -74,9 +75,9 @@ async function start(name: ListenerName, options: Partial<DoorOptions>) {
   closing.push(() => server.stop());
   const [host = "", port] = server.address.split(":");
   return {
-    ...{ refused, door },
-    open(): Socket {
-      const socket = connect(Number(port), host)
+    ...{ name, refused, door },
+    open(localAddress = "127.0.0.1"): Socket {
+      const socket = connect({ host, port: Number(port), localAddress })
         .resume()
         .on("error", () => {});
       closing.push(() => socket.destroy());
@@ -128,7 +129,39 @@ const attacks: Partial<
       open().write("GET /livez HTTP/1.1\r\nhost: t\r\n\r\n".repeat(400));
     },
   },
+  refusals: {
+    options: {},
+    async attack({ name, open }) {
+      const socket = open(stranger);
+      if (name === "grpc") {
+        callNowhere(socket, 110);
+      } else {
+        socket.write("GET /nowhere HTTP/1.1\r\nhost: t\r\n\r\n".repeat(110));
+      }
+    },
+  },
+  unwanted: {
+    options: {},
+    async attack({ open }) {
+      for (const socket of [open(stranger), open(stranger)]) {
+        socket.write(`PUT /nowhere HTTP/1.1\r\nhost: t\r\ncontent-length: ${6 * MiB}\r\n\r\n`);
+        socket.write(Buffer.alloc(6 * MiB));
+      }
+    },
+  },
 };
+
+/** An address of this machine that counts as somebody's elsewhere. */
+const stranger = "127.8.0.1";
+const MiB = 1024 * 1024;
+
+function callNowhere(socket: Socket, calls: number): void {
+  const session = connectHttp2("http://t", { createConnection: () => socket }).on("error", () => {});
+  for (let at = 0; at < calls; at += 1) {
+    const call = session.request({ ":method": "POST", ":path": "/nowhere", "content-type": "application/grpc" });
+    call.on("error", () => {}).resume();
+  }
+}
 
 /** Heads that two servers could read differently. */
 const odd: readonly [what: string, head: string, status: number][] = [
@@ -164,13 +197,13 @@ describe.each(speakHttp)("the listener %s", (name) => {
 
 function openMany(count: number) {
   return async ({ open }: Started) => {
-    const sockets = Array.from({ length: count }, open);
+    const sockets = Array.from({ length: count }, () => open());
     await Promise.all(sockets.map((socket) => new Promise((done) => socket.once("connect", done).once("close", done))));
   };
 }
 
-/** gRPC's library bounds heads and streams itself. */
-const byLibrary: readonly string[] = ["grpc head", "grpc pipeline"];
+/** gRPC's library bounds heads and streams itself, and ends a call's body with its answer. */
+const byLibrary: readonly string[] = ["grpc head", "grpc pipeline", "grpc unwanted"];
 
 describe.each(listenerNames)("the listener %s", (name) => {
   test.each(Object.keys(attacks) as BoundName[])("has the bound %s, and counts it", async (bound) => {
@@ -201,7 +234,7 @@ const reachedBy: Partial<Record<BoundName, Partial<Record<ListenerName, string>>
   slow_body: { public: floods, console: calls, connect: calls, grpc: calls, payments: calls },
   slow_reader: {
     ...{ public: floods, console: readers, connect: readers, grpc: readers },
-    ...{ payments: http, admin: http, docs: http },
+    ...{ payments: calls, admin: http, docs: http },
   },
   overload: { public: floods },
 };

@@ -67,7 +67,10 @@ beforeAll(async () => {
       },
     }),
     registration(AccountsService, { identifyCaller: () => ({ accountId: caller.accountId }) }),
-    registration(MeteringService, createMeteringService({ storage, clock: steadyClock, archives: noArchives })),
+    registration(
+      MeteringService,
+      createMeteringService({ storage, clock: steadyClock, archives: noArchives, labels: [] }),
+    ),
   ];
   const observing = observeCalls(steadyClock, [logCalls(log, steadyClock), recorder.observe], known);
   front = await startFront(createDirectTransport(services, [observing, asCaller]));

@@ -53,10 +53,11 @@ test("a customer sees its own account by its key, and nobody else's by any page"
 });
 
 test("an account is found by a part of its name, and why a request was refused by its id", async () => {
-  const { account, reason, listed } = await findThings(stage);
+  const { account, reason, listed, spent } = await findThings(stage);
   expect(account).toBe(`${stage.origin}/accounts/ID`);
   expect(reason).toMatch(/^account frozen The account is frozen\. Ask the operator/);
   expect(listed).toEqual(["account frozen"]);
+  expect(spent).toMatch(/^\$0\.0000\d+$/);
 });
 
 test("limits of a key are set and lifted; those that are not touched stay, also where they have changed meanwhile", async () => {
@@ -105,6 +106,7 @@ test("usage is grouped by two things at once, and a row looks into its sum by th
   expect(await lookIntoUsage(stage)).toEqual({
     columns: ["Model", "Day", "Cost", "Requests", "Input tokens", "Output tokens"],
     narrowed: [["model"], day, day],
+    byLabel: ["without it", "label"],
     isSame: true,
     plots: expect.arrayContaining(["USD an hour"]),
   });

@@ -7,6 +7,8 @@ interface Life {
   readonly reason: string;
   /** The reasons that the list of refused ones of the account shows. */
   readonly listed: readonly string[];
+  /** What the account spent in 30 days, as the list of those who spent most shows it. */
+  readonly spent: string;
 }
 
 /** Finds an account by a part of its name, and why a request of it was refused by the request's id. */
@@ -14,17 +16,22 @@ export async function findThings(stage: Stage): Promise<Life> {
   const { tollgate } = stage;
   const { id: accountId } = (await tollgate.admin("accounts", "create", "--name", "Corvid Works")) as { id: string };
   const { key } = (await tollgate.admin("keys", "create", accountId)) as { key: string };
+  const send = async () => {
+    const response = await fetch(`${tollgate.url}/v1/messages`, {
+      method: "POST",
+      headers: { "x-api-key": key, "content-type": "application/json" },
+      body: JSON.stringify({
+        model: "tollgate-sim/plain",
+        max_tokens: 5,
+        messages: [{ role: "user", content: "Hello" }],
+      }),
+    });
+    await response.text();
+    return response;
+  };
+  await send();
   await tollgate.admin("accounts", "freeze", "corvid works", "--reason", "A test.");
-  const response = await fetch(`${tollgate.url}/v1/messages`, {
-    method: "POST",
-    headers: { "x-api-key": key, "content-type": "application/json" },
-    body: JSON.stringify({
-      model: "tollgate-sim/plain",
-      max_tokens: 5,
-      messages: [{ role: "user", content: "Hello" }],
-    }),
-  });
-  await response.text();
+  const response = await send();
   const requestId = response.headers.get("x-request-id") ?? "";
   const { context, page } = await stage.visit();
   await page.goto(await stage.makeLink("reader"));
@@ -45,6 +52,13 @@ export async function findThings(stage: Stage): Promise<Life> {
   await page.goto(`/requests?account=${accountId}&outcome=refused`);
   await page.getByRole("table", { name: "Requests, newest first" }).waitFor();
   const listed = await page.getByRole("table").locator(".badge").allInnerTexts();
+  await page.goto("/accounts");
+  await page.getByLabel("Order").selectOption("spent");
+  const spender = page.getByRole("row", { name: /Corvid Works/ });
+  await spender.waitFor();
+  const spent = (await spender.getByRole("cell").first().textContent()) ?? "";
+  await page.getByLabel("Order").selectOption("last-use");
+  await page.getByText("last used first").waitFor();
   await context.close();
-  return { account: account.replace(accountId, "ID"), reason, listed };
+  return { spent, account: account.replace(accountId, "ID"), reason, listed };
 }

@@ -6,6 +6,8 @@ interface Looked {
   readonly columns: readonly string[];
   /** What narrows the page after a row was looked into, and after its day was. */
   readonly narrowed: readonly (readonly string[])[];
+  /** The sums of a label's values, and what narrows the page after one of them was looked into. */
+  readonly byLabel: readonly string[];
   /** Whether the receipts behind the last sum are shown, and whether the sum stayed. */
   readonly isSame: boolean;
   /** The names of the plots of the margin. */
@@ -32,19 +34,33 @@ export async function lookIntoUsage(stage: Stage): Promise<Looked> {
   const isSame = (await readCost(page)) === cost;
   await page.reload(); // whoever is sent the address sees the same
   narrowed.push(await readNarrowed(page));
+  const byLabel = await lookIntoLabel(page);
   await page.goto("/margin?period=day");
   await page.getByRole("region", { name: "Margin by model" }).waitFor();
   await page.locator(".plot .u-over").first().waitFor();
   const plots = await page.locator(".plot-title").allTextContents();
   await context.close();
-  return { columns, narrowed, isSame, plots };
+  return { columns, narrowed, byLabel, isSame, plots };
+}
+
+/** Groups by a label, which no request had, and looks into the requests without it. */
+async function lookIntoLabel(page: Page): Promise<readonly string[]> {
+  await page.goto("/usage?period=week");
+  await page.getByLabel("By", { exact: true }).selectOption({ label: "Label app" });
+  const table = page.getByRole("region", { name: "Usage by label app" });
+  await table.getByRole("link", { name: "without it" }).waitFor();
+  const values = await table.locator("tbody th").allTextContents();
+  await table.getByRole("link", { name: "without it" }).click();
+  await page.getByRole("region", { name: "Usage by model" }).waitFor();
+  await page.getByRole("region", { name: "Receipts" }).getByRole("link").first().waitFor();
+  return [...values, ...(await readNarrowed(page))];
 }
 
 /** The parts of the address that narrow the figures. */
 async function readNarrowed(page: Page): Promise<readonly string[]> {
   await page.locator(".narrowed").waitFor();
   const names = [...new URL(page.url()).searchParams.keys()];
-  return names.filter((name) => ["account", "key", "model", "from", "to"].includes(name)).sort();
+  return names.filter((name) => ["account", "key", "model", "label", "from", "to"].includes(name)).sort();
 }
 
 async function readCost(page: Page): Promise<string | null> {

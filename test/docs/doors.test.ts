@@ -5,8 +5,10 @@ import type { Command } from "commander";
 import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
 import { AuditService } from "#gen/tollgate/audit/v1/audit_service_pb.js";
 import { CatalogueService } from "#gen/tollgate/catalogue/v1/catalogue_service_pb.js";
+import { EmbeddingsService } from "#gen/tollgate/embeddings/v1/embeddings_service_pb.js";
 import { EventsService } from "#gen/tollgate/events/v1/events_service_pb.js";
 import { WebhooksService } from "#gen/tollgate/events/v1/webhooks_service_pb.js";
+import { InferenceService } from "#gen/tollgate/inference/v1/inference_service_pb.js";
 import { BooksService } from "#gen/tollgate/metering/v1/books_service_pb.js";
 import { MarginService } from "#gen/tollgate/metering/v1/margin_service_pb.js";
 import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
@@ -37,7 +39,10 @@ const whole = [
   WebhooksService,
 ];
 const services = new Map<string, DescService>(
-  [...whole, MeteringService, CatalogueService].map((service) => [service.name, service]),
+  [...whole, MeteringService, CatalogueService, InferenceService, EmbeddingsService].map((service) => [
+    service.name,
+    service,
+  ]),
 );
 
 function hasPath(message: DescMessage | undefined, path: string): boolean {

@@ -359,6 +359,31 @@ export const doors: Readonly<Record<string, Doors>> = {
     docs: ["money.md: Usage"],
     console: ["usage"],
   },
+  labels: {
+    contract: [
+      ...[
+        "InferenceService.Generate labels",
+        "EmbeddingsService.Embed labels",
+        "MeteringService.ListLabels > labels.name",
+      ],
+      ...["MeteringService.StreamUsage label_name", "MeteringService.StreamUsage label_value"],
+      ...["MeteringService.StreamUsage > rows.label", "MeteringService.ListReceipts label_name"],
+      "MeteringService.GetReceipt > receipt.labels",
+    ],
+    cli: [
+      "usage --label",
+      "export usage --label",
+      "export usage --format",
+      "export usage --provider",
+      "receipt > labels",
+    ],
+    openapi: ["GET /v1/usage > data.label", "GET /v1/generation > data.labels"],
+    metrics: ["tollgate_label_values_other_total"],
+    dashboard: ["Refusals and failures"],
+    config: ["labels.keep", "labels.values_per_day", "labels.keep_days"],
+    docs: ["labels.md: Where labels show", "labels.md: A FOCUS file", "labels.md: What is kept about people"],
+    console: ["usage", "receipt"],
+  },
   "why a request was refused": {
     contract: [
       ...["account_id", "key_id", "model", "reason", "outcome", "request_id"].map(

@@ -135,7 +135,7 @@ describe("a body", () => {
     const texts = new Map([1000, 2000].map((size) => [size, body(fill(size))]));
     expectLinear(1000, (size) =>
       orRefused(() => {
-        readTokenBound(generateFromChat(decodeChat(JSON.parse(texts.get(size) ?? "")), "req_1"));
+        readTokenBound(generateFromChat(decodeChat(JSON.parse(texts.get(size) ?? "")), "req_1", {}));
       }),
     );
   });
@@ -150,7 +150,7 @@ describe("a body", () => {
     const texts = new Map([1000, 2000].map((size) => [size, body(fill(size))]));
     expectLinear(1000, (size) =>
       orRefused(() => {
-        readTokenBound(generateFromMessages(decodeMessages(JSON.parse(texts.get(size) ?? "")), "req_1"));
+        readTokenBound(generateFromMessages(decodeMessages(JSON.parse(texts.get(size) ?? "")), "req_1", {}));
       }),
     );
   });

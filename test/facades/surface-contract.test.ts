@@ -17,7 +17,7 @@ import type { Refusal, SurfaceSample } from "./surface-sample.ts";
 // What holds on every surface, whatever its words: one list, one contract.
 
 const samples: Readonly<Record<PublicSurface, SurfaceSample>> = { chat: chatSample, messages: messagesSample };
-const surfaces = createSurfaces(createCoreClients(scriptedCore().transport));
+const surfaces = createSurfaces(createCoreClients(scriptedCore().transport), () => ({}));
 const listed = surfaces.map((surface) => ({ ...surface, sample: samples[surface.name] }));
 
 test("every surface has a name of its own, and owns its own endpoints whoever asks", () => {

@@ -2,8 +2,9 @@
 // simulated worlds. Ends with 1 when one is not noticed that is not named as equivalent. A run that was broken off goes on.
 //   npm run mutate                               all mutations, by tests and by up to 300 worlds each
 //   npm run mutate -- --short                    the short list; worlds are lived only where no test notices
-//   [--only TEXT] names that have the text, [--worlds 300], [--seconds 120] of CPU time for worlds, [--threads 2], [--without-tests],
-//   [--fresh] forgets what earlier runs found, in build/mutations.jsonl
+//   npm run mutate -- --without-tests            all mutations, by worlds alone
+//   [--only TEXT] names that have the text, [--worlds 300], [--seconds 120] of CPU time for worlds, [--threads 2],
+//   [--fresh] forgets what earlier runs found, in build/mutations.jsonl or, by worlds alone, build/mutations-worlds.jsonl
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -35,7 +36,9 @@ const threads = Number(values.threads);
 
 const asked = mutations.filter(({ isShort, name }) => (isShort || !values.short) && name.includes(values.only));
 /** Only whole runs are long enough to be broken off. */
-const results = values.short || values["without-tests"] ? undefined : new Results(root);
+const results = values.short
+  ? undefined
+  : new Results(root, values["without-tests"] ? "build/mutations-worlds.jsonl" : undefined);
 if (values.fresh) {
   results?.forget();
 }

@@ -5,7 +5,7 @@ import { expect, test } from "@jest/globals";
 import { mutate } from "./copy.ts";
 import { mutations } from "./list/all.ts";
 
-const { startsServices } = createRequire(import.meta.url)("../../scripts/unit-tests.cjs") as {
+const { startsServices } = createRequire(import.meta.url)("../../scripts/jest/unit-tests.cjs") as {
   startsServices: (file: string) => boolean;
 };
 const flat = (text: string) => text.replaceAll(/[\s*]+/g, " ");

@@ -28,7 +28,7 @@ export interface Notice {
 export async function noticeByTests(copy: Copy, { tests }: Pick<Mutation, "tests">): Promise<Notice> {
   let late: Notice = { by: undefined, isLate: false };
   for (const test of tests) {
-    const jest = ["--require", "./scripts/test-services/built-threads.cjs", "--experimental-vm-modules"];
+    const jest = ["--require", "./scripts/test-services/built-threads.cjs"];
     const options = ["node_modules/jest/bin/jest.js", "--runInBand", "--bail", "--silent", "--forceExit", test];
     const { code, output } = await run(
       copy,

@@ -11,7 +11,7 @@ import { parseArgs } from "node:util";
 import { mutations } from "./list/all.ts";
 
 const stryker = "@stryker-mutator/core@10.1.1";
-const { startsServices } = createRequire(import.meta.url)("../../scripts/unit-tests.cjs") as {
+const { startsServices } = createRequire(import.meta.url)("../../scripts/jest/unit-tests.cjs") as {
   startsServices: (file: string) => boolean;
 };
 
@@ -60,8 +60,7 @@ function findFiles(): ReadonlyMap<string, readonly string[]> {
 
 function mutate(file: string, tests: readonly string[]): readonly Mutant[] {
   const [settings, report] = [join(directory, "stryker.json"), join(directory, "report.json")];
-  const jest =
-    "--require ./scripts/test-services/built-threads.cjs --experimental-vm-modules node_modules/jest/bin/jest.js";
+  const jest = "--require ./scripts/test-services/built-threads.cjs node_modules/jest/bin/jest.js";
   writeFileSync(
     settings,
     JSON.stringify({

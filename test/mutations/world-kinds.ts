@@ -19,6 +19,16 @@ export const worldKinds = {
     faultsMs: 400,
     only: ["suspend", "cut off", "server away", "look-ups pile up", "failover", "late calls", "lost calls"],
   },
+  /** Standbys that lack the last moments become the primary. */
+  past: { requests: 300, trafficMs: 15, faultsMs: 1500, only: ["failover", "lost replies"] },
+  /** A day leaves the books while its core dies, sleeps or finds a database that went back, and its file is harmed. */
+  leaving: {
+    requests: 300,
+    trafficMs: 250,
+    faultsMs: 1000,
+    isNight: true,
+    only: ["trouble while a day leaves", "archive harmed"],
+  },
   /** Disks that lose, lie and are full, and processes that die on them. */
   disks: {
     requests: 400,
@@ -28,6 +38,15 @@ export const worldKinds = {
   },
   /** Charges are told to a receiver, and thresholds are announced. */
   news: { requests: 250, trafficMs: 20, faultsMs: 500, isNight: false, hasNews: true },
+  /** Cores start while the server's clock is wrong. */
+  clocks: {
+    requests: 250,
+    trafficMs: 20,
+    faultsMs: 1500,
+    only: ["server's clock", "kill"],
+    isNight: false,
+    hasNews: true,
+  },
   sqliteNews: { requests: 250, trafficMs: 20, faultsMs: 500, isNight: false, hasNews: true, isSqlite: true },
   payments: { isPayments: true },
 } as const satisfies Readonly<Record<string, Settings>>;

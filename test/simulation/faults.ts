@@ -346,11 +346,60 @@ export const faults: readonly Fault[] = [
       });
     },
   },
+  {
+    name: "trouble while a day leaves",
+    weight: 3,
+    strike(world) {
+      const { dice, night, history, server, timeline } = world;
+      const at = dice.pick(["sealed", "archived"] as const);
+      const how = dice.pick(world.isSqlite ? (["kill"] as const) : (["kill", "sleep", "failover"] as const));
+      const deeds = dice.between(0, 12);
+      const ms = dice.exponential(100);
+      if (how === "failover") {
+        server.remember(); // the standby lacks all that comes from now on: the seal, too
+      }
+      night?.troubleAt(at, (process) => {
+        if (world.isHealed) {
+          return;
+        }
+        history.fault(`${process.name}: ${how} once a day is ${at}`);
+        if (how === "kill") {
+          const machine = world.machines.find((one) => one.process === process);
+          process.onDeath(() => machine?.startAfter(dice.exponential(3 * second)));
+          process.killAfter(deeds);
+        } else if (how === "sleep") {
+          process.suspend(dice.between(20, 60) * second);
+        } else if (world.mayGoBack()) {
+          timeline.after(ms, () => goBack(world, "the server fails over while a day leaves"));
+        }
+      });
+    },
+  },
+  {
+    name: "archive harmed",
+    weight: 1,
+    strike({ dice, night, history }) {
+      const names = [...(night?.onDisk.keys() ?? [])];
+      if (night === undefined || names.length === 0) {
+        return;
+      }
+      const name = dice.pick(names);
+      const content = Buffer.from(night.files.get(name) ?? "");
+      const how = dice.pick(["gone", "rotten", "cut"] as const);
+      const at = dice.between(0, content.length - 1);
+      content[at] = (content[at] ?? 0) ^ 1;
+      night.harmed.set(name, { gone: undefined, rotten: content, cut: content.subarray(0, at) }[how]);
+      history.fault(`the archive ${name} is ${how}`);
+    },
+  },
 ];
+
+/** Faults that strike only where receipts leave the books. */
+export const nightlyFaults: ReadonlySet<string> = new Set(["trouble while a day leaves", "archive harmed"]);
 
 /** Faults that may strike a core with its own database. Its clock is the machine's, which is trusted at a start. */
 export const localFaults: ReadonlySet<string> = new Set([
   ...["kill", "kill in the middle", "stop", "power cut", "suspend", "lying engine", "other prices configured"],
   ...["disk full", "disk fails to sync", "lying disk", "rotten journal", "old journal", "journal gone"],
-  ...["many lots", "many price lists"],
+  ...["many lots", "many price lists", ...nightlyFaults],
 ]);

@@ -3,7 +3,7 @@ import type { Machine } from "./cores/machine.ts";
 import { storeKeys } from "./cores/stored-keys.ts";
 import type { SimulatedServer } from "./database/server.ts";
 import type { Meaning } from "./database/statement.ts";
-import { faults, localFaults } from "./faults.ts";
+import { faults, localFaults, nightlyFaults } from "./faults.ts";
 import { judgeArchives } from "./judges/archives.ts";
 import { judgeBooks, judgeExpiry, judgeLeases } from "./judges/books.ts";
 import { judgeAnswers, judgeCharges, judgeDeeds } from "./judges/charges.ts";
@@ -151,7 +151,7 @@ export async function simulate(seed: number, server: SimulatedServer, settings: 
   judgeCharges(world);
   judgeLetters(world);
   lots.judge();
-  judgeArchives(world);
+  await judgeArchives(world);
   judgeDeeds(world);
   spending.judge();
   judgeRates(world);
@@ -228,7 +228,9 @@ async function openAccounts({
 function beginFaults(world: World, meanMs: number, { without = [], only }: Settings): void {
   const { dice, timeline } = world;
   const possible = faults.filter(
-    ({ name }) => (!world.isSqlite || localFaults.has(name)) && (world.night === undefined || !notAtNight.has(name)),
+    ({ name }) =>
+      (!world.isSqlite || localFaults.has(name)) &&
+      (world.night === undefined ? !nightlyFaults.has(name) : !notAtNight.has(name)),
   );
   const mine = possible.filter(
     ({ name, isAsked = false }) => only?.includes(name) ?? (dice.chance(0.4) && !isAsked && !without.includes(name)),

@@ -2,6 +2,7 @@ import type { Money } from "#src/compose/core/money/money.ts";
 import { type Customer, makeCustomers } from "./cores/customers.ts";
 import { Machine, modelNames } from "./cores/machine.ts";
 import { Operators } from "./cores/operators.ts";
+import type { Run } from "./cores/run.ts";
 import { storeLimit } from "./cores/stored-keys.ts";
 import { Traffic } from "./cores/traffic.ts";
 import type { Ear } from "./database/pool.ts";
@@ -20,6 +21,9 @@ const eveningBefore = Date.parse("2026-03-30T23:59:40Z");
 
 /** The most machines at a time that run on others' disks or on copies of them. */
 const mostTwins = 2;
+
+/** Milliseconds for which a core remembers its charges, less those in which it looks whether any was lost. */
+const rememberedMs = 110_000;
 
 /** The least milliseconds between two losses of the server's. */
 const backMs = 1000;
@@ -196,14 +200,26 @@ export class World {
     }
   }
 
-  /** Excuses what was stored and is gone after a failover to an earlier state. */
+  /**
+   * Excuses what was stored and is gone after a failover to an earlier state. A core makes its own charges of the last two
+   * minutes again, unless it ends before.
+   */
   excuseWhatIsGone(): void {
     const stored = new Set(
       this.server.tables.all<{ id: string }>("select run_id as id from usage").map(({ id }) => id),
     );
     for (const run of this.traffic.runs) {
       const stillRuns = run.process.alive && (run.state === "held" || run.state === "asked");
-      run.mayBeLost ||= !stillRuns && !stored.has(run.hold?.runId ?? "");
+      if (stillRuns || stored.has(run.hold?.runId ?? "")) {
+        continue;
+      }
+      if (this.#isRemembered(run)) {
+        run.process.onDeath(() => {
+          run.mayBeLost ||= !this.isHealed;
+        });
+      } else {
+        run.mayBeLost = true;
+      }
     }
     const paid = new Set(
       this.server.tables.all<{ id: string }>("select reference as id from payment").map(({ id }) => id),
@@ -211,6 +227,11 @@ export class World {
     for (const deed of this.operators.deeds) {
       deed.mayBeLost ||= !paid.has(deed.reference);
     }
+  }
+
+  #isRemembered({ process, state, settledAt }: Run): boolean {
+    const remembers = process.alive && this.night === undefined;
+    return remembers && state === "acknowledged" && this.timeline.now - (settledAt ?? 0) < rememberedMs;
   }
 
   /** Whether the server may lose something again: a database that loses something each second is unusable. */

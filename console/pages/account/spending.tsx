@@ -13,7 +13,7 @@ const days = 30;
 /** What an account used in 30 days, by model. */
 export function Spending({ accountId }: { readonly accountId: string }) {
   const [span] = useState(() => lastDays(days));
-  const asked = { filter: { account: accountId, key: "", model: "" }, span };
+  const asked = { filter: { account: accountId, key: "", model: "", label: "" }, span };
   const query = useQuery(
     async (signal) => {
       const [total, lines] = await Promise.all([loadTotal(asked, signal), loadLines(asked, "model", signal)]);

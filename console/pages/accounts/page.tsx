@@ -1,37 +1,31 @@
 import { useState } from "preact/hooks";
-import type { Account } from "#gen/tollgate/accounts/v1/account_pb.js";
-import { AccountState } from "#gen/tollgate/accounts/v1/account_requests_pb.js";
 import { navigate, query, setQuery } from "../../app/router.ts";
 import { mayBill } from "../../app/session.ts";
-import { accounts } from "../../contract/clients.ts";
-import { isId } from "../../format/ids.ts";
 import { countOf } from "../../format/numbers.ts";
 import { Answer, Empty } from "../../parts/calls/answer.tsx";
-import { type ListPage, MoreRows, usePages } from "../../parts/calls/more-rows.tsx";
-import { Amount, mostDecimals } from "../../parts/figures/amount.tsx";
-import { Badge } from "../../parts/figures/badge.tsx";
-import { Clip } from "../../parts/figures/clip.tsx";
-import { Table } from "../../parts/figures/table.tsx";
-import { Time } from "../../parts/figures/time.tsx";
+import { MoreRows, usePages } from "../../parts/calls/more-rows.tsx";
 import { Field, Select } from "../../parts/forms/field.tsx";
 import { Page } from "../../parts/page.tsx";
+import { AccountTable } from "./account-table.tsx";
 import { CreateAccount } from "./create-account.tsx";
+import { findAccounts, type Row } from "./find-accounts.ts";
 
 /** All accounts, or those whose name begins with the address's `name`. */
 export default function AccountsPage() {
   const [isCreating, setCreating] = useState(false);
   const name = query.value.get("name") ?? "";
   const state = query.value.get("state") ?? "";
-  const pages = usePages<Account>(
-    (pageToken, signal) => find(name.trim(), stateOf(state), pageToken, signal),
+  const order = query.value.get("order") ?? "";
+  const pages = usePages<Row>(
+    (pageToken, signal) => findAccounts({ name: name.trim(), state, order }, pageToken, signal),
     [],
-    `${name} ${state}`,
+    `${name} ${state} ${order}`,
   );
-  const isFiltered = name.trim() !== "" || state !== "";
+  const isFiltered = name.trim() !== "" || state !== "" || order !== "";
   return (
     <Page
       title="Accounts"
-      lead={isFiltered ? "Everybody who pays, by name." : "Everybody who pays, oldest first."}
+      lead={leads[order] ?? (name === "" ? "Everybody who pays, oldest first." : "Everybody who pays, by name.")}
       actions={
         mayBill.value &&
         !isCreating && (
@@ -48,17 +42,24 @@ export default function AccountsPage() {
           value={name}
           placeholder="how its name begins, or its id"
           maxLength={200}
-          onInput={(text) => setQuery({ name: text, state: "" })}
+          onInput={(text) => setQuery({ name: text, state: "", order: "" })}
         />
         <Select
           label="State"
           name="state"
           value={state}
           options={states}
-          onChange={(value) => setQuery({ state: value, name: "" })}
+          onChange={(value) => setQuery({ state: value, name: "", order: "" })}
+        />
+        <Select
+          label="Order"
+          name="order"
+          value={order}
+          options={orders}
+          onChange={(value) => setQuery({ order: value, name: "", state: "" })}
         />
       </div>
-      <Answer query={pages}>{(rows) => <Found rows={rows} isFiltered={isFiltered} />}</Answer>
+      <Answer query={pages}>{(rows) => <Found rows={rows} order={order} isFiltered={isFiltered} />}</Answer>
       <MoreRows pages={pages} describe={(count) => countOf(count, "account")} />
       {isCreating && (
         <CreateAccount onClose={() => setCreating(false)} onCreated={(id) => navigate(`/accounts/${id}`)} />
@@ -67,94 +68,39 @@ export default function AccountsPage() {
   );
 }
 
-const pageSize = 50;
 const states = [
   { value: "", text: "Any" },
   { value: "frozen", text: "Frozen" },
   { value: "in-debt", text: "In debt" },
+  { value: "low", text: "Low" },
 ];
 
-function stateOf(value: string): AccountState {
-  const known: Readonly<Record<string, AccountState>> = {
-    frozen: AccountState.FROZEN,
-    "in-debt": AccountState.IN_DEBT,
-  };
-  return known[value] ?? AccountState.UNSPECIFIED;
+const orders = [
+  { value: "", text: "Oldest" },
+  { value: "last-use", text: "Last used" },
+  { value: "spent", text: "Spent in 30 days" },
+];
+
+const leads: Readonly<Record<string, string>> = {
+  "last-use": "Everybody who was served, last used first.",
+  spent: "Those who spent most in 30 days.",
+};
+
+interface Props {
+  readonly rows: readonly Row[];
+  readonly order: string;
+  readonly isFiltered: boolean;
 }
 
-/** A page of accounts whose name begins with a text or in a state, or the account of an id. Empty text: all accounts. */
-async function find(
-  text: string,
-  state: AccountState,
-  pageToken: string,
-  signal: AbortSignal,
-): Promise<ListPage<Account>> {
-  if (isId(text)) {
-    const { account } = await accounts.getAccount({ accountId: text }, { signal });
-    return { rows: account === undefined ? [] : [account], next: "" };
-  }
-  const answer = await accounts.listAccounts({ name: text, state, pageToken, pageSize }, { signal });
-  return { rows: answer.accounts, next: answer.nextPageToken };
-}
-
-function Found({ rows, isFiltered }: { readonly rows: readonly Account[]; readonly isFiltered: boolean }) {
+function Found({ rows, order, isFiltered }: Props) {
   if (rows.length > 0) {
-    return <AccountTable rows={rows} />;
+    return <AccountTable rows={rows} order={order} />;
   }
   return isFiltered ? (
-    <Empty title="There is no such account">Names are found by how they begin, in any case.</Empty>
+    <Empty title="There is no such account">
+      {order === "" ? "Names are found by how they begin, in any case." : "No account has been used."}
+    </Empty>
   ) : (
     <Empty title="There is no account yet">Create one, then give it a key and money.</Empty>
   );
-}
-
-function AccountTable({ rows }: { readonly rows: readonly Account[] }) {
-  const decimals = {
-    balance: mostDecimals(rows.map((row) => row.balancePicoUsd)),
-    paid: mostDecimals(rows.map((row) => row.paidTotalPicoUsd)),
-  };
-  return (
-    <Table
-      caption="Accounts"
-      rows={rows}
-      keyOf={(row) => row.id}
-      columns={[
-        {
-          name: "Account",
-          isHeader: true,
-          show: (row) => (
-            <a href={`/accounts/${row.id}`}>
-              <Clip text={row.name || row.id} />
-            </a>
-          ),
-        },
-        {
-          name: "Balance",
-          isNumber: true,
-          show: (row) => <Amount pico={row.balancePicoUsd} name="balance" decimals={decimals.balance} />,
-        },
-        { name: "State", show: (row) => <State account={row} /> },
-        {
-          name: "Total paid",
-          isNumber: true,
-          isOptional: true,
-          show: (row) => <Amount pico={row.paidTotalPicoUsd} name="paid" decimals={decimals.paid} />,
-        },
-        { name: "Created", isNumber: true, isOptional: true, show: (row) => <Time at={row.createdAt} /> },
-      ]}
-    />
-  );
-}
-
-function State({ account }: { readonly account: Account }) {
-  if (account.frozen) {
-    return <Badge tone="bad">Frozen</Badge>;
-  }
-  if (account.debtPicoUsd > 0n) {
-    return <Badge tone="warn">In debt</Badge>;
-  }
-  if (account.balancePicoUsd === 0n) {
-    return <Badge tone="warn">Empty</Badge>;
-  }
-  return account.freeOnly ? <Badge>Free tier</Badge> : <Badge tone="good">Paid</Badge>;
 }

@@ -32,6 +32,7 @@ export function Facts({ receipt, known }: { readonly receipt: Receipt; readonly 
       name: "End of the answer",
       value: duration && `after ${formatMs(toMs(duration))}, ${endings[finishReason] ?? "cut off"}`,
     },
+    ...Object.entries(receipt.labels).map(([label, value]) => ({ name: `Label ${label}`, value })),
     { name: "Charged", value: <Time at={settledAt} /> },
     { name: "Kept", value: receipt.archived && "In the archive of its day" },
     { name: "Server", value: server },

@@ -5,7 +5,7 @@ import { Amount, mostDecimals } from "../../parts/figures/amount.tsx";
 import { Clip } from "../../parts/figures/clip.tsx";
 import { Table } from "../../parts/figures/table.tsx";
 import { Section } from "../../parts/page.tsx";
-import { type GroupName, nextOf, type SecondName, titles } from "../../parts/usage/groups.ts";
+import { type GroupName, labelOf, nextOf, type SecondName, titleOf } from "../../parts/usage/groups.ts";
 import type { Names } from "../../parts/usage/names.ts";
 import { partOf, type Sum, secondsAt } from "../../parts/usage/sums.ts";
 import { NameOrId } from "./narrowed.tsx";
@@ -29,17 +29,20 @@ export function GroupTable({ rows, hasMore, total, first, second, names, onMore 
     isNumber: true,
     show: (sum: Sum): ComponentChildren => formatCount(pick(sum)),
   });
-  const label = (group: SecondName) => (sum: Sum) => <Label group={group} sum={sum} first={first} names={names} />;
-  const title = second === undefined ? `By ${first}` : `By ${first} and ${second}`;
+  const label = (group: GroupName | SecondName) => (sum: Sum) => (
+    <Label group={group} sum={sum} first={first} names={names} />
+  );
+  const by = labelOf(first) === undefined ? first : `label ${labelOf(first)}`;
+  const title = second === undefined ? `By ${by}` : `By ${by} and ${second}`;
   return (
     <Section title={title}>
       <Table
         caption={`Usage ${title.toLowerCase()}`}
         rows={rows}
-        keyOf={({ accountId, keyId, model, time }) => [accountId, keyId, model, time].join(" ")}
+        keyOf={({ accountId, keyId, model, label, time }) => [accountId, keyId, model, time, label].join(" ")}
         columns={[
-          { name: titles[first], isHeader: true, show: label(first) },
-          ...(second === undefined ? [] : [{ name: titles[second], show: label(second) }]),
+          { name: titleOf(first), isHeader: true, show: label(first) },
+          ...(second === undefined ? [] : [{ name: titleOf(second), show: label(second) }]),
           {
             name: "Cost",
             isNumber: true,
@@ -71,7 +74,7 @@ export function GroupTable({ rows, hasMore, total, first, second, names, onMore 
 }
 
 interface LabelProps {
-  readonly group: SecondName;
+  readonly group: GroupName | SecondName;
   readonly sum: Sum;
   readonly first: GroupName;
   readonly names: Names;
@@ -90,11 +93,11 @@ function Label({ group, sum, first, names }: LabelProps) {
   const account = group === "key" ? names.get(sum.accountId) : undefined;
   return (
     <div class="two-lines">
-      {part === "" ? (
+      {part === "" && labelOf(group) === undefined ? (
         <span class="muted">service tokens</span>
       ) : (
         <a href={toHref(group, sum, first)} title="Look into it">
-          <NameOrId id={part} name={group === "model" ? part : names.get(part)} />
+          {part === "" ? "without it" : <NameOrId id={part} name={isNameless(group) ? part : names.get(part)} />}
         </a>
       )}
       {account !== undefined && (
@@ -106,8 +109,11 @@ function Label({ group, sum, first, names }: LabelProps) {
   );
 }
 
+/** Whether what is grouped by stands for itself. */
+const isNameless = (group: GroupName | SecondName) => group === "model" || labelOf(group) !== undefined;
+
 /** The page narrowed to a part of a sum, grouped by what comes next. */
-function toHref(group: SecondName, sum: Sum, first: GroupName): string {
+function toHref(group: GroupName | SecondName, sum: Sum, first: GroupName): string {
   const next = new URLSearchParams(query.value);
   if (group === "hour" || group === "day") {
     const begun = secondsAt(sum.time) * 1000;
@@ -117,7 +123,8 @@ function toHref(group: SecondName, sum: Sum, first: GroupName): string {
     next.set("to", new Date(begun + spanMs[group]).toISOString());
     return `/usage?${next}`;
   }
-  next.set(group, partOf(sum, group));
+  const label = labelOf(group);
+  next.set(label === undefined ? group : "label", label === undefined ? partOf(sum, group) : `${label}=${sum.label}`);
   if (group === "key" && sum.accountId !== "") {
     next.set("account", sum.accountId);
   }

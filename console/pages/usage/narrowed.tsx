@@ -4,7 +4,7 @@ import { Id } from "../../parts/copy.tsx";
 import { Clip } from "../../parts/figures/clip.tsx";
 import { Section } from "../../parts/page.tsx";
 import { ReceiptList } from "../../parts/receipts/receipt-list.tsx";
-import { type Filter, type GroupName, titles } from "../../parts/usage/groups.ts";
+import { type Filter, readLabel, titleOf } from "../../parts/usage/groups.ts";
 import type { Asked } from "../../parts/usage/load.ts";
 import type { Names } from "../../parts/usage/names.ts";
 import { toEnds } from "../../parts/usage/span.ts";
@@ -16,15 +16,16 @@ interface Props {
 
 /** What the figures are narrowed to: each with its page, and a button that takes it away. */
 export function Narrowed({ filter, names }: Props) {
-  const set = (["account", "key", "model"] as const).filter((name) => filter[name] !== "");
+  const set = (["account", "key", "model", "label"] as const).filter((name) => filter[name] !== "");
   return set.length === 0 ? null : (
     <ul class="narrowed">
       {set.map((name) => {
         const path = toPath(name, filter);
-        const shown = <NameOrId id={filter[name]} name={name === "model" ? filter.model : names.get(filter[name])} />;
+        const isItsName = name === "model" || name === "label";
+        const shown = <NameOrId id={filter[name]} name={isItsName ? filter[name] : names.get(filter[name])} />;
         return (
           <li key={name}>
-            <span class="muted">{titles[name]}</span> {path === "" ? shown : <a href={path}>{shown}</a>}
+            <span class="muted">{titleOf(name)}</span> {path === "" ? shown : <a href={path}>{shown}</a>}
             <button
               type="button"
               class="small-button"
@@ -43,13 +44,15 @@ export function Narrowed({ filter, names }: Props) {
 /** The receipts that the figures are the sum of. Shown where something narrows them. */
 export function NarrowedReceipts({ asked: { filter, span } }: { readonly asked: Asked }) {
   const { account, key, model } = filter;
-  if (account === "" && key === "" && model === "") {
+  const label = readLabel(filter);
+  if (account === "" && key === "" && model === "" && label === undefined) {
     return null;
   }
   const named = {
     ...(account === "" ? {} : { accountId: account }),
     ...(key === "" ? {} : { keyId: key }),
     ...(model === "" ? {} : { model }),
+    ...(label && { labelName: label.name, labelValue: label.value }),
   };
   return (
     <Section title="Receipts">
@@ -59,7 +62,7 @@ export function NarrowedReceipts({ asked: { filter, span } }: { readonly asked: 
 }
 
 /** The page of what is meant. Empty: it has none that the reader knows of. */
-function toPath(name: GroupName, { account, model }: Filter): string {
+function toPath(name: keyof Filter, { account, model }: Filter): string {
   switch (name) {
     case "account":
       return `/accounts/${account}`;
@@ -67,6 +70,8 @@ function toPath(name: GroupName, { account, model }: Filter): string {
       return `/models/${model}`;
     case "key":
       return account === "" ? (isCustomer.value ? "/keys" : "") : `/keys?account=${account}`;
+    case "label":
+      return "";
   }
 }
 

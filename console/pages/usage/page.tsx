@@ -7,7 +7,7 @@ import { Select } from "../../parts/forms/field.tsx";
 import { Page } from "../../parts/page.tsx";
 import { firstOf, firstOptions, readFilter, secondOf, secondOptions } from "../../parts/usage/groups.ts";
 import { LinesPlot } from "../../parts/usage/lines-plot.tsx";
-import { loadAll, loadLines, loadSums, loadTotal } from "../../parts/usage/load.ts";
+import { loadAll, loadLabels, loadLines, loadSums, loadTotal } from "../../parts/usage/load.ts";
 import { loadKeyNames, loadNames, noNames } from "../../parts/usage/names.ts";
 import { nameOf, spanOf } from "../../parts/usage/span.ts";
 import { SpanFields } from "../../parts/usage/span-fields.tsx";
@@ -23,7 +23,8 @@ export default function UsagePage() {
   const [now] = useState(Date.now);
   const [most, setMost] = useState(firstRows);
   const asked = { filter: readFilter(query.value), span: spanOf(query.value, "day", now) };
-  const first = firstOf(query.value.get("by"));
+  const { data: labels = [] } = useQuery(loadLabels, []);
+  const first = firstOf(query.value.get("by"), asked.filter);
   const second = secondOf(query.value.get("and"), first);
   const groups = [first, second];
   const what = [nameOf(asked.span), ...Object.values(asked.filter)];
@@ -63,7 +64,7 @@ export default function UsagePage() {
           label="By"
           name="by"
           value={first}
-          options={firstOptions()}
+          options={firstOptions(labels, asked.filter)}
           onChange={(value) => setQuery({ by: value, ...(value === second ? { and: "" } : {}) })}
         />
         <Select

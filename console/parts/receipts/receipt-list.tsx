@@ -13,7 +13,10 @@ import { Time } from "../figures/time.tsx";
 import { loadAccountNames } from "./account-names.ts";
 import { ReceiptStatusBadge } from "./receipt-status.tsx";
 
-type Filter = Pick<MessageInitShape<typeof ListReceiptsRequestSchema>, "accountId" | "keyId" | "model" | "from" | "to">;
+type Filter = Pick<
+  MessageInitShape<typeof ListReceiptsRequestSchema>,
+  "accountId" | "keyId" | "model" | "labelName" | "labelValue" | "from" | "to"
+>;
 
 interface Props {
   readonly filter: Filter;
@@ -40,7 +43,10 @@ export function ReceiptList({ filter, version, pageSize = 20 }: Props) {
       const rows = answer.receipts.map((receipt) => ({ receipt, account: names.get(receipt.accountId) ?? "" }));
       return { rows, next: answer.nextPageToken };
     },
-    [filter.accountId, filter.keyId, filter.model, filter.from?.seconds, filter.to?.seconds],
+    [
+      ...[filter.accountId, filter.keyId, filter.model, filter.labelName, filter.labelValue],
+      ...[filter.from?.seconds, filter.to?.seconds],
+    ],
     version,
   );
   return (

@@ -1,6 +1,6 @@
 import type { UsageRow } from "#gen/tollgate/metering/v1/usage_pb.js";
 import { metering } from "../../contract/clients.ts";
-import { type Filter, type GroupName, type SecondName, toUsageGroups } from "./groups.ts";
+import { type Filter, type GroupName, labelOf, readLabel, type SecondName, toUsageGroups } from "./groups.ts";
 import { type Span, toEnds } from "./span.ts";
 import { addUp, costOf, partOf, type Sum, secondsAt, toSum } from "./sums.ts";
 
@@ -23,6 +23,11 @@ export interface Asked {
 /** The most lines of the plot beside that of all others. */
 const mostLines = 4;
 
+/** Loads the names of the labels that receipts are given. */
+export async function loadLabels(signal: AbortSignal): Promise<readonly string[]> {
+  return (await metering.listLabels({}, { signal })).labels.map(({ name }) => name);
+}
+
 /** Loads the total, which is available long before its parts. */
 export async function loadTotal(asked: Asked, signal: AbortSignal): Promise<Sum> {
   return addUp((await ask(asked, ["model"], {}, signal)).map(toSum));
@@ -31,7 +36,7 @@ export async function loadTotal(asked: Asked, signal: AbortSignal): Promise<Sum>
 /** Loads only the groups with the highest cost, in that order, however many groups there are. */
 export async function loadSums(
   asked: Asked,
-  groups: readonly (SecondName | undefined)[],
+  groups: readonly (GroupName | SecondName | undefined)[],
   most: number,
   signal: AbortSignal,
 ): Promise<readonly Sum[]> {
@@ -49,7 +54,9 @@ export async function loadLines(asked: Asked, group: GroupName, signal: AbortSig
   const lines = await Promise.all(
     named.map(async (sum): Promise<Line> => {
       const id = partOf(sum, group);
-      const rows = await ask({ ...asked, filter: { ...asked.filter, [group]: id } }, [step], {}, signal);
+      const label = labelOf(group);
+      const only = label === undefined ? { [group]: id } : { label: `${label}=${id}` };
+      const rows = await ask({ ...asked, filter: { ...asked.filter, ...only } }, [step], {}, signal);
       return { id, accountId: sum.accountId, costs: toCosts(rows) };
     }),
   );
@@ -65,7 +72,7 @@ export async function loadLines(asked: Asked, group: GroupName, signal: AbortSig
 /** Loads every group by the hour or day, for a file. */
 export function loadAll(
   asked: Asked,
-  groups: readonly (SecondName | undefined)[],
+  groups: readonly (GroupName | SecondName | undefined)[],
   signal: AbortSignal,
 ): Promise<UsageRow[]> {
   const isOverTime = groups.includes("hour") || groups.includes("day");
@@ -74,7 +81,7 @@ export function loadAll(
 
 async function ask(
   { filter, span }: Asked,
-  groups: readonly (SecondName | undefined)[],
+  groups: readonly (GroupName | SecondName | undefined)[],
   options: { readonly dearest?: number },
   signal: AbortSignal,
 ): Promise<UsageRow[]> {
@@ -83,6 +90,7 @@ async function ask(
     accountId: filter.account,
     keyId: filter.key,
     model: filter.model,
+    ...toLabel(filter, groups),
     ...toEnds(span),
     ...options,
   };
@@ -91,6 +99,14 @@ async function ask(
     rows.push(...piece.rows);
   }
   return rows;
+}
+
+/** The label of a grouping or a filter, as the contract has it. */
+function toLabel(filter: Filter, groups: readonly (GroupName | SecondName | undefined)[]) {
+  const label = readLabel(filter);
+  return label === undefined
+    ? { labelName: groups.map((name) => name && labelOf(name)).find((name) => name !== undefined) ?? "" }
+    : { labelName: label.name, labelValue: label.value };
 }
 
 function toCosts(rows: readonly UsageRow[]): ReadonlyMap<number, bigint> {

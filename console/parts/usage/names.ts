@@ -1,7 +1,7 @@
 import type { ApiKey } from "#gen/tollgate/accounts/v1/api_key_pb.js";
 import { isCustomer } from "../../app/session.ts";
 import { accounts } from "../../contract/clients.ts";
-import type { SecondName } from "./groups.ts";
+import type { GroupName, SecondName } from "./groups.ts";
 
 /** Names by id. An id without a name is shown as it is. */
 export type Names = ReadonlyMap<string, string>;
@@ -16,7 +16,7 @@ const mostNamed = 1000;
 
 /** What names are needed of. */
 interface Shown {
-  readonly groups: readonly (SecondName | undefined)[];
+  readonly groups: readonly (GroupName | SecondName | undefined)[];
   /** The accounts, those with the highest cost first. */
   readonly accountIds: readonly string[];
 }

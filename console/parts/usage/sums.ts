@@ -1,5 +1,5 @@
 import type { UsageRow } from "#gen/tollgate/metering/v1/usage_pb.js";
-import type { SecondName } from "./groups.ts";
+import { type GroupName, labelOf, type SecondName } from "./groups.ts";
 
 /** The sums of one group over the whole span. */
 export interface Sum {
@@ -9,6 +9,8 @@ export interface Sum {
   readonly keyId: string;
   /** Empty: more than one. */
   readonly model: string;
+  /** The value of the label that is grouped by. Empty: none. */
+  readonly label: string;
   /** The start of its hour, or its day. Empty: all of the span. */
   readonly time: string;
   readonly requests: bigint;
@@ -18,13 +20,19 @@ export interface Sum {
 }
 
 export function toSum(row: UsageRow): Sum {
-  const { accountId, keyId, model, requests, inputTokens, outputTokens } = row;
-  return { accountId, keyId, model, time: row.hour || row.day, requests, inputTokens, outputTokens, cost: costOf(row) };
+  const { accountId, keyId, model, label, requests, inputTokens, outputTokens } = row;
+  const time = row.hour || row.day;
+  return { accountId, keyId, model, label, time, requests, inputTokens, outputTokens, cost: costOf(row) };
 }
 
-/** What a sum is of in a grouping: the id of the account, the key or the model, or the time. Empty: service tokens. */
-export function partOf({ accountId, keyId, model, time }: Sum, name: SecondName): string {
-  return { account: accountId, key: keyId, model, hour: time, day: time }[name];
+/**
+ * What a sum is of in a grouping: the id of the account, the key or the model, the label's value, or the time. Empty:
+ * service tokens, or no label.
+ */
+export function partOf({ accountId, keyId, model, label, time }: Sum, name: GroupName | SecondName): string {
+  return labelOf(name) === undefined
+    ? { account: accountId, key: keyId, model, hour: time, day: time }[name as SecondName]
+    : label;
 }
 
 /** Adds sums up. */
@@ -34,6 +42,7 @@ export function addUp(sums: readonly Sum[]): Sum {
     accountId: "",
     keyId: "",
     model: "",
+    label: "",
     time: "",
     requests: total(({ requests }) => requests),
     inputTokens: total(({ inputTokens }) => inputTokens),

@@ -10,6 +10,7 @@ import { toTools } from "./tools.ts";
 export function generateRequest(
   request: CreateChatCompletionRequest,
   requestId: string,
+  labels: GenerateRequest["labels"],
   session?: string,
 ): GenerateRequest {
   const maxTokens = request.maxCompletionTokens ?? request.maxTokens;
@@ -31,6 +32,7 @@ export function generateRequest(
     stopSequences: toStopSequences(request.stop),
     gathered: !request.stream,
     serviceClass: toServiceClass(request.serviceTier),
+    labels,
     ...(session !== undefined && { session }),
   };
 }

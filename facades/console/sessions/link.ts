@@ -8,6 +8,18 @@ import type { CoreSessions } from "./core.ts";
 /** The page to which a link leads. */
 const first = "/overview";
 
+type Note = readonly [status: number, title: string, sentence: string];
+
+const refusals: Readonly<Partial<Record<Code, Note>>> = {
+  [Code.Unauthenticated]: [
+    410,
+    "This link was used or is too old",
+    "It works once and for ten minutes. For another one run: tollgate console-link",
+  ],
+  [Code.ResourceExhausted]: [429, "Too many links were followed from here", "Follow the link again in a minute."],
+};
+const unreachable: Note = [503, "The core cannot be reached", "Follow the link again in a moment."];
+
 /** Signs in a person who follows a link, once, and leads on. Says so when the link was used or is too old. */
 export async function followLink(
   token: string,
@@ -39,10 +51,6 @@ export async function followLink(
 }
 
 function refuse(response: ServerResponse, error: unknown): void {
-  if (ConnectError.from(error).code === Code.Unauthenticated) {
-    const sentence = "It works once and for ten minutes. For another one run: tollgate console-link";
-    sendNote(response, 410, "This link was used or is too old", sentence);
-    return;
-  }
-  sendNote(response, 503, "The core cannot be reached", "Follow the link again in a moment.");
+  const [status, title, sentence] = refusals[ConnectError.from(error).code] ?? unreachable;
+  sendNote(response, status, title, sentence);
 }

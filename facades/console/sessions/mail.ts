@@ -15,6 +15,7 @@ export const mailPath = "/sign-in/mail/";
 const refusals: Readonly<Partial<Record<Code, readonly [number, string]>>> = {
   [Code.Unauthenticated]: [401, "This link signs nobody in"],
   [Code.PermissionDenied]: [403, "You have no account here"],
+  [Code.ResourceExhausted]: [429, "Too many sign-ins"],
 };
 
 /** Has a link mailed, with a cookie that the same browser has to bring back. */

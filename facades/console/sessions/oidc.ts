@@ -10,6 +10,7 @@ const first = "/overview";
 const refusals: Readonly<Partial<Record<Code, readonly [number, string]>>> = {
   [Code.Unauthenticated]: [401, "You are not signed in"],
   [Code.PermissionDenied]: [403, "You have no account here"],
+  [Code.ResourceExhausted]: [429, "Too many sign-ins"],
   [Code.InvalidArgument]: [404, "There is no such way in"],
 };
 

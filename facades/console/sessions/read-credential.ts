@@ -36,7 +36,8 @@ async function readBody(request: IncomingMessage, most = maxBody): Promise<strin
   }
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
+  // The connection stays when the body is too large: its sender has an answer coming.
+  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     size += chunk.length;
     if (size > most) {
       return undefined;

@@ -8,18 +8,11 @@ import type { BodyLease } from "./body-budget.ts";
 import { BodyBuffer } from "./body-buffer.ts";
 import type { BodyPace, PacedBody } from "./body-pace.ts";
 import { RequestError } from "./error.ts";
-import { hasBody } from "./has-body.ts";
 
 /** The largest body that is read, in bytes. */
 const maxBodyBytes = 2 * 1024 * 1024;
 /** Bytes of a body that are read before its sender's key is checked. */
 const smallBytes = 64 * 1024;
-/**
- * How many bytes of a refused body are drained, and for how many milliseconds, so that its sender can read the answer.
- */
-const maxDrainBytes = 8 * 1024 * 1024;
-const maxDrainMs = 5_000;
-
 /** Asks the core for the account that pays for a request. Rejects when its key is wrong. */
 export type Identify = () => Promise<string>;
 
@@ -56,7 +49,7 @@ export async function readJson(
     if (isTimeout(error)) {
       runtime.observer.refused("slow_body");
     } else if (!request.complete) {
-      received += await drain(request, runtime.clock).catch(() => 0);
+      received += await exchange.drain();
       // A body that is too large outweighs a wrong key, even where its size shows only while it is drained.
       throw received > maxBodyBytes ? tooLarge() : error;
     }
@@ -64,38 +57,6 @@ export async function readJson(
   } finally {
     lease.resize(0);
   }
-}
-
-/**
- * Drains the body, within bounds, and returns how many bytes came. A client that is still writing when the connection
- * closes could not read the answer.
- */
-export function drain(request: IncomingMessage, clock: Clock): Promise<number> {
-  return new Promise((resolve, reject) => {
-    let size = 0;
-    let stopTimer: (() => void) | undefined;
-    const settle = (end: () => void) => {
-      stopTimer?.();
-      request.off("data", onData).off("end", onEnd).off("close", onClose);
-      end();
-    };
-    const onData = (chunk: Buffer) => {
-      size += chunk.length;
-      if (size > maxDrainBytes) {
-        settle(() => resolve(size));
-      }
-    };
-    const onEnd = () => settle(() => resolve(size));
-    const onClose = () => settle(() => reject(endedEarly()));
-    if (request.destroyed) {
-      return reject(endedEarly());
-    }
-    if (hasBody(request)) {
-      stopTimer = clock.after(maxDrainMs, () => settle(() => resolve(size)));
-    }
-    request.on("data", onData).on("end", onEnd).on("close", onClose);
-    request.resume();
-  });
 }
 
 /** One body that is being received. */

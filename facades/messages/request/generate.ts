@@ -5,7 +5,12 @@ import { toConversation } from "./conversation.ts";
 import { toThinking } from "./thinking.ts";
 
 /** Translates a request of this surface. Throws RequestError with the field's path. */
-export function generateRequest(request: CreateMessageRequest, requestId: string, session?: string): GenerateRequest {
+export function generateRequest(
+  request: CreateMessageRequest,
+  requestId: string,
+  labels: GenerateRequest["labels"],
+  session?: string,
+): GenerateRequest {
   return {
     $typeName: "tollgate.inference.v1.GenerateRequest",
     requestId,
@@ -17,6 +22,7 @@ export function generateRequest(request: CreateMessageRequest, requestId: string
     stopSequences: request.stopSequences.filter((sequence) => sequence !== ""),
     gathered: !request.stream,
     serviceClass: toServiceClass(request.serviceTier),
+    labels,
     ...(session !== undefined && { session }),
   };
 }

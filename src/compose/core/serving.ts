@@ -25,7 +25,7 @@ export function composeServing(
   { days }: Pick<Availability, "days">,
 ): Part {
   const { config, catalogue, metrics, clock, random, logger, storage } = foundation;
-  const { prices, ledger, windows } = money;
+  const { prices, ledger, labels, windows } = money;
   const stopBackground = startBackground({
     ...money,
     storage,
@@ -37,7 +37,7 @@ export function composeServing(
     utilisation: (model) => fleet.utilisation(model),
   });
   metrics.watch({ clock, ledger, windows, prices, fleet });
-  const dependencies = { catalogue, fleet, ledger, random, observer: metrics.inference };
+  const dependencies = { catalogue, fleet, ledger, labels, random, observer: metrics.inference };
   const inference = createInferenceService({
     ...dependencies,
     observer: watchFirstTokens(metrics.inference, clock, (model, ms) => days.began(model, ms)),

@@ -22,6 +22,8 @@ export interface EngineRequest {
   readonly maxOutputTokens: number;
   readonly sampling: Sampling;
   readonly stopSequences: readonly string[];
+  /** Nobody reads the answer before it is complete, so that it may come in larger pieces. */
+  readonly gathered?: boolean;
   /** Whether to think. Undefined: the model has no switch, or its default applies. */
   readonly thinking?: EngineThinking;
   /** How the model takes the switch, and whether `<think>` blocks have to be split off its text. */

@@ -7,6 +7,7 @@ import { Account, toNameKey } from "#src/storage/entities/account.ts";
 import type { Announce } from "#src/storage/outbox/announcer.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import { inTransaction } from "#src/storage/transaction.ts";
+import { type AccountUse, accountsByUse, lastUses } from "./last-use.ts";
 
 /** This byte sorts after every byte of UTF-8. */
 const pastAllText = Buffer.from([0xff]);
@@ -28,7 +29,11 @@ function readListKey(text: string): [key: Buffer, id: string] {
 }
 
 /** The states that accounts are listed by; each has an index. */
-const states = { frozen: { frozenAt: { $ne: null } }, inDebt: { debt: { $gt: 0n } } } as const;
+const states = {
+  frozen: { frozenAt: { $ne: null } },
+  inDebt: { debt: { $gt: 0n } },
+  low: { balanceTold: { $ne: "ample" }, lastPaid: { $ne: null } },
+} as const;
 
 /** Which accounts are listed: those with these ids, if there are any, and in this state. Undefined: in any. */
 export interface AccountFilter {
@@ -94,6 +99,16 @@ export class Accounts {
     const found = await em.find(Account, { id: { $in: rows.map((row) => row.id) } });
     const byId = new Map(found.map((account) => [account.id, account]));
     return rows.flatMap((row) => byId.get(row.id) ?? []);
+  }
+
+  /** Accounts whose keys were used, those used last first, after a key made by `toUseKey`. */
+  async listByUse(start: PageStart): Promise<AccountUse[]> {
+    return accountsByUse(this.#storage, start);
+  }
+
+  /** When some accounts were last used. Those that never were are not among them. */
+  async lastUses(ids: readonly string[]): Promise<ReadonlyMap<string, Date>> {
+    return lastUses(this.#storage, ids);
   }
 
   /** The account that a request made. Undefined: it has made none. */

@@ -1,5 +1,6 @@
 import { crc32 } from "node:zlib";
 import type { Charge } from "../model/charges/charge.ts";
+import { readLabels } from "../model/charges/labels.ts";
 import { readFacts } from "../model/charges/run-facts.ts";
 import type { JournalEntry, JournalOwner } from "./journal.ts";
 
@@ -147,15 +148,20 @@ function parseRecord(kind: string | undefined, body: unknown): JournalRecord | u
     return undefined;
   }
   if (kind === "note") {
-    return isObject(body.tokens) ? { note: body as object as JournalEntry } : undefined;
+    return isObject(body.tokens) ? { note: withKnownLabels(body as object as JournalEntry) } : undefined;
   }
   if (kind !== "promise") {
     return undefined;
   }
   // Facts only inform, so invalid facts are left out and never keep a charge from being made.
-  const { facts, ...charge } = body as object as Charge;
+  const { facts, ...charge } = withKnownLabels(body as object as Charge);
   const known = readFacts(facts);
   return { promise: { ...charge, ...(known && { facts: known }) } };
+}
+
+/** Labels only inform, too. */
+function withKnownLabels<Body extends { readonly labels?: string | undefined }>(body: Body): Body {
+  return body.labels === undefined ? body : { ...body, labels: readLabels(body.labels) };
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

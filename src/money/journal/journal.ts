@@ -16,6 +16,8 @@ export interface JournalEntry extends Run {
   readonly budgetSliceId?: string;
   /** The last moment of its budget's window, in milliseconds since the epoch. Absent: the key has no budget. */
   readonly settleBy?: number;
+  /** Its attribution labels, as in Charge. Absent: none. */
+  readonly labels?: string | undefined;
 }
 
 /** The owner of a journal: its charges are made in this database alone, by this core. */

@@ -130,5 +130,6 @@ function toRecovered(entry: JournalEntry, now: number): Charge {
     lines: [],
     ...(maxRates === undefined ? {} : { maxRates }),
     ...(budgetSliceId === undefined ? {} : { budgetSliceId }),
+    ...(entry.labels === undefined ? {} : { labels: entry.labels }),
   };
 }

@@ -18,6 +18,8 @@ export interface HoldRequest {
   readonly outputTokens: number;
   /** The answers that share the output: each needs a token of it. Undefined: one. */
   readonly answers?: number;
+  /** Its attribution labels, as in Charge. Absent: none. */
+  readonly labels?: string | undefined;
   /**
    * Returns the exact number of prompt tokens. Called only when the balance does not cover the bound. Undefined: the
    * bound stays.

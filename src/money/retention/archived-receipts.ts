@@ -202,7 +202,12 @@ const texts = ["accountId", "keyId", "model", "requestId"] as const;
 
 /** Whether the line has the texts that are asked for, somewhere. */
 const mayMatch = (line: string, question: ArchivedQuestion): boolean =>
-  texts.every((name) => question[name] === "" || line.includes(JSON.stringify(question[name])));
+  texts.every((name) => question[name] === "" || line.includes(JSON.stringify(question[name]))) &&
+  (!question.label?.value || line.includes(JSON.stringify(question.label.value)));
 
 const matches = (receipt: Receipt, question: ArchivedQuestion): boolean =>
-  texts.every((name) => question[name] === "" || question[name] === receipt[name]);
+  texts.every((name) => question[name] === "" || question[name] === receipt[name]) && hasLabel(receipt, question);
+
+function hasLabel({ labels }: Receipt, { label }: ArchivedQuestion): boolean {
+  return label?.value === undefined || (labels[label.name] ?? "") === label.value;
+}

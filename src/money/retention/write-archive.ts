@@ -10,7 +10,7 @@ import { dayMs, readKeptFrom } from "../store/kept-from.ts";
 import { ArchiveFile, type WrittenFile } from "./archive-file.ts";
 import { ArchiveIndex } from "./archive-index.ts";
 
-const compress = promisify(gzip) as (text: string) => Promise<Buffer>;
+const compressInThreads = promisify(gzip) as (text: string) => Promise<Buffer>;
 
 /** Receipts read and written at once: about a millisecond of work. */
 const pageSize = 20;
@@ -36,6 +36,8 @@ export interface ArchiveGround {
   readonly createFile?: (
     ...parameters: Parameters<typeof ArchiveFile.create>
   ) => Promise<Pick<ArchiveFile, "write" | "finish" | "abandon">>;
+  /** Compresses text with gzip. Absent: on threads of Node.js's pool. */
+  readonly compress?: (text: string) => Promise<Buffer>;
 }
 
 /**
@@ -43,7 +45,7 @@ export interface ArchiveGround {
  * their requests. Calls `pace` after every page.
  */
 export async function writeArchive(
-  { storage, directory, random, createFile = ArchiveFile.create }: ArchiveGround,
+  { storage, directory, random, createFile = ArchiveFile.create, compress = compressInThreads }: ArchiveGround,
   day: number,
   pace: () => Promise<void>,
 ): Promise<WrittenArchive> {
@@ -90,6 +92,7 @@ async function* readBlocks(storage: Storage, day: number, pace: () => Promise<vo
     keyId: "",
     model: "",
     requestId: "",
+    labelName: "",
     from: timestampFromMs(day * dayMs),
     to: timestampFromMs((day + 1) * dayMs),
     pageSize,

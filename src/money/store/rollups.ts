@@ -96,3 +96,9 @@ export const hourlySums = `
   select account_id, slot as hour, key_id, model, ${sumNames.join(", ")} from usage_rollup
   where span = 'hour' and account_id <> '${allAccounts}'
   union all select account_id, hour, key_id, model, ${sumNames.join(", ")} from usage_tally`;
+
+/** The value of a receipt's label, which a parameter names. Null: it has no such label. */
+export const labelOf = {
+  sqlite: "labels ->> ?",
+  postgresql: "labels::json ->> ?",
+} as const;

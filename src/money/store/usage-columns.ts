@@ -22,6 +22,7 @@ export interface Column<From> {
 /** The parameter type for each of the entities' types. */
 const types: Readonly<Record<string, Column<never>["type"]>> = {
   StringType: "text",
+  TextType: "text",
   UuidType: "uuid",
   BigIntType: "bigint",
   DateTimeType: "float8",

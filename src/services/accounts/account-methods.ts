@@ -1,7 +1,7 @@
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import { validate as isUuid } from "uuid";
 import { AccountSchema } from "#gen/tollgate/accounts/v1/account_pb.js";
-import { AccountState, type UpdateAccountRequest } from "#gen/tollgate/accounts/v1/account_requests_pb.js";
+import type { UpdateAccountRequest } from "#gen/tollgate/accounts/v1/account_requests_pb.js";
 import type { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { failure } from "#lib/errors/failure.ts";
@@ -9,7 +9,7 @@ import { invalid, requireId } from "#lib/ids/validate-id.ts";
 import { readWiredClass } from "#lib/limits/service-class.ts";
 import { type PageRequest, pageSizes, readPage } from "#lib/rpc/pages.ts";
 import { readUpdateMask } from "#lib/rpc/update-mask.ts";
-import { type AccountChanges, type AccountFilter, isListKey, toListKey } from "#src/identity/accounts/accounts.ts";
+import type { AccountChanges } from "#src/identity/accounts/accounts.ts";
 import type { NewAccount } from "#src/money/model/payments.ts";
 import type { Account } from "#src/storage/entities/account.ts";
 import { readPrincipal, visibleAccount } from "#src/wire/interceptors/access/principal.ts";
@@ -19,25 +19,7 @@ import { accountMessage } from "./messages.ts";
 import { noteMovement } from "./money-methods.ts";
 import { readVisible } from "./read-visible.ts";
 
-/** An account without its money, for lists of names. */
-const withoutMoney = (account: Account) =>
-  accountMessage(account, {
-    createdAt: account.createdAt.getTime(),
-    paidTotal: account.paidTotal,
-    freeOnly: false,
-    balance: 0n,
-    held: 0n,
-    debt: account.debt,
-    lots: [],
-  });
-
 const toId = ({ id }: { readonly id: string }) => id;
-
-const stateNames: Readonly<Record<AccountState, AccountFilter["state"]>> = {
-  [AccountState.UNSPECIFIED]: undefined,
-  [AccountState.FROZEN]: "frozen",
-  [AccountState.IN_DEBT]: "inDebt",
-};
 
 /** Why a closed account is frozen. */
 const closedReason = "closed";
@@ -61,15 +43,17 @@ export function createAccountMethods(deps: Dependencies) {
   const { accounts, funds } = deps;
 
   async function describe(account: Account) {
-    return { account: accountMessage(account, await funds.statement(account.id)) };
+    return { account: accountMessage(account, await funds.statement(account.id), await lastUse(account.id)) };
   }
+
+  const lastUse = async (id: string) => (await accounts.lastUses([id])).get(id);
 
   async function describeWithAllLots(account: Account, page: PageRequest) {
     const list = `lots of ${account.id}`;
     const lots = await readPage(list, page, (start) => funds.lots(account.id, start), toId, isUuid);
     const statement = await funds.statement(account.id);
     return {
-      account: accountMessage(account, { ...statement, lots: lots.entries }),
+      account: accountMessage(account, { ...statement, lots: lots.entries }, await lastUse(account.id)),
       nextPageToken: lots.nextPageToken,
     };
   }
@@ -159,33 +143,6 @@ export function createAccountMethods(deps: Dependencies) {
         throw invalid("page_token", "Only all lots have pages: set all_lots.");
       }
       return describe(account);
-    },
-
-    async listAccounts(request) {
-      const { name, accountIds } = request;
-      const state = stateNames[request.state];
-      if (name !== "" && state !== undefined) {
-        throw invalid("state", "Accounts are looked for by a state or by a name, not by both.");
-      }
-      if (name !== "" && accountIds.length > 0) {
-        throw invalid("name", "Accounts are looked for by their ids or by a name, not by both.");
-      }
-      const ids = accountIds.filter((id) => isUuid(id));
-      if (ids.length < accountIds.length && ids.length === 0) {
-        return {};
-      }
-      const { entries, nextPageToken } = await (name === ""
-        ? readPage(`accounts ${state ?? ""}`, request, (start) => accounts.list(start, { ids, state }), toId, isUuid)
-        : readPage(`accounts by ${name}`, request, (start) => accounts.listByName(name, start), toListKey, isListKey));
-      if (request.withoutMoney) {
-        return { accounts: entries.map(withoutMoney), nextPageToken };
-      }
-      const statements = await funds.statements(entries.map(toId));
-      const messages = entries.flatMap((account) => {
-        const statement = statements.get(account.id);
-        return statement === undefined ? [] : [accountMessage(account, statement)];
-      });
-      return { accounts: messages, nextPageToken };
     },
 
     async updateAccount(request, context) {

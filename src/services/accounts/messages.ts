@@ -13,9 +13,14 @@ import type { LotStatement, PaymentStatement, Statement } from "#src/money/model
 import { type Account, isFrozen } from "#src/storage/entities/account.ts";
 import type { ApiKey } from "#src/storage/entities/api-key.ts";
 
-/** An account and its money as a message of the contract. */
-export function accountMessage(account: Account, statement: Statement): MessageInitShape<typeof AccountSchema> {
+/** An account and its money as a message of the contract. `lastUsedAt`: when a key of it was last used. */
+export function accountMessage(
+  account: Account,
+  statement: Statement,
+  lastUsedAt?: Date,
+): MessageInitShape<typeof AccountSchema> {
   return {
+    ...(lastUsedAt && { lastUsedAt: timestampFromDate(lastUsedAt) }),
     id: account.id,
     name: account.name,
     createdAt: timestampFromDate(account.createdAt),

@@ -7,6 +7,7 @@ import type { Catalogue } from "#src/fleet/catalogue/interface.ts";
 import type { EngineEmbeddings } from "#src/fleet/engines/interface.ts";
 import { leastInput } from "#src/fleet/engines/shared/answer/lower-bound.ts";
 import type { Fleet } from "#src/fleet/interface.ts";
+import type { Labels } from "#src/money/labels/labels.ts";
 import type { ChargedTokens } from "#src/money/model/interface.ts";
 import type { Hold, Ledger } from "#src/money/model/ledger.ts";
 import { readCaller } from "#src/wire/interceptors/access/principal.ts";
@@ -23,6 +24,7 @@ interface Dependencies {
   readonly catalogue: Catalogue;
   readonly fleet: Fleet;
   readonly ledger: Ledger;
+  readonly labels: Labels;
   readonly random: Random;
   readonly observer: EmbeddingsObserver;
   readonly clock: Pick<Clock, "monotonic">;
@@ -42,8 +44,9 @@ async function embed(request: EmbedRequest, context: HandlerContext, deps: Depen
   const model = deps.catalogue.ofKind(request.model, "embedding", caller.models);
   const inputTokens = await measureInputs(request.inputs, model, deps.fleet, context.signal);
   const { accountId, keyId, budget } = caller;
+  const labels = deps.labels.settle(accountId, request.labels);
   const held = await deps.ledger.hold(
-    { requestId, accountId, keyId, budget, model: model.id, inputTokens, outputTokens: 0 },
+    { requestId, accountId, keyId, budget, model: model.id, inputTokens, outputTokens: 0, labels },
     context.signal,
   );
   const hold = tallied(held, context.values);

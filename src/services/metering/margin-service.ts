@@ -99,6 +99,7 @@ async function readEarned(
     accountId: "",
     keyId: "",
     model: "",
+    labelName: "",
     dearest: 0,
     fresh: false,
   };

@@ -10,6 +10,7 @@ import { listReceipts } from "#src/money/books/receipts/receipt-list.ts";
 import { readReceipts } from "#src/money/books/receipts/receipts.ts";
 import { streamUsage } from "#src/money/books/receipts/usage.ts";
 import { listSeals } from "#src/money/books/seals/seal-list.ts";
+import type { KeptLabel } from "#src/money/labels/labels.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import { readPrincipal, visibleAccount } from "#src/wire/interceptors/access/principal.ts";
 import { withAge } from "./as-of.ts";
@@ -20,10 +21,16 @@ interface Dependencies {
   readonly storage: Storage;
   readonly clock: Pick<Clock, "after" | "now">;
   readonly archives: ArchivedReceipts;
+  readonly labels: readonly KeptLabel[];
 }
 
 /** Limits, receipts and usage. */
-export function createMeteringService({ storage, clock, archives }: Dependencies): ServiceImpl<typeof MeteringService> {
+export function createMeteringService({
+  storage,
+  clock,
+  archives,
+  labels,
+}: Dependencies): ServiceImpl<typeof MeteringService> {
   const readers = new SnapshotReaders(clock);
   const statements = new SnapshotReaders(clock, { mayRest: true });
   const proofs = new DayProofs(storage);
@@ -56,6 +63,10 @@ export function createMeteringService({ storage, clock, archives }: Dependencies
 
     async listSeals({ after }) {
       return { seals: await listSeals(storage, after) };
+    },
+
+    async listLabels() {
+      return { labels: labels.map(({ name, hash }) => ({ name, hashed: hash })) };
     },
 
     async *streamStatement(request, context) {

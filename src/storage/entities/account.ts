@@ -42,6 +42,7 @@ export const Account = defineEntity({
   },
   indexes: [
     { name: "account_debt_index", properties: ["id"], where: "debt > 0" },
+    { name: "account_low_index", properties: ["id"], where: "balance_told <> 'ample' and last_paid is not null" },
     { name: "account_frozen_index", properties: ["id"], where: "frozen_at is not null" },
     { name: "account_name_index", properties: ["nameKey", "id"] },
   ],

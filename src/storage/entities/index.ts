@@ -13,7 +13,7 @@ import { Budget, BudgetSlice } from "./metering/budget.ts";
 import { DeadLetter } from "./metering/dead-letter.ts";
 import { Lot, LotEntry } from "./metering/lot.ts";
 import { Price, PriceVersion } from "./metering/price.ts";
-import { UsageRollup, UsageSpan, UsageTally } from "./metering/rollup.ts";
+import { UsageLabel, UsageRollup, UsageSpan, UsageTally } from "./metering/rollup.ts";
 import { DaySeal, SealedAccount, SealedSlice } from "./metering/seal.ts";
 import { Core, Slice } from "./metering/slice.ts";
 import { Usage, UsageLine } from "./metering/usage.ts";
@@ -48,6 +48,7 @@ export const entities = [
   SealedAccount,
   SealedSlice,
   UsageTally,
+  UsageLabel,
   UsageRollup,
   UsageSpan,
   Budget,

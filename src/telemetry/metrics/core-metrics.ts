@@ -5,6 +5,7 @@ import type { MailObserver } from "#src/delivery/mail/mail-sender.ts";
 import type { UsageEventsObserver } from "#src/delivery/usage/usage-sender.ts";
 import type { DeliveryObserver } from "#src/delivery/webhooks/dispatcher.ts";
 import type { Fleet, FleetObserver } from "#src/fleet/interface.ts";
+import type { LabelObserver } from "#src/money/labels/labels.ts";
 import type { LedgerState } from "#src/money/model/ledger.ts";
 import type { MeteringObserver } from "#src/money/model/observer.ts";
 import type { Prices } from "#src/money/model/rates.ts";
@@ -25,6 +26,7 @@ import { fleetMetrics, watchFleet } from "./fleet-metrics.ts";
 import { inferenceMetrics } from "./inference-metrics.ts";
 import { meteringMetrics, watchClock, watchLedger, watchRateLimits } from "./metering-metrics.ts";
 import { type BudgetObserver, budgetMetrics } from "./money/budget-metrics.ts";
+import { labelMetrics } from "./money/label-metrics.ts";
 import { watchPrices } from "./money/price-metrics.ts";
 import { retentionMetrics } from "./money/retention-metrics.ts";
 import { standbyMetrics } from "./money/standby-metrics.ts";
@@ -48,6 +50,7 @@ export interface CoreMetrics {
   readonly retention: RetentionObserver;
   readonly standby: StandbyObserver;
   readonly budgets: BudgetObserver;
+  readonly labels: LabelObserver;
   /** Refused requests are not in the record. */
   readonly unrecorded: (reason: DropReason, count: number) => void;
   /** Reads gauges at the time of the scrape. */
@@ -71,6 +74,7 @@ export function coreMetrics(registry: Registry, clock: Clock, models: () => read
     webhook: webhookMetrics(registry),
     audit: auditMetrics(registry),
     budgets: budgetMetrics(registry),
+    labels: labelMetrics(registry),
     unrecorded: requestMetrics(registry),
     retention: retentionMetrics(registry),
     standby: standbyMetrics(registry),

@@ -22,9 +22,10 @@ export class Connection {
   /** Bytes that the fixed body, the chunk or its end still owes. */
   #owed = 0;
 
-  constructor(host: string, port: number, listener: ResponseListener) {
+  /** `localAddress`: where it comes from. Undefined: the machine chooses. */
+  constructor(host: string, port: number, listener: ResponseListener, localAddress?: string) {
     this.#listener = listener;
-    this.#socket = connect({ host, port, noDelay: true });
+    this.#socket = connect({ host, port, noDelay: true, ...(localAddress !== undefined && { localAddress }) });
     this.#socket.on("data", (bytes: Buffer) => this.#take(bytes));
     this.#socket.on("error", (error) => this.#fail(error.message));
     this.#socket.on("close", () => this.#fail("connection closed"));

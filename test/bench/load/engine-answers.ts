@@ -22,9 +22,16 @@ function event(value: unknown): Buffer {
   return Buffer.from(`data: ${typeof value === "string" ? value : JSON.stringify(value)}\n\n`);
 }
 
-/** The writes of a streamed answer: the role with the first token, each further token, the final usage with the end. */
-export function streamChunks(model: string, tokens: number, runningUsage: boolean): readonly Buffer[] {
-  return once(`stream ${model} ${tokens} ${runningUsage}`, () => {
+/**
+ * The writes of a streamed answer: the role with the first token, the further tokens, the final usage with the end. Of
+ * each `interval` of tokens all but the last one have no write: they leave with it.
+ */
+export function streamChunks(
+  model: string,
+  tokens: number,
+  { runningUsage, interval }: { readonly runningUsage: boolean; readonly interval: number },
+): readonly (Buffer | undefined)[] {
+  return once(`stream ${model} ${tokens} ${runningUsage} ${interval}`, () => {
     const head = { id: "chatcmpl-bench", object: "chat.completion.chunk", created: 1767225600, model };
     const chunk = (delta: object, output: number, finish: string | null) =>
       event({
@@ -32,9 +39,17 @@ export function streamChunks(model: string, tokens: number, runningUsage: boolea
         choices: [{ index: 0, delta, logprobs: null, finish_reason: finish, token_ids: null }],
         ...(runningUsage ? { usage: usage(output) } : {}),
       });
-    const spoken = Array.from({ length: tokens }, (_, at) =>
-      chunk({ content: ` ${tokenWord}` }, at + 1, at + 1 === tokens ? "length" : null),
-    );
+    let held = 0;
+    const spoken = Array.from({ length: tokens }, (_, at) => {
+      held += 1;
+      const isLast = at + 1 === tokens;
+      if (at > 0 && !isLast && held < interval) {
+        return undefined;
+      }
+      const content = ` ${tokenWord}`.repeat(held);
+      held = 0;
+      return chunk({ content }, at + 1, isLast ? "length" : null);
+    });
     const [first = Buffer.alloc(0), ...rest] = spoken;
     return [
       Buffer.concat([chunk({ role: "assistant", content: "" }, 0, null), first]),

@@ -4,7 +4,7 @@
  *
  * The `model` of a request picks how its tokens leave:
  * - `burst`: the whole answer in one write;
- * - `eager`: a write per token, one each turn of the event loop;
+ * - `eager`: a write per token, or for each `stream_interval` of them, one each turn of the event loop;
  * - `steady`, `paced`, `slow`: a write per token every 5 ms, 20 ms, 1 s, each stream in its own phase; a whole answer
  *   comes when its last token would.
  */
@@ -16,7 +16,8 @@ const models = ["burst", "eager", "steady", "paced", "slow"];
 
 interface Stream {
   readonly response: ServerResponse;
-  readonly chunks: readonly Buffer[];
+  /** The write of each token, and the end. Undefined: the token leaves with a later one. */
+  readonly chunks: readonly (Buffer | undefined)[];
   next: number;
 }
 
@@ -53,7 +54,7 @@ const pacers: Record<string, Pacer> = {
 };
 
 /** The first chunk leaves at once, the rest as the model says. */
-function stream(response: ServerResponse, model: string, chunks: readonly Buffer[]): void {
+function stream(response: ServerResponse, model: string, chunks: Stream["chunks"]): void {
   response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8" });
   const pacer = pacers[model];
   const started: Stream = { response, chunks, next: 0 };
@@ -63,16 +64,16 @@ function stream(response: ServerResponse, model: string, chunks: readonly Buffer
   } else if (model === "eager") {
     writeEagerly(started);
   } else {
-    response.end(Buffer.concat(chunks));
+    response.end(Buffer.concat(chunks.filter((chunk) => chunk !== undefined)));
   }
 }
 
 function writeNext(stream: Stream): void {
   const chunk = stream.chunks[stream.next++];
-  if (stream.next < stream.chunks.length) {
-    stream.response.write(chunk);
-  } else {
+  if (stream.next === stream.chunks.length) {
     stream.response.end(chunk);
+  } else if (chunk !== undefined) {
+    stream.response.write(chunk);
   }
 }
 
@@ -134,7 +135,9 @@ function answer(url: string | undefined, body: Buffer, response: ServerResponse)
     const model = field(body, "model", "burst");
     const tokens = Number(field(body, "max_completion_tokens", field(body, "max_tokens", "16")));
     if (field(body, "stream", "false") === "true") {
-      stream(response, model, streamChunks(model, tokens, field(body, "continuous_usage_stats", "false") === "true"));
+      const runningUsage = field(body, "continuous_usage_stats", "false") === "true";
+      const interval = Number(field(body, "stream_interval", "1"));
+      stream(response, model, streamChunks(model, tokens, { runningUsage, interval }));
       return;
     }
     const period = periods[model];

@@ -10,7 +10,8 @@ import { encodeRequest, type HttpRequest } from "../load/encode-request.ts";
 import { WordCounter } from "../load/marker.ts";
 import { machineUsage, usage } from "../measure/cpu.ts";
 import { listenAndReport } from "../measure/processes.ts";
-import { percentile } from "../report/statistics.ts";
+import { type Answered, recoveryOf } from "./recovery.ts";
+import { type Tail, toTail } from "./tail.ts";
 
 /** An open load on one system. */
 export interface OpenJob extends HttpRequest {
@@ -31,14 +32,6 @@ export interface OpenJob extends HttpRequest {
   readonly processes: readonly number[];
 }
 
-/** Times in milliseconds. */
-export interface Tail {
-  readonly count: number;
-  readonly p50: number;
-  readonly p99: number;
-  readonly p999: number;
-}
-
 /** What was seen of the requests that came while it was measured. */
 export interface OpenMeasurement {
   /** From sending a request to the first word of its answer, and to its end. */
@@ -47,6 +40,10 @@ export interface OpenMeasurement {
   /** From sending a request to its refusal with 429, 503 or 529. */
   readonly refused: Tail;
   readonly mostInFlight: number;
+  /** Requests that came while too many were in flight to send them. */
+  readonly unsent: number;
+  /** Requests without an answer 15 s after the last one was sent. */
+  readonly unanswered: number;
   /** Bytes. */
   readonly resident: number;
   /** CPU time of the system for each request that came, in microseconds. */
@@ -54,30 +51,29 @@ export interface OpenMeasurement {
   /** The parts of the machine's CPU that nobody used and that others took, 0 to 1. */
   readonly idle: number;
   readonly disturbance: number;
-  /**
-   * Milliseconds from the end of the stall until all later windows of 100 ms have a 99th percentile of no more than twice
-   * that before it. Infinity: not within the measurement. NaN: there was no stall.
-   */
+  /** Milliseconds from the end of the stall, as `recoveryOf` has them. NaN: there was no stall. */
   readonly recovery: number;
   readonly errors: readonly string[];
 }
 
 const stallMs = 100;
-const windowMs = 100;
-/** Beyond so many requests in flight none is sent: a system that never answers must not take the machine's memory. */
-const mostInFlight = 20_000;
+/**
+ * Beyond so many requests in flight none is sent. A system that refuses none would otherwise run out of descriptors, of
+ * which it needs two for each, and what failed would be the measurement. It is most of a second of any system's work.
+ */
+const mostInFlight = 4000;
+/**
+ * New clients come from so many addresses: each has some 28,000 ports, and a port that was closed is free again only
+ * after a minute.
+ */
+const newClientAddresses = 64;
 /** How long the last answers are waited for. */
 const patienceMs = 15_000;
-
-interface Answered {
-  /** When it was sent, in milliseconds since the measurement began. */
-  readonly sentAt: number;
-  readonly ms: number;
-}
 
 class Tally {
   inFlight = 0;
   mostInFlight = 0;
+  unsent = 0;
   readonly firstWord: number[] = [];
   readonly whole: Answered[] = [];
   readonly refused: number[] = [];
@@ -95,6 +91,7 @@ class Client implements ResponseListener {
   readonly #job: OpenJob;
   readonly #tally: Tally;
   readonly #idle: Client[];
+  readonly #open: Set<Client>;
   readonly #counter: WordCounter;
   #connection: Connection | undefined;
   /** When the request was sent, by the clock, and since the measurement began. Undefined: it is not measured. */
@@ -102,16 +99,16 @@ class Client implements ResponseListener {
   #sentAt: number | undefined;
   #words = 0;
 
-  constructor(job: OpenJob, tally: Tally, idle: Client[]) {
+  constructor(job: OpenJob, tally: Tally, { idle, open }: Clients) {
     this.#job = job;
     this.#tally = tally;
     this.#idle = idle;
+    this.#open = open;
     this.#counter = new WordCounter(job.word);
   }
 
   send(request: Buffer, sentAt: number | undefined): void {
-    const { host, port } = this.#job;
-    this.#connection ??= new Connection(host, port, this);
+    this.#connection ??= this.#connect();
     this.#counter.reset();
     this.#words = 0;
     this.#sent = performance.now();
@@ -119,6 +116,12 @@ class Client implements ResponseListener {
     this.#tally.inFlight++;
     this.#tally.mostInFlight = Math.max(this.#tally.mostInFlight, this.#tally.inFlight);
     this.#connection.send(request);
+  }
+
+  #connect(): Connection {
+    const { host, port, newClients } = this.#job;
+    this.#open.add(this);
+    return new Connection(host, port, this, newClients ? nextAddress() : undefined);
   }
 
   body(piece: Buffer): void {
@@ -150,6 +153,7 @@ class Client implements ResponseListener {
 
   failed(reason: string): void {
     this.#connection = undefined;
+    this.#open.delete(this);
     const at = this.#idle.indexOf(this);
     if (at === -1) {
       this.#tally.inFlight--;
@@ -162,20 +166,32 @@ class Client implements ResponseListener {
   close(): void {
     this.#connection?.close();
     this.#connection = undefined;
+    this.#open.delete(this);
   }
+}
+
+/** The clients that have a connection, and those of them that wait for a request. */
+interface Clients {
+  readonly open: Set<Client>;
+  readonly idle: Client[];
+}
+
+let addresses = 0;
+
+function nextAddress(): string {
+  addresses = (addresses + 1) % newClientAddresses;
+  return `127.0.1.${addresses + 1}`;
 }
 
 async function measure(job: OpenJob): Promise<OpenMeasurement> {
   const tally = new Tally();
-  const idle: Client[] = [];
-  const { from, to, sent, stalled } = await sendAll(job, tally, idle);
+  const clients: Clients = { open: new Set(), idle: [] };
+  const { from, to, sent, stalled } = await sendAll(job, tally, clients);
   for (const late = performance.now() + patienceMs; tally.inFlight > 0 && performance.now() < late; ) {
     await sleep(10);
   }
-  if (tally.inFlight > 0) {
-    tally.error(`${tally.inFlight} requests were not answered within ${patienceMs / 1000} s`);
-  }
-  for (const client of idle) {
+  const unanswered = tally.inFlight;
+  for (const client of clients.open) {
     client.close();
   }
   const capacity = (to.at - from.at) * 1000 * availableParallelism();
@@ -184,11 +200,13 @@ async function measure(job: OpenJob): Promise<OpenMeasurement> {
     whole: toTail(tally.whole.map(({ ms }) => ms)),
     refused: toTail(tally.refused),
     mostInFlight: tally.mostInFlight,
+    unsent: tally.unsent,
+    unanswered,
     resident: to.system.resident,
     cpu: (to.system.cpu - from.system.cpu) / sent,
     idle: Math.max(0, 1 - (to.machine - from.machine) / capacity),
     disturbance: (to.others - from.others) / capacity,
-    recovery: recoveryOf(tally.whole, stalled, job.duration),
+    recovery: job.stall ? recoveryOf(tally.whole, { from: stalled - stallMs, to: stalled }, job.duration) : Number.NaN,
     errors: tally.errors,
   };
 }
@@ -203,14 +221,16 @@ interface Sent {
   readonly stalled: number;
 }
 
-async function sendAll(job: OpenJob, tally: Tally, idle: Client[]): Promise<Sent> {
+async function sendAll(job: OpenJob, tally: Tally, clients: Clients): Promise<Sent> {
   const request = encodeRequest({ ...job, headers: { ...job.headers, ...(job.newClients && closing) } }, job.port);
-  const send = (sentAt: number | undefined) => (idle.pop() ?? new Client(job, tally, idle)).send(request, sentAt);
+  const send = (sentAt: number | undefined) =>
+    (clients.idle.pop() ?? new Client(job, tally, clients)).send(request, sentAt);
   const arrivals = new Arrivals(job.rate, performance.now());
   const begin = performance.now() + job.warmUp;
   await sendUntil(begin, arrivals, () => send(undefined), tally);
   const from = look(job);
   tally.mostInFlight = tally.inFlight;
+  tally.unsent = 0;
   let sent = 0;
   const sendMeasured = () => {
     sent += 1;
@@ -253,6 +273,8 @@ async function sendUntil(end: number, arrivals: Arrivals, send: () => void, tall
     for (let due = arrivals.take(now); due > 0; due--) {
       if (tally.inFlight < mostInFlight) {
         send();
+      } else {
+        tally.unsent += 1;
       }
     }
     await sleep(1);
@@ -270,30 +292,6 @@ function suspend(pid: number | undefined): void {
     process.kill(pid, "SIGSTOP");
     setTimeout(() => process.kill(pid, "SIGCONT"), stallMs);
   }
-}
-
-/** Judges by windows of the time when requests were sent. */
-function recoveryOf(answered: readonly Answered[], stalled: number, duration: number): number {
-  if (Number.isNaN(stalled)) {
-    return Number.NaN;
-  }
-  const tailOf = (from: number, to: number) =>
-    toTail(answered.filter(({ sentAt }) => sentAt >= from && sentAt < to).map(({ ms }) => ms)).p99;
-  const usual = tailOf(0, stalled - stallMs);
-  let recovered = Number.POSITIVE_INFINITY;
-  for (let from = duration - windowMs; from >= stalled - windowMs; from -= windowMs) {
-    if (tailOf(from, from + windowMs) > 2 * usual) {
-      break;
-    }
-    recovered = Math.max(0, from - stalled);
-  }
-  return recovered;
-}
-
-function toTail(samples: readonly number[]): Tail {
-  const sorted = Float64Array.from(samples).sort();
-  const [p50 = 0, p99 = 0, p999 = 0] = [0.5, 0.99, 0.999].map((part) => percentile(sorted, part));
-  return { count: sorted.length, p50, p99, p999 };
 }
 
 type Look = ReturnType<typeof look>;

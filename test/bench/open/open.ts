@@ -143,10 +143,12 @@ async function take(
     ({ disturbance }) => disturbance,
     { retakes: options.retakes, progress },
   );
-  const { whole, refused, mostInFlight, errors } = measured;
+  const { whole, refused, mostInFlight, unsent, unanswered, recovery, resident, errors } = measured;
   progress(
     `${load.name}: p50 ${short(whole.p50)}, p99 ${short(whole.p99)}, p99.9 ${short(whole.p999)} ms, ` +
-      `${refused.count} of ${whole.count + refused.count} refused, ${mostInFlight} in flight`,
+      `${refused.count} of ${whole.count + refused.count} refused${refused.count > 0 ? ` (p99 ${short(refused.p99)} ms)` : ""}, ` +
+      `${mostInFlight} in flight, ${unsent} not sent, ${unanswered} not answered, ${short(resident / 2 ** 20)} MiB` +
+      (load.stall ? `, back after ${short(recovery)} ms` : ""),
   );
   if (errors.length > 0) {
     throw new Error(`${load.name}: requests failed:\n${errors.join("\n")}`);
@@ -197,6 +199,8 @@ function measuresOf(load: OpenLoad, isRaw: boolean, base: number): Measure[] {
     { what: "CPU idle", unit: "%", of: ({ idle }) => idle * 100 },
     { what: "memory", unit: "MiB", of: ({ resident }) => resident / 2 ** 20, limit: bounds?.residentMib },
     { what: "refused", unit: "%", of: ({ whole, refused }) => (refused.count * 100) / (whole.count + refused.count) },
+    { what: "not sent", unit: "requests", of: ({ unsent }) => unsent },
+    { what: "not answered", unit: "requests", of: ({ unanswered }) => unanswered },
     load === overload
       ? { what: "refusals, p99", unit: "ms", of: ({ refused }) => refused.p99, limit: bounds?.refusedP99 }
       : undefined,

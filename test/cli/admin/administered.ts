@@ -12,7 +12,12 @@ export let service: Tollgate;
 export async function startAdministered(): Promise<void> {
   site = await createSite();
   const freeTier = { grant_usd: "0.5", rpm: 20 };
-  service = await startTollgate(site, "serve", "--config", await site.configure({ ...freePorts, free_tier: freeTier }));
+  const keep = [
+    { name: "user", from: "user", hash: false },
+    { name: "app", from: "header:x-title" },
+  ];
+  const config = { ...freePorts, free_tier: freeTier, labels: { keep } };
+  service = await startTollgate(site, "serve", "--config", await site.configure(config));
 }
 
 export async function stopAdministered(): Promise<void> {
@@ -40,11 +45,11 @@ export async function newAccount(...options: string[]): Promise<string> {
 }
 
 /** Asks for an answer and returns the status, the request's id and the body. */
-export async function chat(key: string, model = testModel) {
+export async function chat(key: string, model = testModel, { user, title }: { user?: string; title?: string } = {}) {
   const response = await fetch(`${service.url}/v1/chat/completions`, {
     method: "POST",
-    headers: { authorization: `Bearer ${key}` },
-    body: JSON.stringify({ model, messages: [{ role: "user", content: "Hello" }], max_tokens: 5 }),
+    headers: { authorization: `Bearer ${key}`, ...(title === undefined ? {} : { "x-title": title }) },
+    body: JSON.stringify({ model, messages: [{ role: "user", content: "Hello" }], max_tokens: 5, user }),
   });
   return {
     status: response.status,

@@ -4,6 +4,7 @@ import { runTollgate } from "../../support/tollgate.ts";
 import { refusal, service, site, startAdministered, stopAdministered } from "./administered.ts";
 import { testAccounts } from "./commands/accounts.ts";
 import { testKeys } from "./commands/keys.ts";
+import { testLabels } from "./commands/labels.ts";
 import { testPrices } from "./commands/prices.ts";
 import { testReceipts } from "./commands/receipts.ts";
 import { testServers } from "./commands/servers.ts";
@@ -14,6 +15,7 @@ afterAll(stopAdministered);
 describe("accounts", testAccounts);
 describe("keys", testKeys);
 describe("receipts", testReceipts);
+describe("labels", testLabels);
 describe("prices", testPrices);
 describe("servers", testServers);
 

@@ -9,7 +9,7 @@ import { expectDescribed } from "../http/openapi.ts";
 import { answer, finished, scriptedCore, started } from "../http/scripted-core.ts";
 
 const decode = jsonDecoder(CreateCompletionRequestSchema);
-const translated = (body: object) => continueRequest(decode({ model: "m", prompt: "p", ...body }), "req_1");
+const translated = (body: object) => continueRequest(decode({ model: "m", prompt: "p", ...body }), "req_1", {});
 
 test.each<[body: object, expected: object]>([
   [

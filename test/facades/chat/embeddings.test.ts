@@ -32,10 +32,11 @@ test.each<[body: object, inputs: string[]]>([
   [{ input: ["a"] }, ["a"]],
   [{ input: ["b", "a"], user: "u", dimensions: null }, ["b", "a"]],
 ])("%j", (body, inputs) => {
-  expect(embedRequest(decode({ model: "m", ...body }), "req_1")).toEqual({
+  expect(embedRequest(decode({ model: "m", ...body }), "req_1", {})).toEqual({
     $typeName: "tollgate.embeddings.v1.EmbedRequest",
     requestId: "req_1",
     model: "m",
+    labels: {},
     inputs,
   });
 });

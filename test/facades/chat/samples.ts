@@ -13,7 +13,7 @@ export function chatBody(more: object = {}): object {
 
 /** What a body asks the core for. */
 export function translated(body: object): GenerateRequest {
-  return generateRequest(decode(body), "req_1");
+  return generateRequest(decode(body), "req_1", {});
 }
 
 /** What is refused of a body, by decoder or translator: "path: message". */

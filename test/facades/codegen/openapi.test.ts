@@ -9,7 +9,7 @@ const document = JSON.parse(readFileSync("gen/openapi.json", "utf8"));
 const schemaOf = (name: string) => document.components.schemas[name];
 
 test("every route of the surfaces is described, and the public state", () => {
-  const routes = createSurfaces(createCoreClients(scriptedCore().transport))
+  const routes = createSurfaces(createCoreClients(scriptedCore().transport), () => ({}))
     .flatMap(({ endpoints }) => endpoints)
     .filter(({ path }) => !path.startsWith("/api/")) // second addresses of routes that are described
     .map(({ verb, path }) => `${verb.toLowerCase()} ${path.replace(/[*:](\w+)/, "{$1}")}`);

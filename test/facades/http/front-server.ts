@@ -7,6 +7,7 @@ import type { Overload } from "#lib/overload/monitor.ts";
 import type { Clock } from "#lib/time/clock.ts";
 import { createFront, type FrontLimits } from "../../../facades/front.ts";
 import type { IsTrustedProxy } from "../../../facades/http/request/client-address.ts";
+import type { LabelSource } from "../../../facades/http/request/labels.ts";
 import { plainSite, type SiteFacts } from "../../../facades/http/site/facts.ts";
 import { steadyClock } from "../../support/clocks/steady-clock.ts";
 
@@ -31,6 +32,7 @@ export interface FrontSettings {
   readonly limits?: Partial<Limits>;
   readonly isTrustedProxy?: IsTrustedProxy;
   readonly site?: Partial<SiteFacts>;
+  readonly labels?: readonly LabelSource[];
 }
 
 /** As the configuration has them unless it says otherwise. */
@@ -61,6 +63,7 @@ export async function startFront(transport: Transport, settings: FrontSettings =
     transport,
     site: { ...plainSite, ...settings.site },
     limits,
+    labels: settings.labels ?? [],
     isTrustedProxy,
     overload: settings.overload ?? { shortage: undefined },
     intake: settings.intake ?? { enter: () => undefined },

@@ -118,6 +118,17 @@ describe.each(engines)("$dialect", (abilities) => {
     expect(outputs.slice(0, -1).every((output) => output.finish === undefined)).toBe(true);
   });
 
+  test("answers and counts the same where nobody reads the answer before it is complete", async () => {
+    const request = chatRequest("Tell me about rivers.", { sampling: create(SamplingSchema, { seed: 7n }) });
+    const read = await generate(request);
+    const gathered = await drain(slowEngine.generate({ ...request, gathered: true }, never()));
+    expect(gathered.error).toBeUndefined();
+    expect(gathered.answer).toEqual(read.answer);
+    const [last, lastRead] = [gathered.outputs.at(-1), read.outputs.at(-1)];
+    expect(last?.finish).toBe(lastRead?.finish);
+    expect(last?.usage?.outputTokens).toBe(lastRead?.usage?.outputTokens);
+  });
+
   test("stops at the limit", async () => {
     const { outputs } = await generate(chatRequest("[[sim:tokens=50]]", { maxOutputTokens: 5 }));
     expect(outputs.at(-1)).toMatchObject({ finish: FinishReason.LENGTH, usage: { outputTokens: 5 } });

@@ -58,3 +58,22 @@ test("a file that ends anywhere loses no line before its last", () => {
     fuzzing(500),
   );
 });
+
+test("labels that no receipt can have are left out, and their charge is made all the same", () => {
+  const run = { requestId: "r", runId: "u", accountId: "a", keyId: "", model: "m" };
+  const tokens = { inputTokens: 1, outputTokens: 1 };
+  const labelled = (labels: unknown) =>
+    decode(Buffer.from(encode([{ note: { ...run, tokens, labels } }, { promise: { ...run, labels } }] as never)));
+  const read = (labels: unknown) =>
+    labelled(labels).records.map((record) => ("note" in record ? record.note : "promise" in record && record.promise));
+  const good = '{"app":"Cline"}';
+  expect(read(good)).toMatchObject([{ labels: good }, { labels: good }]);
+  for (const bad of ["{", "null", "[1]", 5, {}, '{"App":"x"}', '{"app":"\\u0000"}', '{"app":"\\ud800"}', '{"app":5}']) {
+    const records = read(bad);
+    expect(records).toMatchObject([run, run]);
+    expect({ bad, labels: records.map((record) => (record || undefined)?.labels) }).toEqual({
+      bad,
+      labels: [undefined, undefined],
+    });
+  }
+});

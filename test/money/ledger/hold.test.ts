@@ -18,7 +18,7 @@ test("keeps nothing that only the run needs, such as the prompt, which would liv
   await clock.until(metering.close());
 });
 
-test("it shrinks to the count of the prompt, and is noted at its admission and every 256 tokens", () => {
+test("it shrinks to the count of the prompt, and is noted at its admission and every 240 tokens", () => {
   const freed: number[] = [];
   const noted: number[] = [];
   const keeper = {
@@ -35,10 +35,10 @@ test("it shrinks to the count of the prompt, and is noted at its admission and e
     amount: 3200,
     budget: undefined,
   });
-  for (const outputTokens of [1, 255, 256, 511, 512]) {
+  for (const outputTokens of [1, 239, 240, 479, 480]) {
     hold.progress({ inputTokens: 40, outputTokens });
   }
   expect(freed).toEqual([120]);
   expect(hold.amount).toBe(3080);
-  expect(noted).toEqual([0, 256, 512]);
+  expect(noted).toEqual([0, 240, 480]);
 });

@@ -87,7 +87,8 @@ describe.each(dialects)("%s", (dialect) => {
       await clock.until(run(ledger, wanted));
     };
     for (let at = 0; at < 7; at++) {
-      await charge(1000 + 700 * at, at % 2 === 0 ? { keyId, budget } : {});
+      const labels = at % 3 === 0 ? { labels: '{"app":"an \\"é\\""}' } : {};
+      await charge(1000 + 700 * at, { ...labels, ...(at % 2 === 0 ? { keyId, budget } : {}) });
     }
     await clock.pass(25_000);
     for (let at = 0; at < 3; at++) {
@@ -282,7 +283,7 @@ describe.each(dialects)("%s", (dialect) => {
 
   test("a receipt that has left is found in its archive, by its id and in lists, and is the same", async () => {
     const { storage, ids, account, clock, midnight, directory, retention, close } = await live();
-    const all = { accountId: "", keyId: "", model: "", requestId: "" };
+    const all = { accountId: "", keyId: "", model: "", requestId: "", labelName: "" };
     const listed = async (filter: object, pageSize: number, archives?: FolderReceipts) => {
       const found: Receipt[] = [];
       for (let pageToken: string | undefined = ""; pageToken !== undefined; ) {
@@ -302,9 +303,13 @@ describe.each(dialects)("%s", (dialect) => {
       { requestId: ids[2] ?? "" },
       { accountId: v7() },
       { model: "none" },
+      { labelName: "app", labelValue: 'an "é"' },
+      { labelName: "app", labelValue: "", keyId },
+      { labelName: "app" },
       { from: before[5]?.settledAt, to: before[1]?.settledAt },
     ].map((filter) => Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined)));
     const expected = await Promise.all(filters.map((filter) => listed(filter, 1000)));
+    expect(expected.slice(0, -1).map(({ length }) => length)).toEqual([10, 10, 7, 10, 1, 0, 0, 3, 5, 10]);
     await retention().work();
     const archives = new FolderReceipts(storage, new ArchiveFolder(directory));
     for (const [at, filter] of filters.entries()) {

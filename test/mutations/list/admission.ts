@@ -125,8 +125,8 @@ export const admissionMutations = within({ source: "src/money/ledger", tests: "t
   {
     name: "a request is noted after thousands of tokens",
     file: "hold.ts",
-    find: "const noteTokens = 256;",
-    replace: "const noteTokens = 256_000;",
+    find: "const noteTokens = 240;",
+    replace: "const noteTokens = 240_000;",
     breaks: "256 tokens or one second of each running request, at the operator's cost.",
     tests: ["hold", "recovery"],
   },

@@ -34,6 +34,7 @@ export const historyMutations: readonly Mutation[] = [
       replace: 'if (hash.digest("hex").length !== archive.sha256.length) {',
       breaks: "A file that was changed is never believed",
       tests: ["retention/retention"],
+      worlds: ["leaving"],
     },
     {
       name: "an archive that is gone is no finding",
@@ -42,6 +43,7 @@ export const historyMutations: readonly Mutation[] = [
       replace: 'if (found !== undefined && found !== "none") {',
       breaks: "and is a finding of `reconcile --all`, too",
       tests: ["retention/retention"],
+      worlds: ["leaving"],
     },
     {
       name: "a day leaves without a receipt that came meanwhile",
@@ -50,14 +52,16 @@ export const historyMutations: readonly Mutation[] = [
       replace: "if (stored < receipts) {",
       breaks: "A receipt that came meanwhile stops that",
       tests: ["retention/retention"],
+      worlds: ["leaving"],
     },
     {
       name: "charges that a failover lost stay lost",
       file: "ledger/settlement/lost-charges.ts",
-      find: "await Promise.all(lost.map((charge) => settler.remake(charge)));",
+      find: "await Promise.all(lost.map((charge) => settler.remake(charge, true)));",
       replace: "await Promise.all(lost.map((charge) => settler && charge));",
       breaks: "makes those again that are missing",
       tests: ["ledger/settlement/lost-charges"],
+      worlds: ["past"],
       isShort: true,
     },
     {
@@ -67,6 +71,7 @@ export const historyMutations: readonly Mutation[] = [
       replace: "{ charge: { ...withTold(charge), told: Number.MAX_SAFE_INTEGER }, at: now }",
       breaks: "each once and for no more than its client was told",
       tests: ["ledger/settlement/lost-charges"],
+      worlds: ["past"],
       isShort: true,
     },
   ]),

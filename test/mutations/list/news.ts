@@ -47,4 +47,13 @@ export const newsMutations = within({ source: "src", tests: "test", worlds: ["ne
     tests: ["delivery/usage/usage-sender"],
     worlds: ["sqliteNews"],
   },
+  {
+    name: "a core that began beside a wrong clock keeps the work of all for an hour",
+    file: "storage/work-lease.ts",
+    find: "now - seen.at < leaseMs ?",
+    replace: "now > 0 ?",
+    breaks: "another takes over after 15 s without a sign of life",
+    tests: ["storage/work-lease"],
+    worlds: ["clocks"],
+  },
 ]);

@@ -54,7 +54,7 @@ describe.each(dialects)("%s", (dialect) => {
       await (await movableClock(url))(minuteToMidnight - Date.now());
     }
     const metering = await openMetering({ clock, url });
-    const service = createMeteringService({ storage: metering.storage, clock, archives: noArchives });
+    const service = createMeteringService({ storage: metering.storage, clock, archives: noArchives, labels: [] });
     const usage = async (principal: Principal, of: object): Promise<UsageRow[]> => {
       const rows: UsageRow[] = [];
       const answer = service.streamUsage(create(StreamUsageRequestSchema, of), as(principal));

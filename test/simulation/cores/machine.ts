@@ -258,7 +258,8 @@ export class Machine {
     const noted = (fault: string) => history.fault(`${this.name}: ${fault}`);
     const wire = new Wire({ timeline, process, dice: this.#dice, faults: this.network, noted });
     const pool = simulatedPool({ timeline, process, wire, server, ears });
-    const storage = simulatedStorage(server, wire, pool);
+    // Half a year takes a minute at night: charges of the last two minutes are in archives then, and not lost.
+    const storage = simulatedStorage(server, wire, pool, this.#around.night() === undefined);
     return {
       storage,
       openStore: (random, core) => new PostgresqlLedgerStore({ pool, pooled: false }, random, core, { usageEvents }),

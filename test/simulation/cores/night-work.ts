@@ -1,3 +1,4 @@
+import { gzipSync } from "node:zlib";
 import type { Logger } from "#lib/logger.ts";
 import { repeat } from "#lib/time/repeat.ts";
 import type { Money } from "#src/compose/core/money/money.ts";
@@ -44,6 +45,8 @@ export function startNight(
     ...{ storage, store, clock, random, logger, keepDays: 0, directory: "", lease: lease("retention") },
     sealer: new Sealer({ storage, clock, random, logger }),
     createFile: night.folderOf(process),
+    // Threads would end in the machine's time, not in the world's.
+    compress: async (text) => gzipSync(text),
     note: async () => {},
     observer: { removed() {}, looked() {} },
   });

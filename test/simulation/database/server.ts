@@ -59,6 +59,8 @@ export class SimulatedServer {
   readonly tables: Tables;
   /** The time on the server's clock. */
   now: () => number = () => 0;
+  /** Which continuation of the database this is: each loss begins the next. */
+  timeline = 1;
   /** Replaced statements, by name. */
   instead: Readonly<Record<string, Meaning>> = {};
   /** The number of executed statements, by name. */
@@ -173,6 +175,7 @@ export class SimulatedServer {
 
   /** Restores the remembered tables, except keys, whose limits operators would set again. */
   goBack(): void {
+    this.timeline++;
     for (const name of this.#names.filter((one) => one !== "api_key")) {
       this.tables.run(`delete from main."${name}"`);
       this.tables.run(`insert into main."${name}" select * from past."${name}"`);
@@ -186,5 +189,6 @@ export class SimulatedServer {
       this.tables.run(`delete from main."${name}"`);
     }
     this.done.clear();
+    this.timeline = 1;
   }
 }

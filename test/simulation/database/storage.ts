@@ -73,8 +73,13 @@ export function overWire(em: object, wire: Pick<Wire, "call">, server: Simulated
   });
 }
 
-/** The database as one process sees it: remote, and apparently PostgreSQL. */
-export function simulatedStorage(server: SimulatedServer, wire: Wire, pool: Pool): PostgresqlStorage {
+/** The database as one process sees it: remote, and apparently PostgreSQL, which tells its timeline or does not. */
+export function simulatedStorage(
+  server: SimulatedServer,
+  wire: Wire,
+  pool: Pool,
+  tellsTimeline: boolean,
+): PostgresqlStorage {
   const fork = () => overWire(server.storage.orm.em.fork(), wire, server);
   const snapshot = () =>
     wire.call("snapshot", () => {
@@ -88,7 +93,11 @@ export function simulatedStorage(server: SimulatedServer, wire: Wire, pool: Pool
     dialect: "postgresql",
     pool,
     pooled: false,
-    history: { timeline: 1 },
+    history: {
+      get timeline() {
+        return tellsTimeline ? server.timeline : undefined;
+      },
+    },
     orm: { em: { fork } },
     snapshot,
     close: async () => {},

@@ -1,4 +1,10 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
+import { FolderReceipts } from "#src/money/retention/archived-receipts.ts";
+import { ArchiveFolder } from "#src/money/retention/read-archive.ts";
+import { judgesStorage } from "../database/storage.ts";
 import { toDigest } from "../world/night.ts";
 import type { World } from "../world.ts";
 
@@ -32,8 +38,19 @@ export function readArchived({ night, server }: World): readonly ArchivedReceipt
   );
 }
 
-/** Judges that each archive is the file in the books, with the content that the books state. */
-export function judgeArchives({ night, server, history }: World): void {
+/**
+ * Judges that each archive is the file in the books, with the content that the books state, that what has left is in the
+ * books no more, and that files that were harmed since are found, named, and never believed.
+ */
+export async function judgeArchives(world: World): Promise<void> {
+  const { night, server, history } = world;
+  await judgeHarmed(world);
+  const stays = server.tables.get<{ count: number }>(
+    `select count(*) as count from usage where settled_at < (select coalesce(max(day) + 1, 0) * 86400000 from receipt_archive)`,
+  );
+  if (stays !== undefined && stays.count > 0) {
+    history.violation("archives", `${stays.count} receipts that are in archives have stayed in the books`);
+  }
   for (const { file, sha256, receipts, cost } of readArchives(server)) {
     const content = night?.files.get(file);
     const found = parse(content);
@@ -44,6 +61,47 @@ export function judgeArchives({ night, server, history }: World): void {
         `${file} has ${found.length} receipts of ${sum} and should have ${receipts} of ${cost}`,
       );
     }
+  }
+}
+
+/** Reads the archives of the world with the product's own eyes, from a folder of the disk. */
+async function judgeHarmed(world: World): Promise<void> {
+  const { night, server } = world;
+  if (night === undefined || night.files.size === 0) {
+    return;
+  }
+  const folder = mkdtempSync(join(tmpdir(), "simulated-archives-"));
+  try {
+    for (const [name, content] of night.onDisk) {
+      writeFileSync(join(folder, name), content);
+    }
+    const receipts = new FolderReceipts(judgesStorage(server), new ArchiveFolder(folder));
+    const named = new Set((await receipts.findFaulty()).map(({ day }) => `receipts-${day}.jsonl.gz`));
+    for (const { file } of readArchives(server)) {
+      const [one] = parse(night.files.get(file));
+      const found = one && (await receipts.find(one.requestId).catch(() => []));
+      judgeBelief(world, file, {
+        isNamed: named.has(file),
+        isRead: found === undefined ? undefined : found.length > 0,
+      });
+    }
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** `isRead` is undefined where an archive has no receipt. */
+function judgeBelief(
+  { night, history }: World,
+  file: string,
+  { isNamed, isRead }: { readonly isNamed: boolean; readonly isRead: boolean | undefined },
+): void {
+  const isHarmed = night?.harmed.has(file) === true;
+  if (isNamed !== isHarmed) {
+    history.violation("archives", `${file} was ${isHarmed ? "harmed and is believed" : "not harmed and is doubted"}`);
+  }
+  if (isRead === isHarmed) {
+    history.violation("archives", `a receipt of ${file} is ${isRead ? "read from a harmed file" : "not found"}`);
   }
 }
 

@@ -6,15 +6,12 @@ const apartMs = 1000;
 
 /**
  * Judges, once all works and nothing runs, that every charge was told with its cost, and nothing else was. A core that
- * started while a clock was an hour off may send only when the hour is over.
+ * started while a clock was an hour off tells, too.
  */
-export function judgeUsageEvents({ news, server, history, wentBack, clocksMoved }: World): void {
+export function judgeUsageEvents({ news, server, history, wentBack }: World): void {
   if (news === undefined) {
     return;
   }
-  const waiting = new Set(
-    server.tables.all<{ run: string }>("select run_id as run from usage_event").map(({ run }) => run),
-  );
   const stored = new Map(
     server.tables
       .all<{ run: string; cost: number }>("select run_id as run, cost from usage")
@@ -22,7 +19,7 @@ export function judgeUsageEvents({ news, server, history, wentBack, clocksMoved 
   );
   const told = new Map(news.told.map(({ runId, costUsd }) => [runId, costUsd]));
   for (const [run, cost] of stored) {
-    if (told.get(run) !== cost && !(clocksMoved && waiting.has(run))) {
+    if (told.get(run) !== cost) {
       history.violation("usage events", `run ${run} was charged ${cost}, and ${told.get(run) ?? "nothing"} was told`);
     }
   }

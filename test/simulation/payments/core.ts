@@ -60,7 +60,7 @@ export class Core {
     const line = new Wire({ timeline, process, dice: dice.fork("provider"), faults: this.providerFaults, noted });
     const checkout = createCheckout(
       {
-        storage: simulatedStorage(server, wire, undefined as never),
+        storage: simulatedStorage(server, wire, undefined as never, true),
         accounts: ledger.serve(wire),
         provider: bank.serve(line),
         announce: async () => {},

@@ -11,11 +11,18 @@ interface Movement {
   readonly amount: bigint;
 }
 
+/** A crossing that comes late was taken by a balance that was told at most so many looks before. */
+const mostTold = 10;
+
 class Held {
   balance = 0n;
   frozen = false;
   /** The highest balance since its card was charged. */
   highest = 0n;
+  /** The last balances that cores were told. By one of them its last crossing was taken, which may have come late. */
+  told: readonly bigint[] = [];
+  /** Whether its last charge would have lifted to the bound what was there at the crossing, whatever left since then. */
+  wasLifted = false;
   /** Whether auto top-up was set since its card was charged, and how many times it is being set. */
   isSetAnew = false;
   setsUnderWay = 0;
@@ -106,7 +113,11 @@ export class Ledger {
       }),
       getAccount: answer<Named>("get", ({ accountId }) => ({ account: this.#show(accountId) })),
       listAccounts: answer<{ readonly accountIds: readonly string[] }>("list", ({ accountIds }) => ({
-        accounts: accountIds.map((id) => this.#show(id)),
+        accounts: accountIds.map((id) => {
+          const held = this.of(id);
+          held.told = [...held.told.slice(1 - mostTold), held.balance];
+          return this.#show(id);
+        }),
       })),
     };
     return service as unknown as Accounts;

@@ -85,7 +85,10 @@ export class PaymentWorld {
     });
   }
 
-  /** One charge a crossing: every one before it is in the ledger, and was at its bound since, unless it was set anew. */
+  /**
+   * One charge a crossing: every one before it is in the ledger, and was at its bound since, unless it was set anew, or
+   * the charge before would have lifted it there and money left meanwhile.
+   */
   #judgeCharge({ accountId }: ChargeOrder): void {
     const { auto, bank, ledger, history } = this;
     const mine = [...bank.payments.values()].filter((one) => one.isAuto && one.accountId === accountId);
@@ -93,10 +96,12 @@ export class PaymentWorld {
       history.violation("payments", `${accountId} is charged twice at one crossing`);
     }
     const held = ledger.of(accountId);
-    if (mine.length > 0 && !held.isSetAnew && held.setsUnderWay === 0 && held.highest < BigInt(auto.below)) {
+    const mayBeBelow = held.isSetAnew || held.setsUnderWay > 0 || held.wasLifted;
+    if (mine.length > 0 && !mayBeBelow && held.highest < BigInt(auto.below)) {
       history.violation("payments", `${accountId} is charged again below its bound`);
     }
     held.highest = held.balance;
+    held.wasLifted = held.told.some((balance) => balance + BigInt(auto.amount) >= BigInt(auto.below));
     held.isSetAnew = false;
     if (BigInt(auto.amount * (mine.length + 1)) > auto.monthly) {
       history.violation("payments", `${accountId} is charged more than the month allows`);

@@ -6,6 +6,9 @@ import type { SimulatedProcess } from "./process.ts";
 import type { Timeline } from "./timeline.ts";
 
 const dayMs = 86_400_000;
+/** The moments of a day's leaving at which trouble may come: its seal is made, or its archive is complete. */
+export type Leaving = "sealed" | "archived";
+
 /** Milliseconds that a page of an archive takes to reach the disk. */
 const writeMs = 1;
 /** Milliseconds after which everything that dead processes sent to the database has arrived. */
@@ -22,6 +25,9 @@ export class Night {
   readonly #machines: readonly Machine[];
   readonly #midnight: number;
   runs: readonly Run[] = [];
+  /** What became of archives whose files were harmed, by name. Undefined: the file is gone. */
+  readonly harmed = new Map<string, Buffer | undefined>();
+  #troubles: { readonly at: Leaving; readonly strike: (process: SimulatedProcess) => void }[] = [];
 
   constructor(parts: { timeline: Timeline; machines: readonly Machine[] }) {
     this.#timeline = parts.timeline;
@@ -45,9 +51,32 @@ export class Night {
     );
   }
 
+  /** The archives as they lie on the disk. */
+  get onDisk(): ReadonlyMap<string, Buffer> {
+    const all = [...this.files].map(([name, content]) => [
+      name,
+      this.harmed.has(name) ? this.harmed.get(name) : content,
+    ]);
+    return new Map(all.filter((one): one is [string, Buffer] => one[1] !== undefined));
+  }
+
+  /** Lets something strike the process that takes the next day out of the books, at a moment of it. */
+  troubleAt(at: Leaving, strike: (process: SimulatedProcess) => void): void {
+    this.#troubles.push({ at, strike });
+  }
+
+  #reaches(moment: Leaving, process: SimulatedProcess): void {
+    const mine = this.#troubles.filter(({ at }) => at === moment);
+    this.#troubles = this.#troubles.filter(({ at }) => at !== moment);
+    for (const { strike } of mine) {
+      strike(process);
+    }
+  }
+
   /** The folder as a process sees it. A file appears under its name once it is complete. */
   folderOf(process: SimulatedProcess): NonNullable<ArchiveGround["createFile"]> {
     return async (_directory, name) => {
+      this.#reaches("sealed", process);
       const parts: Buffer[] = [];
       const pause = () => new Promise<void>((resolve) => process.after(writeMs, resolve));
       return {
@@ -60,6 +89,8 @@ export class Night {
           const content = Buffer.concat(parts);
           if (process.act()) {
             this.files.set(name, content);
+            this.harmed.delete(name);
+            this.#reaches("archived", process);
           }
           return { bytes: content.length, sha256: toDigest(content) };
         },

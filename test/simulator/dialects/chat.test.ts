@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { type DialectName, dialectNames } from "../../../simulator/options.ts";
 import { type Simulator, startSimulator } from "../../../simulator/server.ts";
-import { type Answer, ask, call, joined, joinedCalls, post, stream } from "../client.ts";
+import { type Answer, ask, call, eventsIn, joined, joinedCalls, post, stream } from "../client.ts";
 
 /** What is characteristic of a dialect's chat. */
 interface Traits {
@@ -205,3 +205,24 @@ function finishes(chunks: readonly Answer[]): string[] {
 function countsOf(usage: Answer): number[] {
   return [usage.prompt_tokens, usage.completion_tokens, usage.total_tokens];
 }
+
+test("vLLM sends its first token at once, its last one, and between them no piece below the interval", async () => {
+  const sim = await startSimulator({ dialect: "vllm", models: [{ id: "m" }] });
+  try {
+    const asked = { ...withContinuous("vllm", { model: "m" }), max_tokens: 40, stream_interval: 16, stream: true };
+    const response = await post(sim, chat, ask("[[sim:tokens=50]]", asked));
+    const counts = new Set<number>();
+    let text = "";
+    for await (const piece of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      text += piece;
+      counts.add(eventsIn(text).findLast((chunk) => chunk.usage?.completion_tokens)?.usage.completion_tokens);
+    }
+    const [first = 0, ...later] = counts;
+    const last = later.pop() ?? first;
+    expect(last).toBe(40);
+    expect(later.every((count, at) => count - (later[at - 1] ?? first) >= 16)).toBe(true);
+    expect(joined(eventsIn(text), "content").split(" ").length).toBeGreaterThan(20);
+  } finally {
+    await sim.close();
+  }
+});

@@ -69,7 +69,15 @@ async function usage({ storage }: Metering, fresh = false) {
 }
 
 const receipts = ({ storage }: Metering, requestId = "") =>
-  listReceipts(storage, { accountId: account, keyId: "", model: "", requestId, pageSize: 1000, pageToken: "" });
+  listReceipts(storage, {
+    accountId: account,
+    keyId: "",
+    model: "",
+    requestId,
+    labelName: "",
+    pageSize: 1000,
+    pageToken: "",
+  });
 
 test("a standby tells usage, receipts and the proof, and the moment that they are of", async () => {
   const before = Date.now();

@@ -138,6 +138,13 @@ export declare type Account = Message<"tollgate.accounts.v1.Account"> & {
    * @generated from field: string email = 40;
    */
   email: string;
+
+  /**
+   * When a key of it was last used, to the minute. Absent: none was.
+   *
+   * @generated from field: google.protobuf.Timestamp last_used_at = 60;
+   */
+  lastUsedAt?: Timestamp | undefined;
 };
 
 /**

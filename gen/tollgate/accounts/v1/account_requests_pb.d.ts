@@ -188,11 +188,18 @@ export declare type ListAccountsRequest = Message<"tollgate.accounts.v1.ListAcco
   accountIds: string[];
 
   /**
-   * Only accounts in this state, oldest first; not together with a name. Unspecified: all accounts.
+   * Only accounts in this state; not together with a name. Unspecified: all accounts.
    *
    * @generated from field: tollgate.accounts.v1.AccountState state = 6;
    */
   state: AccountState;
+
+  /**
+   * The order. Not together with a name, which has its own, a state or ids unless unspecified.
+   *
+   * @generated from field: tollgate.accounts.v1.AccountOrder order = 7;
+   */
+  order: AccountOrder;
 };
 
 /**
@@ -463,6 +470,32 @@ export declare type CloseAccountResponse = Message<"tollgate.accounts.v1.CloseAc
 export declare const CloseAccountResponseSchema: GenMessage<CloseAccountResponse>;
 
 /**
+ * What accounts are ordered by.
+ *
+ * @generated from enum tollgate.accounts.v1.AccountOrder
+ */
+export enum AccountOrder {
+  /**
+   * Age, oldest first.
+   *
+   * @generated from enum value: ACCOUNT_ORDER_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * When a key of it was last used, newest first. Accounts whose keys were never used are left out.
+   *
+   * @generated from enum value: ACCOUNT_ORDER_LAST_USE = 1;
+   */
+  LAST_USE = 1,
+}
+
+/**
+ * Describes the enum tollgate.accounts.v1.AccountOrder.
+ */
+export declare const AccountOrderSchema: GenEnum<AccountOrder>;
+
+/**
  * A state that accounts are looked for by.
  *
  * @generated from enum tollgate.accounts.v1.AccountState
@@ -488,6 +521,13 @@ export enum AccountState {
    * @generated from enum value: ACCOUNT_STATE_IN_DEBT = 2;
    */
   IN_DEBT = 2,
+
+  /**
+   * Has paid before, and its balance is below its threshold or too little for a request.
+   *
+   * @generated from enum value: ACCOUNT_STATE_LOW = 3;
+   */
+  LOW = 3,
 }
 
 /**

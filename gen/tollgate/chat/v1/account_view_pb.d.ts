@@ -518,6 +518,13 @@ export declare type Generation = Message<"tollgate.chat.v1.Generation"> & {
    * @generated from field: optional bool archived = 17;
    */
   archived?: boolean | undefined;
+
+  /**
+   * Who used it: an object with the values of its attribution labels, by their names. Absent: it has none.
+   *
+   * @generated from field: optional string labels = 18;
+   */
+  labels?: string | undefined;
 };
 
 /**
@@ -552,6 +559,20 @@ export declare type GetUsageRequest = Message<"tollgate.chat.v1.GetUsageRequest"
    * @generated from field: repeated tollgate.chat.v1.UsageDimension by = 3;
    */
   by: UsageDimension[];
+
+  /**
+   * The attribution label to group or filter by, by its name. Absent: none.
+   *
+   * @generated from field: string label = 4;
+   */
+  label: string;
+
+  /**
+   * Only usage with this value of the label. Empty: usage without the label. Absent: all usage.
+   *
+   * @generated from field: optional string label_value = 5;
+   */
+  labelValue?: string | undefined;
 };
 
 /**
@@ -655,6 +676,13 @@ export declare type UsageSums = Message<"tollgate.chat.v1.UsageSums"> & {
    * @generated from field: optional string hour = 9;
    */
   hour?: string | undefined;
+
+  /**
+   * The value of the label. Empty: these requests had none. Absent: rows are not grouped by it.
+   *
+   * @generated from field: optional string label = 10;
+   */
+  label?: string | undefined;
 };
 
 /**
@@ -710,6 +738,13 @@ export enum UsageDimension {
    * @generated from enum value: USAGE_DIMENSION_HOUR = 5;
    */
   HOUR = 5,
+
+  /**
+   * The value of the attribution label that is named beside it.
+   *
+   * @generated from enum value: USAGE_DIMENSION_LABEL = 6;
+   */
+  LABEL = 6,
 }
 
 /**

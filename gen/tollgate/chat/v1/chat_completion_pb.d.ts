@@ -473,6 +473,13 @@ export declare type CreateChatCompletionRequest = Message<"tollgate.chat.v1.Crea
    * @generated from field: tollgate.chat.v1.ProviderPreferences provider = 67;
    */
   provider?: ProviderPreferences | undefined;
+
+  /**
+   * The client's own end user. Becomes an attribution label of the receipt where the service keeps one. Absent: none.
+   *
+   * @generated from field: optional string user = 71;
+   */
+  user?: string | undefined;
 };
 
 /**

@@ -177,6 +177,13 @@ export declare type CreateCompletionRequest = Message<"tollgate.chat.v1.CreateCo
   promptCacheKey?: string | undefined;
 
   /**
+   * The client's own end user. Becomes an attribution label of the receipt where the service keeps one. Absent: none.
+   *
+   * @generated from field: optional string user = 48;
+   */
+  user?: string | undefined;
+
+  /**
    * The format of the answer. Only text is accepted.
    *
    * @generated from field: tollgate.chat.v1.ResponseFormat response_format = 23;

@@ -43,6 +43,13 @@ export declare type CreateEmbeddingRequest = Message<"tollgate.chat.v1.CreateEmb
    * @generated from field: optional uint32 dimensions = 4;
    */
   dimensions?: number | undefined;
+
+  /**
+   * The client's own end user. Becomes an attribution label of the receipt where the service keeps one. Absent: none.
+   *
+   * @generated from field: optional string user = 5;
+   */
+  user?: string | undefined;
 };
 
 /**

@@ -39,6 +39,13 @@ export declare type EmbedRequest = Message<"tollgate.embeddings.v1.EmbedRequest"
    * @generated from field: repeated string inputs = 3;
    */
   inputs: string[];
+
+  /**
+   * Who used it: values for attribution labels, as in GenerateRequest.
+   *
+   * @generated from field: map<string, string> labels = 4;
+   */
+  labels: { [key: string]: string };
 };
 
 /**

@@ -119,6 +119,16 @@ export declare type GenerateRequest = Message<"tollgate.inference.v1.GenerateReq
    * @generated from field: optional string session = 11;
    */
   session?: string | undefined;
+
+  /**
+   * Who used it: values for attribution labels, by the labels' names in the configuration. Other names are ignored. A
+   * value is hashed where the configuration says so, and recorded as "other" where it cannot be kept as it is: it is
+   * longer than 128 characters, or has control characters, or its account has used too many values today. It is never
+   * sent to servers.
+   *
+   * @generated from field: map<string, string> labels = 15;
+   */
+  labels: { [key: string]: string };
 };
 
 /**

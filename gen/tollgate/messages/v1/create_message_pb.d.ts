@@ -123,6 +123,13 @@ export declare type CreateMessageRequest = Message<"tollgate.messages.v1.CreateM
   serviceTier: ServiceTier;
 
   /**
+   * Facts about the request. Absent: none.
+   *
+   * @generated from field: tollgate.messages.v1.Metadata metadata = 25;
+   */
+  metadata?: Metadata | undefined;
+
+  /**
    * Not available: the older name of output_config.format.
    *
    * @generated from field: optional string output_format = 14;
@@ -199,4 +206,24 @@ export declare type CreateMessageResponse = Message<"tollgate.messages.v1.Create
  * Use `create(CreateMessageResponseSchema)` to create a new message.
  */
 export declare const CreateMessageResponseSchema: GenMessage<CreateMessageResponse>;
+
+/**
+ * Facts about a request. Unknown fields are ignored.
+ *
+ * @generated from message tollgate.messages.v1.Metadata
+ */
+export declare type Metadata = Message<"tollgate.messages.v1.Metadata"> & {
+  /**
+   * The client's own end user. Becomes an attribution label of the receipt where the service keeps one. Absent: none.
+   *
+   * @generated from field: optional string user_id = 1;
+   */
+  userId?: string | undefined;
+};
+
+/**
+ * Describes the message tollgate.messages.v1.Metadata.
+ * Use `create(MetadataSchema)` to create a new message.
+ */
+export declare const MetadataSchema: GenMessage<Metadata>;
 

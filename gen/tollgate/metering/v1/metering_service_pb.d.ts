@@ -165,6 +165,20 @@ export declare type ListReceiptsRequest = Message<"tollgate.metering.v1.ListRece
    * @generated from field: google.protobuf.Timestamp to = 8;
    */
   to?: Timestamp | undefined;
+
+  /**
+   * Only receipts with a value of this attribution label. Empty: all receipts.
+   *
+   * @generated from field: string label_name = 9;
+   */
+  labelName: string;
+
+  /**
+   * That value. Absent: all receipts. Empty: those without the label.
+   *
+   * @generated from field: optional string label_value = 10;
+   */
+  labelValue?: string | undefined;
 };
 
 /**
@@ -342,6 +356,20 @@ export declare type StreamUsageRequest = Message<"tollgate.metering.v1.StreamUsa
    * @generated from field: bool fresh = 8;
    */
   fresh: boolean;
+
+  /**
+   * The attribution label that rows are grouped or filtered by. Empty: none.
+   *
+   * @generated from field: string label_name = 11;
+   */
+  labelName: string;
+
+  /**
+   * Only usage with this value of the label. Absent: all usage. Empty: usage without the label.
+   *
+   * @generated from field: optional string label_value = 12;
+   */
+  labelValue?: string | undefined;
 };
 
 /**
@@ -433,6 +461,67 @@ export declare type StreamStatementResponse = Message<"tollgate.metering.v1.Stre
 export declare const StreamStatementResponseSchema: GenMessage<StreamStatementResponse>;
 
 /**
+ * Has no fields: labels are the same for all accounts.
+ *
+ * @generated from message tollgate.metering.v1.ListLabelsRequest
+ */
+export declare type ListLabelsRequest = Message<"tollgate.metering.v1.ListLabelsRequest"> & {
+};
+
+/**
+ * Describes the message tollgate.metering.v1.ListLabelsRequest.
+ * Use `create(ListLabelsRequestSchema)` to create a new message.
+ */
+export declare const ListLabelsRequestSchema: GenMessage<ListLabelsRequest>;
+
+/**
+ * The attribution labels of the configuration.
+ *
+ * @generated from message tollgate.metering.v1.ListLabelsResponse
+ */
+export declare type ListLabelsResponse = Message<"tollgate.metering.v1.ListLabelsResponse"> & {
+  /**
+   * In the order of the configuration. Empty: receipts are given none.
+   *
+   * @generated from field: repeated tollgate.metering.v1.Label labels = 1;
+   */
+  labels: Label[];
+};
+
+/**
+ * Describes the message tollgate.metering.v1.ListLabelsResponse.
+ * Use `create(ListLabelsResponseSchema)` to create a new message.
+ */
+export declare const ListLabelsResponseSchema: GenMessage<ListLabelsResponse>;
+
+/**
+ * An attribution label.
+ *
+ * @generated from message tollgate.metering.v1.Label
+ */
+export declare type Label = Message<"tollgate.metering.v1.Label"> & {
+  /**
+   * Its name on receipts, in usage and in exports.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * Whether receipts have a keyed hash of the value in place of the value.
+   *
+   * @generated from field: bool hashed = 2;
+   */
+  hashed: boolean;
+};
+
+/**
+ * Describes the message tollgate.metering.v1.Label.
+ * Use `create(LabelSchema)` to create a new message.
+ */
+export declare const LabelSchema: GenMessage<Label>;
+
+/**
  * A dimension to group usage by.
  *
  * @generated from enum tollgate.metering.v1.UsageGroup
@@ -479,6 +568,13 @@ export enum UsageGroup {
    * @generated from enum value: USAGE_GROUP_HOUR = 5;
    */
   HOUR = 5,
+
+  /**
+   * By the value of the label that label_name names.
+   *
+   * @generated from enum value: USAGE_GROUP_LABEL = 6;
+   */
+  LABEL = 6,
 }
 
 /**
@@ -554,6 +650,16 @@ export declare const MeteringService: GenService<{
     methodKind: "server_streaming";
     input: typeof StreamUsageRequestSchema;
     output: typeof StreamUsageResponseSchema;
+  },
+  /**
+   * Lists the attribution labels that receipts are given.
+   *
+   * @generated from rpc tollgate.metering.v1.MeteringService.ListLabels
+   */
+  listLabels: {
+    methodKind: "unary";
+    input: typeof ListLabelsRequestSchema;
+    output: typeof ListLabelsResponseSchema;
   },
   /**
    * Streams an account's statement of whole UTC days, of today so far: its opening balance, every movement of its money, its

@@ -171,6 +171,14 @@ export declare type Receipt = Message<"tollgate.metering.v1.Receipt"> & {
    * @generated from field: bool archived = 31;
    */
   archived: boolean;
+
+  /**
+   * Who used it: the values of the attribution labels that the request had, by the labels' names. They inform: they have
+   * no part in the cost, and a day's seal does not prove them.
+   *
+   * @generated from field: map<string, string> labels = 32;
+   */
+  labels: { [key: string]: string };
 };
 
 /**
@@ -378,6 +386,13 @@ export declare type UsageRow = Message<"tollgate.metering.v1.UsageRow"> & {
    * @generated from field: string hour = 10;
    */
   hour: string;
+
+  /**
+   * The value of the label that rows are grouped by. Empty: they are not, or these requests had no such label.
+   *
+   * @generated from field: string label = 11;
+   */
+  label: string;
 };
 
 /**

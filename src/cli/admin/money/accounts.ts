@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { createClient, type Transport } from "@connectrpc/connect";
 import { type Command, Option } from "commander";
-import { AccountState } from "#gen/tollgate/accounts/v1/account_requests_pb.js";
+import { AccountOrder, AccountState } from "#gen/tollgate/accounts/v1/account_requests_pb.js";
 import { AccountsService } from "#gen/tollgate/accounts/v1/accounts_service_pb.js";
 import { formatUsd } from "#lib/money.ts";
 import { readAll } from "#lib/rpc/pages.ts";
@@ -27,7 +27,9 @@ interface LimitOptions {
 }
 
 /** The states that accounts are listed by. */
-const states = { frozen: AccountState.FROZEN, "in-debt": AccountState.IN_DEBT } as const;
+const states = { frozen: AccountState.FROZEN, "in-debt": AccountState.IN_DEBT, low: AccountState.LOW } as const;
+/** What accounts are ordered by unless it is their age. */
+const orders = { "last-use": AccountOrder.LAST_USE } as const;
 
 /** `tollgate accounts …` */
 export function addAccounts(program: Command, io: Io): void {
@@ -55,14 +57,17 @@ export function addAccounts(program: Command, io: Io): void {
       return accountDocument(required(account));
     },
   });
-  addQuestion<[], { name?: string; state?: keyof typeof states }>(group, "list", io, {
+  addQuestion<[], { name?: string; state?: keyof typeof states; sort?: keyof typeof orders }>(group, "list", io, {
     description: "list all accounts, oldest first",
     options: (command) =>
       command
         .option("--name <text>", "only accounts whose name begins with this text, in any case; ordered by name")
-        .addOption(new Option("--state <state>", "only accounts in this state").choices(Object.keys(states))),
-    ask: async (core, { name = "", state }) => {
-      const asked = { name, ...(state && { state: states[state] }) };
+        .addOption(new Option("--state <state>", "only accounts in this state").choices(Object.keys(states)))
+        .addOption(
+          new Option("--sort <order>", "only accounts that were used, newest first").choices(Object.keys(orders)),
+        ),
+    ask: async (core, { name = "", state, sort }) => {
+      const asked = { name, ...(state && { state: states[state] }), ...(sort && { order: orders[sort] }) };
       const found = await readAll(
         (page) => client(core).listAccounts({ ...asked, ...page }),
         ({ accounts }) => accounts,

@@ -27,9 +27,20 @@ export interface UsageOptions {
   readonly model?: string;
   readonly from?: Date;
   readonly to?: Date;
+  /** Names of groups, and `label:NAME` for one attribution label. */
   readonly by: readonly string[];
+  readonly label?: LabelFilter;
   readonly top?: number;
 }
+
+/** A label and the value that is asked for. Empty: none. */
+export interface LabelFilter {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** What stands before the name of a label that is grouped by. */
+const labelPrefix = "label:";
 
 /** The usual groups. */
 export const usualGroups = ["account", "key", "model"];
@@ -45,7 +56,13 @@ export function addUsage(program: Command, io: Io): void {
         .option("--model <model>", "only this model")
         .option("--from <time>", "settled at or after, such as yesterday, 2026-01-31 or 2026-01-31T12:00:00Z", moment)
         .option("--to <time>", "settled before", moment)
-        .option("--by <groups>", "what to group by: account, key, model, week, day, hour", groups, usualGroups)
+        .option(
+          "--by <groups>",
+          "what to group by: account, key, model, week, day, hour, and label:NAME for one label",
+          groups,
+          usualGroups,
+        )
+        .option("--label <name=value>", "only requests with this label; name= for those without it", labelFilter)
         .option("--top <n>", "only this many groups, those that cost most", count),
     ask: async (core, options) => {
       const isByWeek = options.by.includes("week");
@@ -61,21 +78,44 @@ export function addUsage(program: Command, io: Io): void {
 }
 
 /** The question as a message of the contract. */
-export function toUsageRequest({ account = "", key = "", model = "", from, to, by, top = 0 }: UsageOptions) {
+export function toUsageRequest({ account = "", key = "", model = "", from, to, by, top = 0, label }: UsageOptions) {
+  const labelName = findLabel(by) ?? label?.name ?? "";
+  if (label !== undefined && label.name !== labelName) {
+    throw new Error("usage is told by one label at a time: --by and --label must name the same one");
+  }
   return {
+    labelName,
+    ...(label && { labelValue: label.value }),
     accountId: account,
     keyId: key,
     model,
     dearest: top,
     ...(from ? { from: timestampFromDate(from) } : {}),
     ...(to ? { to: timestampFromDate(to) } : {}),
-    groupBy: by.map((group) => groupings[group] ?? UsageGroup.DAY),
+    groupBy: by.map((group) =>
+      group.startsWith(labelPrefix) ? UsageGroup.LABEL : (groupings[group] ?? UsageGroup.DAY),
+    ),
   };
 }
 
+/** The label that is grouped by. Undefined: none. */
+const findLabel = (by: readonly string[]) =>
+  by.find((group) => group.startsWith(labelPrefix))?.slice(labelPrefix.length);
+
+/** Reads a label and its value, such as app=Cline. */
+export function labelFilter(text: string): LabelFilter {
+  const at = text.indexOf("=");
+  if (at < 1) {
+    throw new InvalidArgumentError("It must be a label's name and a value, such as app=Cline.");
+  }
+  return { name: text.slice(0, at), value: text.slice(at + 1) };
+}
+
 /** A row with the fields that it is grouped by, and those that all rows share because they were filtered by. */
-export function usageDocument(row: UsageRow, { account, key, model, by }: UsageOptions) {
+export function usageDocument(row: UsageRow, { account, key, model, by, label }: UsageOptions) {
+  const labelName = findLabel(by) ?? label?.name;
   return {
+    ...(labelName !== undefined && { [`label_${labelName}`]: label?.value ?? row.label }),
     ...(account !== undefined || by.includes("account") ? { account_id: account ?? row.accountId } : {}),
     ...(key !== undefined || by.includes("key") ? { key_id: key ?? row.keyId } : {}),
     ...(model !== undefined || by.includes("model") ? { model: model ?? row.model } : {}),
@@ -112,8 +152,12 @@ export function contractGroups(text: string): string[] {
 }
 
 function readGroups(named: string[], known: readonly string[]): string[] {
-  if (named.every((group) => known.includes(group))) {
+  const [label, another] = named.filter((group) => group.startsWith(labelPrefix));
+  if (another !== undefined || label === labelPrefix) {
+    throw new InvalidArgumentError("It must be one label, such as label:app.");
+  }
+  if (named.every((group) => group === label || known.includes(group))) {
     return named;
   }
-  throw new InvalidArgumentError(`It must be some of ${known.join(", ")} with commas between.`);
+  throw new InvalidArgumentError(`It must be some of ${known.join(", ")}, label:NAME with commas between.`);
 }

@@ -16,7 +16,7 @@ export function weekOf(day: string): string {
 export function toWeeksOfUsage(rows: readonly UsageRow[]): UsageRow[] {
   return toWeeks(
     rows,
-    ({ accountId, keyId, model }) => `${accountId} ${keyId} ${model}`,
+    ({ accountId, keyId, model, label }) => `${accountId} ${keyId} ${model} ${label}`,
     (one, other) => ({
       ...one,
       requests: one.requests + other.requests,

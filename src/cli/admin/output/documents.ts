@@ -22,6 +22,7 @@ export function accountDocument(account: Account) {
     name: account.name,
     email: account.email || null,
     created_at: time(account.createdAt),
+    last_used_at: time(account.lastUsedAt),
     balance_usd: formatUsd(account.balancePicoUsd),
     held_usd: formatUsd(account.heldPicoUsd),
     debt_usd: formatUsd(account.debtPicoUsd),

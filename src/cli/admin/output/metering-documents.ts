@@ -48,6 +48,7 @@ export function receiptDocument(receipt: Receipt) {
     cached_input_tokens: receipt.cachedInputTokens === undefined ? null : Number(receipt.cachedInputTokens),
     server: receipt.server === "" ? null : receipt.server,
     surface: receipt.surface === "" ? null : receipt.surface,
+    labels: receipt.labels,
     lines: receipt.lines.map((line) => ({
       lot_id: line.lotId === "" ? null : line.lotId,
       input_tokens: Number(line.inputTokens),

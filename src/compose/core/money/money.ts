@@ -1,6 +1,9 @@
 import { BooksService } from "#gen/tollgate/metering/v1/books_service_pb.js";
 import { MeteringService } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import { PricesService } from "#gen/tollgate/metering/v1/prices_service_pb.js";
+import { isHashed } from "#src/config/schema/labels.ts";
+import { ConfiguredLabels, type Labels } from "#src/money/labels/labels.ts";
+import { attendLabels } from "#src/money/labels/stored-values.ts";
 import { createPrices } from "#src/money/prices/prices.ts";
 import { findRatePolicy } from "#src/money/rate-limits/max-rpm.ts";
 import { openWindows } from "#src/money/rate-limits/open-windows.ts";
@@ -19,6 +22,7 @@ import { archiveDirectory } from "./books/retention.ts";
 export interface Money extends Part, Books {
   readonly windows: Awaited<ReturnType<typeof openWindows>>;
   readonly rateLimits: ConfiguredRateLimits;
+  readonly labels: Labels;
 }
 
 /** `open` opens the ground once there are prices. A simulation passes its own. */
@@ -26,7 +30,7 @@ export async function composeMoney(
   foundation: MoneyFoundation,
   open: (foundation: MoneyFoundation) => MoneyGround = openGround,
 ): Promise<Money> {
-  const { config, secrets, logger, random, clock, storage, announce, priceBook } = foundation;
+  const { config, secrets, logger, random, clock, storage, announce, priceBook, metrics } = foundation;
   const prices = await createPrices({ storage, clock, random, models: config.models, announce, book: priceBook });
   const books = await composeBooks(foundation, prices, open(foundation));
   const { ledger, deadLetters, observer } = books;
@@ -37,13 +41,23 @@ export async function composeMoney(
     fundingState: (accountId) => ledger.fundingState(accountId),
     clock,
   });
+  const kept = config.labels.keep.map((label) => ({ name: label.name, hash: isHashed(label) }));
+  const labels = new ConfiguredLabels({
+    kept,
+    valuesPerDay: config.labels.values_per_day,
+    peppers: secrets.peppers,
+    clock,
+    observe: metrics.labels,
+  });
+  const stopLabels = attendLabels({ storage, clock, logger, labels, keepDays: config.labels.keep_days });
   const archives = new FolderReceipts(storage, new ArchiveFolder(archiveDirectory(foundation)));
   return {
     ...books,
     windows,
     rateLimits,
+    labels,
     services: [
-      registration(MeteringService, createMeteringService({ storage, clock, archives })),
+      registration(MeteringService, createMeteringService({ storage, clock, archives, labels: kept })),
       registration(PricesService, createPricesService(prices, storage)),
       registration(
         BooksService,
@@ -51,6 +65,7 @@ export async function composeMoney(
       ),
     ],
     async stop() {
+      stopLabels();
       await windows.close();
       await ledger.close();
     },

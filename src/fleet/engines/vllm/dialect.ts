@@ -3,6 +3,12 @@ import { thinkingFields } from "../shared/chat-completions/thinking.ts";
 import { figureIn } from "../shared/inspection/told.ts";
 import { readAllLabels } from "../shared/prometheus.ts";
 
+/**
+ * The tokens of one piece of an answer that nobody reads as it comes. The first and the last token come at once. What is
+ * on its way to a piece is not counted yet, so a client that leaves is charged up to 15 tokens less than were made.
+ */
+const streamInterval = 16;
+
 /** vLLM, by its source as of 2026 (entrypoints/openai/chat_completion, entrypoints/serve). */
 export const vllm: Dialect = {
   engine: "vllm",
@@ -13,12 +19,15 @@ export const vllm: Dialect = {
     ...thinkingFields(request, continued),
     ...(continued && { continue_final_message: true, add_generation_prompt: false }),
   }),
-  fields: ({ prompt, cacheSalt, priority }) => ({
+  fields: ({ prompt, cacheSalt, priority, gathered }) => ({
     stream_options: { include_usage: true, continuous_usage_stats: true },
     cache_salt: cacheSalt,
     priority: priority && { priority: -1, standard: 0, flex: 1 }[priority], // the lowest goes first
-    // Without this, no chunk and no count comes while the tool-call parser gathers tokens.
-    ...(prompt.case === "conversation" && prompt.value.tools.length > 0 && { return_token_ids: true }),
+    ...(prompt.case === "conversation" && prompt.value.tools.length > 0
+      ? // Without this, no chunk and no count comes while the tool-call parser gathers tokens. No interval: its parsers lose
+        // arguments in larger pieces (https://github.com/vllm-project/vllm/issues/31501).
+        { return_token_ids: true }
+      : { stream_interval: gathered ? streamInterval : undefined }),
   }),
   healthPath: "/health",
   tokenize: (prompt) => ({ path: "/tokenize", body: tokenizeBody(prompt), field: "count" }),

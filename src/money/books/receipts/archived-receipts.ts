@@ -13,6 +13,8 @@ export interface ArchivedQuestion {
   readonly keyId: string;
   readonly model: string;
   readonly requestId: string;
+  /** The label that is asked for, and its value. Undefined: any, and none. Empty: none. Absent: all match. */
+  readonly label?: { readonly name: string; readonly value: string | undefined };
   /** Settled at or after, and before, in milliseconds since the epoch. */
   readonly fromMs: number;
   readonly toMs: number;

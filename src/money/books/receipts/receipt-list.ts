@@ -10,6 +10,7 @@ import { readEntity } from "#src/storage/read-entity.ts";
 import type { Snapshot } from "#src/storage/snapshot.ts";
 import type { Storage } from "#src/storage/storage.ts";
 import { readKeptFrom } from "../../store/kept-from.ts";
+import { labelOf } from "../../store/rollups.ts";
 import { type ArchivedReceipts, placeOf } from "./archived-receipts.ts";
 import { Conditions } from "./conditions.ts";
 import { toReceipt } from "./receipts.ts";
@@ -58,6 +59,7 @@ async function readBoth(
     keyId: asked.keyId,
     model: asked.model,
     requestId: asked.requestId,
+    ...(asked.labelName !== "" && { label: { name: asked.labelName, value: asked.labelValue } }),
     fromMs: asked.from === undefined ? 0 : timestampDate(asked.from).getTime(),
     toMs: Math.min(keptFrom, asked.to === undefined ? keptFrom : timestampDate(asked.to).getTime()),
     after: at === undefined ? undefined : { settledMs: Number(at), runId, requestId },
@@ -87,8 +89,9 @@ interface StoredRun {
   readonly lines: readonly UsageLine[];
 }
 
-function toFilters({ accountId, keyId, model, requestId, from, to }: Asked) {
-  return [accountId, keyId, model, requestId, ...[from, to].map((at) => at && timestampDate(at).getTime())];
+function toFilters({ accountId, keyId, model, requestId, labelName, labelValue, from, to }: Asked) {
+  const times = [from, to].map((at) => at && timestampDate(at).getTime());
+  return [accountId, keyId, model, requestId, ...times, ...(labelName === "" ? [] : [labelName, labelValue])];
 }
 
 async function readRuns(
@@ -145,9 +148,9 @@ export async function readLines(snapshot: Snapshot, runs: readonly Usage[]): Pro
 }
 
 function toConditions(
-  { accountId, keyId, model, requestId, from, to }: Asked,
+  { accountId, keyId, model, requestId, labelName, labelValue, from, to }: Asked,
   keptFrom: number,
-  dialect: LongRead["dialect"],
+  dialect: Storage["dialect"],
 ): Conditions {
   const conditions = new Conditions();
   // A sign keeps SQLite, which has no statistics, from other indexes than that of the request: an account may have millions.
@@ -163,6 +166,9 @@ function toConditions(
   }
   if (requestId !== "") {
     conditions.add("request_id = ?", requestId);
+  }
+  if (labelName !== "" && labelValue !== undefined) {
+    conditions.add(`coalesce(${labelOf[dialect]}, '') = ?`, labelName, labelValue);
   }
   // All receipts are newer than 1970. Without a bound SQLite would sort the whole table for one page.
   const since = from === undefined ? 0 : timestampDate(from).getTime();

@@ -7,6 +7,7 @@ import { isStorable } from "#lib/text/storable.ts";
 import { toDuration } from "#lib/time/duration.ts";
 import { Usage, UsageLine } from "#src/storage/entities/metering/usage.ts";
 import type { Storage } from "#src/storage/storage.ts";
+import { parseLabels } from "../../model/charges/labels.ts";
 import type { ArchivedReceipts } from "./archived-receipts.ts";
 import { receiptLines, shortfallLine } from "./receipt-lines.ts";
 
@@ -86,6 +87,7 @@ export function toReceipt(usage: Usage, lines: readonly UsageLine[]): Receipt {
     surface: usage.surface ?? "",
     ...toHold(usage),
     archived: false,
+    labels: parseLabels(usage.labels),
   };
 }
 

@@ -1,7 +1,7 @@
 import { UsageGroup } from "#gen/tollgate/metering/v1/metering_service_pb.js";
 import { bySum } from "#src/storage/exact-sum.ts";
 import type { Storage } from "#src/storage/storage.ts";
-import { allAccounts, hourOf, sumNames, sumsOfReceipts, sumsOfSums } from "../../store/rollups.ts";
+import { allAccounts, hourOf, labelOf, sumNames, sumsOfReceipts, sumsOfSums } from "../../store/rollups.ts";
 import { spanHours } from "../../store/spans.ts";
 import { Conditions } from "./conditions.ts";
 import { cutHours, type Slots, type Span } from "./cut-hours.ts";
@@ -14,12 +14,20 @@ export interface UsageQuestion {
   readonly keyId: string;
   readonly model: string;
   readonly groups: ReadonlySet<UsageGroup>;
+  /** The attribution label that is grouped or filtered by. Absent: none. */
+  readonly label?: AskedLabel;
   /** Settled at or after, in milliseconds since the epoch. Absent: from the beginning. */
   readonly fromMs?: number;
   /** Settled before, in milliseconds since the epoch. Absent: until now. */
   readonly toMs?: number;
   /** The most groups, those that cost most first. 0: all, in the order of the groups. */
   readonly dearest?: number;
+}
+
+/** A label, and the value that is asked for. Undefined: any, and none. Empty: none. */
+export interface AskedLabel {
+  readonly name: string;
+  readonly value: string | undefined;
 }
 
 /** The columns that rows can be grouped by, in order, each computed from the hour. */
@@ -41,28 +49,64 @@ interface Part {
   readonly parameters: readonly unknown[];
 }
 
+/** Where sums are read from: those of whole hours, and receipts for parts of hours. */
+interface Source {
+  sums(hours: Span): Part[];
+  receipts(fromMs: number, toMs: number): Part;
+}
+
+/** The column of a label's value, where one is asked for. Empty: the requests have no such label. */
+const labelColumn = "label";
+
 /** The query for these sums, in the order of the groups. */
 export function usageQuery(
   dialect: Storage["dialect"],
   question: UsageQuestion,
 ): { sql: string; parameters: readonly unknown[] } {
-  const parts =
-    question.fromMs === undefined && question.toMs === undefined
-      ? sumParts(question, { from: undefined, to: undefined })
-      : boundedParts(dialect, question);
-  const kept = keptColumns(question);
+  const { sql: from, parameters } = join(
+    question.label === undefined
+      ? partsFrom(allSource(dialect, question), question)
+      : labelParts(dialect, question, question.label),
+  );
+  const kept = keptColumns(question)
+    .map(({ name }) => name)
+    .filter((name) => name !== labelColumn || question.groups.has(UsageGroup.LABEL));
   const places = kept.map((_, at) => at + 1).join(", ");
   const { dearest = 0 } = question;
   const order = dearest === 0 ? places : `${bySum("cost")}, ${places} limit ${dearest}`;
   const sql = `
-    select ${kept.map(({ name }) => `${name}, `).join("")}${toldSums}
-    from (${parts.map((part) => part.sql).join(" union all ")}) parts
+    select ${kept.map((name) => `${name}, `).join("")}${toldSums}
+    from (${from}) parts
     group by ${places} having sum(requests) > 0 order by ${order}`;
-  return { sql, parameters: parts.flatMap((part) => part.parameters) };
+  return { sql, parameters };
 }
 
-function keptColumns({ groups }: UsageQuestion) {
-  return [...columns].filter(([group]) => groups.has(group)).map(([, column]) => column);
+const join = (parts: readonly Part[]): Part => ({
+  sql: parts.map((part) => part.sql).join(" union all "),
+  parameters: parts.flatMap((part) => part.parameters),
+});
+
+/**
+ * The sums of a label's values. Those of requests without the label are the sums of all, less those of all values: so they
+ * add up to what is told without a label.
+ */
+function labelParts(dialect: Storage["dialect"], question: UsageQuestion, label: AskedLabel): Part[] {
+  const { value } = label;
+  const labelled = join(partsFrom(labelSource(dialect, question, label), question));
+  if (value !== undefined && value !== "") {
+    return [labelled];
+  }
+  const all = join(partsFrom(allSource(dialect, question), question));
+  const names = keptColumns(question).map(({ name }) => (name === labelColumn ? `'' as ${name}` : name));
+  const taken = [...names, ...toldNames.map((name) => `-${name}`)].join(", ");
+  const less = { sql: `select ${taken} from (${labelled.sql}) taken`, parameters: labelled.parameters };
+  return [all, less, ...(value === undefined ? [labelled] : [])];
+}
+
+/** The columns of a part. `label`: the label's value in SQL. */
+function keptColumns({ groups, label: asked }: UsageQuestion, label = "''") {
+  const ofLabel = asked === undefined ? [] : [{ name: labelColumn, sql: () => label }];
+  return [...ofLabel, ...[...columns].filter(([group]) => groups.has(group)).map(([, column]) => column)];
 }
 
 /**
@@ -70,8 +114,15 @@ function keptColumns({ groups }: UsageQuestion) {
  * sorted. PostgreSQL's sums are numeric: one of them in the union would make it convert all rows of the other parts,
  * which takes longer than reading them.
  */
-function summedPart(question: UsageQuestion, hour: string, from: string, sums: string, where: Conditions): Part {
-  const columns = keptColumns(question);
+function summedPart(
+  question: UsageQuestion,
+  hour: string,
+  from: string,
+  sums: string,
+  where: Conditions,
+  label?: string,
+): Part {
+  const columns = keptColumns(question, label);
   const kept = columns.map(({ name, sql }) => `${sql(hour)} as ${name}, `);
   const places = kept.map((_, at) => at + 1).join(", ");
   const told = [...columns.map(({ name }) => name), ...toldNames.map((name) => `cast(${name} as bigint) as ${name}`)];
@@ -83,9 +134,8 @@ function summedPart(question: UsageQuestion, hour: string, from: string, sums: s
  * Takes whole hours from sums, as many as come closest to the span. What these lack or exceed at either end is read
  * from receipts, of half an hour at most.
  */
-function boundedParts(dialect: Storage["dialect"], question: UsageQuestion): Part[] {
+function partsFrom({ sums, receipts }: Source, question: UsageQuestion): Part[] {
   const { fromMs, toMs } = question;
-  const receipts = (from: number, to: number) => receiptPart(dialect, question, from, to);
   const [from, to] = [roundHour(fromMs), roundHour(toMs)];
   if (fromMs !== undefined && toMs !== undefined && toMs - fromMs <= readAway(fromMs) + readAway(toMs)) {
     return [receipts(fromMs, toMs)];
@@ -94,11 +144,7 @@ function boundedParts(dialect: Storage["dialect"], question: UsageQuestion): Par
     start === undefined || end === undefined || start === end
       ? []
       : [start < end ? receipts(start, end) : negated(question, receipts(end, start))];
-  return [
-    ...edge(fromMs, from && from * hourMs),
-    ...sumParts(question, { from, to }),
-    ...edge(to && to * hourMs, toMs),
-  ];
+  return [...edge(fromMs, from && from * hourMs), ...sums({ from, to }), ...edge(to && to * hourMs, toMs)];
 }
 
 const roundHour = (ms: number | undefined) => (ms === undefined ? undefined : Math.round(ms / hourMs));
@@ -111,11 +157,41 @@ function negated(question: UsageQuestion, { sql, parameters }: Part): Part {
   return { sql: `select ${names.join(", ")} from (${sql}) beyond`, parameters };
 }
 
-function receiptPart(dialect: Storage["dialect"], question: UsageQuestion, fromMs: number, toMs: number): Part {
+/** Sums over all requests. */
+const allSource = (dialect: Storage["dialect"], question: UsageQuestion): Source => ({
+  sums: (hours) => sumParts(question, hours),
+  receipts(fromMs, toMs) {
+    const conditions = settledWithin(question, fromMs, toMs);
+    return summedPart(question, hourOf[dialect]("settled_at"), "usage", sumsOfReceipts, conditions);
+  },
+});
+
+/** Sums over requests with a label, or with one value of it. */
+const labelSource = (dialect: Storage["dialect"], question: UsageQuestion, { name, value }: AskedLabel): Source => ({
+  sums(hours) {
+    const conditions = filter(question);
+    within(conditions, "hour", hours);
+    conditions.add("name = ?", name);
+    if (value) {
+      conditions.add("value = ?", value);
+    }
+    return [summedPart(question, "hour", "usage_label", sumsOfSums, conditions, "value")];
+  },
+  receipts(fromMs, toMs) {
+    const found = `(select usage.*, ${labelOf[dialect]} as label_value from usage where labels is not null) labelled`;
+    const conditions = settledWithin(question, fromMs, toMs);
+    conditions.add(value ? "label_value = ?" : "label_value is not null", ...(value ? [value] : []));
+    const hour = hourOf[dialect]("settled_at");
+    const part = summedPart(question, hour, found, sumsOfReceipts, conditions, "label_value");
+    return { ...part, parameters: [name, ...part.parameters] };
+  },
+});
+
+function settledWithin(question: UsageQuestion, fromMs: number, toMs: number): Conditions {
   const conditions = filter(question);
   conditions.add("settled_at >= ?", new Date(fromMs));
   conditions.add("settled_at < ?", new Date(toMs));
-  return summedPart(question, hourOf[dialect]("settled_at"), "usage", sumsOfReceipts, conditions);
+  return conditions;
 }
 
 /**

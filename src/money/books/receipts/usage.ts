@@ -31,6 +31,7 @@ export async function* streamUsage(storage: Storage, request: StreamUsageRequest
   if (request.accountId !== "" && !isUuid(request.accountId)) {
     return;
   }
+  refuseNameless(request);
   await refuseParts(storage, request);
   const reading = new LongRead(storage, request.fresh);
   for await (const rows of reading.pieces(() => readUsage(reading, request))) {
@@ -41,6 +42,7 @@ export async function* streamUsage(storage: Storage, request: StreamUsageRequest
 /** Returns at least one piece, perhaps without rows. */
 async function* readUsage(storage: LongRead, request: StreamUsageRequest): AsyncGenerator<UsageRow[]> {
   const groups = new Set(request.groupBy.length > 0 ? request.groupBy : usual);
+  const { labelName, labelValue } = request;
   const snapshot = await storage.snapshot();
   try {
     const accountId = request.accountId || (await findAccount(snapshot, request.keyId));
@@ -50,6 +52,7 @@ async function* readUsage(storage: LongRead, request: StreamUsageRequest): Async
       model: request.model,
       groups,
       dearest: request.dearest,
+      ...(labelName !== "" && { label: { name: labelName, value: labelValue } }),
       ...(request.from && { fromMs: timestampMs(request.from) }),
       ...(request.to && { toMs: timestampMs(request.to) }),
     });
@@ -67,6 +70,14 @@ async function* readUsage(storage: LongRead, request: StreamUsageRequest): Async
     }
   } finally {
     await snapshot.close();
+  }
+}
+
+/** Throws INVALID_ARGUMENT when a label is asked for without its name. */
+function refuseNameless({ labelName, labelValue, groupBy }: StreamUsageRequest): void {
+  if (labelName === "" && (labelValue !== undefined || groupBy.includes(UsageGroup.LABEL))) {
+    const parameter = "label_name";
+    throw failure(Reason.INVALID_ARGUMENT, "It must name the label to group or filter by.", { parameter });
   }
 }
 
@@ -103,6 +114,7 @@ function toUsageRow(row: Row): UsageRow {
     keyId: text("key_id"),
     model: text("model"),
     day: row.day === undefined ? "" : isoTime(Number(row.day) * 24).slice(0, 10),
+    label: text("label"),
     hour: row.hour === undefined ? "" : isoTime(Number(row.hour)),
     requests: count("requests"),
     inputTokens: count("input_tokens"),

@@ -157,8 +157,8 @@ export class Admission {
     const amount = costOf(admitted, rates);
     cached.wallet.hold(amount);
     budget?.hold(amount);
-    const { requestId, accountId, keyId, model } = request;
-    const run = { requestId, runId: random.uuid(), accountId, keyId, model };
+    const { requestId, accountId, keyId, model, labels } = request;
+    const run = { requestId, runId: random.uuid(), accountId, keyId, model, labels };
     const hold = new RunningHold(keeper, { wallet: cached, request: run, rates, admitted, amount, budget });
     requests.add(hold);
     cached.used();

@@ -31,12 +31,17 @@ export class Conclusions {
     this.#parts = parts;
   }
 
-  /** `run` identifies what was settled; the charge may be of the rest of that run. */
-  settled(charge: Charge, conclusion: Conclusion, run: Run): void {
+  /**
+   * `run` identifies what was settled; the charge may be of the rest of that run. `isAgain`: it was concluded before, and
+   * the store has lost it since.
+   */
+  settled(charge: Charge, conclusion: Conclusion, run: Run, isAgain = false): void {
     const { observer, requests, journal } = this.#parts;
     if (conclusion === "stored") {
       this.#tell(charge, (wallet, lines) => wallet.committed(lines));
-      observer.charged(charge.model, charge.cost, charge.shortfall, charge.status);
+      if (!isAgain) {
+        observer.charged(charge.model, charge.cost, charge.shortfall, charge.status);
+      }
       if (charge.shortfall > 0) {
         this.#parts.wallets.owe(charge.accountId, charge.shortfall);
       }

@@ -77,7 +77,7 @@ export class LostCharges {
         const requests = lost.map(({ requestId }) => requestId);
         logger.error({ requests, since, olderAreUnknown: isAll }, "the database has lost charges: they are made again");
         observer.putBack(lost.length);
-        await Promise.all(lost.map((charge) => settler.remake(charge)));
+        await Promise.all(lost.map((charge) => settler.remake(charge, true)));
       }
     }
   }

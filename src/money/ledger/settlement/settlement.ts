@@ -104,7 +104,7 @@ export class Settlement implements HoldKeeper {
     tokens: ChargedTokens,
     status: SettleStatus,
   ) {
-    const { requestId, runId, accountId, keyId, model } = request;
+    const { requestId, runId, accountId, keyId, model, labels } = request;
     const { inputTokens, outputTokens } = tokens;
     const now = Math.floor(this.#parts.clock.now());
     const settledAt = budget === undefined ? now : withinWindow(budget.window, now);
@@ -120,6 +120,7 @@ export class Settlement implements HoldKeeper {
       settledAt,
       maxRates: rates,
       admitted,
+      labels,
       ...inBudget(budgetSliceId),
     } satisfies Partial<Charge>;
   }

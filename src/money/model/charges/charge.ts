@@ -41,6 +41,8 @@ export interface Charge extends Run {
    * The slice of its key's budget that the cost counts in, in the window of its admission. Absent: there was no budget.
    */
   readonly budgetSliceId?: string;
+  /** Its attribution labels as they are stored, by `readLabels`. Absent: none. */
+  readonly labels?: string | undefined;
   /** In the order of spending. */
   readonly lines: readonly ChargeLine[];
 }

@@ -2,7 +2,7 @@ import type { Charge } from "../../model/charges/charge.ts";
 import type { Run } from "../../model/charges/run.ts";
 import type { SettleOutcome, StoredCharge } from "../../model/store/charge.ts";
 import { dayMs, keptFromDay } from "../kept-from.ts";
-import { addToTally, sumNames, sumsOfReceipts } from "../rollups.ts";
+import { addSums, addToTally, sumNames, sumsOfReceipts } from "../rollups.ts";
 import { type Column, lineColumns, listNames, usageColumns } from "../usage-columns.ts";
 import type { Days } from "./days.ts";
 import type { Epochs } from "./epochs.ts";
@@ -97,14 +97,27 @@ const settleSql = (name: string, further: string): Statement => ({
   select n::int, n in (select n from fenced) as fenced
   from charge where n not in (select n from fresh)`,
 });
-const settle = settleSql("settle", "");
-const settleWithEvents = settleSql(
-  "settle with events",
-  `,
+const noteEvents = `,
   event as (
     insert into usage_event (request_id, run_id, at)
-    select request_id, run_id, to_timestamp(settled_at / 1000) from fresh on conflict do nothing)`,
-);
+    select request_id, run_id, to_timestamp(settled_at / 1000) from fresh on conflict do nothing)`;
+const labelKey = "account_id, name, hour, value, key_id, model";
+const sumLabels = `,
+  labelled as (
+    insert into usage_label (${labelKey}, core_id, ${sumNames.join(", ")})
+    select account_id, label.key as name, floor(settled_at / 3600000)::int as hour, label.value, key_id, model,
+      $${coreAt}::uuid, ${sumsOfReceipts}
+    from fresh cross join lateral json_each_text(labels::json) label
+    where labels is not null group by 1, 2, 3, 4, 5, 6 order by 1, 2, 3, 4, 5, 6
+    on conflict (${labelKey}, core_id) do update set ${addSums("usage_label")})`;
+
+/** A settlement without what a group of charges does not need. */
+const statements = {
+  plain: settleSql("settle", ""),
+  events: settleSql("settle with events", noteEvents),
+  labels: settleSql("settle with labels", sumLabels),
+  all: settleSql("settle with labels and events", sumLabels + noteEvents),
+};
 
 /** $1 request ids, $2 run ids. */
 const settledSql: Statement = {
@@ -140,14 +153,14 @@ export class ChargeWriter {
   readonly #executor: Executor;
   readonly #core: Epochs;
   readonly #days: Days;
-  readonly #statement: Statement;
+  readonly #usageEvents: boolean;
 
   /** `usageEvents`: stored charges are noted for the receiver of usage events. */
   constructor(executor: Executor, core: Epochs, days: Days, usageEvents: boolean) {
     this.#executor = executor;
     this.#days = days;
     this.#core = core;
-    this.#statement = usageEvents ? settleWithEvents : settle;
+    this.#usageEvents = usageEvents;
   }
 
   async settle(group: readonly Charge[]): Promise<SettleOutcome[]> {
@@ -179,7 +192,7 @@ export class ChargeWriter {
     outcomes: SettleOutcome[],
   ): Promise<readonly number[]> {
     const charges = places.length === group.length ? group : places.map((at) => group[at] as Charge);
-    const rows = await this.#executor.query<{ n: number; fenced: boolean }>(this.#statement, [
+    const rows = await this.#executor.query<{ n: number; fenced: boolean }>(this.#choose(charges), [
       ...settleValues(charges),
       this.#core.coreId,
       this.#core.epoch,
@@ -204,6 +217,13 @@ export class ChargeWriter {
       outcomes[at] = "repeated";
     }
     return others.length < fenced.length ? others : [];
+  }
+
+  #choose(charges: readonly Charge[]): Statement {
+    if (charges.some(({ labels }) => labels !== undefined)) {
+      return this.#usageEvents ? statements.all : statements.labels;
+    }
+    return this.#usageEvents ? statements.events : statements.plain;
   }
 
   async settled(runs: readonly Run[]): Promise<Map<string, StoredCharge>> {

@@ -6,6 +6,7 @@ import { lineColumns, listNames, usageColumns } from "../usage-columns.ts";
 import { spendBudgets } from "./budgets.ts";
 import type { Epochs } from "./epochs.ts";
 import type { Executor, Runner } from "./executor.ts";
+import { sumLabels } from "./label-sums.ts";
 import { tally } from "./tallies.ts";
 
 /** A value too big, a broken constraint, a type that does not fit. https://www.sqlite.org/rescode.html */
@@ -68,6 +69,7 @@ export class ChargeWriter {
       const lasting = charges.filter((_, at) => outcomes[at] === "stored");
       const forgotten = spendBudgets(run, lasting);
       tally(run, lasting, { coreId: this.#core.coreId, forgotten });
+      sumLabels(run, lasting, this.#core.coreId);
       if (this.#usageEvents) {
         for (const { requestId, runId, settledAt } of lasting) {
           run.run(insertEvent, [requestId, runId, settledAt]);

@@ -1,8 +1,9 @@
 import type { Charge } from "../../model/charges/charge.ts";
 import type { UnseenTally } from "../../model/store/tally.ts";
-import { addToTally, foldable, foldInto, mostTokens, sumNames } from "../rollups.ts";
+import { addToTally, foldable, foldInto, sumNames } from "../rollups.ts";
 import { addToSpans } from "../spans.ts";
 import type { Executor, Runner } from "./executor.ts";
+import { add, type Sums, sumsOf } from "./sums.ts";
 
 const hourMs = 3_600_000;
 /** Tallies folded at once: few, because the thread has charges to write, too. */
@@ -30,9 +31,8 @@ const taken = `with taken as materialized (select * ${oldTallies})`;
 const fold = `${taken} ${foldInto("taken")}`;
 const foldSpans = `${taken} ${addToSpans("taken")}`;
 
-interface Tally {
+interface Tally extends Sums {
   readonly key: readonly (string | number)[];
-  readonly sums: bigint[];
   unbudgeted: boolean;
 }
 
@@ -47,19 +47,15 @@ export function tally(
 ): void {
   const tallies = new Map<string, Tally>();
   for (const charge of charges) {
-    const { accountId, keyId, model, inputTokens, outputTokens, cost, shortfall, settledAt, budgetSliceId } = charge;
+    const { accountId, keyId, model, settledAt, budgetSliceId } = charge;
     const unbudgeted = budgetSliceId === undefined || forgotten.has(budgetSliceId);
     const key = [Math.floor(settledAt / hourMs), accountId, keyId, model];
     const name = key.join(" ");
-    const tokens = [Math.min(inputTokens, mostTokens), Math.min(outputTokens, mostTokens)];
-    const parts = [1, ...tokens, Math.floor(cost / 1e6), cost % 1e6, shortfall].map(BigInt);
     const before = tallies.get(name);
     if (before === undefined) {
-      tallies.set(name, { key, sums: parts, unbudgeted });
+      tallies.set(name, { key, sums: sumsOf(charge), unbudgeted });
     } else {
-      for (const [at, part] of parts.entries()) {
-        before.sums[at] = (before.sums[at] ?? 0n) + part;
-      }
+      add(before, charge);
       before.unbudgeted ||= unbudgeted;
     }
   }

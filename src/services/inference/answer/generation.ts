@@ -29,13 +29,13 @@ export async function* generation(
   deps: GenerationDependencies,
   signal: AbortSignal,
 ): AsyncGenerator<GenerateResponse> {
-  const { model, request, hold, gathered: isGathered, countInput } = planned;
+  const { model, request, hold, countInput } = planned;
   let usage: EngineUsage | undefined;
   let finish: FinishReason | undefined;
   let started = false;
   let open = true;
-  const gathered = isGathered ? new GatheredAnswer() : undefined;
-  const notes = new RunNotes(start, !isGathered, () => deps.clock.monotonic());
+  const gathered = request.gathered ? new GatheredAnswer() : undefined;
+  const notes = new RunNotes(start, gathered === undefined, () => deps.clock.monotonic());
   let isSent = false;
   const noted = {
     ...request,

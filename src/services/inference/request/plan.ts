@@ -25,8 +25,6 @@ export interface PlannedGeneration {
   readonly model: ServedModel;
   readonly request: FleetRequest;
   readonly hold: Hold;
-  /** Whether the answer is gathered and sent in one message. */
-  readonly gathered: boolean;
   /** Counts the prompt. Set where prompt and output may still exceed the context. */
   readonly countInput?: () => Promise<number | undefined>;
 }
@@ -92,6 +90,7 @@ export async function plan(
       inputTokens: sum(measured, ({ limits }) => limits.input),
       outputTokens: sum(measured, ({ limits }) => limits.output),
       answers: measured.length,
+      labels: deps.labels.settle(caller.accountId, request.labels),
       countInput: async () => sumOfKnown(await Promise.all(measured.map(({ countInput }) => countInput()))),
     },
     signal,
@@ -109,7 +108,6 @@ export async function plan(
     return {
       model,
       hold: part,
-      gathered: request.gathered,
       ...(limits.mayPass && { countInput }),
       request: {
         ...tokenizable,
@@ -122,6 +120,7 @@ export async function plan(
         maxOutputTokens: part.outputTokens,
         sampling,
         stopSequences: request.stopSequences,
+        gathered: request.gathered,
         ...(trace && { trace }),
         ...(request.session && { session: request.session }),
         ...(deps.cacheSalt ? { cacheSalt: caller.accountId } : {}),

@@ -45,6 +45,28 @@ export const UsageTally = defineEntity({
 });
 export type UsageTally = InferEntity<typeof UsageTally>;
 
+/**
+ * What one core has charged in an hour to requests with a value of an attribution label, written with the charges
+ * themselves. It stays for `labels.keep_days`.
+ */
+export const UsageLabel = defineEntity({
+  name: "UsageLabel",
+  properties: {
+    accountId: p.uuid().primary(),
+    name: p.string().primary(),
+    /** The hour of settlement, in whole hours since 1970 in UTC. */
+    hour: p.integer().primary(),
+    value: p.string().primary(),
+    /** Empty: a service token. */
+    keyId: p.string().primary(),
+    model: p.string().primary(),
+    coreId: p.uuid().primary(),
+    ...sums(),
+  },
+  indexes: [{ properties: ["hour"] }],
+});
+export type UsageLabel = InferEntity<typeof UsageLabel>;
+
 /** The spans that usage is summed up in. */
 export const rollupSpans = ["hour", "day"] as const;
 

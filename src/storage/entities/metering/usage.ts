@@ -61,6 +61,8 @@ export const Usage = defineEntity({
     surface: p.string().nullable(),
     /** The slice of its key's budget that its cost counts in. Null: the key had no budget. */
     budgetSliceId: p.uuid().nullable(),
+    /** Who used it: JSON text of an object with the values of its attribution labels by name. Null: it has none. */
+    labels: p.text().nullable(),
   },
   indexes: [{ properties: ["accountId", "settledAt"] }, { properties: ["settledAt"] }],
   checks: [

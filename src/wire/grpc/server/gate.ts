@@ -28,6 +28,8 @@ export interface Gate {
   admit(head: CallHead): string | Promise<string>;
   /** Judges a running call again, and counts nothing. Rejects with a ConnectError where it would not be admitted now. */
   judge(head: CallHead): Promise<void>;
+  /** The address of a call's client: the peer's, or what a trusted peer tells. Absent: the peer's. */
+  clientOf?(head: CallHead): string;
 }
 
 /** The gate of a server whose interceptors check everything themselves. */

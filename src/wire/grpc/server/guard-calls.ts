@@ -19,7 +19,7 @@ import {
 import { type CallHead, type Gate, listenerKey, refuse, tooManyCalls } from "./gate.ts";
 import { peerKey } from "./peer.ts";
 import type { Receiving, Reception } from "./receiving.ts";
-import { Standing } from "./standing.ts";
+import { refuseInTurn, standingOf } from "./refuse-in-turn.ts";
 import { WatchedAnswer } from "./watched-answer.ts";
 
 const heads = new WeakMap<grpc.Metadata, CallHead>();
@@ -51,8 +51,6 @@ interface Bounds {
   readonly receiving: Receiving;
   readonly door: Door;
 }
-
-const standings = new WeakMap<object, Standing>();
 
 type Call = grpc.ServerInterceptingCallInterface;
 type Listener = Parameters<Call["start"]>[0];
@@ -102,9 +100,24 @@ class GuardedCall implements Listener {
         this.#listener.onReceiveMetadata(metadata);
       },
       (error: unknown) => {
-        this.#standing().refused();
-        return void this.#refuse(head, ConnectError.from(error));
+        this.#refuseInTurn(head, ConnectError.from(error));
       },
+    );
+  }
+
+  #refuseInTurn(head: CallHead, reason: ConnectError): void {
+    const call = this.#call;
+    const { door, gate } = this.#bounds;
+    const peer = readAddress(call.getPeer());
+    const client = gate.clientOf?.(head) ?? peer;
+    refuseInTurn(
+      {
+        connection: findConnection(call),
+        client: client === peer ? peer : undefined,
+        onClose: (listener) => onClose(call, listener),
+        answer: () => void this.#refuse(head, reason),
+      },
+      door,
     );
   }
 
@@ -151,9 +164,11 @@ class GuardedCall implements Listener {
   }
 
   #noteAdmission(): void {
-    const standing = this.#standing();
-    const { connections } = this.#bounds.door;
-    const ends = findConnection(this.#call)?.socket;
+    const { door } = this.#bounds;
+    const { connections } = door;
+    const connection = findConnection(this.#call);
+    const standing = standingOf(connection, door);
+    const ends = connection?.socket;
     standing.admitted();
     if (ends !== undefined) {
       connections.begin(ends);
@@ -164,19 +179,6 @@ class GuardedCall implements Listener {
         connections.end(ends);
       }
     });
-  }
-
-  #standing(): Standing {
-    const connection = findConnection(this.#call);
-    const cut = () => {
-      this.#bounds.door.refused("credentials");
-      connection?.destroy();
-    };
-    const standing = (connection && standings.get(connection)) ?? new Standing(cut);
-    if (connection !== undefined) {
-      standings.set(connection, standing);
-    }
-    return standing;
   }
 
   async #refuse(head: CallHead, reason: ConnectError): Promise<void> {

@@ -7,12 +7,14 @@ import type { ServerTls } from "#lib/net/tls-identity.ts";
 import type { CallSignal } from "../call-signal.ts";
 import { servedMethods } from "../invoke.ts";
 import { maxHeaderBytes, maxRequestBytes, maxResponseBytes, maxStreams } from "../messages/limits.ts";
+import { onUnserved } from "../workarounds/unserved-streams.ts";
 import { openGate } from "./gate.ts";
 import { guardCalls } from "./guard-calls.ts";
 import { type ListeningServer, type ServerOptions, stopGently } from "./listening-server.ts";
 import { methodPath, mountService } from "./mount-service.ts";
 import { Receiving } from "./receiving.ts";
 import { createReflection } from "./reflection.ts";
+import { refuseInTurn } from "./refuse-in-turn.ts";
 
 /** Options of the gRPC server only. */
 export interface GrpcServerOptions extends ServerOptions {
@@ -38,6 +40,20 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<Liste
   const served = new Map(mounted.flat().map((method) => [methodPath(method), method]));
   const guard = guardCalls(served, { gate, receiving, door });
   const server = new grpc.Server({ ...serverOptions(options), interceptors: [guard] });
+  onUnserved(
+    server,
+    (path) => served.has(path),
+    (stream, answer) =>
+      refuseInTurn(
+        {
+          connection: stream.session,
+          client: stream.session?.socket.remoteAddress,
+          onClose: (listener) => void stream.once("close", listener),
+          answer: () => stream.destroyed || answer(),
+        },
+        door,
+      ),
+  );
   const calls = new Set<CallSignal>();
   for (const methods of mounted) {
     mountService(server, methods, calls);

@@ -1,6 +1,9 @@
 /** The most calls of a connection that may be refused in a row while no admitted call runs over it. */
 const mostRefusals = 100;
 
+/** The most refusals of a connection that may wait for their turn while no admitted call runs over it. */
+const mostWaiting = 8;
+
 /**
  * What became of a connection's calls. Cuts a connection over which only wrong credentials come, even when its client
  * resets each call at once, which would cost this process more than the client. A facade also sends right credentials,
@@ -10,6 +13,7 @@ export class Standing {
   readonly #cut: () => void;
   #refused = 0;
   #running = 0;
+  #waiting = 0;
 
   constructor(cut: () => void) {
     this.#cut = cut;
@@ -28,7 +32,22 @@ export class Standing {
 
   refused(): void {
     this.#refused++;
-    if (this.#refused > mostRefusals && this.#running === 0) {
+    this.#judge();
+  }
+
+  /** A refusal waits for its turn. */
+  waits(): void {
+    this.#waiting++;
+    this.#judge();
+  }
+
+  /** A refusal waits no more. */
+  waited(): void {
+    this.#waiting--;
+  }
+
+  #judge(): void {
+    if (this.#running === 0 && (this.#refused > mostRefusals || this.#waiting > mostWaiting)) {
       this.#cut();
     }
   }

@@ -119,6 +119,7 @@ export function createGate(
       const principal = await authenticator.authenticate(readCredential(head.header), account);
       demand(readAccess(head.method), head.method, principal);
     },
+    clientOf: (head) => readClientAddress(head, trusts),
   };
 }
 

@@ -11,6 +11,7 @@ export function testAccounts(): void {
       name: "Ada",
       email: null,
       created_at: expect.stringMatching(iso),
+      last_used_at: null,
       balance_usd: "0.50",
       held_usd: "0.00",
       debt_usd: "0.00",

@@ -23,6 +23,7 @@ test("the least request leaves everything else to the model", () => {
     stopSequences: [],
     gathered: true,
     serviceClass: 0,
+    labels: {},
   });
 });
 

@@ -10,7 +10,7 @@ const decode = jsonDecoder(CreateMessageRequestSchema);
 const plain = { model: "m", max_tokens: 100, messages: [{ role: "user", content: "Hi" }] };
 
 function translate(fields: object) {
-  return generateRequest(decode({ ...plain, ...fields }), "r1");
+  return generateRequest(decode({ ...plain, ...fields }), "r1", {});
 }
 
 /** A conversation with a system turn for each output_config. */
@@ -161,7 +161,7 @@ test("any JSON body is a request, or an error that names the field", () => {
   void fc.assert(
     fc.property(spots, fc.jsonValue({ maxDepth: 3 }), (spot, replacement) => {
       try {
-        const request = generateRequest(decode(withSpot(rich, spot, replacement)), "r1");
+        const request = generateRequest(decode(withSpot(rich, spot, replacement)), "r1", {});
         expect(request.maxOutputTokens).toBeGreaterThan(0);
         requests++;
       } catch (error) {

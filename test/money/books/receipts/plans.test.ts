@@ -82,7 +82,7 @@ describe.each(dialects)("%s", (dialect) => {
     const storage = await openStorage(await newDatabase(dialect));
     const asked: Asked[] = [];
     const spy = spied(storage, asked);
-    const all = { accountId: "", keyId: "", model: "", dearest: 0, fresh: false };
+    const all = { accountId: "", keyId: "", model: "", labelName: "", dearest: 0, fresh: false };
     const request = { $typeName: "tollgate.metering.v1.StreamUsageRequest" as const, ...all };
     for (const filter of filters.flatMap((filter) => groups.map((groupBy) => ({ groupBy, ...filter })))) {
       for await (const { rows } of streamUsage(spy, { ...request, ...filter })) {

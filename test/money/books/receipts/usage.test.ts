@@ -3,6 +3,7 @@ import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { describe, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
 import { StreamUsageRequestSchema, UsageGroup } from "#gen/tollgate/metering/v1/metering_service_pb.js";
+import { readDetail } from "#lib/errors/detail.ts";
 import { systemRandom } from "#lib/ids/random.ts";
 import { reconcile } from "#src/money/books/proof/reconcile.ts";
 import { streamUsage } from "#src/money/books/receipts/usage.ts";
@@ -24,7 +25,7 @@ const dayMs = 24 * hourMs;
 const rate = 1_234_567;
 /** Two hundred days, so that the longest slots have parts before and behind them. */
 const [start, end] = [20_600 * dayMs, 20_800 * dayMs];
-const { ACCOUNT, DAY, HOUR, KEY, MODEL } = UsageGroup;
+const { ACCOUNT, DAY, HOUR, KEY, LABEL, MODEL } = UsageGroup;
 const groupings = [[ACCOUNT], [ACCOUNT, KEY], [MODEL], [KEY, MODEL, DAY], [HOUR, ACCOUNT]];
 
 interface Books {
@@ -64,9 +65,12 @@ function makeCharges({ accounts }: Books, random: () => number, count: number): 
       ...{ requestId: v7(), runId: v7(), accountId: id, keyId: pick(keys), model: pick(["small", "large"]) },
       ...{ inputTokens, outputTokens, cost, shortfall: cost, status: "completed", settledAt: Math.max(start, edge) },
       ...{ maxRates: { input: rate, output: rate }, admitted: { inputTokens, outputTokens }, lines: [] },
+      ...pick([{}, ...labels.map((of) => ({ labels: JSON.stringify(of) }))]),
     };
   });
 }
+
+const labels = [{ app: "Cline" }, { app: "other", user: 'Zoë "Z"' }, { user: "u" }];
 
 interface Question {
   readonly groupBy: readonly UsageGroup[];
@@ -75,26 +79,34 @@ interface Question {
   readonly keyId?: string;
   readonly accountId?: string;
   readonly model?: string;
+  readonly labelName?: string;
+  readonly labelValue?: string;
 }
 
+const labelOf = ({ labels }: Charge, name = "") => JSON.parse(labels ?? "{}")[name] ?? "";
 const isoOf = (ms: number) => new Date(ms).toISOString().replace(".000Z", "Z");
-const nameOf: Readonly<Record<number, (charge: Charge) => string>> = {
+const nameOf: Readonly<Record<number, (charge: Charge, labelName?: string) => string>> = {
   [ACCOUNT]: ({ accountId }) => accountId,
   [KEY]: ({ keyId }) => keyId,
   [MODEL]: ({ model }) => model,
   [DAY]: ({ settledAt }) => isoOf(settledAt).slice(0, 10),
   [HOUR]: ({ settledAt }) => isoOf(Math.floor(settledAt / hourMs) * hourMs),
+  [LABEL]: labelOf,
 };
 
 /** Rows as texts, added up from charges. */
-function addUp(charges: readonly Charge[], { groupBy, from = 0, to = end * 2, ...only }: Question): string[] {
+function addUp(
+  charges: readonly Charge[],
+  { groupBy, from = 0, to = end * 2, labelName, labelValue, ...only }: Question,
+): string[] {
   const sums = new Map<string, [number, number, number, bigint]>();
   const counts = (charge: Charge) =>
     charge.settledAt >= from &&
     charge.settledAt < to &&
+    (labelValue === undefined || labelOf(charge, labelName) === labelValue) &&
     Object.entries(only).every(([name, value]) => charge[name as keyof Charge] === value);
   for (const charge of charges.filter(counts)) {
-    const group = [...groupBy].sort().map((by) => nameOf[by]?.(charge));
+    const group = [...groupBy].sort().map((by) => nameOf[by]?.(charge, labelName));
     const sum = sums.get(group.join(" ")) ?? [0, 0, 0, 0n];
     sums.set(group.join(" "), [
       ...([sum[0] + 1, sum[1] + charge.inputTokens, sum[2] + charge.outputTokens] as const),
@@ -119,6 +131,7 @@ async function ask(storage: Storage, { from, to, groupBy, ...only }: Question, d
       model,
       day,
       hour,
+      label,
       requests,
       inputTokens,
       outputTokens,
@@ -129,6 +142,7 @@ async function ask(storage: Storage, { from, to, groupBy, ...only }: Question, d
         [KEY]: keyId,
         [MODEL]: model,
         [DAY]: day,
+        [LABEL]: label,
       };
       const group = [...groupBy].sort().map((by) => names[by] ?? hour);
       rows.push(`${group.join(" ")}: ${requests} ${inputTokens} ${outputTokens} ${totalCostPicoUsd}`);
@@ -171,6 +185,21 @@ async function compare({ storage, accounts }: Books, charges: readonly Charge[],
   }
 }
 
+/** Usage by a label, or of one value of it, adds up with that of requests without it. */
+async function compareLabels({ storage, accounts }: Books, charges: readonly Charge[], random: () => number) {
+  const only = [{}, { accountId: accounts[0]?.id ?? "" }, { model: "small" }];
+  const values = [{}, { labelValue: "Cline" }, { labelValue: "" }, { labelValue: "none has it" }];
+  for (const [at, span] of makeSpans(random).entries()) {
+    for (const groupBy of [[LABEL], [LABEL, MODEL, DAY], [ACCOUNT, HOUR], [LABEL, KEY]]) {
+      const question = { groupBy, ...span, ...only[at % 3], labelName: "app", ...values[(at + groupBy.length) % 4] };
+      const rows = await ask(storage, question);
+      expect({ question, rows: rows.toSorted() }).toEqual({ question, rows: addUp(charges, question) });
+    }
+  }
+  const quoted = { groupBy: [MODEL], labelName: "user", labelValue: 'Zoë "Z"' };
+  expect((await ask(storage, quoted)).toSorted()).toEqual(addUp(charges, quoted));
+}
+
 const readCost = (row: string) => BigInt(row.slice(row.lastIndexOf(" ") + 1));
 const descending = (one: bigint, other: bigint) => (one < other ? 1 : -1);
 
@@ -195,8 +224,10 @@ describe.each(dialects)("%s", (dialect) => {
     const late = [...early, ...makeCharges(books, random, 60)];
     await books.store.settle(late.slice(early.length));
     await compare(books, late, random);
+    await compareLabels(books, late, random);
     await fold(books);
     await compare(books, late, random);
+    await compareLabels(books, late, random);
     await prove(books);
     await books.storage.orm.em
       .fork()
@@ -209,4 +240,15 @@ describe.each(dialects)("%s", (dialect) => {
     await books.store.end();
     await books.storage.close();
   }, 60_000);
+
+  test("a label has to be named", async () => {
+    const { store, storage } = await open(await newDatabase(dialect));
+    const nameless = { detail: expect.objectContaining({ parameter: "label_name" }) };
+    for (const question of [{ groupBy: [LABEL] }, { groupBy: [MODEL], labelValue: "x" }]) {
+      const reading = ask(storage, question).catch((error: unknown) => ({ detail: readDetail(error) }));
+      expect(await reading).toMatchObject(nameless);
+    }
+    await store.end();
+    await storage.close();
+  });
 });

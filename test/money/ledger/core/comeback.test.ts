@@ -81,13 +81,14 @@ test("a suspended core whose successor charged 300 tokens comes back, and its 5,
   await core.tell(`begin ${account} 300`);
   core.signal("SIGSTOP");
   opened.push(await openCopy(directory)); // after 30 s of its clock without a heartbeat
-  expect(await receipts(metering)).toMatchObject([{ inputTokens: 10, outputTokens: 300, status: "recovered" }]);
+  const labels = '{"app":"told"}';
+  expect(await receipts(metering)).toMatchObject([{ inputTokens: 10, outputTokens: 300, status: "recovered", labels }]);
   core.signal("SIGCONT");
   const settled = await core.tell("finish 5000");
   const charged = (await storedReceipts(metering, 2)).sort((a, b) => b.inputTokens - a.inputTokens); // the copy's clock is fast
   expect(charged).toMatchObject([
-    { inputTokens: 10, outputTokens: 300, status: "recovered", shortfall: 0 },
-    { inputTokens: 0, outputTokens: 4700, status: "completed", shortfall: 0 },
+    { inputTokens: 10, outputTokens: 300, status: "recovered", shortfall: 0, labels },
+    { inputTokens: 0, outputTokens: 4700, status: "completed", shortfall: 0, labels },
   ]);
   expect(new Set(charged.map(({ requestId }) => `settled ${requestId}`))).toEqual(new Set([settled]));
   expect((await metering.funds.statement(account)).balance).toBe(BigInt(10 * usd - 10 * 200_000 - 5000 * 250_000));

@@ -20,7 +20,7 @@ for await (const line of createInterface({ input: process.stdin })) {
   const [command, ...words] = line.split(" ");
   if (command === "begin") {
     const [account = "", tokens] = words;
-    const wanted = request(account, { inputTokens: 10, outputTokens: 10_000 });
+    const wanted = request(account, { inputTokens: 10, outputTokens: 10_000 }, { labels: '{"app":"told"}' });
     const hold = await ledger.hold(wanted, never);
     hold.progress({ inputTokens: 10, outputTokens: Number(tokens) });
     running.push({ id: wanted.requestId, hold });

@@ -24,7 +24,12 @@ beforeEach(() => {
         return new Map(runs.filter(({ runId }) => stored.has(runId)).map(({ runId }) => [runId, known]));
       },
     },
-    settler: { remake: async (charge) => void remade.push(charge) },
+    settler: {
+      async remake(charge, isAgain) {
+        expect(isAgain).toBe(true); // its cost was counted
+        remade.push(charge);
+      },
+    },
     timeline: () => timeline,
     clock,
     logger: { debug: nothing, info: nothing, warn: nothing, error: (fields) => void log.push(fields) },

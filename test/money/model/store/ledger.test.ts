@@ -8,6 +8,7 @@ import type { LeasedSlice } from "#src/money/model/store/wallet.ts";
 import { createLedgerStore } from "#src/money/store/create.ts";
 import { Budget } from "#src/storage/entities/metering/budget.ts";
 import { Lot } from "#src/storage/entities/metering/lot.ts";
+import { UsageLabel } from "#src/storage/entities/metering/rollup.ts";
 import { Slice } from "#src/storage/entities/metering/slice.ts";
 import { Usage, UsageLine } from "#src/storage/entities/metering/usage.ts";
 import { ManualClock } from "../../../support/clocks/manual-clock.ts";
@@ -61,6 +62,7 @@ describe.each(dialects)("%s", (dialect) => {
     const usage = {
       ...{ ...run, accountId: account, keyId: "a key", model: "a model", inputTokens: 1, outputTokens: 2 },
       ...{ cost: 19, shortfall: 4, status: "cancelled" as const },
+      labels: '{"app":"an \\"app\\""}',
     };
     const rates = { input: 21, output: 22 };
     const facts: RunFacts = {
@@ -77,12 +79,15 @@ describe.each(dialects)("%s", (dialect) => {
     expect(await em.find(Usage, {})).toEqual([
       { ...usage, ...facts, ...terms, budgetSliceId: null, settledAt: new Date(1_234_567_890_123) },
     ]);
-    const bare = { ...usage, runId: v7() };
+    const bare = { ...usage, runId: v7(), labels: undefined };
     await store.settle([{ ...bare, settledAt: 1, lines: [] }]);
     const none = { finish: null, delivery: null, surface: null, server: null, firstTokenMs: null, durationMs: null };
     const row = await em.findOneOrFail(Usage, { runId: bare.runId });
     expect(row).toMatchObject({ ...none, reasoningTokens: null, cachedInputTokens: null, maxInputRate: null });
-    expect(row.admittedInputTokens).toBeNull();
+    expect(row).toMatchObject({ admittedInputTokens: null, labels: null });
+    const [sum, ...others] = await em.find(UsageLabel, {});
+    expect(sum).toMatchObject({ accountId: account, name: "app", value: 'an "app"', hour: 342_935, requests: 1 });
+    expect(others).toEqual([]);
     expect(await em.find(UsageLine, {})).toEqual([{ ...run, seq: 0, ...line }]);
   });
 

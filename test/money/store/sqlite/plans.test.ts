@@ -27,8 +27,8 @@ test("a request is looked for by its id alone, not among all that its account ha
       };
     },
   };
-  const filters = { accountId: v7(), keyId: "", model: "", requestId: "req_1", from: undefined, to: undefined };
-  await listReceipts(storage, { ...filters, pageSize: 10, pageToken: "" });
+  const filters = { accountId: v7(), keyId: "", model: "", requestId: "req_1", labelName: "" };
+  await listReceipts(storage, { ...filters, from: undefined, to: undefined, pageSize: 10, pageToken: "" });
   const plans = asked.map((sql) => explainSqlite(metering.storage as SqliteStorage, sql)[0]?.detail);
   expect(plans).toEqual(
     Array.from({ length: 2 }, () => expect.stringMatching(/^SEARCH usage USING .*\(request_id=\?\)/)),

@@ -69,9 +69,8 @@ async function run(
   const parts = { fleet, logger, observer, clock: { monotonic: () => 0 } };
   const planned = {
     model: { id: "m" },
-    request: { requestId: "req_1" },
+    request: { requestId: "req_1", gathered: options.gathered ?? false },
     hold,
-    gathered: options.gathered ?? false,
   } as unknown as PlannedGeneration;
   const events: GenerationEvent["event"][] = [];
   let error: unknown;
@@ -179,7 +178,8 @@ test.each([
     },
   };
   const planned = {
-    ...{ model: { id: "m" }, hold, gathered: false },
+    model: { id: "m" },
+    hold,
     request: { requestId: "req_1", prompt: { case: "text", value: "three short words" } },
   } as unknown as PlannedGeneration;
   const deps = {

@@ -8,6 +8,7 @@ import type { BoundName } from "#lib/door/bounds.ts";
 import { Door, type DoorOptions } from "#lib/door/door.ts";
 import { failure } from "#lib/errors/failure.ts";
 import { systemClock } from "#lib/time/clock.ts";
+import type { ProviderEvent } from "#src/checkout/provider.ts";
 import { createStripeWebhook } from "#src/checkout/webhook.ts";
 import { createChannelTransport } from "#src/wire/grpc/client/channel-transport.ts";
 import { startConnectServer } from "#src/wire/grpc/server/http/connect-server.ts";
@@ -192,17 +193,42 @@ test("the listener payments has the bound bodies, and counts it", async () => {
   expect(refused).toEqual(["payments bodies"]);
 });
 
-async function startPayments(receiving: Receiving) {
+test("the listener payments has the bound slow_reader, and counts it", async () => {
+  const clock = new ManualClock();
+  const { refused, address, door } = await startPayments(new Receiving(), {
+    clock,
+    detail: "x".repeat(16 * 1024 * 1024),
+  });
+  const socket = connect(Number(address.split(":").at(-1)), "127.0.0.1").on("error", () => {});
+  closing.push(() => socket.destroy());
+  socket.pause();
+  socket.write("POST /webhooks/stripe HTTP/1.1\r\nhost: t\r\nstripe-signature: s\r\ncontent-length: 2\r\n\r\n{}");
+  await eventually("the answer waits", () => door.unread.bytes > 0);
+  for (let second = 0; second < 61; second += 1) {
+    clock.advance(1000);
+  }
+  expect(refused).toEqual(["payments slow_reader"]);
+});
+
+/** `detail`: what the answer to an event says. */
+async function startPayments(
+  receiving: Receiving,
+  { clock, detail }: { readonly clock?: ManualClock; readonly detail?: string } = {},
+) {
   const refused: string[] = [];
-  const door = new Door({ listener: "payments", onRefused: (name, bound) => refused.push(`${name} ${bound}`) });
+  const door = new Door({
+    listener: "payments",
+    ...(clock && { clock }),
+    onRefused: (name, bound) => refused.push(`${name} ${bound}`),
+  });
   const webhook = createStripeWebhook({
-    readEvent: () => undefined,
-    events: { handle: async () => ({ outcome: "ignored", detail: "", namesAccount: false }) },
+    readEvent: () => (detail === undefined ? undefined : ({ id: "evt_1", type: "t" } as ProviderEvent)),
+    events: { handle: async () => ({ outcome: "ignored", detail: detail ?? "", namesAccount: false }) },
     observe() {},
     logger: errorLogger,
     receiving,
   });
   const server = await startHttpListener({ address, setting: "listen.webhooks", handler: webhook(door), door });
   closing.push(() => server.stop(0));
-  return { refused, address: server.address };
+  return { refused, door, address: server.address };
 }

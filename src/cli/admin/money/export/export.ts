@@ -8,8 +8,9 @@ import type { Io } from "../../../shared/io.ts";
 import { whileTelling } from "../../../shared/progress.ts";
 import { addQuestion } from "../../ask-core.ts";
 import { receiptDocument } from "../../output/metering-documents.ts";
-import { contractGroups, usualGroups } from "../usage.ts";
+import { contractGroups, labelFilter, usualGroups } from "../usage.ts";
 import { type ExportFile, openExport } from "./export-file.ts";
+import { exportFocus, type FocusOptions } from "./focus.ts";
 import { columnsOf, type FormatName, formats } from "./formats.ts";
 import { countRequests, exportUsage, type UsageExportOptions } from "./usage.ts";
 
@@ -41,7 +42,7 @@ export function addExport(program: Command, io: Io): void {
         .option("--to <time>", "settled before", moment)
         .option("--resume", "go on with an unfinished file; the other options must be the same"),
     ask: async (core, options, path) => {
-      const columns = columnsOf(emptyReceipt());
+      const columns = columnsOf(toRow(emptyReceipt()));
       const resume = options.resume === true;
       const file = await openExport(path, formats[options.format], { columns, resume });
       try {
@@ -52,18 +53,51 @@ export function addExport(program: Command, io: Io): void {
     },
   });
 
-  addQuestion<[string], UsageExportOptions>(group, "usage <file>", io, {
-    description: "write sums of requests, tokens and cost",
-    tellsProgress: true,
-    options: (command) =>
-      withFormat(command)
-        .option("--account <account>", "only this account")
-        .option("--from <time>", "settled at or after, such as 2026-01-31 or 2026-01-31T12:00:00Z", moment)
-        .option("--to <time>", "settled before", moment)
-        .option("--by <groups>", "what to group by: account, key, model, day, hour", contractGroups, usualGroups),
-    ask: async (core, options, path) => ({ file: path, rows: await exportUsage(core, path, options, io) }),
-  });
+  addQuestion<[string], Omit<UsageExportOptions, "format"> & FocusOptions & { readonly format: UsageFormat }>(
+    group,
+    "usage <file>",
+    io,
+    {
+      description: "write sums of requests, tokens and cost",
+      tellsProgress: true,
+      options: (command) =>
+        command
+          .addOption(
+            new Option("--format <format>", "how rows are written; focus: CSV by FOCUS 1.2, days by all labels")
+              .choices(usageFormats)
+              .default("jsonl"),
+          )
+          .option("--account <account>", "only this account")
+          .option("--from <time>", "settled at or after, such as 2026-01-31 or 2026-01-31T12:00:00Z", moment)
+          .option("--to <time>", "settled before", moment)
+          .option(
+            "--by <groups>",
+            "what to group by: account, key, model, day, hour, and label:NAME for one label; not with focus",
+            contractGroups,
+            usualGroups,
+          )
+          .option(
+            "--label <name=value>",
+            "only requests with this label; name= for those without it; not with focus",
+            labelFilter,
+          )
+          .option("--provider <name>", "with focus: who sells the tokens", "Tollgate"),
+      async ask(core, { format, ...options }, path) {
+        if (format !== "focus") {
+          return { file: path, rows: await exportUsage(core, path, { ...options, format }, io) };
+        }
+        if (options.label !== undefined || options.by !== usualGroups) {
+          throw new Error("--by and --label are not for focus, whose rows are those of the specification");
+        }
+        return { file: path, rows: await exportFocus(core, path, options, io) };
+      },
+    },
+  );
 }
+
+/** How usage is written. */
+type UsageFormat = FormatName | "focus";
+const usageFormats = [...Object.keys(formats), "focus"];
 
 /** Writes the receipts that the file does not have yet. Returns how many. */
 async function exportReceipts(
@@ -111,9 +145,9 @@ function behind(last: ExportFile["last"]): (receipt: ReceiptDocument) => boolean
   };
 }
 
-/** A receipt whose document has all columns. */
-function emptyReceipt(): ReceiptDocument {
-  return receiptDocument({
+/** A receipt whose row has all columns. */
+function emptyReceipt(): Receipt {
+  return {
     requestId: "",
     runId: "",
     accountId: "",
@@ -128,5 +162,7 @@ function emptyReceipt(): ReceiptDocument {
     finishReason: "",
     server: "",
     surface: "",
-  } as unknown as Receipt);
+    labels: {},
+    archived: false,
+  } as unknown as Receipt;
 }

@@ -1,4 +1,4 @@
-type Value = string | number | boolean | null;
+type Value = string | number | boolean | null | Readonly<Record<string, string>>;
 type Row = Readonly<Record<string, unknown>>;
 
 /** Converts rows to lines of a file and back. */
@@ -27,7 +27,7 @@ const jsonl: Format = {
   },
 };
 
-/** CSV as in RFC 4180, except for line ends. A null is an empty field; an empty text is in quotes. */
+/** CSV as in RFC 4180, except for line ends. A null is an empty field; an empty text is in quotes; an object is JSON. */
 const csv: Format = {
   header: (columns) => columns.join(","),
   line: (row) =>
@@ -48,7 +48,7 @@ function toField(value: Value): string {
   if (value === null) {
     return "";
   }
-  const text = String(value);
+  const text = typeof value === "object" ? JSON.stringify(value) : String(value);
   return text === "" || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 

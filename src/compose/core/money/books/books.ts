@@ -29,7 +29,7 @@ export type MoneyFoundation = Pick<
   Foundation,
   "config" | "secrets" | "logger" | "random" | "clock" | "storage" | "announce"
 > & {
-  readonly metrics: Pick<Foundation["metrics"], "metering">;
+  readonly metrics: Pick<Foundation["metrics"], "metering" | "labels">;
   /** The rates that lots pay. Absent: a book of the usual size. */
   readonly priceBook?: PriceBook | undefined;
 };

@@ -15,6 +15,8 @@ export interface OpenCharge extends Linked<OpenCharge> {
   promised: boolean;
   /** True when the store may have taken the charge although its reply was lost. */
   doubtful: boolean;
+  /** Whether it was concluded before, and the store has lost it since. */
+  readonly isAgain?: boolean;
   /** Lets the waiting caller continue, who is told this charge. Further calls do nothing. */
   readonly durable: (charge: Charge) => void;
   readonly refused: (error: Error) => void;

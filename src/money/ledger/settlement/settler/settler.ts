@@ -112,13 +112,13 @@ export class Settler {
 
   /**
    * Makes a charge that the journal knows, for the tokens it states, and settles it. Resolves when nothing is left to
-   * do.
+   * do. `isAgain`: it was settled before, and the store has lost it since.
    */
-  remake(charge: Charge): Promise<void> {
+  remake(charge: Charge, isAgain = false): Promise<void> {
     return new Promise((resolve) => {
       const known = toOpen(charge, true);
       const done = () => resolve();
-      this.#begin({ ...known, durable: done, refused: done }, unlessFaulty(charge, "renew"));
+      this.#begin({ ...known, durable: done, refused: done, isAgain }, unlessFaulty(charge, "renew"));
     });
   }
 
@@ -182,7 +182,7 @@ export class Settler {
   #commit(open: OpenCharge): void {
     this.#commits.commit(open, (outcome) => {
       if (outcome === "stored") {
-        this.#parts.conclusions.settled(open.charge, "stored", open.run);
+        this.#parts.conclusions.settled(open.charge, "stored", open.run, open.isAgain);
         this.#parts.stored(open.charge);
         open.durable(open.charge);
         this.#charges.delete(open);

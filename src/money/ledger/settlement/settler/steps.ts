@@ -71,13 +71,13 @@ export class Steps {
     }
   }
 
-  #concludeRepeated({ charge, run, doubtful, promised, durable }: OpenCharge, stored: StoredCharge): Step {
+  #concludeRepeated({ charge, run, doubtful, promised, durable, isAgain }: OpenCharge, stored: StoredCharge): Step {
     const { inputTokens, outputTokens, status } = charge;
     const same = stored.inputTokens === inputTokens && stored.outputTokens === outputTokens && stored.status === status;
     const mayBeOurs = doubtful || promised;
     const covered = mayBeOurs || stored.status === "recovered" || charge.runId !== run.runId;
     const outcome = mayBeOurs && same ? "stored" : covered ? "covered" : "repeated";
-    this.#parts.conclusions.settled(charge, outcome, run);
+    this.#parts.conclusions.settled(charge, outcome, run, isAgain);
     durable(charge);
     return "done";
   }

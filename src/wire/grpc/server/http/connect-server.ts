@@ -30,7 +30,7 @@ import { peerKey } from "../peer.ts";
 import { Receiving } from "../receiving.ts";
 import { watchReading } from "./answer-body.ts";
 import { startHttpListener } from "./http-listener.ts";
-import { endWithAnswer, leaveKey, payerKey, readBody } from "./request-body.ts";
+import { leaveKey, payerKey, readBody } from "./request-body.ts";
 
 /**
  * Serves the Connect protocol, JSON or binary over HTTP/1.1, for curl, browsers and dashboards. Throws when the address
@@ -80,7 +80,6 @@ export function createConnectHandler(options: ConnectHandlerOptions, shutdownSig
   const handlers = new Map(router.handlers.map((handler) => [handler.requestPath, handler]));
   // connect-node's own adapter does the same, but writes to standard error whenever a client goes away.
   return async (request: IncomingMessage, response: ServerResponse) => {
-    endWithAnswer(request, response);
     const [path = ""] = request.url?.split("?", 1) ?? [];
     const handler = handlers.get(path);
     try {

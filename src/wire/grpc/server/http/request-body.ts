@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage } from "node:http";
 import { type ContextValues, createContextKey } from "@connectrpc/connect";
 import type { Door } from "#lib/door/door.ts";
 import { toNetwork } from "#lib/net/network.ts";
@@ -9,9 +9,6 @@ export const payerKey = createContextKey<string | undefined>(undefined, { descri
 
 /** Called at the end of a call that was admitted. */
 export const leaveKey = createContextKey<() => void>(() => {}, { description: "leave" });
-
-/** Milliseconds for which the rest of a request is drained after its answer, so that the sender can read that. */
-const drainMs = 5000;
 
 /** The body of a request, read on demand and within the bounds for received messages. */
 export async function* readBody(
@@ -41,18 +38,6 @@ export async function* readBody(
     }
   } finally {
     reception.end();
-    // Read an unwanted body to its end: the connection's next request comes after it.
-    void chunks.return?.().then(() => request.resume());
+    void chunks.return?.();
   }
-}
-
-/** Closes the connection of a client that is still sending a request long after its answer. */
-export function endWithAnswer(request: IncomingMessage, response: ServerResponse): void {
-  response.once("finish", () => {
-    if (request.complete) {
-      return;
-    }
-    const timer = setTimeout(() => request.socket.destroy(), drainMs).unref();
-    request.once("close", () => clearTimeout(timer));
-  });
 }

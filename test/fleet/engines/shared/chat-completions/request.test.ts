@@ -47,6 +47,19 @@ test("sends every sampling field that is set", () => {
   expect(body(chatRequest("hi", { sampling: create(SamplingSchema, { topK: 20 }) })).top_k).toBe(20);
 });
 
+test("asks for larger pieces of an answer that nobody reads as it comes", () => {
+  expect(body(chatRequest("hi", { gathered: true })).stream_interval).toBe(16);
+  expect(body(textRequest("Once upon", { gathered: true })).stream_interval).toBe(16);
+  expect(body(chatRequest("hi", { gathered: false }))).not.toHaveProperty("stream_interval");
+});
+
+test("asks for each token where tools may be called", () => {
+  const messages = [{ role: Role.USER, text: "weather?" }];
+  const sent = body(chatRequest({ messages, tools: [{ name: "weather" }] }, { gathered: true }));
+  expect(sent).not.toHaveProperty("stream_interval");
+  expect(sent.return_token_ids).toBe(true);
+});
+
 test("continues a text without a template", () => {
   const request = textRequest("Once upon");
   expect(generationRequest(request, vllm, false).path).toBe("/v1/completions");

@@ -73,3 +73,28 @@ test("fields that are not what they have to be are named", () => {
     expect(() => checkCharge(new Line({ ...charge, ...fields }), "account")).toThrow(name);
   }
 });
+
+test("the dearest charge that a number holds exactly fits, and what a number would round does not", () => {
+  const most = 2n ** 53n - 1n; // 6,361 pico-USD for each of 1,416,003,655,831 tokens
+  const charge = toCharge([{ available: Number(most), rates: { input: 6361, output: 1 } }], {
+    ...{ inputTokens: 1_416_003_655_831, outputTokens: 0 },
+  });
+  expect(checkCharge(new Line(charge), "account").cost).toBe(most);
+  // A number makes 2^53 of each of these, so the parts would seem to add up to a cost of 2^53.
+  const [rounded, told] = [2n ** 53n, 2n ** 53n + 1n];
+  const part = {
+    lot: "lot",
+    input_tokens: 1,
+    output_tokens: 0,
+    input_price: formatRate(rounded),
+    output_price: "0.01",
+  };
+  for (const fields of [
+    { ...part, cost: formatUsd(told) },
+    { ...part, input_price: formatRate(told), cost: formatUsd(rounded) },
+    { ...part, output_price: formatRate(told), cost: formatUsd(rounded) },
+  ]) {
+    const whole = { ...charge, prompt_tokens: 1, cost: formatUsd(rounded), lots: [fields] };
+    expect(() => checkCharge(new Line(whole), "account")).toThrow("an amount is larger than a charge can have");
+  }
+});

@@ -116,7 +116,8 @@ beforeEach(() => {
     ...{ store, journal, deadLetters, clock, logger: { debug: nothing, info: nothing, warn: nothing, error: nothing } },
     observer: silentObserver,
     conclusions: {
-      settled: ({ requestId }, outcome) => void events.push(`${requestId} ${outcome}`),
+      settled: ({ requestId }, outcome, _run, isAgain) =>
+        void events.push(`${requestId} ${outcome}${isAgain ? " again" : ""}`),
       superseded() {},
     },
     stored() {},
@@ -410,4 +411,12 @@ test("closing commits at once, and leaves to the journal what a dead store does 
   await clock.until(settler.close());
   await second;
   expect(promised).toEqual(["b"]);
+});
+
+test("a charge that the store has lost is concluded as one that was concluded before", async () => {
+  await clock.until(settler.settle(charge("a")));
+  stored.length = 0;
+  await clock.until(settler.remake(charge("a"), true));
+  await clock.until(settler.remake(charge("b")));
+  expect(events).toEqual(["a stored", "again-a stored again", "again-b stored"]);
 });

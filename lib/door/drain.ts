@@ -1,0 +1,89 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Clock } from "../time/clock.ts";
+import type { BoundName } from "./bounds.ts";
+import { hasBody } from "./head.ts";
+import type { Pace } from "./pace.ts";
+
+/** Tells the client of a request. Undefined: it has left. */
+export type ToClient = (request: IncomingMessage) => string | undefined;
+
+/** How many bytes of an unwanted body are read, and for how many milliseconds, so that its sender can read the answer. */
+const mostBytes = 8 * 1024 * 1024;
+const mostMs = 5_000;
+/** How many bytes of them are read for an address in a second, after a burst. */
+export const unwantedBytesPerSecond = 4 * 1024 * 1024;
+
+/** What bounds the reading of unwanted bodies. */
+export interface Drains {
+  /** In bytes. */
+  readonly unwanted: Pace;
+  readonly clock: Clock;
+  refused(bound: BoundName): void;
+}
+
+/**
+ * Reads what is left of a body, within bounds and at the pace of its client's network, and returns how many bytes came. A
+ * client that is still writing when the connection closes could not read the answer. Rejects where the client has gone.
+ */
+export function drain(request: IncomingMessage, client: string, { unwanted, clock, refused }: Drains): Promise<number> {
+  return new Promise((resolve, reject) => {
+    let size = 0;
+    let isSlowed = false;
+    const stopTimers = new Set<() => void>();
+    const settle = (end: () => void) => {
+      for (const stop of stopTimers) {
+        stop();
+      }
+      request.off("data", onData).off("end", onEnd).off("close", onClose).pause();
+      end();
+    };
+    const slow = (waitMs: number) => {
+      if (!isSlowed) {
+        isSlowed = true;
+        refused("unwanted");
+      }
+      request.pause();
+      stopTimers.add(clock.after(waitMs, () => request.resume()));
+    };
+    const onData = (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > mostBytes) {
+        return settle(() => resolve(size));
+      }
+      const waitMs = unwanted.take(client, chunk.length);
+      if (waitMs > 0) {
+        slow(waitMs);
+      }
+    };
+    const onEnd = () => settle(() => resolve(size));
+    const onClose = () => settle(() => reject(new Error("the client has gone")));
+    if (request.destroyed) {
+      return reject(new Error("the client has gone"));
+    }
+    if (hasBody(request)) {
+      stopTimers.add(clock.after(mostMs, () => settle(() => resolve(size))));
+    }
+    request.on("data", onData).on("end", onEnd).on("close", onClose);
+    request.resume();
+  });
+}
+
+/** Drains what is left of a request once its answer is written. Closes the connection where that is too much. */
+export function drainAfterAnswer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  toClient: ToClient,
+  drains: Drains,
+): void {
+  response.once("prefinish", () => {
+    if (request.complete || request.destroyed || !response.shouldKeepAlive) {
+      return;
+    }
+    const { socket } = request;
+    request.read(0); // or Node.js would read all of it by itself
+    drain(request, toClient(request) ?? "", drains).then(
+      () => request.complete || socket.destroy(),
+      () => {},
+    );
+  });
+}

@@ -1,0 +1,47 @@
+// Runs a test file among the worker's own globals, which are as they were when it is done: jest's environment would be a context
+// of its own, in which every module would have to be compiled and evaluated anew for each file.
+import { ModernFakeTimers } from "@jest/fake-timers";
+import type { Config } from "@jest/types";
+import { ModuleMocker } from "jest-mock";
+
+/** What `jest.setTimeout` leaves for the tests of its file. */
+const timeoutOfFile = Symbol.for("TEST_TIMEOUT_SYMBOL");
+
+export default class Environment {
+  readonly global = globalThis;
+  readonly moduleMocker = new ModuleMocker(globalThis);
+  readonly fakeTimers = null;
+  readonly fakeTimersModern: ModernFakeTimers;
+  // When this is made jest has not yet put its own in their places.
+  readonly #console = console;
+  readonly #exit = process.exit;
+  readonly #env = { ...process.env };
+
+  constructor({ projectConfig }: { projectConfig: Config.ProjectConfig }) {
+    this.fakeTimersModern = new ModernFakeTimers({ config: projectConfig, global: globalThis });
+  }
+
+  async setup(): Promise<void> {}
+
+  async teardown(): Promise<void> {
+    this.fakeTimersModern.dispose();
+    this.moduleMocker.restoreAllMocks();
+    Reflect.deleteProperty(globalThis, timeoutOfFile);
+    globalThis.console = this.#console;
+    process.exit = this.#exit;
+    for (const name of Object.keys(process.env)) {
+      if (!(name in this.#env)) {
+        delete process.env[name];
+      }
+    }
+    Object.assign(process.env, this.#env);
+  }
+
+  exportConditions(): string[] {
+    return [];
+  }
+
+  getVmContext(): null {
+    return null;
+  }
+}

@@ -1,0 +1,77 @@
+import { connect } from "node:net";
+import { afterEach, expect, test } from "@jest/globals";
+import { Door } from "#lib/door/door.ts";
+import { startHttpServer } from "#lib/door/http-server.ts";
+import { ManualClock } from "../../support/clocks/manual-clock.ts";
+import { eventually } from "../../support/eventually.ts";
+
+// Bodies that nobody asked for, over the wire, from an address of which 8 MiB are read at once, and 4 MiB a second after.
+
+const MiB = 1024 * 1024;
+const closing: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) {
+    await close();
+  }
+});
+
+async function start() {
+  const clock = new ManualClock();
+  const refused: string[] = [];
+  const door = new Door({ listener: "admin", clock, onRefused: (_, bound) => refused.push(bound) });
+  const server = await startHttpServer((_, response) => response.end("ok\n"), "127.0.0.1:0", {
+    door,
+    setting: "listen.admin",
+  });
+  closing.push(() => server.close(0));
+  /** Sends a body of which so much comes. */
+  const send = (length: number, sent = length) => {
+    const socket = connect({
+      ...{ host: "127.0.0.1", port: Number(server.address.split(":")[1]), localAddress: "127.8.0.1" },
+    });
+    closing.push(() => socket.destroy());
+    let received = "";
+    socket.setEncoding("latin1").on("error", () => {});
+    socket.on("data", (text) => {
+      received += text;
+    });
+    socket.write(`POST / HTTP/1.1\r\nhost: t\r\ncontent-length: ${length}\r\n\r\n`);
+    socket.write(Buffer.alloc(sent));
+    return { socket, count: () => received.split("HTTP/1.1 200").length - 1 };
+  };
+  return { clock, refused, send };
+}
+
+test("a body that comes after its answer is read, and the connection serves on", async () => {
+  const { send, refused } = await start();
+  const { socket, count } = send(6 * MiB);
+  socket.write("GET / HTTP/1.1\r\nhost: t\r\n\r\n");
+  await eventually("both are answered", () => count() === 2);
+  expect(refused).toEqual([]);
+});
+
+test("more than the address's pace is read in its turn, or not at all", async () => {
+  const { clock, send, refused } = await start();
+  const first = send(6 * MiB);
+  const second = send(6 * MiB);
+  for (const { socket } of [first, second]) {
+    socket.write("GET / HTTP/1.1\r\nhost: t\r\n\r\n");
+  }
+  await eventually("one of them waits", () => refused.includes("unwanted"));
+  expect(first.count() + second.count()).toBeLessThan(4);
+  await eventually("the rest is read as time passes", () => {
+    clock.advance(100);
+    return first.count() + second.count() === 4;
+  });
+});
+
+test("a body of more than 8 MiB, or one that does not come in five seconds, ends the connection", async () => {
+  const { clock, send } = await start();
+  const large = send(9 * MiB);
+  await eventually("it is closed", () => large.socket.destroyed);
+  const slow = send(MiB, 10);
+  await eventually("it is answered", () => slow.count() === 1);
+  expect(slow.socket.destroyed).toBe(false);
+  clock.advance(5000);
+  await eventually("it is closed", () => slow.socket.destroyed);
+});

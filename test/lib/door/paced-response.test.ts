@@ -1,0 +1,101 @@
+import { once } from "node:events";
+import type { RequestListener } from "node:http";
+import { connect, type Socket } from "node:net";
+import { afterEach, expect, test } from "@jest/globals";
+import { Door } from "#lib/door/door.ts";
+import { type HttpServerOptions, startHttpServer } from "#lib/door/http-server.ts";
+import { ManualClock } from "../../support/clocks/manual-clock.ts";
+import { eventually } from "../../support/eventually.ts";
+
+// Over the wire, from addresses that have 100 refusals at once, and 50 a second after that.
+
+const closing: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) {
+    await close();
+  }
+});
+
+/** Answers with the status that a path names. */
+const byPath: RequestListener = ({ url = "" }, response) => {
+  response.writeHead(Number(url.slice(1)), { "content-length": "0" }).end();
+};
+
+async function start(options: Partial<HttpServerOptions> = {}, connectionsPerAddress = 100) {
+  const clock = new ManualClock();
+  const refused: string[] = [];
+  const door = new Door({
+    ...{ listener: "admin", clock, limits: { connections: 1000, connectionsPerAddress } },
+    onRefused: (_, bound) => refused.push(bound),
+  });
+  const server = await startHttpServer(byPath, "127.0.0.1:0", { door, setting: "listen.admin", ...options });
+  closing.push(() => server.close(0));
+  const open = (localAddress: string) => {
+    const socket = connect({ host: "127.0.0.1", port: Number(server.address.split(":")[1]), localAddress });
+    closing.push(() => socket.destroy());
+    let received = "";
+    socket.setEncoding("latin1").on("error", () => {});
+    socket.on("data", (text) => {
+      received += text;
+    });
+    return { socket, count: () => received.split("HTTP/1.1 ").length - 1 };
+  };
+  return { clock, refused, open };
+}
+
+const ask = (status: number, more = "") => `GET /${status} HTTP/1.1\r\nhost: t\r\n${more}\r\n`;
+
+/** Has 100 refusals answered at once, and one more that waits. */
+async function flood({ refused, open }: Awaited<ReturnType<typeof start>>, from: string, more = "") {
+  const client = open(from);
+  client.socket.write(ask(404, more).repeat(101));
+  await eventually("a hundred are answered", () => client.count() === 100 && refused.includes("refusals"));
+  return client;
+}
+
+test("a refusal beyond its network's pace waits for its turn, and nobody else does", async () => {
+  const service = await start();
+  const client = await flood(service, "127.8.0.1");
+  const other = service.open("127.8.1.1");
+  other.socket.write(ask(404));
+  await eventually("another network is answered", () => other.count() === 1);
+  const right = service.open("127.8.0.1");
+  right.socket.write(ask(200));
+  await eventually("what is no refusal is answered", () => right.count() === 1);
+  expect(client.count()).toBe(100);
+  service.clock.advance(20);
+  await eventually("its turn has come", () => client.count() === 101);
+  expect(service.refused).toEqual(["refusals"]);
+});
+
+test("what is the service's own fault waits for nothing", async () => {
+  const { open, refused } = await start();
+  const client = open("127.8.0.1");
+  client.socket.write(ask(503).repeat(110));
+  await eventually("all are answered", () => client.count() === 110);
+  expect(refused).toEqual([]);
+});
+
+test("a client that does not wait for its turn keeps its place until then", async () => {
+  const service = await start({}, 1);
+  const { socket } = await flood(service, "127.8.0.1");
+  socket.resetAndDestroy();
+  const isClosed = async (next: Socket) => {
+    next.write(ask(200));
+    await Promise.race([once(next, "close"), once(next, "data")]);
+    return next.destroyed;
+  };
+  await eventually("there is no place for another connection", async () => isClosed(service.open("127.8.0.1").socket));
+  expect(service.refused).toContain("connections_per_address");
+  service.clock.advance(20);
+  await eventually("there is one", async () => !(await isClosed(service.open("127.8.0.1").socket)));
+});
+
+test("behind a proxy each client has turns of its own", async () => {
+  const service = await start({ toClient: ({ headers }) => String(headers["x-forwarded-for"]) });
+  const client = await flood(service, "127.8.0.1", "x-forwarded-for: 192.0.2.1\r\n");
+  const other = service.open("127.8.0.1");
+  other.socket.write(ask(404, "x-forwarded-for: 198.51.100.1\r\n"));
+  await eventually("another client is answered", () => other.count() === 1);
+  expect(client.count()).toBe(100);
+});
