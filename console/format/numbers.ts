@@ -35,9 +35,9 @@ export function decimalsOf(step: number): number {
   return Array.from({ length: mostDecimals }, (_, decimals) => decimals).find(tells) ?? mostDecimals;
 }
 
-/** Formats a part of one as a percentage, such as "77 %". */
+/** Formats a part of one as a percentage, such as "77 %", which no line's end divides. */
 export function formatPercent(part: number): string {
-  return `${whole.format(Math.round(part * 100))} %`;
+  return `${whole.format(Math.round(part * 100))}\u00a0%`;
 }
 
 /** Formats a count with its noun, such as "1 key" and "2 keys". */

@@ -8,6 +8,7 @@ import { limitKeys } from "./limits-life.ts";
 import { loseConnection } from "./lost-connection.ts";
 import { liveAsOperator } from "./operator-life.ts";
 import { pointAtPlots } from "./plots-life.ts";
+import { steerBySettings } from "./settings-life.ts";
 import { openStage, readAmount, type Stage } from "./stage.ts";
 import { lookIntoUsage } from "./usage-life.ts";
 import { weigh } from "./weight.ts";
@@ -109,6 +110,25 @@ test("usage is grouped by two things at once, and a row looks into its sum by th
     isSame: true,
     plots: expect.arrayContaining(["USD an hour"]),
   });
+});
+
+test("an owner steers endpoints, operators and sessions in the settings, and pages say where values stand", async () => {
+  const { said, received, revoked, ended, sources } = await steerBySettings(stage);
+  expect(said).toEqual([
+    "The endpoint is paused: its events wait.",
+    "The endpoint gets its events again.",
+    "A test event is on its way.",
+    "The event is sent again.",
+    "The endpoint gets nothing any more.",
+    "The session has ended.",
+    "The operator's token is revoked.",
+  ]);
+  expect(received).toEqual(expect.arrayContaining(["webhook.test"]));
+  expect([revoked, ended]).toEqual(["Revoked", "/sign-in"]);
+  expect(sources).toEqual([
+    "The model was found at the start: no file has it. tollgate init --server URL writes one.",
+    "The list of servers was found at the start: no file has it. tollgate init --server URL writes one.",
+  ]);
 });
 
 test("every page's task is done by keyboard alone, with the focus in sight and given back", async () => {

@@ -30,7 +30,13 @@ export async function judgePages(stage: Stage): Promise<readonly string[]> {
   return [...faults, ...(await judgeMember(stage))];
 }
 
-/** The pages that only people with a place in an account see. */
+/** The pages of people with a place in an account. Some only they have, the others say less to them than to operators. */
+const ofMembers = [
+  ...["/overview", "/playground", "/models", "/models/tollgate-sim/plain", "/requests", "/money", "/keys", "/usage"],
+  ...["/people", "/invitation/tgin_none", "/audit", "/receipts/none", "/requests/none"],
+];
+
+/** Looks at them. */
 async function judgeMember(stage: Stage): Promise<readonly string[]> {
   const { context, page } = await stage.visit();
   await context.addInitScript({ content: axe.source });
@@ -38,7 +44,7 @@ async function judgeMember(stage: Stage): Promise<readonly string[]> {
   await continueWithProvider(page, longName.replaceAll(" ", "-").slice(0, 100));
   await page.waitForURL("**/overview");
   const faults: string[] = [];
-  for (const path of ["/overview", "/people", "/invitation/tgin_none", "/audit", "/keys", "/money"]) {
+  for (const path of ofMembers) {
     await page.goto(path);
     faults.push(...(await judge(page, path)));
   }

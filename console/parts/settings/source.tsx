@@ -21,7 +21,7 @@ export function Source({ what, list, value = "" }: Props) {
     return null;
   }
   return (
-    <p class="muted small">
+    <p class="muted small below-note">
       {found === undefined ? (
         <>
           {what} was found at the start: no file has it. <code>tollgate init --server URL</code> writes one.

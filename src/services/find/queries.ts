@@ -24,16 +24,19 @@ export interface Search {
 
 /** The searches for a text, what is named exactly before what only contains it. */
 export function queriesFor(dialect: "sqlite" | "postgresql", { text }: Asked): Search[] {
-  return [...requests(text), ...accounts(dialect, text), ...keys(text), ...payments(text)];
+  return [...requests(dialect, text), ...accounts(dialect, text), ...keys(text), ...payments(text)];
 }
 
-/** By whole ids alone: there may be millions. The id of an answer is made from its request's. */
-function requests(text: string): Search[] {
+/**
+ * By whole ids alone: there may be millions. The id of an answer is made from its request's. The sign keeps SQLite, which
+ * has no statistics, from reading all requests of the account.
+ */
+function requests(dialect: "sqlite" | "postgresql", text: string): Search[] {
   const id = text.replace(/^(chatcmpl-|cmpl-|msg_)/, "req_");
   const search = (table: string): Search => ({
     kind: "request",
     from: `select request_id as id, model as name, account_id from ${table}`,
-    account: "account_id",
+    account: dialect === "sqlite" ? "+account_id" : "account_id",
     where: "request_id = ?",
     parameters: [id],
     order: "",

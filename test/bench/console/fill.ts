@@ -79,20 +79,17 @@ async function fillAccounts(storage: Storage, count: number): Promise<void> {
         },
       })),
     );
-    await em.insertMany(
-      ApiKey,
-      numbers
-        .flatMap((number) => [2 * number, 2 * number + 1])
-        .map((key) => ({
-          ...{
-            id: idOf(4, key),
-            accountId: accountId(Math.floor(key / 2)),
-            name: key % 2 === 0 ? "production" : "batch",
-          },
-          ...{ digest: Buffer.from(`key ${key}`), pepperVersion: 1, prefix: "tg-bench", last4: String(key).slice(-4) },
-          ...{ createdAt: at, limits: { rpm: 600, budgetPicoUsd: 20 * usd, budgetPeriod: "month" as const } },
-        })),
-    );
+    // Only the unit of work knows that limits are columns of their own.
+    const keys = em.fork();
+    for (const key of numbers.flatMap((number) => [2 * number, 2 * number + 1])) {
+      keys.create(ApiKey, {
+        ...{ id: idOf(4, key), accountId: accountId(Math.floor(key / 2)) },
+        ...{ name: key % 2 === 0 ? "production" : "batch", digest: Buffer.from(`key ${key}`), pepperVersion: 1 },
+        ...{ prefix: "tg-bench", last4: String(key).slice(-4), createdAt: at },
+        limits: { rpm: 600, budgetPicoUsd: 20 * usd, budgetPeriod: "month" },
+      });
+    }
+    await keys.flush();
   }
 }
 

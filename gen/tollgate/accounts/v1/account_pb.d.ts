@@ -82,8 +82,8 @@ export declare type Account = Message<"tollgate.accounts.v1.Account"> & {
   maxKeys: number;
 
   /**
-   * The lots with money left, in spending order, at most the first 100. When all lots were requested: a page of all
-   * lots, oldest first, including spent ones.
+   * The credits with money left, in spending order, at most the first 100. When all credits were requested: a page of
+   * all credits, oldest first, including spent ones.
    *
    * @generated from field: repeated tollgate.accounts.v1.Lot lots = 10;
    */
@@ -168,13 +168,13 @@ export declare type Account = Message<"tollgate.accounts.v1.Account"> & {
 export declare const AccountSchema: GenMessage<Account>;
 
 /**
- * One top-up or grant, with the prices of its time.
+ * A credit: money that came in at one time, with the prices of that time.
  *
  * @generated from message tollgate.accounts.v1.Lot
  */
 export declare type Lot = Message<"tollgate.accounts.v1.Lot"> & {
   /**
-   * The lot's id.
+   * The credit's id.
    *
    * @generated from field: string id = 1;
    */
@@ -202,7 +202,7 @@ export declare type Lot = Message<"tollgate.accounts.v1.Lot"> & {
   remainingPicoUsd: bigint;
 
   /**
-   * The price version by which this lot pays.
+   * The price version by which this credit pays.
    *
    * @generated from field: string price_version = 5;
    */
@@ -285,7 +285,7 @@ export declare type Payment = Message<"tollgate.accounts.v1.Payment"> & {
   reference: string;
 
   /**
-   * The lot that was created, or the newest one from which money was taken.
+   * The credit that was created, or the newest one from which money was taken.
    *
    * @generated from field: string lot_id = 6;
    */
@@ -306,7 +306,7 @@ export declare type Payment = Message<"tollgate.accounts.v1.Payment"> & {
 export declare const PaymentSchema: GenMessage<Payment>;
 
 /**
- * The source of a lot's money. Also the order of spending.
+ * The source of a credit's money. Also the order of spending.
  *
  * @generated from enum tollgate.accounts.v1.LotKind
  */

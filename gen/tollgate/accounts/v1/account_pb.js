@@ -40,7 +40,7 @@ export const LotKindSchema = /*@__PURE__*/
   enumDesc(file_tollgate_accounts_v1_account, 0);
 
 /**
- * The source of a lot's money. Also the order of spending.
+ * The source of a credit's money. Also the order of spending.
  *
  * @generated from enum tollgate.accounts.v1.LotKind
  */

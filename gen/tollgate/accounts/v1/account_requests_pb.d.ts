@@ -63,7 +63,7 @@ export declare const CreateAccountRequestSchema: GenMessage<CreateAccountRequest
  */
 export declare type CreateAccountResponse = Message<"tollgate.accounts.v1.CreateAccountResponse"> & {
   /**
-   * The account with its free-tier lot. Always present.
+   * The account with its free-tier credit. Always present.
    *
    * @generated from field: tollgate.accounts.v1.Account account = 1;
    */
@@ -90,14 +90,15 @@ export declare type GetAccountRequest = Message<"tollgate.accounts.v1.GetAccount
   accountId: string;
 
   /**
-   * Whether to return all lots, including spent ones, oldest first and in pages. False: only the lots with money left.
+   * Whether to return all credits, including spent ones, oldest first and in pages. False: only the credits with money
+   * left.
    *
    * @generated from field: bool all_lots = 2;
    */
   allLots: boolean;
 
   /**
-   * The most lots on the page. Used only with all_lots. 0: 100. Above 1,000: 1,000. Negative: refused.
+   * The most credits on the page. Used only with all_lots. 0: 100. Above 1,000: 1,000. Negative: refused.
    *
    * @generated from field: int32 page_size = 3;
    */
@@ -124,14 +125,14 @@ export declare const GetAccountRequestSchema: GenMessage<GetAccountRequest>;
  */
 export declare type GetAccountResponse = Message<"tollgate.accounts.v1.GetAccountResponse"> & {
   /**
-   * Its current state, with its money and lots. Always present.
+   * Its current state, with its money and credits. Always present.
    *
    * @generated from field: tollgate.accounts.v1.Account account = 1;
    */
   account?: Account | undefined;
 
   /**
-   * The token of the next page of lots. Empty: this is the last page, or all_lots was not set.
+   * The token of the next page of credits. Empty: this is the last page, or all_lots was not set.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -165,7 +166,7 @@ export declare type ListAccountsRequest = Message<"tollgate.accounts.v1.ListAcco
   pageToken: string;
 
   /**
-   * Whether to leave out the money, which takes most of the time: balance, held money and lots are then empty, and
+   * Whether to leave out the money, which takes most of the time: balance, held money and credits are then empty, and
    * free_only is false.
    *
    * @generated from field: bool without_money = 3;
@@ -321,7 +322,7 @@ export declare const UpdateAccountRequestSchema: GenMessage<UpdateAccountRequest
  */
 export declare type UpdateAccountResponse = Message<"tollgate.accounts.v1.UpdateAccountResponse"> & {
   /**
-   * Its current state, with its money and lots. Always present.
+   * Its current state, with its money and credits. Always present.
    *
    * @generated from field: tollgate.accounts.v1.Account account = 1;
    */
@@ -368,7 +369,7 @@ export declare const FreezeAccountRequestSchema: GenMessage<FreezeAccountRequest
  */
 export declare type FreezeAccountResponse = Message<"tollgate.accounts.v1.FreezeAccountResponse"> & {
   /**
-   * Its current state, with its money and lots. Always present.
+   * Its current state, with its money and credits. Always present.
    *
    * @generated from field: tollgate.accounts.v1.Account account = 1;
    */
@@ -408,7 +409,7 @@ export declare const UnfreezeAccountRequestSchema: GenMessage<UnfreezeAccountReq
  */
 export declare type UnfreezeAccountResponse = Message<"tollgate.accounts.v1.UnfreezeAccountResponse"> & {
   /**
-   * Its current state, with its money and lots. Always present.
+   * Its current state, with its money and credits. Always present.
    *
    * @generated from field: tollgate.accounts.v1.Account account = 1;
    */
@@ -456,7 +457,7 @@ export declare const CloseAccountRequestSchema: GenMessage<CloseAccountRequest>;
  */
 export declare type CloseAccountResponse = Message<"tollgate.accounts.v1.CloseAccountResponse"> & {
   /**
-   * Its current state, frozen, with its money and lots. Always present.
+   * Its current state, frozen, with its money and credits. Always present.
    *
    * @generated from field: tollgate.accounts.v1.Account account = 1;
    */

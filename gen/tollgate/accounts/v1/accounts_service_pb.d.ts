@@ -104,8 +104,8 @@ export declare const AccountsService: GenService<{
     output: typeof GetAccountPricesResponseSchema;
   },
   /**
-   * Sets an account's own prices: payments lock them in from now on. Money that came in before keeps its prices; free
-   * money and gifts pay the general ones.
+   * Sets an account's own prices: payments, and its credit line, lock them in from now on. Money that came in before keeps
+   * its prices; free money and gifts pay the general ones.
    *
    * @generated from rpc tollgate.accounts.v1.AccountsService.SetAccountPrices
    */
@@ -115,7 +115,7 @@ export declare const AccountsService: GenService<{
     output: typeof SetAccountPricesResponseSchema;
   },
   /**
-   * Records a payment: creates a lot at the current prices. Sending the same reference and amount again returns the
+   * Records a payment: creates a credit at the current prices. Sending the same reference and amount again returns the
    * same answer.
    *
    * @generated from rpc tollgate.accounts.v1.AccountsService.TopUp
@@ -126,7 +126,7 @@ export declare const AccountsService: GenService<{
     output: typeof TopUpResponseSchema;
   },
   /**
-   * Gives money: creates a lot that counts as unpaid. Idempotent like TopUp.
+   * Gives money: creates a credit that counts as unpaid. Idempotent like TopUp.
    *
    * @generated from rpc tollgate.accounts.v1.AccountsService.Grant
    */

@@ -20,7 +20,7 @@ export declare const file_tollgate_accounts_v1_caller_requests: GenFile;
  */
 export declare type GetKeyStatusRequest = Message<"tollgate.accounts.v1.GetKeyStatusRequest"> & {
   /**
-   * Whether to return credited_pico_usd, which is summed from all payments and lots.
+   * Whether to return credited_pico_usd, which is summed from all payments and credits.
    *
    * @generated from field: bool with_credited = 1;
    */

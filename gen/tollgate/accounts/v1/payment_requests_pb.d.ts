@@ -40,7 +40,7 @@ export declare type TopUpRequest = Message<"tollgate.accounts.v1.TopUpRequest"> 
   reference: string;
 
   /**
-   * Asks the payment limits alone: nothing is credited, and the answer has no lot.
+   * Asks the payment limits alone: nothing is credited, and the answer has no credit.
    *
    * @generated from field: bool validate_only = 4;
    */
@@ -62,7 +62,7 @@ export declare type TopUpRequest = Message<"tollgate.accounts.v1.TopUpRequest"> 
 export declare const TopUpRequestSchema: GenMessage<TopUpRequest>;
 
 /**
- * The lot of the payment.
+ * The credit of the payment.
  *
  * @generated from message tollgate.accounts.v1.TopUpResponse
  */
@@ -75,8 +75,8 @@ export declare type TopUpResponse = Message<"tollgate.accounts.v1.TopUpResponse"
   accountId: string;
 
   /**
-   * The lot of this payment. It may have been created by an earlier request with the same reference. Empty: the request
-   * was only validated.
+   * The credit of this payment. It may have been created by an earlier request with the same reference. Empty: the
+   * request was only validated.
    *
    * @generated from field: string lot_id = 2;
    */
@@ -138,7 +138,7 @@ export declare type GrantRequest = Message<"tollgate.accounts.v1.GrantRequest"> 
 export declare const GrantRequestSchema: GenMessage<GrantRequest>;
 
 /**
- * The lot of the grant.
+ * The credit of the grant.
  *
  * @generated from message tollgate.accounts.v1.GrantResponse
  */
@@ -151,7 +151,7 @@ export declare type GrantResponse = Message<"tollgate.accounts.v1.GrantResponse"
   accountId: string;
 
   /**
-   * The lot of this grant. It may have been created by an earlier request with the same reference.
+   * The credit of this grant. It may have been created by an earlier request with the same reference.
    *
    * @generated from field: string lot_id = 2;
    */
@@ -227,7 +227,7 @@ export declare type RefundResponse = Message<"tollgate.accounts.v1.RefundRespons
   accountId: string;
 
   /**
-   * The newest lot from which money was taken.
+   * The newest credit from which money was taken.
    *
    * @generated from field: string lot_id = 2;
    */

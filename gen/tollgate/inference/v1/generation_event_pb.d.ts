@@ -245,7 +245,7 @@ export declare type Usage = Message<"tollgate.inference.v1.Usage"> & {
   costPicoUsd?: bigint | undefined;
 
   /**
-   * The part that each lot paid, in spending order, without the part that no lot could pay.
+   * The part that each credit paid, in spending order, without the part that no credit could pay.
    *
    * @generated from field: repeated tollgate.inference.v1.LotCost lots = 6;
    */
@@ -259,13 +259,13 @@ export declare type Usage = Message<"tollgate.inference.v1.Usage"> & {
 export declare const UsageSchema: GenMessage<Usage>;
 
 /**
- * The part of a request's cost that one lot paid.
+ * The part of a request's cost that one credit paid.
  *
  * @generated from message tollgate.inference.v1.LotCost
  */
 export declare type LotCost = Message<"tollgate.inference.v1.LotCost"> & {
   /**
-   * Lot.id of the lot that paid.
+   * Lot.id of the credit that paid.
    *
    * @generated from field: string lot_id = 1;
    */

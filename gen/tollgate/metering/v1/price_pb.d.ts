@@ -123,7 +123,7 @@ export declare type PaidPrice = Message<"tollgate.metering.v1.PaidPrice"> & {
   unspentPicoUsd: string;
 
   /**
-   * The number of lots with this money.
+   * The number of credits with this money.
    *
    * @generated from field: uint64 lots = 4;
    */

@@ -74,14 +74,14 @@ export declare type Receipt = Message<"tollgate.metering.v1.Receipt"> & {
   status: ReceiptStatus;
 
   /**
-   * The part that each lot paid, in spending order, followed by the part that no lot could pay.
+   * The part that each credit paid, in spending order, followed by the part that no credit could pay.
    *
    * @generated from field: repeated tollgate.metering.v1.ReceiptLine lines = 9;
    */
   lines: ReceiptLine[];
 
   /**
-   * The part that no lot could pay. It became the account's debt. 0 while the output cap holds.
+   * The part that no credit could pay. It became the account's debt. 0 while the output cap holds.
    *
    * @generated from field: int64 shortfall_pico_usd = 10;
    */
@@ -245,59 +245,60 @@ export declare type ReceiptHold = Message<"tollgate.metering.v1.ReceiptHold"> & 
 export declare const ReceiptHoldSchema: GenMessage<ReceiptHold>;
 
 /**
- * The part of a request's cost that one lot paid, or that no lot could pay.
+ * The part of a request's cost that one credit paid, or that no credit could pay.
  *
  * @generated from message tollgate.metering.v1.ReceiptLine
  */
 export declare type ReceiptLine = Message<"tollgate.metering.v1.ReceiptLine"> & {
   /**
-   * The lot's id. Empty: no lot could pay this part, and it became the account's debt.
+   * The credit's id. Empty: no credit could pay this part, and it became the account's debt.
    *
    * @generated from field: string lot_id = 1;
    */
   lotId: string;
 
   /**
-   * Input tokens that the lot paid for, or that no lot could pay.
+   * Input tokens that the credit paid for, or that no credit could pay.
    *
    * @generated from field: uint64 input_tokens = 2;
    */
   inputTokens: bigint;
 
   /**
-   * Output tokens that the lot paid for, or that no lot could pay.
+   * Output tokens that the credit paid for, or that no credit could pay.
    *
    * @generated from field: uint64 output_tokens = 3;
    */
   outputTokens: bigint;
 
   /**
-   * The lot's rate for an input token of this model. The rate at admission instead, where that is lower or no lot paid.
+   * The credit's rate for an input token of this model. The rate at admission instead, where that is lower or no credit
+   * paid.
    *
    * @generated from field: int64 input_pico_usd_per_token = 4;
    */
   inputPicoUsdPerToken: bigint;
 
   /**
-   * The lot's rate for an output token of this model. The rate at admission instead, where that is lower or no lot
-   * paid.
+   * The credit's rate for an output token of this model. The rate at admission instead, where that is lower or no
+   * credit paid.
    *
    * @generated from field: int64 output_pico_usd_per_token = 5;
    */
   outputPicoUsdPerToken: bigint;
 
   /**
-   * The amount paid, or owed. Two lots may share a token, so that this may differ from tokens times rates by less than
-   * one token's price.
+   * The amount paid, or owed. Two credits may share a token, so that this may differ from tokens times rates by less
+   * than one token's price.
    *
    * @generated from field: int64 cost_pico_usd = 6;
    */
   costPicoUsd: bigint;
 
   /**
-   * The part of the cost for a token that this lot could not pay completely. The token is counted in the next line that
-   * has tokens, or else as the first token of the shortfall. That line pays the lower of the two lots' rates for it,
-   * less this part, and at least 0. 0: no token is shared with the next line.
+   * The part of the cost for a token that this credit could not pay completely. The token is counted in the next line
+   * that has tokens, or else as the first token of the shortfall. That line pays the lower of the two credits' rates
+   * for it, less this part, and at least 0. 0: no token is shared with the next line.
    *
    * @generated from field: int64 shared_token_pico_usd = 7;
    */

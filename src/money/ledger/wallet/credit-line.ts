@@ -7,6 +7,7 @@ import { Lot, LotEntry, withCredit, withFreeMoney } from "#src/storage/entities/
 import type { PicoUsd } from "../../model/interface.ts";
 import { firstLots, freeMoney, priorities } from "../../model/spending-order.ts";
 import { newestVersion } from "../../prices/newest-version.ts";
+import { readOwnPrices } from "../../prices/own-prices.ts";
 
 // A credit line is a row of credit lots, which are leased and spent like any others, after all others. What was spent of
 // them and not repaid is owed. `granted - refunded - repaid` of all of them is what is owed and what may still be drawn
@@ -159,8 +160,9 @@ async function fitLine(
   const now = clock.now();
   const at = new Date(now);
   const version = await newestVersion(em);
-  const isOutdated = (lot: Lot) =>
-    isRetired(lot) || (lot.priceVersionId < version && lot.createdAt.getTime() < dayOf(now));
+  const own = (await readOwnPrices(em, account.id))?.id ?? null;
+  const isAsNow = (lot: Lot) => lot.priceVersionId === version && (lot.ownPricesId ?? null) === own;
+  const isOutdated = (lot: Lot) => isRetired(lot) || (!isAsNow(lot) && lot.createdAt.getTime() < dayOf(now));
   const entry = (lotId: string, kind: "grant" | "refund", amount: PicoUsd) =>
     em.insert(LotEntry, { id: random.uuid(), lotId, kind, amount, paymentId: null, at });
   for (const lot of lots.toReversed()) {
@@ -181,7 +183,7 @@ async function fitLine(
   if (missing <= 0) {
     return;
   }
-  const last = lots.findLast((lot) => !isRetired(lot) && lot.priceVersionId === version);
+  const last = lots.findLast((lot) => !isRetired(lot) && isAsNow(lot));
   if (last !== undefined && last.granted <= maxAmount - missing) {
     last.granted += missing;
     await entry(last.id, "grant", missing);
@@ -199,6 +201,7 @@ async function fitLine(
       expired: 0,
       repaid: 0,
       priceVersionId: version,
+      ownPricesId: own,
       createdAt: at,
       expiresAt: null,
       paymentId: null,
@@ -207,6 +210,11 @@ async function fitLine(
   }
   await em.flush();
 }
+
+/** The own prices of a lot's account. Null: it pays the general prices. */
+const newestOwn = `
+  select case when discount > 0 or exists (select 1 from own_price where own_prices_id = own_prices.id) then id end
+  from own_prices where account_id = lot.account_id order by number desc limit 1`;
 
 /**
  * Accounts whose credit line is not as large as it should be, that have lots of it from an earlier day at other prices, or
@@ -224,7 +232,8 @@ export function findUnfit(
        select account_id, sum(granted - refunded - repaid) as drawable, sum(spent - repaid) as owed, sum(${freeMoney}) as free,
          max(case when expires_at is not null then case when ${freeMoney} > 0 then 1 else 0 end
            when created_at < ? and granted > spent + refunded
-             and price_version_id < (select max(id) from price_version) then 1 else 0 end) as outdated
+             and (price_version_id < (select max(id) from price_version) or own_prices_id is distinct from (${newestOwn}))
+             then 1 else 0 end) as outdated
        from lot where ${withCredit} group by account_id) line on line.account_id = account.id
      where account.id > ? and (coalesce(line.drawable, 0) < account.credit_line or line.outdated = 1
        or (line.drawable > account.credit_line and line.free > 0)

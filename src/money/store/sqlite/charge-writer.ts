@@ -122,10 +122,12 @@ export class ChargeWriter {
   }
 
   isCharged(accountId: string, requestId: string): Promise<boolean> {
-    const sql = "select 1 from usage where request_id = ? and account_id = ? limit 1";
-    return this.#executor.plain(({ get }) => get(sql, [requestId, accountId]) !== undefined);
+    return this.#executor.plain(({ get }) => get(isChargedSql, [requestId, accountId]) !== undefined);
   }
 }
+
+/** The sign keeps SQLite, which has no statistics, from reading all receipts of the account, which may be millions. */
+export const isChargedSql = "select 1 from usage where request_id = ? and +account_id = ? limit 1";
 
 function isStored(run: Runner, { requestId, runId }: Charge): boolean {
   return run.get("select 1 from usage where request_id = ? and run_id = ?", [requestId, runId]) !== undefined;

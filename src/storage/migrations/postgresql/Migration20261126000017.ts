@@ -29,6 +29,8 @@ export class Migration20261126000017 extends Migration {
     this.addSql(
       `alter table "lot" add constraint "lot_own_prices_id_foreign" foreign key ("own_prices_id") references "own_prices" ("id") on delete no action;`,
     );
-    this.addSql(`alter table "lot" add constraint "lot_own_prices" check (own_prices_id is null or kind = 'paid');`);
+    this.addSql(
+      `alter table "lot" add constraint "lot_own_prices" check (own_prices_id is null or kind in ('paid', 'credit'));`,
+    );
   }
 }

@@ -16,7 +16,7 @@ export class Migration20261126000017 extends Migration {
     );
 
     this.addSql(
-      `alter table \`lot\` add column \`own_prices_id\` text null constraint \`lot_own_prices_id_foreign\` references \`own_prices\` (\`id\`) on delete no action constraint \`lot_own_prices\` check (own_prices_id is null or kind = 'paid');`,
+      `alter table \`lot\` add column \`own_prices_id\` text null constraint \`lot_own_prices_id_foreign\` references \`own_prices\` (\`id\`) on delete no action constraint \`lot_own_prices\` check (own_prices_id is null or kind in ('paid', 'credit'));`,
     );
   }
 }
