@@ -71,7 +71,7 @@ export const Lot = defineEntity({
   checks: [
     { name: "lot_granted", expression: `granted > 0 and granted <= ${maxAmount}` },
     { name: "lot_parts", expression: "spent >= 0 and leased >= 0 and refunded >= 0 and expired >= 0" },
-    { name: "lot_own_prices", expression: "own_prices_id is null or kind in ('paid', 'credit')" },
+    { name: "lot_own_prices", expression: "own_prices_id is null or kind = 'paid' or kind = 'credit'" },
     {
       name: "lot_repaid",
       expression: "repaid >= 0 and repaid <= granted - refunded and (repaid = 0 or kind = 'credit')",

@@ -7,6 +7,7 @@ import { Migration20261126000005 } from "./Migration20261126000005.ts";
 import { Migration20261126000006 } from "./Migration20261126000006.ts";
 import { Migration20261126000007 } from "./Migration20261126000007.ts";
 import { Migration20261126000008 } from "./Migration20261126000008.ts";
+import { Migration20261126000009 } from "./Migration20261126000009.ts";
 import { Migration20261126000010 } from "./Migration20261126000010.ts";
 import { Migration20261126000011 } from "./Migration20261126000011.ts";
 import { Migration20261126000012 } from "./Migration20261126000012.ts";
@@ -14,7 +15,6 @@ import { Migration20261126000013 } from "./Migration20261126000013.ts";
 import { Migration20261126000014 } from "./Migration20261126000014.ts";
 import { Migration20261126000015 } from "./Migration20261126000015.ts";
 import { Migration20261126000016 } from "./Migration20261126000016.ts";
-import { Migration20261126000017 } from "./Migration20261126000017.ts";
 
 /** In the order in which they run. */
 export const migrations: MigrationObject[] = [
@@ -26,6 +26,7 @@ export const migrations: MigrationObject[] = [
   { name: "Migration20261126000006", class: Migration20261126000006 },
   { name: "Migration20261126000007", class: Migration20261126000007 },
   { name: "Migration20261126000008", class: Migration20261126000008 },
+  { name: "Migration20261126000009", class: Migration20261126000009 },
   { name: "Migration20261126000010", class: Migration20261126000010 },
   { name: "Migration20261126000011", class: Migration20261126000011 },
   { name: "Migration20261126000012", class: Migration20261126000012 },
@@ -33,5 +34,4 @@ export const migrations: MigrationObject[] = [
   { name: "Migration20261126000014", class: Migration20261126000014 },
   { name: "Migration20261126000015", class: Migration20261126000015 },
   { name: "Migration20261126000016", class: Migration20261126000016 },
-  { name: "Migration20261126000017", class: Migration20261126000017 },
 ];

@@ -2,7 +2,9 @@ import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { v7 } from "uuid";
 import { Reason } from "#gen/tollgate/errors/v1/error_detail_pb.js";
 import { readDetail } from "#lib/errors/detail.ts";
+import { systemRandom } from "#lib/ids/random.ts";
 import { reconcile } from "#src/money/books/proof/reconcile.ts";
+import { setOwnPrices } from "#src/money/prices/own-prices.ts";
 import { Lot } from "#src/storage/entities/metering/lot.ts";
 import { ManualClock } from "../../../support/clocks/manual-clock.ts";
 import { databases, dialects } from "../../databases.ts";
@@ -145,6 +147,30 @@ describe.each(dialects)("%s", (dialect) => {
     await spend(100);
     expect(await money()).toEqual([0, 400, 600]);
     expect(await versions()).toBe(2);
+    await prove();
+  });
+
+  test("pays the account's own prices, of its day, too", async () => {
+    const own = (discount: number) =>
+      setOwnPrices(
+        { storage: metering.storage, clock, random: systemRandom },
+        { accountId: account, terms: { discount, fixed: new Map() } },
+        async () => {},
+      );
+    await own(5000);
+    await setLine(100);
+    await spend(100);
+    await spend(100);
+    expect(await money()).toEqual([0, 50, 50]);
+    await own(0);
+    await metering.storage.orm.em
+      .fork()
+      .execute("update lot set created_at = ? where kind = 'credit'", [new Date(Date.now() - 86_400_000)]);
+    for (let turn = 0; turn < 1000 && (await lots()).length < 2; turn++) {
+      await clock.pass(100);
+    }
+    await spend(50);
+    expect(await money()).toEqual([0, 100, 0]);
     await prove();
   });
 

@@ -1,7 +1,8 @@
 import { Migration } from "@mikro-orm/migrations";
 
-export class Migration20261126000017 extends Migration {
-  override name = "Migration20261126000017";
+/** The column of a lot comes with the next migration, which makes that table anew. */
+export class Migration20261126000009 extends Migration {
+  override name = "Migration20261126000009";
 
   override up(): void | Promise<void> {
     this.addSql(
@@ -13,10 +14,6 @@ export class Migration20261126000017 extends Migration {
 
     this.addSql(
       `create table \`own_price\` (\`own_prices_id\` text not null, \`model\` text not null, \`input\` bigint not null, \`output\` bigint not null, primary key (\`own_prices_id\`, \`model\`), constraint \`own_price_own_prices_id_foreign\` foreign key (\`own_prices_id\`) references \`own_prices\` (\`id\`), constraint \`own_price_amounts\` check (input >= 0 and output >= 0));`,
-    );
-
-    this.addSql(
-      `alter table \`lot\` add column \`own_prices_id\` text null constraint \`lot_own_prices_id_foreign\` references \`own_prices\` (\`id\`) on delete no action constraint \`lot_own_prices\` check (own_prices_id is null or kind in ('paid', 'credit'));`,
     );
   }
 }

@@ -1,7 +1,7 @@
 import { Migration } from "@mikro-orm/migrations";
 
-export class Migration20261126000017 extends Migration {
-  override name = "Migration20261126000017";
+export class Migration20261126000009 extends Migration {
+  override name = "Migration20261126000009";
 
   override up(): void | Promise<void> {
     this.addSql(
@@ -30,7 +30,7 @@ export class Migration20261126000017 extends Migration {
       `alter table "lot" add constraint "lot_own_prices_id_foreign" foreign key ("own_prices_id") references "own_prices" ("id") on delete no action;`,
     );
     this.addSql(
-      `alter table "lot" add constraint "lot_own_prices" check (own_prices_id is null or kind in ('paid', 'credit'));`,
+      `alter table "lot" add constraint "lot_own_prices" check (own_prices_id is null or kind = 'paid' or kind = 'credit');`,
     );
   }
 }
