@@ -16,6 +16,7 @@ export default class Environment {
   readonly #console = console;
   readonly #exit = process.exit;
   readonly #env = { ...process.env };
+  readonly #messageListeners = process.listeners("message");
 
   constructor({ projectConfig }: { projectConfig: Config.ProjectConfig }) {
     this.fakeTimersModern = new ModernFakeTimers({ config: projectConfig, global: globalThis });
@@ -35,6 +36,12 @@ export default class Environment {
       }
     }
     Object.assign(process.env, this.#env);
+    // A library that waits for messages of a parent would keep the worker from ending.
+    for (const listener of process.listeners("message")) {
+      if (!this.#messageListeners.includes(listener)) {
+        process.removeListener("message", listener);
+      }
+    }
   }
 
   exportConditions(): string[] {
