@@ -32,6 +32,7 @@ export function Lots({ account }: { readonly account: Account }) {
       {lots.length === 0 ? (
         <Empty title="There is no money left">
           A top-up or a grant adds a credit, which keeps the prices of the day on which it came in.
+          {account.creditLeftPicoUsd > 0n && " Until then requests draw the credit line."}
         </Empty>
       ) : (
         <Table

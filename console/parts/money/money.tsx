@@ -53,7 +53,7 @@ export function Money({ account, onChanged }: Props) {
       <OwnPrices accountId={id} onChanged={reload} />
       <Payments
         accountId={id}
-        balance={account.balancePicoUsd}
+        balance={account.balancePicoUsd - account.debtPicoUsd}
         act={options?.available && mayPay.value ? refund : undefined}
       />
       <Months accountId={id} />
