@@ -40,7 +40,7 @@ test("who comes back from another site is signed in, hears what is wrong, and ge
 }, 120_000);
 
 test("an operator gives an account own prices after a preview, ends them, and gives it a credit line", async () => {
-  const { preview, refusal, said, credits, customer, line, faults } = await agreeOnPrices(stage);
+  const { preview, refusal, said, credits, customer, line, drawn, faults } = await agreeOnPrices(stage);
   const discount = "12.5\u00a0%\u00a0off";
   const own = `${discount} the general prices, and a fixed price of 1 model`;
   expect(preview).toEqual(
@@ -57,5 +57,6 @@ test("an operator gives an account own prices after a preview, ends them, and gi
   expect(credits).toEqual(["Free tier", "Payment", `Paymentown prices 1, ${discount}`, "Payment"]);
   expect(customer).toEqual({ read: expect.stringContaining(`: ${own}. Payments keep them`), buttons: 0 });
   expect(line).toEqual(["Credit line\n$500.00\n$500.00 of it is left", "Limits of its own: It may owe $500.00."]);
+  expect(drawn).toEqual(["Debt$NPaid first from the next top-up", "$5.00"]);
   expect([...faults, ...stage.complaints]).toEqual([]);
 }, 120_000);

@@ -16,6 +16,8 @@ interface Life {
   readonly customer: Awaited<ReturnType<typeof readAsCustomer>>;
   /** What the page says of a credit line. */
   readonly line: readonly string[];
+  /** What it says once the line is drawn, and once that is repaid. */
+  readonly drawn: readonly string[];
   readonly faults: readonly string[];
 }
 
@@ -69,8 +71,9 @@ export async function agreeOnPrices(stage: Stage): Promise<Life> {
     .waitFor();
   const credits = await page.getByRole("rowheader").allTextContents();
   const line = await lendAndTakeBack(page, faults);
+  const drawn = await drawLine(stage, page, faults);
   await context.close();
-  return { preview, refusal, said, credits, customer, line, faults };
+  return { preview, refusal, said, credits, customer, line, drawn, faults };
 }
 
 /** Sets a credit line and takes it away. */
@@ -89,6 +92,38 @@ async function lendAndTakeBack(page: Page, faults: string[]): Promise<string[]> 
   await set("");
   await figure.waitFor({ state: "detached" });
   return shown;
+}
+
+/** Spends more than an account has, by a request whose tokens are dear, and repays it. */
+async function drawLine({ tollgate }: Stage, page: Page, faults: string[]): Promise<string[]> {
+  const model = "tollgate-sim/embedder";
+  await tollgate.admin("prices", "set", model, "--input", "1000", "--yes");
+  const { id } = (await tollgate.admin("accounts", "create", "--name", "Borrower")) as { id: string };
+  const { key } = (await tollgate.admin("keys", "create", id)) as { key: string };
+  await tollgate.admin("accounts", "set-limits", id, "--credit", "500");
+  await page.goto(`/accounts/${id}?tab=payments`);
+  await page.getByRole("row", { name: /^Free tier/ }).waitFor();
+  const response = await fetch(`${tollgate.url}/v1/embeddings`, {
+    method: "POST",
+    headers: { "content-type": "application/json", authorization: `Bearer ${key}` },
+    body: JSON.stringify({ model, input: Array(4).fill("word ".repeat(2000)) }),
+  });
+  if (!response.ok) {
+    throw new Error(await response.text());
+  }
+  await response.text();
+  await page.goto(`/accounts/${id}`);
+  const debt = page.locator('.figure:has([data-name="debt"])');
+  await debt.waitFor();
+  await page.getByText("Until then requests draw the credit line.").waitFor();
+  const owed = ((await debt.textContent()) ?? "").replace(/\d+\.\d+/, "N");
+  faults.push(...(await judge(page, "an account that owes on its line")));
+  await page.goto(`/accounts/${id}?tab=payments`);
+  await page.getByRole("row", { name: /^Free tier/ }).waitFor();
+  await tollgate.admin("accounts", "top-up", id, "--usd", "5", "--ref", "repays-a-part");
+  const repaid = page.getByRole("row", { name: /^Top-up/ });
+  await repaid.waitFor(); // by itself
+  return [owed, (await repaid.getByRole("cell").first().textContent()) ?? ""];
 }
 
 async function readAsCustomer(stage: Stage, key: string) {
