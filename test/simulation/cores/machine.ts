@@ -44,6 +44,8 @@ export interface Surroundings {
   readonly alter: (money: Money) => void;
 }
 
+/** What labels would be hashed with. */
+const peppers = [{ version: 1, secret: "pepper" }];
 /** Milliseconds until a service manager restarts a program that ended by itself. */
 const restartMs = 2000;
 
@@ -200,7 +202,7 @@ export class Machine {
     const observer: MeteringObserver = { ...silent, ...history.observer(this.name) };
     const clock = await DatabaseClock.open(storage, process, logger);
     clock.keepMeasuring();
-    const secrets = { dataDir: "/data", rateLimitUrl: "memory:" } as never;
+    const secrets = { dataDir: "/data", rateLimitUrl: "memory:", peppers } as never;
     const { config } = this;
     const news = this.#around.news();
     const announce = news === undefined ? async () => {} : createAnnounce({ clock, random });
