@@ -27,6 +27,7 @@ const allowed = [
   ...[
     "CreateKey",
     "GetAccount",
+    "GetAccountPrices",
     "GetAutoTopUp",
     "GetCheckout",
     "GetKey",
@@ -37,7 +38,7 @@ const allowed = [
     "ListPayments",
   ],
   ...["RevokeKey", "RotateKey", "UpdateKey", "GetReceipt", "ListReceipts", "StreamUsage"],
-  ...["StreamStatement", "ListSeals"],
+  ...["StreamStatement", "ListSeals", "ListMonths", "ListLabels"],
   ...["ListInvitations", "ListMembers"],
 ].toSorted();
 
