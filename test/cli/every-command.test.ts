@@ -117,6 +117,10 @@ const values: Readonly<Record<string, () => string | Promise<string>>> = {
   types: () => "books.failed",
   reason: () => "rate_limited",
   groups: () => "model,hour",
+  month: () => "2026-10",
+  percent: () => "12.5",
+  "model=input/output": () => "tollgate-sim/plain=0.15/0.2",
+  "name=value": () => "user=somebody",
 };
 
 function coreOf({ options }: Command): string[] {
