@@ -200,7 +200,8 @@ export class Machine {
     const observer: MeteringObserver = { ...silent, ...history.observer(this.name) };
     const clock = await DatabaseClock.open(storage, process, logger);
     clock.keepMeasuring();
-    const secrets = { dataDir: "/data", rateLimitUrl: "memory:" } as never;
+    const peppers = [{ id: "simulated", secret: Buffer.alloc(32) }];
+    const secrets = { dataDir: "/data", rateLimitUrl: "memory:", peppers } as never;
     const { config } = this;
     const news = this.#around.news();
     const announce = news === undefined ? async () => {} : createAnnounce({ clock, random });
